@@ -125,6 +125,22 @@ Result<AnyObject> Decoder::Decode(std::string_view json) {
   return result;
 }
 
+Result<Parsed<berth_value>> Decoder::DecodeTree(std::string_view json) {
+  return DecodeTreeAlone(*reader_, json);
+}
+
+Result<Parsed<berth_selector>> Decoder::DecodeLabelSelector(std::string_view json) {
+  return DecodeLabelSelectorAlone(*reader_, json);
+}
+
+Result<Parsed<berth_selector>> Decoder::DecodeSelectorText(std::string_view text) {
+  return DecodeSelectorTextAlone(*reader_, text);
+}
+
+Result<Parsed<berth_node_selector>> Decoder::DecodeNodeSelector(std::string_view json) {
+  return DecodeNodeSelectorAlone(*reader_, json);
+}
+
 Result<AnyObject> DecodeDocument(Decoder& decoder, JsonObject& object, const ItemType& type) {
   Reader& reader = decoder.reader();
   AnyObject result;

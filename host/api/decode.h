@@ -27,6 +27,13 @@ struct DecodeOptions {
   std::vector<std::string> node_fields;
 };
 
+// A value or selector that was decoded on its own, and its memory.
+template <class T>
+struct Parsed {
+  ObjectMemory memory;
+  const T* root;
+};
+
 class Reader;  // The state of decoding. It is not included here because its header needs simdjson.
 
 // Decodes one object at a time.
@@ -83,6 +90,15 @@ class Decoder {
   Result<ObjectRef> DecodeObject(std::string_view json);
   // Decodes an object of the kind that its fields `kind` and `apiVersion` name.
   Result<AnyObject> Decode(std::string_view json);
+
+  // Decodes one JSON value of any kind as a tree.
+  Result<Parsed<berth_value>> DecodeTree(std::string_view json);
+  // DecodeLabelSelector and DecodeNodeSelector decode a LabelSelector and a NodeSelector of the
+  // API; DecodeSelectorText decodes a label selector as kubectl writes it: "app=web,tier in (a,b)".
+  // Unlike a selector that is part of an object, an invalid selector is an error.
+  Result<Parsed<berth_selector>> DecodeLabelSelector(std::string_view json);
+  Result<Parsed<berth_selector>> DecodeSelectorText(std::string_view text);
+  Result<Parsed<berth_node_selector>> DecodeNodeSelector(std::string_view json);
 
   void ReleaseIds();
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <berth/abi.h>
+#include <berth/internal/selector_text.h>
 
 #include "host/api/json_reader.h"
 
@@ -40,9 +41,20 @@ bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** res
 // scratch arena. Other resources are skipped.
 bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources);
 
+// decode_alone.cc
+// These functions implement the methods of Decoder with the same names.
+Result<Parsed<berth_value>> DecodeTreeAlone(Reader& reader, std::string_view json);
+Result<Parsed<berth_selector>> DecodeLabelSelectorAlone(Reader& reader, std::string_view json);
+Result<Parsed<berth_selector>> DecodeSelectorTextAlone(Reader& reader, std::string_view text);
+Result<Parsed<berth_node_selector>> DecodeNodeSelectorAlone(Reader& reader, std::string_view json);
+
 // decode_selector.cc
 bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector);
 bool ReadNodeSelectorTerm(Reader& reader, JsonValue& value, berth_node_term* term);
+// Makes a selector of requirements on labels, with any operator. Sets Reader::invalid_selector if
+// one of them is invalid.
+berth_selector* MakeSelector(Reader& reader,
+                             std::span<const internal::TextRequirement> requirements);
 
 // A selector into which label keys of the pod are merged when the pod's labels are known.
 struct KeyMerge {

@@ -303,7 +303,7 @@ void PodReader::SumRequests() {
     // requests, then every resource defaults to its limit.
     reader_.resources.Assign(pod_requests_);
     for (const ResourceAmount& of_containers : reader_.calculator.SumContainers(inputs)) {
-      if (of_containers.key > BERTH_RESOURCE_MEMORY) break;
+      if (of_containers.key > BERTH_PRESENT_MEMORY) break;
       reader_.resources.Fill({&of_containers, 1});
     }
     reader_.resources.Fill(pod_limits_);

@@ -32,13 +32,13 @@ bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod
   Quantity amount;
   if (!ReadQuantity(reader, value, &amount)) return false;
   switch (ClassifyResource(field.name)) {
-    case ResourceClass::kCpu: sum->Set(BERTH_RESOURCE_CPU, amount); break;
-    case ResourceClass::kMemory: sum->Set(BERTH_RESOURCE_MEMORY, amount); break;
+    case ResourceClass::kCpu: sum->Set(BERTH_PRESENT_CPU, amount); break;
+    case ResourceClass::kMemory: sum->Set(BERTH_PRESENT_MEMORY, amount); break;
     case ResourceClass::kEphemeralStorage:
-      if (!pod_level) sum->Set(BERTH_RESOURCE_EPHEMERAL_STORAGE, amount);
+      if (!pod_level) sum->Set(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
       break;
     case ResourceClass::kPods:
-      if (!pod_level) sum->Set(BERTH_RESOURCE_PODS, amount);
+      if (!pod_level) sum->Set(BERTH_PRESENT_PODS, amount);
       break;
     case ResourceClass::kHugePages: sum->Set(ScalarKey(reader.Intern(field.name)), amount); break;
     case ResourceClass::kScalar:

@@ -1,7 +1,9 @@
 #include <charconv>
+#include <string>
 
 #include "host/api/decode_parts.h"
 #include "host/api/selector.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -27,6 +29,38 @@ bool ParseInt64(std::string_view text, int64_t* number) {
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, *number);
   return error == std::errc() && at == end;
+}
+
+// Returns a reason for messages why the requirement is invalid.
+std::string WhyInvalid(const Interner& interner, Owner owner,
+                       const berth_requirement& requirement) {
+  const std::string key = Quoted(interner.Text(requirement.key));
+  if (owner == Owner::kNodeField) {
+    return "matchFields: expected metadata.name with operator In or NotIn and one value, found "
+           "key " +
+           key;
+  }
+  if (!IsLabelKey(interner.Text(requirement.key))) return key + " is not a label key";
+  for (const Id value : Elements<Id>(requirement.values)) {
+    if (IsLabelValue(interner.Text(value))) continue;
+    return Quoted(interner.Text(value)) + ", a value of key " + key + ", is not a label value";
+  }
+  switch (requirement.op) {
+    case BERTH_OP_IN:
+    case BERTH_OP_NOT_IN:
+      return "the operators In and NotIn need values, but key " + key + " has none";
+    case BERTH_OP_EXISTS:
+    case BERTH_OP_DOES_NOT_EXIST:
+      return "the operators Exists and DoesNotExist have no values, but key " + key + " has some";
+    case BERTH_OP_GT:
+    case BERTH_OP_LT:
+      if (owner != Owner::kLabelSelector) {
+        return "the operators Gt and Lt need one integer, but key " + key + " has another value";
+      }
+      break;
+    default: break;
+  }
+  return "key " + key + " has an operator other than In, NotIn, Exists and DoesNotExist";
 }
 
 // Validates a requirement on a label and parses the number of Gt and Lt. Kubernetes: NewRequirement
@@ -65,6 +99,12 @@ bool IsValid(const Interner& interner, Owner owner, berth_requirement& requireme
   return IsValidExpression(interner, requirement);
 }
 
+void NoteInvalid(Reader& reader, Owner owner, const berth_requirement& requirement, bool* valid) {
+  *valid = false;
+  if (!reader.invalid_selector.empty()) return;
+  reader.invalid_selector = WhyInvalid(reader.interner(), owner, requirement);
+}
+
 // Reads an operator. An unknown operator of a label selector makes the selector invalid, as in
 // Kubernetes; an unknown operator of a node selector term is an error.
 bool ReadOperator(Reader& reader, JsonValue& value, Owner owner, uint32_t* op) {
@@ -93,7 +133,9 @@ bool ReadRequirements(Reader& reader, JsonValue& value, Owner owner, bool* valid
   return reader.ForEachElement(value, [&](JsonValue& element) {
     berth_requirement requirement = {kEmptyId, 0, {nullptr, 0, sizeof(Id)}, 0};
     if (!ReadRequirement(reader, element, owner, &requirement)) return false;
-    if (!IsValid(reader.interner(), owner, requirement)) *valid = false;
+    if (!IsValid(reader.interner(), owner, requirement)) {
+      NoteInvalid(reader, owner, requirement, valid);
+    }
     reader.requirements.Push(requirement);
     return true;
   });
@@ -110,7 +152,9 @@ bool ReadMatchLabels(Reader& reader, JsonValue& value, bool* valid) {
     Id label = kNoId;
     if (!reader.ReadId(text, &label)) return false;
     berth_requirement requirement = OneValue(reader, key, BERTH_OP_IN, label);
-    if (!IsValidExpression(reader.interner(), requirement)) *valid = false;
+    if (!IsValidExpression(reader.interner(), requirement)) {
+      NoteInvalid(reader, Owner::kLabelSelector, requirement, valid);
+    }
     reader.requirements.Push(requirement);
     return true;
   });
@@ -174,6 +218,28 @@ bool ReadNodeSelectorTerm(Reader& reader, JsonValue& value, berth_node_term* ter
   });
   term->flags = valid ? 0 : BERTH_SELECTOR_INVALID;
   return ok;
+}
+
+berth_selector* MakeSelector(Reader& reader,
+                             std::span<const internal::TextRequirement> requirements) {
+  const size_t mark = reader.requirements.size();
+  bool valid = true;
+  for (const internal::TextRequirement& one : requirements) {
+    const size_t ids = reader.id_list.size();
+    for (const std::string& value : one.values) reader.id_list.Push(reader.Intern(value));
+    berth_requirement requirement = {reader.Intern(one.key), one.op,
+                                     AsArray(reader.id_list.Take(ids, reader.arena())), 0};
+    // A text may have the operators Gt and Lt, which a LabelSelector may not.
+    if (!IsValid(reader.interner(), Owner::kNodeExpression, requirement)) {
+      NoteInvalid(reader, Owner::kNodeExpression, requirement, &valid);
+    }
+    reader.requirements.Push(requirement);
+  }
+  auto* const selector = reader.arena().New<berth_selector>();
+  selector->struct_size = sizeof(berth_selector);
+  selector->flags = valid ? 0 : BERTH_SELECTOR_INVALID;
+  selector->requirements = AsArray(reader.requirements.Take(mark, reader.arena()));
+  return selector;
 }
 
 void MergeKeys(Reader& reader, const berth_array& pod_labels, const KeyMerge& merge) {

@@ -109,12 +109,12 @@ class DecodeTest : public ::testing::Test {
       text.append(text.empty() ? "" : " ").append(name).append("=");
       text.append(std::to_string(value));
     };
-    if (resources.present & BERTH_RESOURCE_CPU) add("cpu", resources.milli_cpu);
-    if (resources.present & BERTH_RESOURCE_MEMORY) add("memory", resources.memory);
-    if (resources.present & BERTH_RESOURCE_EPHEMERAL_STORAGE) {
+    if (resources.present & BERTH_PRESENT_CPU) add("cpu", resources.milli_cpu);
+    if (resources.present & BERTH_PRESENT_MEMORY) add("memory", resources.memory);
+    if (resources.present & BERTH_PRESENT_EPHEMERAL_STORAGE) {
       add("ephemeral-storage", resources.ephemeral_storage);
     }
-    if (resources.present & BERTH_RESOURCE_PODS) add("pods", resources.pods);
+    if (resources.present & BERTH_PRESENT_PODS) add("pods", resources.pods);
     std::vector<std::pair<std::string_view, int64_t>> scalars;
     for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
       scalars.emplace_back(interner_.Text(scalar.name), scalar.value);

@@ -51,6 +51,7 @@ void Reader::Begin(size_t expected_bytes) {
   error_code_ = ErrorCode::kOk;
   error_path_.clear();
   error_message_.clear();
+  invalid_selector.clear();
 }
 
 size_t Reader::SuggestSize() const {

@@ -207,6 +207,8 @@ class Reader {
   Stack<berth_image> images;
   Stack<berth_resource_claim> claims;
   Stack<ContainerStatus> container_statuses;
+  // Why the first invalid selector since Begin() is invalid; empty if there was none.
+  std::string invalid_selector;
   ResourceSum resources;
   ResourceSum limits;
   RequestCalculator calculator;

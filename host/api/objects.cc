@@ -3,13 +3,40 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <type_traits>
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "host/api/part_hash.h"
 
+// GCC supports offsetof for classes without virtual bases.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
 namespace berth::host {
+namespace {
+
+// The views of all kinds begin with a size and the pointer to the metadata, so that a view that is
+// given as one of another kind can be examined.
+static_assert(offsetof(berth_pod, meta) == offsetof(berth_node, meta) &&
+              offsetof(berth_pod, meta) == offsetof(berth_object, meta));
+static_assert(sizeof(berth_pod) != sizeof(berth_node) &&
+              sizeof(berth_pod) != sizeof(berth_object) &&
+              sizeof(berth_node) != sizeof(berth_object));
+
+// Returns the T that has this view; null if there is none. The view of a T and its metadata are
+// members of the T, so that the distance between them tells whether `view` is one: a copy of a view
+// is elsewhere. No memory but that of `view` is read before that is known.
+template <class T, class View>
+std::shared_ptr<const T> OwnerOf(const View& view, size_t view_at, size_t meta_at) {
+  const auto address = reinterpret_cast<uintptr_t>(&view);
+  const bool is_member = view.struct_size == sizeof(View) &&
+                         address - reinterpret_cast<uintptr_t>(view.meta) == view_at - meta_at;
+  if (!is_member) return nullptr;
+  return reinterpret_cast<const T*>(address - view_at)->weak_from_this().lock();
+}
+
+}  // namespace
 
 Id FindValue(const berth_array& id_pairs, Id key) {
   const auto pairs = Elements<berth_id_pair>(id_pairs);
@@ -109,6 +136,10 @@ Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& 
   view_.struct_size = sizeof(view_);
   view_.meta = &meta_;
   view_.part_hashes = AsArray(std::span<uint64_t>(part_hashes_));
+}
+
+PodRef Pod::Of(const berth_pod& view) {
+  return OwnerOf<Pod>(view, offsetof(Pod, view_), offsetof(Pod, meta_));
 }
 
 class PodDeriver {
@@ -231,6 +262,10 @@ Node::Node(Private, ObjectMemory memory, const berth_node& view, const berth_met
   view_.meta = &meta_;
 }
 
+NodeRef Node::Of(const berth_node& view) {
+  return OwnerOf<Node>(view, offsetof(Node, view_), offsetof(Node, meta_));
+}
+
 NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version) {
   Derivation derivation(node->interner());
   berth_meta meta = node->meta();
@@ -247,14 +282,13 @@ ObjectRef Object::Make(ObjectMemory memory, const berth_object& view, const bert
 
 Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
                ObjectRef root)
-    : ObjectBase(std::move(memory), meta), view_{view, this}, root_(std::move(root)) {
-  view_.abi.struct_size = sizeof(view_.abi);
-  view_.abi.meta = &meta_;
+    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+  view_.struct_size = sizeof(view_);
+  view_.meta = &meta_;
 }
 
 ObjectRef Object::Of(const berth_object& view) {
-  static_assert(std::is_standard_layout_v<View> && offsetof(View, abi) == 0);
-  return reinterpret_cast<const View&>(view).object->shared_from_this();
+  return OwnerOf<Object>(view, offsetof(Object, view_), offsetof(Object, meta_));
 }
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version) {

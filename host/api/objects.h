@@ -108,7 +108,7 @@ class ObjectBase {
 
 // ---- Pods -------------------------------------------------------------------------------------
 
-class Pod final : public ObjectBase {
+class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
  private:
   struct Private {
     explicit Private() = default;
@@ -124,6 +124,10 @@ class Pod final : public ObjectBase {
   Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
 
   const berth_pod& view() const { return view_; }
+  // Returns a reference to the pod that has this view; null if `view` is no view of a pod, such as
+  // a copy of one.
+  // REQUIRES: if it is the view of a pod, the pod exists.
+  static PodRef Of(const berth_pod& view);
   // Returns spec.nodeName; empty if it is not set.
   std::string_view node_name() const { return Name(view_.node_name); }
   // Returns status.nominatedNodeName; empty if it is not set.
@@ -169,7 +173,7 @@ PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
 
 // ---- Nodes ------------------------------------------------------------------------------------
 
-class Node final : public ObjectBase {
+class Node final : public ObjectBase, public std::enable_shared_from_this<Node> {
  private:
   struct Private {
     explicit Private() = default;
@@ -182,6 +186,8 @@ class Node final : public ObjectBase {
   Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta, NodeRef root);
 
   const berth_node& view() const { return view_; }
+  // See Pod::Of.
+  static NodeRef Of(const berth_node& view);
 
  private:
   friend NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version);
@@ -207,25 +213,18 @@ class Object final : public ObjectBase, public std::enable_shared_from_this<Obje
   Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
          ObjectRef root);
 
-  const berth_object& view() const { return view_.abi; }
-  // Returns a reference to the object that a view belongs to.
-  // REQUIRES: `view` is the view of an Object that is still referenced.
+  const berth_object& view() const { return view_; }
+  // See Pod::Of.
   static ObjectRef Of(const berth_object& view);
   // Returns the version and kind, such as "v1/Namespace" or "storage.k8s.io/v1/CSINode".
-  std::string_view kind() const { return Name(view_.abi.kind); }
+  std::string_view kind() const { return Name(view_.kind); }
   // Returns the whole object as it was decoded. Changes of a derived object are only in its view.
-  const berth_value* value() const { return view_.abi.value; }
+  const berth_value* value() const { return view_.value; }
 
  private:
   friend ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
-  // A view followed by a pointer to its object, so that Of() can find the object.
-  struct View {
-    berth_object abi;
-    const Object* object;
-  };
-
-  View view_;
+  berth_object view_;
   ObjectRef root_;
 };
 

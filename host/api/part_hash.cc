@@ -3,9 +3,10 @@
 #include <span>
 #include <string_view>
 
+#include <berth/siphash.h>
+
 #include "host/api/objects.h"
 #include "host/api/value.h"
-#include "host/base/hash.h"
 
 namespace berth::host {
 namespace {
@@ -14,15 +15,17 @@ namespace {
 // moving an element from the end of one list to the beginning of the next changes the hash.
 class Hasher {
  public:
-  explicit Hasher(const Interner& interner) : interner_(interner) {}
+  explicit Hasher(const Interner& interner) : interner_(interner), hash_(interner.key()) {}
 
-  uint64_t value() const { return value_; }
+  // Must not: be called twice.
+  uint64_t Finish() { return hash_.Finish(); }
 
-  void Number(uint64_t number) { value_ = HashCombine(value_, number); }
+  void Number(uint64_t number) { hash_.Add(number); }
   void Number(int64_t number) { Number(static_cast<uint64_t>(number)); }
   void Number(int32_t number) { Number(int64_t{number}); }
   void Number(uint32_t number) { Number(uint64_t{number}); }
-  void Text(berth_str text) { Number(HashBytes(host::Text(text))); }
+  void Text(berth_str text) { hash_.Add(host::Text(text)); }
+  void Tree(const berth_value* value) { AddValue(value, hash_); }
   // kNoId and the empty text have different hashes.
   void Name(Id id) { Number(interner_.Hash(id)); }
 
@@ -42,7 +45,7 @@ class Hasher {
   void Pairs(const berth_array& pairs) {
     uint64_t sum = 0;
     for (const berth_id_pair& pair : Elements<berth_id_pair>(pairs)) {
-      sum += HashCombine(interner_.Hash(pair.key), interner_.Hash(pair.value));
+      sum += PairHash(pair.key, interner_.Hash(pair.value));
     }
     Number(uint64_t{pairs.count});
     Number(sum);
@@ -56,7 +59,7 @@ class Hasher {
     Number(resources.pods);
     uint64_t sum = 0;
     for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
-      sum += HashCombine(interner_.Hash(scalar.name), static_cast<uint64_t>(scalar.value));
+      sum += PairHash(scalar.name, static_cast<uint64_t>(scalar.value));
     }
     Number(uint64_t{resources.scalars.count});
     Number(sum);
@@ -165,8 +168,15 @@ class Hasher {
   }
 
  private:
+  uint64_t PairHash(Id name, uint64_t value) const {
+    SipHash13 hash(interner_.key());
+    hash.Add(interner_.Hash(name));
+    hash.Add(value);
+    return hash.Finish();
+  }
+
   const Interner& interner_;
-  uint64_t value_ = 0;
+  SipHash13 hash_;
 };
 
 void HashAffinity(const berth_pod& pod, Hasher& hasher) {
@@ -255,7 +265,7 @@ void HashTextPairs(const berth_array& pairs, Hasher& hasher) {
 void HashFields(const berth_array& fields, Hasher& hasher) {
   hasher.List<berth_field>(fields, [&](const berth_field& field) {
     hasher.Text(field.path);
-    hasher.Number(HashValue(field.value));
+    hasher.Tree(field.value);
   });
 }
 
@@ -302,7 +312,7 @@ uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner)
     case BERTH_PART_FIELDS: HashFields(meta.fields, hasher); break;
     default: BERTH_ASSERT_MSG(false, "part %u", part);
   }
-  return hasher.value();
+  return hasher.Finish();
 }
 
 void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,

@@ -10,10 +10,10 @@
 
 namespace berth::host {
 
-// Returns the hash of part BERTH_PART_`part` of `pod`. Equal parts have equal hashes in every
-// process. The hash is computed from texts, not from ids, so that it does not change when a text
-// gets a different id. The order of elements counts where it counts in the API (containers, terms,
-// tolerations), and does not count for maps (labels, node selectors).
+// Returns the hash of part BERTH_PART_`part` of `pod`, with the key of `interner`. Equal parts have
+// equal hashes for equal keys. The hash is computed from texts, not from ids, so that it does not
+// change when a text gets a different id. The order of elements counts where it counts in the API
+// (containers, terms, tolerations), and does not count for maps (labels, node selectors).
 // REQUIRES: `pod.meta` is set; the ids of the pod are ids of `interner`.
 uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner);
 

@@ -197,6 +197,16 @@ TEST_F(PartHashTest, DoesNotDependOnIds) {
   EXPECT_EQ(Changed(here, *there), 0u);
 }
 
+TEST_F(PartHashTest, EveryPartDependsOnTheKey) {
+  constexpr const char* kSpec = "'nodeName':'x','containers':[{'name':'c','image':'i'}]";
+  const PodRef pod = DecodePod(kSpec, "", "'labels':{'a':'1'}");
+  Interner other({1, 2});
+  Decoder decoder(other);
+  const Result<PodRef> with_other_key = decoder.DecodePod(PodText(kSpec, "", "'labels':{'a':'1'}"));
+  ASSERT_TRUE(with_other_key.ok());
+  EXPECT_EQ(Changed(pod, *with_other_key), kAllParts);
+}
+
 TEST_F(PartHashTest, PartsOfOnePodDiffer) {
   // Only parts with content are compared, because parts that are empty lists have equal hashes.
   const PodRef pod = DecodePod(

@@ -3,7 +3,7 @@
 namespace berth::host {
 namespace {
 
-constexpr uint32_t kDefaultedResources = BERTH_RESOURCE_CPU | BERTH_RESOURCE_MEMORY;
+constexpr uint32_t kDefaultedResources = BERTH_PRESENT_CPU | BERTH_PRESENT_MEMORY;
 
 }  // namespace
 
@@ -27,11 +27,11 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
     sum.Add(requests);
     uint32_t missing = rules.defaults;
     for (const ResourceAmount& named : requests) {
-      if (named.key > BERTH_RESOURCE_MEMORY) break;
+      if (named.key > BERTH_PRESENT_MEMORY) break;
       missing &= ~static_cast<uint32_t>(named.key);
     }
-    if (missing & BERTH_RESOURCE_CPU) sum.Add(BERTH_RESOURCE_CPU, kDefaultCpu);
-    if (missing & BERTH_RESOURCE_MEMORY) sum.Add(BERTH_RESOURCE_MEMORY, kDefaultMemory);
+    if (missing & BERTH_PRESENT_CPU) sum.Add(BERTH_PRESENT_CPU, kDefaultCpu);
+    if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
   };
 
   total.Clear();
@@ -102,10 +102,10 @@ PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena)
   uint32_t defaults = kDefaultedResources;
   if (!pod.pod_requests.empty()) defaults &= ~result.accounted->present;
   if (defaults != 0) Sum(pod, {.use_status = true, .defaults = defaults}, other_);
-  if (const Quantity* cpu = other_.Find(BERTH_RESOURCE_CPU)) {
+  if (const Quantity* cpu = other_.Find(BERTH_PRESENT_CPU)) {
     result.nonzero_milli_cpu = cpu->MilliValue();
   }
-  if (const Quantity* memory = other_.Find(BERTH_RESOURCE_MEMORY)) {
+  if (const Quantity* memory = other_.Find(BERTH_PRESENT_MEMORY)) {
     result.nonzero_memory = memory->Value();
   }
   return result;

@@ -73,7 +73,7 @@ class RequestCalculator {
   struct Rules {
     bool use_status = false;
     bool use_pod_level = true;
-    // A mask of BERTH_RESOURCE_CPU and BERTH_RESOURCE_MEMORY. A container without a request for one
+    // A mask of BERTH_PRESENT_CPU and BERTH_PRESENT_MEMORY. A container without a request for one
     // of them counts with the default amount.
     uint32_t defaults = 0;
   };

@@ -58,9 +58,9 @@ const berth_resources* RoundUp(ResourceList amounts, Arena& arena) {
     const Quantity& amount = amounts[at].amount;
     rounded->present |= static_cast<uint32_t>(amounts[at].key);
     switch (amounts[at].key) {
-      case BERTH_RESOURCE_CPU: rounded->milli_cpu = amount.MilliValue(); break;
-      case BERTH_RESOURCE_MEMORY: rounded->memory = amount.Value(); break;
-      case BERTH_RESOURCE_EPHEMERAL_STORAGE: rounded->ephemeral_storage = amount.Value(); break;
+      case BERTH_PRESENT_CPU: rounded->milli_cpu = amount.MilliValue(); break;
+      case BERTH_PRESENT_MEMORY: rounded->memory = amount.Value(); break;
+      case BERTH_PRESENT_EPHEMERAL_STORAGE: rounded->ephemeral_storage = amount.Value(); break;
       default: rounded->pods = amount.Value(); break;
     }
   }

@@ -54,12 +54,12 @@ TEST(ResourceSum, MergesByName) {
   constexpr ResourceKey kY = ScalarKey(4);
   ResourceSum a;
   a.Set(kY, Milli(7500));
-  a.Set(BERTH_RESOURCE_CPU, Milli(5500));
+  a.Set(BERTH_PRESENT_CPU, Milli(5500));
   ResourceSum b;
   b.Set(kX, Milli(2000));
-  b.Set(BERTH_RESOURCE_CPU, Milli(3500));
+  b.Set(BERTH_PRESENT_CPU, Milli(3500));
   b.Set(kY, Milli(1250));
-  b.Set(BERTH_RESOURCE_PODS, Milli(0));
+  b.Set(BERTH_PRESENT_PODS, Milli(0));
   const auto expect = [](const ResourceSum& sum, std::vector<ResourceAmount> amounts) {
     EXPECT_TRUE(SameAmounts(sum.amounts(), amounts));
   };
@@ -67,20 +67,20 @@ TEST(ResourceSum, MergesByName) {
   ResourceSum sum;
   sum.Assign(a.amounts());
   sum.Add(b.amounts());
-  expect(sum, {{BERTH_RESOURCE_CPU, Milli(9000)},
-               {BERTH_RESOURCE_PODS, Milli(0)},
+  expect(sum, {{BERTH_PRESENT_CPU, Milli(9000)},
+               {BERTH_PRESENT_PODS, Milli(0)},
                {kX, Milli(2000)},
                {kY, Milli(8750)}});
   sum.Assign(a.amounts());
   sum.Max(b.amounts());
-  expect(sum, {{BERTH_RESOURCE_CPU, Milli(5500)},
-               {BERTH_RESOURCE_PODS, Milli(0)},
+  expect(sum, {{BERTH_PRESENT_CPU, Milli(5500)},
+               {BERTH_PRESENT_PODS, Milli(0)},
                {kX, Milli(2000)},
                {kY, Milli(7500)}});
   sum.Assign(a.amounts());
   sum.Set(b.amounts());
-  expect(sum, {{BERTH_RESOURCE_CPU, Milli(3500)},
-               {BERTH_RESOURCE_PODS, Milli(0)},
+  expect(sum, {{BERTH_PRESENT_CPU, Milli(3500)},
+               {BERTH_PRESENT_PODS, Milli(0)},
                {kX, Milli(2000)},
                {kY, Milli(1250)}});
   sum.Assign(b.amounts());
@@ -94,25 +94,25 @@ TEST(ResourceSum, MergesByName) {
 
 TEST(ResourceSum, FindsAmountsByKey) {
   ResourceSum sum;
-  sum.Set(BERTH_RESOURCE_MEMORY, Milli(0));
+  sum.Set(BERTH_PRESENT_MEMORY, Milli(0));
   sum.Add(ScalarKey(1), Milli(1500));
-  EXPECT_EQ(sum.Find(BERTH_RESOURCE_CPU), nullptr);
-  ASSERT_NE(sum.Find(BERTH_RESOURCE_MEMORY), nullptr);
-  EXPECT_EQ(*sum.Find(BERTH_RESOURCE_MEMORY), Milli(0));
+  EXPECT_EQ(sum.Find(BERTH_PRESENT_CPU), nullptr);
+  ASSERT_NE(sum.Find(BERTH_PRESENT_MEMORY), nullptr);
+  EXPECT_EQ(*sum.Find(BERTH_PRESENT_MEMORY), Milli(0));
   ASSERT_NE(sum.Find(ScalarKey(1)), nullptr);
   EXPECT_EQ(*sum.Find(ScalarKey(1)), Milli(1500));
   EXPECT_EQ(sum.Find(ScalarKey(2)), nullptr);
   sum.Clear();
-  EXPECT_EQ(sum.Find(BERTH_RESOURCE_MEMORY), nullptr);
+  EXPECT_EQ(sum.Find(BERTH_PRESENT_MEMORY), nullptr);
 }
 
 TEST(RoundUp, SetsTheFieldOfEachResource) {
   Arena arena;
   EXPECT_EQ(RoundUp({}, arena), &kNoResources);
-  const ResourceAmount amounts[] = {{BERTH_RESOURCE_CPU, Quantity(1, 1)},
-                                    {BERTH_RESOURCE_MEMORY, Quantity(2, 1)},
-                                    {BERTH_RESOURCE_EPHEMERAL_STORAGE, Quantity(3, 0)},
-                                    {BERTH_RESOURCE_PODS, Quantity()},
+  const ResourceAmount amounts[] = {{BERTH_PRESENT_CPU, Quantity(1, 1)},
+                                    {BERTH_PRESENT_MEMORY, Quantity(2, 1)},
+                                    {BERTH_PRESENT_EPHEMERAL_STORAGE, Quantity(3, 0)},
+                                    {BERTH_PRESENT_PODS, Quantity()},
                                     {ScalarKey(5), Quantity(4, 999'999'999)},
                                     {ScalarKey(9), Quantity()}};
   const berth_resources* all = RoundUp(amounts, arena);

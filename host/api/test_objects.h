@@ -21,6 +21,7 @@ struct TestPod {
   std::string spec = {};      // Further fields of its spec, such as "\"priority\":7".
   std::string meta = {};      // Further fields of its metadata.
   std::string status = {};    // The fields of its status.
+  std::string ns = "default";
 };
 
 struct TestNode {
@@ -48,7 +49,7 @@ class TestObjects {
   static std::string Json(const TestPod& pod) {
     const std::string node = pod.node.empty() ? "" : ",\"nodeName\":\"" + pod.node + '"';
     return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + pod.name +
-           R"(","namespace":"default","uid":"uid-)" + pod.name + '"' + More(pod.meta) +
+           R"(","namespace":")" + pod.ns + R"(","uid":"uid-)" + pod.name + '"' + More(pod.meta) +
            R"(},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{)" +
            pod.requests + "}}}]" + node + More(pod.spec) + R"(},"status":{)" + pod.status + "}}";
   }

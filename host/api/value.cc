@@ -3,11 +3,13 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <string>
 
 #include "host/api/quantity.h"
 #include "host/base/assert.h"
-#include "host/base/hash.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {
@@ -84,8 +86,117 @@ berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) 
   return BERTH_SUCCESS;
 }
 
+berth_code AsTime(const berth_value* value, int64_t* ns) noexcept {
+  if (Kind(value) != BERTH_VALUE_STRING) return BERTH_BAD_ARGUMENT;
+  const Result<int64_t> time = ParseTime(Value::Of(value)->text());
+  if (!time.ok()) return BERTH_BAD_ARGUMENT;
+  *ns = *time;
+  return BERTH_SUCCESS;
+}
+
+// Writes trees as JSON, in pieces.
+class TreeWriter {
+ public:
+  using Put = void (*)(void* to, berth_str text) noexcept;
+
+  TreeWriter(Put put, void* to) : put_(put), to_(to) {}
+
+  void Write(const berth_value* value) {
+    switch (Kind(value)) {
+      case BERTH_VALUE_BOOL: buffer_.append(AsInt(value) != 0 ? "true" : "false"); break;
+      case BERTH_VALUE_INT: buffer_.append(std::to_string(AsInt(value))); break;
+      case BERTH_VALUE_FLOAT: WriteFloat(AsFloat(value)); break;
+      case BERTH_VALUE_STRING: WriteText(Value::Of(value)->text()); break;
+      case BERTH_VALUE_ARRAY:
+      case BERTH_VALUE_OBJECT: WriteParts(*Value::Of(value)); break;
+      default: buffer_.append("null");
+    }
+    if (buffer_.size() >= kPiece) Flush();
+  }
+  void Flush() {
+    if (!buffer_.empty()) put_(to_, AsStr(buffer_));
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr size_t kPiece = 4096;
+
+  void WriteParts(const Value& value) {
+    const bool is_object = value.kind() == BERTH_VALUE_OBJECT;
+    buffer_ += is_object ? '{' : '[';
+    for (uint32_t i = 0; i < value.size(); ++i) {
+      const Member& part = value.At(i);
+      if (i > 0) buffer_ += ',';
+      if (is_object) {
+        WriteText(Text(part.key));
+        buffer_ += ':';
+      }
+      Write(part.value.abi());
+    }
+    buffer_ += is_object ? '}' : ']';
+  }
+
+  // The shortest text that reads as the same number, and as a FLOAT.
+  void WriteFloat(double number) {
+    if (!std::isfinite(number)) {
+      buffer_.append("null");
+      return;
+    }
+    std::array<char, 32> digits = {};
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    const std::string_view text(digits.data(), static_cast<size_t>(written.ptr - digits.data()));
+    buffer_.append(text);
+    if (text.find_first_of(".e") == text.npos) buffer_.append(".0");
+  }
+
+  void WriteText(std::string_view text) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    buffer_ += '"';
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '"' || c == '\\') {
+        buffer_.append(1, '\\').append(1, c);
+      } else if (byte < 0x20) {
+        buffer_.append("\\u00").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+      } else {
+        buffer_ += c;
+      }
+    }
+    buffer_ += '"';
+  }
+
+  const Put put_;
+  void* const to_;
+  std::string buffer_;
+};
+
+void WriteJson(const berth_value* value, TreeWriter::Put put, void* to) noexcept {
+  TreeWriter writer(put, to);
+  writer.Write(value);
+  writer.Flush();
+}
+
+// The table of a value has no state of an instance, so `parse` and `release` use the service of the
+// host that they get.
+const berth_values* ServiceOf(const berth_host* host) {
+  const void* service = nullptr;
+  const berth_code code = host->get_service(host, BERTH_SERVICE_VALUES, &service);
+  return code == BERTH_SUCCESS ? static_cast<const berth_values*>(service) : nullptr;
+}
+
+const berth_value* Parse(const berth_host* host, berth_str json, berth_status* status) noexcept {
+  const berth_values* const service = ServiceOf(host);
+  return service != nullptr ? service->parse(host, json, status) : nullptr;
+}
+
+void Release(const berth_host* host, const berth_value* value) noexcept {
+  const berth_values* const service = ServiceOf(host);
+  if (service != nullptr) service->release(host, value);
+}
+
 constexpr berth_values kService{
-    sizeof(berth_values), 0, Kind, Size, Get, At, AsInt, AsFloat, AsString, Where, AsQuantity};
+    sizeof(berth_values), 0,      Kind,      Size,  Get,    At, AsInt, AsFloat, AsString, Where,
+    AsQuantity,           AsTime, WriteJson, Parse, Release};
 
 }  // namespace
 
@@ -154,23 +265,23 @@ PlacedMember::PlacedMember(const Value& value, std::string_view key, std::string
   member.value.placed_ = 1;
 }
 
-uint64_t HashValue(const berth_value* value) {
-  uint64_t hash = Kind(value);
+void AddValue(const berth_value* value, SipHash13& hash) {
+  hash.Add(uint64_t{Kind(value)});
   switch (Kind(value)) {
     case BERTH_VALUE_BOOL:
-    case BERTH_VALUE_INT: return HashCombine(hash, static_cast<uint64_t>(AsInt(value)));
-    case BERTH_VALUE_FLOAT: return HashCombine(hash, std::bit_cast<uint64_t>(AsFloat(value)));
-    case BERTH_VALUE_STRING: return HashCombine(hash, HashBytes(Value::Of(value)->text()));
+    case BERTH_VALUE_INT: return hash.Add(static_cast<uint64_t>(AsInt(value)));
+    case BERTH_VALUE_FLOAT: return hash.Add(std::bit_cast<uint64_t>(AsFloat(value)));
+    case BERTH_VALUE_STRING: return hash.Add(Value::Of(value)->text());
     default: break;
   }
   const uint64_t size = Size(value);
-  hash = HashCombine(hash, size);
+  hash.Add(size);
   for (uint64_t i = 0; i < size; ++i) {
     berth_str key = {nullptr, 0};
     const berth_value* part = At(value, i, &key);
-    hash = HashCombine(HashCombine(hash, HashBytes(Text(key))), HashValue(part));
+    hash.Add(Text(key));
+    AddValue(part, hash);
   }
-  return hash;
 }
 
 }  // namespace berth::host

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <berth/abi.h>
+#include <berth/siphash.h>
 
 #include "host/base/text.h"
 
@@ -17,7 +18,8 @@ namespace berth::host {
 struct Member;
 struct PlacedMember;
 
-// Returns the service berth.values/1, which is constant data.
+// Returns the table that every value points to, which is constant data. Its `parse` and `release`
+// call those of the service berth.values/1 that the host serves.
 const berth_values* ValuesService();
 
 // One value of a tree.
@@ -93,9 +95,9 @@ static_assert(sizeof(Value) == 24 && std::is_standard_layout_v<PlacedMember> &&
               std::is_trivially_copyable_v<PlacedMember> &&
               std::is_trivially_destructible_v<PlacedMember>);
 
-// Returns the hash of a tree. Equal trees have equal hashes; trees whose members are in a different
-// order are not equal. A null pointer has the same hash as the value null.
-uint64_t HashValue(const berth_value* value);
+// Adds a tree to a hash. Equal trees add the same; trees whose members are in a different order are
+// not equal. A null pointer adds the same as the value null.
+void AddValue(const berth_value* value, SipHash13& hash);
 
 }  // namespace berth::host
 

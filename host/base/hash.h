@@ -3,7 +3,7 @@
 //
 // The construction is that of wyhash: 64x64 -> 128-bit multiplications, folded. It is fast and well
 // mixed, but it does not protect against chosen collisions: a lookup by hash must also compare the
-// text.
+// text. <berth/siphash.h> has hashes with a key, which do.
 #ifndef BERTH_HOST_BASE_HASH_H_
 #define BERTH_HOST_BASE_HASH_H_
 

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "host/base/hash.h"
-
 namespace berth::host {
 namespace {
 
@@ -25,9 +23,9 @@ const char* CopyText(std::string_view text) {
 
 }  // namespace
 
-Interner::Interner() {
+Interner::Interner(const HashKey& key) : key_(key) {
   chunks_[0].store(new Entry[kFirstChunk], std::memory_order_release);
-  const uint64_t hash = HashBytes({});
+  const uint64_t hash = HashOf({});
   Entry& empty = At(kEmptyId);
   empty.hash = hash;
   empty.references.store(1, std::memory_order_relaxed);
@@ -46,8 +44,14 @@ Interner::~Interner() {
   for (std::atomic<Entry*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
 }
 
+uint64_t Interner::HashOf(std::string_view text) const {
+  SipHash13 hash(key_);
+  hash.Add(text);
+  return hash.Finish();
+}
+
 Id Interner::Intern(std::string_view text) {
-  const uint64_t hash = HashBytes(text);
+  const uint64_t hash = HashOf(text);
   Shard& shard = ShardOf(hash);
   const std::lock_guard lock(shard.mutex);
   const Id known = Lookup(shard, text, hash);
@@ -60,7 +64,7 @@ Id Interner::Intern(std::string_view text) {
 }
 
 Id Interner::Find(std::string_view text) const {
-  const uint64_t hash = HashBytes(text);
+  const uint64_t hash = HashOf(text);
   const Shard& shard = ShardOf(hash);
   const std::lock_guard lock(shard.mutex);
   return Lookup(shard, text, hash);

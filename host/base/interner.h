@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <berth/siphash.h>
+
 #include "host/base/assert.h"
 
 namespace berth::host {
@@ -26,12 +28,17 @@ inline constexpr Id kEmptyId = 1;  // The id of the empty string, which is never
 // an entry drops to 0, the entry stays, and Intern() may return it again under the same id, until
 // Sweep() frees it. Only then may the id be assigned to another text.
 //
+// The hashes of texts have a key. Equal texts have equal hashes in two interners with equal keys.
+//
 // Threading: all methods may be called from any thread. Text() and Hash() take no lock.
 // Lifetime: an id and its text are valid while a reference to the id is held. Without a reference
 // they are valid until the next Sweep().
 class Interner {
  public:
-  Interner();
+  // The key of interners in tests. RunProgram() creates a random one.
+  static constexpr HashKey kFixedKey = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+
+  explicit Interner(const HashKey& key = kFixedKey);
   ~Interner();
   Interner(const Interner&) = delete;
   Interner& operator=(const Interner&) = delete;
@@ -74,8 +81,9 @@ class Interner {
            chunks_[PlaceOf(id).chunk].load(std::memory_order_acquire) != nullptr;
   }
 
-  // Returns HashBytes() of the id's text, which is equal in every process; 0 for kNoId.
+  // Returns the hash of the id's text with key(); 0 for kNoId.
   uint64_t Hash(Id id) const { return At(id).hash; }
+  const HashKey& key() const { return key_; }
 
   // Returns the number of stored texts, including the empty text and texts without a reference.
   size_t size() const { return size_.load(std::memory_order_relaxed); }
@@ -134,6 +142,7 @@ class Interner {
     return chunks_[place.chunk].load(std::memory_order_acquire)[place.offset];
   }
 
+  uint64_t HashOf(std::string_view text) const;
   Shard& ShardOf(uint64_t hash) { return shards_[hash % kShards]; }
   const Shard& ShardOf(uint64_t hash) const { return shards_[hash % kShards]; }
 
@@ -143,6 +152,7 @@ class Interner {
   void Rehash(Shard& shard, size_t slots) const;
   static void InsertSlot(std::vector<Slot>& slots, Slot slot, uint64_t hash);
 
+  const HashKey key_;
   std::array<std::atomic<Entry*>, kChunks> chunks_{};
   std::mutex grow_mutex_;
   std::atomic<uint64_t> next_id_{kEmptyId + 1};

@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/hash.h"
-
 namespace berth::host {
 namespace {
 
@@ -31,7 +29,7 @@ TEST(Interner, NoIdAndTheEmptyIdAreDistinctAndConstant) {
   EXPECT_EQ(interner.Intern(""), kEmptyId);
   EXPECT_EQ(interner.Find(""), kEmptyId);
   EXPECT_EQ(interner.Text(kEmptyId), "");
-  EXPECT_EQ(interner.Hash(kEmptyId), HashBytes(""));
+  EXPECT_NE(interner.Hash(kEmptyId), 0U);
   EXPECT_EQ(interner.Text(kNoId), "");
   EXPECT_EQ(interner.Hash(kNoId), 0U);
   interner.Release(kEmptyId);
@@ -59,14 +57,20 @@ TEST(Interner, InternsTextsWithNullBytes) {
   EXPECT_EQ(interner.Text(id), with_null);
 }
 
-TEST(Interner, HashIsTheHashOfTheText) {
-  Interner first;
-  Interner second;
+TEST(Interner, HashIsTheHashOfTheTextWithTheKey) {
+  const HashKey key = {1, 2};
+  Interner first(key);
+  Interner second(key);
+  Interner low({2, 2});
+  Interner high({1, 3});
   second.Intern("other");
   const Id a = first.Intern("kubernetes.io/hostname");
   const Id b = second.Intern("kubernetes.io/hostname");
   EXPECT_EQ(first.Hash(a), second.Hash(b));
-  EXPECT_EQ(first.Hash(a), HashBytes("kubernetes.io/hostname"));
+  EXPECT_EQ(first.key(), key);
+  for (Interner* other : {&low, &high}) {
+    EXPECT_NE(other->Hash(other->Intern("kubernetes.io/hostname")), first.Hash(a));
+  }
 }
 
 TEST(Interner, ATextIsSweptOnlyWhenEveryReferenceIsReleased) {

@@ -28,7 +28,8 @@ namespace berth::host {
 // Threading: the scheduling thread.
 class Cache {
  public:
-  explicit Cache(Interner& interner) : table_(interner) {}
+  // `objects`: see NodeTable.
+  explicit Cache(Interner& interner, ObjectStore* objects = nullptr) : table_(interner, objects) {}
 
   NodeTable& table() { return table_; }
   const NodeTable& table() const { return table_; }

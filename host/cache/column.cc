@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "host/api/objects.h"
+#include "host/base/kind_name.h"
 #include "host/base/saturating.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -39,6 +41,8 @@ constexpr std::array kFixedNames{
     FixedName{"features", ColumnRule::kFeatures, BERTH_TYPE_ARRAY},
 };
 
+constexpr std::string_view kObjectPrefix = "object:";
+
 struct NamePrefix {
   std::string_view prefix;
   ColumnRule rule;
@@ -50,6 +54,8 @@ constexpr std::array kPrefixes{
     NamePrefix{"req:", ColumnRule::kReqScalar, BERTH_TYPE_I64},
     NamePrefix{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
     NamePrefix{"hostport:", ColumnRule::kHostPort, BERTH_TYPE_I64},
+    NamePrefix{"annotation:", ColumnRule::kAnnotation, BERTH_TYPE_STR},
+    NamePrefix{kObjectPrefix, ColumnRule::kObject, BERTH_TYPE_OBJECT},
 };
 
 constexpr std::array kProtocols{
@@ -86,7 +92,19 @@ uint32_t CountTaints(const berth_node& node, bool soft) {
   return count;
 }
 
+berth_str AnnotationOf(const berth_node& node, std::string_view key) {
+  for (const berth_str_pair& pair : Elements<berth_str_pair>(node.meta->annotations)) {
+    if (Text(pair.key) == key) return pair.value;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string_view ObjectKindOf(std::string_view column) {
+  return column.starts_with(kObjectPrefix) ? column.substr(kObjectPrefix.size())
+                                           : std::string_view();
+}
 
 int64_t ScalarAmount(const berth_resources& resources, Id name) {
   for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
@@ -112,12 +130,14 @@ Result<ColumnSpec> ColumnSpec::Parse(std::string_view name, Interner& interner) 
   }
   return Status::NotFound("no column \"" + std::string(name) +
                           "\": expected a name of the catalogue in berth/abi.h, "
-                          "alloc:<resource>, req:<resource>, label:<key> or "
-                          "hostport:<protocol>/<port>[/<address>]");
+                          "alloc:<resource>, req:<resource>, label:<key>, annotation:<key>, "
+                          "object:<kind> or hostport:<protocol>/<port>[/<address>]");
 }
 
 bool ColumnSpec::ReadArgument(std::string_view text) {
   if (rule_ == ColumnRule::kHostPort) return ReadHostPort(text);
+  if (rule_ == ColumnRule::kObject) return WhyNotDeclarable(text).empty();
+  if (rule_ == ColumnRule::kAnnotation) return true;
   argument_ = ids_.Intern(text);
   return true;
 }
@@ -156,6 +176,8 @@ uint32_t ColumnSpec::width() const {
     case BERTH_TYPE_U32: return sizeof(uint32_t);
     case BERTH_TYPE_ID: return sizeof(berth_id);
     case BERTH_TYPE_U8: return sizeof(uint8_t);
+    case BERTH_TYPE_OBJECT: return sizeof(const berth_object*);
+    case BERTH_TYPE_STR: return sizeof(berth_str);
     default: return sizeof(berth_array);
   }
 }
@@ -177,7 +199,8 @@ void ColumnSpec::NodeValue(const berth_node& node, void* out) const {
     case ColumnRule::kLabel: return Store<berth_id>(out, FindValue(node.meta->labels, argument_));
     case ColumnRule::kImages: return Store<berth_array>(out, node.images);
     case ColumnRule::kFeatures: return Store<berth_array>(out, node.declared_features);
-    default: BERTH_ASSERT_MSG(false, "column %s is a sum over pods", name_.c_str());
+    case ColumnRule::kAnnotation: return Store<berth_str>(out, AnnotationOf(node, argument()));
+    default: BERTH_ASSERT_MSG(false, "column %s is not a part of the node", name_.c_str());
   }
 }
 

@@ -32,6 +32,8 @@ enum class ColumnRule : uint8_t {
   kLabel,
   kImages,
   kFeatures,
+  kAnnotation,
+  kObject,
   // The following rules are sums over the node's pods, all of type I64.
   kReqCpu,
   kReqMemory,
@@ -56,10 +58,15 @@ class ColumnSpec {
   uint32_t width() const;
   // Returns true for sums over pods, whose values change when a pod is added or removed.
   bool is_pod_sum() const { return rule_ >= ColumnRule::kReqCpu; }
+  // Returns true for a column of objects, whose values the node alone does not determine.
+  bool is_object() const { return rule_ == ColumnRule::kObject; }
   // Returns the canonical spelling of the name: "alloc.cpu" for "alloc:cpu".
   const std::string& name() const { return name_; }
+  // Returns the part of the name after the colon: the key of an annotation, the kind of an object.
+  std::string_view argument() const { return std::string_view(name_).substr(name_.find(':') + 1); }
 
-  // Writes the node's value to `out`, which has width() bytes. REQUIRES: !is_pod_sum().
+  // Writes the node's value to `out`, which has width() bytes. REQUIRES: !is_pod_sum() and
+  // !is_object().
   void NodeValue(const berth_node& node, void* out) const;
   // Returns the amount, 0 or more, that a pod adds to its node's value. REQUIRES: is_pod_sum().
   int64_t PodAmount(const berth_pod& pod) const;
@@ -84,6 +91,9 @@ class ColumnSpec {
   std::string name_;
   IdRefs ids_;
 };
+
+// Returns the kind, as a plugin declares it, of a column "object:<kind>"; empty for another column.
+std::string_view ObjectKindOf(std::string_view column);
 
 // Returns the amount of a scalar resource; 0 when it is not listed.
 int64_t ScalarAmount(const berth_resources& resources, Id name);

@@ -16,7 +16,7 @@ namespace {
 
 // A node with a value for every node column.
 constexpr const char* kFullNode = R"({
-  "metadata": {"name": "full", "labels": {"zone": "a", "empty": ""}},
+  "metadata": {"name": "full", "labels": {"zone": "a", "empty": ""}, "annotations": {"note": "x"}},
   "spec": {"unschedulable": true, "taints": [
     {"key": "k", "value": "v", "effect": "NoSchedule"},
     {"key": "p", "effect": "PreferNoSchedule"},
@@ -43,6 +43,7 @@ class ColumnTest : public ::testing::Test {
       case BERTH_TYPE_I64: return std::to_string(Read<int64_t>(out));
       case BERTH_TYPE_U32: return std::to_string(Read<uint32_t>(out));
       case BERTH_TYPE_U8: return std::to_string(Read<uint8_t>(out));
+      case BERTH_TYPE_STR: return "'" + std::string(Text(Read<berth_str>(out))) + "'";
       case BERTH_TYPE_ARRAY: return "#" + std::to_string(Read<berth_array>(out).count);
       default: break;
     }
@@ -85,6 +86,8 @@ TEST_F(ColumnTest, ComputesTheNodeColumns) {
       {"label:empty", BERTH_TYPE_ID, 4, "\"\"", "-"},
       {"images", BERTH_TYPE_ARRAY, 16, "#1", "#0"},
       {"features", BERTH_TYPE_ARRAY, 16, "#2", "#0"},
+      {"annotation:note", BERTH_TYPE_STR, 16, "'x'", "''"},
+      {"annotation:none", BERTH_TYPE_STR, 16, "''", "''"},
   };
   const NodeRef full = objects_.NodeFrom(kFullNode);
   const NodeRef bare = objects_.NodeFrom(kBareNode);
@@ -213,7 +216,8 @@ TEST_F(ColumnTest, UnknownNamesAreNotFound) {
     EXPECT_EQ(spec.status().message(),
               "no column \"" + std::string(name) +
                   "\": expected a name of the catalogue in berth/abi.h, alloc:<resource>, "
-                  "req:<resource>, label:<key> or hostport:<protocol>/<port>[/<address>]");
+                  "req:<resource>, label:<key>, annotation:<key>, object:<kind> or "
+                  "hostport:<protocol>/<port>[/<address>]");
   }
 }
 
@@ -237,6 +241,22 @@ TEST(ColumnStorage, GrowsKeepingValuesAndZeroesTheRest) {
   }
   storage.Clear(0);
   EXPECT_EQ(*static_cast<uint32_t*>(storage.At(0)), 0U);
+}
+
+TEST_F(ColumnTest, AColumnOfObjectsNamesAKindThatPluginsMayDeclare) {
+  const ColumnSpec spec = Parse("object:storage.k8s.io/v1/CSINode");
+  EXPECT_EQ(spec.type(), uint32_t{BERTH_TYPE_OBJECT});
+  EXPECT_EQ(spec.width(), 8U);
+  EXPECT_TRUE(spec.is_object());
+  EXPECT_FALSE(spec.is_pod_sum());
+  EXPECT_EQ(spec.argument(), "storage.k8s.io/v1/CSINode");
+  EXPECT_EQ(ObjectKindOf(spec.name()), spec.argument());
+  EXPECT_EQ(ObjectKindOf("annotation:object:x"), "");
+  EXPECT_TRUE(ColumnSpec::Parse("object:example.com/v2|v1/Rack", objects_.interner()).ok());
+  for (const char* name : {"object:", "object:v1/Pod", "object:v1/Node", "object:CSINode",
+                           "object:v1|v1/Thing", "annotation:"}) {
+    EXPECT_FALSE(ColumnSpec::Parse(name, objects_.interner()).ok()) << name;
+  }
 }
 
 }  // namespace

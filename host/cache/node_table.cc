@@ -8,6 +8,12 @@
 
 namespace berth::host {
 
+NodeTable::~NodeTable() {
+  for (const auto& column : columns_) {
+    if (column != nullptr) UnwatchObjects(*column);
+  }
+}
+
 // --- nodes --------------------------------------------------------------------------------------
 
 Row NodeTable::SetNode(NodeRef node) {
@@ -132,6 +138,7 @@ Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
     if (found == column_by_name_.end()) {
       auto column = std::make_unique<Column>(std::move(spec).value());
       FillColumn(*column);
+      WatchObjects(*column);
       const auto free =
           std::ranges::find_if(columns_, [](const auto& slot) { return slot == nullptr; });
       const auto index = static_cast<ColumnIndex>(free - columns_.begin());
@@ -177,6 +184,7 @@ void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
     if (within_limits()) return;
     RemoveIdle(*columns_[index]);
     column_by_name_.erase(columns_[index]->spec.name());
+    UnwatchObjects(*columns_[index]);
     columns_[index].reset();
   }
   BERTH_ASSERT(idle_count_ == 0 && idle_bytes_ == 0);
@@ -186,7 +194,7 @@ void NodeTable::FillColumn(Column& column) {
   column.storage.Resize(std::max<uint32_t>(row_count(), 1));
   for (Row row = 0; row < row_count(); ++row) {
     if (!column.spec.is_pod_sum()) {
-      if (IsLive(row)) column.spec.NodeValue(*nodes_[row], column.storage.At(row));
+      if (IsLive(row)) WriteNodeValue(column, row);
       continue;
     }
     *static_cast<int64_t*>(column.storage.At(row)) = column.spec.SumOver(pod_views_[row]);
@@ -196,8 +204,42 @@ void NodeTable::FillColumn(Column& column) {
 void NodeTable::WriteNodeColumns(Row row) {
   for (const auto& column : columns_) {
     if (column == nullptr || column->spec.is_pod_sum()) continue;
-    column->spec.NodeValue(*nodes_[row], column->storage.At(row));
+    WriteNodeValue(*column, row);
   }
+}
+
+void NodeTable::WriteNodeValue(Column& column, Row row) {
+  void* const value = column.storage.At(row);
+  if (!column.spec.is_object()) return column.spec.NodeValue(*nodes_[row], value);
+  const ObjectRef object = objects_ != nullptr
+                               ? objects_->Get(column.spec.argument(), "", node_refs_[row]->name())
+                               : nullptr;
+  // The store keeps the object until OnObjectChange() has replaced the pointer.
+  *static_cast<const berth_object**>(value) = object != nullptr ? &object->view() : nullptr;
+}
+
+// --- columns of objects -------------------------------------------------------------------------
+
+void NodeTable::WatchObjects(Column& column) {
+  if (!column.spec.is_object() || objects_ == nullptr) return;
+  column.watcher = objects_->Watch(
+      column.spec.argument(),
+      [this, &column](const ObjectChange& change) { OnObjectChange(column, change); });
+  objects_->Replay(column.watcher);
+}
+
+void NodeTable::UnwatchObjects(Column& column) {
+  if (column.watcher != 0) objects_->Unwatch(std::exchange(column.watcher, 0));
+}
+
+void NodeTable::OnObjectChange(Column& column, const ObjectChange& change) {
+  const ObjectRef& object = change.now != nullptr ? change.now : change.old;
+  if (!object->ns().empty()) return;
+  const Row row = FindNode(object->name());
+  if (row == kNoRow) return;
+  const berth_object* const view = change.now != nullptr ? &change.now->view() : nullptr;
+  auto& value = *static_cast<const berth_object**>(column.storage.At(row));
+  if (std::exchange(value, view) != view) BumpGeneration(row);
 }
 
 void NodeTable::ClearNodeColumns(Row row) {

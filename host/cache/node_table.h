@@ -20,6 +20,7 @@
 #include "host/base/status.h"
 #include "host/base/string_map.h"
 #include "host/cache/column.h"
+#include "host/cache/object_store.h"
 
 namespace berth::host {
 
@@ -43,7 +44,11 @@ using ColumnIndex = uint32_t;
 // rows.
 class NodeTable {
  public:
-  explicit NodeTable(Interner& interner) : interner_(interner) {}
+  // `objects` has the objects of columns "object:<kind>", and must outlive the table. If it is
+  // null, these columns have no objects.
+  explicit NodeTable(Interner& interner, ObjectStore* objects = nullptr)
+      : interner_(interner), objects_(objects) {}
+  ~NodeTable();
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
 
@@ -72,7 +77,7 @@ class NodeTable {
   const NodeRef& node(Row row) const { return node_refs_[row]; }
   std::span<const PodRef> pods(Row row) const { return pod_refs_[row]; }
   // Returns a number that increases with every change of the row and is never equal for two states
-  // of the table.
+  // of the table. A change of an object that a column has for the row is a change of the row.
   uint64_t Generation(Row row) const { return generations_[row]; }
   uint64_t generation() const { return generation_; }
   // Returns a number that increases when the set of live rows changes.
@@ -115,6 +120,7 @@ class NodeTable {
     ColumnStorage storage;
     uint32_t pins = 0;
     uint64_t last_use = 0;
+    ObjectStore::WatcherId watcher = 0;  // Watches the objects of the column; 0: it has none.
   };
 
   Row NewRow(std::string_view name);
@@ -129,11 +135,18 @@ class NodeTable {
   // REQUIRES: the pod is no longer in pod_views_[row].
   void RemoveFromPodColumns(Row row, const berth_pod& pod);
   void FillColumn(Column& column);
+  // Writes the value of a live row. REQUIRES: the column is not a sum over pods.
+  void WriteNodeValue(Column& column, Row row);
+  // Keeps a column of objects up to date from now on.
+  void WatchObjects(Column& column);
+  void UnwatchObjects(Column& column);
+  void OnObjectChange(Column& column, const ObjectChange& change);
   // Adds an unpinned column to the totals of idle columns, or removes it from them.
   void AddIdle(const Column& column);
   void RemoveIdle(const Column& column);
 
   Interner& interner_;
+  ObjectStore* const objects_;
   std::vector<const berth_node*> nodes_;
   std::vector<NodeRef> node_refs_;
   std::vector<std::string> names_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,48 +15,76 @@
 
 namespace berth::host {
 
+// One change of the store. `old` is null for an addition, `now` for a deletion.
+// Lifetime: until the call that passed it returns.
+struct ObjectChange {
+  const ObjectRef& old;
+  const ObjectRef& now;
+  bool existed = false;  // An addition of an object that existed before it was watched.
+};
+
 // Objects by kind ("v1/PersistentVolumeClaim"), then by namespace and name.
+//
+// Methods with a parameter `declared` accept a kind with several versions, as plugins declare it,
+// and use the version that the server serves: see UsedKind().
+//
 // Threading: the scheduling thread.
 class ObjectStore {
  public:
-  // Adds the object, or replaces the one of that kind, namespace and name.
-  void Set(ObjectRef object);
+  // Adds the object, or replaces the one of that kind, namespace and name. `existed`: see
+  // ObjectChange.
+  void Set(ObjectRef object, bool existed = false);
   // Removes the object. Does nothing when there is none.
   void Remove(std::string_view kind, std::string_view ns, std::string_view name);
   // Returns the object; null when there is none.
-  ObjectRef Get(std::string_view kind, std::string_view ns, std::string_view name) const;
+  ObjectRef Get(std::string_view declared, std::string_view ns, std::string_view name) const;
   // Calls `each` in the order of namespace and name until it returns false. An empty `ns` means all
   // namespaces.
-  void List(std::string_view kind, std::string_view ns,
+  void List(std::string_view declared, std::string_view ns,
             const std::function<bool(const ObjectRef&)>& each) const;
   size_t size() const;
 
-  // A callback for changes. `old` is null for an addition, `now` for a deletion. If an object is
-  // replaced by one of the same name with another uid, the callback gets a deletion and then an
-  // addition.
+  // Records whether the server serves `kind`, which has one version. Every kind counts as served
+  // until it is recorded that it is not. Watchers of several versions get the objects of the
+  // version that they used as deleted, and those of the version that they use now as added.
+  void SetServed(std::string_view kind, bool served);
+  // Returns whether the server serves one of the versions.
+  bool IsServed(std::string_view declared) const { return !UsedKind(declared).empty(); }
+  // Returns the kind with the first version that the server serves; empty if it serves none.
+  // Lifetime: that of the argument or of the store, whichever ends first.
+  std::string_view UsedKind(std::string_view declared) const;
+
+  // A callback for changes. If an object is replaced by one of the same name with another uid, the
+  // callback gets a deletion and then an addition.
   // Must not: change the store, or add or remove watchers.
-  using OnChange = std::function<void(const ObjectRef& old, const ObjectRef& now)>;
+  using OnChange = std::function<void(const ObjectChange& change)>;
   using WatcherId = uint64_t;  // Never 0; never reused.
   // Registers a watcher. It is not called before Replay(), which calls it with every existing
-  // object as an addition, in the order of namespace and name. Afterwards it is called for every
-  // change of the kind, in order, after the change. Watchers are called in the order of Watch().
-  WatcherId Watch(std::string_view kind, OnChange change);
+  // object as an addition that existed, in the order of namespace and name. Afterwards it is called
+  // for every change of the kind, in order, after the change. Watchers are called in the order of
+  // Watch().
+  WatcherId Watch(std::string_view declared, OnChange change);
   void Replay(WatcherId watcher);
   void Unwatch(WatcherId watcher);
 
  private:
   struct Watcher {
     WatcherId id;
-    std::string kind;
+    std::string declared;
     OnChange change;
     bool replayed = false;  // Replay() was called.
   };
   using Key = std::pair<std::string, std::string>;
   using Objects = std::map<Key, ObjectRef>;
 
-  void NotifyWatchers(std::string_view kind, const ObjectRef& old, const ObjectRef& now) const;
+  void NotifyWatchers(std::string_view kind, const ObjectChange& change) const;
+  // Calls the watcher with all objects of the kind, as additions that existed or as deletions.
+  void ReportAll(const Watcher& watcher, std::string_view kind, bool as_added) const;
 
   std::map<std::string, Objects, std::less<>> kinds_;
+  std::set<std::string, std::less<>> not_served_;
+  // The kinds that texts with several versions stand for.
+  mutable std::map<std::string, std::vector<std::string>, std::less<>> versions_;
   std::vector<Watcher> watchers_;
   WatcherId last_watcher_ = 0;
 };

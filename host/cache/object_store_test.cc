@@ -88,10 +88,13 @@ TEST_F(ObjectStoreTest, ListsByNamespaceAndName) {
 
 class WatchTest : public ObjectStoreTest {
  protected:
-  // Records the calls of a watcher: "w: +a/x", "w: ~a/x", "w: -a/x".
+  // Records the calls of a watcher: "w: +a/x", "w: ~a/x", "w: -a/x", "w: =a/x" for an object that
+  // existed.
   ObjectStore::WatcherId Watch(std::string_view kind, const std::string& name) {
-    return store_.Watch(kind, [this, name](const ObjectRef& old, const ObjectRef& now) {
-      const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
+    return store_.Watch(kind, [this, name](const ObjectChange& change) {
+      const ObjectRef& old = change.old;
+      const ObjectRef& now = change.now;
+      const char* what = change.existed ? "=" : old == nullptr ? "+" : now == nullptr ? "-" : "~";
       calls_.push_back(name + ": " + what + (now != nullptr ? now : old)->Key());
       last_old_ = old;
       last_now_ = now;
@@ -112,7 +115,7 @@ TEST_F(WatchTest, GetsExistingObjectsThenEveryChangeInOrder) {
   store_.Set(Claim("a", "z"));
   EXPECT_THAT(calls_, IsEmpty());
   store_.Replay(watcher);
-  EXPECT_THAT(calls_, ElementsAre("w: +a/x", "w: +a/z", "w: +b/y"));
+  EXPECT_THAT(calls_, ElementsAre("w: =a/x", "w: =a/z", "w: =b/y"));
   calls_.clear();
   store_.Set(Claim("c", "n"));
   store_.Set(Claim("a", "x"));
@@ -167,6 +170,80 @@ TEST_F(WatchTest, CallsWatchersInTheOrderOfWatchUntilUnwatch) {
   store_.Unwatch(b);
   store_.Set(Claim("a", "x"));
   EXPECT_THAT(calls_, ElementsAre("a: +a/x", "b: +a/x", "b: ~a/x"));
+}
+
+TEST_F(WatchTest, AnObjectThatExistedIsMarkedUnlessItReplacesAnother) {
+  store_.Replay(Watch(kClaim, "w"));
+  store_.Set(Claim("a", "x", "first"), true);
+  store_.Set(Claim("a", "x", "first"), true);
+  store_.Set(Claim("a", "x", "second"), true);
+  EXPECT_THAT(calls_, ElementsAre("w: =a/x", "w: ~a/x", "w: -a/x", "w: =a/x"));
+}
+
+// ---- Kinds that are not served, and kinds with several versions ---------------------------------
+
+constexpr std::string_view kNew = "example.com/v2/Rack";
+constexpr std::string_view kOld = "example.com/v1/Rack";
+constexpr std::string_view kBoth = "example.com/v2|v1/Rack";
+
+class VersionsTest : public WatchTest {
+ protected:
+  ObjectRef Rack(const std::string& version, const std::string& name) {
+    return objects_.ObjectFrom(R"({"kind":"Rack","apiVersion":"example.com/)" + version +
+                               R"(","metadata":{"name":")" + name + "\"}}");
+  }
+};
+
+TEST_F(VersionsTest, EveryKindIsServedUntilItIsRecordedThatItIsNot) {
+  EXPECT_TRUE(store_.IsServed(kNew));
+  EXPECT_EQ(store_.UsedKind(kNew), kNew);
+  EXPECT_EQ(store_.UsedKind(kBoth), kNew);
+  store_.SetServed(kNew, false);
+  EXPECT_FALSE(store_.IsServed(kNew));
+  EXPECT_EQ(store_.UsedKind(kNew), "");
+  EXPECT_EQ(store_.UsedKind(kBoth), kOld);
+  store_.SetServed(kOld, false);
+  EXPECT_FALSE(store_.IsServed(kBoth));
+  EXPECT_EQ(store_.UsedKind(kBoth), "");
+  store_.SetServed(kNew, true);
+  EXPECT_EQ(store_.UsedKind(kBoth), kNew);
+}
+
+TEST_F(VersionsTest, ReadsTheVersionThatIsServed) {
+  store_.Set(Rack("v1", "old"));
+  EXPECT_THAT(List(kBoth, ""), IsEmpty());
+  EXPECT_EQ(store_.Get(kBoth, "", "old"), nullptr);
+  store_.SetServed(kNew, false);
+  EXPECT_THAT(List(kBoth, ""), ElementsAre("old"));
+  EXPECT_NE(store_.Get(kBoth, "", "old"), nullptr);
+  EXPECT_THAT(List(kNew, ""), IsEmpty());
+}
+
+TEST_F(VersionsTest, AWatcherGetsTheObjectsOfOneVersionAtATime) {
+  store_.Replay(Watch(kBoth, "both"));
+  store_.Replay(Watch(kOld, "old"));
+  store_.SetServed(kNew, false);
+  store_.Set(Rack("v1", "a"), true);
+  store_.Set(Rack("v1", "b"));
+  EXPECT_THAT(calls_, ElementsAre("both: =a", "old: =a", "both: +b", "old: +b"));
+  calls_.clear();
+  store_.Set(Rack("v2", "a"), true);
+  EXPECT_THAT(calls_, IsEmpty()) << "v2 is not used yet";
+  store_.SetServed(kNew, true);
+  EXPECT_THAT(calls_, ElementsAre("both: -a", "both: -b", "both: =a"));
+  EXPECT_EQ(last_now_->kind(), kNew);
+  calls_.clear();
+  store_.Remove(kOld, "", "a");
+  EXPECT_THAT(calls_, ElementsAre("old: -a"));
+}
+
+TEST_F(VersionsTest, AWatcherThatWasNotReplayedIsNotCalled) {
+  store_.Set(Rack("v1", "a"));
+  const auto watcher = Watch(kBoth, "both");
+  store_.SetServed(kNew, false);
+  EXPECT_THAT(calls_, IsEmpty());
+  store_.Replay(watcher);
+  EXPECT_THAT(calls_, ElementsAre("both: =a"));
 }
 
 }  // namespace

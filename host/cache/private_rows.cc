@@ -10,52 +10,80 @@ namespace berth::host {
 
 uint32_t PrivateRows::Add(Row row) {
   BERTH_ASSERT(table_.IsLive(row));
-  const berth_pod_list& pods = table_.pod_lists()[row];
-  return Append(row, table_.node_views()[row], {pods.data, pods.data + pods.count});
+  return Append(row, table_.node_views()[row], table_.pod_lists()[row]);
 }
 
 uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
   BERTH_ASSERT(&other.table_ == &table_);
-  const uint32_t copy = Append(other.rows_[index], other.nodes_[index], other.pods_[index]);
+  const uint32_t copy = Append(other.rows_[index], other.nodes_[index], other.pod_lists_[index]);
+  if (other.own_pods_[index] == nullptr) return copy;
+  OwnPods(copy);
   for (const Delta& delta : other.deltas_) {
     if (delta.index == index) deltas_.push_back({copy, delta.sign, delta.pod});
   }
   return copy;
 }
 
-uint32_t PrivateRows::Append(uint32_t row, const berth_node* node,
-                             std::vector<const berth_pod*> pods) {
+uint32_t PrivateRows::Append(uint32_t row, const berth_node* node, const berth_pod_list& pods) {
+  copies_.clear();
   rows_.push_back(row);
   nodes_.push_back(node);
-  pods_.push_back(std::move(pods));
-  pod_lists_.emplace_back();
-  RefreshPods(size() - 1);
+  pod_lists_.push_back(pods);
+  own_pods_.emplace_back();
   return size() - 1;
 }
 
 void PrivateRows::AddPod(uint32_t index, const berth_pod& pod) {
-  pods_[index].push_back(&pod);
-  deltas_.push_back({index, 1, &pod});
-  RefreshPods(index);
+  std::vector<const berth_pod*>& pods = OwnPods(index);
+  pods.push_back(&pod);
+  pod_lists_[index] = {pods.data(), pods.size()};
+  UpdateColumns(index, 1, pod);
 }
 
 bool PrivateRows::RemovePod(uint32_t index, const berth_pod& pod) {
-  const auto found = std::ranges::find(pods_[index], &pod);
-  if (found == pods_[index].end()) return false;
-  *found = pods_[index].back();
-  pods_[index].pop_back();
-  deltas_.push_back({index, -1, &pod});
-  RefreshPods(index);
+  const std::span<const berth_pod* const> there(pod_lists_[index].data, pod_lists_[index].count);
+  const auto found = std::ranges::find(there, &pod);
+  if (found == there.end()) return false;
+  const auto position = static_cast<size_t>(found - there.begin());
+  std::vector<const berth_pod*>& pods = OwnPods(index);
+  pods[position] = pods.back();
+  pods.pop_back();
+  pod_lists_[index] = {pods.data(), pods.size()};
+  UpdateColumns(index, -1, pod);
   return true;
 }
 
-void PrivateRows::RefreshPods(uint32_t index) {
-  copies_.clear();
-  pod_lists_[index] = {pods_[index].data(), pods_[index].size()};
+std::vector<const berth_pod*>& PrivateRows::OwnPods(uint32_t index) {
+  auto& own = own_pods_[index];
+  if (own == nullptr) {
+    const berth_pod_list& pods = pod_lists_[index];
+    own = std::make_unique<std::vector<const berth_pod*>>(pods.data, pods.data + pods.count);
+    pod_lists_[index] = {own->data(), own->size()};
+  }
+  return *own;
+}
+
+void PrivateRows::UpdateColumns(uint32_t index, int64_t sign, const berth_pod& pod) {
+  deltas_.push_back({index, sign, &pod});
+  for (Copy& copy : copies_) {
+    const ColumnSpec& spec = table_.column_spec(copy.column);
+    if (!spec.is_pod_sum()) continue;
+    Apply(spec, deltas_.back(), *static_cast<int64_t*>(copy.storage.At(index)));
+  }
+}
+
+void PrivateRows::Apply(const ColumnSpec& spec, const Delta& delta, int64_t& value) const {
+  if (value == kMaxAmount) {
+    // A sum that reached the limit may be less than the sum of its amounts.
+    value = spec.SumOver({pod_lists_[delta.index].data, pod_lists_[delta.index].count});
+    return;
+  }
+  const int64_t amount = spec.PodAmount(*delta.pod);
+  value = delta.sign > 0 ? AddAmounts(value, amount) : value - amount;
 }
 
 const void* PrivateRows::ColumnData(ColumnIndex column) {
-  for (Copy& copy : copies_) {
+  for (const Copy& copy : copies_) {
     if (copy.column == column) return copy.storage.At(0);
   }
   const ColumnSpec& spec = table_.column_spec(column);
@@ -75,15 +103,12 @@ void PrivateRows::ApplyDeltas(const ColumnSpec& spec, ColumnStorage& values) con
   };
   for (const Delta& delta : deltas_) {
     int64_t& value = value_of(delta);
-    // A sum that reached the limit may be less than the sum of its amounts. It stays at the limit
-    // until it is computed anew below.
-    if (value == kMaxAmount) continue;
-    const int64_t amount = spec.PodAmount(*delta.pod);
-    value = delta.sign > 0 ? AddAmounts(value, amount) : value - amount;
+    // It stays at the limit until it is computed anew below.
+    if (value != kMaxAmount) Apply(spec, delta, value);
   }
   for (const Delta& delta : deltas_) {
     int64_t& value = value_of(delta);
-    if (value == kMaxAmount) value = spec.SumOver(pods_[delta.index]);
+    if (value == kMaxAmount) Apply(spec, delta, value);
   }
 }
 

@@ -7,6 +7,7 @@
 #define BERTH_HOST_CACHE_PRIVATE_ROWS_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,7 +41,8 @@ class PrivateRows {
   std::span<const uint32_t> rows() const { return rows_; }
   std::span<const berth_node* const> node_views() const { return nodes_; }
   std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
-  // Returns the column's values for these rows. Lifetime: until the next AddPod, RemovePod or Add.
+  // Returns the column's values for these rows. Lifetime: until the next Add or AddCopy; AddPod and
+  // RemovePod change the values in place.
   const void* ColumnData(ColumnIndex column);
 
  private:
@@ -54,18 +56,24 @@ class PrivateRows {
     ColumnStorage storage;
   };
 
-  uint32_t Append(uint32_t row, const berth_node* node, std::vector<const berth_pod*> pods);
-  void RefreshPods(uint32_t index);
-  // Applies the added and removed pods to the values of a sum over pods.
+  uint32_t Append(uint32_t row, const berth_node* node, const berth_pod_list& pods);
+  // Gives row `index` a pod list of its own.
+  std::vector<const berth_pod*>& OwnPods(uint32_t index);
+  // Applies the last change of row `index` to the values of columns that exist.
+  void UpdateColumns(uint32_t index, int64_t sign, const berth_pod& pod);
+  // Applies one change to a sum over the pods of its row. A sum at its limit becomes the sum over
+  // the pods that the row has now.
+  void Apply(const ColumnSpec& spec, const Delta& delta, int64_t& value) const;
+  // Applies all changes to the values of the table.
   void ApplyDeltas(const ColumnSpec& spec, ColumnStorage& values) const;
 
   const NodeTable& table_;
   std::vector<uint32_t> rows_;
   std::vector<const berth_node*> nodes_;
-  std::vector<std::vector<const berth_pod*>> pods_;
-  std::vector<berth_pod_list> pod_lists_;
+  std::vector<berth_pod_list> pod_lists_;  // A row that never changed has the list of the table.
+  std::vector<std::unique_ptr<std::vector<const berth_pod*>>> own_pods_;  // Null: never changed.
   std::vector<Delta> deltas_;
-  std::vector<Copy> copies_;  // Cleared by every change.
+  std::vector<Copy> copies_;  // Cleared when a row is added.
 };
 
 }  // namespace berth::host

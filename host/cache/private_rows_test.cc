@@ -117,6 +117,44 @@ TEST_F(PrivateRowsTest, AddedAndRemovedPodsChangeTheValuesAsInATable) {
   ExpectSame(rows, 1, 2);
 }
 
+// The values of columns that were built before a change follow it, for the changed row alone.
+TEST_F(PrivateRowsTest, ColumnsThatExistFollowEveryChange) {
+  PrivateRows rows(table_);
+  rows.Add(0);
+  rows.Add(2);
+  std::vector<const void*> before;
+  for (const std::string_view name : kColumns) {
+    before.push_back(rows.ColumnData(*table_.ColumnFor(name)));
+  }
+  const PodRef added = MakePod("added", "2");
+  rows.AddPod(0, added->view());
+  reference_.AddPod(0, added);
+  EXPECT_TRUE(rows.RemovePod(0, pods_[0]->view()));
+  reference_.RemovePod(0, &pods_[0]->view());
+  EXPECT_TRUE(rows.RemovePod(1, pods_[2]->view()));
+  reference_.RemovePod(2, &pods_[2]->view());
+  ExpectSame(rows, 0, 0);
+  ExpectSame(rows, 1, 2);
+  for (size_t i = 0; i < std::size(kColumns); ++i) {
+    EXPECT_EQ(rows.ColumnData(*table_.ColumnFor(kColumns[i])), before[i]) << "the data moved";
+  }
+}
+
+TEST_F(PrivateRowsTest, ASumAtItsLimitFollowsEveryChange) {
+  PrivateRows rows(table_);
+  rows.Add(0);
+  const ColumnIndex cpu = *table_.ColumnFor("req.cpu");
+  (void)rows.ColumnData(cpu);
+  const PodRef large = MakePod("large", "9E");
+  rows.AddPod(0, large->view());
+  EXPECT_EQ(*static_cast<const int64_t*>(rows.ColumnData(cpu)), INT64_MAX);
+  reference_.AddPod(0, large);
+  ExpectSame(rows, 0, 0);
+  EXPECT_TRUE(rows.RemovePod(0, large->view()));
+  reference_.RemovePod(0, &large->view());
+  ExpectSame(rows, 0, 0);
+}
+
 TEST_F(PrivateRowsTest, SumsAreLimitedAndRecover) {
   const PodRef there = MakePod("there", "1E");
   table_.AddPod(0, there);

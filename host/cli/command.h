@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include <berth/siphash.h>
+
+#include "host/base/interner.h"
 #include "host/base/status.h"
 #include "host/cli/output.h"
 #include "host/process/process_signals.h"
@@ -41,6 +44,8 @@ struct CommandEnvironment {
   std::function<int64_t()> steady_ns;
   // The time since 1970-01-01T00:00:00Z. Threading: any.
   std::function<int64_t()> wall_ns;
+  // The key of this process for hashes of texts that others choose; see RunProgram().
+  HashKey hash_key = Interner::kFixedKey;
   TerminalWidth out_width;  // The width of `out`; nullopt if it is not a terminal.
   bool err_is_terminal = false;
   bool out_is_live = false;  // `out` is a terminal or a pipe: each line must be written at once.

@@ -80,6 +80,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
   options.plugins = std::move(set->plugins);
   options.profiles = std::move(set->specs);
   options.report_crashes = env.report_crashes;
+  options.hash_key = env.hash_key;
   options.loop.seed = flags.seed;
   options.loop.log_level = LogLevelOf(flags).value_or(BERTH_LOG_WARN);
   options.loop.log = [&progress](uint32_t level, std::string_view plugin,

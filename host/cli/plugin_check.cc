@@ -148,12 +148,8 @@ Json PromisesOf(const ContractOutcome& outcome) {
 }
 
 Json Described(const PluginInNote& plugin) {
-  Json points = Json::array();
-  for (const std::string& id : plugin.points) {
-    const PointInfo* point = FindPoint(id);
-    points.push_back(point == nullptr ? id : std::string(point->name));
-  }
-  return {{"name", plugin.name}, {"version", plugin.version}, {"points", std::move(points)}};
+  return {
+      {"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(plugin.points)}};
 }
 
 // Returns the report of a plugin that was not checked.

@@ -67,11 +67,9 @@ Json IgnoredLibraries(const PluginSet& plugins, const std::string& directory) {
 Json ListOf(const PluginSet& plugins, const std::string& directory) {
   Json list = Json::array();
   for (const auto& [name, plugin] : plugins.catalog().plugins()) {
-    Json points = Json::array();
-    for (const std::string& id : plugin.info->points) points.push_back(PointName(id));
     list.push_back({{"name", name},
                     {"version", plugin.info->version},
-                    {"points", std::move(points)},
+                    {"points", PointNames(plugin.info->points)},
                     {"library", plugin.library->path()}});
   }
   Json broken = Json::array();

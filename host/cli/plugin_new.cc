@@ -157,16 +157,21 @@ Status WriteFile(const fs::path& path, std::string_view text) {
   return file ? Status() : Status::Unavailable(path.string() + ": the file cannot be written");
 }
 
-// Returns the names of the files that were written, sorted.
+// Returns the names of the files that were written, sorted. `prefix` is where the SDK is installed.
 Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPlugin& plugin,
-                                             const Language& language,
-                                             const TemplatePoints& points) {
+                                             const Language& language, const TemplatePoints& points,
+                                             const fs::path& prefix) {
   const std::string library = std::string(language.library) + "/lib" + plugin.file + ".so";
   const TemplateVariables variables{
-      {"NAME", plugin.name},          {"VENDOR", plugin.vendor},
-      {"CLASS", plugin.type},         {"FILE", plugin.file},
-      {"POINTS", JoinPoints(points)}, {"COUNT", std::to_string(points.size())},
-      {"LIBRARY", library},           {"ABOUT", "A new plugin: " + JoinPoints(points) + "."}};
+      {"NAME", plugin.name},
+      {"VENDOR", plugin.vendor},
+      {"CLASS", plugin.type},
+      {"FILE", plugin.file},
+      {"POINTS", JoinPoints(points)},
+      {"COUNT", std::to_string(points.size())},
+      {"LIBRARY", library},
+      {"ABOUT", "A new plugin: " + JoinPoints(points) + "."},
+      {"RUST_SDK", (prefix / BERTH_DATADIR / "berth" / "rust").string()}};
   std::vector<std::string> written;
   for (const PluginTemplate& file : PluginTemplates()) {
     const std::string_view owner = file.path.substr(0, file.path.find('/'));
@@ -199,8 +204,7 @@ std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const 
   const std::string library = std::string(language.library) + "/lib" + plugin.file + ".so";
   std::string text = "\nNext:\n  cd " + Printable(folder) + "\n";
   if (language.name == "rust") {
-    text += "  export PKG_CONFIG_PATH=" + (fs::path(prefix) / BERTH_LIBDIR / "pkgconfig").string() +
-            "\n  cargo build --release && cargo test\n";
+    text += "  cargo build --release && cargo test\n";
   } else {
     text += "  cmake -B build -DCMAKE_PREFIX_PATH=" + prefix +
             "\n  cmake --build build && ctest --test-dir build\n";
@@ -233,7 +237,8 @@ int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
     return Fail(env, Status::Unavailable(folder.string() +
                                          ": the folder cannot be created: " + error.message()));
   }
-  const auto written = WriteFolder(folder, *plugin, *language, *points);
+  const auto written =
+      WriteFolder(folder, *plugin, *language, *points, InstallationOf(env.executable));
   if (!written.ok()) {
     fs::remove_all(folder, error);
     return Fail(env, written.status());

@@ -52,7 +52,7 @@ TEST(PluginTemplateTest, ReplacesVariablesAndKeepsOtherAtSigns) {
 
 TEST(PluginTemplateTest, HasTheTemplatesOfAllLanguages) {
   for (const char* path : {"cpp/plugin.cc.in", "c/plugin.c.in", "rust/src/lib.rs.in",
-                           "rust/src/berth.rs", "common/profile.toml.in"}) {
+                           "rust/Cargo.toml.in", "common/profile.toml.in"}) {
     EXPECT_THAT(PluginTemplates(), Contains(Field(&PluginTemplate::path, path)));
   }
 }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/duration.h"
 #include "host/base/json_text.h"
 #include "host/cli/commands.h"
 #include "host/config/args_schema.h"
@@ -28,6 +29,9 @@ Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
 Json Shown(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
   Json shown = {{"name", plugin.name.value}, {"enabled", plugin.is_enabled()}};
   if (plugin.weight.has_value()) shown["weight"] = plugin.weight->value;
+  if (plugin.deadline_ns.has_value()) {
+    shown["deadline"] = FormatDuration(plugin.deadline_ns->value);
+  }
   if (plugin.library.has_value()) shown["library"] = plugin.library->value;
   if (plugin.sha256.has_value()) shown["sha256"] = plugin.sha256->value;
   if (plugin.points.has_value()) {
@@ -76,15 +80,18 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
     points.AddRow({name, std::move(plugins)});
   }
   points.Append(width, out);
+  Table deadlines({"PLUGIN", "DEADLINE"});
   Table arguments({"PLUGIN", "ARGUMENTS"});
   std::string disabled;
   for (const Json& plugin : profile["plugins"]) {
     if (!plugin["enabled"]) {
       disabled += (disabled.empty() ? "" : ", ") + plugin["name"].get<std::string>();
-    } else if (plugin.contains("args")) {
-      arguments.AddRow({plugin["name"], DumpJson(plugin["args"])});
+      continue;
     }
+    if (plugin.contains("deadline")) deadlines.AddRow({plugin["name"], plugin["deadline"]});
+    if (plugin.contains("args")) arguments.AddRow({plugin["name"], DumpJson(plugin["args"])});
   }
+  if (deadlines.row_count() > 0) deadlines.Append(width, out += '\n');
   if (arguments.row_count() > 0) arguments.Append(width, out += '\n');
   if (!disabled.empty()) AppendWrapped("Disabled: " + disabled, 10, width, out += '\n');
 }

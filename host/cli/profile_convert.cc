@@ -242,10 +242,8 @@ KnownPlugins KnownPluginsOf(const PluginCatalog& catalog) {
   KnownPlugins known;
   for (const auto& [name, plugin] : catalog.plugins()) {
     KnownPlugin& entry = known[name];
-    for (const std::string& id : plugin.info->points) {
-      const PointInfo* point = FindPoint(id);
-      if (point == nullptr || std::ranges::find(points, point->name) == points.end()) continue;
-      entry.points.emplace_back(point->name);
+    for (const std::string& point : PointNames(plugin.info->points)) {
+      if (std::ranges::find(points, point) != points.end()) entry.points.push_back(point);
     }
     entry.args_schema = ParseJson(plugin.info->args_schema);
   }

@@ -14,6 +14,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <random>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -60,6 +61,13 @@ bool IsLive(int descriptor) {
   return fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode);
 }
 
+// Throws std::system_error if the system has no random numbers.
+HashKey RandomHashKey() {
+  std::random_device random;
+  const auto word = [&random] { return uint64_t{random()} << 32 | random(); };
+  return {word(), word()};
+}
+
 int Run(int argc, char** argv, const ProgramCommand& command) {
   // A reader that closes the output must cause a write error instead of ending the process, so that
   // a recording can still be saved.
@@ -78,6 +86,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
                          .temporary_directory = TemporaryDirectory(),
                          .steady_ns = NowNs<std::chrono::steady_clock>,
                          .wall_ns = NowNs<std::chrono::system_clock>,
+                         .hash_key = RandomHashKey(),
                          .out_width = WidthOf(output.descriptor()),
                          .err_is_terminal = isatty(STDERR_FILENO) != 0,
                          .out_is_live = IsLive(output.descriptor()),

@@ -154,6 +154,7 @@ int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
        .record = flags.record,
        .virtual_time = flags.virtual_time,
        .seed = flags.seed,
+       .hash_key = env.hash_key,
        .log_level = LogLevelOf(flags),
        .in = env.in,
        .in_descriptor = env.in_descriptor,

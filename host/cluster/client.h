@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "host/api/objects.h"
@@ -38,6 +39,9 @@ enum class WatchType : uint8_t {
   kModified,  // `object` replaced `previous`.
   kDeleted,   // `object` was deleted.
   kSynced,    // All objects that existed when the watch began have been delivered. Has no object.
+  // The server does not serve the kind now. All objects that were delivered before were delivered
+  // as deleted. Has no object.
+  kNotServed,
 };
 
 struct WatchEvent {
@@ -53,9 +57,11 @@ struct WatchEvent {
   // object, which may have changed before the deletion. client-go: cache.DeletedFinalStateUnknown.
   bool final_state_unknown = false;
 
-  // Returns the resourceVersion of `object`; empty for kSynced.
+  // Returns whether the event is the change of an object: it is not kSynced or kNotServed.
+  bool has_object() const { return type < WatchType::kSynced; }
+  // Returns the resourceVersion of `object`; empty if the event has no object.
   std::string_view resource_version() const {
-    return type == WatchType::kSynced ? std::string_view() : Base(object).resource_version();
+    return has_object() ? Base(object).resource_version() : std::string_view();
   }
 };
 
@@ -68,6 +74,11 @@ class WatchSink {
   // Called:    first with a kAdded event for each existing object, in the order of namespace and
   //            name; then with kSynced, once; then with every change of an object of the kind, once
   //            and in order.
+  //            If the server does not serve the kind, there is kNotServed instead of kSynced,
+  //            without delay. The client finds out by discovery, at its start and again from time
+  //            to time.
+  //            When the server begins to serve the kind, its objects follow, then kSynced. When it
+  //            ends to serve the kind, the deletions of all objects follow, then kNotServed.
   //            After a gap (the server discarded changes that the client had not read yet) the
   //            differences are delivered as ordinary changes, deletions with
   //            `final_state_unknown`. The changes of one call belong together: the receiver applies
@@ -83,7 +94,8 @@ class WatchSink {
 
   // Called:    with an error when the kind cannot be listed or watched, and once with success when
   //            it can be listed and watched again. The client retries by itself; the call serves
-  //            the log and the readiness check.
+  //            the log and the readiness check. A kind that the server does not serve is no error:
+  //            see kNotServed.
   // Threading: as for OnEvents.
   virtual void OnWatchError(const Status& status) { static_cast<void>(status); }
 };
@@ -155,18 +167,38 @@ struct Lease {
   int64_t renew_ns = 0;
 };
 
-// The media type of a PATCH request.
-enum class PatchKind : uint8_t {
-  kMerge,           // application/merge-patch+json (RFC 7396).
-  kStrategicMerge,  // application/strategic-merge-patch+json: lists with a merge key are merged.
-};
+// Media types.
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kMergePatch = "application/merge-patch+json";  // RFC 7396.
+// A merge patch that merges the elements of lists that have a merge key.
+inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 
 struct ApiRequest {
-  std::string verb;        // "GET", "POST", "PUT", "PATCH", "DELETE".
-  std::string path;        // The path with its query, such as "/api/v1/persistentvolumes/pv-1".
-  std::string body;        // JSON.
-  int64_t timeout_ns = 0;  // 0 selects the default of the client.
-  PatchKind patch = PatchKind::kMerge;
+  std::string verb;  // "GET", "POST", "PUT", "PATCH", "DELETE".
+  std::string path;  // The path with its query, such as "/api/v1/persistentvolumes/pv-1".
+  std::string body;
+  int64_t timeout_ns = 0;         // 0 selects the default of the client.
+  std::string content_type = {};  // The media type of the body; see ContentType().
+
+  // Returns the media type of the body. If none is set, it is JSON, and a merge patch for PATCH.
+  std::string_view ContentType() const {
+    if (!content_type.empty()) return content_type;
+    return verb == "PATCH" ? kMergePatch : kJson;
+  }
+};
+
+// The answer to an ApiRequest.
+struct ApiResponse {
+  // An error if the server did not respond, or responded with an error. The message is that of the
+  // Status object in the body; if the body is none, it names the HTTP status.
+  Status status = {};
+  uint32_t http_status = 0;    // 0: the server did not respond.
+  int64_t retry_after_ns = 0;  // The header Retry-After; 0: not given.
+  std::string content_type = {};
+  std::string body = {};  // As received.
+
+  // Returns the answer to a request to which no server responded.
+  static ApiResponse None(Status error) { return {.status = std::move(error)}; }
 };
 
 // Callbacks that receive the result of a request. A callback may be empty if the caller does not
@@ -174,6 +206,7 @@ struct ApiRequest {
 using StatusCallback = std::function<void(Status)>;
 template <class T>
 using ResultCallback = std::function<void(Result<T>)>;
+using ResponseCallback = std::function<void(ApiResponse)>;
 
 // ---- The client ---------------------------------------------------------------------------------
 
@@ -206,8 +239,8 @@ class Client {
   // or Failed are not delivered: when a pod reaches such a phase, it is delivered as deleted
   // (kube-scheduler's informer has the field selector
   // status.phase!=Succeeded,status.phase!=Failed).
-  // Returns: never null. If the server does not have the kind, the client retries; see
-  //          WatchSink::OnWatchError.
+  // `kind` has one version.
+  // Returns: never null.
   [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
                                                           WatchSink& sink) = 0;
 
@@ -256,11 +289,9 @@ class Client {
   virtual void CreateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
   virtual void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
 
-  // Sends any other request with a JSON body and returns the JSON response. It serves plugins that
-  // write their own objects.
-  // Errors: the message is the server's response, a Status object (meta/v1) as JSON; or plain text
-  //         if the error did not come from a server.
-  virtual void Request(ApiRequest request, ResultCallback<std::string> answer) = 0;
+  // Sends any other request and returns the response. It serves plugins that write their own
+  // objects.
+  virtual void Request(ApiRequest request, ResponseCallback answer) = 0;
 
   // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
   // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,

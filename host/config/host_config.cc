@@ -6,7 +6,6 @@
 
 #include <berth/abi.h>
 
-#include "host/base/duration.h"
 #include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
@@ -103,13 +102,8 @@ class HostConfigReader {
   }
 
   static std::optional<int64_t> ReadDuration(TableReader& reader, std::string_view key) {
-    constexpr std::string_view kExpected = "a duration above 0, such as \"1.5s\" or \"2m\"";
-    const auto text = reader.String(key, kExpected);
-    if (!text.has_value()) return std::nullopt;
-    const Result<int64_t> duration = ParseDuration(text->value);
-    if (duration.ok() && *duration > 0) return *duration;
-    reader.Expected(key, text->place, kExpected, Quoted(text->value));
-    return std::nullopt;
+    const auto duration = reader.Duration(key);
+    return duration.has_value() ? std::optional(duration->value) : std::nullopt;
   }
 
   void ReadDeadlines(const ConfigValue& table, HostConfig& config) {

@@ -107,6 +107,10 @@ TEST(ReadHostConfigTest, ReportsErrors) {
       {"[deadlines]\nbind = \"0s\"",
        "etc/berth.toml:2: deadlines.bind: expected a duration above 0, such as \"1.5s\" or \"2m\", "
        "found \"0s\""},
+      {"[deadlines]\nbind = \"8760h\"", ""},
+      {"[deadlines]\nbind = \"8760h0m1s\"",
+       "etc/berth.toml:2: deadlines.bind: expected a duration of at most 8760h, a year, found "
+       "\"8760h0m1s\""},
       {"[deadlines]\nbnid = \"1s\"",
        "etc/berth.toml:2: deadlines.bnid: expected a known key, found \"bnid\"; did you mean "
        "bind?"},

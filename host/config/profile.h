@@ -44,6 +44,8 @@ struct ProfilePlugin {
   Placed<std::string> name;               // The place is that of the last entry merged into it.
   std::optional<Placed<bool>> enabled;    // Enabled if not set.
   std::optional<Placed<int64_t>> weight;  // The score's weight, >= 0. 1 if not set or 0.
+  // How long a call of the plugin may take, > 0; see PlanSpec. That of the process if not set.
+  std::optional<Placed<int64_t>> deadline_ns;
   // The path of the plugin's library, relative to the working directory (not to the profile's
   // file). If not set, the plugin is in one of the plugin directories.
   std::optional<Placed<std::string>> library;

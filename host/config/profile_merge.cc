@@ -227,6 +227,7 @@ void MergePlugin(Plugins& plugins, ProfilePlugin entry) {
   if (entry.library.has_value()) plugin.sha256.reset();
   Replace(plugin.enabled, std::move(entry.enabled));
   Replace(plugin.weight, std::move(entry.weight));
+  Replace(plugin.deadline_ns, std::move(entry.deadline_ns));
   Replace(plugin.library, std::move(entry.library));
   Replace(plugin.sha256, std::move(entry.sha256));
   Replace(plugin.points, std::move(entry.points));

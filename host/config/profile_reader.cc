@@ -176,6 +176,7 @@ class ProfileReader {
     const auto read_name = reader.String("name", "the name of a plugin");
     if (name == nullptr) reader.Expected("name", table.place, "the name of a plugin", "none");
     plugin.weight = reader.Int("weight", 0, INT64_MAX);
+    plugin.deadline_ns = reader.Duration("deadline");
     plugin.sha256 = reader.String("sha256", "64 hexadecimal digits");
     plugin.before = reader.String("before", "the name of a plugin");
     plugin.after = reader.String("after", "the name of a plugin");

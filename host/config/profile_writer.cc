@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/assert.h"
+#include "host/base/duration.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -95,6 +96,9 @@ class Writer {
     AddKey("name", TomlString(plugin.name.value));
     if (plugin.enabled.has_value()) AddKey("enabled", plugin.enabled->value ? "true" : "false");
     if (plugin.weight.has_value()) AddKey("weight", std::to_string(plugin.weight->value));
+    if (plugin.deadline_ns.has_value()) {
+      AddKey("deadline", TomlString(FormatDuration(plugin.deadline_ns->value)));
+    }
     AddText("library", plugin.library);
     AddText("sha256", plugin.sha256);
     AddText("before", plugin.before);

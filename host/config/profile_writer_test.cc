@@ -37,6 +37,7 @@ TEST(WriteProfile, WritesEveryKey) {
   profile.plugins = {Plugin("Sort"), Plugin("acme.Rack"), Plugin("Off")};
   ProfilePlugin& rack = profile.plugins[1];
   rack.weight = Placed<int64_t>{5, {}};
+  rack.deadline_ns = Placed<int64_t>{90'000'000'500, {}};
   rack.library = Placed<std::string>{"/opt/librack.so", {}};
   rack.sha256 = Placed<std::string>{std::string(64, 'a'), {}};
   rack.points = {{"Filter", {}}, {"Score", {}}};
@@ -55,6 +56,7 @@ name = "Sort"
 [[plugins]]
 name = "acme.Rack"
 weight = 5
+deadline = "1m30.0000005s"
 library = "/opt/librack.so"
 sha256 = ")" + std::string(64, 'a') +
                       R"("

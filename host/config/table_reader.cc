@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/duration.h"
 #include "host/base/suggest.h"
 #include "host/base/text.h"
 
@@ -44,6 +45,22 @@ std::optional<Placed<int64_t>> TableReader::Int(std::string_view key, int64_t mi
   }
   Mismatch(key, *value, expected);
   return std::nullopt;
+}
+
+std::optional<Placed<int64_t>> TableReader::Duration(std::string_view key) {
+  constexpr std::string_view kExpected = "a duration above 0, such as \"1.5s\" or \"2m\"";
+  const auto text = String(key, kExpected);
+  if (!text.has_value()) return std::nullopt;
+  const Result<int64_t> duration = ParseDuration(text->value);
+  if (!duration.ok() || *duration <= 0) {
+    Expected(key, text->place, kExpected, Quoted(text->value));
+    return std::nullopt;
+  }
+  if (*duration > kMaxDurationNs) {
+    Expected(key, text->place, "a duration of at most 8760h, a year", Quoted(text->value));
+    return std::nullopt;
+  }
+  return Placed<int64_t>{*duration, text->place};
 }
 
 std::optional<Placed<std::string>> TableReader::String(std::string_view key,

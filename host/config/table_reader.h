@@ -8,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/time_units.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_value.h"
 
 namespace berth::host {
+
+// The longest duration in a configuration: a year, so that sums of times and a few durations do not
+// overflow.
+inline constexpr int64_t kMaxDurationNs = int64_t{8760} * 60 * kMinute;
 
 // Call a method for every possible member, then End(), which reports all other members as unknown.
 // A member with an invalid value is reported and treated as missing.
@@ -25,6 +30,8 @@ class TableReader {
   std::optional<Placed<bool>> Bool(std::string_view key);
   // Reads an integer from `min` to `max`, both included.
   std::optional<Placed<int64_t>> Int(std::string_view key, int64_t min, int64_t max);
+  // Reads a duration, such as "1.5s", above 0 and of at most kMaxDurationNs. Returns nanoseconds.
+  std::optional<Placed<int64_t>> Duration(std::string_view key);
   // Reads a string that is not empty. `what` describes it: "the name of a plugin".
   std::optional<Placed<std::string>> String(std::string_view key, std::string_view what);
   // Reads an array of unique strings that are not empty. `what` describes them: "names of plugins".

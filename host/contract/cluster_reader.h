@@ -28,7 +28,7 @@ inline constexpr size_t kMaxClusterPods = 8;
 // Which parts of a cluster a plugin reads.
 struct ClusterParts {
   std::set<std::string> fields;  // See berth_plugin_info.fields.
-  std::set<std::string> kinds;   // See berth_plugin_info.kinds. Other objects are left out.
+  std::set<std::string> kinds;   // Each with one version. Objects of other kinds are left out.
 };
 
 // Returns the nodes and pods of the manifests, and the objects of the given kinds. The pods without

@@ -36,7 +36,10 @@ constexpr ContractPromise kPromises[] = {
     {"blocks", "Results do not depend on how nodes are divided into blocks or selected."},
     {"concurrency", "Results do not depend on blocks that are processed at the same time."},
     {"repeat", "Results do not change when the same call is repeated."},
-    {"whatif", "AddPod and RemovePod have the same effect as a change of the pods in the cluster."},
+    {"whatif",
+     "AddPod and RemovePod have the same effect as a change of the pods in the cluster, on one "
+     "node "
+     "and on several together."},
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
@@ -100,6 +103,7 @@ class ContractChecker {
     return {.nodes = std::move(nodes),
             .args = Args(),
             .objects = world_.objects,
+            .pending = world_.pods,
             .plugin = subject_.request.plugin,
             .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
@@ -199,6 +203,18 @@ class ContractChecker {
       for (const PodSpec& other : world_.pods) {
         plugin_->Less({.pod = pod, .queued_ns = 1}, {.pod = other, .queued_ns = 2});
       }
+    }
+    if (instance().queue_sort && instance().queue_sort->lane != nullptr) CheckLanes();
+  }
+
+  // Lets the plugin select lanes until no pod is left.
+  void CheckLanes() {
+    std::vector<testing::QueuedSpec> active;
+    for (const PodSpec& pod : world_.pods) {
+      active.push_back({.pod = pod, .queued_ns = static_cast<int64_t>(active.size()) + 1});
+    }
+    while (!active.empty()) {
+      active.erase(active.begin() + static_cast<ptrdiff_t>(plugin_->Next(active)));
     }
   }
 
@@ -310,6 +326,7 @@ class ContractChecker {
     if (plugin.filter) {
       seen_.filter.is_declared = true;
       seen_.filter.is_serial = (plugin.filter->flags & BERTH_FILTER_SERIAL) != 0;
+      seen_.filter.is_whole = testing::IsWholeFilter(plugin);
       seen_.filter.has_dependence = plugin.filter->dependence != nullptr;
     }
     if (plugin.score) {
@@ -322,6 +339,7 @@ class ContractChecker {
     seen_.has_status = seen_.can_reject || plugin.post_filter || plugin.pre_score || plugin.score ||
                        plugin.pre_bind || plugin.bind;
     seen_.has_queue_sort = plugin.queue_sort.has_value();
+    seen_.has_lanes = plugin.queue_sort && plugin.queue_sort->lane != nullptr;
     seen_.has_add_pod = plugin.pre_filter && plugin.pre_filter->add_pod != nullptr;
     seen_.has_slots = instance().plugin().slots.count > 0;
     seen_.absent_columns = FindAbsentColumns(*plugin_, world_.pods);

@@ -234,7 +234,7 @@ std::vector<std::string> FindAbsentColumns(testing::PluginUnderTest& plugin,
     if (!may_be_absent || testing::ColumnType(column.name) == 0) continue;
     const bool has_value = std::ranges::any_of(plugin.table().rows, [&](const testing::Row& row) {
       int64_t value = 0;
-      testing::WriteCell(column.name, row, plugin.ids(), &value);
+      testing::WriteCell(column.name, row, plugin.table(), &value);
       return value != 0;
     });
     if (!has_value) absent.push_back(column.name);

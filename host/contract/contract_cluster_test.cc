@@ -22,7 +22,7 @@ std::multiset<int64_t> ValuesOf(const std::string& column, const ContractCluster
   std::multiset<int64_t> values;
   for (const testing::Row& row : table.rows) {
     int64_t value = 0;
-    testing::WriteCell(column, row, ids, &value);
+    testing::WriteCell(column, row, table, &value);
     values.insert(value);
   }
   return values;

@@ -10,48 +10,22 @@ namespace {
 constexpr berth_api kApi = {
     sizeof(berth_api),
     0,
-    [](const berth_host*, const berth_binding*, berth_done*) noexcept -> berth_code {
+    [](const berth_host*, const berth_binding*, berth_done) noexcept -> berth_code {
       return BERTH_PENDING;
     },
     [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
-       void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
-    [](const berth_host*, const berth_tagged*, const berth_tagged*, berth_str, berth_str, berth_str,
-       berth_str) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str, berth_str, berth_str, int64_t, berth_api_answer,
+    [](const berth_host*, const berth_eviction*, berth_api_answer, void*) noexcept -> berth_code {
+      return BERTH_UNSUPPORTED;
+    },
+    [](const berth_host*, const berth_api_event*) noexcept -> berth_code { return BERTH_SUCCESS; },
+    [](const berth_host*, const berth_api_request*, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; }};
-constexpr berth_whatif kWhatIf = {
-    sizeof(berth_whatif),
-    0,
-    [](const berth_host*, const berth_cycle*, uint32_t, berth_whatif_row**) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, const berth_pod*, berth_status*) noexcept -> berth_code {
-      return BERTH_CONFLICT;
-    },
-    [](berth_whatif_row*, berth_status*) noexcept -> berth_code { return BERTH_CONFLICT; },
-    [](berth_whatif_row*) noexcept {}};
-constexpr berth_nominator kNominator = {
-    sizeof(berth_nominator), 0,
-    [](const berth_host*, berth_str, int32_t (*)(void*, const berth_pod*),
-       void*) noexcept -> berth_code { return BERTH_SUCCESS; },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
-constexpr berth_activate kActivate = {
+constexpr berth_activate kNoActivate = {
     sizeof(berth_activate), 0,
     [](const berth_host*, const berth_str*, uint64_t) noexcept -> berth_code {
       return BERTH_SUCCESS;
     }};
-constexpr berth_waiting kWaiting = {
-    sizeof(berth_waiting), 0,
-    [](const berth_host*, int32_t (*)(void*, const berth_pod*), void*) noexcept -> berth_code {
-      return BERTH_SUCCESS;
-    },
-    [](const berth_host*, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; },
-    [](const berth_host*, berth_str, berth_str) noexcept -> berth_code { return BERTH_NOT_FOUND; }};
 constexpr uint32_t kAllLevels = BERTH_LOG_TRACE;
 constexpr berth_log kSilentLog = {
     sizeof(berth_log), 0, &kAllLevels,
@@ -62,23 +36,23 @@ constexpr berth_metrics kNoMetrics = {
       *index = 0;
       return BERTH_SUCCESS;
     },
-    [](const berth_host*, uint32_t, const berth_str*, double) noexcept {}};
+    [](const berth_host*, uint32_t, const berth_str*, uint64_t* series) noexcept -> berth_code {
+      *series = 1;
+      return BERTH_SUCCESS;
+    },
+    [](const berth_host*, uint64_t, double) noexcept {}};
 
 }  // namespace
 
 const std::map<std::string, const void*>& StubServices() {
-  static const std::map<std::string, const void*> services = {
-      {BERTH_SERVICE_API, &kApi},
-      {BERTH_SERVICE_WHATIF, &kWhatIf},
-      {BERTH_SERVICE_NOMINATOR, &kNominator},
-      {BERTH_SERVICE_ACTIVATE, &kActivate},
-      {BERTH_SERVICE_WAITING, &kWaiting}};
+  static const std::map<std::string, const void*> services = {{BERTH_SERVICE_API, &kApi}};
   return services;
 }
 
 const std::map<std::string, const void*>& QuietServices() {
   static const std::map<std::string, const void*> services = [] {
     std::map<std::string, const void*> all = StubServices();
+    all[BERTH_SERVICE_ACTIVATE] = &kNoActivate;
     all[BERTH_SERVICE_LOG] = &kSilentLog;
     all[BERTH_SERVICE_METRICS] = &kNoMetrics;
     return all;

@@ -17,6 +17,7 @@
 #include "host/config/args_schema.h"
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
+#include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
@@ -32,6 +33,7 @@ namespace {
 // A scheduler without pods.
 class IdleScheduler final : public SchedulerRequests {
  public:
+  Row FindNode(std::string_view /*name*/) const override { return kNoRow; }
   const Nominator& nominator() const override { return nominator_; }
   bool ClearNomination(std::string_view /*uid*/) override { return false; }
   void Activate(std::string_view /*uid*/) override {}
@@ -81,6 +83,7 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   ObjectStore objects;
   NodeTable table(interner);
   TimerQueue timers;
+  Inbox inbox(nullptr);
   MetricStore metrics;
   IdleScheduler scheduler;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
@@ -88,6 +91,7 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   services.scheduler = &scheduler;
   services.client = &cluster;
   services.timers = &timers;
+  services.inbox = &inbox;
   services.clock = &clock;
   services.metrics = &metrics;
   PlanSpec::Plugin spec;

@@ -17,6 +17,7 @@
 
 #include <berth/testing/call.h>
 
+#include "host/base/kind_name.h"
 #include "host/base/time_units.h"
 #include "host/contract/deadline_observer.h"
 #include "host/contract/host_validation.h"
@@ -99,9 +100,11 @@ Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
                                                    const ContractCheckRequest& request) {
   const PluginInfo* info = library.Find(request.plugin);
   if (request.cluster.empty() || info == nullptr) return std::optional<ContractCluster>();
-  auto cluster =
-      ReadContractCluster(request.cluster, {.fields = {info->fields.begin(), info->fields.end()},
-                                            .kinds = {info->kinds.begin(), info->kinds.end()}});
+  ClusterParts parts{.fields = {info->fields.begin(), info->fields.end()}, .kinds = {}};
+  for (const std::string& declared : info->kinds) {
+    for (std::string& kind : KindsOf(declared)) parts.kinds.insert(std::move(kind));
+  }
+  auto cluster = ReadContractCluster(request.cluster, parts);
   if (!cluster.ok()) return std::move(cluster).status();
   return std::optional(std::move(cluster).value());
 }

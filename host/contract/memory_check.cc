@@ -78,6 +78,11 @@ class MemoryCheck {
       Measure("QueueSort", {}, [&] {
         plugin_.Less({.pod = pod(), .queued_ns = 1}, {.pod = pod(), .queued_ns = 2});
       });
+      if (instance().queue_sort->lane != nullptr) {
+        Measure("QueueSort's next", {}, [&] {
+          plugin_.Next({{.pod = pod(), .queued_ns = 1}, {.pod = pod(), .queued_ns = 2}});
+        });
+      }
     }
     if (!instance().enqueue_extensions) return;
     const std::vector<testing::EventSpec> events = MakeContractEvents(cluster_);

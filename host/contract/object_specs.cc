@@ -64,12 +64,12 @@ class SpecMaker {
 
   testing::Amounts Amounts(const berth_resources& resources) const {
     testing::Amounts amounts;
-    if ((resources.present & BERTH_RESOURCE_CPU) != 0) amounts["cpu"] = resources.milli_cpu;
-    if ((resources.present & BERTH_RESOURCE_MEMORY) != 0) amounts["memory"] = resources.memory;
-    if ((resources.present & BERTH_RESOURCE_EPHEMERAL_STORAGE) != 0) {
+    if ((resources.present & BERTH_PRESENT_CPU) != 0) amounts["cpu"] = resources.milli_cpu;
+    if ((resources.present & BERTH_PRESENT_MEMORY) != 0) amounts["memory"] = resources.memory;
+    if ((resources.present & BERTH_PRESENT_EPHEMERAL_STORAGE) != 0) {
       amounts["ephemeral-storage"] = resources.ephemeral_storage;
     }
-    if ((resources.present & BERTH_RESOURCE_PODS) != 0) amounts["pods"] = resources.pods;
+    if ((resources.present & BERTH_PRESENT_PODS) != 0) amounts["pods"] = resources.pods;
     for (const auto& scalar : Elements<berth_quantity>(resources.scalars)) {
       amounts[Name(scalar.name)] = scalar.value;
     }

@@ -39,6 +39,12 @@ std::string NotDifferent(const Observations::Step& step) {
          "its results differ.";
 }
 
+std::string NotInBlocks(const Observations::Step& step) {
+  if (!step.is_whole) return "";
+  return std::string(step.name) +
+         " is called once for all nodes; this check needs a function that is called for blocks.";
+}
+
 std::string AbsentColumn(const Observations& seen) {
   if (seen.absent_columns.empty()) return "";
   return "No node has a value in the column " + Join(seen.absent_columns, ", ") +
@@ -51,6 +57,7 @@ std::string NotReached(const Observations& seen) {
 }
 
 std::string CodesGap(const Observations& seen) {
+  if (!seen.has_status && seen.has_lanes) return "";
   if (!seen.has_status) return "This check needs a plugin with a function that returns a status.";
   if (std::string text = NotReached(seen); !text.empty()) return text;
   if (!seen.can_reject || seen.has_rejected) return "";
@@ -58,12 +65,14 @@ std::string CodesGap(const Observations& seen) {
 }
 
 std::string BlocksGap(const Observations& seen) {
+  if (std::string text = OfSteps(seen, NotInBlocks); !text.empty()) return text;
   if (std::string text = OfSteps(seen, NotDifferent); !text.empty()) return text;
   return AbsentColumn(seen);
 }
 
 std::string ConcurrencyGap(const Observations& seen) {
   const auto serial = [](const Observations::Step& step) {
+    if (step.is_whole) return NotInBlocks(step);
     return step.is_serial
                ? std::string(step.name) +
                      " is declared SERIAL; this check needs a function without this flag."

@@ -26,6 +26,7 @@ struct Observations {
     const char* before;  // The points that may reject or skip a pod before this one.
     bool is_declared = false;
     bool is_serial = false;              // BERTH_FILTER_SERIAL or BERTH_SCORE_SERIAL.
+    bool is_whole = false;               // BERTH_FILTER_WHOLE.
     bool has_dependence = false;         // It declares a berth_dependence.
     bool is_called = false;              // PreFilter and PreScore let at least one pod reach it.
     bool differs_by_node = false;        // The results for two nodes differed, for one pod.
@@ -41,6 +42,7 @@ struct Observations {
   bool can_reject = false;    // A point of the plugin may reject a pod or a node.
   bool has_rejected = false;  // Such a point did.
   bool has_queue_sort = false;
+  bool has_lanes = false;  // Of QueueSort.
   bool has_add_pod = false;
   bool has_slots = false;
   bool has_hint_parts = false;       // A hint declares the parts of the pod that it reads.

@@ -88,6 +88,10 @@ const struct {
      [](Observations& seen) { seen.score.is_serial = true; },
      {"concurrency"},
      "Score is declared SERIAL"},
+    {"Filter is called for all nodes",
+     [](Observations& seen) { seen.filter.is_whole = true; },
+     {"blocks", "concurrency"},
+     "Filter is called once for all nodes"},
     {"Score was not called",
      [](Observations& seen) { seen.score.is_called = false; },
      {"outputs", "codes", "blocks", "concurrency", "repeat", "dependence", "slots", "leaks",
@@ -129,6 +133,13 @@ const struct {
      [](Observations& seen) { seen.can_measure_heap = false; },
      {"leaks"},
      "sanitizer"},
+    {"only QueueSort with lanes",
+     [](Observations& seen) {
+       seen = Observations();
+       seen.has_queue_sort = seen.has_lanes = true;
+     },
+     {"threads", "outputs", "blocks", "concurrency", "whatif", "dependence", "hints", "slots"},
+     "called no service"},
     {"only QueueSort",
      [](Observations& seen) {
        seen = Observations();

@@ -102,7 +102,7 @@ class BindingCycle {
   // The scheduler stops: ends the cycle of a pod that waits on Permit, so that the pod goes back to
   // the queue. A pod that is being bound is not affected.
   void Stop();
-  // Cancels the plugin calls for this pod: BERTH_CANCELED becomes true for them. Has no other
+  // Cancels the plugin calls for this pod: BERTH_IS_CANCELLED becomes true for them. Has no other
   // effect.
   void Cancel() { reservation_->binding().Cancel(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/cache/node_table.h"
 #include "host/cluster/client.h"
 #include "host/cycle/waiting_pods.h"
 #include "host/queue/scheduling_queue.h"
@@ -23,9 +24,9 @@ namespace berth::host {
 // Lifetime:  the arguments of the constructor must outlive it.
 class PluginRequests final : public SchedulerRequests {
  public:
-  PluginRequests(SchedulingQueue& queue, WaitingPods& waiting_pods, Client& client,
-                 const Clock& clock)
-      : queue_(queue), waiting_pods_(waiting_pods), client_(client), clock_(clock) {}
+  PluginRequests(const NodeTable& table, SchedulingQueue& queue, WaitingPods& waiting_pods,
+                 Client& client, const Clock& clock)
+      : table_(table), queue_(queue), waiting_pods_(waiting_pods), client_(client), clock_(clock) {}
   PluginRequests(const PluginRequests&) = delete;
   PluginRequests& operator=(const PluginRequests&) = delete;
 
@@ -39,6 +40,7 @@ class PluginRequests final : public SchedulerRequests {
 
   // ---- SchedulerRequests ------------------------------------------------------------------------
 
+  Row FindNode(std::string_view name) const override { return table_.FindNode(name); }
   const Nominator& nominator() const override { return queue_.nominator(); }
   bool ClearNomination(std::string_view uid) override;
   void Activate(std::string_view uid) override;
@@ -56,6 +58,7 @@ class PluginRequests final : public SchedulerRequests {
   void ApplyVerdictLater(std::string_view uid);
   void EvictNow(const Victim& victim, const StatusCallback& done);
 
+  const NodeTable& table_;
   SchedulingQueue& queue_;
   WaitingPods& waiting_pods_;
   Client& client_;

@@ -37,7 +37,8 @@ class PluginRequestsTest : public QueuePartsTest {
   TimerQueue timers_;
   AsyncCalls calls_;
   WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
-  PluginRequests requests_{queue_, waiting_pods_, client_, clock_};
+  NodeTable table_{objects_.interner()};
+  PluginRequests requests_{table_, queue_, waiting_pods_, client_, clock_};
   std::optional<Status> evicted_;
 };
 
@@ -122,9 +123,13 @@ struct Evicted {
 
 void EvictP(PodLifecycle& pod, const char* message, Evicted& evicted) {
   const PodRef victim = FindInCluster(pod);
+  const berth_eviction eviction{sizeof eviction, 0, &victim->view(),
+                                AsStr(std::string_view(message))};
   const berth_code begun = pod.a().api->evict(
-      pod.a().host, &victim->view(), AsStr(std::string_view(message)),
-      [](void* to, berth_code code, berth_str) { static_cast<Evicted*>(to)->code = code; },
+      pod.a().host, &eviction,
+      [](void* to, const berth_api_result* result) noexcept {
+        static_cast<Evicted*>(to)->code = result->code;
+      },
       &evicted);
   ASSERT_EQ(begun, BERTH_SUCCESS);
 }

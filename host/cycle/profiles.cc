@@ -56,7 +56,7 @@ Profiles::Profiles(const SchedulerParts& parts, HostServices& services, PluginQu
       options_(std::move(options)),
       rejectors_(services.plugin_ids),
       fields_({}),
-      changes_(parts.cache) {}
+      changes_(parts.cache, &parts.queue) {}
 
 Profiles::~Profiles() {
   for (const auto& profile : active_) Drop(*profile);
@@ -145,8 +145,6 @@ std::vector<std::string> Profiles::WatchedKinds() const {
       kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
     }
   }
-  kinds.erase(std::string(kNodeKind));
-  kinds.erase(std::string(kPodKind));
   return {kinds.begin(), kinds.end()};
 }
 

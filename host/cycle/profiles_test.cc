@@ -121,6 +121,29 @@ TEST_F(ProfilesTest, OrdersWaitingPodsByTheNewQueueSort) {
   EXPECT_THAT(order, ElementsAre("c", "b", "a"));
 }
 
+// A reload may bring lanes and remove them. Waiting pods get their lanes from the new plugin.
+TEST_F(ProfilesTest, DividesWaitingPodsIntoTheLanesOfTheNewQueueSort) {
+  harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"10","memory":"10Gi","pods":"110")"});
+  const TestProfile fair = TestProfile().Use("cpp.FairShare", {Point::kQueueSort, Point::kChanges});
+  const auto add = [&](const std::string& name, const std::string& ns, int priority) {
+    harness_.AddPod({.name = name,
+                     .requests = R"("cpu":"1")",
+                     .spec = "\"priority\":" + std::to_string(priority),
+                     .ns = ns});
+  };
+  const auto next = [&] { return std::string(harness_.Next().pod->name()); };
+  Start(TestProfile());
+  for (const char* name : {"a", "b", "c"}) add(name, "one", 9);
+  for (const char* name : {"x", "y", "z"}) add(name, "two", 1);
+  EXPECT_EQ(next(), "a");
+  ReloadWith(fair);
+  EXPECT_EQ(next(), "x") << "namespace two has no pod yet";
+  ReloadWith(TestProfile());
+  EXPECT_EQ(next(), "b");
+  ReloadWith(fair);
+  EXPECT_EQ(next(), "y");
+}
+
 TEST_F(ProfilesTest, KeepsTheProfilesAfterAnError) {
   harness_.AddNodes({"n1"});
   Start(Fit());
@@ -327,7 +350,7 @@ TEST_F(ProfilesTest, AHundredReloadsLoseNoPodAndRetireEveryProfile) {
 // Only the part of a destroyed instance remains that one of its threads may still call.
 TEST_F(ProfilesTest, AThousandReloadsUseLittleMemory) {
   constexpr int kReloads = 1000;
-  constexpr size_t kBytesPerInstance = 1000;
+  constexpr size_t kBytesPerInstance = 1200;
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
   Start(Fit());
   const auto reload = [this] {
@@ -371,6 +394,11 @@ TEST_F(ProfilesTest, InvalidProfilesAreRejected) {
   EXPECT_EQ(refusal(TestProfile()
                         .Use("cpp.ByKey", {Point::kQueueSort})
                         .Use("cpp.ByLess", {Point::kQueueSort})
+                        .Spec()),
+            profile + "expected exactly one QueueSort plugin, found 2");
+  EXPECT_EQ(refusal(TestProfile()
+                        .Use("cpp.ByKey", {Point::kQueueSort})
+                        .Use("cpp.FairShare", {Point::kQueueSort})
                         .Spec()),
             profile + "expected exactly one QueueSort plugin, found 2");
   EXPECT_EQ(refusal(TestProfile().Use("test.A", {}).Use("test.A", {}).Spec()),

@@ -69,12 +69,13 @@ TEST_F(GroupCycleTest, DoesNotDeleteAMemberThatIsEvictedDuringTheCycle) {
                        berth_post_filter_out&, berth_status*) {
     const PodRef victim = harness_.loop().cache().PodOf("uid-a");
     EXPECT_NE(victim, nullptr);
-    const auto answer = [](void* to, berth_code code, berth_str) {
-      EXPECT_EQ(code, BERTH_SUCCESS);
+    const auto answer = [](void* to, const berth_api_result* result) noexcept {
+      EXPECT_EQ(result->code, BERTH_SUCCESS);
       ++*static_cast<int*>(to);
     };
     const std::string_view why = "room";
-    a_.api->evict(a_.host, &victim->view(), {why.data(), why.size()}, answer, &answers);
+    const berth_eviction eviction{sizeof eviction, 0, &victim->view(), {why.data(), why.size()}};
+    a_.api->evict(a_.host, &eviction, answer, &answers);
     return BERTH_UNSCHEDULABLE;
   };
   Run();

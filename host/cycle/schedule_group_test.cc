@@ -112,7 +112,7 @@ TEST_F(GroupCycleTest, BindsAllMembersWhenThePermitOfTheLastAllowsTheOthers) {
     *timeout_ns = kSecond;
     if (NameOf(*cycle.pod) != "c") return BERTH_WAIT;
     std::vector<std::string> uids;
-    const auto each = [](void* to, const berth_pod* pod) {
+    const auto each = [](void* to, const berth_pod* pod) noexcept {
       static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->uid));
       return 1;
     };

@@ -29,14 +29,14 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
              .timers = &timers_,
              .clock = options_.clock,
              .deadline_ns = options_.bind_deadline_ns},
-      cache_(interner),
+      cache_(interner, &objects_),
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),
       failures_(queue_, client, *options_.clock, sink_),
       router_(cache_, objects_, queue_, RouterOptions()),
       waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_}),
-      requests_(queue_, waiting_pods_, client, *options_.clock),
+      requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock),
       parts_{.interner = interner,
              .client = client,
              .sink = sink_,
@@ -71,7 +71,8 @@ HostServices SchedulingLoop::MakeServices() {
           .client = &client_,
           .timers = &timers_,
           .clock = options_.clock,
-          .metrics = &metrics_};
+          .metrics = &metrics_,
+          .seed = options_.seed};
 }
 
 EventRouter::Options SchedulingLoop::RouterOptions() {

@@ -131,7 +131,7 @@ class SchedulingLoop {
   Status Reload(const PluginCatalog& catalog, std::span<const PlanSpec> profiles);
   // The number of profiles that were replaced and whose plugins are still binding pods.
   size_t draining() const { return profiles_.draining(); }
-  // Cancels the plugin calls of all binding cycles: BERTH_CANCELED becomes true for them.
+  // Cancels the plugin calls of all binding cycles: BERTH_IS_CANCELLED becomes true for them.
   // Called: before the loop is destroyed.
   void CancelBindings() { waiting_pods_.Cancel(); }
   // The number of pods that wait on Permit or are being bound.

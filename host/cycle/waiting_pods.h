@@ -55,7 +55,7 @@ class WaitingPods {
   // Returns the pods that wait on Permit to the queue, because the scheduler stops; see
   // BindingCycle::Stop().
   void Stop();
-  // Cancels the plugin calls of all binding cycles: BERTH_CANCELED becomes true for them.
+  // Cancels the plugin calls of all binding cycles: BERTH_IS_CANCELLED becomes true for them.
   void Cancel();
   // Removes all binding cycles, one after the other, by uid.
   void Clear();

@@ -25,7 +25,7 @@ std::vector<std::string> NamesOfWaiting(const Puppet& puppet) {
   std::vector<std::string> names;
   puppet.waiting->each(
       puppet.host,
-      [](void* to, const berth_pod* pod) -> int32_t {
+      [](void* to, const berth_pod* pod) noexcept -> int32_t {
         static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->name));
         return 1;
       },

@@ -56,7 +56,7 @@ void RouteModified(const PodRef& old, const PodRef& now, std::span<const Id> pro
 }  // namespace
 
 PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles) {
-  BERTH_ASSERT(event.type != WatchType::kSynced);
+  BERTH_ASSERT(event.has_object());
   PodRoute route;
   const PodRef& pod = std::get<PodRef>(event.object);
   if (event.type == WatchType::kAdded) {
@@ -82,7 +82,7 @@ PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles)
 }
 
 NodeRoute ClassifyNodeEvent(const WatchEvent& event) {
-  BERTH_ASSERT(event.type != WatchType::kSynced);
+  BERTH_ASSERT(event.has_object());
   NodeRoute route;
   const NodeRef& node = std::get<NodeRef>(event.object);
   if (event.type == WatchType::kAdded) {

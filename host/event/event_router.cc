@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/base/kind_name.h"
 #include "host/queue/object_change.h"
 
 namespace berth::host {
@@ -32,25 +33,38 @@ void ForEachAction(uint32_t actions, Each each) {
 
 }  // namespace
 
-class EventRouter::Sink final : public WatchSink {
+// The watch of one kind.
+class EventRouter::Stream final : public WatchSink {
  public:
-  Sink(EventRouter& router, void (EventRouter::*apply)(const WatchEvent&))
-      : router_(router), apply_(apply) {}
+  // Must not: call the client before the router knows the stream; see Start().
+  Stream(EventRouter& router, std::string_view kind) : router_(router), kind_(kind) {}
+
+  void Start(Client& client) { watch_ = client.StartWatch(kind_, *this); }
 
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
-      if (event.type == WatchType::kSynced) {
-        --router_.unsynced_;
-      } else {
-        (router_.*apply_)(event);
+      if (event.has_object()) {
+        router_.Apply(kind_, event, !is_synced_);
+        continue;
       }
+      is_synced_ = event.type == WatchType::kSynced;
+      if (!std::exchange(is_known_, true)) --router_.unsynced_;
+      router_.SetServed(kind_, is_synced_);
     }
   }
 
+  // Returns whether the first objects were received, or the server does not serve the kind.
+  bool is_known() const { return is_known_; }
+
  private:
   EventRouter& router_;
-  void (EventRouter::*apply_)(const WatchEvent&);
+  const std::string kind_;
+  bool is_known_ = false;
+  bool is_synced_ = false;
+  std::unique_ptr<berth::host::Watch> watch_;  // Destroyed first.
 };
+
+EventRouter::~EventRouter() = default;
 
 EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue,
                          Options options)
@@ -60,18 +74,75 @@ EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& qu
                options_.on_inconsistency);
 }
 
+// --- watches ------------------------------------------------------------------------------------
+
 void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
-  for (const std::string& kind : kinds) Watch(client, kind, &EventRouter::OnObject);
-  Watch(client, kNodeKind, &EventRouter::OnNode);
-  Watch(client, kPodKind, &EventRouter::OnPod);
+  client_ = &client;
+  declared_.insert(kinds.begin(), kinds.end());
+  WatchUsedKinds();
+  Watch(kNodeKind);
+  Watch(kPodKind);
 }
 
-void EventRouter::Watch(Client& client, std::string_view kind,
-                        void (EventRouter::*apply)(const WatchEvent&)) {
-  if (!watched_.emplace(kind).second) return;
+void EventRouter::StopWatches() { watches_.clear(); }
+
+void EventRouter::Watch(std::string_view kind) {
+  const auto [place, is_new] = watches_.try_emplace(std::string(kind), nullptr);
+  if (!is_new) return;
   ++unsynced_;
-  sinks_.push_back(std::make_unique<Sink>(*this, apply));
-  watches_.push_back(client.StartWatch(kind, *sinks_.back()));
+  place->second = std::make_unique<Stream>(*this, kind);
+  place->second->Start(*client_);
+}
+
+void EventRouter::WatchUsedKinds() {
+  for (const std::string& declared : declared_) {
+    for (const std::string& kind : KindsOf(declared)) {
+      Watch(kind);
+      if (objects_.IsServed(kind)) break;
+    }
+  }
+}
+
+void EventRouter::DropUnusedKinds() {
+  std::set<std::string, std::less<>> used{std::string(kNodeKind), std::string(kPodKind)};
+  for (const std::string& declared : declared_) {
+    for (const std::string& kind : KindsOf(declared)) {
+      used.insert(kind);
+      if (objects_.IsServed(kind)) break;
+    }
+  }
+  for (auto watch = watches_.begin(); watch != watches_.end();) {
+    if (used.contains(watch->first)) {
+      ++watch;
+      continue;
+    }
+    if (!watch->second->is_known()) --unsynced_;
+    std::vector<ObjectRef> objects;
+    objects_.List(watch->first, "", [&objects](const ObjectRef& object) {
+      objects.push_back(object);
+      return true;
+    });
+    watch = watches_.erase(watch);
+    for (const ObjectRef& object : objects) RemoveObject(object);
+  }
+}
+
+// A version that is served now may be preferred to one that was watched instead, and one that is no
+// longer served needs a substitute.
+void EventRouter::SetServed(std::string_view kind, bool served) {
+  if (served == objects_.IsServed(kind)) return;
+  objects_.SetServed(kind, served);
+  if (served) {
+    DropUnusedKinds();
+  } else {
+    WatchUsedKinds();
+  }
+}
+
+void EventRouter::Apply(std::string_view kind, const WatchEvent& event, bool existed) {
+  if (kind == kPodKind) return OnPod(event);
+  if (kind == kNodeKind) return OnNode(event);
+  OnObject(event, existed);
 }
 
 // --- nodes and other objects --------------------------------------------------------------------
@@ -93,14 +164,15 @@ void EventRouter::OnNode(const WatchEvent& event) {
         queue_.OnEvent(NodeEvent(BERTH_ACTION_DELETE, step.node, nullptr));
         cache_.RemoveNode(step.node->name());
         break;
-      case WatchType::kSynced: break;
+      case WatchType::kSynced:
+      case WatchType::kNotServed: break;
     }
   }
 }
 
 // If an object was replaced by one with another uid and the deletion was missed, waiting pods get a
 // deletion and an addition, as for nodes and pods.
-void EventRouter::OnObject(const WatchEvent& event) {
+void EventRouter::OnObject(const WatchEvent& event, bool existed) {
   const auto* object = std::get_if<ObjectRef>(&event.object);
   BERTH_ASSERT(object != nullptr && *object != nullptr);
   const auto* previous = std::get_if<ObjectRef>(&event.previous);
@@ -109,18 +181,19 @@ void EventRouter::OnObject(const WatchEvent& event) {
   if (event.type == WatchType::kDeleted) return RemoveObject(replaced ? before : *object);
   if (replaced) {
     RemoveObject(before);
-    return SetObject(BERTH_ACTION_ADD, nullptr, *object);
+    return SetObject(BERTH_ACTION_ADD, nullptr, *object, existed);
   }
   const bool is_same = event.type == WatchType::kModified && before != nullptr &&
                        before->resource_version() == (*object)->resource_version() &&
                        !(*object)->resource_version().empty();
   if (is_same) return;
   const bool is_new = event.type == WatchType::kAdded;
-  SetObject(is_new ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE, before, *object);
+  SetObject(is_new ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE, before, *object, existed);
 }
 
-void EventRouter::SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object) {
-  objects_.Set(object);
+void EventRouter::SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object,
+                            bool existed) {
+  objects_.Set(object, existed);
   queue_.OnEvent({.resource = EventResourceOf(object->kind()),
                   .action = action,
                   .before = before,

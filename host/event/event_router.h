@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -45,12 +46,14 @@ class EventRouter {
   };
 
   EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& queue, Options options);
+  ~EventRouter();
   EventRouter(const EventRouter&) = delete;
   EventRouter& operator=(const EventRouter&) = delete;
 
-  // Starts watching nodes, pods and `kinds`. Other objects and nodes are watched before pods, so
-  // that the first cycle finds what its pod needs. Later calls start only the watches of `kinds`
-  // that do not exist yet.
+  // Starts watching nodes, pods and `kinds`, which may name several versions: the first one that
+  // the server serves is watched. Other objects and nodes are watched before pods, so that the
+  // first cycle finds what its pod needs. Later calls start only the watches of `kinds` that do not
+  // exist yet. The client must outlive the router.
   void StartWatches(Client& client, std::span<const std::string> kinds);
   // Replaces the profiles. Waiting pods of a new profile enter the queue, and those of a removed
   // profile leave it. The caller must then call SetDraining(), and must call ReleasePod() for a pod
@@ -62,26 +65,34 @@ class EventRouter {
   // Removes a pod without a node from the queue, because no profile is responsible for it any more.
   void ReleasePod(const PodRef& pod);
   // Stops all watches. No event is routed afterwards.
-  void StopWatches() { watches_.clear(); }
+  void StopWatches();
 
   void OnPod(const WatchEvent& event);
   void OnNode(const WatchEvent& event);
-  void OnObject(const WatchEvent& event);
+  // `existed`: the object existed before it was watched.
+  void OnObject(const WatchEvent& event, bool existed = false);
 
   // Applies the deletion of an assigned pod as an event to all other pods, after an assumed pod was
   // forgotten.
   void OnAssumedPodForgotten(const PodRef& pod);
 
-  // Returns whether every object that existed when the watches began was received.
+  // Returns whether every object that existed when the watches began was received. A kind that the
+  // server does not serve has no objects.
   bool synced() const { return unsynced_ == 0; }
   // Returns the number of pods without a node that name another scheduler.
   size_t other_schedulers_pending() const { return others_pending_.size(); }
 
  private:
-  class Sink;
+  class Stream;
 
-  void Watch(Client& client, std::string_view kind, void (EventRouter::*apply)(const WatchEvent&));
-  void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object);
+  void Watch(std::string_view kind);
+  // Watches the versions of every declared kind, up to the first one that the server may serve.
+  void WatchUsedKinds();
+  // Ends the watches of versions that no declared kind uses, and removes their objects.
+  void DropUnusedKinds();
+  void SetServed(std::string_view kind, bool served);
+  void Apply(std::string_view kind, const WatchEvent& event, bool existed);
+  void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object, bool existed);
   void RemoveObject(const ObjectRef& object);
   void Apply(const PodStep& step);
   void RemoveBoundFromQueue(const PodRef& pod);
@@ -99,12 +110,12 @@ class EventRouter {
   ObjectStore& objects_;
   SchedulingQueue& queue_;
   Options options_;
-  std::vector<Id> routed_;                      // The profiles and the draining ones.
-  StringMap<PodRef> others_pending_;            // Keyed by uid.
-  std::set<std::string, std::less<>> watched_;  // The watched kinds.
+  std::vector<Id> routed_;            // The profiles and the draining ones.
+  StringMap<PodRef> others_pending_;  // Keyed by uid.
+  Client* client_ = nullptr;          // Set by StartWatches().
+  std::set<std::string> declared_;    // The kinds that were passed to StartWatches().
   size_t unsynced_ = 0;
-  std::vector<std::unique_ptr<WatchSink>> sinks_;
-  std::vector<std::unique_ptr<berth::host::Watch>> watches_;  // Destroyed before the sinks.
+  std::map<std::string, std::unique_ptr<Stream>, std::less<>> watches_;  // By kind.
 };
 
 }  // namespace berth::host

@@ -13,6 +13,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
 namespace {
@@ -365,6 +366,120 @@ TEST_F(EventRouterTest, AnObjectReplacedWhileUnwatchedIsDeletedAndAdded) {
   router_.OnObject({.type = WatchType::kDeleted, .object = third, .previous = second});
   EXPECT_EQ(store_.size(), 0U);
   EXPECT_THAT(policy_.Take(), ElementsAre("PersistentVolumeClaimDelete"));
+}
+
+// --- kinds that are not served -------------------------------------------------------------------
+
+class KindsTest : public EventRouterTest {
+ protected:
+  void Start(const std::vector<std::string>& kinds) {
+    router_.StartWatches(cluster_, kinds);
+    cluster_.Deliver();
+  }
+  void AddRack(const std::string& version, const std::string& name) {
+    ASSERT_TRUE(
+        cluster_
+            .Create(objects_.ObjectFrom(R"({"kind":"Rack","apiVersion":"example.com/)" + version +
+                                        R"(","metadata":{"name":")" + name + "\"}}"))
+            .ok());
+    cluster_.Deliver();
+  }
+  void SetServed(const std::string& version, bool served) {
+    cluster_.SetServed("example.com/" + version + "/Rack", served);
+    cluster_.Deliver();
+  }
+  std::vector<std::string> Racks() const {
+    std::vector<std::string> racks;
+    store_.List("example.com/v2|v1/Rack", "", [&](const ObjectRef& rack) {
+      racks.push_back(std::string(rack->kind()) + " " + rack->Key());
+      return true;
+    });
+    return racks;
+  }
+
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
+  // Ends the watches before the cluster is destroyed.
+  struct Stopper {
+    EventRouter& router;
+    ~Stopper() { router.StopWatches(); }
+  } stopper_{router_};
+};
+
+TEST_F(KindsTest, AKindThatIsNotServedDoesNotDelayTheStart) {
+  SetServed("v1", false);
+  router_.StartWatches(cluster_, std::vector<std::string>{"example.com/v1/Rack"});
+  EXPECT_FALSE(router_.synced());
+  cluster_.Deliver();
+  EXPECT_TRUE(router_.synced());
+  EXPECT_FALSE(store_.IsServed("example.com/v1/Rack"));
+  SetServed("v1", true);
+  EXPECT_TRUE(store_.IsServed("example.com/v1/Rack"));
+  AddRack("v1", "a");
+  EXPECT_EQ(store_.size(), 1U);
+  SetServed("v1", false);
+  EXPECT_FALSE(store_.IsServed("example.com/v1/Rack"));
+  EXPECT_EQ(store_.size(), 0U);
+  EXPECT_TRUE(router_.synced());
+}
+
+TEST_F(KindsTest, TheFirstVersionThatIsServedIsUsed) {
+  SetServed("v2", false);
+  AddRack("v1", "a");
+  router_.StartWatches(cluster_, std::vector<std::string>{"example.com/v2|v1/Rack"});
+  cluster_.DeliverOne();
+  EXPECT_FALSE(router_.synced());
+  cluster_.Deliver();
+  EXPECT_TRUE(router_.synced());
+  EXPECT_THAT(Racks(), ElementsAre("example.com/v1/Rack a"));
+}
+
+TEST_F(KindsTest, APreferredVersionReplacesAnotherWhenItIsServed) {
+  SetServed("v2", false);
+  AddRack("v1", "a");
+  Start({"example.com/v2|v1/Rack"});
+  std::vector<std::string> changes;
+  store_.Replay(store_.Watch("example.com/v2|v1/Rack", [&](const ObjectChange& change) {
+    const ObjectRef& one = change.now != nullptr ? change.now : change.old;
+    changes.push_back((change.now != nullptr ? "+" : "-") + std::string(one->kind()));
+  }));
+  changes.clear();
+  SetServed("v2", true);
+  EXPECT_THAT(changes, ElementsAre("-example.com/v1/Rack"));
+  AddRack("v2", "a");
+  EXPECT_THAT(Racks(), ElementsAre("example.com/v2/Rack a"));
+  EXPECT_EQ(store_.size(), 1U) << "the other version is no longer watched";
+  EXPECT_THAT(changes, ElementsAre("-example.com/v1/Rack", "+example.com/v2/Rack"));
+  SetServed("v2", false);
+  EXPECT_THAT(Racks(), ElementsAre("example.com/v1/Rack a"));
+}
+
+TEST_F(KindsTest, AVersionThatIsAlsoDeclaredAloneStaysWatched) {
+  SetServed("v2", false);
+  AddRack("v1", "a");
+  Start({"example.com/v2|v1/Rack", "example.com/v1/Rack"});
+  SetServed("v2", true);
+  AddRack("v2", "b");
+  EXPECT_THAT(Racks(), ElementsAre("example.com/v2/Rack b"));
+  EXPECT_NE(store_.Get("example.com/v1/Rack", "", "a"), nullptr);
+}
+
+TEST_F(KindsTest, ALessPreferredVersionIsNotWatched) {
+  AddRack("v1", "a");
+  AddRack("v2", "b");
+  Start({"example.com/v2|v1/Rack"});
+  EXPECT_THAT(Racks(), ElementsAre("example.com/v2/Rack b"));
+  EXPECT_EQ(store_.size(), 1U);
+}
+
+TEST_F(KindsTest, ObjectsThatExistedBeforeTheWatchAreMarked) {
+  std::vector<std::string> changes;
+  store_.Replay(store_.Watch("example.com/v1/Rack", [&](const ObjectChange& change) {
+    changes.push_back(change.now->Key() + (change.existed ? " existed" : " is new"));
+  }));
+  AddRack("v1", "a");
+  Start({"example.com/v1/Rack"});
+  AddRack("v1", "b");
+  EXPECT_THAT(changes, ElementsAre("a existed", "b is new"));
 }
 
 }  // namespace

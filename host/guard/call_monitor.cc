@@ -132,11 +132,20 @@ bool CallMonitor::InAttempt(Point point) {
 std::vector<CallMonitor::ThreadCalls> CallMonitor::Snapshot() const {
   const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
   std::vector<ThreadCalls> seen(used);
+  const std::scoped_lock lock(mutex_);
   for (size_t i = 0; i < used; ++i) {
-    seen[i] = {slots_[i].innermost.load(std::memory_order_relaxed),
-               slots_[i].outermost.load(std::memory_order_relaxed)};
+    const CallWord innermost = slots_[i].innermost.load(std::memory_order_relaxed);
+    const CallWord outermost = slots_[i].outermost.load(std::memory_order_relaxed);
+    seen[i] = {innermost, outermost, OwnDeadlineOf(innermost), OwnDeadlineOf(outermost)};
   }
   return seen;
+}
+
+// If the call has ended, another callee may have its id. The next snapshot then has another call.
+int64_t CallMonitor::OwnDeadlineOf(CallWord call) const {
+  const uint32_t callee = CalleeOf(call);
+  if (callee == 0 || owned_[callee - 1] == nullptr) return 0;
+  return owned_[callee - 1]->deadline_ns;
 }
 
 std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot, CallWord call) {
@@ -178,10 +187,11 @@ void CallMonitor::EndCancellable(CallSlot& slot) {
   slot.cancel = nullptr;
 }
 
-int64_t CallMonitor::DeadlineNs(Point point, int64_t now_ns) const {
+int64_t CallMonitor::DeadlineNs(Point point, int64_t own_ns, int64_t now_ns) const {
   const CallDeadlines* deadlines = watched_.load(std::memory_order_acquire);
   if (deadlines == nullptr) return 0;
-  return now_ns + std::min(deadlines->of(point), INT64_MAX - now_ns);
+  const int64_t deadline_ns = own_ns != 0 ? own_ns : deadlines->of(point);
+  return now_ns + std::min(deadline_ns, INT64_MAX - now_ns);
 }
 
 // ---- Crash report -------------------------------------------------------------------------------

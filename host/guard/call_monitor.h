@@ -67,6 +67,7 @@ class CallMonitor {
     std::string profile;
     std::string library;  // A path.
     std::shared_ptr<PluginFaults::Account> faults;
+    int64_t deadline_ns = 0;  // The deadline of its calls; 0: that of the point.
   };
   using CalleeId = uint32_t;  // 0: unknown.
 
@@ -107,9 +108,9 @@ class CallMonitor {
   // Does nothing if another attempt has begun since.
   void EndAttempt(const uint32_t* cancel);
 
-  // Returns the time from which a call at `point` that begins at `now_ns` is late. Returns 0 if
-  // there is no watchdog.
-  int64_t DeadlineNs(Point point, int64_t now_ns) const;
+  // Returns the time from which a call at `point` that begins at `now_ns` is late. `own_ns` is
+  // Callee::deadline_ns. Returns 0 if there is no watchdog.
+  int64_t DeadlineNs(Point point, int64_t own_ns, int64_t now_ns) const;
   bool is_watched() const { return watched_.load(std::memory_order_acquire) != nullptr; }
 
   // --- Called by the watchdog ---
@@ -124,6 +125,9 @@ class CallMonitor {
   struct ThreadCalls {
     CallWord innermost = 0;
     CallWord outermost = 0;
+    // Callee::deadline_ns of the two calls.
+    int64_t innermost_deadline_ns = 0;
+    int64_t outermost_deadline_ns = 0;
   };
   // Returns the calls in progress, by slot.
   std::vector<ThreadCalls> Snapshot() const;
@@ -143,6 +147,8 @@ class CallMonitor {
 
  private:
   static uint32_t CalleeOf(CallWord call);
+  // Returns Callee::deadline_ns of the call. REQUIRES: mutex_ is locked.
+  int64_t OwnDeadlineOf(CallWord call) const;
   static bool InAttempt(Point point);
 
   const Interner& interner_;

@@ -15,16 +15,17 @@ constexpr auto kPoll = std::chrono::milliseconds(100);
 
 // ---- CallWatch ----------------------------------------------------------------------------------
 
-void CallWatch::Track(Running& running, CallWord call, int64_t now_ns) const {
-  if (running.call != call) running = {call, now_ns, false};
+void CallWatch::Track(Running& running, CallWord call, int64_t own_ns, int64_t now_ns) const {
+  if (running.call == call) return;
+  const int64_t deadline_ns = own_ns != 0 ? own_ns : deadlines_.of(CallMonitor::PointOf(call));
+  running = {call, now_ns, deadline_ns, false};
 }
 
 bool CallWatch::IsNewlyOverdue(Running& running, int64_t now_ns) {
   if (running.call == 0 || CallMonitor::MayBlock(running.call)) return false;
-  const int64_t deadline = DeadlineOf(running.call);
   const int64_t age = now_ns - running.since_ns;
-  if (age < deadline) return false;
-  if (age / 2 >= deadline) stuck_ = true;
+  if (age < running.deadline_ns) return false;
+  if (age / 2 >= running.deadline_ns) stuck_ = true;
   return !std::exchange(running.reported, true);
 }
 
@@ -34,12 +35,12 @@ std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
   stuck_ = false;
   const auto check = [&](size_t slot, Running& running) {
     if (!IsNewlyOverdue(running, now_ns)) return;
-    overdue.push_back({slot, running.call, now_ns - running.since_ns, DeadlineOf(running.call)});
+    overdue.push_back({slot, running.call, now_ns - running.since_ns, running.deadline_ns});
   };
   for (size_t slot = 0; slot < slots.size(); ++slot) {
     const CallMonitor::ThreadCalls& seen = slots[slot];
-    Track(outermost_[slot], seen.outermost, now_ns);
-    Track(innermost_[slot], seen.innermost, now_ns);
+    Track(outermost_[slot], seen.outermost, seen.outermost_deadline_ns, now_ns);
+    Track(innermost_[slot], seen.innermost, seen.innermost_deadline_ns, now_ns);
     if (seen.innermost == seen.outermost) {
       check(slot, outermost_[slot]);
       continue;

@@ -43,11 +43,12 @@ class CallWatch {
   struct Running {
     CallWord call = 0;
     int64_t since_ns = 0;
+    int64_t deadline_ns = 0;
     bool reported = false;
   };
 
-  int64_t DeadlineOf(CallWord call) const { return deadlines_.of(CallMonitor::PointOf(call)); }
-  void Track(Running& running, CallWord call, int64_t now_ns) const;
+  // `own_ns`: the deadline of the callee, or 0.
+  void Track(Running& running, CallWord call, int64_t own_ns, int64_t now_ns) const;
   // Returns whether the call is overdue and has not been reported.
   bool IsNewlyOverdue(Running& running, int64_t now_ns);
 

@@ -123,6 +123,42 @@ TEST_F(CallWatchTest, EveryThreadIsWatchedSeparately) {
   EXPECT_THAT(Poll(1500, {{0, 0}, {b, b}}), ElementsAre(b));
 }
 
+TEST_F(CallWatchTest, ThePluginsOwnDeadlineReplacesThatOfThePoint) {
+  const struct {
+    Point point;
+    int64_t own_ms;
+  } cases[] = {
+      {Point::kFilter, 300}, {Point::kFilter, 7000}, {Point::kPostFilter, 300}, {kCallback, 300}};
+  int64_t start = 0;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(std::string(NameOf(c.point)) + " " + std::to_string(c.own_ms));
+    const CallWord call = Call(c.point);
+    const CallMonitor::ThreadCalls seen{call, call, c.own_ms * kMillisecond,
+                                        c.own_ms * kMillisecond};
+    Poll(start, {seen});
+    EXPECT_THAT(Poll(start + c.own_ms - 1, {seen}), IsEmpty());
+    const auto late = watch_.Poll((start + c.own_ms) * kMillisecond, std::vector{seen});
+    ASSERT_EQ(late.size(), 1U);
+    EXPECT_EQ(late[0].deadline_ns, c.own_ms * kMillisecond);
+    EXPECT_FALSE(watch_.stuck());
+    Poll(start + 2 * c.own_ms, {seen});
+    EXPECT_TRUE(watch_.stuck());
+    start += 100'000;
+  }
+}
+
+// A plugin that asks what-if calls the Filters of other plugins.
+TEST_F(CallWatchTest, NestedCallsHaveTheDeadlinesOfTheirPlugins) {
+  const CallWord outer = Call(Point::kPostFilter);
+  const CallWord inner = Call(Point::kFilter);
+  const CallMonitor::ThreadCalls seen{inner, outer, 0, 400 * kMillisecond};
+  Poll(0, {seen});
+  EXPECT_THAT(Poll(399, {seen}), IsEmpty());
+  EXPECT_THAT(Poll(400, {seen}), ElementsAre(outer));
+  EXPECT_THAT(Poll(999, {seen}), IsEmpty());
+  EXPECT_THAT(Poll(1000, {seen}), ElementsAre(inner));
+}
+
 TEST_F(CallWatchTest, AnIdleThreadIsNeverLate) {
   Poll(0, {{0, 0}});
   EXPECT_THAT(Poll(1'000'000, {{0, 0}}), IsEmpty());
@@ -177,6 +213,21 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
   ASSERT_EQ(faults_.Counts().size(), 1U);
   EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
   EXPECT_EQ(faults_.Counts()[0].count, 1U);
+}
+
+TEST_F(CallWatchdogTest, UsesTheDeadlineOfTheCallee) {
+  const auto quick =
+      monitor_.Register({"test.Quick", "default", "/opt/q.so", account_, 200 * kMillisecond});
+  const MonitoredCall call(&monitor_, quick, Point::kPostFilter, {});
+  watchdog_.Poll(0);
+  watchdog_.Poll(199 * kMillisecond);
+  EXPECT_THAT(lines_, IsEmpty());
+  watchdog_.Poll(200 * kMillisecond);
+  EXPECT_THAT(lines_, ElementsAre("test.A: PostFilter: deadline: a call has run for 200ms; its "
+                                  "deadline is 200ms"));
+  EXPECT_EQ(monitor_.DeadlineNs(Point::kPostFilter, 200, 5), 205);
+  EXPECT_EQ(monitor_.DeadlineNs(Point::kPostFilter, 0, 5), 5 + 10'000 * kMillisecond);
+  EXPECT_EQ(monitor_.DeadlineNs(Point::kFilter, INT64_MAX, 5), INT64_MAX);
 }
 
 // An instance may be destroyed while the watchdog reads its last call.

@@ -5,7 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
@@ -32,14 +35,15 @@ inline constexpr size_t kPointCount = 14;
 
 struct PointInfo {
   Point point;
-  std::string_view name;  // The name in profiles, messages and metrics: "Filter".
-  const char* id;         // The id at the boundary: "berth.filter/1".
+  std::string_view name;           // The name in profiles, messages and metrics: "Filter".
+  const char* id;                  // The id at the boundary: "berth.filter/1".
+  const char* newer_id = nullptr;  // The id of its second revision; null if it has none.
 };
 
 inline constexpr std::array<PointInfo, kPointCount> kPoints{{
     {Point::kPreEnqueue, "PreEnqueue", BERTH_POINT_PRE_ENQUEUE},
     {Point::kEnqueueExtensions, "EnqueueExtensions", BERTH_POINT_ENQUEUE_EXTENSIONS},
-    {Point::kQueueSort, "QueueSort", BERTH_POINT_QUEUE_SORT},
+    {Point::kQueueSort, "QueueSort", BERTH_POINT_QUEUE_SORT, BERTH_POINT_QUEUE_SORT_2},
     {Point::kPreFilter, "PreFilter", BERTH_POINT_PRE_FILTER},
     {Point::kFilter, "Filter", BERTH_POINT_FILTER},
     {Point::kPostFilter, "PostFilter", BERTH_POINT_POST_FILTER},
@@ -76,8 +80,16 @@ constexpr std::string_view NameOf(Point point) {
   return point == kNoCall ? "nowhere" : InfoOf(point).name;
 }
 
-// Returns the point with this id at the boundary; null for an id that does not exist in this host.
+// Returns the point with this id at the boundary, of any revision; null for an id that does not
+// exist in this host.
 const PointInfo* FindPoint(std::string_view id);
+
+// Returns the names of the points with these ids, each once, in the order of the ids. An id that
+// does not exist in this host is its own name.
+std::vector<std::string> PointNames(std::span<const std::string> ids);
+
+// Returns whether one of the ids, those of a plugin's points, is an id of the point.
+bool HasPoint(std::span<const std::string> ids, Point point);
 
 }  // namespace berth::host
 

@@ -1,6 +1,8 @@
 // The extension points are listed once more here, because plugins rely on their names and order.
 #include "host/guard/point.h"
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +29,20 @@ TEST(Points, AreInTheOrderOfTheEnumeration) {
     EXPECT_EQ(&InfoOf(kPoints[i].point), &kPoints[i]);
   }
   EXPECT_EQ(FindPoint("berth.filter/2"), nullptr);
+  EXPECT_EQ(FindPoint("berth.queue_sort/2"), &InfoOf(Point::kQueueSort));
+  EXPECT_EQ(FindPoint("berth.queue_sort/3"), nullptr);
   EXPECT_EQ(FindPoint(""), nullptr);
+}
+
+TEST(Points, OfAPluginHaveOneNameForAllRevisions) {
+  const std::vector<std::string> ids = {"berth.queue_sort/2", "berth.filter/1",
+                                        "berth.queue_sort/1", "acme.later/1"};
+  EXPECT_THAT(PointNames(ids), ElementsAre("QueueSort", "Filter", "acme.later/1"));
+  EXPECT_TRUE(HasPoint(ids, Point::kQueueSort));
+  EXPECT_TRUE(HasPoint(std::span(ids).first(1), Point::kQueueSort));
+  EXPECT_TRUE(HasPoint(ids, Point::kFilter));
+  EXPECT_FALSE(HasPoint(ids, Point::kScore));
+  EXPECT_FALSE(HasPoint({}, Point::kFilter));
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ std::string_view LoadErrorName(LoadErrorCode code) {
     case LoadErrorCode::kEntrySize: return "entry-size";
     case LoadErrorCode::kEntryFunction: return "entry-function";
     case LoadErrorCode::kBadInfo: return "bad-info";
+    case LoadErrorCode::kBadKind: return "bad-kind";
     case LoadErrorCode::kNoteDiffersFromEntry: return "note-differs-from-entry";
     case LoadErrorCode::kUnknownPoint: return "unknown-point";
     case LoadErrorCode::kDuplicatePlugin: return "duplicate-plugin";

@@ -49,6 +49,7 @@ enum class LoadErrorCode : uint8_t {
   kEntrySize,
   kEntryFunction,  // A function of the entry is missing, or belongs to another library.
   kBadInfo,        // A berth_plugin_info lacks a required member.
+  kBadKind,        // A berth_plugin_info declares a kind that berth.objects/1 does not serve.
   kNoteDiffersFromEntry,
   kUnknownPoint,
   // Errors when choosing a plugin.

@@ -19,6 +19,8 @@ std::string_view TypeName(uint32_t type) {
     case BERTH_TYPE_ID: return "ID";
     case BERTH_TYPE_U8: return "U8";
     case BERTH_TYPE_ARRAY: return "ARRAY";
+    case BERTH_TYPE_OBJECT: return "OBJECT";
+    case BERTH_TYPE_STR: return "STR";
     default: return "an unknown column type";
   }
 }
@@ -159,7 +161,11 @@ std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_
     ColumnRequest column{from->name, from->type, (from->flags & BERTH_COLUMN_OPTIONAL) != 0};
     const uint32_t type = column_type_of(column.name);
     if (type == 0 && !column.optional) {
-      return Refusal(LoadErrorCode::kUnknownColumn, "a column that this host has", column.name);
+      const bool is_object = column.name.starts_with("object:");
+      return Refusal(LoadErrorCode::kUnknownColumn,
+                     is_object ? "a column of a kind that berth_plugin_info.kinds names"
+                               : "a column that this host has",
+                     column.name);
     }
     if (type != 0 && type != column.type) {
       return Refusal(LoadErrorCode::kColumnType, column.name + " as " + std::string(TypeName(type)),

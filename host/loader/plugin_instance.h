@@ -80,7 +80,7 @@ class PluginInstance {
   const berth_enqueue_extensions* enqueue_extensions() const {
     return Get(points_.enqueue_extensions);
   }
-  const berth_queue_sort* queue_sort() const { return Get(points_.queue_sort); }
+  const berth_queue_sort_2* queue_sort() const { return Get(points_.queue_sort); }
   const berth_pre_filter* pre_filter() const { return Get(points_.pre_filter); }
   const berth_filter* filter() const { return Get(points_.filter); }
   const berth_post_filter* post_filter() const { return Get(points_.post_filter); }

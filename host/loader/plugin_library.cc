@@ -10,6 +10,8 @@
 
 #include <boost/dll/shared_library.hpp>
 
+#include "host/base/kind_name.h"
+#include "host/base/text.h"
 #include "host/loader/elf_image.h"
 #include "host/loader/foreign_struct.h"
 #include "host/loader/plugin_points.h"
@@ -251,6 +253,18 @@ std::string TextOr(const char* text, const char* otherwise) {
   return text != nullptr && *text != '\0' ? text : otherwise;
 }
 
+std::optional<LoadError> CheckKinds(const PluginInfo& info) {
+  for (const std::string& kind : info.kinds) {
+    std::string expected = WhyNotDeclarable(kind);
+    if (expected.empty()) continue;
+    LoadError error =
+        MakeLoadError(LoadErrorCode::kBadKind, "in kinds " + std::move(expected), Quoted(kind));
+    error.plugin = info.name;
+    return error;
+  }
+  return std::nullopt;
+}
+
 LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
   const std::string which = "plugin info " + std::to_string(index);
   if (from == nullptr) return MakeLoadError(LoadErrorCode::kBadInfo, which, "NULL");
@@ -275,6 +289,7 @@ LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
   info.pod_fields = CopyList(from->pod_fields);
   info.args_schema = TextOr(from->args_schema, "{}");
   info.blocks_in_bind = (from->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0;
+  if (auto error = CheckKinds(info)) return *std::move(error);
   return info;
 }
 

@@ -36,12 +36,15 @@ Fault CopyStructAt(const void* from, uint32_t first_size, std::optional<T>* to) 
   return std::nullopt;
 }
 
-// Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy.
+// Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy. There,
+// BERTH_DEPENDS_NODE_PODS never stands without BERTH_DEPENDS_NODE, which it implies.
 Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
   if (*dependence == nullptr) return std::nullopt;
   if (auto fault = CopyStructAt(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to))
     return fault;
-  *dependence = &**to;
+  berth_dependence& copy = **to;
+  if ((copy.cluster & BERTH_DEPENDS_NODE_PODS) != 0) copy.cluster |= BERTH_DEPENDS_NODE;
+  *dependence = &copy;
   return std::nullopt;
 }
 
@@ -82,10 +85,29 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
 }
 
 Fault CopyQueueSort(const void* from, PluginPoints* points) {
-  auto& point = points->queue_sort;
+  std::optional<berth_queue_sort> point;
   if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
     return fault;
+  if (!points->queue_sort.has_value()) {
+    points->queue_sort = berth_queue_sort_2{.struct_size = sizeof(berth_queue_sort_2),
+                                            .flags = point->flags,
+                                            .key = point->key,
+                                            .less = point->less,
+                                            .lane = nullptr,
+                                            .next = nullptr};
+  }
   return Require(point->key != nullptr || point->less != nullptr, "key or less to be set");
+}
+
+// Replaces revision 1, if the plugin offers both.
+Fault CopyQueueSort2(const void* from, PluginPoints* points) {
+  auto& point = points->queue_sort;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
+    return fault;
+  if (auto fault =
+          Require(point->key != nullptr || point->less != nullptr, "key or less to be set"))
+    return fault;
+  return Require(point->lane != nullptr && point->next != nullptr, "lane and next to be set");
 }
 
 Fault CopyPreFilter(const void* from, PluginPoints* points) {
@@ -99,7 +121,15 @@ Fault CopyPreFilter(const void* from, PluginPoints* points) {
 
 Fault CopyFilter(const void* from, PluginPoints* points) {
   auto& point = points->filter;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter), &point)) return fault;
+  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter_whole), &point))
+    return fault;
+  if ((point->flags & BERTH_FILTER_WHOLE) != 0) {
+    if (auto fault = Require(point->filter_whole != nullptr, "filter_whole to be set"))
+      return fault;
+    if (point->dependence == nullptr) return std::nullopt;
+    return Bad("dependence to be NULL, because the answers of a whole Filter are never reused",
+               "a pointer");
+  }
   if (auto fault = Require(point->filter != nullptr, "filter to be set")) return fault;
   return CopyDependence(&point->dependence, &points->filter_dependence);
 }
@@ -123,8 +153,8 @@ Fault CopyScore(const void* from, PluginPoints* points) {
   if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point))
     return fault;
   if (auto fault = Require(point->score != nullptr, "score to be set")) return fault;
-  if (point->normalize_mode > BERTH_NORMALIZE_CUSTOM) {
-    return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_CUSTOM),
+  if (point->normalize_mode > BERTH_NORMALIZE_MIN_MAX_FLOAT) {
+    return Bad("a normalize_mode of at most " + std::to_string(BERTH_NORMALIZE_MIN_MAX_FLOAT),
                std::to_string(point->normalize_mode));
   }
   if (point->normalize_mode == BERTH_NORMALIZE_CUSTOM) {
@@ -183,6 +213,7 @@ constexpr Point kPoints[] = {
     {BERTH_POINT_PRE_ENQUEUE, CopyPreEnqueue},
     {BERTH_POINT_ENQUEUE_EXTENSIONS, CopyEnqueueExtensions},
     {BERTH_POINT_QUEUE_SORT, CopyQueueSort},
+    {BERTH_POINT_QUEUE_SORT_2, CopyQueueSort2},
     {BERTH_POINT_PRE_FILTER, CopyPreFilter},
     {BERTH_POINT_FILTER, CopyFilter},
     {BERTH_POINT_POST_FILTER, CopyPostFilter},

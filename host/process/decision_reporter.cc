@@ -51,7 +51,7 @@ void DecisionReporter::OnSkipped(const PodRef& pod, std::string_view message) {
 
 void DecisionReporter::OnEvents(std::span<WatchEvent> events) {
   for (const WatchEvent& event : events) {
-    if (event.type == WatchType::kSynced) continue;
+    if (!event.has_object()) continue;
     if (event.type != WatchType::kDeleted) {
       ReportIfGated(*std::get<PodRef>(event.object));
     } else {

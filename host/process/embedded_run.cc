@@ -82,6 +82,7 @@ Status EmbeddedRun::OpenScheduler() {
   if (Status status = ReadConfig(options); !status.ok()) return status;
   OpenClock();
   reporter_.emplace(*clock_, [this](const DecisionLine& line) { OnDecision(line); });
+  options.hash_key = options_.hash_key;
   options.loop.seed = options_.seed;
   options.loop.clock = clock_;
   options.loop.sink = &*reporter_;

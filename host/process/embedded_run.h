@@ -58,6 +58,7 @@ struct RunOptions {
   std::string record;  // The file for the recording; empty if the run is not recorded.
   bool virtual_time = false;
   uint64_t seed = kDefaultSeed;
+  HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
   // If nullopt, the level of the host file, or BERTH_LOG_WARN if that has none.
   std::optional<uint32_t> log_level = {};
 

@@ -18,7 +18,8 @@ std::optional<int64_t> Earlier(std::optional<int64_t> a, std::optional<int64_t> 
 }  // namespace
 
 EmbeddedScheduler::EmbeddedScheduler(Stream stream, SchedulerOptions options)
-    : cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
+    : interner_(options.hash_key),
+      cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
       stalls_(options.loop.sink),
       host_(interner_, cluster_.client(), WithStallDetector(std::move(options))) {}

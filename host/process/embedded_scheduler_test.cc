@@ -110,19 +110,19 @@ TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   EXPECT_EQ(pod->Name(condition->reason), "Acme");
 }
 
-// The bind pool waits for a plugin that blocks. BERTH_CANCELED becomes true for the call.
+// The bind pool waits for a plugin that blocks. BERTH_IS_CANCELLED becomes true for the call.
 TEST(EmbeddedSchedulerStopTest, CancelsBindingsWhenItIsDestroyed) {
   std::atomic<bool> inside = false;
   std::atomic<bool> was_cancelled = false;
   Stage stage;
-  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                       berth_status*) {
     inside = true;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-    while (!BERTH_CANCELED(&binding) && std::chrono::steady_clock::now() < end) {
+    while (!BERTH_IS_CANCELLED(&binding) && std::chrono::steady_clock::now() < end) {
       std::this_thread::yield();
     }
-    was_cancelled = BERTH_CANCELED(&binding);
+    was_cancelled = BERTH_IS_CANCELLED(&binding);
     return BERTH_CANCELLED;
   };
   stage.CompleteProfile();

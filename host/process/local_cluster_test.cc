@@ -30,7 +30,7 @@ class NameSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
-      if (event.type != WatchType::kSynced) names.emplace_back(Base(event.object).name());
+      if (event.has_object()) names.emplace_back(Base(event.object).name());
     }
   }
   std::vector<std::string> names;
@@ -99,8 +99,8 @@ TEST_F(LocalClusterTest, ServesTheApiForPlugins) {
   ApiRequest request;
   request.verb = "GET";
   request.path = "/api/v1/namespaces/red";
-  cluster_.client().Request(std::move(request), [&](const Result<std::string>& given) {
-    answer = given.ok() ? *given : given.status().ToString();
+  cluster_.client().Request(std::move(request), [&](const ApiResponse& given) {
+    answer = given.status.ok() ? given.body : given.status.ToString();
   });
   cluster_.Deliver();
   EXPECT_THAT(answer, ::testing::HasSubstr(R"("kind":"Namespace")"));

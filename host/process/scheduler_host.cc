@@ -44,7 +44,7 @@ SchedulerHost::SchedulerHost(Interner& interner, Client& client, SchedulerOption
 }
 
 // The pool waits for the plugins that it runs. CancelBindings() comes first, so that a plugin that
-// checks BERTH_CANCELED returns early. The crash report must cover all of these steps.
+// checks BERTH_IS_CANCELLED returns early. The crash report must cover all of these steps.
 SchedulerHost::~SchedulerHost() {
   StopWatchdog();
   if (loop_ != nullptr) loop_->CancelBindings();

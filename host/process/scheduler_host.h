@@ -35,6 +35,9 @@ struct SchedulerOptions {
   std::shared_ptr<const PluginSet> plugins;
   // The profiles that the scheduler runs. At least one.
   std::vector<PlanSpec> profiles;
+  // The key of hashes of texts that others choose: names of objects, parts of pods. The owner of
+  // the interner uses it.
+  HashKey hash_key = Interner::kFixedKey;
   // The options of the scheduling loop. `clock` must be set. What the pointers refer to must
   // outlive the scheduler. SchedulerHost sets `monitor` and `pool`.
   SchedulingLoop::Options loop;

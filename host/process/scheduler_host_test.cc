@@ -33,7 +33,7 @@ class SchedulerHostTest : public ::testing::Test {
       if (first_host_ == nullptr) first_host_ = a_.host;
     };
     a_.destroy = [this] { calls_.emplace_back("destroy"); };
-    a_.bind = [this](const berth_binding& binding, berth_done* done, berth_status*) {
+    a_.bind = [this](const berth_binding& binding, berth_done done, berth_status*) {
       const berth_code code = a_.api->bind(first_host_, &binding, done);
       return code == BERTH_SUCCESS ? static_cast<berth_code>(BERTH_PENDING) : code;
     };
@@ -86,7 +86,7 @@ TEST_F(SchedulerHostTest, SchedulesThePodsOfTheClient) {
 TEST_F(SchedulerHostTest, RunsABlockingPluginOnTheBindPool) {
   Stage stage;
   std::atomic<std::thread::id> bind_thread;
-  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done*,
+  stage.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done,
                                                       berth_status*) {
     bind_thread = std::this_thread::get_id();
     return BERTH_SUCCESS;

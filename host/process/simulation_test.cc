@@ -129,7 +129,7 @@ TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreFilter}).pre_filter =
       [](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&, berth_status*) {
-        while (!BERTH_CANCELED(&cycle)) std::this_thread::yield();
+        while (!BERTH_IS_CANCELLED(&cycle)) std::this_thread::yield();
         return BERTH_SUCCESS;
       };
   stage.CompleteProfile();

@@ -57,6 +57,11 @@ void EntityHeap::Rebuild() {
   }
 }
 
+void EntityHeap::TakeAll(std::vector<QueueEntry*>& entries) {
+  for (const Node& node : nodes_) entries.push_back(node.entry);
+  nodes_ = {};
+}
+
 EntityHeap::Node EntityHeap::MakeNode(QueueEntry& entry, int64_t window) const {
   Node node{.window = window, .sequence = entry.sequence, .entry = &entry};
   if (!has_key_) return node;

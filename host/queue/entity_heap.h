@@ -1,4 +1,4 @@
-// A heap of queued entities, used for the active queue and the two backoff queues.
+// A heap of queued entities, used for the lanes of the active queue and the two backoff queues.
 #ifndef BERTH_HOST_QUEUE_ENTITY_HEAP_H_
 #define BERTH_HOST_QUEUE_ENTITY_HEAP_H_
 
@@ -35,6 +35,8 @@ class EntityHeap {
   void Update(QueueEntry& entry);
   // Restores the heap after the order changed.
   void Rebuild();
+  // Removes all entries, appends them to `entries` in no particular order, and releases the memory.
+  void TakeAll(std::vector<QueueEntry*>& entries);
 
   // REQUIRES: !empty().
   QueueEntry& front() const { return *nodes_.front().entry; }

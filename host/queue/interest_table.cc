@@ -1,6 +1,11 @@
 #include "host/queue/interest_table.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "host/api/part_hash.h"
+#include "host/base/kind_name.h"
 
 namespace berth::host {
 namespace {
@@ -36,16 +41,19 @@ void InterestTable::Build(std::span<const Interest> interests) {
   parts_.clear();
   // Create the lists of all kinds first: a WILDCARD interest is added to each of them.
   for (const Interest& interest : interests) {
-    if (ResourceOf(interest) == BERTH_RESOURCE_CUSTOM) by_kind_.try_emplace(interest.kind);
+    if (ResourceOf(interest) != BERTH_RESOURCE_CUSTOM) continue;
+    for (const std::string& kind : KindsOf(interest.kind)) by_kind_.try_emplace(kind);
   }
   for (const Interest& interest : interests) {
     const uint32_t named = ResourceOf(interest);
+    const std::vector<std::string> kinds =
+        named == BERTH_RESOURCE_CUSTOM ? KindsOf(interest.kind) : std::vector<std::string>();
     for (uint32_t resource = 0; resource < kResourceCount; ++resource) {
       const bool is_kind = named == BERTH_RESOURCE_CUSTOM;
       if (!is_kind && Covers(named, resource)) by_resource_[resource].push_back(&interest);
     }
     for (auto& [kind, list] : by_kind_) {
-      const bool is_this = named == BERTH_RESOURCE_CUSTOM && interest.kind == kind;
+      const bool is_this = std::ranges::find(kinds, kind) != kinds.end();
       if (is_this || named == BERTH_RESOURCE_WILDCARD) list.push_back(&interest);
     }
     if (!interest.has_hint) continue;

@@ -111,8 +111,9 @@ struct CustomCase {
 
 TEST(InterestTableTest, CustomEventsMatchByKind) {
   std::vector<Interest> interests;
-  const std::vector<std::string> kinds = {"acme.io/v1/Thing", "v1/Namespace", "",
-                                          "storage.k8s.io/v1/StorageClass", "v1/Pod"};
+  const std::vector<std::string> kinds = {
+      "acme.io/v1/Thing", "v1/Namespace",       "", "storage.k8s.io/v1/StorageClass",
+      "v1/Pod",           "acme.io/v4|v3/Thing"};
   for (const std::string& kind : kinds) {
     interests.push_back({.plugin = static_cast<PluginId>(interests.size() + 1),
                          .resource = kind.empty() ? BERTH_RESOURCE_WILDCARD : BERTH_RESOURCE_CUSTOM,
@@ -139,6 +140,8 @@ TEST(InterestTableTest, CustomEventsMatchByKind) {
   };
   EXPECT_THAT(found_by(object("acme.io/v1", "Thing")), ElementsAre(1, 3));
   EXPECT_THAT(found_by(object("acme.io/v2", "Thing")), ElementsAre(3)) << "another version";
+  EXPECT_THAT(found_by(object("acme.io/v4", "Thing")), ElementsAre(3, 6)) << "several versions";
+  EXPECT_THAT(found_by(object("acme.io/v3", "Thing")), ElementsAre(3, 6)) << "several versions";
   EXPECT_THAT(found_by(object("v1", "Namespace")), ElementsAre(2, 3));
   EXPECT_THAT(found_by(object("acme.io/v1", "Other")), ElementsAre(3));
   EXPECT_THAT(found_by(object("storage.k8s.io/v1", "StorageClass")), ElementsAre(3, 4))

@@ -22,6 +22,8 @@ struct QueueEntry {
 
   // Fields of the places kActive, kBackoff and kErrorBackoff:
   uint32_t heap_index = 0;
+  // A field of the place kActive: the entity's lane, if the order has lanes.
+  uint64_t lane = 0;
 
   // Fields of the places kUnschedulable and kGated:
   uint32_t index_in_class = 0;

@@ -3,7 +3,9 @@
 #define BERTH_HOST_QUEUE_QUEUE_ORDER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <berth/abi.h>
 
@@ -23,6 +25,16 @@ class QueueOrder {
   virtual SortKey KeyOf(const berth_queued& queued) const = 0;
   // Returns true if `a` is to be tried before `b`. REQUIRES: !has_key().
   virtual bool Less(const berth_queued& a, const berth_queued& b) const = 0;
+
+  // Returns true if the active queue is divided into lanes. The order above is then that within a
+  // lane.
+  virtual bool has_lanes() const { return false; }
+  // Returns the number of the entity's lane. REQUIRES: has_lanes().
+  virtual uint64_t LaneOf(const berth_queued& /*queued*/) const { return 0; }
+  // Returns the index of the lane whose first entity is tried now; it is below lanes.size().
+  // Called: once for each entity that is taken from the active queue.
+  // REQUIRES: has_lanes(), and `lanes` is not empty.
+  virtual size_t NextLane(std::span<const berth_lane> /*lanes*/) const { return 0; }
 };
 
 }  // namespace berth::host

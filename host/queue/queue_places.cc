@@ -28,7 +28,8 @@ QueuePlaces::QueuePlaces(const QueueOrder& order, const Clock& clock, const Back
                          const InterestTable& interests, size_t max_logged_events)
     : clock_(clock),
       backoff_(backoff),
-      heaps_{EntityHeap(order), EntityHeap(order), EntityHeap(order)},
+      active_(order),
+      heaps_{EntityHeap(order), EntityHeap(order)},
       parked_(interests),
       log_(max_logged_events) {}
 
@@ -53,7 +54,7 @@ void QueuePlaces::Enter(QueueEntry& entry, QueuePlace to) {
   switch (to) {
     case QueuePlace::kActive:
       if (entity.first_attempt_ns == 0) entity.first_attempt_ns = clock_.NowNs();
-      HeapOf(to).Push(entry);
+      active_.Push(entry);
       break;
     case QueuePlace::kBackoff:
     case QueuePlace::kErrorBackoff:
@@ -72,7 +73,7 @@ void QueuePlaces::Leave(QueueEntry& entry) {
   --counts_[IndexOf(from)];
   entry.is_placed = false;
   switch (from) {
-    case QueuePlace::kActive:
+    case QueuePlace::kActive: active_.Remove(entry); break;
     case QueuePlace::kBackoff:
     case QueuePlace::kErrorBackoff: HeapOf(from).Remove(entry); break;
     case QueuePlace::kUnschedulable:
@@ -92,6 +93,7 @@ void QueuePlaces::EnterInFlightWith(QueueEntry& other, QueueEntry& entry) {
 
 void QueuePlaces::Rebuild() {
   log_.PolicyChanged();
+  active_.Rebuild();
   for (EntityHeap& heap : heaps_) heap.Rebuild();
   parked_.Rebuild();
 }
@@ -103,9 +105,11 @@ void QueuePlaces::CheckInvariants(std::span<const QueueEntry* const> entries) co
     ++counts[IndexOf(entry->entity.place)];
   }
   BERTH_ASSERT(counts == counts_);
-  for (size_t i = 0; i < kHeapCount; ++i) {
-    BERTH_ASSERT(heaps_[i].size() == counts_[i]);
-    heaps_[i].CheckInvariants();
+  BERTH_ASSERT(active_.size() == CountIn(QueuePlace::kActive));
+  active_.CheckInvariants();
+  for (const QueuePlace place : {QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
+    BERTH_ASSERT(heaps_[HeapIndexOf(place)].size() == CountIn(place));
+    heaps_[HeapIndexOf(place)].CheckInvariants();
   }
   BERTH_ASSERT(parked_.entries().size() ==
                CountIn(QueuePlace::kUnschedulable) + CountIn(QueuePlace::kGated));
@@ -117,8 +121,9 @@ void QueuePlaces::CheckEntry(const QueueEntry& entry) const {
   const QueuePlace place = entry.entity.place;
   const bool is_parked = place == QueuePlace::kUnschedulable || place == QueuePlace::kGated;
   BERTH_ASSERT(entry.is_placed);
-  for (size_t i = 0; i < kHeapCount; ++i) {
-    BERTH_ASSERT(heaps_[i].Contains(entry) == (i == IndexOf(place)));
+  BERTH_ASSERT(active_.Contains(entry) == (place == QueuePlace::kActive));
+  for (const QueuePlace backoff : {QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
+    BERTH_ASSERT(heaps_[HeapIndexOf(backoff)].Contains(entry) == (place == backoff));
   }
   BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
   BERTH_ASSERT(entry.entity.gate.has_value() == (place == QueuePlace::kGated));

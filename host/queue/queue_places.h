@@ -9,6 +9,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/clock.h"
+#include "host/queue/active_queue.h"
 #include "host/queue/backoff.h"
 #include "host/queue/entity_heap.h"
 #include "host/queue/event_log.h"
@@ -20,14 +21,15 @@
 
 namespace berth::host {
 
-// Active and backing-off entities are in one heap per place, unschedulable and gated entities are
-// in the index of parked entities, and entities in flight record events in the log. This
-// class does not decide when an entity moves; SchedulingQueue does.
+// Active entities are in the active queue, backing-off entities in one heap per place,
+// unschedulable and gated entities in the index of parked entities, and entities in flight record
+// events in the log. This class does not decide when an entity moves; SchedulingQueue does.
 //
 // Threading: the scheduling thread.
 // Lifetime:  `order`, `clock`, `backoff` and `interests` must outlive the places. An entry must not
 //            move in memory or be destroyed while it is in a place.
-// Cost:      Move, Leave, Update: O(log size of the heap), otherwise O(1).
+// Cost:      Move, Leave, Update: O(log size of the heap), otherwise O(1). For lanes see
+//            ActiveQueue.
 class QueuePlaces {
  public:
   // `max_logged_events`: see EventLog.
@@ -55,6 +57,9 @@ class QueuePlaces {
   void Update(QueueEntry& entry, F change) {
     switch (entry.entity.place) {
       case QueuePlace::kActive:
+        change();
+        active_.Update(entry);
+        break;
       case QueuePlace::kBackoff:
       case QueuePlace::kErrorBackoff:
         change();
@@ -68,9 +73,12 @@ class QueuePlaces {
   // Restores all places after the interests or the order changed. No entity changes its place.
   void Rebuild();
 
-  // Returns the first entry of the place; null if the place is empty. In a backoff queue, it is an
-  // entry whose backoff ends first. REQUIRES: `place` is kActive, kBackoff or kErrorBackoff.
-  QueueEntry* First(QueuePlace place) const {
+  // Returns the active entry that is to be tried now; null if none is active. QueueSort may count
+  // it as tried, so that the caller must move it to kInFlight.
+  QueueEntry* NextActive() const { return active_.empty() ? nullptr : &active_.Next(); }
+  // Returns an entry whose backoff ends first; null if the place is empty. REQUIRES: `place` is
+  // kBackoff or kErrorBackoff.
+  QueueEntry* FirstBackoff(QueuePlace place) const {
     const EntityHeap& heap = heaps_[HeapIndexOf(place)];
     return heap.empty() ? nullptr : &heap.front();
   }
@@ -89,11 +97,11 @@ class QueuePlaces {
 
  private:
   static constexpr size_t kPlaceCount = 6;
-  static constexpr size_t kHeapCount = 3;  // kActive, kBackoff, kErrorBackoff.
+  static constexpr size_t kHeapCount = 2;  // kBackoff, kErrorBackoff.
 
   static size_t HeapIndexOf(QueuePlace place) {
-    BERTH_ASSERT(place <= QueuePlace::kErrorBackoff);
-    return static_cast<size_t>(place);
+    BERTH_ASSERT(place == QueuePlace::kBackoff || place == QueuePlace::kErrorBackoff);
+    return place == QueuePlace::kBackoff ? 0 : 1;
   }
   EntityHeap& HeapOf(QueuePlace place) { return heaps_[HeapIndexOf(place)]; }
   void Enter(QueueEntry& entry, QueuePlace to);
@@ -102,7 +110,8 @@ class QueuePlaces {
   const Clock& clock_;
   const Backoff& backoff_;
   std::array<size_t, kPlaceCount> counts_{};  // The number of entities by QueuePlace.
-  // The heaps by QueuePlace. In the backoff queues, the window is the end of the backoff.
+  ActiveQueue active_;
+  // The backoff queues; the window of an entity is the end of its backoff.
   std::array<EntityHeap, kHeapCount> heaps_;
   ParkedIndex parked_;
   EventLog log_;

@@ -124,21 +124,22 @@ TEST_F(QueuePlacesTest, APlaceSetsTheFieldsThatDependOnIt) {
 }
 
 TEST_F(QueuePlacesTest, FirstIsNextInTheOrderOrTheEndOfTheBackoff) {
-  EXPECT_EQ(places_.First(kActive), nullptr);
+  EXPECT_EQ(places_.NextActive(), nullptr);
   QueueEntry& low = Make("low", 1);
   QueueEntry& high = Make("high", 9);
   high.entity.rejected_count = 3;
   Move(low, kActive);
   Move(high, kActive);
-  EXPECT_EQ(places_.First(kActive), &high);
+  EXPECT_EQ(places_.NextActive(), &high);
   for (QueueEntry* entry : {&low, &high}) {
     Move(*entry, kInFlight);
     Move(*entry, kBackoff);
   }
-  EXPECT_EQ(places_.First(kActive), nullptr);
-  EXPECT_EQ(places_.First(kBackoff), &low) << "the backoff of the other one ends later";
-  EXPECT_EQ(places_.First(kErrorBackoff), nullptr);
-  EXPECT_DEATH(places_.First(kGated), "place <= ");
+  EXPECT_EQ(places_.NextActive(), nullptr);
+  EXPECT_EQ(places_.FirstBackoff(kBackoff), &low) << "the backoff of the other one ends later";
+  EXPECT_EQ(places_.FirstBackoff(kErrorBackoff), nullptr);
+  EXPECT_DEATH(places_.FirstBackoff(kGated), "place == ");
+  EXPECT_DEATH(places_.FirstBackoff(kActive), "place == ");
 }
 
 TEST_F(QueuePlacesTest, UpdateKeepsThePlaceAndMovesWithinIt) {
@@ -149,8 +150,10 @@ TEST_F(QueuePlacesTest, UpdateKeepsThePlaceAndMovesWithinIt) {
     places_.Update(second, [&] { second.entity.pod = MakePod("b", 5); });
     Check();
     EXPECT_EQ(second.entity.place, place);
-    if (place <= kErrorBackoff) {
-      EXPECT_EQ(places_.First(place), &second);
+    if (place == kActive) {
+      EXPECT_EQ(places_.NextActive(), &second);
+    } else if (place == kBackoff || place == kErrorBackoff) {
+      EXPECT_EQ(places_.FirstBackoff(place), &second);
     }
     places_.Leave(first);
     places_.Leave(second);
@@ -166,7 +169,30 @@ TEST_F(QueuePlacesTest, RebuildAppliesTheNewOrder) {
   order_.lowest_first = true;
   places_.Rebuild();
   Check();
-  EXPECT_EQ(places_.First(kActive), &low);
+  EXPECT_EQ(places_.NextActive(), &low);
+}
+
+// Only active entities are in lanes.
+TEST_F(QueuePlacesTest, AnEntityHasALaneWhileItIsActive) {
+  order_.lane = [](const berth_queued& queued) { return static_cast<uint64_t>(queued.priority); };
+  places_.Rebuild();
+  QueueEntry& a = Make("a", 7);
+  QueueEntry& b = Make("b", 8);
+  Move(a, kActive);
+  Move(b, kActive);
+  EXPECT_EQ(places_.NextActive(), &a);
+  EXPECT_THAT(order_.offered, ::testing::ElementsAre("7:1:a", "8:1:b"));
+  places_.Update(a, [&] { a.entity.pod = MakePod("a", 9); });
+  Check();
+  places_.NextActive();
+  EXPECT_THAT(order_.offered, ::testing::ElementsAre("7:1:a", "8:1:b")) << "the lane is fixed";
+  Move(a, kInFlight);
+  Move(a, kBackoff);
+  EXPECT_EQ(places_.NextActive(), &b);
+  EXPECT_THAT(order_.offered, ::testing::ElementsAre("8:1:b"));
+  Move(a, kActive);
+  places_.NextActive();
+  EXPECT_THAT(order_.offered, ::testing::ElementsAre("8:1:b", "9:1:a")) << "the lane is new";
 }
 
 TEST_F(QueuePlacesTest, ASplitEntryGetsTheEventsOfTheOther) {

@@ -49,6 +49,7 @@ PodRef SchedulingQueue::PodOf(std::string_view uid) const {
 }
 
 void SchedulingQueue::Create(PodRef pod) {
+  if (observer_ != nullptr) observer_->OnQueued(pod);
   nominator_.Add(pod, pod->nominated_node());
   std::string name = GroupNameOf(*pod);
   QueueEntry* group = name.empty() ? nullptr : entities_.FindGroup(name);
@@ -124,11 +125,12 @@ void SchedulingQueue::Add(PodRef pod) {
 void SchedulingQueue::Update(PodRef pod) {
   QueueEntry* entry = entities_.Find(pod->uid());
   if (entry == nullptr) return Create(std::move(pod));
+  if (observer_ != nullptr) observer_->OnQueued(pod);
   const PodRef old = EntityTable::PodOf(*entry, pod->uid());
   const QueuePlace place = entry->entity.place;
   const bool is_alone_in_flight = place == QueuePlace::kInFlight && entry->entity.group == nullptr;
   if (!is_alone_in_flight && GroupNameOf(*old) != GroupNameOf(*pod)) {
-    Remove(pod->uid());
+    RemoveEntry(*entry, pod->uid(), {});
     return Create(std::move(pod));
   }
   const std::string node(nominator_.NodeOf(pod->uid()));
@@ -153,18 +155,25 @@ void SchedulingQueue::Update(PodRef pod) {
 bool SchedulingQueue::Remove(std::string_view uid, std::string_view node) {
   QueueEntry* entry = entities_.Find(uid);
   if (entry == nullptr || entry->is_removed) return false;
+  // The uid may be a text of the observer's last reference to the pod.
   const PodRef pod = EntityTable::PodOf(*entry, uid);
+  if (observer_ != nullptr) observer_->OnUnqueued(pod->uid());
+  RemoveEntry(*entry, pod->uid(), node);
+  return true;
+}
+
+void SchedulingQueue::RemoveEntry(QueueEntry& entry, std::string_view uid, std::string_view node) {
+  const PodRef pod = EntityTable::PodOf(entry, uid);
   const std::string nominated(nominator_.NodeOf(uid));
   nominator_.Remove(pod->uid());
-  if (entry->entity.group != nullptr) {
-    RemoveFromGroup(*entry, pod->uid());
-  } else if (entry->entity.place == QueuePlace::kInFlight) {
-    entry->is_removed = true;
+  if (entry.entity.group != nullptr) {
+    RemoveFromGroup(entry, pod->uid());
+  } else if (entry.entity.place == QueuePlace::kInFlight) {
+    entry.is_removed = true;
   } else {
-    Erase(*entry);
+    Erase(entry);
   }
   if (!nominated.empty() && nominated != node) OnNominationRemoved(pod, nominated);
-  return true;
 }
 
 void SchedulingQueue::OnEvent(const QueueEvent& event) { ApplyEvent(event, nullptr, nullptr); }
@@ -314,14 +323,19 @@ void SchedulingQueue::SetGroups(bool groups) {
 
 // --- called by scheduling and binding cycles ----------------------------------------------------
 
-QueueEntry* SchedulingQueue::FirstReady() const {
-  QueueEntry* active = places_.First(QueuePlace::kActive);
+bool SchedulingQueue::has_ready() const {
+  return CountIn(QueuePlace::kActive) > 0 ||
+         (options_.pop_from_backoff && CountIn(QueuePlace::kBackoff) > 0);
+}
+
+QueueEntry* SchedulingQueue::NextReady() const {
+  QueueEntry* active = places_.NextActive();
   if (active != nullptr || !options_.pop_from_backoff) return active;
-  return places_.First(QueuePlace::kBackoff);
+  return places_.FirstBackoff(QueuePlace::kBackoff);
 }
 
 const QueuedEntity* SchedulingQueue::Pop() {
-  QueueEntry* entry = FirstReady();
+  QueueEntry* entry = NextReady();
   if (entry == nullptr) return nullptr;
   places_.Move(*entry, QueuePlace::kInFlight);
   QueuedEntity& entity = entry->entity;
@@ -367,6 +381,7 @@ void SchedulingQueue::StopRecording(std::string_view uid) {
 
 void SchedulingQueue::Done(std::string_view uid) {
   QueueEntry& entry = PodInFlight(uid);
+  if (observer_ != nullptr) observer_->OnUnqueued(entry.entity.pod->uid());
   nominator_.Remove(entry.entity.pod->uid());
   Erase(entry);
 }
@@ -407,7 +422,7 @@ void SchedulingQueue::Tick() {
 }
 
 void SchedulingQueue::EndBackoffs(QueuePlace place, int64_t at_ns) {
-  while (QueueEntry* entry = places_.First(place)) {
+  while (QueueEntry* entry = places_.FirstBackoff(place)) {
     if (backoff_.IsOn(entry->entity.backoff_until_ns, at_ns)) return;
     Requeue(*entry, Requeueing::kImmediately, entry->entity.was_flushed);
   }
@@ -427,7 +442,7 @@ std::optional<int64_t> SchedulingQueue::NextTickNs() const {
   std::optional<int64_t> next;
   const auto consider = [&next](int64_t at_ns) { next = std::min(next.value_or(at_ns), at_ns); };
   for (const QueuePlace place : {QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
-    const QueueEntry* entry = places_.First(place);
+    const QueueEntry* entry = places_.FirstBackoff(place);
     if (entry != nullptr) consider(Backoff::TickAfter(entry->entity.backoff_until_ns));
   }
   if (const QueueEntry* entry = places_.parked().entries().front(); entry != nullptr) {

@@ -33,6 +33,7 @@
 #include "host/queue/interest_table.h"
 #include "host/queue/nominator.h"
 #include "host/queue/parked_index.h"
+#include "host/queue/pending_observer.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_order.h"
@@ -49,10 +50,10 @@ namespace berth::host {
 // Threading: the scheduling thread.
 // Lifetime:  policy, order and clock must outlive the queue.
 // Must not:  be called by policy or order within their calls.
-// Cost:      Add, Pop, Return: O(log size); for a group O(its members). OnEvent: one hint call per
-//            class of parked pods that are rejected by the same registered plugins and equal in the
-//            parts that those plugins' hints depend on, plus the pods that it moves. Other parked
-//            pods cost nothing.
+// Cost:      Add, Pop, Return: O(log size), with lanes also O(lanes); for a group O(its members).
+//            OnEvent: one hint call per class of parked pods that are rejected by the same
+//            registered plugins and equal in the parts that those plugins' hints depend on, plus
+//            the pods that it moves. Other parked pods cost nothing.
 class SchedulingQueue {
  public:
   struct Options {
@@ -75,6 +76,10 @@ class SchedulingQueue {
                   Options options);
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
+
+  // Sets the observer of the pods in the queue; null for none. Lifetime: until another observer is
+  // set.
+  void SetObserver(PendingObserver* observer) { observer_ = observer; }
 
   // ---- Events from the cluster ------------------------------------------------------------------
 
@@ -102,7 +107,8 @@ class SchedulingQueue {
 
   // ---- Called by scheduling and binding cycles --------------------------------------------------
 
-  // Moves the first ready entity into flight and returns it; null if there is none. If no entity is
+  // Moves the first ready entity into flight and returns it; null if there is none. If QueueSort
+  // has lanes, it selects the lane, once per call that finds an active entity. If no entity is
   // active, `pop_from_backoff` takes the first entity of the backoff queue, however long its
   // backoff still lasts.
   // Lifetime: until Return() or Done() for the pod, or ReturnGroup() for the group.
@@ -173,7 +179,7 @@ class SchedulingQueue {
   const Nominator& nominator() const { return nominator_; }
 
   // Returns whether Pop() would return an entity.
-  bool has_ready() const { return FirstReady() != nullptr; }
+  bool has_ready() const;
   // Returns the number of pods in all places.
   size_t size() const { return entities_.pod_count(); }
   // Returns the number of entities in the place.
@@ -188,6 +194,8 @@ class SchedulingQueue {
   QueueEntry& EntryInFlight(std::string_view uid) const;
   QueueEntry& PodInFlight(std::string_view uid) const;
   void Create(PodRef pod);
+  // Implements Remove() without a call of the observer.
+  void RemoveEntry(QueueEntry& entry, std::string_view uid, std::string_view node);
   void Erase(QueueEntry& entry);
   // Sets the fields that order entities by the time at which they entered the queue.
   void SetQueuedNow(QueueEntry& entry);
@@ -201,8 +209,9 @@ class SchedulingQueue {
   void ChangeMembers(QueueEntry& group, const std::function<void()>& change,
                      Requeueing when_ready = Requeueing::kImmediately);
 
-  // Returns the entity that Pop() would return; null if there is none.
-  QueueEntry* FirstReady() const;
+  // Returns the entity that is to be tried now, which the caller must move into flight; null if
+  // there is none.
+  QueueEntry* NextReady() const;
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
   // Parks the entry if `how` is kSkip; otherwise requeues it.
@@ -240,6 +249,7 @@ class SchedulingQueue {
   Nominator nominator_;
   FlushSchedule flushes_;
   uint64_t sequence_ = 0;
+  PendingObserver* observer_ = nullptr;
   // Used within ApplyEvent(); a member so that its memory is reused; empty between calls.
   std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };

@@ -42,6 +42,23 @@ TEST(SchedulingQueueGroupsTest, MembersAreOneEntity) {
   ExpectPlaces(kCases, kGroups);
 }
 
+// The lane of a group is that of its view, whose pod is its first member.
+TEST(SchedulingQueueGroupsTest, AGroupIsInOneLane) {
+  TestQueue test(TestQueue::DefaultTable(), kGroups);
+  test.order.lane = [](const berth_queued& queued) {
+    return uint64_t{queued.kind == BERTH_QUEUED_GROUP ? 10U : 0U} +
+           static_cast<uint64_t>(queued.priority);
+  };
+  test.order.next = [](std::span<const berth_lane> lanes) { return lanes.size() - 1; };
+  test.queue->PolicyChanged();
+  test.Run("join a g 1; join b g 2; join c h 1; add d 5; pop g(b,a)");
+  EXPECT_THAT(test.order.offered, ElementsAre("5:1:d", "11:1:c", "12:1:b"));
+  // A member of a group that is active takes the group to another lane.
+  test.Run("join e h 9; pop h(e,c)");
+  EXPECT_THAT(test.order.offered, ElementsAre("5:1:d", "19:1:e"));
+  test.Run("return g 1; activate a; pop g(b,a); pop d; pop -");
+}
+
 TEST(SchedulingQueueGroupsTest, EventsAndMembershipChangesRequeueTheGroup) {
   constexpr QueueScript kCases[] = {
       {"an event that helps one member helps the group",

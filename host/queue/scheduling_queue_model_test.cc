@@ -1,6 +1,7 @@
 // Compares the scheduling queue with its model after every step of random operations.
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 // Applies the same operations to the queue and the model, and compares them.
 class QueueWithModel {
  public:
-  QueueWithModel(uint32_t seed, const SchedulingQueue::Options& options)
+  QueueWithModel(uint32_t seed, const SchedulingQueue::Options& options, bool has_lanes)
       : random_(seed), test_(ModelTable(), options), model_(ModelTable(), options, now_ns_) {
     test_.policy.hint = [this](const Interest& interest, const berth_queued& queued,
                                const berth_event& event) {
@@ -27,6 +28,7 @@ class QueueWithModel {
                         std::string(test_.objects.interner().Text(labels.front().value)),
                         {event.resource, event.actions, std::string(TestPolicy::NameOf(event))});
     };
+    if (has_lanes) UseLanes();
   }
 
   void Step() {
@@ -59,6 +61,18 @@ class QueueWithModel {
  private:
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
   bool OneIn(uint32_t n) { return Below(n) == 0; }
+
+  void UseLanes() {
+    test_.order.lane = [this](const berth_queued& queued) {
+      const auto labels = Elements<berth_id_pair>(queued.pod->meta->labels);
+      return ModelLane(std::string(test_.objects.interner().Text(labels.front().value)));
+    };
+    test_.order.next = [this](std::span<const berth_lane> lanes) {
+      return ModelNextLane(taken_++, lanes.size());
+    };
+    test_.queue->PolicyChanged();
+    model_.has_lanes = true;
+  }
 
   PodRef Decode(const ModelPod& pod) {
     return test_.objects.Pod(
@@ -208,33 +222,37 @@ class QueueWithModel {
   std::mt19937 random_;
   TestQueue test_;
   int64_t now_ns_ = test_.clock.NowNs();
+  uint64_t taken_ = 0;  // The number of calls of NextLane().
   QueueModel model_;
 };
 
 struct ModelCase {
   const char* name;
   SchedulingQueue::Options options;
+  bool has_lanes = false;
 };
 
 class SchedulingQueueModelTest : public ::testing::TestWithParam<ModelCase> {};
 
-INSTANTIATE_TEST_SUITE_P(Options, SchedulingQueueModelTest,
-                         ::testing::Values(ModelCase{"Default", {}},
-                                           ModelCase{"NoPopFromBackoff",
-                                                     {.pop_from_backoff = false}},
-                                           ModelCase{"NoBackoff", {.max_backoff_ns = 0}},
-                                           ModelCase{"ShortLog", {.max_logged_events = 3}},
-                                           ModelCase{"NoLog", {.max_logged_events = 0}},
-                                           ModelCase{"LongBackoff",
-                                                     {.initial_backoff_ns = 150 * kSecond,
-                                                      .max_backoff_ns = 1000 * kSecond,
-                                                      .flush_after_ns = 60 * kSecond}}),
-                         [](const auto& of) { return std::string(of.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Options, SchedulingQueueModelTest,
+    ::testing::Values(ModelCase{"Default", {}},
+                      ModelCase{"NoPopFromBackoff", {.pop_from_backoff = false}},
+                      ModelCase{"NoBackoff", {.max_backoff_ns = 0}},
+                      ModelCase{"ShortLog", {.max_logged_events = 3}},
+                      ModelCase{"NoLog", {.max_logged_events = 0}},
+                      ModelCase{"LongBackoff",
+                                {.initial_backoff_ns = 150 * kSecond,
+                                 .max_backoff_ns = 1000 * kSecond,
+                                 .flush_after_ns = 60 * kSecond}},
+                      ModelCase{"Lanes", {}, true},
+                      ModelCase{"LanesAndNoPopFromBackoff", {.pop_from_backoff = false}, true}),
+    [](const auto& of) { return std::string(of.param.name); });
 
 TEST_P(SchedulingQueueModelTest, AgreesWithTheModelAfterEveryStep) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    QueueWithModel both(seed, GetParam().options);
+    QueueWithModel both(seed, GetParam().options, GetParam().has_lanes);
     for (uint32_t step = 0; step < 1500; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       both.Step();

@@ -44,8 +44,25 @@ class TestOrder final : public QueueOrder {
     return a.queued_ns < b.queued_ns;
   }
 
+  bool has_lanes() const override { return lane != nullptr; }
+  uint64_t LaneOf(const berth_queued& queued) const override { return lane(queued); }
+  size_t NextLane(std::span<const berth_lane> lanes) const override {
+    EXPECT_FALSE(lanes.empty());
+    offered.clear();
+    for (const berth_lane& each : lanes) {
+      offered.push_back(std::to_string(each.lane) + ":" + std::to_string(each.count) + ":" +
+                        std::string(Text(each.first->pod->meta->name)));
+    }
+    return next ? next(lanes) : 0;
+  }
+
   bool uses_key = true;
   bool lowest_first = false;
+  // Null: there are no lanes.
+  std::function<uint64_t(const berth_queued&)> lane;
+  std::function<size_t(std::span<const berth_lane>)> next;  // Not set: the first lane.
+  // The lanes in the last call of NextLane(): "lane:count:first pod".
+  mutable std::vector<std::string> offered;
 
  private:
   uint32_t Rank(const berth_queued& queued) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -70,11 +71,20 @@ struct ModelPod {
   std::optional<PluginId> gate;
   bool was_flushed = false;
   uint64_t sequence = 0;
+  uint64_t lane = 0;  // The lane since the pod became active; meaningless in other places.
   // Fields of pods in flight:
   bool is_removed = false;
   bool is_recording = false;
   size_t log_start = 0;  // The index into log_ of the first event after Pop().
 };
+
+// The lane of a pod with this label.
+inline uint64_t ModelLane(const std::string& label) { return HashBytes(label) % 3; }
+
+// The index of the lane that is next after `taken` entities were taken from the active queue.
+inline size_t ModelNextLane(uint64_t taken, size_t lanes) {
+  return HashBytes(std::to_string(taken)) % lanes;
+}
 
 class QueueModel {
  public:
@@ -86,6 +96,7 @@ class QueueModel {
   std::map<std::string, ModelPod> pods;  // Keyed by name.
   std::map<std::string, PluginId> gated_by;
   std::map<std::string, std::string> nominations;
+  bool has_lanes = false;
 
   // --- the methods of SchedulingQueue ----------------------------------------------------------
 
@@ -161,8 +172,9 @@ class QueueModel {
     const auto rank = [](const ModelPod& pod) {
       return std::tuple(-pod.priority, pod.queued_ns, pod.sequence);
     };
+    const std::optional<uint64_t> lane = NextLane();
     for (auto& [name, pod] : pods) {
-      if (pod.place != QueuePlace::kActive) continue;
+      if (pod.place != QueuePlace::kActive || (lane.has_value() && pod.lane != *lane)) continue;
       if (first == nullptr || rank(pod) < rank(*first)) first = &pod;
     }
     for (auto& [name, pod] : pods) {
@@ -255,6 +267,15 @@ class QueueModel {
   }
 
  private:
+  // Returns the lane from which the next pod is taken, if there are lanes and active pods.
+  std::optional<uint64_t> NextLane() {
+    std::set<uint64_t> lanes;
+    for (const auto& [name, pod] : pods) {
+      if (pod.place == QueuePlace::kActive) lanes.insert(pod.lane);
+    }
+    if (!has_lanes || lanes.empty()) return std::nullopt;
+    return *std::next(lanes.begin(), static_cast<ptrdiff_t>(ModelNextLane(taken_++, lanes.size())));
+  }
   static bool IsParked(const ModelPod& pod) {
     return pod.place == QueuePlace::kUnschedulable || pod.place == QueuePlace::kGated;
   }
@@ -333,7 +354,9 @@ class QueueModel {
     pod.place = !to_backoff       ? QueuePlace::kActive
                 : pod.errors != 0 ? QueuePlace::kErrorBackoff
                                   : QueuePlace::kBackoff;
-    if (!to_backoff && pod.first_ns == 0) pod.first_ns = now_ns_;
+    if (to_backoff) return;
+    if (pod.first_ns == 0) pod.first_ns = now_ns_;
+    pod.lane = ModelLane(pod.label);
   }
 
   std::vector<Interest> table_;
@@ -342,6 +365,7 @@ class QueueModel {
   int64_t start_ns_;
   int64_t flushed_ns_ = 0;
   uint64_t sequence_ = 0;
+  uint64_t taken_ = 0;  // How many pods were taken from lanes.
   // The events, each with the pods that record it.
   std::vector<std::pair<ModelEvent, std::set<std::string>>> log_;
 };

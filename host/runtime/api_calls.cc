@@ -1,9 +1,17 @@
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "host/api/json_syntax.h"
 #include "host/base/duration.h"
+#include "host/base/json_text.h"
+#include "host/base/text.h"
+#include "host/cluster/json_body.h"
+#include "host/runtime/arguments.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/service_api.h"
@@ -25,6 +33,22 @@ berth_code CodeOf(const Status& status) {
     case ErrorCode::kInternal: break;
   }
   return BERTH_ERROR;
+}
+
+// Returns whether the body may be JSON, by the media type that the server stated.
+bool MayBeJson(const ApiResponse& response) {
+  const std::string_view all = response.content_type;
+  const std::string_view type = all.substr(0, all.find(';'));
+  return type.empty() || type.ends_with("json");
+}
+
+// Decodes the body, unless it is no JSON.
+std::optional<Arguments> DecodeBody(const ApiResponse& response) {
+  if (response.body.empty() || !MayBeJson(response)) return std::nullopt;
+  if (IsNestedDeeper(response.body, kMaxBodyDepth)) return std::nullopt;
+  const nlohmann::json json = ParseJson(response.body);
+  if (json.is_discarded()) return std::nullopt;
+  return std::optional<Arguments>(std::in_place, json, "");
 }
 
 }  // namespace
@@ -52,15 +76,14 @@ void ApiCalls::OnSchedulingThread(Task task) {
   });
 }
 
-std::function<void(Result<std::string>)> ApiCalls::AnswerCallback(CallId call) {
-  return [weak = weak_from_this(), call](const Result<std::string>& result) {
+ResponseCallback ApiCalls::AnswerCallback(CallId call) {
+  return [weak = weak_from_this(), call](ApiResponse response) {
     const auto calls = weak.lock();
     if (calls == nullptr) return;
-    const auto answer =
-        [weak, call, code = CodeOf(result.status()),
-         body = std::string(result.ok() ? std::string_view(*result) : result.status().message())] {
-          if (const auto open_calls = weak.lock()) open_calls->Answer(call, code, body);
-        };
+    const auto answer = [weak, call, response = std::move(response)] {
+      const auto open_calls = weak.lock();
+      if (open_calls != nullptr) open_calls->Answer(call, CodeOf(response.status), response);
+    };
     // DropAll() waits for this lock before the host and its services go.
     std::unique_lock lock(calls->mutex_);
     if (calls->closed_) return;
@@ -83,7 +106,9 @@ void ApiCalls::StartTimer(CallId call, int64_t timeout_ns) {
   found->second.timer =
       services.timers->Start(now + timeout_ns, [weak = weak_from_this(), call, timeout_ns] {
         if (const auto calls = weak.lock()) {
-          calls->Answer(call, BERTH_CANCELLED, "no answer within " + FormatDuration(timeout_ns));
+          calls->Answer(call, BERTH_CANCELLED,
+                        ApiResponse::None(
+                            Status::Unavailable("no answer within " + FormatDuration(timeout_ns))));
         }
       });
 }
@@ -94,11 +119,20 @@ ApiCalls::Open ApiCalls::Take(CallId call) {
   return node.empty() ? Open{} : node.mapped();
 }
 
-void ApiCalls::Answer(CallId call, berth_code code, std::string_view body) {
+void ApiCalls::Answer(CallId call, berth_code code, const ApiResponse& response) {
   const Open open = Take(call);
   if (open.answer == nullptr) return;
   if (open.timer != 0) host_.services().timers->Cancel(open.timer);
-  Invoke(host_, kCallback, [&] { open.answer(open.to, code, AsStr(body)); });
+  const std::optional<Arguments> decoded = DecodeBody(response);
+  const berth_api_result result{.struct_size = sizeof(berth_api_result),
+                                .code = code,
+                                .http_status = response.http_status,
+                                .reserved = 0,
+                                .retry_after_ns = response.retry_after_ns,
+                                .body = AsStr(response.body),
+                                .error = AsStr(response.status.message()),
+                                .value = decoded.has_value() ? decoded->root() : nullptr};
+  Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
 }
 
 void ApiCalls::Close() {
@@ -109,7 +143,10 @@ void ApiCalls::Close() {
     for (const auto& [call, open] : open_) calls.push_back(call);
   }
   std::ranges::sort(calls);
-  for (const CallId call : calls) Answer(call, BERTH_CANCELLED, "the plugin's instance ends");
+  for (const CallId call : calls) {
+    Answer(call, BERTH_CANCELLED,
+           ApiResponse::None(Status::Unavailable("the plugin's instance ends")));
+  }
 }
 
 void ApiCalls::DropAll() {

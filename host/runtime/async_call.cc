@@ -7,6 +7,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/duration.h"
+#include "host/base/time_units.h"
 #include "host/runtime/done.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/plugin_error.h"
@@ -20,6 +21,9 @@ constexpr int64_t kNotBegun = INT64_MIN;
 // thread replaced, after two.
 constexpr int64_t kWaitDeadlines = 4;
 
+// The shortest time after which the scheduling thread looks again whether a thread took the call.
+constexpr int64_t kMinWaitNs = 10 * kMillisecond;
+
 // The state of a call on the pool, on which its thread and the scheduling thread agree. kAbandoned:
 // the scheduling thread no longer waits for its return. kDropped: it will not be made.
 enum class RunState : uint8_t { kQueued, kRunning, kReturned, kAbandoned, kDropped };
@@ -32,24 +36,25 @@ struct AsyncCall::Shared {
   const PluginInstance& instance;
   const std::shared_ptr<InstanceHost> host;
   const Point point;
-  berth_done* done = nullptr;
+  berth_done done = {nullptr, 0};  // Its id is 0 until the call has begun.
   std::atomic<int64_t> began_ns = kNotBegun;
   std::atomic<RunState> run = RunState::kQueued;
   const berth_binding* const binding;
   uint32_t* const cancel;
   int64_t* const binding_deadline;
+  const int64_t deadline_ns;  // 0: none.
   // Used by the scheduling thread only:
   AsyncCall* call;  // Null after the call was answered or destroyed.
   // The timer that runs while a call has been answered but has not returned, or 0.
   TimerQueue::Id return_timer = 0;
 
-  bool HasDeadline() const { return calls.timers != nullptr && calls.deadline_ns > 0; }
+  bool HasDeadline() const { return calls.timers != nullptr && deadline_ns > 0; }
   // Returns false and changes nothing if the state is not `from`.
   bool Transition(RunState from, RunState to) { return run.compare_exchange_strong(from, to); }
   // Starts the time of the call.
   void Begin() {
     const int64_t now = HasDeadline() ? calls.clock->NowNs() : 0;
-    if (HasDeadline()) *binding_deadline = now + calls.deadline_ns;
+    if (HasDeadline()) *binding_deadline = now + deadline_ns;
     began_ns.store(now, std::memory_order_relaxed);
   }
   berth_code Call(const PluginInstance& callee, berth_status* status) const {
@@ -59,7 +64,7 @@ struct AsyncCall::Shared {
   }
   // Returns true if the returned code is the answer, and false if the promise carries the answer.
   bool IsAnswer(berth_code code) const {
-    return code != BERTH_PENDING && host->promises().Close(done);
+    return code != BERTH_PENDING && host->promises().Close(done.id);
   }
 };
 
@@ -78,13 +83,16 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
                          .binding = binding.AbiFor(plugin),
                          .cancel = binding.CancelWordOf(plugin),
                          .binding_deadline = binding.DeadlineFor(plugin),
+                         .deadline_ns = plugin_.host->deadline_ns() != 0
+                                            ? plugin_.host->deadline_ns()
+                                            : calls.deadline_ns,
                          .call = this}) {
   BERTH_ASSERT(calls.inbox != nullptr);
 }
 
 AsyncCall::~AsyncCall() {
   shared_->call = nullptr;
-  if (shared_->done != nullptr) plugin_.host->promises().DisallowBind(shared_->done);
+  plugin_.host->promises().DisallowBind(shared_->done.id);
   DropIfQueued();
   if (timer_ != 0) calls_.timers->Cancel(timer_);
 }
@@ -93,16 +101,17 @@ void AsyncCall::Start() {
   if (auto error = QuarantineError(plugin_, shared_->point)) return Finish(std::move(*error));
   binding_.BeginCall(index_);
   // The thread that completes the promise posts the answer.
-  shared_->done = plugin_.host->promises().Open(
+  const Promises::Id id = plugin_.host->promises().Open(
       [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
         PluginAnswer answer{.code = code};
         if (!reason.empty()) answer.reasons.emplace_back(reason);
         PostAnswer(shared, std::move(kept), std::move(answer));
       },
       shared_->point == Point::kBind ? Promises::Kind::kBind : Promises::Kind::kOther);
+  shared_->done = {plugin_.host->abi(), id};
   if (shared_->HasDeadline()) {
     started_ns_ = calls_.clock->NowNs();
-    StartTimer(started_ns_ + calls_.deadline_ns);
+    StartTimer(started_ns_ + shared_->deadline_ns);
   }
   if (plugin_.instance->info().blocks_in_bind && calls_.pool != nullptr) {
     task_ = calls_.pool->Run([shared = shared_, kept = binding_.Keep()]() mutable {
@@ -143,9 +152,9 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
   {
     const HostUse world(host);
     if (!world || host.is_closed()) return host.Retain(std::move(kept));
-    if (BERTH_CANCELED(shared->binding) ||
+    if (BERTH_IS_CANCELLED(shared->binding) ||
         !shared->Transition(RunState::kQueued, RunState::kRunning)) {
-      const bool open = host.promises().Close(shared->done);
+      const bool open = host.promises().Close(shared->done.id);
       return open ? PostAnswer(shared, std::move(kept),
                                {BERTH_CANCELLED, {"cancelled before it was called"}})
                   : Release(shared, std::move(kept));
@@ -205,12 +214,12 @@ void AsyncCall::OnTimer() {
   const int64_t now = calls_.clock->NowNs();
   const int64_t began = shared_->began_ns.load(std::memory_order_relaxed);
   if (began == kNotBegun) return OnStillWaiting(now);
-  const int64_t due = began + calls_.deadline_ns * (is_overdue_ ? 2 : 1);
+  const int64_t due = began + shared_->deadline_ns * (is_overdue_ ? 2 : 1);
   if (now < due) return StartTimer(due);
   if (!is_overdue_) {
     is_overdue_ = true;
     binding_.CancelCall(index_);
-    return StartTimer(now + calls_.deadline_ns);
+    return StartTimer(now + shared_->deadline_ns);
   }
   const std::string why = "no answer within " + FormatDuration(now - began);
   plugin_.host->NoteFault(shared_->point, FaultKind::kDeadline, why);
@@ -218,14 +227,18 @@ void AsyncCall::OnTimer() {
   Finish(PluginError(plugin_, shared_->point, why));
 }
 
-// A call that waits for a thread of the pool is no fault of the plugin.
+// A call that waits for a thread of the pool is no fault of the plugin, and waits for calls of
+// plugins with other deadlines.
 void AsyncCall::OnStillWaiting(int64_t now) {
-  const int64_t end = started_ns_ + kWaitDeadlines * calls_.deadline_ns;
-  if (now < end) return StartTimer(std::min(now + calls_.deadline_ns, end));
+  const int64_t longest = std::max(shared_->deadline_ns, calls_.deadline_ns);
+  const int64_t end = started_ns_ + kWaitDeadlines * longest;
+  if (now < end) {
+    return StartTimer(std::min(now + std::max(shared_->deadline_ns, kMinWaitNs), end));
+  }
   // If a thread has just taken the call, the call gets its full deadline.
-  if (!DropIfQueued()) return StartTimer(now + calls_.deadline_ns);
+  if (!DropIfQueued()) return StartTimer(now + shared_->deadline_ns);
   AbandonThread();
-  plugin_.host->promises().Close(shared_->done);
+  plugin_.host->promises().Close(shared_->done.id);
   Finish(PluginError(
       plugin_, shared_->point,
       "no thread of the bind pool became free within " + FormatDuration(now - started_ns_)));
@@ -236,7 +249,7 @@ bool AsyncCall::DropIfQueued() {
 }
 
 void AsyncCall::AbandonThread() {
-  plugin_.host->promises().DisallowBind(shared_->done);
+  plugin_.host->promises().DisallowBind(shared_->done.id);
   if (task_ == 0) return;
   CallMonitor* monitor = plugin_.host->services().monitor;
   if (shared_->Transition(RunState::kRunning, RunState::kAbandoned) && monitor != nullptr)
@@ -249,15 +262,15 @@ void AsyncCall::AbandonThread() {
 void AsyncCall::AwaitReturn(const std::shared_ptr<Shared>& shared, TaskPool::TaskId task) {
   const AsyncCalls& calls = shared->calls;
   shared->return_timer =
-      calls.timers->Start(calls.clock->NowNs() + calls.deadline_ns, [shared, task, &calls] {
+      calls.timers->Start(calls.clock->NowNs() + shared->deadline_ns, [shared, task, &calls] {
         shared->return_timer = 0;
         const InstanceHost& host = *shared->host;
         if (host.is_retired() || !shared->Transition(RunState::kRunning, RunState::kAbandoned))
           return;
         if (CallMonitor* monitor = host.services().monitor) monitor->BeginAbandoned();
-        host.NoteFault(
-            shared->point, FaultKind::kDeadline,
-            "completed its promise but did not return within " + FormatDuration(calls.deadline_ns));
+        host.NoteFault(shared->point, FaultKind::kDeadline,
+                       "completed its promise but did not return within " +
+                           FormatDuration(shared->deadline_ns));
         calls.pool->Abandon(task);
       });
 }

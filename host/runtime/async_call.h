@@ -32,10 +32,11 @@ struct AsyncCalls {
   // The timers of the scheduling thread and their clock. If null, no call has a deadline.
   TimerQueue* timers = nullptr;
   const Clock* clock = nullptr;
-  // The maximum time until the answer; 0 means no limit. After this time the call is cancelled.
+  // The maximum time until the answer, for plugins without a deadline of their own; 0 means no
+  // limit. After this time the call is cancelled.
   // After twice this time without an answer, the call fails, a fault of the plugin is counted, and
   // the call's thread is abandoned. A call that gets no thread of the pool fails after four times
-  // this time, without a fault.
+  // this time, or four times the plugin's own deadline if that is longer, without a fault.
   int64_t deadline_ns = 0;
 };
 

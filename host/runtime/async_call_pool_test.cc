@@ -39,7 +39,7 @@ class AsyncCallPoolTest : public ::testing::Test {
   AsyncCallPoolTest() {
     for (const char* name : {"puppet.Slow", "puppet.A"}) {
       stage_.Add(name, {Point::kPreBind}).pre_bind = [this](const berth_binding& binding,
-                                                            berth_done* done, berth_status*) {
+                                                            berth_done done, berth_status*) {
         shown_ = &binding;
         done_ = done;
         if (during_) during_();
@@ -67,7 +67,7 @@ class AsyncCallPoolTest : public ::testing::Test {
   TestPool pool_;
   std::function<void()> during_;
   const berth_binding* shown_ = nullptr;
-  berth_done* done_ = nullptr;
+  berth_done done_ = {};
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<AsyncCall> call_;
   std::vector<std::string> answers_;
@@ -95,9 +95,9 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
     const int64_t began = stage_.clock().NowNs();
     EXPECT_EQ(shown_->deadline_ns, began + kDeadline);
     stage_.AdvanceTime(kDeadline - 1);
-    EXPECT_FALSE(BERTH_CANCELED(shown_));
+    EXPECT_FALSE(BERTH_IS_CANCELLED(shown_));
     stage_.AdvanceTime(1);
-    EXPECT_TRUE(BERTH_CANCELED(shown_));
+    EXPECT_TRUE(BERTH_IS_CANCELLED(shown_));
     stage_.AdvanceTime(kDeadline - 1);
     EXPECT_THAT(answers_, IsEmpty());
     stage_.AdvanceTime(1);
@@ -108,6 +108,35 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
   stage_.Drain();
   EXPECT_EQ(answers_.size(), 1U);
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
+}
+
+// The wait for a thread depends on the deadlines of the calls that occupy the threads.
+TEST_F(AsyncCallPoolTest, AShortDeadlineOfThePluginDoesNotShortenTheWaitForAThread) {
+  Stage stage;
+  Puppet& slow = stage.Add("puppet.Slow", {Point::kPreBind});
+  const berth_binding* shown = nullptr;
+  slow.pre_bind = [&](const berth_binding& given, berth_done, berth_status*) {
+    shown = &given;
+    EXPECT_EQ(given.deadline_ns, stage.clock().NowNs() + kSecond);
+    return BERTH_PENDING;
+  };
+  stage.SetDeadline("puppet.Slow", kSecond);
+  stage.Build();
+  TestPool pool;
+  stage.calls().pool = &pool;
+  stage.calls().deadline_ns = kDeadline;
+  const auto binding = stage.MakeBinding();
+  std::vector<std::string> answers;
+  AsyncCall call(*binding, stage.calls(), 0, Point::kPreBind,
+                 [&](PluginStatus status) { answers.push_back(TextOf(status)); });
+  call.Start();
+  stage.AdvanceTime(4 * kDeadline - 1);
+  EXPECT_THAT(answers, IsEmpty());
+  pool.RunOne();
+  stage.AdvanceTime(2 * kSecond + 1);
+  EXPECT_TRUE(shown != nullptr && BERTH_IS_CANCELLED(shown));
+  EXPECT_EQ(answers.size(), 1U);
+  EXPECT_THAT(stage.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
 // Other calls occupy all threads, which is no fault of this plugin.

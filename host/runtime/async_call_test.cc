@@ -23,10 +23,12 @@ using ::testing::IsEmpty;
 // A stage with one plugin at one point, and a call of it.
 class Scene {
  public:
-  explicit Scene(Point point, const char* plugin = "puppet.A") : point_(point) {
+  explicit Scene(Point point, const char* plugin = "puppet.A", int64_t deadline_ns = 0)
+      : point_(point) {
     Puppet& puppet = stage.Add(plugin, {point});
     puppet.has_slot = true;
-    const auto play = [this](const berth_binding& given_binding, berth_done* given,
+    stage.SetDeadline(plugin, deadline_ns);
+    const auto play = [this](const berth_binding& given_binding, berth_done given,
                              berth_status* status) {
       shown = &given_binding;
       done = given;
@@ -58,7 +60,7 @@ class Scene {
   ScriptedAnswer returns;
   std::function<void()> during;  // Runs inside the plugin's function.
   const berth_binding* shown = nullptr;
-  berth_done* done = nullptr;
+  berth_done done = {};
   std::unique_ptr<Binding> binding;
   std::unique_ptr<AsyncCall> call;
   std::vector<std::string> answers;
@@ -205,14 +207,14 @@ TEST_P(AsyncCallTest, TheFirstCompletionCounts) {
 // A promise that is completed long after its call was answered has no effect on later calls either.
 TEST_P(AsyncCallTest, LateCompletionsHaveNoEffect) {
   Scene scene(GetParam());
-  std::deque<berth_done*> old;
+  std::deque<berth_done> old;
   for (int i = 0; i < 1000; ++i) {
     scene.returns = {BERTH_SUCCESS};
     scene.Start();
     old.push_back(scene.done);
     scene.returns = {BERTH_PENDING};
     scene.Start();
-    for (berth_done* done : old) Stage::Complete(done, {BERTH_ERROR, {"late"}});
+    for (berth_done done : old) Stage::Complete(done, {BERTH_ERROR, {"late"}});
     if (old.size() > 100) old.pop_front();
     Stage::Complete(scene.done, {BERTH_SUCCESS});
     scene.stage.Drain();
@@ -258,9 +260,9 @@ TEST_P(AsyncCallTest, ALateCallIsCancelledAndThenFails) {
   scene.returns = {BERTH_PENDING};
   scene.Start();
   scene.stage.AdvanceTime(10 * kSecond - 1);
-  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
   scene.stage.AdvanceTime(1);
-  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(scene.shown));
   EXPECT_FALSE(scene.binding->cancelled());
   scene.stage.AdvanceTime(10 * kSecond - 1);
   EXPECT_THAT(scene.answers, IsEmpty());
@@ -287,12 +289,31 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
   }
 }
 
+TEST_P(AsyncCallTest, ThePluginsOwnDeadlineReplacesThatOfTheProcess) {
+  // No deadline, a later one and an earlier one of the process.
+  for (const int64_t process_ns : {int64_t{0}, 100 * kSecond, kSecond}) {
+    SCOPED_TRACE(process_ns);
+    Scene scene(GetParam(), "puppet.A", 10 * kSecond);
+    scene.stage.calls().deadline_ns = process_ns;
+    scene.returns = {BERTH_PENDING};
+    scene.Start();
+    EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 10 * kSecond);
+    scene.stage.AdvanceTime(10 * kSecond - 1);
+    EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
+    scene.stage.AdvanceTime(1);
+    EXPECT_TRUE(BERTH_IS_CANCELLED(scene.shown));
+    scene.stage.AdvanceTime(10 * kSecond);
+    EXPECT_THAT(scene.answers, ElementsAre(scene.Running("no answer within 20s")));
+    EXPECT_THAT(scene.stage.Faults(), ElementsAre(scene.Fault("deadline")));
+  }
+}
+
 TEST_P(AsyncCallTest, WithoutADeadlineTheCallMayTakeForEver) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
   scene.stage.AdvanceTime(1'000'000 * kSecond);
-  EXPECT_FALSE(BERTH_CANCELED(scene.shown));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
   scene.stage.Drain();
   EXPECT_THAT(scene.answers, ElementsAre("Success"));
@@ -312,7 +333,7 @@ TEST_P(AsyncCallTest, AFailedCallKeepsItsBindingUntilThePluginAnswers) {
   EXPECT_EQ(*static_cast<int64_t*>(scene.shown->slots[0]), 7);
   EXPECT_EQ(Text(scene.shown->pod->meta->name), "p");
   EXPECT_EQ(Text(scene.shown->node_name), "n1");
-  EXPECT_TRUE(BERTH_CANCELED(scene.shown));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(scene.shown));
   Stage::Complete(scene.done, {BERTH_SUCCESS});
   EXPECT_EQ(Stage::slots(), 1);  // Only the scheduling thread may destroy it.
   scene.stage.Drain();
@@ -336,9 +357,9 @@ TEST_P(AsyncCallTest, AnUnansweredCallKeepsItsBindingUntilThePlanIsDestroyed) {
 // quiesce() is the last function in which a plugin may call its host.
 TEST(AsyncCall, CompletedInQuiesce) {
   Stage stage;
-  berth_done* pending = nullptr;
+  berth_done pending = {};
   Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
-  puppet.bind = [&](const berth_binding&, berth_done* done, berth_status*) {
+  puppet.bind = [&](const berth_binding&, berth_done done, berth_status*) {
     pending = done;
     return BERTH_PENDING;
   };
@@ -407,9 +428,9 @@ TEST(AsyncCall, AFailedCallMayNotBind) {
     stage.services().inbox = &stage.inbox();
     stage.calls().deadline_ns = kSecond;
     const berth_binding* shown = nullptr;
-    berth_done* promise = nullptr;
+    berth_done promise = {};
     Puppet& puppet = stage.Add("puppet.A", {Point::kBind});
-    puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
       shown = &binding;
       promise = done;
       return BERTH_PENDING;

@@ -63,7 +63,7 @@ TEST_F(AsyncCallThreadsTest, CompletedByThreadsOfThePlugin) {
   std::vector<std::thread> threads;
   Puppet& puppet = stage_.Add("puppet.A", {Point::kBind});
   puppet.has_slot = true;
-  puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+  puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
     threads.emplace_back([&binding, done] {
       *static_cast<int64_t*>(binding.slots[0]) += 1;
       Stage::Complete(done, {BERTH_ERROR, {"the network is unreachable"}});
@@ -95,7 +95,7 @@ TEST_F(AsyncCallThreadsTest, CompletedByThreadsOfThePlugin) {
 // A plugin may return an answer and also complete its promise.
 TEST_F(AsyncCallThreadsTest, ReturnedAndCompleted) {
   std::vector<std::thread> threads;
-  stage_.Add("puppet.A", {Point::kPreBind}).pre_bind = [&](const berth_binding&, berth_done* done,
+  stage_.Add("puppet.A", {Point::kPreBind}).pre_bind = [&](const berth_binding&, berth_done done,
                                                            berth_status*) {
     threads.emplace_back([done] { Stage::Complete(done, {BERTH_SUCCESS}); });
     return BERTH_SUCCESS;
@@ -121,7 +121,7 @@ TEST_F(AsyncCallThreadsTest, BlockingPluginsRunInParallel) {
     Puppet& puppet = stage_.Add(name, {Point::kPreBind});
     puppet.has_slot = true;
     puppet.is_parallel = true;
-    puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+    puppet.pre_bind = [&](const berth_binding& binding, berth_done, berth_status*) {
       EXPECT_NE(std::this_thread::get_id(), scheduling_thread);
       *static_cast<int64_t*>(binding.slots[0]) = 8;
       // Each waits until the other has started.
@@ -143,7 +143,7 @@ TEST_F(AsyncCallThreadsTest, BlockingPluginsRunInParallel) {
 
 TEST_F(AsyncCallThreadsTest, ManyCallsOnFewThreads) {
   std::atomic<int> calls = 0;
-  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding&, berth_done done,
                                                        berth_status* status) {
     // Every third call completes its answer instead of returning it, every fifth does both.
     const int call = ++calls;
@@ -175,10 +175,10 @@ TEST_F(AsyncCallThreadsTest, AnAbandonedBlockedCall) {
   std::string seen;
   Puppet& puppet = stage_.Add("puppet.Slow", {Point::kPreBind});
   puppet.has_slot = true;
-  puppet.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  puppet.pre_bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     began.Open();
     may_end.Wait();
-    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    while (!BERTH_IS_CANCELLED(&binding)) std::this_thread::yield();
     seen = std::string(Text(binding.pod->meta->name)) + ">" + std::string(Text(binding.node_name));
     *static_cast<int64_t*>(binding.slots[0]) = 9;
     return BERTH_SUCCESS;
@@ -216,12 +216,12 @@ TEST_F(AsyncCallThreadsTest, ShutdownDuringCalls) {
   Gate began;
   Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
   slow.has_slot = true;
-  slow.pre_bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  slow.pre_bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     began.Open();
-    while (!BERTH_CANCELED(&binding)) std::this_thread::yield();
+    while (!BERTH_IS_CANCELLED(&binding)) std::this_thread::yield();
     return BERTH_CANCELLED;
   };
-  stage_.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding&, berth_done*,
+  stage_.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding&, berth_done,
                                                    berth_status*) { return BERTH_PENDING; };
   stage_.Build();
   auto pool = std::make_unique<BindPool>(1);
@@ -261,7 +261,7 @@ TEST_F(AsyncCallThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
   Puppet& stuck = stage_.Add("puppet.Slow", {Point::kPreBind});
   stuck.has_slot = true;
   stuck.quiesce = [&] { was_quiesced = true; };
-  stuck.pre_bind = [=](const berth_binding& binding, berth_done* done, berth_status* status) {
+  stuck.pre_bind = [=](const berth_binding& binding, berth_done done, berth_status* status) {
     began->Open();
     may_end->Wait();
     // The binding still exists.
@@ -318,7 +318,7 @@ TEST_F(AsyncCallThreadsTest, ACallThatEndsDuringTheDestructionOfThePlan) {
     const auto ended = std::make_shared<Gate>();
     Puppet& puppet = stage->Add("puppet.Slow", {Point::kBind});
     puppet.has_slot = true;
-    puppet.bind = [=](const berth_binding&, berth_done*, berth_status*) {
+    puppet.bind = [=](const berth_binding&, berth_done, berth_status*) {
       began->Open();
       may_end->Wait();
       ended->Open();

@@ -119,7 +119,7 @@ class Attempt {
   Selection live_rows_;
   uint64_t live_generation_ = UINT64_MAX;
   CallMonitor* monitor_ = nullptr;  // Null: calls are not monitored.
-  uint32_t cancel_ = 0;             // BERTH_CANCELED. Set by the monitor while a call is late.
+  uint32_t cancel_ = 0;             // BERTH_IS_CANCELLED. Set by the monitor while a call is late.
 };
 
 }  // namespace berth::host

@@ -34,7 +34,7 @@ class Binding {
   // Returns the view of `plugin`, an index into Plan::plugins().
   const berth_binding* AbiFor(uint32_t plugin) const;
 
-  // Cancels the present and later calls of all plugins: BERTH_CANCELED becomes true for them.
+  // Cancels the present and later calls of all plugins: BERTH_IS_CANCELLED becomes true for them.
   void Cancel();
   bool cancelled() const { return cancelled_; }
   // Cancels the present call of this plugin.
@@ -42,8 +42,8 @@ class Binding {
   // Clears the cancellation and the deadline of the previous call.
   // Called: before each call of a plugin under [bind].
   void BeginCall(uint32_t plugin);
-  // Returns the word that BERTH_CANCELED reads in calls of the plugin. Lifetime: that of Keep()'s
-  // result.
+  // Returns the word that BERTH_IS_CANCELLED reads in calls of the plugin. Lifetime: that of the
+  // result of Keep().
   uint32_t* CancelWordOf(uint32_t plugin);
   // Returns a pointer to the plugin's berth_binding.deadline_ns, which the caller of the plugin
   // writes before and after the call. 0 means no deadline. Lifetime: that of Keep()'s result.

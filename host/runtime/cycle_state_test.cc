@@ -110,7 +110,7 @@ TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
     EXPECT_EQ(Text(abi.node_name), "n1");
     EXPECT_EQ(Text(abi.node_uid), "uid-n1");
     EXPECT_EQ(abi.deadline_ns, 0);
-    EXPECT_FALSE(BERTH_CANCELED(&abi));
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&abi));
   }
   EXPECT_NE(binding->AbiFor(0)->slots, binding->AbiFor(1)->slots);
 }
@@ -122,11 +122,11 @@ TEST_F(CycleStateTest, CancellingACallAffectsNoOtherPlugin) {
   EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 5);
   EXPECT_EQ(binding->AbiFor(1)->deadline_ns, 0);
   binding->CancelCall(0);
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
-  EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(1)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
   EXPECT_FALSE(binding->cancelled());
   binding->BeginCall(0);
-  EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
   EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 0);
 }
 
@@ -134,10 +134,10 @@ TEST_F(CycleStateTest, CancellingTheBindingAlsoCancelsLaterCalls) {
   const auto binding = stage_.MakeBinding();
   binding->Cancel();
   EXPECT_TRUE(binding->cancelled());
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(1)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
   binding->BeginCall(1);
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(1)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
 }
 
 }  // namespace

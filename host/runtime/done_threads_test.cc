@@ -12,27 +12,27 @@ namespace {
 // Several threads complete and close one promise: exactly one of them succeeds.
 TEST(PromisesThreads, EachIsAnsweredOnceOrClosed) {
   constexpr int kRounds = 2000;
-  const auto promises = Promises::Make();
+  Promises promises;
   std::atomic<int> answers = 0;
   int closed = 0;
-  std::atomic<berth_done*> current = nullptr;
+  std::atomic<Promises::Id> current = 0;
   std::atomic<bool> is_over = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      while (!is_over) Promises::Complete(current, BERTH_SUCCESS, "done");
+      while (!is_over) promises.Complete(current, BERTH_SUCCESS, "done");
     });
   }
   for (int round = 0; round < kRounds; ++round) {
-    berth_done* done = promises->Open([&](berth_code, std::string_view) { ++answers; });
+    const Promises::Id done = promises.Open([&](berth_code, std::string_view) { ++answers; });
     current = done;
     if (round % 2 == 0) std::this_thread::yield();
-    if (promises->Close(done)) ++closed;
+    if (promises.Close(done)) ++closed;
   }
   is_over = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(answers + closed, kRounds);
-  EXPECT_EQ(promises->open_count(), 0U);
+  EXPECT_EQ(promises.open_count(), 0U);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
-#include "host/runtime/done.h"
 #include "host/runtime/metric_store.h"
 #include "host/runtime/plugin_ids.h"
 #include "host/runtime/scheduler_requests.h"
@@ -55,19 +54,19 @@ struct HostServices {
   // Record every call and every fault. May be null.
   CallMonitor* monitor = nullptr;
   PluginFaults* faults = nullptr;
-  // berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
+  // berth.nodes/1, berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
   SchedulerRequests* scheduler = nullptr;
   // berth.api/1.
   Client* client = nullptr;
-  // berth.timer/1, and the time limits of requests. Both or neither.
+  // berth.timer/1, which also needs the inbox, and the time limits of requests. Both or neither.
   TimerQueue* timers = nullptr;
   const Clock* clock = nullptr;
   // Assigns the ids of plugin instances.
   PluginIds plugin_ids = {};
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
-  // Promise tables of plugins with PreBind or Bind.
-  PromiseTables promise_tables = {};
+  // berth.random/1.
+  uint64_t seed = 0;
 };
 
 }  // namespace berth::host

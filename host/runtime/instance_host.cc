@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/cache/column.h"
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/services.h"
 
 namespace berth::host {
@@ -68,12 +70,14 @@ uint32_t WordsOf(Point point) {
 }  // namespace
 
 InstanceHost::InstanceHost(HostServices& services, std::string plugin,
-                           std::vector<std::string> kinds, std::string profile, std::string library)
+                           std::vector<std::string> kinds, std::string profile, std::string library,
+                           int64_t deadline_ns)
     : services_(services),
       kinds_(std::move(kinds)),
       id_(services.plugin_ids.IdOf(profile, plugin)),
+      deadline_ns_(deadline_ns),
       what_if_(*this),
-      work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile), library)),
+      work_(std::make_unique<Work>(*this, std::move(plugin), std::move(profile))),
       log_level_(services.log_level),
       log_{sizeof(berth_log), 0, log_level_.word(), LogMessage},
       abi_{.struct_size = sizeof(berth_host),
@@ -83,23 +87,23 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
            .name = AsStr("berth"),
            .version = AsStr(kVersion),
            .get_service = GetService,
-           .fault = Fault} {
+           .fault = Fault,
+           .hash_key = {services.interner.key()[0], services.interner.key()[1]}} {
   if (services.faults != nullptr) faults_ = services.faults->Open(this->plugin(), this->profile());
   if (services.monitor != nullptr) {
-    callee_ =
-        services.monitor->Register({this->plugin(), this->profile(), std::move(library), faults_});
+    callee_ = services.monitor->Register(
+        {this->plugin(), this->profile(), std::move(library), faults_, deadline_ns});
   }
 }
 
-InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
-                         const std::string& library)
+InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string the_profile)
     : plugin(std::move(the_plugin)),
       profile(std::move(the_profile)),
-      owner(library + '\n' + plugin),
       watches(host),
       timers(host),
       metrics(host),
       api_calls(std::make_shared<ApiCalls>(host)),
+      posts(std::make_shared<Posts>(host)),
       ids(host.services_.interner) {}
 
 InstanceHost::~InstanceHost() {
@@ -122,6 +126,7 @@ void InstanceHost::Close() {
   }
   watches().Close();
   timers().Close();
+  posts().Close();
   api_calls().Close();
 }
 
@@ -133,10 +138,11 @@ void InstanceHost::Retire() {
   timers().Close();
   // An instance that was not closed was never used, and expects no answers.
   api_calls().DropAll();
+  posts().DropAll();
   ClosePromises();
-  // Pool threads of a busy instance may still complete promises, so that its table is not reused.
-  if (promises_ != nullptr && !is_busy()) {
-    services_.promise_tables.GiveBack(work_->owner, promises_);
+  // A thread of the plugin may still use the objects that a busy instance retains.
+  for (auto& object : work_->refs.TakeAll()) {
+    if (is_busy()) Retain(std::move(object));
   }
   // Keep the callee id while a pool thread is still inside the plugin.
   if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
@@ -150,34 +156,23 @@ void InstanceHost::Retain(std::shared_ptr<const void> kept) {
   retained_.push_back(std::move(kept));
 }
 
-Promises& InstanceHost::promises() {
-  if (promises_ == nullptr) promises_ = services_.promise_tables.Take(work_->owner);
-  return *promises_;
-}
-
-std::vector<Promises::Answer> InstanceHost::ClosePromises() {
-  return promises_ != nullptr ? promises_->CloseAll() : std::vector<Promises::Answer>();
+void InstanceHost::Refuse(Refusal refusal) {
+  if (!refusal_.has_value()) refusal_ = std::move(refusal);
 }
 
 bool InstanceHost::Declared(std::string_view kind) const {
   return std::ranges::find(kinds_, kind) != kinds_.end();
 }
 
-Id InstanceHost::Intern(std::string_view text) {
-  const std::scoped_lock lock(mutex_);
-  // A plugin may intern a text many times; one reference is enough.
-  if (const Id known = services_.interner.Find(text);
-      known != kNoId && work_->interned.contains(known)) {
-    return known;
-  }
-  const Id id = work_->ids.Intern(text);
-  work_->interned.insert(id);
-  return id;
+bool InstanceHost::MayUseColumn(std::string_view name) const {
+  const std::string_view kind = ObjectKindOf(name);
+  return kind.empty() || Declared(kind);
 }
 
 bool InstanceHost::IsCalledUnder(uint32_t words) const {
   if (std::this_thread::get_id() != scheduling_thread_ || is_closed()) return false;
-  return ((creating_ ? kLoadWord : WordsOf(point_)) & words) != 0;
+  if (creating_) return (words & kLoadWord) != 0;
+  return ((point_ == Point::kFilter ? filter_word_ : WordsOf(point_)) & words) != 0;
 }
 
 void InstanceHost::Log(uint32_t level, std::string_view text) const {
@@ -191,6 +186,11 @@ void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what)
 void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
   const bool is_home = std::this_thread::get_id() == scheduling_thread_;
   NoteFault(is_home && point_ != kNoCall ? point_ : kCallback, FaultKind::kException, what);
+}
+
+const PassedNodes* InstanceHost::FindPassed(const berth_nodes* nodes) const {
+  const auto found = std::ranges::find(passed_nodes_, nodes, &PassedNodes::abi);
+  return found != passed_nodes_.end() ? *found : nullptr;
 }
 
 Point InstanceHost::Enter(Point point) {

@@ -6,28 +6,34 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include <berth/abi.h>
 
-#include "host/base/interner.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
 #include "host/guard/point.h"
 #include "host/runtime/done.h"
+#include "host/runtime/held.h"
 #include "host/runtime/host_services.h"
+#include "host/runtime/posts.h"
+#include "host/runtime/series_table.h"
 #include "host/runtime/service_api.h"
 #include "host/runtime/service_metrics.h"
 #include "host/runtime/service_objects.h"
+#include "host/runtime/service_selectors.h"
 #include "host/runtime/service_timer.h"
+#include "host/runtime/service_values.h"
 #include "host/runtime/service_whatif.h"
 
 namespace berth::host {
+
+class PassedNodes;
 
 // One bit for each word with which <berth/abi.h> states where a function is called, such as [load].
 enum ThreadWord : uint32_t {
@@ -43,14 +49,15 @@ enum ThreadWord : uint32_t {
 //            as stated.
 // Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
 //            call services long after the instance was destroyed, and <berth/abi.h> promises that
-//            such calls do nothing. A reload therefore leaves one InstanceHost of about 600 bytes
+//            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,100 bytes
 //            behind for every instance. The services may be destroyed earlier, and must not be used
 //            once it is retired: see HostUse.
 class InstanceHost {
  public:
-  // `kinds`: those that the plugin declared; `library`: the path of its library.
+  // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see
+  // PlanSpec::Plugin.
   InstanceHost(HostServices& services, std::string plugin, std::vector<std::string> kinds,
-               std::string profile = {}, std::string library = {});
+               std::string profile = {}, std::string library = {}, int64_t deadline_ns = 0);
   ~InstanceHost();
   InstanceHost(const InstanceHost&) = delete;
   InstanceHost& operator=(const InstanceHost&) = delete;
@@ -83,18 +90,28 @@ class InstanceHost {
   PluginId id() const { return id_; }
   // Returns the id of the instance in the call monitor; 0 if it has none.
   CallMonitor::CalleeId callee() const { return callee_; }
+  // Returns the deadline of the plugin's calls; 0 if it has none of its own.
+  int64_t deadline_ns() const { return deadline_ns_; }
   // Returns the account that counts the instance's faults; null if faults are not counted.
   PluginFaults::Account* faults() const { return faults_.get(); }
-  // The promises of the instance. The first call, which creates the table, must be on the
-  // scheduling thread.
-  Promises& promises();
-  size_t open_promises() const { return promises_ != nullptr ? promises_->open_count() : 0; }
+  Promises& promises() const { return *promises_; }
+  // Returns a reference for callbacks that may outlive this host.
+  std::weak_ptr<Promises> weak_promises() const { return promises_; }
+  size_t open_promises() const { return promises_->open_count(); }
   // Closes all promises: see Promises::CloseAll.
-  std::vector<Promises::Answer> ClosePromises();
+  std::vector<Promises::Answer> ClosePromises() { return promises_->CloseAll(); }
   const berth_log* log_service() const { return &log_; }
   bool Declared(std::string_view kind) const;
-  // Interns a text; the id is valid until this host is retired.
-  Id Intern(std::string_view text);
+  // Returns whether the plugin may read this column: of objects, only those of declared kinds.
+  bool MayUseColumn(std::string_view name) const;
+  // The ids that the plugin has interned, and the objects that it retains. REQUIRES: the host is
+  // not retired.
+  HeldIds& ids() { return work_->ids; }
+  HeldObjects& refs() { return work_->refs; }
+  // The handles of the plugin's metric series.
+  SeriesTable& series() { return series_; }
+  // Sets that Filter is called once for all nodes, under [cycle]. Called: before the first cycle.
+  void SetFiltersWhole() { filter_word_ = kCycleWord; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
   // on other threads than the scheduling thread.
   bool IsCalledUnder(uint32_t words) const;
@@ -105,6 +122,14 @@ class InstanceHost {
   // Keeps `kept` alive as long as this host. Used for objects of a call on the pool that outlasted
   // its instance.
   void Retain(std::shared_ptr<const void> kept);
+  // Why the host does not use a plugin: "expected <expected>, found <found>".
+  struct Refusal {
+    std::string expected;
+    std::string found;
+  };
+  // Refuses the plugin that is being created, because of a service call that it must not make.
+  // Keeps the first refusal. Threading: the scheduling thread.
+  void Refuse(Refusal refusal);
   // Logs a line of the plugin, if there is a log. REQUIRES: the host is not retired.
   void Log(uint32_t level, std::string_view text) const;
   // Counts a fault of the plugin, if faults are counted.
@@ -121,12 +146,24 @@ class InstanceHost {
   // The point at which the plugin is being called; kNoCall if it is not.
   Point point() const { return point_; }
 
-  WhatIfRows& what_if() { return what_if_; }
+  // Why the plugin was refused; null if it was not.
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  WhatIfQuestions& what_if() { return what_if_; }
+  // Records that `nodes` is passed to the call that begins next, until it ends.
+  void BeginPassing(const PassedNodes& nodes) { passed_nodes_.push_back(&nodes); }
+  void EndPassing(const PassedNodes& nodes) { std::erase(passed_nodes_, &nodes); }
+  // Returns the nodes that a plugin refers to by their address, if they were passed to a call in
+  // progress; null otherwise.
+  const PassedNodes* FindPassed(const berth_nodes* nodes) const;
   // REQUIRES for the methods below: it is not retired.
   ObjectWatches& watches() { return work_->watches; }
   PluginTimers& timers() { return work_->timers; }
   PluginMetrics& metrics() { return work_->metrics; }
   ApiCalls& api_calls() { return *work_->api_calls; }
+  Posts& posts() { return *work_->posts; }
+  // Any thread, with a HostUse.
+  PluginValues& values() { return work_->values; }
+  PluginSelectors& selectors() { return work_->selectors; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(host->impl);
@@ -137,36 +174,42 @@ class InstanceHost {
 
   // The objects of the services that live until the instance is retired.
   struct Work {
-    Work(InstanceHost& host, std::string the_plugin, std::string the_profile,
-         const std::string& library);
+    Work(InstanceHost& host, std::string the_plugin, std::string the_profile);
 
     const std::string plugin;
     const std::string profile;
-    const std::string owner;  // The owner of its promises: library and plugin.
     ObjectWatches watches;
     PluginTimers timers;
     PluginMetrics metrics;
     std::shared_ptr<ApiCalls> api_calls;
-    IdRefs ids;  // Guarded by mutex_, like `interned`: plugins intern on any thread.
-    std::unordered_set<Id> interned;
+    std::shared_ptr<Posts> posts;
+    PluginValues values;
+    PluginSelectors selectors;
+    HeldIds ids;
+    HeldObjects refs;
   };
 
   HostServices& services_;
   const std::vector<std::string> kinds_;
   const PluginId id_;
+  const int64_t deadline_ns_;
   const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   std::shared_ptr<PluginFaults::Account> faults_;
   CallMonitor::CalleeId callee_ = 0;
   Point point_ = kNoCall;
+  uint32_t filter_word_ = kBlockWord;
   bool creating_ = true;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> retired_ = false;
   std::atomic<uint32_t> calls_ = 0;
-  mutable std::shared_mutex uses_;      // Held shared by a HostUse on another thread.
-  std::shared_ptr<Promises> promises_;  // Null: not needed yet.
-  std::mutex mutex_;                    // Guards what follows.
+  mutable std::shared_mutex uses_;  // Held shared by a HostUse on another thread.
+  const std::shared_ptr<Promises> promises_ = std::make_shared<Promises>();
+  SeriesTable series_;
+  std::mutex mutex_;  // Guards what follows.
   std::vector<std::shared_ptr<const void>> retained_;
-  WhatIfRows what_if_;
+  WhatIfQuestions what_if_;
+  std::vector<const PassedNodes*> passed_nodes_;
+  std::optional<Refusal> refusal_;
   std::unique_ptr<Work> work_;  // Null: retired.
   const SharedLogLevel log_level_;
   berth_log log_;

@@ -33,6 +33,8 @@ struct Kept {
     Find(BERTH_SERVICE_COLUMNS, columns);
     Find(BERTH_SERVICE_METRICS, metrics);
     Find(BERTH_SERVICE_OBJECTS, objects);
+    Find(BERTH_SERVICE_REFS, refs);
+    Find(BERTH_SERVICE_RANDOM, random);
     Find(BERTH_SERVICE_TIMER, timer);
     Find(BERTH_SERVICE_API, api);
     Find(BERTH_SERVICE_COMPLETION, completion);
@@ -50,6 +52,8 @@ struct Kept {
   const berth_columns* columns;
   const berth_metrics* metrics;
   const berth_objects* objects;
+  const berth_refs* refs;
+  const berth_random* random;
   const berth_timer* timer;
   const berth_api* api;
   const berth_completion* completion;
@@ -58,7 +62,7 @@ struct Kept {
 void ExpectNothing(const Kept& kept) {
   const berth_host* host = kept.host;
   const berth_str text = AsStr("text");
-  const auto answer = [](void*, berth_code, berth_str) { ADD_FAILURE() << "answered"; };
+  const auto answer = [](void*, const berth_api_result*) noexcept { ADD_FAILURE() << "answered"; };
   EXPECT_EQ(*kept.log->level, uint32_t{BERTH_LOG_INFO});
   kept.log->log(host, BERTH_LOG_ERROR, text, nullptr, 0);
   host->fault(host, text);
@@ -67,23 +71,31 @@ void ExpectNothing(const Kept& kept) {
   EXPECT_EQ(kept.strings->intern(host, text), BERTH_ID_NONE);
   EXPECT_EQ(kept.strings->find(host, text), BERTH_ID_NONE);
   EXPECT_EQ(kept.strings->text(host, 7).len, 0U);
-  kept.metrics->observe(host, 0, nullptr, 1);
+  kept.strings->release(host, 7);
+  const berth_pod pod{};
+  EXPECT_EQ(kept.refs->retain(host, {BERTH_KIND_POD, 0, &pod}), BERTH_CANCELLED);
+  kept.refs->release(host, {BERTH_KIND_POD, 0, &pod});
+  EXPECT_EQ(kept.random->next(host, nullptr), 0U);
+  uint64_t series = 0;
+  EXPECT_EQ(kept.metrics->series(host, 0, nullptr, &series), BERTH_CANCELLED);
+  kept.metrics->observe(host, 1, 1);
   EXPECT_EQ(kept.objects->get(host, AsStr("v1/Namespace"), text, text), nullptr);
   EXPECT_EQ(kept.timer->now_ns(host), 0);
   EXPECT_EQ(kept.timer->wall_ns(host), 0);
   uint64_t timer = 0;
   EXPECT_EQ(kept.timer->start(
-                host, 0, [](void*) {}, nullptr, &timer),
+                host, 0, [](void*) noexcept {}, nullptr, &timer),
             BERTH_CANCELLED);
+  const auto run = [](void*, berth_code) noexcept { ADD_FAILURE() << "called"; };
+  EXPECT_EQ(kept.timer->post(host, run, nullptr), BERTH_CANCELLED);
   EXPECT_EQ(kept.timer->cancel(host, 1), BERTH_CONFLICT);
   uint32_t index = 0;
   EXPECT_EQ(kept.columns->bind(host, nullptr, text, &index), BERTH_CONFLICT);
-  EXPECT_EQ(kept.api->bind(host, nullptr, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->bind(host, nullptr, {host, 1}), BERTH_CANCELLED);
   EXPECT_EQ(kept.api->patch_status(host, nullptr, text, answer, nullptr), BERTH_CANCELLED);
-  EXPECT_EQ(kept.api->evict(host, nullptr, text, answer, nullptr), BERTH_CANCELLED);
-  EXPECT_EQ(kept.api->event(host, nullptr, nullptr, text, text, text, text), BERTH_CANCELLED);
-  EXPECT_EQ(kept.api->request(host, AsStr("GET"), AsStr("/"), text, 0, answer, nullptr),
-            BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->evict(host, nullptr, answer, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->event(host, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->request(host, nullptr, answer, nullptr), BERTH_CANCELLED);
 }
 
 TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
@@ -94,9 +106,10 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
   stage->services().client = &cluster;
   stage->services().metrics = &metrics;
   stage->services().timers = &stage->timers();
+  stage->services().inbox = &stage->inbox();
   stage->services().log_level = BERTH_LOG_INFO;
-  std::vector<berth_done*> promises;
-  stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+  std::vector<berth_done> promises;
+  stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done done,
                                                     berth_status*) {
     promises.push_back(done);
     return BERTH_PENDING;
@@ -111,9 +124,8 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
     call.Start();
   }
   const auto expect_nothing = [&] {
-    for (berth_done* done : promises) {
+    for (berth_done done : promises) {
       kept.completion->complete(done, BERTH_SUCCESS, AsStr("late"));
-      EXPECT_FALSE(Promises::IsOpenForBind(done));
     }
     ExpectNothing(kept);
   };
@@ -136,10 +148,11 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
     MetricStore metrics;
     stage->services().metrics = &metrics;
     stage->services().timers = &stage->timers();
-    std::atomic<berth_done*> promise = nullptr;
-    stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done* done,
+    stage->services().inbox = &stage->inbox();
+    std::atomic<Promises::Id> promise = 0;
+    stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done done,
                                                       berth_status*) {
-      promise = done;
+      promise = done.id;
       return BERTH_PENDING;
     };
     stage->Build();
@@ -165,7 +178,9 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
         strings->text(host, strings->intern(host, AsStr("rack")));
         log->log(host, *log->level == 0 ? 0 : *log->level - 1, AsStr("below"), nullptr, 0);
         timer->now_ns(host);
-        completion->complete(promise, BERTH_SUCCESS, AsStr("x"));
+        completion->complete({host, promise}, BERTH_SUCCESS, AsStr("x"));
+        timer->post(
+            host, [](void*, berth_code) noexcept {}, nullptr);
         began = true;
       }
     });
@@ -182,10 +197,9 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
 // The cluster outlives the instance that made requests, and its inbox.
 TEST(InstanceHostTest, LateAnswersOfTheClusterAreDropped) {
   TestClock clock;
-  EmbeddedCluster cluster(
-      {.clock = clock, .max_events = 10, .serve = [](const ApiRequest&) -> Result<std::string> {
-         return {"x"};
-       }});
+  EmbeddedCluster cluster({.clock = clock, .max_events = 10, .serve = [](const ApiRequest&) {
+                             return ApiResponse{.http_status = 200, .body = "x"};
+                           }});
   Inbox inbox(nullptr);
   auto stage = std::make_unique<Stage>();
   stage->services().client = &cluster;
@@ -193,13 +207,15 @@ TEST(InstanceHostTest, LateAnswersOfTheClusterAreDropped) {
   Puppet& puppet = stage->Add("puppet.A", {Point::kBind});
   stage->Build();
   std::vector<berth_code> answers;
-  const auto answer = [](void* to, berth_code code, berth_str) {
-    static_cast<std::vector<berth_code>*>(to)->push_back(code);
+  const auto answer = [](void* to, const berth_api_result* result) noexcept {
+    static_cast<std::vector<berth_code>*>(to)->push_back(result->code);
   };
+  berth_api_request request{};
+  request.struct_size = sizeof request;
+  request.verb = AsStr("GET");
+  request.path = AsStr("/version");
   for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(puppet.api->request(puppet.host, AsStr("GET"), AsStr("/version"), AsStr(""), 0,
-                                  answer, &answers),
-              BERTH_SUCCESS);
+    ASSERT_EQ(puppet.api->request(puppet.host, &request, answer, &answers), BERTH_SUCCESS);
   }
   EXPECT_TRUE(cluster.DeliverOne());
   EXPECT_EQ(inbox.size(), 1U);
@@ -246,7 +262,7 @@ TEST(InstanceHostTest, ABusyInstanceKeepsItsPendingBindings) {
   std::weak_ptr<const void> kept;
   Puppet& puppet = calls.stage.Add("puppet.Slow", {Point::kBind});
   puppet.has_slot = true;
-  puppet.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  puppet.bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     if (pending == nullptr) {
       pending = &binding;
       return BERTH_PENDING;
@@ -280,7 +296,7 @@ TEST(InstanceHostTest, ABindingThatBecomesPendingDuringDestructionIsKept) {
   };
   Puppet& puppet = calls.stage.Add("puppet.Slow", {Point::kBind});
   puppet.has_slot = true;
-  puppet.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  puppet.bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     shown = &binding;
     while (!goes) std::this_thread::yield();
     return BERTH_PENDING;

@@ -60,18 +60,14 @@ Status Check(const MetricFamily& family) {
 // ---- MetricStore --------------------------------------------------------------------------------
 
 struct MetricStore::Entry {
-  struct Values {
-    double value = 0;
-    uint64_t count = 0;
-    std::vector<uint64_t> bucket_counts;
-  };
   // Plugin, profile, label values.
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
 
-  explicit Entry(MetricFamily the_family) : family(std::move(the_family)) {}
+  explicit Entry(MetricFamily the_family)
+      : family(std::make_shared<const MetricFamily>(std::move(the_family))) {}
 
-  const MetricFamily family;
-  std::map<Key, Values> series;
+  const std::shared_ptr<const MetricFamily> family;
+  std::map<Key, std::shared_ptr<MetricCell>> series;
   std::atomic<uint32_t> defined = 0;  // How many metrics have not begun.
 };
 
@@ -110,7 +106,7 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
   }
   std::shared_ptr<Entry> entry = name.next.lock();
   if (entry == nullptr) entry = name.entry;
-  if (entry != nullptr && entry->family != family) {
+  if (entry != nullptr && *entry->family != family) {
     if (entry->defined > 0) {
       return Status::AlreadyExists(
           "metric " + family.name + " has another definition in another profile of plugin \"" +
@@ -135,42 +131,27 @@ Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily fa
 void MetricStore::Begin(Metric& metric) {
   const std::scoped_lock lock(mutex_);
   metric.Begin();
-  Name& name = names_.find(metric.entry->family.name)->second;
+  Name& name = names_.find(metric.entry->family->name)->second;
   if (name.next.lock() != metric.entry) return;
   name.entry = metric.entry;
   name.next.reset();
 }
 
-void MetricStore::Observe(Metric& metric, std::span<const std::string_view> label_values,
-                          double value) {
+Result<std::shared_ptr<MetricCell>> MetricStore::SeriesOf(
+    Metric& metric, std::span<const std::string_view> label_values) {
   Entry& entry = *metric.entry;
-  const MetricFamily& family = entry.family;
-  BERTH_ASSERT(label_values.size() == family.label_names.size());
-  if (std::isnan(value)) return;
-  if (family.kind == MetricKind::kCounter && !(value >= 0)) return;
+  BERTH_ASSERT(label_values.size() == entry.family->label_names.size());
   Entry::Key key(metric.plugin, metric.profile, {label_values.begin(), label_values.end()});
   const std::scoped_lock lock(mutex_);
-  auto series = entry.series.find(key);
-  if (series == entry.series.end()) {
-    if (entry.series.size() >= kMaxSeries) {
-      ++dropped_;
-      return;
-    }
-    series = entry.series.try_emplace(std::move(key)).first;
-    series->second.bucket_counts.resize(family.buckets.size());
+  const auto known = entry.series.find(key);
+  if (known != entry.series.end()) return known->second;
+  if (entry.series.size() >= kMaxSeries) {
+    return Status::OutOfRange("metric " + entry.family->name + " has more than " +
+                              std::to_string(kMaxSeries) + " series");
   }
-  Entry::Values& values = series->second;
-  if (family.kind == MetricKind::kGauge) {
-    values.value = value;
-    return;
-  }
-  values.value += value;
-  if (family.kind == MetricKind::kCounter) return;
-  ++values.count;
-  const auto bucket = std::ranges::lower_bound(family.buckets, value);
-  if (bucket != family.buckets.end()) {
-    ++values.bucket_counts[static_cast<size_t>(bucket - family.buckets.begin())];
-  }
+  auto cell = std::make_shared<MetricCell>(entry.family);
+  entry.series.emplace(std::move(key), cell);
+  return cell;
 }
 
 std::vector<MetricStore::Family> MetricStore::Read() const {
@@ -178,19 +159,13 @@ std::vector<MetricStore::Family> MetricStore::Read() const {
   std::vector<Family> families;
   families.reserve(names_.size());
   for (const auto& [text, name] : names_) {
-    Family& family = families.emplace_back(Family{name.entry->family, {}});
-    for (const auto& [key, values] : name.entry->series) {
+    Family& family = families.emplace_back(Family{*name.entry->family, {}});
+    for (const auto& [key, cell] : name.entry->series) {
       const auto& [plugin, profile, label_values] = key;
-      family.series.push_back(
-          {plugin, profile, label_values, values.value, values.count, values.bucket_counts});
+      family.series.push_back({cell->Read(), plugin, profile, label_values});
     }
   }
   return families;
-}
-
-uint64_t MetricStore::dropped() const {
-  const std::scoped_lock lock(mutex_);
-  return dropped_;
 }
 
 std::span<const double> DefaultBuckets() { return kDefaultBuckets; }

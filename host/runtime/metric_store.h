@@ -13,32 +13,15 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/runtime/metric_cell.h"
 
 namespace berth::host {
 
-enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
-
-// What all series of a metric have in common.
-struct MetricFamily {
-  MetricKind kind = MetricKind::kCounter;
-  std::string name;
-  std::string help;
-  std::vector<std::string> label_names = {};  // The labels except "plugin" and "profile".
-  std::vector<double> buckets = {};           // Upper bounds of a histogram, ascending.
-
-  friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
-};
-
 // The values of a metric for one plugin, profile and list of label values.
-struct MetricSeries {
+struct MetricSeries : MetricCell::Values {
   std::string plugin;
   std::string profile;
   std::vector<std::string> label_values;
-  double value = 0;    // For a histogram: the sum of the observations.
-  uint64_t count = 0;  // For a histogram: the number of observations.
-  // The number of observations in each bucket, not cumulative. Observations above the last bound
-  // are in no bucket.
-  std::vector<uint64_t> bucket_counts;
 };
 
 // Berth has its own store, because prometheus-cpp's registry does not record which plugin owns a
@@ -50,8 +33,8 @@ struct MetricSeries {
 // Lifetime:  must outlive its metrics.
 class MetricStore {
  public:
-  // How many series one metric may have; further ones are dropped. A plugin that labels by pod
-  // would otherwise fill the memory.
+  // How many series one metric may have. A plugin that labels by pod would otherwise fill the
+  // memory.
   static constexpr size_t kMaxSeries = 2000;
 
   // A metric of one instance. Values stay when the instance is destroyed, so that counters continue
@@ -71,10 +54,12 @@ class MetricStore {
   // Threading: the thread of Define().
   void Begin(Metric& metric);
 
-  // Adds to a counter, sets a gauge, or counts in a histogram. Ignores NaN, and negative values of
-  // a counter.
+  // Returns the series with these label values, which the first call creates. Observations of it
+  // need no lock.
   // REQUIRES: one value per label name.
-  void Observe(Metric& metric, std::span<const std::string_view> label_values, double value);
+  // Errors: OutOfRange if the metric has kMaxSeries others.
+  Result<std::shared_ptr<MetricCell>> SeriesOf(Metric& metric,
+                                               std::span<const std::string_view> label_values);
 
   struct Family {
     MetricFamily family;
@@ -82,8 +67,6 @@ class MetricStore {
   };
   // Returns all metrics, by name.
   std::vector<Family> Read() const;
-  // Returns how many observations were dropped because of kMaxSeries.
-  uint64_t dropped() const;
 
  private:
   struct Entry;
@@ -95,7 +78,6 @@ class MetricStore {
 
   mutable std::mutex mutex_;  // Guards what follows and every entry.
   std::map<std::string, Name, std::less<>> names_;
-  uint64_t dropped_ = 0;
 };
 
 // Returns the metrics in the text format of Prometheus (version 0.0.4).

@@ -32,7 +32,9 @@ class MetricStoreTest : public ::testing::Test {
     return store_.Define(std::move(family), plugin, "default").status().code();
   }
   void Observe(const MetricRef& metric, std::vector<std::string_view> labels, double value) {
-    store_.Observe(*metric, labels, value);
+    const auto series = store_.SeriesOf(*metric, labels);
+    ASSERT_TRUE(series.ok()) << series.status().ToString();
+    (*series)->Observe(value);
   }
   std::string Text() const { return ToText(store_.Read()); }
 
@@ -232,15 +234,29 @@ TEST_F(MetricStoreTest, RefusesInvalidDefinitions) {
   }
 }
 
-TEST_F(MetricStoreTest, DropsSeriesBeyondTheLimit) {
+TEST_F(MetricStoreTest, RefusesSeriesBeyondTheLimit) {
   const auto metric = Define({.name = "a", .help = "", .label_names = {"pod"}});
-  for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
+  for (size_t i = 0; i < MetricStore::kMaxSeries; ++i) {
     Observe(metric, {std::to_string(i)}, 1);
   }
-  EXPECT_EQ(store_.Read()[0].series.size(), MetricStore::kMaxSeries);
-  EXPECT_EQ(store_.dropped(), 1U);
+  const std::string_view one_more = "one more";
+  const auto refused = store_.SeriesOf(*metric, {&one_more, 1});
+  EXPECT_EQ(refused.status(), Status::OutOfRange("metric a has more than 2000 series"));
   Observe(metric, {"0"}, 1);  // A series that exists.
-  EXPECT_EQ(store_.dropped(), 1U);
+  EXPECT_EQ(store_.Read()[0].series.size(), MetricStore::kMaxSeries);
+}
+
+TEST_F(MetricStoreTest, EqualLabelValuesAreOneSeries) {
+  const auto metric = Define({.name = "a", .help = "", .label_names = {"pod"}});
+  const auto other = Define({.name = "a", .help = "", .label_names = {"pod"}}, "p", "binpack");
+  const std::string_view x = "x";
+  const std::string_view y = "y";
+  const auto series = [&](const MetricRef& of, const std::string_view& label) {
+    return store_.SeriesOf(*of, {&label, 1}).value();
+  };
+  EXPECT_EQ(series(metric, x), series(metric, std::string("x")));
+  EXPECT_NE(series(metric, x), series(metric, y));
+  EXPECT_NE(series(metric, x), series(other, x)) << "each profile has its own";
 }
 
 TEST_F(MetricStoreTest, DefaultBucketsReachFromOneMillisecondToSixteenSeconds) {

@@ -9,6 +9,7 @@
 #include "host/config/profile.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
+#include "host/runtime/filter_call.h"
 #include "host/runtime/invoke.h"
 
 namespace berth::host {
@@ -143,8 +144,9 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
                                               HostServices& services) {
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host = std::make_shared<InstanceHost>(services, spec.name, from.info->kinds,
-                                               scheduler_name_, from.library->path());
+  plugin.host =
+      std::make_shared<InstanceHost>(services, spec.name, from.info->kinds, scheduler_name_,
+                                     from.library->path(), spec.deadline_ns);
   plugin.id = plugin.host->id();
   from.library->Keep(plugin.host);
   const Arguments args(spec.args, spec.where, spec.places);
@@ -154,16 +156,26 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
   options.profile = scheduler_name_;
   options.host = plugin.host->abi();
   options.args = args.root();
-  options.column_type_of = [&services](std::string_view name) -> uint32_t {
+  options.column_type_of = [&services, &host = *plugin.host](std::string_view name) -> uint32_t {
     const auto column = ColumnSpec::Parse(name, services.interner);
-    return column.ok() ? column->type() : 0;
+    return column.ok() && host.MayUseColumn(name) ? column->type() : 0;
   };
   auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
   if (!instance.ok()) {
     plugin.host->Retire();
     return std::move(instance).error();
   }
+  if (plugin.host->refusal().has_value()) {
+    const auto& [expected, found] = *plugin.host->refusal();
+    LoadError error = MakeLoadError(LoadErrorCode::kBadKind, expected, found);
+    error.path = from.library->path();
+    error.plugin = spec.name;
+    Invoke(*plugin.host, kLoad, [&] { instance->reset(); });
+    plugin.host->Retire();
+    return error;
+  }
   plugin.instance = std::move(instance).value();
+  if (plugin.instance->filter() != nullptr && FiltersWhole(plugin)) plugin.host->SetFiltersWhole();
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
   // before one that fails.
@@ -173,7 +185,10 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
 
 Status Plan::BindColumns(PlannedPlugin& plugin) {
   for (const ColumnRequest& request : plugin.instance->columns()) {
-    const Result<ColumnIndex> column = table_.ColumnFor(request.name);
+    const Result<ColumnIndex> column =
+        plugin.host->MayUseColumn(request.name)
+            ? table_.ColumnFor(request.name)
+            : Status::NotFound("the plugin does not declare the kind of column " + request.name);
     if (!column.ok() && !request.optional) return column.status().Annotate(plugin.name);
     plugin.columns.push_back(column.ok() ? *column : kNoColumn);
     if (column.ok()) table_.PinColumn(*column);
@@ -194,8 +209,7 @@ Status Plan::AddUses(Point point, const std::vector<PlanSpec::Use>& uses) {
     if (std::ranges::find(planned, index, &PlannedUse::plugin) != planned.end()) {
       return Status::InvalidArgument(where + " is listed twice");
     }
-    const auto& points = plugin->instance->info().points;
-    if (std::ranges::find(points, InfoOf(point).id) == points.end()) {
+    if (!HasPoint(plugin->instance->info().points, point)) {
       return Status::InvalidArgument(where + " does not implement this extension point");
     }
     planned.push_back({index, use.weight == 0 ? 1 : use.weight});

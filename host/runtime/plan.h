@@ -38,6 +38,9 @@ struct PlanSpec {
     nlohmann::json args;         // Null if there are none.
     std::string where;           // The place in messages about the plugin and its arguments.
     ArgumentPlaces places = {};  // The places of parts of the arguments.
+    // How long a call of the plugin may take, at every extension point, and how long PreBind and
+    // Bind may take to answer. 0: as long as CallDeadlines and AsyncCalls state.
+    int64_t deadline_ns = 0;
   };
   struct Use {
     std::string plugin;

@@ -31,7 +31,7 @@ int64_t DeadlineNs(const InstanceHost& host, Point point) {
   const HostServices& services = host.services();
   if (services.clock == nullptr || services.monitor == nullptr) return 0;
   return services.monitor->is_watched()
-             ? services.monitor->DeadlineNs(point, services.clock->NowNs())
+             ? services.monitor->DeadlineNs(point, host.deadline_ns(), services.clock->NowNs())
              : 0;
 }
 

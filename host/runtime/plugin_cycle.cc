@@ -5,6 +5,7 @@
 
 #include "host/api/objects.h"
 #include "host/base/assert.h"
+#include "host/base/hash.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/plugin_status.h"
 
@@ -15,8 +16,6 @@ constexpr size_t kReasonBits = 64;
 
 }  // namespace
 
-// --- PluginCycle ---------------------------------------------------------------------------------
-
 PluginCycle::PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt)
     : plugin_(plugin), table_(table), attempt_(attempt) {}
 
@@ -26,6 +25,7 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   skip_filter = false;
   skip_score = false;
   binding_allowed_ = false;
+  random_.reset();
   added_reasons_.clear();
   columns_.clear();
   table_columns_.clear();
@@ -40,8 +40,8 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
           .host = this};
 }
 
-void PluginCycle::BeginWhatIf(const PluginCycle& original, const SlotSet& slots) {
-  original_ = &original.shared();
+void PluginCycle::BeginWhatIf(PluginCycle& original, const SlotSet& slots) {
+  original_ = original.original_ != nullptr ? original.original_ : &original;
   skip_filter = original.skip_filter;
   skip_score = original.skip_score;
   abi_ = original.abi_;
@@ -81,7 +81,19 @@ Result<uint32_t> PluginCycle::BindColumn(std::string_view name) {
   return index;
 }
 
+uint64_t PluginCycle::NextRandom() {
+  std::optional<SplitMix64>& random = shared().random_;
+  if (!random.has_value()) {
+    const InstanceHost& host = *plugin_.host;
+    uint64_t seed = HashCombine(host.services().seed, abi_.id);
+    seed = HashCombine(seed, HashBytes(host.plugin()));
+    random.emplace(HashCombine(seed, HashBytes(host.profile())));
+  }
+  return random->Next();
+}
+
 int32_t PluginCycle::AddReason(std::string_view text) {
+  if (original_ != nullptr) return original_->AddReason(text);
   const auto known = std::ranges::find(added_reasons_, text);
   const size_t bit = plugin_.reasons.size() + static_cast<size_t>(known - added_reasons_.begin());
   if (bit >= kReasonBits) return -1;
@@ -128,42 +140,26 @@ berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const
           .pods = table_.pod_lists().data() + first_row};
 }
 
-berth_block PluginCycle::BlockFor(PrivateRows& rows, std::vector<berth_column>& columns) const {
+berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
+                                  std::span<const uint32_t> selected,
+                                  std::vector<berth_column>& columns) const {
   const auto& indices = shared().columns_;
   columns.assign(shared().table_columns_.begin(), shared().table_columns_.end());
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (indices[i] != kNoColumn) columns[i].data = rows.ColumnData(indices[i]);
+    if (indices[i] == kNoColumn) continue;
+    columns[i].data = static_cast<const std::byte*>(rows.ColumnData(indices[i])) +
+                      size_t{first} * columns[i].stride;
   }
+  const bool all = selected.size() == count;
   return {.struct_size = sizeof(berth_block),
-          .count = rows.size(),
-          .n_selected = rows.size(),
+          .count = count,
+          .n_selected = static_cast<uint32_t>(selected.size()),
           .n_columns = static_cast<uint32_t>(columns.size()),
-          .selected = nullptr,
-          .rows = rows.rows().data(),
+          .selected = all ? nullptr : selected.data(),
+          .rows = rows.rows().data() + first,
           .columns = columns.data(),
-          .nodes = rows.node_views().data(),
-          .pods = rows.pod_lists().data()};
-}
-
-// --- NodesView -----------------------------------------------------------------------------------
-
-NodesView::NodesView(const PluginCycle& cycle, const Selection& selection)
-    : cycle_(cycle),
-      selection_(selection),
-      abi_{.struct_size = sizeof(berth_nodes),
-           .n_blocks = static_cast<uint32_t>(selection.blocks().size()),
-           .n_nodes = selection.size(),
-           .impl = this,
-           .block = Block} {}
-
-const berth_block* NodesView::Block(const berth_nodes* self, uint32_t index) noexcept {
-  auto* view = static_cast<NodesView*>(self->impl);
-  const auto blocks = view->selection_.blocks();
-  if (index >= blocks.size()) return nullptr;
-  const Selection::Block& block = blocks[index];
-  view->block_ = view->cycle_.BlockFor(block.first_row, block.count,
-                                       view->selection_.SelectedOf(block), view->columns_);
-  return &view->block_;
+          .nodes = rows.node_views().data() + first,
+          .pods = rows.pod_lists().data() + first};
 }
 
 }  // namespace berth::host

@@ -3,6 +3,7 @@
 #define BERTH_HOST_RUNTIME_PLUGIN_CYCLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include <berth/abi.h>
 
+#include "host/base/split_mix.h"
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/cache/private_rows.h"
@@ -20,6 +22,20 @@
 namespace berth::host {
 
 class Attempt;
+
+// The selection of a block with a single row.
+inline constexpr uint32_t kOneIndex[] = {0};
+
+// Returns the only node of a block as the node that was chosen for the pod. Lifetime: that of the
+// block.
+inline berth_target TargetIn(const berth_block& block) {
+  return {.struct_size = sizeof(berth_target),
+          .row = block.rows[0],
+          .node = block.nodes[0],
+          .block = &block,
+          .index = 0,
+          .reserved = 0};
+}
 
 // Threading: the scheduling thread; BlockFor() on the thread that runs the block.
 class PluginCycle {
@@ -33,8 +49,10 @@ class PluginCycle {
   // the plugin's cycle state, constructed or cloned; must outlive every call that gets abi().
   void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel, const SlotSet& slots);
   // Begins a what-if (BERTH_CYCLE_WHAT_IF) with other slots. Columns and reasons are those of
-  // `original`, which must outlive it, and do not change.
-  void BeginWhatIf(const PluginCycle& original, const SlotSet& slots);
+  // `original`, which must outlive it. The columns do not change.
+  void BeginWhatIf(PluginCycle& original, const SlotSet& slots);
+  // Replaces the slots of a what-if.
+  void SetSlots(const SlotSet& slots) { abi_.slots = slots.data(); }
 
   const berth_cycle* abi() const { return &abi_; }
   // Returns abi() with the deadline of a call at `point` that begins now.
@@ -46,9 +64,11 @@ class PluginCycle {
 
   // Implements berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
   Result<uint32_t> BindColumn(std::string_view name);
+  // Implements berth.random/1. A what-if continues the sequence of the attempt.
+  uint64_t NextRandom();
   void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }
 
-  // Adds a reason in PreFilter and returns its bit, or -1 if the table is full.
+  // Adds a reason in PreFilter or a whole Filter, and returns its bit, or -1 if the table is full.
   int32_t AddReason(std::string_view text);
   // Returns the texts of a mask, in the order of the bits.
   std::vector<std::string> ReasonTexts(uint64_t mask) const;
@@ -60,8 +80,10 @@ class PluginCycle {
   // outlive the block. `selected`: block indices; as many as `count` means all.
   berth_block BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
                        std::vector<berth_column>& columns) const;
-  // Returns the view of private rows, all of them selected.
-  berth_block BlockFor(PrivateRows& rows, std::vector<berth_column>& columns) const;
+  // Returns the view of `count` private rows from `first` on.
+  berth_block BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
+                       std::span<const uint32_t> selected,
+                       std::vector<berth_column>& columns) const;
 
   bool skip_filter = false;
   bool skip_score = false;
@@ -74,31 +96,13 @@ class PluginCycle {
   const PlannedPlugin& plugin_;
   NodeTable& table_;
   Attempt* const attempt_;
-  const PluginCycle* original_ = nullptr;  // Not null in a what-if.
+  PluginCycle* original_ = nullptr;  // Not null in a what-if.
   berth_cycle abi_{};
   std::vector<ColumnIndex> columns_;
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   bool binding_allowed_ = false;
-};
-
-// The rows of a selection as berth_nodes, for PreFilter, PreScore and PostFilter.
-class NodesView {
- public:
-  NodesView(const PluginCycle& cycle, const Selection& selection);
-  NodesView(const NodesView&) = delete;
-  NodesView& operator=(const NodesView&) = delete;
-
-  const berth_nodes* abi() const { return &abi_; }
-
- private:
-  static const berth_block* Block(const berth_nodes* self, uint32_t index) noexcept;
-
-  const PluginCycle& cycle_;
-  const Selection& selection_;
-  berth_nodes abi_;
-  berth_block block_{};
-  std::vector<berth_column> columns_;
+  mutable std::optional<SplitMix64> random_;  // The attempt's; empty before its first use.
 };
 
 }  // namespace berth::host

@@ -106,6 +106,7 @@ class Expander {
     spec.name = plugin.name.value;
     spec.args = plugin.args.value;
     spec.where = plugin.name.place.ToString();
+    if (plugin.deadline_ns.has_value()) spec.deadline_ns = plugin.deadline_ns->value;
     for (const auto& [pointer, place] : plugin.args.places) spec.places[pointer] = place.ToString();
     spec_.plugins.push_back(std::move(spec));
   }

@@ -20,7 +20,7 @@ class BindRunTest : public ::testing::Test {
     char name = 'A';
     for (const ScriptedAnswer& given : answers) {
       stage_.Add(std::string("puppet.") + name, {Point::kBind}).bind =
-          [this, name, given](const berth_binding&, berth_done* done, berth_status* status) {
+          [this, name, given](const berth_binding&, berth_done done, berth_status* status) {
             stage_.log.emplace_back(1, name);
             done_ = done;
             return Report(given, status);
@@ -44,7 +44,7 @@ class BindRunTest : public ::testing::Test {
   std::vector<std::string> TakeLog() { return std::exchange(stage_.log, {}); }
 
   Stage stage_;
-  berth_done* done_ = nullptr;
+  berth_done done_ = {};
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<BindRun> run_;
 };
@@ -80,7 +80,7 @@ TEST_F(BindRunTest, APendingPluginMaySkipLater) {
 TEST_F(BindRunTest, IgnoresLaterAnswersOfAPluginThatSkipped) {
   Cast({{BERTH_PENDING}, {BERTH_PENDING}});
   Start();
-  berth_done* first = done_;
+  berth_done first = done_;
   Answer({BERTH_SKIP});
   Stage::Complete(first, {BERTH_SUCCESS});
   stage_.Drain();
@@ -124,7 +124,7 @@ TEST_F(BindRunTest, SeveralRunsAtATime) {
   Cast({{BERTH_PENDING}});
   std::vector<std::unique_ptr<Binding>> bindings;
   std::vector<std::unique_ptr<BindRun>> runs;
-  std::vector<berth_done*> dones;
+  std::vector<berth_done> dones;
   for (int i = 0; i < 100; ++i) {
     bindings.push_back(stage_.MakeBinding());
     runs.push_back(std::make_unique<BindRun>(

@@ -1,5 +1,10 @@
 #include "host/runtime/run_changes.h"
 
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include "host/runtime/invoke.h"
 
 namespace berth::host {
@@ -11,11 +16,30 @@ void Notify(const PlannedPlugin& plugin, const berth_change& change) {
          {.pod = change.pod});
 }
 
+bool IsPendingChange(uint32_t kind) {
+  return kind == BERTH_CHANGE_PENDING_ADDED || kind == BERTH_CHANGE_PENDING_CHANGED ||
+         kind == BERTH_CHANGE_PENDING_REMOVED;
+}
+
+bool WantsPending(const PlannedPlugin& plugin) {
+  return (plugin.instance->changes()->flags & BERTH_CHANGES_PENDING) != 0;
+}
+
 }  // namespace
 
-ChangeHub::ChangeHub(Cache& cache) : cache_(cache) { cache_.SetObserver(this); }
+ChangeHub::ChangeHub(Cache& cache, SchedulingQueue* queue) : cache_(cache), queue_(queue) {
+  cache_.SetObserver(this);
+  if (queue_ == nullptr) return;
+  queue_->SetObserver(this);
+  queue_->ForEach([this](const QueuedEntity& entity) {
+    entity.ForEachPod([this](const PodRef& pod) { OnQueued(pod); });
+  });
+}
 
-ChangeHub::~ChangeHub() { cache_.SetObserver(nullptr); }
+ChangeHub::~ChangeHub() {
+  cache_.SetObserver(nullptr);
+  if (queue_ != nullptr) queue_->SetObserver(nullptr);
+}
 
 // --- plans ---------------------------------------------------------------------------------------
 
@@ -48,7 +72,24 @@ void ChangeHub::Replay(const PlannedPlugin& plugin) const {
       Notify(plugin, change);
     }
   }
+  if (WantsPending(plugin)) {
+    for (const PodRef& pod : PendingPods()) {
+      berth_change change = MakePendingChange(BERTH_CHANGE_PENDING_ADDED, pod);
+      change.flags = BERTH_CHANGE_REPLAY;
+      Notify(plugin, change);
+    }
+  }
   Notify(plugin, MakeChange(BERTH_CHANGE_SYNCED, 0));
+}
+
+std::vector<PodRef> ChangeHub::PendingPods() const {
+  std::vector<PodRef> pods;
+  for (const auto& [uid, queued] : queued_) {
+    if (queued.is_pending) pods.push_back(queued.pod);
+  }
+  std::ranges::sort(
+      pods, {}, [](const PodRef& pod) { return std::tuple(pod->meta().created_ns, pod->Key()); });
+  return pods;
 }
 
 // --- changes -------------------------------------------------------------------------------------
@@ -72,12 +113,56 @@ berth_change ChangeHub::MakePodChange(uint32_t kind, Row row, const PodRef& pod)
   return change;
 }
 
-void ChangeHub::NotifyAll(berth_change change) {
-  change.sequence = ++sequence_;
-  for (const Subscriber& each : subscribers_) Notify(*each.plugin, change);
+berth_change ChangeHub::MakePendingChange(uint32_t kind, const PodRef& pod) const {
+  berth_change change = MakeChange(kind, 0);
+  change.pod = &pod->view();
+  return change;
 }
 
+void ChangeHub::NotifyAll(berth_change change) {
+  change.sequence = ++sequence_;
+  const bool is_pending = IsPendingChange(change.kind);
+  for (const Subscriber& each : subscribers_) {
+    if (!is_pending || WantsPending(*each.plugin)) Notify(*each.plugin, change);
+  }
+}
+
+// --- pending pods --------------------------------------------------------------------------------
+
+void ChangeHub::OnQueued(const PodRef& pod) {
+  const auto [place, is_new] = queued_.try_emplace(std::string(pod->uid()), QueuedPod{pod});
+  QueuedPod& queued = place->second;
+  if (!is_new && !queued.is_pending) {
+    queued.pod = pod;  // It is assumed; this version is delivered if it is forgotten.
+    return;
+  }
+  if (is_new) {
+    queued.is_pending = cache_.RowOf(pod->uid()) == kNoRow;
+    if (queued.is_pending) NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_ADDED, pod));
+    return;
+  }
+  const PodRef old = std::exchange(queued.pod, pod);
+  if (old == pod) return;
+  berth_change change = MakePendingChange(BERTH_CHANGE_PENDING_CHANGED, pod);
+  change.old_pod = &old->view();
+  NotifyAll(change);
+}
+
+void ChangeHub::OnUnqueued(std::string_view uid) {
+  const auto found = queued_.find(uid);
+  if (found == queued_.end()) return;
+  const QueuedPod queued = std::move(found->second);
+  queued_.erase(found);
+  if (queued.is_pending) NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued.pod));
+}
+
+// --- the node table ------------------------------------------------------------------------------
+
 void ChangeHub::OnPodAdded(Row row, const PodRef& pod, bool assumed) {
+  const auto queued = queued_.find(pod->uid());
+  if (queued != queued_.end() && std::exchange(queued->second.is_pending, false)) {
+    NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued->second.pod));
+  }
   berth_change change = MakePodChange(BERTH_CHANGE_POD_ADDED, row, pod);
   if (assumed) change.flags = BERTH_CHANGE_ASSUMED;
   NotifyAll(change);
@@ -93,6 +178,11 @@ void ChangeHub::OnPodRemoved(Row row, const PodRef& pod, bool forgotten) {
   berth_change change = MakePodChange(BERTH_CHANGE_POD_REMOVED, row, pod);
   if (forgotten) change.flags = BERTH_CHANGE_FORGOTTEN;
   NotifyAll(change);
+  // A pod that left the queue meanwhile was deleted, or has no profile any more.
+  const auto queued = queued_.find(pod->uid());
+  if (!forgotten || queued == queued_.end()) return;
+  queued->second.is_pending = true;
+  NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_ADDED, queued->second.pod));
 }
 
 void ChangeHub::OnNodeAdded(Row row, const NodeRef& node) {

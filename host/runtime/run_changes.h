@@ -3,12 +3,16 @@
 #define BERTH_HOST_RUNTIME_RUN_CHANGES_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
 
+#include "host/base/string_map.h"
 #include "host/cache/cache.h"
 #include "host/cache/cache_observer.h"
+#include "host/queue/pending_observer.h"
+#include "host/queue/scheduling_queue.h"
 #include "host/runtime/plan.h"
 
 namespace berth::host {
@@ -17,19 +21,23 @@ namespace berth::host {
 // plugin at other points: an index of a plugin that misses changes would be wrong. Plans get a
 // change in the order in which they were added, and the plugins of a plan in the plan's order.
 //
+// A pod is pending while it is in the queue and not in the cache. While it is assumed, it is in
+// both.
+//
 // Threading: the scheduling thread.
-// Lifetime:  the cache must outlive it; plans must be removed before they are destroyed.
-class ChangeHub final : public CacheObserver {
+// Lifetime:  cache and queue must outlive it; plans must be removed before they are destroyed.
+class ChangeHub final : public CacheObserver, public PendingObserver {
  public:
-  // Registers as the cache's observer.
-  explicit ChangeHub(Cache& cache);
+  // Registers as the observer of the cache and of the queue, which may be null.
+  explicit ChangeHub(Cache& cache, SchedulingQueue* queue = nullptr);
   ~ChangeHub() override;
   ChangeHub(const ChangeHub&) = delete;
   ChangeHub& operator=(const ChangeHub&) = delete;
 
   // Delivers the present state to the plan's subscribers (REPLAY: the nodes, then the pods, both by
-  // row), then SYNCED, and every change from then on. A replay is no change: it carries the
-  // sequence number of the last change, and other plans do not get it.
+  // row, then the pending pods in the order of their creation), then SYNCED, and every change from
+  // then on. A replay is no change: it carries the sequence number of the last change, and other
+  // plans do not get it.
   void AddPlan(const Plan& plan);
   // Stops deliveries to the plan. Does nothing if the plan was never added.
   void RemovePlan(const Plan& plan);
@@ -42,8 +50,15 @@ class ChangeHub final : public CacheObserver {
   void OnNodeAdded(Row row, const NodeRef& node) override;
   void OnNodeChanged(Row row, const NodeRef& old, const NodeRef& node) override;
   void OnNodeRemoved(Row row, const NodeRef& node) override;
+  void OnQueued(const PodRef& pod) override;
+  void OnUnqueued(std::string_view uid) override;
 
  private:
+  // A pod in the queue.
+  struct QueuedPod {
+    PodRef pod;  // The version that was delivered last, or the queue's if it is not pending.
+    bool is_pending = false;
+  };
   struct Subscriber {
     const Plan* plan;
     const PlannedPlugin* plugin;
@@ -51,10 +66,14 @@ class ChangeHub final : public CacheObserver {
 
   berth_change MakeChange(uint32_t kind, Row row) const;
   berth_change MakePodChange(uint32_t kind, Row row, const PodRef& pod) const;
+  berth_change MakePendingChange(uint32_t kind, const PodRef& pod) const;
   void Replay(const PlannedPlugin& plugin) const;
+  std::vector<PodRef> PendingPods() const;
   void NotifyAll(berth_change change);
 
   Cache& cache_;
+  SchedulingQueue* const queue_;
+  StringMap<QueuedPod> queued_;  // By uid.
   std::vector<Subscriber> subscribers_;
   uint64_t sequence_ = 0;
 };

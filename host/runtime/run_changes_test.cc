@@ -1,12 +1,18 @@
 // ChangeHub: every change of the node table is delivered to the plugins with the Changes point.
 #include "host/runtime/run_changes.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_clock.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -21,15 +27,24 @@ std::string NameOf(const berth_meta* meta) {
 
 // Returns "#4 pod added p:2 on n1:1 at 1 (assumed)" and the like.
 std::string Describe(const berth_change& change) {
-  constexpr const char* kKinds[] = {"",           "pod added",    "pod changed",  "pod removed",
-                                    "node added", "node changed", "node removed", "synced"};
+  constexpr const char* kKinds[] = {"",
+                                    "pod added",
+                                    "pod changed",
+                                    "pod removed",
+                                    "node added",
+                                    "node changed",
+                                    "node removed",
+                                    "synced",
+                                    "pending added",
+                                    "pending changed",
+                                    "pending removed"};
   std::string text = "#" + std::to_string(change.sequence) + " " + kKinds[change.kind];
   const bool of_pod = change.pod != nullptr;
   if (of_pod) text += " " + NameOf(change.pod->meta);
   if (change.old_pod != nullptr) text += " was " + NameOf(change.old_pod->meta);
   if (change.node != nullptr) text += (of_pod ? " on " : " ") + NameOf(change.node->meta);
   if (change.old_node != nullptr) text += " was " + NameOf(change.old_node->meta);
-  if (change.kind != BERTH_CHANGE_SYNCED) text += " at " + std::to_string(change.row);
+  if (change.kind < BERTH_CHANGE_SYNCED) text += " at " + std::to_string(change.row);
   if ((change.flags & BERTH_CHANGE_ASSUMED) != 0) text += " (assumed)";
   if ((change.flags & BERTH_CHANGE_FORGOTTEN) != 0) text += " (forgotten)";
   if ((change.flags & BERTH_CHANGE_REPLAY) != 0) text += " (replay)";
@@ -211,6 +226,193 @@ TEST_F(ChangeHubTest, AViewIsValidUntilItsReplacementOrRemovalWasDelivered) {
   cache.RemoveNode("n0");
   ASSERT_TRUE(cache.RemovePod("uid-p").ok());
   ASSERT_TRUE(cache.RemovePod("uid-q").ok());
+}
+
+// --- pending pods --------------------------------------------------------------------------------
+
+class PendingTest : public ::testing::Test, public QueuePolicy, public QueueOrder {
+ protected:
+  PendingTest() {
+    a_ = &stage_.Add("puppet.A", {Point::kChanges});
+    a_->pending_changes = true;
+    a_->change = Note("A ");
+    b_ = &stage_.Add("puppet.B", {Point::kChanges});
+    b_->change = Note("B ");
+    stage_.Build();
+    hub_.AddPlan(stage_.plan());
+    stage_.log.clear();
+  }
+
+  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId>) override {
+    stage_.log.push_back("PreEnqueue " + std::string(pod->name()));
+    return std::nullopt;
+  }
+  std::span<const Interest> interests() const override { return {}; }
+  bool Hint(const Interest&, const berth_queued&, const berth_event&) override { return true; }
+  bool has_key() const override { return true; }
+  SortKey KeyOf(const berth_queued&) const override { return {}; }
+  bool Less(const berth_queued&, const berth_queued&) const override { return false; }
+
+  // The kind of the change, the plugin and the pod: "A pending added p".
+  std::function<void(const berth_change&)> Note(const std::string& who) {
+    return [this, who](const berth_change& change) {
+      constexpr const char* kKinds[] = {"",
+                                        "added",
+                                        "changed",
+                                        "removed",
+                                        "node added",
+                                        "node changed",
+                                        "node removed",
+                                        "synced",
+                                        "pending added",
+                                        "pending changed",
+                                        "pending removed"};
+      std::string text = who + kKinds[change.kind];
+      if (change.pod != nullptr) text += " " + NameOf(change.pod->meta);
+      if (change.old_pod != nullptr) text += " was " + NameOf(change.old_pod->meta);
+      if ((change.flags & BERTH_CHANGE_REPLAY) != 0) text += " (replay)";
+      if (change.kind > BERTH_CHANGE_SYNCED) {
+        EXPECT_EQ(change.row, 0U);
+        EXPECT_EQ(change.node, nullptr);
+        EXPECT_EQ(change.pod->node_name, kNoId);
+      }
+      stage_.log.push_back(text);
+    };
+  }
+  PodRef MakePod(const std::string& name, int version = 1, const std::string& node = "") {
+    return stage_.objects().Pod({.name = name,
+                                 .node = node,
+                                 .meta = R"("resourceVersion":")" + std::to_string(version) + '"'});
+  }
+  std::vector<std::string> Take() { return std::exchange(stage_.log, {}); }
+  Status Assume(const PodRef& pod) {
+    const Row row = stage_.table().FindNode("n0");
+    const PodRef assumed = WithNode(pod, stage_.table().node_views()[row]->name, "1");
+    return stage_.cache().AssumePod(assumed, row);
+  }
+
+  Stage stage_;
+  TestClock clock_;
+  SchedulingQueue queue_{*this, *this, clock_, {}};
+  ChangeHub hub_{stage_.cache(), &queue_};
+  Puppet* a_;
+  Puppet* b_;
+};
+
+TEST_F(PendingTest, OnlyAPluginThatAsksGetsPendingPods) {
+  queue_.Add(MakePod("p"));
+  EXPECT_THAT(Take(), ElementsAre("A pending added p:1", "PreEnqueue p"));
+  queue_.Update(MakePod("p", 2));
+  EXPECT_THAT(Take(), ElementsAre("A pending changed p:2 was p:1"));
+  queue_.Remove("uid-p");
+  EXPECT_THAT(Take(), ElementsAre("A pending removed p:2"));
+  queue_.Remove("uid-p");
+  EXPECT_THAT(Take(), IsEmpty());
+}
+
+TEST_F(PendingTest, TheSameVersionIsNoChange) {
+  const PodRef pod = MakePod("p");
+  queue_.Add(pod);
+  Take();
+  queue_.Update(pod);
+  EXPECT_THAT(Take(), IsEmpty());
+}
+
+TEST_F(PendingTest, APodIsNeverPendingAndOnANode) {
+  const PodRef pod = MakePod("p");
+  queue_.Add(pod);
+  queue_.Pop();
+  Take();
+  ASSERT_TRUE(Assume(pod).ok());
+  EXPECT_THAT(Take(), ElementsAre("A pending removed p:1", "A added p:1", "B added p:1"));
+  ASSERT_TRUE(stage_.cache().ForgetPod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("A removed p:1", "B removed p:1", "A pending added p:1"));
+  queue_.Return("uid-p", {});
+  EXPECT_THAT(Take(), ElementsAre("PreEnqueue p"));
+}
+
+TEST_F(PendingTest, AForgottenPodHasItsLatestVersion) {
+  const PodRef pod = MakePod("p");
+  queue_.Add(pod);
+  queue_.Pop();
+  ASSERT_TRUE(Assume(pod).ok());
+  Take();
+  queue_.Update(MakePod("p", 2));
+  EXPECT_THAT(Take(), IsEmpty()) << "the pod is on its node";
+  ASSERT_TRUE(stage_.cache().ForgetPod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("A removed p:1", "B removed p:1", "A pending added p:2"));
+}
+
+TEST_F(PendingTest, ADeletedPodDoesNotComeBackWhenItIsForgotten) {
+  const PodRef pod = MakePod("p");
+  queue_.Add(pod);
+  queue_.Pop();
+  ASSERT_TRUE(Assume(pod).ok());
+  queue_.Remove("uid-p");
+  Take();
+  ASSERT_TRUE(stage_.cache().ForgetPod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("A removed p:1", "B removed p:1"));
+  EXPECT_FALSE(queue_.Return("uid-p", {}));
+  EXPECT_THAT(Take(), IsEmpty());
+}
+
+TEST_F(PendingTest, ABoundPodLeavesSilently) {
+  const PodRef pod = MakePod("p");
+  queue_.Add(pod);
+  queue_.Pop();
+  ASSERT_TRUE(Assume(pod).ok());
+  Take();
+  ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", 2, "n0")).ok());
+  queue_.Done("uid-p");
+  EXPECT_THAT(Take(), ElementsAre("A changed p:2 was p:1", "B changed p:2 was p:1"));
+  ASSERT_TRUE(stage_.cache().RemovePod("uid-p").ok());
+  EXPECT_THAT(Take(), ElementsAre("A removed p:2", "B removed p:2"));
+}
+
+// The router updates the cache before the queue.
+TEST_F(PendingTest, APodThatAnotherClientBoundIsNoLongerPending) {
+  queue_.Add(MakePod("p"));
+  Take();
+  ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", 2, "n1")).ok());
+  EXPECT_THAT(Take(), ElementsAre("A pending removed p:1", "A added p:2", "B added p:2"));
+  queue_.Remove("uid-p", "n1");
+  EXPECT_THAT(Take(), IsEmpty());
+}
+
+TEST_F(PendingTest, TheReplayHasThePendingPods) {
+  for (const char* name : {"z", "b", "y"}) queue_.Add(MakePod(name));
+  queue_.Pop();
+  ASSERT_TRUE(Assume(queue_.PodOf("uid-b")).ok());
+  hub_.RemovePlan(stage_.plan());
+  Take();
+  hub_.AddPlan(stage_.plan());
+  const std::vector<std::string> replay = Take();
+  ASSERT_GT(replay.size(), 6U);
+  EXPECT_THAT(replay, ::testing::Contains("A added b:1 (replay)"));
+  EXPECT_THAT(replay, ::testing::Not(::testing::Contains("A pending added b:1 (replay)")));
+  const auto first = std::ranges::find(replay, "A pending added y:1 (replay)");
+  ASSERT_NE(first, replay.end());
+  EXPECT_EQ(*(first + 1), "A pending added z:1 (replay)");
+  EXPECT_EQ(*(first + 2), "A synced");
+  EXPECT_THAT(replay, ::testing::Not(::testing::Contains(::testing::HasSubstr("B pending"))));
+}
+
+TEST_F(PendingTest, PendingChangesHaveNumbersToo) {
+  queue_.Add(MakePod("p"));
+  EXPECT_EQ(hub_.sequence(), 1U);
+  queue_.Remove("uid-p");
+  EXPECT_EQ(hub_.sequence(), 2U);
+}
+
+TEST_F(PendingTest, AHubOverAFilledQueueHasItsPods) {
+  queue_.SetObserver(nullptr);
+  queue_.Add(MakePod("p"));
+  ChangeHub hub(stage_.cache(), &queue_);
+  Take();
+  hub.AddPlan(stage_.plan());
+  EXPECT_THAT(Take(), ::testing::Contains("A pending added p:1 (replay)"));
+  hub.RemovePlan(stage_.plan());
+  queue_.SetObserver(&hub_);
 }
 
 }  // namespace

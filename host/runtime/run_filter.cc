@@ -3,53 +3,35 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
-#include "host/runtime/invoke.h"
+#include "host/runtime/filter_call.h"
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/plugin_error.h"
 #include "host/runtime/what_if.h"
 
 namespace berth::host {
 namespace {
 
-bool IsVerdict(uint8_t code) {
-  return code == BERTH_SUCCESS || code == BERTH_ERROR || code == BERTH_UNSCHEDULABLE ||
-         code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE || code == BERTH_PENDING;
-}
-
-// The value of verdicts before the call. No plugin may give it, so that missing verdicts are found.
-constexpr uint8_t kUnwritten = 0xff;
-
-// Returns the error for a verdict that is neither Success nor a rejection.
-PluginStatus NodeFailed(const PluginCycle& cycle, std::string_view node, uint8_t code,
-                        uint64_t reasons) {
-  const PlannedPlugin& plugin = cycle.plugin();
-  const std::string on = " for node " + std::string(node);
-  if (!IsVerdict(code)) {
-    const std::string what = code == kUnwritten ? "no verdict" + on
-                                                : "verdict " + std::to_string(code) + on +
-                                                      " is not a valid verdict of Filter";
-    plugin.host->NoteFault(Point::kFilter, FaultKind::kBadVerdict, what);
-    return PluginError(plugin, Point::kFilter, what);
-  }
-  const std::string text = Join(cycle.ReasonTexts(reasons), ", ");
-  return PluginError(plugin, Point::kFilter, text.empty() ? "plugin returned Error" + on : text);
-}
-
-// Calls the plugin for a block, and returns an error if the call failed.
-PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, berth_filter_out& out) {
-  const PluginAnswer answer =
-      Invoke(cycle, Point::kFilter, [&](auto& instance, auto* abi, berth_status* status) {
-        return instance.filter()->filter(instance.self(), abi, &block, &out, status);
-      });
-  return answer.ok() ? PluginStatus() : AnswerError(cycle.plugin(), Point::kFilter, answer);
-}
+// Consecutive Filters that are called block by block, after a whole Filter.
+struct FilterStage {
+  uint32_t whole = kNoPlugin;  // Called first; kNoPlugin in the first stage.
+  std::vector<uint32_t> in_blocks;
+};
 
 // The memory of one pass over the candidates. Verdicts are indexed by block index.
 class FilterPass {
  public:
-  explicit FilterPass(Attempt& attempt) : attempt_(attempt) {
+  explicit FilterPass(Attempt& attempt) : attempt_(attempt), stages_(1) {
     for (const PlannedUse& use : attempt.plan().At(Point::kFilter)) {
-      if (!attempt.cycle(use.plugin).skip_filter) uses_.push_back(use.plugin);
+      const PluginCycle& cycle = attempt.cycle(use.plugin);
+      if (cycle.skip_filter) continue;
+      uses_.push_back(use.plugin);
+      if (FiltersWhole(cycle.plugin())) {
+        stages_.push_back({use.plugin, {}});
+      } else {
+        stages_.back().in_blocks.push_back(use.plugin);
+      }
     }
     out_ = {.struct_size = sizeof(berth_filter_out),
             .reserved = 0,
@@ -67,8 +49,31 @@ class FilterPass {
   }
 
   // `rejected`: rows that already have a verdict, ascending.
-  PluginStatus Run(const Selection::Block& block, std::span<const Row> rejected) {
-    const auto selected = attempt_.candidates->SelectedOf(block);
+  PluginStatus Run(std::span<const Row> rejected) {
+    PluginStatus status = RunInBlocks(stages_.front(), *attempt_.candidates, rejected);
+    for (size_t i = 1; i < stages_.size() && status.ok() && attempt_.feasible.size() > 0; ++i) {
+      const Selection survivors = std::exchange(attempt_.feasible, {});
+      status = RunWhole(stages_[i].whole, survivors);
+      if (!status.ok() || stages_[i].in_blocks.empty()) continue;
+      const Selection left = std::exchange(attempt_.feasible, {});
+      status = RunInBlocks(stages_[i], left, {});
+    }
+    return status;
+  }
+
+ private:
+  // Appends the rows that pass the stage's Filters to `feasible`.
+  PluginStatus RunInBlocks(const FilterStage& stage, const Selection& from,
+                           std::span<const Row> rejected) {
+    for (const Selection::Block& block : from.blocks()) {
+      PluginStatus status = RunBlock(stage, block, from.SelectedOf(block), rejected);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  PluginStatus RunBlock(const FilterStage& stage, const Selection::Block& block,
+                        std::span<const uint32_t> selected, std::span<const Row> rejected) {
     std::ranges::copy(selected, survivors_.begin());
     n_ = block.n_selected;
     if (!rejected.empty()) {
@@ -78,7 +83,7 @@ class FilterPass {
       const auto end = std::remove_if(survivors_.begin(), survivors_.begin() + n_, has_verdict);
       n_ = static_cast<uint32_t>(end - survivors_.begin());
     }
-    for (const uint32_t plugin : uses_) {
+    for (const uint32_t plugin : stage.in_blocks) {
       if (n_ == 0) return {};
       if (PluginStatus status = RunPlugin(plugin, block); !status.ok()) return status;
     }
@@ -86,10 +91,33 @@ class FilterPass {
     return {};
   }
 
- private:
+  // Appends the rows that pass the whole Filter to `feasible`.
+  PluginStatus RunWhole(uint32_t plugin, const Selection& from) {
+    PluginCycle& cycle = attempt_.cycle(plugin);
+    const NodesView nodes(cycle, from);
+    std::vector<Row> rows;
+    rows.reserve(from.size());
+    for (const Selection::Block& block : from.blocks()) {
+      for (const uint32_t index : from.SelectedOf(block)) rows.push_back(block.first_row + index);
+    }
+    WholeFilterCall call(attempt_.table());
+    if (PluginStatus status = call.Run(cycle, nodes, rows); !status.ok()) return status;
+    std::vector<Row> passed;
+    for (const Row row : rows) {
+      if (call.code(row) == BERTH_SUCCESS) {
+        passed.push_back(row);
+      } else if (PluginStatus status = Reject(plugin, row, call.code(row), call.reasons(row));
+                 !status.ok()) {
+        return status;
+      }
+    }
+    attempt_.feasible.AssignRows(attempt_.table(), passed);
+    return {};
+  }
+
   PluginStatus RunPlugin(uint32_t plugin, const Selection::Block& block) {
     PluginCycle& cycle = attempt_.cycle(plugin);
-    std::fill_n(codes_.begin(), block.count, kUnwritten);
+    std::fill_n(codes_.begin(), block.count, kUnwrittenVerdict);
     std::fill_n(reasons_.begin(), block.count, uint64_t{0});
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
@@ -126,18 +154,27 @@ class FilterPass {
         survivors_[kept++] = index;
         continue;
       }
-      if (code == BERTH_ERROR || !IsVerdict(code)) {
-        return NodeFailed(attempt_.cycle(plugin), attempt_.table().node(first_row + index)->name(),
-                          code, reasons_[index]);
+      if (PluginStatus status = Reject(plugin, first_row + index, code, reasons_[index]);
+          !status.ok()) {
+        return status;
       }
-      attempt_.verdicts[first_row + index] = {reasons_[index], plugin, code};
     }
     n_ = kept;
     return {};
   }
 
+  // Records the verdict of one row. Returns an error if it is no rejection.
+  PluginStatus Reject(uint32_t plugin, Row row, uint8_t code, uint64_t reasons) {
+    if (!IsNodeRejection(code)) {
+      return NodeFailed(attempt_.cycle(plugin), attempt_.table().node(row)->name(), code, reasons);
+    }
+    attempt_.verdicts[row] = {reasons, plugin, code};
+    return {};
+  }
+
   Attempt& attempt_;
   std::vector<uint32_t> uses_;
+  std::vector<FilterStage> stages_;
   std::array<uint32_t, kBlockRows> survivors_;
   uint32_t n_ = 0;
   alignas(64) std::array<uint8_t, kBlockRows> codes_;
@@ -164,13 +201,14 @@ std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Nominator& 
 // Sets `verdict` to that of the row with its nominated pods added.
 PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, Row row,
                                  RowVerdict& verdict) {
-  auto what_if = WhatIf::Begin(attempt, row);
-  if (!what_if.ok()) return PluginStatus::Error({}, std::string(what_if.status().message()));
+  WhatIf what_if(attempt, {&row, 1});
   for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
     if (!CountsAgainst(pod->view(), attempt.pod->view())) continue;
-    if (PluginStatus status = (*what_if)->AddPod(pod->view()); !status.ok()) return status;
+    if (PluginStatus status = what_if.AddPod(0, pod->view()); !status.ok()) return status;
   }
-  return (*what_if)->RunFilters(verdict);
+  PluginStatus status = what_if.RunFilters(kOneIndex, {&verdict, 1});
+  if (!status.ok()) return status;
+  return verdict.code == BERTH_ERROR ? what_if.error(0) : PluginStatus();
 }
 
 }  // namespace
@@ -188,40 +226,7 @@ PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator) {
     attempt.verdicts[row] = verdict;
     rejected.push_back(row);
   }
-  for (const Selection::Block& block : attempt.candidates->blocks()) {
-    if (PluginStatus status = pass.Run(block, rejected); !status.ok()) return status;
-  }
-  return {};
-}
-
-PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const Plan& plan,
-                                   PrivateRows& rows, uint32_t index, RowVerdict& verdict) {
-  std::vector<uint8_t> codes(rows.size());
-  std::vector<uint64_t> reasons(rows.size());
-  std::vector<berth_column> columns;
-  berth_filter_out out{.struct_size = sizeof(berth_filter_out),
-                       .reserved = 0,
-                       .codes = codes.data(),
-                       .reasons = reasons.data()};
-  verdict = {};
-  for (const PlannedUse& use : plan.At(Point::kFilter)) {
-    if (cycles[use.plugin] == nullptr) continue;
-    PluginCycle& cycle = *cycles[use.plugin];
-    if (auto error = QuarantineError(cycle.plugin(), Point::kFilter)) return *std::move(error);
-    std::ranges::fill(codes, kUnwritten);
-    std::ranges::fill(reasons, uint64_t{0});
-    const berth_block block = cycle.BlockFor(rows, columns);
-    if (PluginStatus status = FilterBlock(cycle, block, out); !status.ok()) return status;
-    const uint8_t answer = codes[index];
-    if (answer == BERTH_SUCCESS) continue;
-    if (answer == BERTH_ERROR || !IsVerdict(answer)) {
-      const std::string_view node = Text(rows.node_views()[index]->meta->name);
-      return NodeFailed(cycle, node, answer, reasons[index]);
-    }
-    verdict = {reasons[index], use.plugin, answer};
-    return {};
-  }
-  return {};
+  return pass.Run(rejected);
 }
 
 }  // namespace berth::host

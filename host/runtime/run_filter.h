@@ -2,10 +2,6 @@
 #ifndef BERTH_HOST_RUNTIME_RUN_FILTER_H_
 #define BERTH_HOST_RUNTIME_RUN_FILTER_H_
 
-#include <cstdint>
-#include <span>
-
-#include "host/cache/private_rows.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"
 #include "host/runtime/plugin_status.h"
@@ -13,8 +9,9 @@
 namespace berth::host {
 
 // Runs the Filters over `attempt.candidates`, block by block; within a block plugin by plugin, each
-// over the rows that passed the previous one. Fills in `verdicts` of the rejected rows and
-// `feasible`.
+// over the rows that passed the previous one. A whole Filter (BERTH_FILTER_WHOLE) is called once,
+// over the rows of all blocks that passed the Filters before it. Fills in `verdicts` of the
+// rejected rows and `feasible`.
 //
 // A row with nominated pods that count against this pod (CountsAgainst) must also pass with those
 // pods added, which is tried first; a rejection then is the verdict of the row. This costs a
@@ -24,12 +21,6 @@ namespace berth::host {
 // Returns:   success; an error when a plugin failed, which fails the cycle.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunFilterPluginsWithNominatedPods)
 PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator);
-
-// Runs the Filters over all of `rows` and sets `verdict` to that of row `index`. `cycles`: by
-// plugin of the plan; null for a plugin that is not called.
-// Returns: success, whatever the verdict is; an error when a plugin failed.
-PluginStatus RunFilterOnPrivateRow(std::span<PluginCycle* const> cycles, const Plan& plan,
-                                   PrivateRows& rows, uint32_t index, RowVerdict& verdict);
 
 }  // namespace berth::host
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "host/base/time_units.h"
 #include "host/runtime/invoke.h"
@@ -17,13 +18,14 @@ constexpr int64_t kMaxTimeoutNs = 15 * 60 * kSecond;
 }  // namespace
 
 PermitResult RunPermit(Attempt& attempt, Row row) {
-  const berth_target target{
-      .struct_size = sizeof(berth_target), .row = row, .node = attempt.table().node_views()[row]};
+  std::vector<berth_column> columns;
   PermitResult result;
   for (const PlannedUse& use : attempt.plan().At(Point::kPermit)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kPermit)) return {*std::move(error), {}};
+    const berth_block block = cycle.BlockFor(row, 1, kOneIndex, columns);
+    const berth_target target = TargetIn(block);
     int64_t timeout_ns = 0;
     PluginAnswer answer =
         Invoke(cycle, Point::kPermit, [&](auto& instance, auto* abi, berth_status* status) {

@@ -30,6 +30,23 @@ class RunPermitTest : public ::testing::Test {
   Stage stage_;
 };
 
+TEST_F(RunPermitTest, TheTargetLeadsToColumnsAndPods) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kPermit});
+  a.columns = {"pods.count"};
+  bool called = false;
+  a.permit = [&called](const berth_cycle&, const berth_target& target, int64_t*, berth_status*) {
+    called = true;
+    EXPECT_EQ(Text(target.block->nodes[target.index]->meta->name), "n1");
+    EXPECT_EQ(target.block->pods[target.index].count, 1U);
+    EXPECT_EQ(static_cast<const int64_t*>(target.block->columns[0].data)[target.index], 1);
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  ASSERT_TRUE(stage_.cache().AddPod(stage_.objects().Pod({.name = "x", .node = "n1"})).ok());
+  EXPECT_TRUE(RunPermit(stage_.Begin(), stage_.table().FindNode("n1")).status.ok());
+  EXPECT_TRUE(called);
+}
+
 struct PermitCase {
   const char* description;
   ScriptedAnswer given;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/runtime/invoke.h"
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/plugin_error.h"
 
 namespace berth::host {

@@ -143,7 +143,7 @@ class PreBindRunTest : public ::testing::Test {
       const char name = static_cast<char>(std::toupper(letter));
       Puppet& puppet = stage_.Add(std::string("puppet.") + name, {Point::kPreBind});
       puppet.is_parallel = letter == name;
-      puppet.pre_bind = [this, name](const berth_binding& binding, berth_done* done,
+      puppet.pre_bind = [this, name](const berth_binding& binding, berth_done done,
                                      berth_status* status) {
         stage_.log.emplace_back(1, name);
         done_[name] = done;
@@ -171,7 +171,7 @@ class PreBindRunTest : public ::testing::Test {
 
   Stage stage_;
   std::map<char, ScriptedAnswer> immediate_answers_;  // By plugin; the others are pending.
-  std::map<char, berth_done*> done_;
+  std::map<char, berth_done> done_;
   std::map<char, const berth_binding*> shown_;
   std::unique_ptr<Binding> binding_;
   std::unique_ptr<PreBindRun> run_;
@@ -264,7 +264,7 @@ TEST_F(PreBindRunTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   immediate_answers_['B'] = {BERTH_ERROR, {"boom"}};
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B"));
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']));
   Answer('A');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.B\": boom"));
 }
@@ -276,8 +276,8 @@ TEST_F(PreBindRunTest, AFailureCancelsTheGroupAndWaitsForIt) {
   Answer('A');
   Answer('C', {BERTH_ERROR, {"boom"}});
   EXPECT_THAT(TakeLog(), IsEmpty());
-  EXPECT_FALSE(BERTH_CANCELED(shown_['A']));
-  EXPECT_TRUE(BERTH_CANCELED(shown_['B']));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['B']));
   Answer('B');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
 }
@@ -295,7 +295,7 @@ TEST_F(PreBindRunTest, ACancelledBindingStartsNoFurtherGroup) {
   Cast("ab");
   Start();
   binding_->Cancel();
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']));
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
   Answer('A');
   EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
@@ -314,11 +314,11 @@ TEST_F(PreBindRunTest, EveryPluginHasItsOwnDeadline) {
   Cast("ABc");
   Start();
   stage_.AdvanceTime(kSecond);
-  EXPECT_TRUE(BERTH_CANCELED(shown_['A']) && BERTH_CANCELED(shown_['B']));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(shown_['A']) && BERTH_IS_CANCELLED(shown_['B']));
   Answer('A');
   Answer('B');
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
-  EXPECT_FALSE(BERTH_CANCELED(shown_['C']));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(shown_['C']));
   stage_.AdvanceTime(2 * kSecond);
   EXPECT_THAT(TakeLog(),
               ElementsAre("Error: running PreBind plugin \"puppet.C\": no answer within 2s"));

@@ -6,6 +6,7 @@
 
 #include "host/base/sorted_vector.h"
 #include "host/runtime/invoke.h"
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/plugin_error.h"
 
 namespace berth::host {

@@ -23,4 +23,21 @@ bool PluginQueueOrder::Less(const berth_queued& a, const berth_queued& b) const 
                 {.pod = a.pod}) != 0;
 }
 
+uint64_t PluginQueueOrder::LaneOf(const berth_queued& queued) const {
+  return Invoke(*plugin_, Point::kQueueSort,
+                [&](auto& instance) { return sort_->lane(instance.self(), &queued); },
+                {.pod = queued.pod});
+}
+
+size_t PluginQueueOrder::NextLane(std::span<const berth_lane> lanes) const {
+  const uint32_t next = Invoke(*plugin_, Point::kQueueSort, [&](auto& instance) {
+    return sort_->next(instance.self(), AsArray(lanes));
+  });
+  if (next < lanes.size()) return next;
+  plugin_->host->NoteFault(Point::kQueueSort, FaultKind::kBadCode,
+                           "next returned the index " + std::to_string(next) + " of " +
+                               std::to_string(lanes.size()) + " lanes");
+  return 0;
+}
+
 }  // namespace berth::host

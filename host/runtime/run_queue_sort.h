@@ -2,6 +2,10 @@
 #ifndef BERTH_HOST_RUNTIME_RUN_QUEUE_SORT_H_
 #define BERTH_HOST_RUNTIME_RUN_QUEUE_SORT_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include <berth/abi.h>
 
 #include "host/queue/queue_order.h"
@@ -21,10 +25,15 @@ class PluginQueueOrder final : public QueueOrder {
   bool has_key() const override { return sort_ != nullptr && sort_->key != nullptr; }
   SortKey KeyOf(const berth_queued& queued) const override;
   bool Less(const berth_queued& a, const berth_queued& b) const override;
+  bool has_lanes() const override { return sort_ != nullptr && sort_->lane != nullptr; }
+  uint64_t LaneOf(const berth_queued& queued) const override;
+  // Returns the first lane if the plugin returns an index that is out of range, which is a fault of
+  // the plugin.
+  size_t NextLane(std::span<const berth_lane> lanes) const override;
 
  private:
   const PlannedPlugin* plugin_ = nullptr;
-  const berth_queue_sort* sort_ = nullptr;
+  const berth_queue_sort_2* sort_ = nullptr;
 };
 
 }  // namespace berth::host

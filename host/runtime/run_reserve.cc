@@ -1,6 +1,7 @@
 #include "host/runtime/run_reserve.h"
 
 #include <utility>
+#include <vector>
 
 #include "host/runtime/invoke.h"
 #include "host/runtime/plugin_error.h"
@@ -8,12 +9,13 @@
 namespace berth::host {
 
 PluginStatus RunReserve(Attempt& attempt, Row row) {
-  const berth_target target{
-      .struct_size = sizeof(berth_target), .row = row, .node = attempt.table().node_views()[row]};
+  std::vector<berth_column> columns;
   for (const PlannedUse& use : attempt.plan().At(Point::kReserve)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kReserve)) return *std::move(error);
+    const berth_block block = cycle.BlockFor(row, 1, kOneIndex, columns);
+    const berth_target target = TargetIn(block);
     PluginAnswer answer =
         Invoke(cycle, Point::kReserve, [&](auto& instance, auto* abi, berth_status* status) {
           return instance.reserve()->reserve(instance.self(), abi, &target, status);

@@ -37,6 +37,38 @@ class RunReserveTest : public ::testing::Test {
   Stage stage_;
 };
 
+// The columns and pods of the target are those of the table at the time of the call.
+TEST_F(RunReserveTest, TheTargetLeadsToColumnsAndPods) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kReserve});
+  a.columns = {"pods.count", "alloc.cpu"};
+  std::string seen;
+  a.reserve = [&seen](const berth_cycle&, const berth_target& target, berth_status*) {
+    const berth_block& block = *target.block;
+    const auto value = [&](uint32_t column) {
+      const berth_column& values = block.columns[column];
+      const auto* at = static_cast<const std::byte*>(values.data) + target.index * values.stride;
+      return std::to_string(*reinterpret_cast<const int64_t*>(at));
+    };
+    EXPECT_EQ(block.rows[target.index], target.row);
+    EXPECT_EQ(block.nodes[target.index], target.node);
+    EXPECT_EQ(block.n_columns, 2U);
+    seen = value(0) + " pods, " + value(1) + " cpu:";
+    const berth_pod_list& pods = block.pods[target.index];
+    for (uint64_t i = 0; i < pods.count; ++i)
+      seen += " " + std::string(Text(pods.data[i]->meta->name));
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  ASSERT_TRUE(stage_.cache().AddPod(stage_.objects().Pod({.name = "x", .node = "n2"})).ok());
+  Attempt& attempt = stage_.Begin();
+  const Row row = stage_.table().FindNode("n2");
+  EXPECT_TRUE(RunReserve(attempt, row).ok());
+  EXPECT_EQ(seen, "1 pods, 4000 cpu: x");
+  ASSERT_TRUE(stage_.cache().AddPod(stage_.objects().Pod({.name = "y", .node = "n2"})).ok());
+  EXPECT_TRUE(RunReserve(attempt, row).ok());
+  EXPECT_EQ(seen, "2 pods, 4000 cpu: x y");
+}
+
 struct ReserveCase {
   const char* description;
   ScriptedAnswer given;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "host/runtime/invoke.h"
+#include "host/runtime/nodes_view.h"
 #include "host/runtime/plugin_error.h"
 
 namespace berth::host {
@@ -114,6 +115,14 @@ int64_t Clamp(Int score) {
 template <class Int>
 void NormalizeIn(uint32_t mode, std::span<int64_t> scores, Int low, Int high) {
   constexpr Int kMax = BERTH_SCORE_MAX;
+  if (mode == BERTH_NORMALIZE_MIN_MAX_FLOAT) {
+    const Int spread = high - low;
+    for (int64_t& score : scores) {
+      const double share = static_cast<double>(score - low) / static_cast<double>(spread);
+      score = spread == 0 ? 0 : static_cast<int64_t>(double{BERTH_SCORE_MAX} * share);
+    }
+    return;
+  }
   if (mode == BERTH_NORMALIZE_MIN_MAX) {
     const Int spread = high - low;
     for (int64_t& score : scores) {

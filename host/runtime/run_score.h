@@ -23,7 +23,8 @@ PluginStatus RunPreScore(Attempt& attempt);
 PluginStatus RunScore(Attempt& attempt);
 
 // Normalizes scores in place. `mode`: BERTH_NORMALIZE_*, except custom. Divides integers as
-// kube-scheduler does (pkg/scheduler/framework/plugins/helper/normalize_score.go).
+// kube-scheduler does (pkg/scheduler/framework/plugins/helper/normalize_score.go), except for
+// MIN_MAX_FLOAT (pkg/scheduler/framework/plugins/interpodaffinity/scoring.go).
 void Normalize(uint32_t mode, std::span<int64_t> scores);
 
 }  // namespace berth::host

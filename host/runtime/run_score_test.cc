@@ -91,5 +91,22 @@ INSTANTIATE_TEST_SUITE_P(
              {kLeast, 0, kMost},
              {0, 50, 100}}));
 
+INSTANTIATE_TEST_SUITE_P(
+    MinMaxFloat, NormalizeTest,
+    ::testing::Values(
+        Case{"from 0 to 100", BERTH_NORMALIZE_MIN_MAX_FLOAT, {10, 15, 20}, {0, 50, 100}},
+        Case{"a share that has no exact double is rounded down",
+             BERTH_NORMALIZE_MIN_MAX_FLOAT,
+             {0, 28, 29, 30, 57, 58, 100},
+             {0, 28, 28, 30, 56, 57, 100}},
+        Case{"equal scores are all 0", BERTH_NORMALIZE_MIN_MAX_FLOAT, {7, 7}, {0, 0}},
+        Case{"one score is 0", BERTH_NORMALIZE_MIN_MAX_FLOAT, {7}, {0}},
+        Case{"negative scores", BERTH_NORMALIZE_MIN_MAX_FLOAT, {-10, 0, 10}, {0, 50, 100}},
+        Case{"no scores", BERTH_NORMALIZE_MIN_MAX_FLOAT, {}, {}},
+        Case{"the whole range of int64",
+             BERTH_NORMALIZE_MIN_MAX_FLOAT,
+             {kLeast, 0, kMost},
+             {0, 50, 100}}));
+
 }  // namespace
 }  // namespace berth::host

@@ -11,6 +11,7 @@
 
 #include "host/api/objects.h"
 #include "host/base/status.h"
+#include "host/cache/node_table.h"
 #include "host/cluster/client.h"
 #include "host/queue/nominator.h"
 #include "host/queue/queue_policy.h"
@@ -22,6 +23,9 @@ namespace berth::host {
 class SchedulerRequests {
  public:
   virtual ~SchedulerRequests() = default;
+
+  // Returns the row of a node; kNoRow if there is no such node.
+  virtual Row FindNode(std::string_view name) const = 0;
 
   virtual const Nominator& nominator() const = 0;
   // Clears the pod's nomination, here and in its status. Returns false if it has none.

@@ -32,23 +32,28 @@ OwnedName NameOf(const InstanceHost& instance, const berth_pod& pod) {
 
 // --- bind ----------------------------------------------------------------------------------------
 
-berth_code BindPod(const berth_host* host, const berth_binding* binding,
-                   berth_done* done) noexcept {
+berth_code BindPod(const berth_host* host, const berth_binding* binding, berth_done done) noexcept {
   const HostUse use(host);
   if (!use || use->is_closed()) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  if (!Promises::IsOpenForBind(done)) return BERTH_CONFLICT;
-  instance.api_calls().OnSchedulingThread(
-      [pod = NameOf(instance, *binding->pod), node = std::string(Text(binding->node_name)), done,
-       complete = Promises::CompletionFor(done)](ApiCalls& calls) {
-        // The host may have stopped waiting meanwhile and assigned the pod to another node.
-        if (!Promises::IsOpenForBind(done)) {
-          return complete(BERTH_CANCELLED, "the host no longer waits for this binding");
-        }
-        calls.host().services().client->Bind(pod.view(), node, [complete](const Status& status) {
-          complete(status.ok() ? BERTH_SUCCESS : BERTH_ERROR, status.message());
+  const bool is_open = done.host == host && instance.promises().IsOpenForBind(done.id);
+  if (!is_open) return BERTH_CONFLICT;
+  instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
+                                           node = std::string(Text(binding->node_name)),
+                                           id = done.id](ApiCalls& calls) {
+    Promises& promises = calls.host().promises();
+    // The host may have stopped waiting meanwhile and assigned the pod to another node.
+    if (!promises.IsOpenForBind(id)) {
+      promises.Complete(id, BERTH_CANCELLED, "the host no longer waits for this binding");
+      return;
+    }
+    calls.host().services().client->Bind(
+        pod.view(), node, [weak = calls.host().weak_promises(), id](const Status& status) {
+          const auto held = weak.lock();
+          const berth_code code = status.ok() ? BERTH_SUCCESS : BERTH_ERROR;
+          if (held != nullptr) held->Complete(id, code, status.message());
         });
-      });
+  });
   return BERTH_PENDING;
 }
 
@@ -77,7 +82,7 @@ berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str p
   ApiRequest request{.verb = "PATCH",
                      .path = "/api/v1/namespaces/" + name.ns + "/pods/" + name.name + "/status",
                      .body = *std::move(body),
-                     .patch = PatchKind::kStrategicMerge};
+                     .content_type = std::string(kStrategicMergePatch)};
   return instance.api_calls().Begin(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
         calls.host().services().client->Request(request, calls.AnswerCallback(call));
@@ -86,20 +91,20 @@ berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str p
 
 // --- evict ---------------------------------------------------------------------------------------
 
-berth_code Evict(const berth_host* host, const berth_pod* pod, berth_str message,
-                 berth_api_answer answer, void* to) noexcept {
+berth_code Evict(const berth_host* host, const berth_eviction* eviction, berth_api_answer answer,
+                 void* to) noexcept {
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
   return instance.api_calls().Begin(
       answer, to,
-      [name = NameOf(instance, *pod), text = std::string(Text(message))](ApiCalls& calls,
-                                                                         ApiCalls::CallId call) {
+      [name = NameOf(instance, *eviction->pod), text = std::string(Text(eviction->message))](
+          ApiCalls& calls, ApiCalls::CallId call) {
         calls.host().services().scheduler->Evict(
             name.view(), text, [done = calls.AnswerCallback(call)](const Status& status) {
               const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
-              done(gone ? Result<std::string>(std::string()) : Result<std::string>(status));
+              done(ApiResponse::None(gone ? Status() : status));
             });
       });
 }
@@ -134,25 +139,24 @@ std::optional<ObjectReference> ReferenceTo(const Interner& interner, const berth
   }
 }
 
-berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
-                    const berth_tagged* related, berth_str type, berth_str reason, berth_str action,
-                    berth_str note) noexcept {
+berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexcept {
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  const HostServices& services = instance.services();
   if (instance.is_closed()) return BERTH_CANCELLED;
-  auto about = ReferenceTo(services.interner, regarding);
-  const bool bad_type = Text(type) != "Normal" && Text(type) != "Warning";
-  if (!about.has_value() || bad_type || reason.len == 0 || action.len == 0) {
+  const HostServices& services = instance.services();
+  auto about = ReferenceTo(services.interner, given->regarding);
+  const std::string_view type = Text(given->type);
+  const bool bad_type = type != "Normal" && type != "Warning";
+  if (!about.has_value() || bad_type || given->reason.len == 0 || given->action.len == 0) {
     return BERTH_BAD_ARGUMENT;
   }
-  Event event{.type = std::string(Text(type)),
-              .reason = std::string(Text(reason)),
-              .action = std::string(Text(action)),
-              .note = TruncateNote(Text(note)),
+  Event event{.type = std::string(type),
+              .reason = std::string(Text(given->reason)),
+              .action = std::string(Text(given->action)),
+              .note = TruncateNote(Text(given->note)),
               .regarding = *std::move(about),
-              .related = ReferenceTo(services.interner, related),
+              .related = ReferenceTo(services.interner, given->related),
               .reporting_controller = instance.profile(),
               .reporting_instance = instance.profile(),
               .time_ns = services.clock != nullptr ? services.clock->NowNs() : 0};
@@ -164,18 +168,19 @@ berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
 
 // --- request -------------------------------------------------------------------------------------
 
-berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
-                   int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
+berth_code Request(const berth_host* host, const berth_api_request* given, berth_api_answer answer,
+                   void* to) noexcept {
   constexpr std::array<std::string_view, 5> kVerbs = {"GET", "POST", "PUT", "PATCH", "DELETE"};
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  const bool known = std::ranges::find(kVerbs, Text(verb)) != kVerbs.end();
-  if (!known || !Text(path).starts_with('/')) return BERTH_BAD_ARGUMENT;
-  ApiRequest request{.verb = std::string(Text(verb)),
-                     .path = std::string(Text(path)),
-                     .body = std::string(Text(body)),
-                     .timeout_ns = std::max<int64_t>(timeout_ns, 0)};
+  const bool known = std::ranges::find(kVerbs, Text(given->verb)) != kVerbs.end();
+  if (!known || !Text(given->path).starts_with('/')) return BERTH_BAD_ARGUMENT;
+  ApiRequest request{.verb = std::string(Text(given->verb)),
+                     .path = std::string(Text(given->path)),
+                     .body = std::string(Text(given->body)),
+                     .timeout_ns = std::max<int64_t>(given->timeout_ns, 0),
+                     .content_type = std::string(Text(given->content_type))};
   return instance.api_calls().Begin(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
         calls.StartTimer(call, request.timeout_ns);

@@ -7,14 +7,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <unordered_map>
 
 #include <berth/abi.h>
 
-#include "host/base/status.h"
+#include "host/cluster/client.h"
 #include "host/event/timer_queue.h"
 
 namespace berth::host {
@@ -47,15 +45,15 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // is retired before.
   void OnSchedulingThread(Task task);
   // Returns the callback for the cluster's answer. It may be called on any thread, and at any time.
-  std::function<void(Result<std::string>)> AnswerCallback(CallId call);
+  ResponseCallback AnswerCallback(CallId call);
 
   // --- the scheduling thread ---
 
   // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0 means no
   // limit.
   void StartTimer(CallId call, int64_t timeout_ns);
-  // Answers the call, unless it has been answered.
-  void Answer(CallId call, berth_code code, std::string_view body);
+  // Answers the call, unless it has been answered. `code`: that of the answer.
+  void Answer(CallId call, berth_code code, const ApiResponse& response);
   // Answers all open calls with CANCELLED.
   void Close();
   // Drops all open calls without answers.

@@ -34,13 +34,28 @@ class ApiServiceTest : public ServicesTest {
   }
 
   const berth_api& service() { return Service<berth_api>(BERTH_SERVICE_API); }
-  static void Note(void* to, berth_code code, berth_str body) {
+  // Records the code with the body of a success, or the error text.
+  static void Note(void* to, const berth_api_result* result) noexcept {
     auto& test = *static_cast<ApiServiceTest*>(to);
-    test.answers_.push_back(std::to_string(code) + " " + std::string(Text(body)));
+    EXPECT_EQ(result->struct_size, sizeof(berth_api_result));
+    EXPECT_EQ(result->error.len == 0, result->code == BERTH_SUCCESS);
+    const berth_str text = result->code == BERTH_SUCCESS ? result->body : result->error;
+    test.answers_.push_back(std::to_string(result->code) + " " + std::string(Text(text)));
     test.at_ = test.host_->point();
   }
-  berth_code Request(const char* verb = "GET", const char* path = "/x", int64_t timeout_ns = 0) {
-    return service().request(abi(), AsStr(verb), AsStr(path), AsStr("{}"), timeout_ns, Note, this);
+  berth_code Request(const char* verb = "GET", const char* path = "/x", int64_t timeout_ns = 0,
+                     berth_api_answer answer = Note) {
+    berth_api_request request{};
+    request.struct_size = sizeof request;
+    request.verb = AsStr(verb);
+    request.path = AsStr(path);
+    request.body = AsStr("{}");
+    request.timeout_ns = timeout_ns;
+    return service().request(abi(), &request, answer, this);
+  }
+  berth_code Evict(const char* message) {
+    const berth_eviction eviction{sizeof eviction, 0, &pod_->view(), AsStr(message)};
+    return service().evict(abi(), &eviction, Note, this);
   }
   void RunServed() {
     while (served_.Deliver() + inbox_.Drain() + timers_.RunDue(clock_.NowNs()) > 0) {
@@ -48,7 +63,7 @@ class ApiServiceTest : public ServicesTest {
   }
 
   std::vector<ApiRequest> requests_;
-  Result<std::string> reply_ = std::string("body");
+  ApiResponse reply_{.http_status = 200, .body = "body"};
   EmbeddedCluster served_;
   PodRef pod_;
   std::vector<std::string> answers_;
@@ -82,10 +97,66 @@ TEST_F(ApiServiceTest, MapsErrorsToCodesOfTheBoundary) {
   };
   for (const auto& [error, code] : kTable) {
     answers_.clear();
-    reply_ = Status(error, "why");
+    reply_ = {.status = Status(error, "why"), .http_status = 499};
     Request();
     RunServed();
     EXPECT_THAT(answers_, ElementsAre(std::to_string(code) + " why")) << ErrorCodeName(error);
+  }
+}
+
+TEST_F(ApiServiceTest, AnAnswerStatesWhatTheServerSent) {
+  struct Seen {
+    std::string text;
+    const berth_values* values;
+  } seen{{}, &Service<berth_values>(BERTH_SERVICE_VALUES)};
+  const auto note = [](void* to, const berth_api_result* result) noexcept {
+    Seen& self = *static_cast<Seen*>(to);
+    self.text = std::to_string(result->code) + " http=" + std::to_string(result->http_status) +
+                " retry=" + std::to_string(result->retry_after_ns) +
+                " body=" + std::string(Text(result->body)) +
+                " error=" + std::string(Text(result->error));
+    if (result->value == nullptr) return;
+    const berth_value* n = self.values->get(result->value, AsStr("n"));
+    self.text += " n=" + std::to_string(self.values->as_int(n));
+  };
+  const std::string deep = std::string(101, '[') + std::string(101, ']');
+  struct Case {
+    const char* name;
+    ApiResponse reply;
+    std::string want;
+  };
+  const Case kTable[] = {
+      {"JSON",
+       {{}, 201, 0, "application/json", R"({"n":7})"},
+       R"(0 http=201 retry=0 body={"n":7} error= n=7)"},
+      {"JSON of no stated type",
+       {{}, 200, 0, "", R"({"n":7})"},
+       R"(0 http=200 retry=0 body={"n":7} error= n=7)"},
+      {"JSON with parameters",
+       {{}, 200, 0, "application/apply-patch+json; charset=utf-8", "{}"},
+       "0 http=200 retry=0 body={} error= n=0"},
+      {"text that looks like JSON",
+       {{}, 200, 0, "text/plain", "{}"},
+       "0 http=200 retry=0 body={} error="},
+      {"broken JSON", {{}, 200, 0, "application/json", "{"}, "0 http=200 retry=0 body={ error="},
+      {"JSON that is nested too deeply",
+       {{}, 200, 0, "application/json", deep},
+       "0 http=200 retry=0 body=" + deep + " error="},
+      {"no body", {{}, 204, 0, "", ""}, "0 http=204 retry=0 body= error="},
+      {"too many requests",
+       {Status::Unavailable("slow down"), 429, 3 * kSecond, "application/json", R"({"n":1})"},
+       R"(1 http=429 retry=3000000000 body={"n":1} error=slow down n=1)"},
+      {"no response", ApiResponse::None(Status::Unavailable("no route")),
+       "1 http=0 retry=0 body= error=no route"},
+  };
+  berth_api_request request{};
+  request.verb = AsStr("GET");
+  request.path = AsStr("/x");
+  for (const Case& c : kTable) {
+    reply_ = c.reply;
+    ASSERT_EQ(service().request(abi(), &request, note, &seen), BERTH_SUCCESS);
+    RunServed();
+    EXPECT_EQ(seen.text, c.want) << c.name;
   }
 }
 
@@ -121,7 +192,8 @@ TEST_F(ApiServiceTest, CloseCancelsOpenRequests) {
   EXPECT_EQ(Request(), BERTH_CANCELLED);
   const berth_tagged pod{BERTH_KIND_POD, 0, &pod_->view()};
   const berth_str text = AsStr("Normal");
-  EXPECT_EQ(service().event(abi(), &pod, nullptr, text, text, text, text), BERTH_CANCELLED);
+  const berth_api_event event{sizeof event, 0, &pod, nullptr, text, text, text, text};
+  EXPECT_EQ(service().event(abi(), &event), BERTH_CANCELLED);
 }
 
 TEST_F(ApiServiceTest, AnInstanceThatWasNeverClosedGetsNoAnswer) {
@@ -143,14 +215,18 @@ TEST_F(ApiServiceTest, RequestsOfOtherThreadsRunOnTheSchedulingThread) {
 // ---- request ------------------------------------------------------------------------------------
 
 TEST_F(ApiServiceTest, PassesARequestToTheClient) {
-  service().request(abi(), AsStr("PATCH"), AsStr("/api/v1/x?y=z"), AsStr("{\"a\":1}"), kSecond,
-                    Note, this);
+  berth_api_request request{sizeof request,     0,      AsStr("PATCH"), AsStr("/api/v1/x?y=z"), {},
+                            AsStr("{\"a\":1}"), kSecond};
+  service().request(abi(), &request, Note, this);
   ASSERT_EQ(requests_.size(), 1U);
   EXPECT_EQ(requests_[0].verb, "PATCH");
   EXPECT_EQ(requests_[0].path, "/api/v1/x?y=z");
   EXPECT_EQ(requests_[0].body, "{\"a\":1}");
   EXPECT_EQ(requests_[0].timeout_ns, kSecond);
-  EXPECT_EQ(requests_[0].patch, PatchKind::kMerge);
+  EXPECT_EQ(requests_[0].ContentType(), kMergePatch);
+  request.content_type = AsStr("application/apply-patch+yaml");
+  service().request(abi(), &request, Note, this);
+  EXPECT_EQ(requests_[1].ContentType(), "application/apply-patch+yaml");
 }
 
 TEST_F(ApiServiceTest, RefusesAnInvalidRequest) {
@@ -159,8 +235,7 @@ TEST_F(ApiServiceTest, RefusesAnInvalidRequest) {
   }
   EXPECT_EQ(Request("GET", ""), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Request("GET", "api"), BERTH_BAD_ARGUMENT);
-  EXPECT_EQ(service().request(abi(), AsStr("GET"), AsStr("/x"), AsStr(""), 0, nullptr, nullptr),
-            BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(Request("GET", "/x", 0, nullptr), BERTH_BAD_ARGUMENT);
   for (const char* verb : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     EXPECT_EQ(Request(verb), BERTH_SUCCESS) << verb;
   }
@@ -175,12 +250,13 @@ class BindServiceTest : public ApiServiceTest {
     binding_.pod = &pod_->view();
     binding_.node_name = AsStr("n1");
   }
-  berth_done* Done(Promises::Kind kind = Promises::Kind::kBind) {
-    return host_->promises().Open(
+  berth_done Done(Promises::Kind kind = Promises::Kind::kBind) {
+    const Promises::Id id = host_->promises().Open(
         [this](berth_code code, std::string_view reason) {
           answers_.push_back(std::to_string(code) + " " + std::string(reason));
         },
         kind);
+    return {abi(), id};
   }
 
   berth_binding binding_{};
@@ -199,10 +275,13 @@ TEST_F(BindServiceTest, CompletesThePromiseWithTheResult) {
 
 // PreBind has promises too, and a plugin may keep a promise of Bind too long.
 TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
-  berth_done* pre_bind = Done(Promises::Kind::kOther);
-  berth_done* ended = Done();
-  host_->promises().Close(ended);
-  for (berth_done* done : {pre_bind, ended, static_cast<berth_done*>(nullptr)}) {
+  berth_done pre_bind = Done(Promises::Kind::kOther);
+  berth_done ended = Done();
+  host_->promises().Close(ended.id);
+  const auto other = Host("test.Other");
+  const berth_done of_other = {
+      other->abi(), other->promises().Open([](berth_code, auto) {}, Promises::Kind::kBind)};
+  for (berth_done done : {pre_bind, ended, of_other, berth_done{abi(), 0}, berth_done{}}) {
     EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT);
     std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT); }).join();
   }
@@ -214,7 +293,7 @@ TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
 }
 
 TEST_F(BindServiceTest, BindsOnTheSchedulingThreadWhenCalledFromAPool) {
-  berth_done* done = Done();
+  berth_done done = Done();
   std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_PENDING); }).join();
   EXPECT_EQ(served_.FindPod("default", "p")->node_name(), "");
   RunServed();
@@ -229,7 +308,7 @@ TEST_F(ApiServiceTest, AStatusPatchHasTheUidOfThePod) {
   ASSERT_EQ(requests_.size(), 1U);
   EXPECT_EQ(requests_[0].verb, "PATCH");
   EXPECT_EQ(requests_[0].path, "/api/v1/namespaces/default/pods/p/status");
-  EXPECT_EQ(requests_[0].patch, PatchKind::kStrategicMerge);
+  EXPECT_EQ(requests_[0].ContentType(), kStrategicMergePatch);
   EXPECT_EQ(requests_[0].body,
             R"({"status":{"nominatedNodeName":"n1"},"metadata":{"uid":"uid-p"}})");
   RunServed();
@@ -259,7 +338,7 @@ TEST_F(ApiServiceTest, RefusesAnInvalidPatch) {
 // ---- evict --------------------------------------------------------------------------------------
 
 TEST_F(ApiServiceTest, PassesAnEvictionToTheScheduler) {
-  EXPECT_EQ(service().evict(abi(), &pod_->view(), AsStr("make room"), Note, this), BERTH_SUCCESS);
+  EXPECT_EQ(Evict("make room"), BERTH_SUCCESS);
   EXPECT_THAT(scheduler_.asked, ElementsAre("evict default/p uid-p: make room"));
   EXPECT_THAT(answers_, IsEmpty());  // Although the scheduler answered at once.
   RunServed();
@@ -268,10 +347,10 @@ TEST_F(ApiServiceTest, PassesAnEvictionToTheScheduler) {
 
 TEST_F(ApiServiceTest, EvictingAPodThatIsGoneSucceeds) {
   scheduler_.evicted = Status::NotFound("gone");
-  service().evict(abi(), &pod_->view(), AsStr(""), Note, this);
+  Evict("");
   RunServed();
   scheduler_.evicted = Status::Unavailable("away");
-  service().evict(abi(), &pod_->view(), AsStr(""), Note, this);
+  Evict("");
   RunServed();
   EXPECT_THAT(answers_, ElementsAre("0 ", "1 away"));
 }
@@ -283,8 +362,10 @@ class EventServiceTest : public ApiServiceTest {
   berth_code Put(const berth_tagged* regarding, const char* type = "Normal",
                  const char* reason = "Preempted", const char* action = "Preempting",
                  const std::string& note = "a note", const berth_tagged* related = nullptr) {
-    return service().event(abi(), regarding, related, AsStr(type), AsStr(reason), AsStr(action),
-                           AsStr(note));
+    const berth_api_event event{sizeof event,  0,           regarding,
+                                related,       AsStr(type), AsStr(reason),
+                                AsStr(action), AsStr(note)};
+    return service().event(abi(), &event);
   }
   berth_tagged pod_tag() const { return {BERTH_KIND_POD, 0, &pod_->view()}; }
 };

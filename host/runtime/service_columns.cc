@@ -14,6 +14,7 @@ berth_code BindColumn(const berth_host* host, const berth_cycle* cycle, berth_st
   if (instance.point() != Point::kPreFilter && instance.point() != Point::kPreScore) {
     return BERTH_CONFLICT;
   }
+  if (!instance.MayUseColumn(Text(name))) return BERTH_NOT_FOUND;
   const Result<uint32_t> bound = PluginCycle::FromAbi(cycle)->BindColumn(Text(name));
   if (!bound.ok()) {
     return bound.status().code() == ErrorCode::kNotFound ? BERTH_NOT_FOUND : BERTH_CONFLICT;

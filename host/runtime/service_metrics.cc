@@ -2,7 +2,6 @@
 #include "host/runtime/service_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 
@@ -43,13 +42,21 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
   return BERTH_SUCCESS;
 }
 
-void ObserveMetric(const berth_host* host, uint32_t index, const berth_str* label_values,
-                   double value) noexcept {
+berth_code SeriesOfMetric(const berth_host* host, uint32_t index, const berth_str* label_values,
+                          uint64_t* series) noexcept {
   const HostUse instance(host);
-  if (instance) instance->metrics().Observe(index, label_values, value);
+  return instance ? instance->metrics().Series(index, label_values, series) : BERTH_CANCELLED;
 }
 
-constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, DefineMetric, ObserveMetric};
+// Takes no lock: the series of an instance exist as long as its host.
+void ObserveSeries(const berth_host* host, uint64_t series, double value) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.is_retired()) return;
+  if (MetricCell* cell = instance.series().Find(series)) cell->Observe(value);
+}
+
+constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, DefineMetric, SeriesOfMetric,
+                                 ObserveSeries};
 
 }  // namespace
 
@@ -72,22 +79,35 @@ Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
 }
 
 void PluginMetrics::Begin() {
-  const std::shared_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   for (const Known& known : known_) host_.services().metrics->Begin(*known.metric);
 }
 
-void PluginMetrics::Observe(uint32_t index, const berth_str* label_values, double value) {
-  constexpr size_t kFew = 8;
-  const std::shared_lock lock(mutex_);
-  if (index >= known_.size()) return;
+berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
+  const std::scoped_lock lock(mutex_);
+  if (index >= known_.size()) return BERTH_BAD_ARGUMENT;
   const Known& known = known_[index];
-  std::array<std::string_view, kFew> few;
-  std::vector<std::string_view> many;
-  if (known.labels > kFew) many.resize(known.labels);
-  const std::span<std::string_view> values =
-      known.labels > kFew ? std::span(many) : std::span(few).first(known.labels);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = Text(label_values[i]);
-  host_.services().metrics->Observe(*known.metric, values, value);
+  std::vector<std::string_view> values;
+  values.reserve(known.labels);
+  for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
+  const auto cell = host_.services().metrics->SeriesOf(*known.metric, values);
+  if (!cell.ok()) {
+    host_.NoteFaultAtCurrentPoint(cell.status().message());
+    return BERTH_BUG;
+  }
+  const auto found = handles_.find(cell->get());
+  if (found != handles_.end()) {
+    *handle = found->second;
+    return BERTH_SUCCESS;
+  }
+  if (host_.series().size() >= SeriesTable::kMaxSeries) {
+    host_.NoteFaultAtCurrentPoint("has more than " + std::to_string(SeriesTable::kMaxSeries) +
+                                  " series of metrics");
+    return BERTH_BUG;
+  }
+  *handle = host_.series().Add(*cell);
+  handles_.emplace(cell->get(), *handle);
+  return BERTH_SUCCESS;
 }
 
 }  // namespace berth::host

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
+#include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <berth/abi.h>
@@ -26,8 +28,8 @@ class PluginMetrics {
   // Returns the index of the metric. Errors: those of MetricStore::Define; AlreadyExists if this
   // instance has defined the name before.
   Result<uint32_t> Define(MetricFamily family);
-  // Ignores an index that Define() has not returned.
-  void Observe(uint32_t index, const berth_str* label_values, double value);
+  // Implements berth_metrics.series.
+  berth_code Series(uint32_t index, const berth_str* label_values, uint64_t* handle);
   // Activates the definitions; see MetricStore::Begin().
   void Begin();
 
@@ -39,8 +41,9 @@ class PluginMetrics {
   };
 
   InstanceHost& host_;
-  std::shared_mutex mutex_;
+  std::mutex mutex_;  // Guards what follows.
   std::vector<Known> known_;
+  std::unordered_map<const MetricCell*, uint64_t> handles_;
 };
 
 }  // namespace berth::host

@@ -31,13 +31,29 @@ class MetricsServiceTest : public ServicesTest {
     return service().define(host.abi(), &metric, &index_);
   }
 
+  // Returns the handle of a series; 0 if there is none.
+  uint64_t Series(const InstanceHost& host, uint32_t metric, const berth_str* labels = nullptr) {
+    uint64_t series = 0;
+    const berth_code code = service().series(host.abi(), metric, labels, &series);
+    EXPECT_EQ(code == BERTH_SUCCESS, series != 0);
+    return series;
+  }
+  void Observe(const InstanceHost& host, uint32_t metric, double value) {
+    service().observe(host.abi(), Series(host, metric), value);
+  }
+  size_t Faults() const {
+    size_t count = 0;
+    for (const PluginFaults::Count& fault : faults_.Counts()) count += fault.count;
+    return count;
+  }
+
   uint32_t index_ = UINT32_MAX;
 };
 
 TEST_F(MetricsServiceTest, AddsPluginAndProfile) {
   ASSERT_EQ(Define(*host_, "a_total", {AsStr("zone")}), BERTH_SUCCESS);
   const berth_str zone = AsStr("z");
-  service().observe(abi(), index_, &zone, 3);
+  service().observe(abi(), Series(*host_, index_, &zone), 3);
   const auto read = metrics_.Read();
   ASSERT_EQ(read.size(), 1U);
   ASSERT_EQ(read[0].series.size(), 1U);
@@ -56,8 +72,9 @@ TEST_F(MetricsServiceTest, IndicesBelongToTheInstance) {
   const auto other = Host("test.Other");
   Define(*other, "c", {});
   EXPECT_EQ(index_, 0U);
-  service().observe(other->abi(), 0, nullptr, 5);
-  service().observe(other->abi(), 1, nullptr, 5);  // Not its index: ignored.
+  Observe(*other, 0, 5);
+  uint64_t series = 0;
+  EXPECT_EQ(service().series(other->abi(), 1, nullptr, &series), BERTH_BAD_ARGUMENT);
   EXPECT_THAT(ToText(metrics_.Read()), HasSubstr("c{plugin=\"test.Other\""));
   EXPECT_TRUE(metrics_.Read()[0].series.empty());
 }
@@ -75,13 +92,13 @@ TEST_F(MetricsServiceTest, ANameOfAnotherPluginIsAConflict) {
 TEST_F(MetricsServiceTest, AReplacingInstanceMayRedefineAMetric) {
   ASSERT_EQ(Define(*host_, "a"), BERTH_SUCCESS);
   host_->Begin();
-  service().observe(abi(), index_, nullptr, 1);
+  Observe(*host_, index_, 1);
   const auto young = Host("test.Plugin");
   ASSERT_EQ(Define(*young, "a", {}, BERTH_METRIC_GAUGE), BERTH_SUCCESS);
   EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kCounter);
   young->Begin();
-  service().observe(young->abi(), index_, nullptr, 7);
-  service().observe(abi(), index_, nullptr, 1);
+  Observe(*young, index_, 7);
+  Observe(*host_, index_, 1);
   ASSERT_EQ(metrics_.Read().size(), 1U);
   EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kGauge);
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 7);
@@ -106,16 +123,70 @@ TEST_F(MetricsServiceTest, AreOnlyDefinedInCreate) {
   EXPECT_TRUE(metrics_.Read().empty());
 }
 
+TEST_F(MetricsServiceTest, EqualLabelValuesGiveTheSameHandle) {
+  Define(*host_, "a", {AsStr("zone")});
+  const berth_str a = AsStr("a");
+  const berth_str b = AsStr("b");
+  const uint64_t series = Series(*host_, index_, &a);
+  EXPECT_EQ(Series(*host_, index_, &a), series);
+  EXPECT_NE(Series(*host_, index_, &b), series);
+  EXPECT_EQ(host_->series().size(), 2U);
+}
+
+TEST_F(MetricsServiceTest, AWrongHandleDoesNothing) {
+  Define(*host_, "a");
+  const uint64_t series = Series(*host_, index_);
+  for (const uint64_t wrong : {uint64_t{0}, series + 1, UINT64_MAX}) {
+    service().observe(abi(), wrong, 1);
+  }
+  EXPECT_EQ(metrics_.Read()[0].series[0].value, 0);
+  EXPECT_EQ(Faults(), 0U);
+  const auto other = Host("test.Other");
+  service().observe(other->abi(), series, 1);  // The handle of another instance.
+  EXPECT_EQ(metrics_.Read()[0].series[0].value, 0);
+}
+
+TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
+  Define(*host_, "a", {AsStr("pod")});
+  uint64_t series = 0;
+  for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
+    const std::string pod = std::to_string(i);
+    const berth_str label = AsStr(pod);
+    const bool fits = i < MetricStore::kMaxSeries;
+    ASSERT_EQ(service().series(abi(), index_, &label, &series), fits ? BERTH_SUCCESS : BERTH_BUG);
+  }
+  EXPECT_EQ(Faults(), 1U);
+  EXPECT_THAT(lines_.back(), HasSubstr("metric a has more than 2000 series"));
+}
+
+TEST_F(MetricsServiceTest, TooManySeriesOfAnInstanceAreAFault) {
+  for (const char* name : {"a", "b", "c"}) Define(*host_, name, {AsStr("pod")});
+  uint64_t series = 0;
+  const auto get = [&](size_t i) {
+    const std::string pod = std::to_string(i);
+    const berth_str label = AsStr(pod);
+    return service().series(abi(), static_cast<uint32_t>(i % 3), &label, &series);
+  };
+  for (size_t i = 0; i < SeriesTable::kMaxSeries; ++i) {
+    ASSERT_EQ(get(i), BERTH_SUCCESS);
+    ASSERT_EQ(series, i + 1);
+  }
+  EXPECT_EQ(get(SeriesTable::kMaxSeries), BERTH_BUG);
+  EXPECT_EQ(Faults(), 1U);
+  EXPECT_EQ(get(7), BERTH_SUCCESS) << "a series that exists";
+  EXPECT_EQ(series, 8U);
+}
+
 TEST_F(MetricsServiceTest, AnyThreadMayObserve) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
   std::vector<berth_str> labels;
   for (const std::string& name : names) labels.push_back(AsStr(name));
-  ASSERT_EQ(Define(*host_, "b", labels),
-            BERTH_SUCCESS);  // More labels than fit into the local array.
+  ASSERT_EQ(Define(*host_, "b", labels), BERTH_SUCCESS);
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
     threads.emplace_back([&] {
-      for (int n = 0; n < 100; ++n) service().observe(abi(), index_, labels.data(), 1);
+      const uint64_t series = Series(*host_, index_, labels.data());
+      for (int n = 0; n < 100; ++n) service().observe(abi(), series, 1);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -1,14 +1,13 @@
 // The service berth.objects/1.
 #include "host/runtime/service_objects.h"
 
+#include <string>
+
+#include "host/base/kind_name.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/services.h"
-
-struct berth_object_ref {
-  berth::host::ObjectRef object;
-};
 
 namespace berth::host {
 namespace {
@@ -25,44 +24,43 @@ const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str 
 }
 
 berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                       int32_t (*each)(void*, const berth_object*), void* to) noexcept {
+                       int32_t (*each)(void*, const berth_object*) noexcept, void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
-  instance.services().objects.List(Text(kind), Text(ns), [&](const ObjectRef& object) {
-    return each(to, &object->view()) != 0;
-  });
+  const ObjectStore& objects = instance.services().objects;
+  if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
+  objects.List(Text(kind), Text(ns),
+               [&](const ObjectRef& object) { return each(to, &object->view()) != 0; });
   return BERTH_SUCCESS;
+}
+
+berth_code IsServed(const berth_host* host, berth_str kind) noexcept {
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
+  if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
+  return instance.services().objects.IsServed(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
 berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::Change change,
                         void* to) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
+  if (!instance.Declared(Text(kind))) {
+    const std::string expected = WhyNotDeclarable(Text(kind));
+    // A plugin that watches pods or nodes would otherwise wait for them without an error.
+    if (!expected.empty() && instance.IsCalledUnder(kLoadWord)) {
+      instance.Refuse({"a watch of " + expected, Quoted(Text(kind))});
+    }
+    return BERTH_NOT_FOUND;
+  }
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
   if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   instance.watches().Add(Text(kind), change, to);
   return BERTH_SUCCESS;
 }
 
-berth_object_ref* RetainObject(const berth_host* host, const berth_object* object) noexcept {
-  const HostUse instance(host);
-  return instance ? new berth_object_ref{Object::Of(*object)} : nullptr;
-}
-
-const berth_object* ViewObject(const berth_object_ref* ref) noexcept {
-  return &ref->object->view();
-}
-
-void ReleaseObject(const berth_host* host, berth_object_ref* ref) noexcept {
-  // The object refers to texts of the host, and is not destroyed once the host is retired.
-  const HostUse instance(host);
-  if (instance) delete ref;
-}
-
-constexpr berth_objects kObjects{
-    sizeof(berth_objects), 0,          GetObject,    ListObjects, WatchObjects,
-    RetainObject,          ViewObject, ReleaseObject};
+constexpr berth_objects kObjects{sizeof(berth_objects), 0,        GetObject,
+                                 ListObjects,           IsServed, WatchObjects};
 
 }  // namespace
 
@@ -72,9 +70,7 @@ const berth_objects* ObjectsService() { return &kObjects; }
 
 void ObjectWatches::Add(std::string_view kind, Change change, void* to) {
   ids_.push_back(host_.services().objects.Watch(
-      kind, [this, change, to](const ObjectRef& old, const ObjectRef& now) {
-        Show(change, to, old, now);
-      }));
+      kind, [this, change, to](const ObjectChange& what) { Show(change, to, what); }));
 }
 
 void ObjectWatches::Replay() {
@@ -86,10 +82,16 @@ void ObjectWatches::Close() {
   ids_.clear();
 }
 
-void ObjectWatches::Show(Change change, void* to, const ObjectRef& old, const ObjectRef& now) {
-  Invoke(host_, kCallback, [&] {
-    change(to, old != nullptr ? &old->view() : nullptr, now != nullptr ? &now->view() : nullptr);
-  });
+void ObjectWatches::Show(Change change, void* to, const ObjectChange& what) {
+  const berth_object* const old = what.old != nullptr ? &what.old->view() : nullptr;
+  const berth_object* const now = what.now != nullptr ? &what.now->view() : nullptr;
+  const berth_object_change view{.struct_size = sizeof(view),
+                                 .flags = what.existed ? uint32_t{BERTH_OBJECT_REPLAY} : 0,
+                                 .kind = (now != nullptr ? now : old)->kind,
+                                 .reserved = 0,
+                                 .old = old,
+                                 .now = now};
+  Invoke(host_, kCallback, [&] { change(to, &view); });
 }
 
 }  // namespace berth::host

@@ -16,7 +16,7 @@ class InstanceHost;
 // Threading: the scheduling thread.
 class ObjectWatches {
  public:
-  using Change = void (*)(void* to, const berth_object* old, const berth_object* now);
+  using Change = void (*)(void* to, const berth_object_change* change) noexcept;
 
   explicit ObjectWatches(InstanceHost& host) : host_(host) {}
   ~ObjectWatches() { Close(); }
@@ -29,7 +29,7 @@ class ObjectWatches {
   void Close();
 
  private:
-  void Show(Change change, void* to, const ObjectRef& old, const ObjectRef& now);
+  void Show(Change change, void* to, const ObjectChange& what);
 
   InstanceHost& host_;
   std::vector<ObjectStore::WatcherId> ids_;

@@ -25,10 +25,12 @@ class ObjectsServiceTest : public ServicesTest {
         R"(","uid":"uid-)" + name + "\"}}");
   }
   const berth_objects& service() { return Service<berth_objects>(BERTH_SERVICE_OBJECTS); }
+  const berth_refs& refs() { return Service<berth_refs>(BERTH_SERVICE_REFS); }
+  static berth_tagged Tagged(const berth_object* object) { return {BERTH_KIND_OBJECT, 0, object}; }
 
   std::vector<std::string> List(const berth_host* host) {
     std::vector<std::string> names;
-    const auto each = [](void* to, const berth_object* object) -> int32_t {
+    const auto each = [](void* to, const berth_object* object) noexcept -> int32_t {
       static_cast<std::vector<std::string>*>(to)->emplace_back(Text(object->meta->name));
       return 1;
     };
@@ -36,17 +38,24 @@ class ObjectsServiceTest : public ServicesTest {
     return names;
   }
 
-  // A watcher that records changes as "+red", "~red", "-red".
-  static void RecordChange(void* to, const berth_object* old, const berth_object* now) {
+  // A watcher that records changes as "+red", "~red", "-red", and "=red" for an object that
+  // existed.
+  static void RecordChange(void* to, const berth_object_change* change) noexcept {
     auto& test = *static_cast<ObjectsServiceTest*>(to);
-    const char* what = old == nullptr ? "+" : now == nullptr ? "-" : "~";
-    test.changes_.push_back(what + std::string(Text((now != nullptr ? now : old)->meta->name)));
+    const berth_object* const old = change->old;
+    const berth_object* const now = change->now;
+    const bool existed = (change->flags & BERTH_OBJECT_REPLAY) != 0;
+    const char* what = existed ? "=" : old == nullptr ? "+" : now == nullptr ? "-" : "~";
+    const berth_object& one = now != nullptr ? *now : *old;
+    test.changes_.push_back(what + std::string(Text(one.meta->name)));
+    EXPECT_EQ(change->struct_size, sizeof(berth_object_change));
+    EXPECT_EQ(change->kind, one.kind);
     test.at_ = test.host_->point();
     if (!test.retains_) return;
     for (const berth_object* object : {old, now}) {
       if (object == nullptr) continue;
-      test.refs_.push_back(test.service().retain(test.abi(), object));
-      EXPECT_EQ(test.service().view(test.refs_.back()), object);
+      EXPECT_EQ(test.refs().retain(test.abi(), Tagged(object)), BERTH_SUCCESS);
+      test.retained_.push_back(object);
     }
   }
   berth_code Watch(const char* kind = kNamespace) {
@@ -56,7 +65,7 @@ class ObjectsServiceTest : public ServicesTest {
   std::vector<std::string> changes_;
   Point at_ = kNoCall;
   bool retains_ = false;
-  std::vector<berth_object_ref*> refs_;
+  std::vector<const berth_object*> retained_;
 };
 
 TEST_F(ObjectsServiceTest, GetsAndListsDeclaredKinds) {
@@ -80,7 +89,7 @@ TEST_F(ObjectsServiceTest, AWatcherFirstGetsAReplay) {
   EXPECT_EQ(Watch(), BERTH_SUCCESS);
   EXPECT_THAT(changes_, IsEmpty());
   host_->Begin();
-  EXPECT_THAT(changes_, ElementsAre("+blue", "+red"));
+  EXPECT_THAT(changes_, ElementsAre("=blue", "=red"));
   EXPECT_EQ(at_, kCallback);
   changes_.clear();
   objects_.Set(Namespace("red"));
@@ -97,10 +106,10 @@ TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
   auto other = Host("test.Other");
   service().watch(other->abi(), AsStr(kNamespace), RecordChange, this);
   other->Begin();
-  EXPECT_THAT(changes_, ElementsAre("+red"));
+  EXPECT_THAT(changes_, ElementsAre("=red"));
   other.reset();
   objects_.Set(Namespace("red"));
-  EXPECT_THAT(changes_, ElementsAre("+red"));
+  EXPECT_THAT(changes_, ElementsAre("=red"));
 }
 
 TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {
@@ -111,6 +120,42 @@ TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {
   EXPECT_EQ(Watch(), BERTH_CONFLICT);
 }
 
+TEST_F(ObjectsServiceTest, AKindThatIsNotServedHasNoObjects) {
+  const auto served = [this](const char* kind) { return service().served(abi(), AsStr(kind)); };
+  EXPECT_EQ(Watch(), BERTH_SUCCESS);
+  objects_.SetServed(kNamespace, false);
+  host_->Begin();
+  const PluginCall call(*host_, Point::kPreFilter);
+  EXPECT_EQ(served(kNamespace), BERTH_UNSUPPORTED);
+  EXPECT_EQ(served("v1/Secret"), BERTH_NOT_FOUND);
+  EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_EQ(service().list(abi(), AsStr(kNamespace), AsStr(""), nullptr, nullptr),
+            BERTH_UNSUPPORTED);
+  EXPECT_THAT(changes_, IsEmpty());
+  objects_.Set(Namespace("red"), true);
+  objects_.SetServed(kNamespace, true);
+  EXPECT_EQ(served(kNamespace), BERTH_SUCCESS);
+  EXPECT_THAT(List(abi()), ElementsAre("red"));
+  EXPECT_THAT(changes_, ElementsAre("=red"));
+}
+
+TEST_F(ObjectsServiceTest, ServedIsNotAskedInOtherPlaces) {
+  EXPECT_EQ(service().served(abi(), AsStr(kNamespace)), BERTH_CONFLICT) << "in create()";
+  host_->Begin();
+  EXPECT_EQ(service().served(abi(), AsStr(kNamespace)), BERTH_CONFLICT) << "outside of a call";
+}
+
+TEST_F(ObjectsServiceTest, AWatchOfPodsOrNodesRefusesThePlugin) {
+  EXPECT_EQ(Watch("v1/Secret"), BERTH_NOT_FOUND);
+  EXPECT_FALSE(host_->refusal().has_value()) << "a kind that the plugin may declare";
+  EXPECT_EQ(Watch("v1/Pod"), BERTH_NOT_FOUND);
+  ASSERT_TRUE(host_->refusal().has_value());
+  EXPECT_THAT(host_->refusal()->expected, ::testing::HasSubstr("berth.changes/1"));
+  EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"");
+  EXPECT_EQ(Watch("v1/Node"), BERTH_NOT_FOUND);
+  EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"") << "the first one is kept";
+}
+
 // A watcher may retain every object that it gets, including one that was deleted.
 TEST_F(ObjectsServiceTest, AWatcherMayRetainObjects) {
   retains_ = true;
@@ -119,11 +164,12 @@ TEST_F(ObjectsServiceTest, AWatcherMayRetainObjects) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("red"));
   objects_.Remove(kNamespace, "", "red");
-  ASSERT_EQ(refs_.size(), 4U);
-  for (berth_object_ref* ref : refs_) {
-    EXPECT_EQ(Text(service().view(ref)->meta->name), "red");
-    service().release(abi(), ref);
+  ASSERT_EQ(retained_.size(), 4U);
+  for (const berth_object* object : retained_) {
+    EXPECT_EQ(Text(object->meta->name), "red");
+    refs().release(abi(), Tagged(object));
   }
+  EXPECT_THAT(lines_, IsEmpty());
 }
 
 TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
@@ -131,23 +177,10 @@ TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
   const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
   const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
-  berth_object_ref* ref = service().retain(abi(), red);
-  ASSERT_NE(ref, nullptr);
+  EXPECT_EQ(refs().retain(abi(), Tagged(red)), BERTH_SUCCESS);
   objects_.Remove(kNamespace, "", "red");
-  EXPECT_EQ(service().view(ref), red);
   EXPECT_EQ(Text(red->meta->name), "red");
-  service().release(abi(), ref);
-}
-
-TEST_F(ObjectsServiceTest, AnyThreadMayRetain) {
-  const ObjectRef red = Namespace("red");
-  std::thread([&] {
-    berth_object_ref* ref = service().retain(abi(), &red->view());
-    EXPECT_EQ(service().view(ref), &red->view());
-    EXPECT_EQ(red.use_count(), 2);
-    service().release(abi(), ref);
-  }).join();
-  EXPECT_EQ(red.use_count(), 1);
+  refs().release(abi(), Tagged(red));
 }
 
 TEST_F(ObjectsServiceTest, OtherThreadsMayNotLookUpObjects) {

@@ -30,7 +30,7 @@ class SchedulerServicesTest : public ServicesTest {
     size_t wanted = 100;
     std::vector<std::string> names;
 
-    static int32_t Each(void* to, const berth_pod* pod) {
+    static int32_t Each(void* to, const berth_pod* pod) noexcept {
       auto& self = *static_cast<Names*>(to);
       self.names.emplace_back(Text(pod->meta->name));
       return self.names.size() < self.wanted ? 1 : 0;
@@ -55,6 +55,48 @@ TEST_F(SchedulerServicesTest, ListsNominatedPods) {
   EXPECT_THAT(none.names, IsEmpty());
 }
 
+TEST_F(SchedulerServicesTest, ListsTheNominatedPodsOfAllNodes) {
+  struct Pairs {
+    size_t wanted = 100;
+    std::vector<std::string> pairs;
+
+    static int32_t Each(void* to, const berth_pod* pod, berth_str node) noexcept {
+      auto& self = *static_cast<Pairs*>(to);
+      self.pairs.push_back(std::string(Text(node)) + " " + std::string(Text(pod->meta->name)));
+      return self.pairs.size() < self.wanted ? 1 : 0;
+    }
+  };
+  const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
+  Pairs none;
+  EXPECT_EQ(nominator.each(abi(), Pairs::Each, &none), BERTH_SUCCESS);
+  EXPECT_THAT(none.pairs, IsEmpty());
+  scheduler_.nominations().Add(Pod("b"), "n2");
+  scheduler_.nominations().Add(Pod("c"), "n1");
+  scheduler_.nominations().Add(Pod("a"), "n2");
+  Pairs all;
+  EXPECT_EQ(nominator.each(abi(), Pairs::Each, &all), BERTH_SUCCESS);
+  EXPECT_THAT(all.pairs, ElementsAre("n1 c", "n2 b", "n2 a"));
+  Pairs two{.wanted = 2, .pairs = {}};
+  nominator.each(abi(), Pairs::Each, &two);
+  EXPECT_THAT(two.pairs, ElementsAre("n1 c", "n2 b"));
+  const auto clear = [](void* to, const berth_pod* pod, berth_str) noexcept -> int32_t {
+    static_cast<FakeScheduler*>(to)->nominations().Remove(Text(pod->meta->uid));
+    return 1;
+  };
+  EXPECT_EQ(nominator.each(abi(), clear, &scheduler_), BERTH_SUCCESS);
+  EXPECT_TRUE(scheduler_.nominations().empty());
+}
+
+TEST_F(SchedulerServicesTest, FindsTheRowOfANode) {
+  const auto& nodes = Service<berth_node_lookup>(BERTH_SERVICE_NODES);
+  scheduler_.rows["n1"] = 7;
+  uint32_t row = 99;
+  EXPECT_EQ(nodes.find(abi(), AsStr("n2"), &row), BERTH_NOT_FOUND);
+  EXPECT_EQ(row, 99U);
+  EXPECT_EQ(nodes.find(abi(), AsStr("n1"), &row), BERTH_SUCCESS);
+  EXPECT_EQ(row, 7U);
+}
+
 TEST_F(SchedulerServicesTest, ANominationMayBeClearedDuringTheIteration) {
   struct Walk {
     const berth_nominator& nominator;
@@ -63,7 +105,7 @@ TEST_F(SchedulerServicesTest, ANominationMayBeClearedDuringTheIteration) {
   } walk{Service<berth_nominator>(BERTH_SERVICE_NOMINATOR), abi(), {}};
   scheduler_.nominations().Add(Pod("a"), "n1");
   scheduler_.nominations().Add(Pod("b"), "n1");
-  const auto clear = [](void* to, const berth_pod* pod) -> int32_t {
+  const auto clear = [](void* to, const berth_pod* pod) noexcept -> int32_t {
     auto& self = *static_cast<Walk*>(to);
     self.codes.push_back(self.nominator.clear(self.host, pod->meta->uid));
     return 1;
@@ -111,11 +153,14 @@ TEST_F(SchedulerServicesTest, AreAvailableOnTheSchedulingThreadOutsideBlocks) {
   const auto& nominator = Service<berth_nominator>(BERTH_SERVICE_NOMINATOR);
   const auto& activate = Service<berth_activate>(BERTH_SERVICE_ACTIVATE);
   const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
+  const auto& nodes = Service<berth_node_lookup>(BERTH_SERVICE_NODES);
   const auto conflicts = [&] {
     std::string which;
     Names names;
     if (nominator.list(abi(), AsStr("n"), Names::Each, &names) == BERTH_CONFLICT) which += "list ";
     if (nominator.clear(abi(), AsStr("u")) == BERTH_CONFLICT) which += "clear ";
+    uint32_t row = 0;
+    if (nodes.find(abi(), AsStr("n"), &row) == BERTH_CONFLICT) which += "find ";
     if (activate.activate(abi(), nullptr, 0) == BERTH_CONFLICT) which += "activate ";
     if (waiting.each(abi(), Names::Each, &names) == BERTH_CONFLICT) which += "each ";
     if (waiting.allow(abi(), AsStr("u")) == BERTH_CONFLICT) which += "allow ";
@@ -126,10 +171,10 @@ TEST_F(SchedulerServicesTest, AreAvailableOnTheSchedulingThreadOutsideBlocks) {
     const PluginCall call(*host_, point);
     return conflicts();
   };
-  const std::string all = "list clear activate each allow reject ";
+  const std::string all = "list clear find activate each allow reject ";
   EXPECT_EQ(at(Point::kFilter), all);
   EXPECT_EQ(at(kLoad), all);
-  EXPECT_EQ(at(Point::kBind), "list clear ");
+  EXPECT_EQ(at(Point::kBind), "list clear find ");
   for (const Point point : {Point::kPreEnqueue, Point::kPreFilter, Point::kPostFilter,
                             Point::kPermit, Point::kPostBind, kCallback, kCycleState}) {
     EXPECT_EQ(at(point), "") << NameOf(point);

@@ -1,4 +1,6 @@
 // The service berth.strings/1.
+#include <string>
+
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
@@ -8,7 +10,7 @@ namespace {
 
 berth_id InternText(const berth_host* host, berth_str text) noexcept {
   const HostUse instance(host);
-  return instance ? instance->Intern(Text(text)) : BERTH_ID_NONE;
+  return instance ? instance->ids().Intern(Text(text)) : BERTH_ID_NONE;
 }
 
 berth_id FindText(const berth_host* host, berth_str text) noexcept {
@@ -23,7 +25,14 @@ berth_str TextOf(const berth_host* host, berth_id id) noexcept {
   return AsStr(instance->services().interner.Text(id));
 }
 
-constexpr berth_strings kStrings{sizeof(berth_strings), 0, InternText, FindText, TextOf};
+void ReleaseId(const berth_host* host, berth_id id) noexcept {
+  const HostUse instance(host);
+  if (!instance || id == BERTH_ID_NONE || instance->ids().Release(id)) return;
+  instance->NoteFaultAtCurrentPoint("released id " + std::to_string(id) +
+                                    ", which it does not hold");
+}
+
+constexpr berth_strings kStrings{sizeof(berth_strings), 0, InternText, FindText, TextOf, ReleaseId};
 
 }  // namespace
 

@@ -33,9 +33,14 @@ berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
   return instance.timers().Cancel(timer) ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
+berth_code Post(const berth_host* host, Posts::Run run, void* to) noexcept {
+  const HostUse instance(host);
+  return instance ? instance->posts().Add(run, to) : BERTH_CANCELLED;
+}
+
 // One clock serves now_ns and wall_ns. It starts with the wall clock at the start of the process
 // and never goes back.
-constexpr berth_timer kTimer{sizeof(berth_timer), 0, NowNs, NowNs, StartTimer, CancelTimer};
+constexpr berth_timer kTimer{sizeof(berth_timer), 0, NowNs, NowNs, StartTimer, CancelTimer, Post};
 
 }  // namespace
 

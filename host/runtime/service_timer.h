@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include <berth/abi.h>
+
 #include "host/event/timer_queue.h"
 
 namespace berth::host {
@@ -14,7 +16,7 @@ class InstanceHost;
 // Threading: the scheduling thread.
 class PluginTimers {
  public:
-  using Fire = void (*)(void* to);
+  using Fire = void (*)(void* to) BERTH_NOEXCEPT;
 
   explicit PluginTimers(InstanceHost& host) : host_(host) {}
   ~PluginTimers() { Close(); }

@@ -29,7 +29,7 @@ class TimerServiceTest : public ServicesTest {
     EXPECT_NE(timer, 0U);
     return timer;
   }
-  static void Note(void* to) {
+  static void Note(void* to) noexcept {
     auto& test = *static_cast<TimerServiceTest*>(to);
     ++test.fired_;
     test.at_ = test.host_->point();
@@ -95,6 +95,75 @@ TEST_F(TimerServiceTest, TimersEndWithTheInstance) {
   EXPECT_EQ(service().start(abi(), 0, Note, this, &timer), BERTH_CANCELLED);
   RunLoop();
   EXPECT_EQ(fired_, 0);
+}
+
+// A posted function that records its number and code.
+struct Posted {
+  std::vector<std::string>& log;
+  std::string name;
+
+  static void Run(void* to, berth_code code) noexcept {
+    const Posted& self = *static_cast<Posted*>(to);
+    self.log.push_back(self.name + " " + std::to_string(code));
+  }
+};
+
+TEST_F(TimerServiceTest, PostCallsLaterAndInOrder) {
+  std::vector<std::string> log;
+  Posted a{log, "a"};
+  Posted b{log, "b"};
+  EXPECT_EQ(service().post(abi(), Posted::Run, &a), BERTH_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(service().post(abi(), Posted::Run, &b), BERTH_SUCCESS);
+    EXPECT_EQ(service().post(abi(), Posted::Run, &a), BERTH_SUCCESS);
+  }).join();
+  EXPECT_TRUE(log.empty());
+  RunLoop();
+  EXPECT_THAT(log, ::testing::ElementsAre("a 0", "b 0", "a 0"));
+  RunLoop();
+  EXPECT_EQ(log.size(), 3U);
+  EXPECT_EQ(service().post(abi(), nullptr, nullptr), BERTH_BAD_ARGUMENT);
+}
+
+TEST_F(TimerServiceTest, APostedFunctionMayPostAgain) {
+  struct Again {
+    const InstanceHost& host;
+    const berth_timer* timer;
+    int runs = 0;
+    Point at = kNoCall;
+  } again{*host_, &service()};
+  const auto run = [](void* to, berth_code) noexcept {
+    Again& self = *static_cast<Again*>(to);
+    self.at = self.host.point();
+    static constexpr auto kOnce = [](void* again_to, berth_code) noexcept {
+      ++static_cast<Again*>(again_to)->runs;
+    };
+    EXPECT_EQ(self.timer->post(self.host.abi(), kOnce, to), BERTH_SUCCESS);
+    EXPECT_EQ(self.runs, 0) << "not within the call";
+  };
+  EXPECT_EQ(service().post(abi(), run, &again), BERTH_SUCCESS);
+  RunLoop();
+  EXPECT_EQ(again.runs, 1);
+  EXPECT_EQ(again.at, kCallback);
+}
+
+TEST_F(TimerServiceTest, PostedFunctionsAreCancelledWithTheInstance) {
+  std::vector<std::string> log;
+  Posted a{log, "a"};
+  Posted b{log, "b"};
+  service().post(abi(), Posted::Run, &a);
+  service().post(abi(), Posted::Run, &b);
+  host_->Close();
+  EXPECT_THAT(log, ::testing::ElementsAre("a 32", "b 32"));
+  EXPECT_EQ(service().post(abi(), Posted::Run, &a), BERTH_CANCELLED);
+  RunLoop();
+  EXPECT_EQ(log.size(), 2U);
+  // An instance that was not closed was never used.
+  auto other = Host("test.Other");
+  EXPECT_EQ(service().post(other->abi(), Posted::Run, &a), BERTH_SUCCESS);
+  other.reset();
+  RunLoop();
+  EXPECT_EQ(log.size(), 2U);
 }
 
 TEST_F(TimerServiceTest, ReturnsTheTimeOfTheClock) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kWaitingWords = kEventWord | kQueueWord | kCycleWord | kBindWord;
 
-berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const berth_pod*),
+berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const berth_pod*) noexcept,
                        void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;

@@ -2,26 +2,19 @@
 #include "host/runtime/service_whatif.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "host/base/text.h"
-#include "host/runtime/handle.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_cycle.h"
 #include "host/runtime/services.h"
 #include "host/runtime/what_if.h"
 
 namespace berth::host {
-
-struct alignas(WhatIfRows::kGenerations) WhatIfRows::Entry {
-  static constexpr size_t kGenerations = WhatIfRows::kGenerations;
-
-  InstanceHost* host;
-  uint64_t generation = 0;
-  std::unique_ptr<WhatIf> what_if;  // Null: the entry is free.
-};
-
 namespace {
 
 // Copies a status to the plugin's, which may be null.
@@ -32,94 +25,139 @@ berth_code PassOn(const PluginStatus& answer, berth_status* status) {
   return answer.code;
 }
 
-berth_code BeginRow(const berth_host* host, const berth_cycle* cycle, uint32_t row,
-                    berth_whatif_row** out) noexcept {
-  return InstanceHost::FromAbi(host).what_if().Begin(cycle, row, out);
+// Adds the reasons of all verdicts to the plugin's status, each text once.
+void PassOnReasons(const WhatIf& what_if, const Attempt& attempt,
+                   std::span<const uint32_t> selected, std::span<const RowVerdict> verdicts,
+                   berth_status* status) {
+  std::set<std::pair<uint32_t, uint64_t>> seen;  // Plugins and reasons.
+  std::set<std::string> passed;
+  const auto pass = [&](const std::vector<std::string>& reasons) {
+    for (const std::string& reason : reasons) {
+      if (passed.insert(reason).second) status->add_reason(status, AsStr(reason));
+    }
+  };
+  for (const uint32_t i : selected) {
+    const RowVerdict& verdict = verdicts[i];
+    if (verdict.code == BERTH_SUCCESS) continue;
+    if (verdict.code == BERTH_ERROR) {
+      pass(what_if.error(i).reasons);
+    } else if (seen.emplace(verdict.plugin, verdict.reasons).second) {
+      pass(attempt.cycle(verdict.plugin).RejectionTexts(verdict.reasons));
+    }
+  }
 }
 
-berth_code RemovePod(berth_whatif_row* row, const berth_pod* pod, berth_status* status) noexcept {
-  WhatIf* what_if = WhatIfRows::Find(row);
-  return what_if != nullptr ? PassOn(what_if->RemovePod(*pod), status) : BERTH_CONFLICT;
+berth_code BeginQuestion(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
+                         uint32_t count, uint32_t mode, uint64_t* question) noexcept {
+  return InstanceHost::FromAbi(host).what_if().Begin(cycle, {rows, count}, mode, question);
 }
 
-berth_code AddPod(berth_whatif_row* row, const berth_pod* pod, berth_status* status) noexcept {
-  WhatIf* what_if = WhatIfRows::Find(row);
-  return what_if != nullptr ? PassOn(what_if->AddPod(*pod), status) : BERTH_CONFLICT;
-}
+using ChangePod = PluginStatus (WhatIf::*)(uint32_t i, const berth_pod& pod);
 
-berth_code RunFilters(berth_whatif_row* row, berth_status* status) noexcept {
-  WhatIf* what_if = WhatIfRows::Find(row);
+berth_code Change(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
+                  berth_status* status, ChangePod change) {
+  WhatIf* what_if = InstanceHost::FromAbi(host).what_if().Find(question);
   if (what_if == nullptr) return BERTH_CONFLICT;
-  const SchedulerRequests* scheduler = WhatIfRows::HostOf(row).services().scheduler;
-  return PassOn(scheduler != nullptr ? what_if->RunFiltersWithNominated(scheduler->nominator())
-                                     : what_if->RunFilters(),
-                status);
+  if (i >= what_if->size()) return BERTH_BAD_ARGUMENT;
+  return PassOn((what_if->*change)(i, *pod), status);
 }
 
-void EndRow(berth_whatif_row* row) noexcept { WhatIfRows::End(row); }
+berth_code RemovePod(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
+                     berth_status* status) noexcept {
+  return Change(host, question, i, pod, status, &WhatIf::RemovePod);
+}
 
-constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,     BeginRow, RemovePod, AddPod,
-                               RunFilters,           EndRow};
+berth_code AddPod(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
+                  berth_status* status) noexcept {
+  return Change(host, question, i, pod, status, &WhatIf::AddPod);
+}
+
+bool AreAscendingBelow(std::span<const uint32_t> indices, uint32_t end) {
+  if (!indices.empty() && indices.back() >= end) return false;
+  return std::ranges::adjacent_find(indices, std::ranges::greater_equal()) == indices.end();
+}
+
+berth_code RunFilters(const berth_host* host, uint64_t question, const uint32_t* selected,
+                      uint32_t n, uint8_t* codes, berth_status* status) noexcept {
+  InstanceHost& instance = InstanceHost::FromAbi(host);
+  WhatIf* what_if = instance.what_if().Find(question);
+  if (what_if == nullptr) return BERTH_CONFLICT;
+  std::vector<uint32_t> indices;
+  if (selected != nullptr) {
+    indices.assign(selected, selected + n);
+    if (!AreAscendingBelow(indices, what_if->size())) return BERTH_BAD_ARGUMENT;
+  } else {
+    indices.resize(what_if->size());
+    std::iota(indices.begin(), indices.end(), 0U);
+  }
+  std::vector<RowVerdict> verdicts(what_if->size());
+  const SchedulerRequests* scheduler = instance.services().scheduler;
+  const PluginStatus answer = scheduler != nullptr ? what_if->RunFiltersWithNominated(
+                                                         scheduler->nominator(), indices, verdicts)
+                                                   : what_if->RunFilters(indices, verdicts);
+  if (!answer.ok()) return PassOn(answer, status);
+  for (const uint32_t i : indices) codes[i] = verdicts[i].code;
+  if (status != nullptr) {
+    PassOnReasons(*what_if, what_if->attempt(), indices, verdicts, status);
+  }
+  return BERTH_SUCCESS;
+}
+
+void EndQuestion(const berth_host* host, uint64_t question) noexcept {
+  InstanceHost::FromAbi(host).what_if().End(question);
+}
+
+constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,          BeginQuestion, RemovePod, AddPod,
+                               RunFilters,           EndQuestion};
 
 }  // namespace
 
 const berth_whatif* WhatIfService() { return &kWhatIf; }
 
-// ---- WhatIfRows ---------------------------------------------------------------------------------
+// ---- WhatIfQuestions ----------------------------------------------------------------------------
 
-WhatIfRows::WhatIfRows(InstanceHost& host) : host_(host) {}
-WhatIfRows::~WhatIfRows() = default;
+WhatIfQuestions::WhatIfQuestions(InstanceHost& host) : host_(host) {}
+WhatIfQuestions::~WhatIfQuestions() = default;
 
-berth_code WhatIfRows::Begin(const berth_cycle* cycle, uint32_t row, berth_whatif_row** out) {
-  if (!host_.IsCalledUnder(kCycleWord) || host_.point() != Point::kPostFilter)
-    return BERTH_CONFLICT;
+bool WhatIfQuestions::IsAllowed() const {
+  return host_.IsCalledUnder(kCycleWord) && host_.point() == Point::kPostFilter;
+}
+
+berth_code WhatIfQuestions::Begin(const berth_cycle* cycle, std::span<const uint32_t> rows,
+                                  uint32_t mode, uint64_t* question) {
+  if (!IsAllowed()) return BERTH_CONFLICT;
   const PluginCycle& plugin_cycle = *PluginCycle::FromAbi(cycle);
   Attempt* attempt = plugin_cycle.attempt();
   if (attempt == nullptr || plugin_cycle.plugin().host.get() != &host_) return BERTH_CONFLICT;
+  if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) return BERTH_BAD_ARGUMENT;
   const NodeTable& table = attempt->table();
-  if (row >= table.row_count() || table.node(row) == nullptr) return BERTH_NOT_FOUND;
-  auto what_if = WhatIf::Begin(*attempt, row);
-  if (!what_if.ok()) return BERTH_ERROR;
-  auto entry = std::ranges::find(entries_, nullptr, [](const auto& e) { return e->what_if.get(); });
-  if (entry == entries_.end()) {
-    entries_.push_back(std::make_unique<Entry>(Entry{.host = &host_, .what_if = nullptr}));
-    entry = entries_.end() - 1;
+  const auto is_live = [&](Row row) { return row < table.row_count() && table.IsLive(row); };
+  if (!std::ranges::all_of(rows, is_live)) return BERTH_NOT_FOUND;
+  if (mode == BERTH_WHATIF_TOGETHER) {
+    const std::set<uint32_t> distinct(rows.begin(), rows.end());
+    if (distinct.size() != rows.size()) return BERTH_BAD_ARGUMENT;
   }
-  (*entry)->what_if = std::move(what_if).value();
-  *out = HandleOf<berth_whatif_row>(**entry);
+  *question = ++last_;
+  open_.emplace(last_, std::make_unique<WhatIf>(*attempt, rows, static_cast<WhatIf::Mode>(mode)));
   return BERTH_SUCCESS;
 }
 
-InstanceHost& WhatIfRows::HostOf(berth_whatif_row* row) { return *EntryOf<Entry>(row).host; }
-
-WhatIf* WhatIfRows::Find(berth_whatif_row* row) {
-  if (row == nullptr) return nullptr;
-  Entry& entry = EntryOf<Entry>(row);
-  if (!entry.host->IsCalledUnder(kCycleWord) || entry.host->point() != Point::kPostFilter) {
-    return nullptr;
-  }
-  return HandleOf<berth_whatif_row>(entry) == row ? entry.what_if.get() : nullptr;
+WhatIf* WhatIfQuestions::Find(uint64_t question) {
+  if (!IsAllowed()) return nullptr;
+  const auto found = open_.find(question);
+  return found != open_.end() ? found->second.get() : nullptr;
 }
 
-void WhatIfRows::End(berth_whatif_row* row) {
-  if (Find(row) != nullptr) Free(EntryOf<Entry>(row));
+void WhatIfQuestions::End(uint64_t question) {
+  if (IsAllowed()) open_.erase(question);
 }
 
-void WhatIfRows::Free(Entry& entry) {
-  ++entry.generation;
-  entry.what_if.reset();
-}
-
-void WhatIfRows::EndAll() {
-  size_t left = 0;
-  for (const auto& entry : entries_) {
-    if (entry->what_if == nullptr) continue;
-    Free(*entry);
-    ++left;
-  }
-  if (left == 0) return;
+void WhatIfQuestions::EndAll() {
+  if (open_.empty()) return;
+  const size_t left = open_.size();
+  open_.clear();
   host_.NoteFault(Point::kPostFilter, FaultKind::kSlotLeak,
-                  std::to_string(left) + " what-if rows were not ended");
+                  std::to_string(left) + " what-if questions were not ended");
 }
 
 }  // namespace berth::host

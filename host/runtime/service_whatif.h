@@ -2,10 +2,10 @@
 #ifndef BERTH_HOST_RUNTIME_SERVICE_WHATIF_H_
 #define BERTH_HOST_RUNTIME_SERVICE_WHATIF_H_
 
-#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include <berth/abi.h>
 
@@ -14,40 +14,33 @@ namespace berth::host {
 class InstanceHost;
 class WhatIf;
 
-// The open rows of a plugin.
+// The open questions of a plugin, by id. An id is never reused, so that a question that the plugin
+// keeps too long, or uses on another thread, is not found.
 //
-// A plugin may keep a row too long, or pass it to another thread. A berth_whatif_row is therefore a
-// handle (host/runtime/handle.h): using a row that was ended fails.
-//
-// Threading: [cycle], within PostFilter; Find() on any.
-class WhatIfRows {
+// Threading: [cycle], within PostFilter; Find() and End() on any.
+class WhatIfQuestions {
  public:
-  // How often an entry is used before a handle is reused.
-  static constexpr size_t kGenerations = 4096;
-
-  explicit WhatIfRows(InstanceHost& host);
-  ~WhatIfRows();
-  WhatIfRows(const WhatIfRows&) = delete;
-  WhatIfRows& operator=(const WhatIfRows&) = delete;
+  explicit WhatIfQuestions(InstanceHost& host);
+  ~WhatIfQuestions();
+  WhatIfQuestions(const WhatIfQuestions&) = delete;
+  WhatIfQuestions& operator=(const WhatIfQuestions&) = delete;
 
   // Implements berth_whatif.begin.
-  berth_code Begin(const berth_cycle* cycle, uint32_t row, berth_whatif_row** out);
-  // Returns null if the row was ended or must not be used in this call. `row` may be null.
-  static WhatIf* Find(berth_whatif_row* row);
-  // REQUIRES: Find(row) is not null.
-  static InstanceHost& HostOf(berth_whatif_row* row);
-  static void End(berth_whatif_row* row);
-  // Ends the rows that are still open, and counts a fault for them.
+  berth_code Begin(const berth_cycle* cycle, std::span<const uint32_t> rows, uint32_t mode,
+                   uint64_t* question);
+  // Returns null if the question was ended or must not be used in this call.
+  WhatIf* Find(uint64_t question);
+  void End(uint64_t question);
+  // Ends the questions that are still open, and counts a fault for them.
   // Called: after PostFilter.
   void EndAll();
 
  private:
-  struct alignas(kGenerations) Entry;  // See host/runtime/handle.h.
-
-  static void Free(Entry& entry);
+  bool IsAllowed() const;
 
   InstanceHost& host_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::map<uint64_t, std::unique_ptr<WhatIf>> open_;
+  uint64_t last_ = 0;
 };
 
 }  // namespace berth::host

@@ -87,86 +87,182 @@ class WhatIfServiceTest : public ::testing::Test {
     ASSERT_TRUE(RunPreFilter(attempt).ok());
     RunPostFilter(attempt);
   }
-  // Returns code and reasons: "2: too many pods".
-  std::string Verdict(berth_whatif_row* at) const {
+  // Begins a question about n1 alone. Returns 0 and expects nothing else if that fails.
+  uint64_t Begin(const berth_cycle& cycle) { return Begin(cycle, {row()}, BERTH_WHATIF_APART); }
+  uint64_t Begin(const berth_cycle& cycle, const std::vector<uint32_t>& rows, uint32_t mode) {
+    uint64_t question = 0;
+    const auto count = static_cast<uint32_t>(rows.size());
+    begun_ = service().begin(host(), &cycle, rows.data(), count, mode, &question);
+    return question;
+  }
+  berth_code Remove(uint64_t question, size_t which, uint32_t i = 0) const {
+    return service().remove_pod(host(), question, i, &pod(which), nullptr);
+  }
+  berth_code Add(uint64_t question, size_t which, uint32_t i = 0) const {
+    return service().add_pod(host(), question, i, &pod(which), nullptr);
+  }
+  // Returns the verdict of each row, "-" if it is not written, and the reasons: "2: too many pods".
+  // If the call fails, "failed with 1: ...".
+  std::string Verdict(uint64_t question, size_t count = 1) const {
+    return Verdict(question, count, nullptr, 0);
+  }
+  std::string Verdict(uint64_t question, size_t count, const uint32_t* selected, uint32_t n) const {
     StatusSink sink;
-    const berth_code code = service().run_filters(at, sink.raw());
-    return std::to_string(code) + ": " + sink.JoinReasons();
+    constexpr uint8_t kNothing = 77;
+    std::vector<uint8_t> codes(count, kNothing);
+    const berth_code code =
+        service().run_filters(host(), question, selected, n, codes.data(), sink.raw());
+    if (code != BERTH_SUCCESS) {
+      EXPECT_THAT(codes, ::testing::Each(kNothing));
+      return "failed with " + std::to_string(code) + ": " + sink.JoinReasons();
+    }
+    std::string text;
+    for (const uint8_t verdict : codes) {
+      text += (text.empty() ? "" : " ") + (verdict == kNothing ? "-" : std::to_string(verdict));
+    }
+    return text + ": " + sink.JoinReasons();
   }
 
   Stage stage_;
   Puppet* a_;
   std::vector<PodRef> pods_;
   bool built_ = false;
+  berth_code begun_ = BERTH_SUCCESS;  // The result of the last Begin().
 };
 
 TEST_F(WhatIfServiceTest, ReportsTheVerdictOfTheChangedRow) {
   std::vector<std::string> verdicts;
   AskInPostFilter([&](const berth_cycle& cycle) {
-    berth_whatif_row* at = nullptr;
-    ASSERT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
-    verdicts.push_back(Verdict(at));
-    EXPECT_EQ(service().remove_pod(at, &pod(0), nullptr), BERTH_SUCCESS);
-    verdicts.push_back(Verdict(at));
-    EXPECT_EQ(service().add_pod(at, &pod(2), nullptr), BERTH_SUCCESS);
-    verdicts.push_back(Verdict(at));
-    EXPECT_EQ(service().run_filters(at, nullptr), BERTH_UNSCHEDULABLE);
-    service().end(at);
+    const uint64_t question = Begin(cycle);
+    verdicts.push_back(Verdict(question));
+    EXPECT_EQ(Remove(question, 0), BERTH_SUCCESS);
+    verdicts.push_back(Verdict(question));
+    EXPECT_EQ(Add(question, 2), BERTH_SUCCESS);
+    verdicts.push_back(Verdict(question));
+    uint8_t code = 0;
+    EXPECT_EQ(service().run_filters(host(), question, nullptr, 99, &code, nullptr), BERTH_SUCCESS)
+        << "`n` is ignored";
+    EXPECT_EQ(code, BERTH_UNSCHEDULABLE);
+    service().end(host(), question);
   });
   EXPECT_THAT(verdicts, ElementsAre("2: too many pods", "0: ", "2: too many pods"));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(WhatIfServiceTest, SeveralRowsMayBeOpen) {
+TEST_F(WhatIfServiceTest, AnswersSeveralRowsInOneCall) {
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    for (const uint32_t mode : {BERTH_WHATIF_APART, BERTH_WHATIF_TOGETHER}) {
+      const uint64_t question = Begin(cycle, {2, 1, 0}, mode);
+      EXPECT_EQ(Verdict(question, 3), "0 2 0: too many pods") << "in the order of the rows";
+      EXPECT_EQ(Remove(question, 0, 1), BERTH_SUCCESS);
+      EXPECT_EQ(Add(question, 2, 2), BERTH_SUCCESS);
+      EXPECT_EQ(Add(question, 0, 2), BERTH_SUCCESS);
+      EXPECT_EQ(Verdict(question, 3), "0 0 2: too many pods");
+      const uint32_t some[] = {0, 2};
+      EXPECT_EQ(Verdict(question, 3, some, 2), "0 - 2: too many pods");
+      EXPECT_EQ(Verdict(question, 3, some, 1), "0 - -: ");
+      EXPECT_EQ(Verdict(question, 3, some, 0), "- - -: ");
+      service().end(host(), question);
+    }
+    const uint64_t none = Begin(cycle, {}, BERTH_WHATIF_APART);
+    EXPECT_EQ(Verdict(none, 0), ": ");
+    service().end(host(), none);
+  });
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
+TEST_F(WhatIfServiceTest, ARowMayRepeatApartOnly) {
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    const uint64_t question = Begin(cycle, {1, 1}, BERTH_WHATIF_APART);
+    EXPECT_EQ(Remove(question, 0, 1), BERTH_SUCCESS);
+    EXPECT_EQ(Verdict(question, 2), "2 0: too many pods") << "each reason once";
+    service().end(host(), question);
+    EXPECT_EQ(Begin(cycle, {1, 0, 1}, BERTH_WHATIF_TOGETHER), 0U);
+    EXPECT_EQ(begun_, BERTH_BAD_ARGUMENT);
+  });
+}
+
+TEST_F(WhatIfServiceTest, SeveralQuestionsMayBeOpen) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     const int64_t before = Stage::slots();
-    berth_whatif_row* first = nullptr;
-    berth_whatif_row* second = nullptr;
-    service().begin(host(), &cycle, row(), &first);
-    service().begin(host(), &cycle, row(), &second);
-    EXPECT_EQ(Stage::slots(), before + 2);
-    service().remove_pod(first, &pod(0), nullptr);
+    const uint64_t first = Begin(cycle);
+    const uint64_t second = Begin(cycle);
+    EXPECT_NE(first, second);
+    Remove(first, 0);
+    EXPECT_EQ(Stage::slots(), before + 1);
     EXPECT_EQ(Verdict(first), "0: ");
     EXPECT_EQ(Verdict(second), "2: too many pods");
-    service().end(first);
-    EXPECT_EQ(Verdict(second), "2: too many pods");
-    service().end(second);
+    service().end(host(), first);
     EXPECT_EQ(Stage::slots(), before);
+    EXPECT_EQ(Verdict(second), "2: too many pods");
+    service().end(host(), second);
   });
 }
 
 TEST_F(WhatIfServiceTest, ReportsErrors) {
   AskInPostFilter([&](const berth_cycle& cycle) {
-    berth_whatif_row* at = nullptr;
-    service().begin(host(), &cycle, row(), &at);
+    const uint64_t question = Begin(cycle);
     StatusSink sink;
-    EXPECT_EQ(service().remove_pod(at, &pod(2), sink.raw()), BERTH_ERROR);
-    EXPECT_FALSE(sink.reasons().empty());
-    service().end(at);
+    EXPECT_EQ(service().remove_pod(host(), question, 0, &pod(2), sink.raw()), BERTH_ERROR);
+    EXPECT_EQ(sink.JoinReasons(), "no corresponding pod c in pods of node n1");
+    EXPECT_EQ(Verdict(question), "2: too many pods") << "the row did not change";
     SlotOf(cycle) = -1;  // Cloning fails.
-    EXPECT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_ERROR);
+    EXPECT_EQ(Remove(question, 0), BERTH_ERROR);
+    service().end(host(), question);
+    const char* const error = "plugin puppet.A could not clone its cycle state";
+    for (const uint32_t mode : {BERTH_WHATIF_APART, BERTH_WHATIF_TOGETHER}) {
+      const uint64_t broken = Begin(cycle, {0, 1}, mode);
+      EXPECT_EQ(Add(broken, 2, 0), BERTH_ERROR);
+      SlotOf(cycle) = 1;
+      EXPECT_EQ(Verdict(broken, 2), mode == BERTH_WHATIF_APART
+                                        ? std::string("1 2: ") + error + ", too many pods"
+                                        : std::string("failed with 1: ") + error);
+      service().end(host(), broken);
+      SlotOf(cycle) = -1;
+    }
+    SlotOf(cycle) = 1;
   });
 }
 
 TEST_F(WhatIfServiceTest, ARowWithoutANodeIsNotFound) {
   AskInPostFilter([&](const berth_cycle& cycle) {
-    berth_whatif_row* at = nullptr;
-    EXPECT_EQ(service().begin(host(), &cycle, stage_.table().row_count(), &at), BERTH_NOT_FOUND);
-    EXPECT_EQ(service().begin(host(), &cycle, UINT32_MAX, &at), BERTH_NOT_FOUND);
     const Row gone = stage_.table().FindNode("n2");
     stage_.cache().RemoveNode("n2");
-    EXPECT_EQ(service().begin(host(), &cycle, gone, &at), BERTH_NOT_FOUND);
+    for (const Row none : {stage_.table().row_count(), UINT32_MAX, gone}) {
+      for (const uint32_t mode : {BERTH_WHATIF_APART, BERTH_WHATIF_TOGETHER}) {
+        EXPECT_EQ(Begin(cycle, {0, none}, mode), 0U);
+        EXPECT_EQ(begun_, BERTH_NOT_FOUND) << none;
+      }
+    }
   });
 }
 
-TEST_F(WhatIfServiceTest, EndsAndCountsRowsThatThePluginLeftOpen) {
+TEST_F(WhatIfServiceTest, ArgumentsThatAreNotValid) {
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    for (const uint32_t mode : {0U, 3U, UINT32_MAX}) {
+      EXPECT_EQ(Begin(cycle, {0}, mode), 0U);
+      EXPECT_EQ(begun_, BERTH_BAD_ARGUMENT) << mode;
+    }
+    const uint64_t question = Begin(cycle, {0, 1}, BERTH_WHATIF_APART);
+    EXPECT_EQ(Add(question, 2, 2), BERTH_BAD_ARGUMENT);
+    EXPECT_EQ(Remove(question, 0, UINT32_MAX), BERTH_BAD_ARGUMENT);
+    const std::vector<uint32_t> kBad[] = {{2}, {0, 2}, {1, 0}, {0, 0}, {2, 1}, {UINT32_MAX}};
+    for (const std::vector<uint32_t>& selected : kBad) {
+      EXPECT_EQ(Verdict(question, 2, selected.data(), static_cast<uint32_t>(selected.size())),
+                "failed with 35: ");
+    }
+    EXPECT_EQ(Verdict(question, 2), "0 2: too many pods");
+    service().end(host(), question);
+  });
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
+TEST_F(WhatIfServiceTest, EndsAndCountsQuestionsThatThePluginLeftOpen) {
   int64_t before = -1;
   AskInPostFilter([&](const berth_cycle& cycle) {
     before = Stage::slots();
-    for (int i = 0; i < 2; ++i) {
-      berth_whatif_row* at = nullptr;
-      service().begin(host(), &cycle, row(), &at);
-    }
+    for (int i = 0; i < 2; ++i) Remove(Begin(cycle), 0);
+    EXPECT_EQ(Stage::slots(), before + 2);
   });
   EXPECT_EQ(Stage::slots(), before);
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
@@ -175,8 +271,8 @@ TEST_F(WhatIfServiceTest, EndsAndCountsRowsThatThePluginLeftOpen) {
 TEST_F(WhatIfServiceTest, IsOnlyAvailableInPostFilter) {
   std::vector<berth_code> codes;
   const auto ask = [&](const berth_cycle& cycle) {
-    berth_whatif_row* at = nullptr;
-    codes.push_back(service().begin(host(), &cycle, row(), &at));
+    Begin(cycle);
+    codes.push_back(begun_);
   };
   const auto filter = a_->filter;
   a_->filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
@@ -189,16 +285,13 @@ TEST_F(WhatIfServiceTest, IsOnlyAvailableInPostFilter) {
     ask(cycle);
     return BERTH_SUCCESS;
   };
-  a_->post_filter = [&](const berth_cycle& cycle, const berth_nodes&, const berth_verdicts&,
-                        berth_post_filter_out&, berth_status*) {
-    berth_whatif_row* at = nullptr;
-    EXPECT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
-    EXPECT_EQ(service().run_filters(at, nullptr),
-              BERTH_SUCCESS);  // Filter of this plugin calls the service too, which fails.
-    service().end(at);
-    return BERTH_UNSCHEDULABLE;
-  };
-  Run();
+  // Filter of this plugin calls the service too, which fails.
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    const uint64_t question = Begin(cycle);
+    EXPECT_EQ(begun_, BERTH_SUCCESS);
+    EXPECT_EQ(Verdict(question), "0: ");
+    service().end(host(), question);
+  });
   EXPECT_THAT(codes, ElementsAre(BERTH_CONFLICT, BERTH_CONFLICT));
 }
 
@@ -210,8 +303,8 @@ TEST_F(WhatIfServiceTest, RefusesTheCycleOfAnotherPlugin) {
         return BERTH_SUCCESS;
       };
   AskInPostFilter([&](const berth_cycle&) {
-    berth_whatif_row* at = nullptr;
-    EXPECT_EQ(service().begin(host(), other, row(), &at), BERTH_CONFLICT);
+    Begin(*other);
+    EXPECT_EQ(begun_, BERTH_CONFLICT);
   });
 }
 
@@ -221,58 +314,61 @@ TEST_F(WhatIfServiceTest, NominatedPodsCount) {
   std::string verdict;
   AskInPostFilter([&](const berth_cycle& cycle) {
     stage_.HostOf("puppet.A").services().scheduler = &scheduler;
-    berth_whatif_row* at = nullptr;
-    service().begin(host(), &cycle, row(), &at);
-    service().remove_pod(at, &pod(0), nullptr);
-    verdict = Verdict(at);
-    service().remove_pod(at, &pod(1), nullptr);
-    EXPECT_EQ(Verdict(at), "0: ");
-    service().end(at);
+    const uint64_t question = Begin(cycle);
+    Remove(question, 0);
+    verdict = Verdict(question);
+    Remove(question, 1);
+    EXPECT_EQ(Verdict(question), "0: ");
+    service().end(host(), question);
   });
   EXPECT_EQ(verdict, "2: too many pods");
 }
 
-// A handle of a row that was ended stays invalid.
-TEST_F(WhatIfServiceTest, RefusesARowThatWasEnded) {
-  berth_whatif_row* kept = nullptr;
-  const auto expect_none = [&](berth_whatif_row* at) {
-    EXPECT_EQ(service().run_filters(at, nullptr), BERTH_CONFLICT);
-    EXPECT_EQ(service().remove_pod(at, &pod(0), nullptr), BERTH_CONFLICT);
-    EXPECT_EQ(service().add_pod(at, &pod(2), nullptr), BERTH_CONFLICT);
-    service().end(at);
+// The id of a question that was ended stays invalid.
+TEST_F(WhatIfServiceTest, RefusesAQuestionThatWasEnded) {
+  uint64_t kept = 0;
+  const auto expect_none = [&](uint64_t question) {
+    EXPECT_EQ(Verdict(question), "failed with 36: ");
+    EXPECT_EQ(Remove(question, 0), BERTH_CONFLICT);
+    EXPECT_EQ(Add(question, 2), BERTH_CONFLICT);
+    service().end(host(), question);
   };
   AskInPostFilter([&](const berth_cycle& cycle) {
-    berth_whatif_row* first = nullptr;
-    ASSERT_EQ(service().begin(host(), &cycle, row(), &first), BERTH_SUCCESS);
-    service().end(first);
+    const uint64_t first = Begin(cycle);
+    service().end(host(), first);
     expect_none(first);
-    berth_whatif_row* second = nullptr;
-    ASSERT_EQ(service().begin(host(), &cycle, row(), &second), BERTH_SUCCESS);
+    const uint64_t second = Begin(cycle);
     EXPECT_NE(first, second);
-    expect_none(first);  // Ending `first` again does not end the second row.
+    expect_none(first);  // Ending `first` again does not end the second question.
     EXPECT_EQ(Verdict(second), "2: too many pods");
-    expect_none(nullptr);
+    expect_none(0);
+    expect_none(second + 1);
     kept = second;
   });
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
   expect_none(kept);
-  AskInPostFilter([&](const berth_cycle&) { expect_none(kept); });
-  stage_.DestroyPlan();
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    expect_none(kept);
+    const uint64_t next = Begin(cycle);
+    EXPECT_GT(next, kept);
+    service().end(host(), next);
+  });
 }
 
-TEST_F(WhatIfServiceTest, RefusesARowOfAnEarlierPostFilter) {
+TEST_F(WhatIfServiceTest, RefusesOtherThreads) {
   AskInPostFilter([&](const berth_cycle& cycle) {
-    berth_whatif_row* at = nullptr;
-    ASSERT_EQ(service().begin(host(), &cycle, row(), &at), BERTH_SUCCESS);
+    const uint64_t question = Begin(cycle);
     std::thread([&] {
-      EXPECT_EQ(service().run_filters(at, nullptr), BERTH_CONFLICT);
-      EXPECT_EQ(service().add_pod(at, &pod(2), nullptr), BERTH_CONFLICT);
-      service().end(at);
-      berth_whatif_row* other = nullptr;
-      EXPECT_EQ(service().begin(host(), &cycle, row(), &other), BERTH_CONFLICT);
+      EXPECT_EQ(Verdict(question), "failed with 36: ");
+      EXPECT_EQ(Add(question, 2), BERTH_CONFLICT);
+      service().end(host(), question);
+      uint64_t other = 0;
+      const uint32_t row = 1;
+      EXPECT_EQ(service().begin(host(), &cycle, &row, 1, BERTH_WHATIF_APART, &other),
+                BERTH_CONFLICT);
     }).join();
-    EXPECT_EQ(Verdict(at), "2: too many pods");
-    service().end(at);
+    EXPECT_EQ(Verdict(question), "2: too many pods");
+    service().end(host(), question);
   });
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }

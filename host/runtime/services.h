@@ -25,14 +25,20 @@ std::span<const ServiceInfo> Services();
 
 // Lifetime: that of the process.
 const berth_strings* StringsService();
+const berth_refs* RefsService();
 const berth_columns* ColumnsService();
+// The service with `parse` and `release`, unlike ValuesService().
+const berth_values* InstanceValuesService();
+const berth_selectors* SelectorsService();
 const berth_metrics* MetricsService();
 const berth_objects* ObjectsService();
+const berth_node_lookup* NodesService();
 const berth_whatif* WhatIfService();
 const berth_nominator* NominatorService();
 const berth_activate* ActivateService();
 const berth_waiting* WaitingService();
 const berth_timer* TimerService();
+const berth_random* RandomService();
 const berth_api* ApiService();
 const berth_completion* CompletionService();
 

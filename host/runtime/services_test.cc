@@ -41,18 +41,19 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
   const Served served(*host_);
   EXPECT_THAT(served.unsupported, IsEmpty());
   EXPECT_THAT(served.there,
-              ElementsAre("berth.log/1", "berth.strings/1", "berth.columns/1", "berth.values/1",
-                          "berth.metrics/1", "berth.objects/1", "berth.whatif/1",
-                          "berth.nominator/1", "berth.activate/1", "berth.waiting/1",
-                          "berth.timer/1", "berth.api/1", "berth.completion/1"));
+              ElementsAre("berth.log/1", "berth.strings/1", "berth.refs/1", "berth.columns/1",
+                          "berth.values/1", "berth.selectors/1", "berth.metrics/1",
+                          "berth.objects/1", "berth.nodes/1", "berth.whatif/1", "berth.nominator/1",
+                          "berth.activate/1", "berth.waiting/1", "berth.timer/1", "berth.random/1",
+                          "berth.api/1", "berth.completion/1"));
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
   HostServices bare{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
-              ElementsAre("berth.metrics/1", "berth.nominator/1", "berth.activate/1",
-                          "berth.waiting/1", "berth.timer/1", "berth.api/1"));
+              ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
+                          "berth.activate/1", "berth.waiting/1", "berth.timer/1", "berth.api/1"));
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
@@ -65,6 +66,8 @@ TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
 TEST_F(ServicesTest, HostHasNameAndVersion) {
   EXPECT_EQ(Text(abi()->name), "berth");
   EXPECT_EQ(abi()->struct_size, sizeof(berth_host));
+  EXPECT_EQ(abi()->hash_key[0], Interner::kFixedKey[0]);
+  EXPECT_EQ(abi()->hash_key[1], Interner::kFixedKey[1]);
   EXPECT_EQ(abi()->abi_major, BERTH_ABI_MAJOR);
   EXPECT_EQ(abi()->abi_minor, BERTH_ABI_MINOR);
 }
@@ -97,6 +100,180 @@ TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
   EXPECT_NE(id, kNoId);
   EXPECT_EQ(Text(strings.text(abi(), id)), "rack-7");
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
+}
+
+// Returns the faults of test.Plugin, as they were logged.
+std::vector<std::string> FaultLines(const std::vector<std::string>& lines) {
+  std::vector<std::string> faults;
+  for (const std::string& line : lines) {
+    const size_t at = line.find("exception: ");
+    if (at != std::string::npos) faults.push_back(line.substr(at + 11));
+  }
+  return faults;
+}
+
+TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
+  const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
+  const auto exists = [&] {
+    test_objects_.interner().Sweep();
+    return strings.find(abi(), AsStr("rack-7")) != kNoId;
+  };
+  const berth_id id = strings.intern(abi(), AsStr("rack-7"));
+  strings.intern(abi(), AsStr("rack-7"));
+  strings.release(abi(), id);
+  EXPECT_TRUE(exists());
+  std::thread([&] { strings.release(abi(), id); }).join();
+  EXPECT_FALSE(exists());
+  strings.release(abi(), BERTH_ID_NONE);
+  EXPECT_THAT(FaultLines(lines_), IsEmpty());
+}
+
+TEST_F(ServicesTest, TheReleaseOfAnIdThatIsNotHeldIsAFaultAndChangesNothing) {
+  const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
+  const auto other = Host("test.Other");
+  const berth_id id = strings.intern(other->abi(), AsStr("rack-7"));
+  strings.release(abi(), id);  // Another instance holds it.
+  test_objects_.interner().Sweep();
+  EXPECT_EQ(Text(strings.text(other->abi(), id)), "rack-7");
+  strings.release(abi(), UINT32_MAX);
+  const berth_id own = strings.intern(abi(), AsStr("rack-8"));
+  strings.release(abi(), own);
+  strings.release(abi(), own);
+  EXPECT_EQ(faults_.Counts().size(), 1U);
+  EXPECT_EQ(faults_.Counts()[0].plugin, "test.Plugin");
+  EXPECT_EQ(faults_.Counts()[0].count, 3U);
+  EXPECT_EQ(FaultLines(lines_).front(),
+            "released id " + std::to_string(id) + ", which it does not hold");
+}
+
+class RefsTest : public ServicesTest {
+ protected:
+  const berth_refs& refs() { return Service<berth_refs>(BERTH_SERVICE_REFS); }
+  berth_code Retain(uint32_t kind, const void* object) {
+    return refs().retain(abi(), {kind, 0, object});
+  }
+  void Release(uint32_t kind, const void* object) { refs().release(abi(), {kind, 0, object}); }
+  ObjectRef Namespace() {
+    return test_objects_.ObjectFrom(
+        R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"red"}})");
+  }
+};
+
+TEST_F(RefsTest, AnObjectOfEachKindIsKeptUntilItsLastRelease) {
+  PodRef pod = test_objects_.Pod({.name = "p"});
+  NodeRef node = test_objects_.Node({.name = "n"});
+  ObjectRef object = Namespace();
+  const std::weak_ptr<const void> kept[] = {pod, node, object};
+  const berth_tagged tagged[] = {{BERTH_KIND_POD, 0, &pod->view()},
+                                 {BERTH_KIND_NODE, 0, &node->view()},
+                                 {BERTH_KIND_OBJECT, 0, &object->view()}};
+  for (const berth_tagged& one : tagged) {
+    EXPECT_EQ(refs().retain(abi(), one), BERTH_SUCCESS);
+    std::thread([&] { EXPECT_EQ(refs().retain(abi(), one), BERTH_SUCCESS); }).join();
+  }
+  pod.reset();
+  node.reset();
+  object.reset();
+  EXPECT_EQ(Text(static_cast<const berth_pod*>(tagged[0].object)->meta->name), "p");
+  EXPECT_EQ(Text(static_cast<const berth_node*>(tagged[1].object)->meta->name), "n");
+  EXPECT_EQ(Text(static_cast<const berth_object*>(tagged[2].object)->meta->name), "red");
+  for (size_t i = 0; i < 3; ++i) {
+    refs().release(abi(), tagged[i]);
+    EXPECT_FALSE(kept[i].expired()) << i;
+    refs().release(abi(), tagged[i]);
+    EXPECT_TRUE(kept[i].expired()) << i;
+  }
+  EXPECT_THAT(FaultLines(lines_), IsEmpty());
+}
+
+TEST_F(RefsTest, ADerivedPodIsAnObjectOfItsOwn) {
+  const PodRef pod = test_objects_.Pod({.name = "p"});
+  PodRef derived = WithResourceVersion(pod, "9");
+  const std::weak_ptr<const void> kept = derived;
+  const berth_pod* view = &derived->view();
+  EXPECT_EQ(Retain(BERTH_KIND_POD, view), BERTH_SUCCESS);
+  derived.reset();
+  EXPECT_EQ(Text(view->meta->resource_version), "9");
+  Release(BERTH_KIND_POD, view);
+  EXPECT_TRUE(kept.expired());
+}
+
+TEST_F(RefsTest, WhatIsNoObjectIsRefused) {
+  const PodRef pod = test_objects_.Pod({.name = "p"});
+  const NodeRef node = test_objects_.Node({.name = "n"});
+  const ObjectRef object = Namespace();
+  const berth_pod copy = pod->view();
+  const berth_object object_copy = object->view();
+  const berth_meta own_meta{};
+  berth_node own{};
+  own.struct_size = sizeof own;
+  own.meta = &own_meta;
+  struct Case {
+    const char* name;
+    uint32_t kind;
+    const void* object;
+  };
+  const Case kTable[] = {
+      {"NULL", BERTH_KIND_POD, nullptr},
+      {"a copy of a pod", BERTH_KIND_POD, &copy},
+      {"a copy of an object", BERTH_KIND_OBJECT, &object_copy},
+      {"a node of the plugin", BERTH_KIND_NODE, &own},
+      {"a pod as a node", BERTH_KIND_NODE, &pod->view()},
+      {"a node as a pod", BERTH_KIND_POD, &node->view()},
+      {"an object as a pod", BERTH_KIND_POD, &object->view()},
+      {"a pod as an object", BERTH_KIND_OBJECT, &pod->view()},
+      {"no kind", 0, &pod->view()},
+      {"an unknown kind", 9, &pod->view()},
+  };
+  for (const Case& c : kTable) EXPECT_EQ(Retain(c.kind, c.object), BERTH_BAD_ARGUMENT) << c.name;
+  EXPECT_EQ(pod.use_count(), 1);
+  // The kind of a retained object matters too.
+  EXPECT_EQ(Retain(BERTH_KIND_POD, &pod->view()), BERTH_SUCCESS);
+  EXPECT_EQ(Retain(BERTH_KIND_NODE, &pod->view()), BERTH_BAD_ARGUMENT);
+  EXPECT_THAT(FaultLines(lines_), IsEmpty());
+}
+
+TEST_F(RefsTest, TheReleaseOfAnObjectThatIsNotRetainedIsAFault) {
+  const PodRef pod = test_objects_.Pod({.name = "p"});
+  Release(BERTH_KIND_POD, &pod->view());
+  EXPECT_EQ(Retain(BERTH_KIND_POD, &pod->view()), BERTH_SUCCESS);
+  Release(BERTH_KIND_NODE, &pod->view());
+  Release(BERTH_KIND_POD, nullptr);
+  const auto other = Host("test.Other");
+  refs().release(other->abi(), {BERTH_KIND_POD, 0, &pod->view()});
+  EXPECT_EQ(pod.use_count(), 2) << "none of them released it";
+  Release(BERTH_KIND_POD, &pod->view());
+  EXPECT_EQ(pod.use_count(), 1);
+  EXPECT_EQ(faults_.Counts().size(), 2U);
+  EXPECT_EQ(FaultLines(lines_).front(), "released an object that it does not retain");
+}
+
+TEST_F(RefsTest, TheEndOfTheInstanceReleasesTheRest) {
+  const PodRef pod = test_objects_.Pod({.name = "p"});
+  Retain(BERTH_KIND_POD, &pod->view());
+  Retain(BERTH_KIND_POD, &pod->view());
+  EXPECT_EQ(pod.use_count(), 2);
+  host_->Close();
+  EXPECT_EQ(pod.use_count(), 2);
+  host_->Retire();
+  EXPECT_EQ(pod.use_count(), 1);
+}
+
+// A thread of the pool is still inside the instance, and may use what it retained.
+TEST_F(RefsTest, ABusyInstanceKeepsItsObjects) {
+  PodRef pod = test_objects_.Pod({.name = "p"});
+  const std::weak_ptr<const void> kept = pod;
+  Retain(BERTH_KIND_POD, &pod->view());
+  pod.reset();
+  host_->BeginCall();
+  host_->Close();
+  host_->Retire();
+  EXPECT_FALSE(kept.expired());
+  host_->EndCall();
+  // Such a host and what it keeps are never destroyed.
+  static const InstanceHost* left_behind = nullptr;
+  left_behind = host_.release();
+  EXPECT_TRUE(left_behind->is_retired());
 }
 
 TEST_F(ServicesTest, AnUnknownIdHasNoText) {
@@ -132,22 +309,44 @@ TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
 TEST_F(ServicesTest, CompletionCountsOnce) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
-  berth_done* done = host_->promises().Open([&](berth_code code, std::string_view reason) {
+  const Promises::Id id = host_->promises().Open([&](berth_code code, std::string_view reason) {
     answers.push_back(std::to_string(code) + " " + std::string(reason));
   });
+  const berth_done done = {abi(), id};
   completion.complete(done, BERTH_ERROR, AsStr("first"));
   completion.complete(done, BERTH_SUCCESS, AsStr("second"));
   EXPECT_THAT(answers, ElementsAre("1 first"));
+  EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
+}
+
+TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
+  const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
+  std::vector<std::string> answers;
+  const Promises::Id id = host_->promises().Open(
+      [&](berth_code code, std::string_view) { answers.push_back(std::to_string(code)); });
+  const auto other = Host("test.Other");
+  completion.complete({}, BERTH_SUCCESS, AsStr(""));
+  EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "no instance is named";
+  completion.complete({abi(), 0}, BERTH_SUCCESS, AsStr(""));
+  completion.complete({abi(), id + 1}, BERTH_SUCCESS, AsStr(""));
+  completion.complete({other->abi(), id}, BERTH_SUCCESS, AsStr(""));
+  EXPECT_THAT(answers, IsEmpty());
+  EXPECT_EQ(host_->open_promises(), 1U);
+  std::vector<std::string> counts;
+  for (const PluginFaults::Count& count : faults_.Counts()) {
+    counts.push_back(count.plugin + " " + std::to_string(count.count));
+  }
+  EXPECT_THAT(counts, ElementsAre("test.Other 1", "test.Plugin 2"));
 }
 
 TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   for (const berth_code code : {BERTH_ERROR, BERTH_SUCCESS}) {
-    berth_done* done = host_->promises().Open([&](berth_code answer, std::string_view reason) {
+    const Promises::Id id = host_->promises().Open([&](berth_code answer, std::string_view reason) {
       answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
     });
-    completion.complete(done, code, {nullptr, 3});
+    completion.complete({abi(), id}, code, {nullptr, 3});
   }
   EXPECT_THAT(answers, ElementsAre("Bug gave a reason that is NULL", "Success "));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ namespace berth::host {
 // Records requests, and gives the answers that the test sets.
 class FakeScheduler final : public SchedulerRequests {
  public:
+  Row FindNode(std::string_view name) const override {
+    const auto found = rows.find(name);
+    return found != rows.end() ? found->second : kNoRow;
+  }
   const Nominator& nominator() const override { return nominator_; }
   bool ClearNomination(std::string_view uid) override {
     asked.push_back("clear " + std::string(uid));
@@ -54,6 +59,7 @@ class FakeScheduler final : public SchedulerRequests {
   }
 
   Nominator& nominations() { return nominator_; }
+  std::map<std::string, Row, std::less<>> rows;  // Of nodes, by name.
   std::vector<std::string> asked;
   std::vector<PodRef> waiting;
   Status evicted;  // The result of every eviction.

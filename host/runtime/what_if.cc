@@ -1,13 +1,13 @@
 #include "host/runtime/what_if.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
 #include "host/base/text.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/plugin_error.h"
-#include "host/runtime/run_filter.h"
 
 namespace berth::host {
 namespace {
@@ -19,100 +19,109 @@ bool TracksPods(const PlannedPlugin& plugin) {
 
 }  // namespace
 
-struct WhatIf::Clone {
-  Clone(const PlannedPlugin& plugin, NodeTable& table, Attempt& attempt)
-      : cycle(plugin, table, &attempt) {}
+// One plugin of the question.
+struct WhatIf::Callee {
+  Callee(const PluginCycle& original, NodeTable& table, Attempt& attempt, const SlotSet& state,
+         uint32_t states)
+      : cycle(original.plugin(), table, &attempt), base(state) {
+    if (TracksPods(original.plugin())) own.resize(states);
+  }
+
+  bool tracks_pods() const { return !own.empty(); }
+  bool HasOwn(uint32_t state) const { return tracks_pods() && own[state] != nullptr; }
+  const SlotSet& Slots(uint32_t state) const { return HasOwn(state) ? *own[state] : base; }
 
   PluginCycle cycle;
-  SlotSet own;  // Empty if no pod changes it.
-  const SlotSet* slots = &own;
+  const SlotSet& base;  // The state before the first change.
+  // By state: the clone that pods have changed; null before the first change. Empty if pods change
+  // no state of this plugin.
+  std::vector<std::unique_ptr<SlotSet>> own;
 };
 
-WhatIf::WhatIf(Attempt& attempt) : attempt_(attempt), rows_(attempt.table()) {}
+WhatIf::WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode)
+    : attempt_(attempt), mode_(mode), rows_(attempt.table()) {
+  for (const Row row : rows) rows_.Add(row);
+  AddCallees(nullptr, 0);
+}
+
+WhatIf::WhatIf(const WhatIf& from, uint32_t row)
+    : attempt_(from.attempt_), mode_(Mode::kApart), rows_(from.attempt_.table()) {
+  rows_.AddCopy(from.rows_, row);
+  AddCallees(&from, row);
+  const auto broken = from.broken_.find(from.StateOf(row));
+  if (broken != from.broken_.end()) broken_.emplace(0, broken->second);
+}
+
 WhatIf::~WhatIf() = default;
 
-Result<std::unique_ptr<WhatIf>> WhatIf::Begin(Attempt& attempt, Row row) {
-  std::unique_ptr<WhatIf> made(new WhatIf(attempt));
-  made->rows_.Add(row);
-  if (Status status = made->CloneState(nullptr); !status.ok()) return status;
-  return made;
-}
-
-Result<std::unique_ptr<WhatIf>> WhatIf::Copy() const {
-  std::unique_ptr<WhatIf> made(new WhatIf(attempt_));
-  made->rows_.AddCopy(rows_, 0);
-  if (Status status = made->CloneState(this); !status.ok()) return status;
-  return made;
-}
-
-Status WhatIf::CloneState(const WhatIf* from) {
+void WhatIf::AddCallees(const WhatIf* from, uint32_t row) {
   const Plan& plan = attempt_.plan();
-  clone_of_.assign(plan.plugins().size(), nullptr);
-  cycles_.assign(plan.plugins().size(), nullptr);
-  const auto clone = [&](uint32_t plugin, bool tracks_pods) -> Status {
-    if (clone_of_[plugin] != nullptr) return {};
-    const PluginCycle& original = attempt_.cycle(plugin);
-    Clone& made = clones_.emplace_back(original.plugin(), attempt_.table(), attempt_);
-    clone_of_[plugin] = &made;
-    cycles_[plugin] = &made.cycle;
-    const SlotSet& slots =
-        from != nullptr ? *from->clone_of_[plugin]->slots : attempt_.state().of(plugin);
-    Status status;
-    if (tracks_pods) {
-      status = made.own.CloneFrom(slots);
-    } else {
-      made.slots = &slots;
-    }
-    made.cycle.BeginWhatIf(original, *made.slots);
-    return status;
+  const uint32_t states = mode_ == Mode::kApart ? std::max<uint32_t>(size(), 1) : 1;
+  callees_.resize(plan.plugins().size());
+  const auto add = [&](uint32_t plugin) {
+    PluginCycle& original = attempt_.cycle(plugin);
+    if (callees_[plugin] != nullptr || original.skip_filter) return;
+    const SlotSet& state = from != nullptr ? from->callees_[plugin]->Slots(from->StateOf(row))
+                                           : attempt_.state().of(plugin);
+    callees_[plugin] =
+        std::make_unique<Callee>(original, attempt_.table(), attempt_, state, states);
+    callees_[plugin]->cycle.BeginWhatIf(original, state);
   };
   for (const PlannedUse& use : plan.At(Point::kPreFilter)) {
-    const PluginCycle& cycle = attempt_.cycle(use.plugin);
-    if (cycle.skip_filter || !TracksPods(cycle.plugin())) continue;
-    if (Status status = clone(use.plugin, true); !status.ok()) return status;
+    if (TracksPods(plan.plugins()[use.plugin])) add(use.plugin);
   }
-  for (const PlannedUse& use : plan.At(Point::kFilter)) {
-    if (attempt_.cycle(use.plugin).skip_filter) continue;
-    if (Status status = clone(use.plugin, false); !status.ok()) return status;
-  }
-  return {};
+  for (const PlannedUse& use : plan.At(Point::kFilter)) add(use.plugin);
 }
 
 // --- Pods ----------------------------------------------------------------------------------------
 
-PluginStatus WhatIf::AddPod(const berth_pod& pod) {
-  rows_.AddPod(0, pod);
-  return NotifyPlugins(true, pod);
+PluginStatus WhatIf::AddPod(uint32_t i, const berth_pod& pod) {
+  rows_.AddPod(i, pod);
+  return NotifyPlugins(true, i, pod);
 }
 
-PluginStatus WhatIf::RemovePod(const berth_pod& pod) {
-  if (!rows_.RemovePod(0, pod)) {
-    const berth_meta& node = *rows_.node_views()[0]->meta;
+PluginStatus WhatIf::RemovePod(uint32_t i, const berth_pod& pod) {
+  if (!rows_.RemovePod(i, pod)) {
+    const berth_meta& node = *rows_.node_views()[i]->meta;
     return PluginStatus::Error({}, "no corresponding pod " + std::string(Text(pod.meta->name)) +
                                        " in pods of node " + std::string(Text(node.name)));
   }
-  return NotifyPlugins(false, pod);
+  return NotifyPlugins(false, i, pod);
 }
 
-PluginStatus WhatIf::NotifyPlugins(bool added, const berth_pod& pod) {
-  const PointFunction function = added ? PointFunction::kAddPod : PointFunction::kRemovePod;
-  std::vector<berth_column> columns;
+PluginStatus WhatIf::NotifyPlugins(bool added, uint32_t i, const berth_pod& pod) {
   for (const PlannedUse& use : attempt_.plan().At(Point::kPreFilter)) {
-    if (cycles_[use.plugin] == nullptr) continue;
-    PluginCycle& cycle = *cycles_[use.plugin];
-    const PlannedPlugin& plugin = cycle.plugin();
-    if (!TracksPods(plugin)) continue;
-    if (auto error = QuarantineError(plugin, Point::kPreFilter, function)) return *std::move(error);
-    const berth_block block = cycle.BlockFor(rows_, columns);
-    const PluginAnswer answer =
-        Invoke(cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
-          const berth_pre_filter& point = *instance.pre_filter();
-          return (added ? point.add_pod : point.remove_pod)(instance.self(), abi, &pod, &block, 0,
-                                                            status);
-        });
-    if (!answer.ok()) return AnswerError(plugin, Point::kPreFilter, answer, function);
+    Callee* callee = callees_[use.plugin].get();
+    if (callee == nullptr || !callee->tracks_pods()) continue;
+    PluginStatus status = NotifyPlugin(added, i, pod, *callee);
+    if (status.ok()) continue;
+    broken_.emplace(StateOf(i), status);
+    return status;
   }
   return {};
+}
+
+PluginStatus WhatIf::NotifyPlugin(bool added, uint32_t i, const berth_pod& pod, Callee& callee) {
+  const PointFunction function = added ? PointFunction::kAddPod : PointFunction::kRemovePod;
+  const PlannedPlugin& plugin = callee.cycle.plugin();
+  if (auto error = QuarantineError(plugin, Point::kPreFilter, function)) return *std::move(error);
+  auto& own = callee.own[StateOf(i)];
+  if (own == nullptr) {
+    auto clone = std::make_unique<SlotSet>();
+    if (Status status = clone->CloneFrom(callee.base); !status.ok()) {
+      return PluginStatus::Error({}, std::string(status.message()));
+    }
+    own = std::move(clone);
+  }
+  callee.cycle.SetSlots(*own);
+  const berth_block block = callee.cycle.BlockFor(rows_, i, 1, kOneIndex, columns_);
+  const PluginAnswer answer =
+      Invoke(callee.cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
+        const berth_pre_filter& point = *instance.pre_filter();
+        return (added ? point.add_pod : point.remove_pod)(instance.self(), abi, &pod, &block, 0,
+                                                          status);
+      });
+  return answer.ok() ? PluginStatus() : AnswerError(plugin, Point::kPreFilter, answer, function);
 }
 
 bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
@@ -122,36 +131,166 @@ bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
 
 // --- Verdicts ------------------------------------------------------------------------------------
 
-PluginStatus WhatIf::RunFilters(RowVerdict& verdict) {
-  return RunFilterOnPrivateRow(cycles_, attempt_.plan(), rows_, 0, verdict);
+PluginStatus WhatIf::RunFilters(std::span<const uint32_t> selected,
+                                std::span<RowVerdict> verdicts) {
+  errors_.clear();
+  return Run(selected, verdicts);
 }
 
-PluginStatus WhatIf::RunFilters() {
-  RowVerdict verdict;
-  if (PluginStatus status = RunFilters(verdict); !status.ok()) return status;
-  if (verdict.code == BERTH_SUCCESS) return {};
-  const PluginCycle& cycle = attempt_.cycle(verdict.plugin);
-  return {verdict.code, cycle.plugin().id, cycle.RejectionTexts(verdict.reasons)};
+PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator,
+                                             std::span<const uint32_t> selected,
+                                             std::span<RowVerdict> verdicts) {
+  errors_.clear();
+  if (nominator.empty()) return Run(selected, verdicts);
+  std::vector<uint32_t> passed;
+  for (const uint32_t i : selected) {
+    verdicts[i] = {};
+    PluginStatus status = RunWithNominated(nominator, i, verdicts[i]);
+    if (!status.ok()) status = Fail({&i, 1}, status, verdicts);
+    if (!status.ok()) return status;
+    if (verdicts[i].code == BERTH_SUCCESS) passed.push_back(i);
+  }
+  return Run(passed, verdicts);
 }
 
-PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator) {
+PluginStatus WhatIf::RunWithNominated(const Nominator& nominator, uint32_t i, RowVerdict& verdict) {
   const berth_pod& pod = attempt_.pod->view();
-  const std::string_view node = Text(rows_.node_views()[0]->meta->name);
-  std::unique_ptr<WhatIf> with_nominated;
-  for (const PodRef& nominated : nominator.PodsFor(node)) {
+  std::unique_ptr<WhatIf> copy;
+  for (const PodRef& nominated : nominator.PodsFor(Text(rows_.node_views()[i]->meta->name))) {
     if (!CountsAgainst(nominated->view(), pod)) continue;
-    if (with_nominated == nullptr) {
-      auto copy = Copy();
-      if (!copy.ok()) return PluginStatus::Error({}, std::string(copy.status().message()));
-      with_nominated = std::move(copy).value();
-    }
-    PluginStatus status = with_nominated->AddPod(nominated->view());
+    if (copy == nullptr) copy.reset(new WhatIf(*this, i));
+    PluginStatus status = copy->AddPod(0, nominated->view());
     if (!status.ok()) return status;
   }
-  if (with_nominated != nullptr) {
-    if (PluginStatus status = with_nominated->RunFilters(); !status.ok()) return status;
+  if (copy == nullptr) return {};
+  PluginStatus status = copy->RunFilters(kOneIndex, {&verdict, 1});
+  if (!status.ok()) return status;
+  return verdict.code == BERTH_ERROR ? copy->error(0) : PluginStatus();
+}
+
+PluginStatus WhatIf::Run(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts) {
+  survivors_.clear();
+  for (const uint32_t i : selected) {
+    verdicts[i] = {};
+    const auto broken = broken_.find(StateOf(i));
+    if (broken == broken_.end()) {
+      survivors_.push_back(i);
+    } else if (PluginStatus status = Fail({&i, 1}, broken->second, verdicts); !status.ok()) {
+      return status;
+    }
   }
-  return RunFilters();
+  for (const PlannedUse& use : attempt_.plan().At(Point::kFilter)) {
+    if (callees_[use.plugin] == nullptr || survivors_.empty()) continue;
+    if (PluginStatus status = RunPlugin(use.plugin, verdicts); !status.ok()) return status;
+    std::erase_if(survivors_, [&](uint32_t i) { return verdicts[i].code != BERTH_SUCCESS; });
+  }
+  return {};
+}
+
+PluginStatus WhatIf::RunPlugin(uint32_t plugin, std::span<RowVerdict> verdicts) {
+  const PlannedPlugin& planned = callees_[plugin]->cycle.plugin();
+  if (const auto error = QuarantineError(planned, Point::kFilter)) {
+    return Fail(survivors_, *error, verdicts);
+  }
+  if (!FiltersWhole(planned)) return RunInBlocks(plugin, verdicts);
+  if (mode_ == Mode::kTogether) return RunWhole(plugin, survivors_, verdicts);
+  for (const uint32_t& i : survivors_) {
+    if (PluginStatus status = RunWhole(plugin, {&i, 1}, verdicts); !status.ok()) return status;
+  }
+  return {};
+}
+
+// Rows with a state of their own are called alone, the others in blocks.
+PluginStatus WhatIf::RunInBlocks(uint32_t plugin, std::span<RowVerdict> verdicts) {
+  const Callee& callee = *callees_[plugin];
+  std::vector<uint32_t> block;
+  for (const uint32_t& i : survivors_) {
+    if (mode_ == Mode::kApart && callee.HasOwn(i)) {
+      if (PluginStatus status = RunBlock(plugin, {&i, 1}, verdicts); !status.ok()) return status;
+      continue;
+    }
+    if (!block.empty() && block.front() / kBlockRows != i / kBlockRows) {
+      if (PluginStatus status = RunBlock(plugin, block, verdicts); !status.ok()) return status;
+      block.clear();
+    }
+    block.push_back(i);
+  }
+  return block.empty() ? PluginStatus() : RunBlock(plugin, block, verdicts);
+}
+
+PluginStatus WhatIf::RunBlock(uint32_t plugin, std::span<const uint32_t> indices,
+                              std::span<RowVerdict> verdicts) {
+  Callee& callee = *callees_[plugin];
+  callee.cycle.SetSlots(callee.Slots(StateOf(indices.front())));
+  const bool alone = indices.size() == 1;
+  const uint32_t first = alone ? indices.front() : indices.front() / kBlockRows * kBlockRows;
+  const uint32_t count = alone ? 1 : std::min(kBlockRows, size() - first);
+  std::array<uint32_t, kBlockRows> selected;
+  std::array<uint8_t, kBlockRows> codes;
+  std::array<uint64_t, kBlockRows> reasons;
+  std::ranges::transform(indices, selected.begin(), [first](uint32_t i) { return i - first; });
+  std::fill_n(codes.begin(), count, kUnwrittenVerdict);
+  std::fill_n(reasons.begin(), count, uint64_t{0});
+  berth_filter_out out{.struct_size = sizeof(berth_filter_out),
+                       .reserved = 0,
+                       .codes = codes.data(),
+                       .reasons = reasons.data()};
+  const berth_block block = callee.cycle.BlockFor(
+      rows_, first, count, std::span(selected).first(indices.size()), columns_);
+  if (PluginStatus error = FilterBlock(callee.cycle, block, out); !error.ok()) {
+    // Rows that are apart are answered one by one then, because one row may be the cause. A late
+    // call is not repeated.
+    const bool repeat = mode_ == Mode::kApart && !alone && !BERTH_IS_CANCELLED(callee.cycle.abi());
+    if (!repeat) return Fail(indices, error, verdicts);
+    for (const uint32_t& i : indices) {
+      if (PluginStatus status = RunBlock(plugin, {&i, 1}, verdicts); !status.ok()) return status;
+    }
+    return {};
+  }
+  for (const uint32_t i : indices) {
+    PluginStatus status = Record(plugin, i, codes[i - first], reasons[i - first], verdicts);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+PluginStatus WhatIf::RunWhole(uint32_t plugin, std::span<const uint32_t> indices,
+                              std::span<RowVerdict> verdicts) {
+  Callee& callee = *callees_[plugin];
+  callee.cycle.SetSlots(callee.Slots(StateOf(indices.front())));
+  if (!whole_.has_value()) whole_.emplace(attempt_.table());
+  std::vector<Row> rows;
+  for (const uint32_t i : indices) rows.push_back(rows_.rows()[i]);
+  const PrivateNodesView survivors(callee.cycle, rows_, indices);
+  const PluginStatus error = whole_->Run(callee.cycle, survivors, rows);
+  if (!error.ok()) return Fail(indices, error, verdicts);
+  for (const uint32_t i : indices) {
+    const Row row = rows_.rows()[i];
+    PluginStatus status = Record(plugin, i, whole_->code(row), whole_->reasons(row), verdicts);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+PluginStatus WhatIf::Record(uint32_t plugin, uint32_t i, uint8_t code, uint64_t reasons,
+                            std::span<RowVerdict> verdicts) {
+  if (code == BERTH_SUCCESS) return {};
+  if (IsNodeRejection(code)) {
+    verdicts[i] = {reasons, plugin, code};
+    return {};
+  }
+  const std::string_view node = Text(rows_.node_views()[i]->meta->name);
+  return Fail({&i, 1}, NodeFailed(callees_[plugin]->cycle, node, code, reasons), verdicts);
+}
+
+PluginStatus WhatIf::Fail(std::span<const uint32_t> indices, const PluginStatus& error,
+                          std::span<RowVerdict> verdicts) {
+  if (mode_ == Mode::kTogether) return error;
+  for (const uint32_t i : indices) {
+    verdicts[i] = {.reasons = 0, .plugin = kNoPlugin, .code = BERTH_ERROR};
+    errors_.insert_or_assign(i, error);
+  }
+  return {};
 }
 
 }  // namespace berth::host

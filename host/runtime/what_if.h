@@ -1,69 +1,100 @@
-// Runs Filters as if other pods were on a node, or removed from it: on a private row, with cycle
-// state of its own. Used for nominated pods and berth.whatif/1.
+// Runs Filters as if other pods were on nodes, or removed from them: on private rows, with cycle
+// state of their own. Used for nominated pods and berth.whatif/1.
 #ifndef BERTH_HOST_RUNTIME_WHAT_IF_H_
 #define BERTH_HOST_RUNTIME_WHAT_IF_H_
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
-#include "host/base/status.h"
 #include "host/cache/private_rows.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"
+#include "host/runtime/filter_call.h"
 #include "host/runtime/plugin_status.h"
 
 namespace berth::host {
 
-// One private row, with a clone of the cycle state of each plugin whose AddPod and RemovePod may
-// change it. Filter only reads the state of the other plugins.
+// One question about private rows. AddPod and RemovePod of the plugins change clones of their cycle
+// state, which are made at the first change: one per row if the rows are apart, one for all rows if
+// they are together. Filter reads the original state where nothing changed.
+//
 // Threading: [cycle].
 // Lifetime:  within one attempt, between PreFilter and the end of PostFilter. Pods that were added
 //            must live as long.
 class WhatIf {
  public:
-  // REQUIRES: the row is live. Errors: Internal when a plugin cannot clone its state.
-  static Result<std::unique_ptr<WhatIf>> Begin(Attempt& attempt, Row row);
+  enum class Mode : uint8_t { kApart = BERTH_WHATIF_APART, kTogether = BERTH_WHATIF_TOGETHER };
+
+  // REQUIRES: the rows are live and, if they are together, distinct.
+  WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode = Mode::kApart);
   ~WhatIf();
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // AddPod() adds a pod to the row, RemovePod() removes one; both call the plugins whose PreFilter
-  // has AddPod and RemovePod and did not skip. After an error the row must not be used any more.
-  // Errors: `running AddPod on PreFilter plugin "X": ...`; the pod to remove is not on the row.
-  PluginStatus AddPod(const berth_pod& pod);
-  PluginStatus RemovePod(const berth_pod& pod);
-  // Runs all Filters and returns the verdict of the row, with its reasons.
-  PluginStatus RunFilters();
-  // Sets `verdict` instead. Returns: success, whatever the verdict is; an error if a plugin failed.
-  PluginStatus RunFilters(RowVerdict& verdict);
-  // Runs all Filters with the row's nominated pods that count against the pod added, and then
-  // without them; the row must pass both times. (kube-scheduler: RunFilterPluginsWithNominatedPods)
-  PluginStatus RunFiltersWithNominated(const Nominator& nominator);
+  uint32_t size() const { return rows_.size(); }
+  const Attempt& attempt() const { return attempt_; }
+
+  // AddPod() adds a pod to row `i`, RemovePod() removes one; both call the plugins whose PreFilter
+  // has AddPod and RemovePod and did not skip.
+  // Errors: the pod to remove is not on the row, which changes nothing; a plugin cannot clone its
+  //         state; `running AddPod on PreFilter plugin "X": ...`. After the last two, the error is
+  //         that of RunFilters() for the row.
+  PluginStatus AddPod(uint32_t i, const berth_pod& pod);
+  PluginStatus RemovePod(uint32_t i, const berth_pod& pod);
+
+  // Runs all Filters on the selected rows and writes verdicts[i] for each selected i: Success, a
+  // rejection, or, if the rows are apart, Error, which error(i) explains. `selected`: ascending.
+  // Returns: success; the first error, if the rows are together.
+  PluginStatus RunFilters(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts);
+  // Runs all Filters on each row with its nominated pods that count against the pod added, and then
+  // without them; a row must pass both times. (kube-scheduler: RunFilterPluginsWithNominatedPods)
+  PluginStatus RunFiltersWithNominated(const Nominator& nominator,
+                                       std::span<const uint32_t> selected,
+                                       std::span<RowVerdict> verdicts);
+  // REQUIRES: the verdict of row `i` in the last run is Error.
+  const PluginStatus& error(uint32_t i) const { return errors_.at(i); }
 
  private:
-  struct Clone;
+  struct Callee;
 
-  explicit WhatIf(Attempt& attempt);
-  // Returns a copy of the row with its pods and its cycle state.
-  Result<std::unique_ptr<WhatIf>> Copy() const;
-  // Creates a PluginCycle for every plugin that is called. Copies the state from `from`, or from
-  // the attempt if `from` is null.
-  Status CloneState(const WhatIf* from);
-  PluginStatus NotifyPlugins(bool added, const berth_pod& pod);
+  WhatIf(const WhatIf& from, uint32_t row);
+  void AddCallees(const WhatIf* from, uint32_t row);
+  // The number of the state that belongs to row `i`.
+  uint32_t StateOf(uint32_t i) const { return mode_ == Mode::kApart ? i : 0; }
+  PluginStatus NotifyPlugins(bool added, uint32_t i, const berth_pod& pod);
+  PluginStatus NotifyPlugin(bool added, uint32_t i, const berth_pod& pod, Callee& callee);
+
+  // The run over `survivors_`, which each step shortens.
+  PluginStatus Run(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts);
+  PluginStatus RunWithNominated(const Nominator& nominator, uint32_t i, RowVerdict& verdict);
+  PluginStatus RunPlugin(uint32_t plugin, std::span<RowVerdict> verdicts);
+  PluginStatus RunInBlocks(uint32_t plugin, std::span<RowVerdict> verdicts);
+  PluginStatus RunBlock(uint32_t plugin, std::span<const uint32_t> indices,
+                        std::span<RowVerdict> verdicts);
+  PluginStatus RunWhole(uint32_t plugin, std::span<const uint32_t> indices,
+                        std::span<RowVerdict> verdicts);
+  PluginStatus Record(uint32_t plugin, uint32_t i, uint8_t code, uint64_t reasons,
+                      std::span<RowVerdict> verdicts);
+  // Records an error of some rows. Returns it if the rows are together.
+  PluginStatus Fail(std::span<const uint32_t> indices, const PluginStatus& error,
+                    std::span<RowVerdict> verdicts);
 
   Attempt& attempt_;
+  const Mode mode_;
   PrivateRows rows_;
-  std::deque<Clone> clones_;
-  // Indexed by plugin; null for a plugin that is not called.
-  std::vector<Clone*> clone_of_;
-  std::vector<PluginCycle*> cycles_;
+  std::vector<std::unique_ptr<Callee>> callees_;  // By plugin; null: it is not called.
+  std::map<uint32_t, PluginStatus> broken_;       // By state: its AddPod or RemovePod failed.
+  std::map<uint32_t, PluginStatus> errors_;       // By row, of the last run.
+  std::vector<uint32_t> survivors_;
+  std::vector<berth_column> columns_;
+  std::optional<WholeFilterCall> whole_;
 };
 
 // Returns whether `pod` must leave room for a nominated pod: whether that is another pod, has the

@@ -1,119 +1,33 @@
-// WhatIf: Filters on a private row with pods added or removed.
+// WhatIf: Filters on private rows with pods added or removed.
 #include "host/runtime/what_if.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_pre_filter.h"
 #include "tests/harness/stage.h"
+#include "tests/harness/what_if_fixture.h"
 
 namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-std::string NamesOf(const berth_pod_list& pods) {
-  std::vector<std::string> names;
-  for (uint64_t i = 0; i < pods.count; ++i) {
-    names.emplace_back(Text(pods.data[i]->meta->name));
-  }
-  std::ranges::sort(names);
-  return Join(names, "+");
-}
-
-int64_t& SlotOf(const berth_cycle& cycle) { return *static_cast<int64_t*>(cycle.slots[0]); }
-
-// Plugin A counts pods in its cycle state: 100 after PreFilter, one more or less for each pod that
-// is added or removed. It records its calls, and rejects a row with more than `a_limit_` pods.
-class WhatIfTest : public ::testing::Test {
- protected:
-  WhatIfTest() {
-    a_ = &stage_.Add("puppet.A", {Point::kPreFilter, Point::kFilter});
-    a_->has_slot = true;
-    a_->reasons = {AsStr("too many pods"), AsStr("odd")};
-    a_->pre_filter = [](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out& out,
-                        berth_status*) {
-      SlotOf(cycle) = 100;
-      EXPECT_EQ(out.add_reason(&out, AsStr("added")), 2);
-      return BERTH_SUCCESS;
-    };
-    a_->add_pod = [this](const berth_cycle& cycle, const berth_pod& pod, const berth_block& block,
-                         uint32_t index, berth_status* status) {
-      ++SlotOf(cycle);
-      return Note("add", cycle, pod, block, index, status);
-    };
-    a_->remove_pod = [this](const berth_cycle& cycle, const berth_pod& pod,
-                            const berth_block& block, uint32_t index, berth_status* status) {
-      --SlotOf(cycle);
-      return Note("remove", cycle, pod, block, index, status);
-    };
-    a_->filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
-                        berth_status*) {
-      for (uint32_t i = 0; i < block.count; ++i) {
-        stage_.log.push_back("filter " + NamesOf(block.pods[i]) + State(cycle));
-        const bool fits = block.pods[i].count <= a_limit_;
-        out.codes[i] = fits ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
-        out.reasons[i] = fits ? 0 : 0b101;
-      }
-      return BERTH_SUCCESS;
-    };
-    for (const char* name : {"a", "b"}) {
-      pods_.push_back(stage_.objects().Pod({.name = name, .node = "n1"}));
-      EXPECT_TRUE(stage_.cache().AddPod(pods_.back()).ok());
-    }
-    pods_.push_back(stage_.objects().Pod({.name = "c"}));
-  }
-
-  static std::string State(const berth_cycle& cycle) {
-    const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
-    return " state " + std::to_string(SlotOf(cycle)) + (what_if ? " what-if" : "");
-  }
-  berth_code Note(const std::string& what, const berth_cycle& cycle, const berth_pod& pod,
-                  const berth_block& block, uint32_t index, berth_status* status) {
-    stage_.log.push_back(what + " " + std::string(Text(pod.meta->name)) + " at " +
-                         std::string(Text(block.nodes[index]->meta->name)) + " with " +
-                         NamesOf(block.pods[index]) + State(cycle));
-    return Report(a_answer_, status);
-  }
-
-  // Builds the plan and begins an attempt, up to Filter.
-  Attempt& Begin() {
-    if (!built_) stage_.Build();
-    built_ = true;
-    Attempt& attempt = stage_.Begin();
-    EXPECT_TRUE(RunPreFilter(attempt).ok());
-    return attempt;
-  }
-  std::unique_ptr<WhatIf> BeginAtN1() {
-    auto what_if = WhatIf::Begin(Begin(), stage_.table().FindNode("n1"));
-    EXPECT_TRUE(what_if.ok());
-    return std::move(what_if).value();
-  }
-  const berth_pod& pod(size_t i) const { return pods_[i]->view(); }
-  std::vector<std::string> Take() { return std::exchange(stage_.log, {}); }
-
-  Stage stage_;
-  Puppet* a_;
-  size_t a_limit_ = 2;
-  ScriptedAnswer a_answer_;
-  std::vector<PodRef> pods_;  // a and b run on n1, c on no node.
-  bool built_ = false;
-};
-
 TEST_F(WhatIfTest, AddsAndRemovesPodsOnTheRowAndInTheState) {
   const auto what_if = BeginAtN1();
-  EXPECT_EQ(TextOf(what_if->RunFilters()), "Success");
-  EXPECT_EQ(TextOf(what_if->AddPod(pod(2))), "Success");
-  EXPECT_EQ(TextOf(what_if->RunFilters()), "Unschedulable: too many pods, added");
-  EXPECT_EQ(TextOf(what_if->RemovePod(pod(0))), "Success");
-  EXPECT_EQ(TextOf(what_if->RunFilters()), "Success");
-  EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), "Success") << "an added pod can be removed again";
+  EXPECT_EQ(Run(*what_if), "Success");
+  EXPECT_EQ(TextOf(what_if->AddPod(0, pod(2))), "Success");
+  EXPECT_EQ(Run(*what_if), "Unschedulable: too many pods, added");
+  EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(0))), "Success");
+  EXPECT_EQ(Run(*what_if), "Success");
+  EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(2))), "Success")
+      << "an added pod can be removed again";
   EXPECT_THAT(
       Take(),
       ElementsAre("filter a+b state 100 what-if", "add c at n1 with a+b+c state 101 what-if",
@@ -123,27 +37,28 @@ TEST_F(WhatIfTest, AddsAndRemovesPodsOnTheRowAndInTheState) {
 
 TEST_F(WhatIfTest, DoesNotChangeTheAttempt) {
   const auto what_if = BeginAtN1();
-  ASSERT_TRUE(what_if->AddPod(pod(2)).ok());
-  ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
+  ASSERT_TRUE(what_if->AddPod(0, pod(2)).ok());
+  ASSERT_TRUE(what_if->RemovePod(0, pod(0)).ok());
   Attempt& attempt = *PluginCycle::FromAbi(stage_.attempt().cycle(0).abi())->attempt();
   EXPECT_EQ(&attempt, &stage_.attempt());
-  EXPECT_EQ(SlotOf(*attempt.cycle(0).abi()), 100);
+  EXPECT_EQ(PodCountOf(*attempt.cycle(0).abi()), 100);
   EXPECT_EQ(attempt.cycle(0).abi()->flags, 0U);
   const Row row = stage_.table().FindNode("n1");
-  EXPECT_EQ(NamesOf(stage_.table().pod_lists()[row]), "a+b");
+  EXPECT_EQ(PodNamesIn(stage_.table().pod_lists()[row]), "a+b");
 }
 
 TEST_F(WhatIfTest, SeveralMayExistAndDestroyTheirState) {
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
   {
-    auto first = WhatIf::Begin(attempt, 0);
-    auto second = WhatIf::Begin(attempt, 1);
-    ASSERT_TRUE(first.ok() && second.ok());
-    EXPECT_EQ(Stage::slots(), before + 2);
-    ASSERT_TRUE((*first)->AddPod(pod(2)).ok());
+    const Row rows[] = {0, 1};
+    WhatIf first(attempt, std::span(rows).first(1));
+    WhatIf second(attempt, std::span(rows).last(1));
+    EXPECT_EQ(Stage::slots(), before) << "nothing has changed yet";
+    ASSERT_TRUE(first.AddPod(0, pod(2)).ok());
+    EXPECT_EQ(Stage::slots(), before + 1);
     Take();
-    ASSERT_TRUE((*second)->RunFilters().ok());
+    EXPECT_EQ(Run(second), "Success");
     EXPECT_THAT(Take(), ElementsAre("filter a+b state 100 what-if"));
   }
   EXPECT_EQ(Stage::slots(), before);
@@ -163,8 +78,11 @@ TEST_F(WhatIfTest, ClonesOnlyStateThatPodsChange) {
   };
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
-  const auto what_if = WhatIf::Begin(attempt, 1);
-  ASSERT_TRUE((*what_if)->RunFilters().ok());
+  const Row row = 1;
+  WhatIf what_if(attempt, {&row, 1});
+  a_limit_ = 3;
+  ASSERT_TRUE(what_if.AddPod(0, pod(2)).ok());
+  EXPECT_EQ(Run(what_if), "Success");
   EXPECT_EQ(Stage::slots(), before + 1);
   EXPECT_EQ(slots, attempt.cycle(1).abi()->slots);
   EXPECT_EQ(flags, uint32_t{BERTH_CYCLE_WHAT_IF});
@@ -176,10 +94,11 @@ TEST_F(WhatIfTest, APluginThatSkippedIsNotCalled) {
   a_limit_ = 0;
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
-  const auto what_if = WhatIf::Begin(attempt, 1);
+  const Row row = 1;
+  const auto what_if = std::make_unique<WhatIf>(attempt, std::span(&row, 1));
+  EXPECT_EQ(TextOf(what_if->AddPod(0, pod(2))), "Success");
+  EXPECT_EQ(Run(*what_if), "Success");
   EXPECT_EQ(Stage::slots(), before);
-  EXPECT_EQ(TextOf((*what_if)->AddPod(pod(2))), "Success");
-  EXPECT_EQ(TextOf((*what_if)->RunFilters()), "Success");
   EXPECT_THAT(Take(), IsEmpty());
 }
 
@@ -198,9 +117,10 @@ TEST_F(WhatIfTest, RunsFiltersInOrderUntilOneRejects) {
   c.filter = reject("C");
   stage_.Add("puppet.B", {Point::kFilter}).filter = reject("B");
   const auto what_if = BeginAtN1();
-  const PluginStatus status = what_if->RunFilters();
-  EXPECT_EQ(TextOf(status), "UnschedulableAndUnresolvable: never");
-  EXPECT_EQ(stage_.PluginName(status.plugin), "puppet.C");
+  RowVerdict verdict;
+  ASSERT_TRUE(what_if->RunFilters(kOneIndex, {&verdict, 1}).ok());
+  EXPECT_EQ(TextOf(*what_if, 0, verdict), "UnschedulableAndUnresolvable: never");
+  EXPECT_EQ(stage_.attempt().cycle(verdict.plugin).plugin().name, "puppet.C");
   EXPECT_THAT(Take(), ElementsAre("filter a+b state 100 what-if", "C"));
 }
 
@@ -218,9 +138,9 @@ TEST_F(WhatIfTest, ColumnsIncludeThePodsOfTheRow) {
   };
   a_limit_ = 9;
   const auto what_if = BeginAtN1();
-  ASSERT_TRUE(what_if->AddPod(pod(2)).ok());
+  ASSERT_TRUE(what_if->AddPod(0, pod(2)).ok());
   Take();
-  ASSERT_TRUE(what_if->RunFilters().ok());
+  EXPECT_EQ(Run(*what_if), "Success");
   EXPECT_THAT(Take(), ElementsAre("filter a+b+c state 101 what-if", "3", "4000"));
 }
 
@@ -253,8 +173,8 @@ TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
                  ? "Success"
                  : "Error: running " + point + " on PreFilter plugin \"puppet.A\": " + row.why;
     };
-    EXPECT_EQ(TextOf(what_if->AddPod(pod(2))), expected("AddPod"));
-    EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), expected("RemovePod"));
+    EXPECT_EQ(TextOf(what_if->AddPod(0, pod(2))), expected("AddPod"));
+    EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(2))), expected("RemovePod"));
     ASSERT_EQ(stage_.Faults().size(), faults + (*row.fault != '\0' ? 2 : 0));
     if (*row.fault != '\0') {
       EXPECT_THAT(stage_.Faults(), ::testing::Contains(row.fault));
@@ -264,48 +184,51 @@ TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
 
 TEST_F(WhatIfTest, APodThatIsNotOnTheRowCannotBeRemoved) {
   const auto what_if = BeginAtN1();
-  EXPECT_EQ(TextOf(what_if->RemovePod(pod(2))), "Error: no corresponding pod c in pods of node n1");
-  ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
+  EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(2))),
+            "Error: no corresponding pod c in pods of node n1");
+  ASSERT_TRUE(what_if->RemovePod(0, pod(0)).ok());
   Take();
-  EXPECT_EQ(TextOf(what_if->RemovePod(pod(0))), "Error: no corresponding pod a in pods of node n1");
+  EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(0))),
+            "Error: no corresponding pod a in pods of node n1");
   EXPECT_THAT(Take(), IsEmpty()) << "AddPod and RemovePod are not called";
 }
 
 TEST_F(WhatIfTest, FailsIfStateCannotBeCloned) {
   Attempt& attempt = Begin();
   const int64_t before = Stage::slots();
-  SlotOf(*attempt.cycle(0).abi()) = -1;
-  const auto what_if = WhatIf::Begin(attempt, 1);
-  ASSERT_FALSE(what_if.ok());
-  EXPECT_EQ(what_if.status().code(), ErrorCode::kInternal);
-  EXPECT_EQ(what_if.status().message(), "plugin puppet.A could not clone its cycle state");
+  PodCountOf(*attempt.cycle(0).abi()) = -1;
+  const Row row = 1;
+  WhatIf what_if(attempt, {&row, 1});
+  const char* const error = "Error: plugin puppet.A could not clone its cycle state";
+  EXPECT_EQ(TextOf(what_if.AddPod(0, pod(2))), error);
+  EXPECT_EQ(Run(what_if), error);
   EXPECT_EQ(Stage::slots(), before);
   EXPECT_THAT(stage_.Faults(), IsEmpty());
-  SlotOf(*attempt.cycle(0).abi()) = -BERTH_BUG;
-  EXPECT_FALSE(WhatIf::Begin(attempt, 1).ok());
+  PodCountOf(*attempt.cycle(0).abi()) = -BERTH_BUG;
+  EXPECT_FALSE(WhatIf(attempt, {&row, 1}).RemovePod(0, pod(0)).ok());
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A cycle state exception"));
-  SlotOf(*attempt.cycle(0).abi()) = 1;
+  PodCountOf(*attempt.cycle(0).abi()) = 1;
 }
 
 TEST_F(WhatIfTest, ReportsAFilterThatFails) {
   a_->filter = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status* status) {
     return Report({BERTH_ERROR, {"boom"}}, status);
   };
-  EXPECT_EQ(TextOf(BeginAtN1()->RunFilters()), "Error: running \"puppet.A\" filter plugin: boom");
+  EXPECT_EQ(Run(*BeginAtN1()), "Error: running \"puppet.A\" filter plugin: boom");
   a_->filter = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status*) {
     return BERTH_SUCCESS;
   };
-  EXPECT_EQ(TextOf(BeginAtN1()->RunFilters()),
-            "Error: running \"puppet.A\" filter plugin: no verdict for node n1");
+  EXPECT_EQ(Run(*BeginAtN1()), "Error: running \"puppet.A\" filter plugin: no verdict for node n1");
 }
 
 TEST_F(WhatIfTest, AQuarantinedPluginIsNotCalled) {
   const auto what_if = BeginAtN1();
+  const Row row = 1;
+  WhatIf other(stage_.attempt(), {&row, 1});
   stage_.Quarantine("puppet.A");
-  EXPECT_THAT(TextOf(what_if->AddPod(pod(2))),
+  EXPECT_THAT(TextOf(what_if->AddPod(0, pod(2))),
               StartsWith("Error: running AddPod on PreFilter plugin \"puppet.A\": "));
-  EXPECT_THAT(TextOf(what_if->RunFilters()),
-              StartsWith("Error: running \"puppet.A\" filter plugin: "));
+  EXPECT_THAT(Run(other), StartsWith("Error: running \"puppet.A\" filter plugin: "));
   EXPECT_THAT(Take(), IsEmpty());
 }
 
@@ -317,27 +240,26 @@ TEST_F(WhatIfTest, RunsFiltersWithNominatedPodsFirst) {
   nominator.Add(stage_.objects().Pod({.name = "elsewhere"}), "n2");
   nominator.Add(stage_.objects().Pod({.name = "low", .spec = "\"priority\":-1"}), "n1");
   const auto what_if = BeginAtN1();
-  ASSERT_TRUE(what_if->RemovePod(pod(0)).ok());
+  ASSERT_TRUE(what_if->RemovePod(0, pod(0)).ok());
   Take();
-  EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)), "Success");
+  EXPECT_EQ(Run(*what_if, &nominator), "Success");
   EXPECT_THAT(Take(), ElementsAre("add c at n1 with b+c state 100 what-if",
                                   "filter b+c state 100 what-if", "filter b state 99 what-if"));
   a_limit_ = 1;
-  EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)),
-            "Unschedulable: too many pods, added");
+  EXPECT_EQ(Run(*what_if, &nominator), "Unschedulable: too many pods, added");
   EXPECT_THAT(Take(), ElementsAre("add c at n1 with b+c state 100 what-if",
                                   "filter b+c state 100 what-if"));
   a_limit_ = 0;
-  EXPECT_EQ(TextOf(what_if->RunFilters()), "Unschedulable: too many pods, added");
+  EXPECT_EQ(Run(*what_if), "Unschedulable: too many pods, added");
 }
 
 TEST_F(WhatIfTest, WithoutNominatedPodsThatCountFiltersRunOnce) {
   Nominator nominator;
   const auto what_if = BeginAtN1();
   const int64_t before = Stage::slots();
-  EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)), "Success");
+  EXPECT_EQ(Run(*what_if, &nominator), "Success");
   nominator.Add(stage_.objects().Pod({.name = "p"}), "n1");  // The pod itself.
-  EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)), "Success");
+  EXPECT_EQ(Run(*what_if, &nominator), "Success");
   EXPECT_THAT(Take(), ElementsAre("filter a+b state 100 what-if", "filter a+b state 100 what-if"));
   EXPECT_EQ(Stage::slots(), before);
 }
@@ -347,7 +269,7 @@ TEST_F(WhatIfTest, ReportsAnErrorWithNominatedPods) {
   nominator.Add(pods_[2], "n1");
   const auto what_if = BeginAtN1();
   a_answer_ = {BERTH_ERROR, {"boom"}};
-  EXPECT_EQ(TextOf(what_if->RunFiltersWithNominated(nominator)),
+  EXPECT_EQ(Run(*what_if, &nominator),
             "Error: running AddPod on PreFilter plugin \"puppet.A\": boom");
 }
 

@@ -11,10 +11,10 @@ struct Server {
   static inline int calls = 0;
   static inline std::string pod;
   static inline std::string node;
-  static inline berth_done* done = nullptr;
+  static inline berth_done done = {};
 
   static berth_code Bind(const berth_host*, const berth_binding* binding,
-                         berth_done* promise) noexcept {
+                         berth_done promise) noexcept {
     ++calls;
     pod = FromAbi(binding->pod->meta->name);
     node = FromAbi(binding->node_name);
@@ -32,7 +32,7 @@ class DefaultBinder : public ::testing::Test {
             {.nodes = {MakeNode("a"), MakeNode("b")}, .services = {{BERTH_SERVICE_API, &kApi}}}) {
     Server::answer = BERTH_SUCCESS;
     Server::calls = 0;
-    Server::done = nullptr;
+    Server::done = {};
   }
 
   PluginUnderTest plugin_;
@@ -44,7 +44,7 @@ TEST_F(DefaultBinder, BindSendsOneRequestAndStaysPending) {
   EXPECT_EQ(Server::calls, 1);
   EXPECT_EQ(Server::pod, "web");
   EXPECT_EQ(Server::node, "b");
-  EXPECT_EQ(Server::done, placement.completion().handle());
+  EXPECT_NE(Server::done.host, nullptr);
   EXPECT_FALSE(placement.completion().completed) << "only the server's answer completes it";
 }
 
@@ -55,8 +55,32 @@ TEST_F(DefaultBinder, ARejectedRequestFailsTheBinding) {
   EXPECT_FALSE(placement.completion().completed);
 }
 
+TEST(DefaultBinderResult, IsThatOfTheServer) {
+  struct Case {
+    const char* name;
+    uint32_t http_status;
+    Answer want;
+  };
+  const Case kTable[] = {
+      {"bound", 201, Success()},
+      {"another scheduler was faster", 409, MakeAnswer(BERTH_CONFLICT, {"HTTP status 409"})},
+      {"the pod is gone", 404, MakeAnswer(BERTH_NOT_FOUND, {"HTTP status 404"})},
+  };
+  for (const Case& c : kTable) {
+    PluginUnderTest plugin(Scenario{.nodes = {MakeNode("a")}});
+    plugin.api().Reply("POST", "/api/v1/namespaces/default/pods/web/binding",
+                       {.http_status = c.http_status});
+    Placement placement = plugin.Place(MakePod("web"));
+    EXPECT_EQ(placement.Bind("a").code, BERTH_PENDING) << c.name;
+    plugin.Advance(0);
+    EXPECT_TRUE(placement.completion().completed) << c.name;
+    EXPECT_EQ(placement.completion().answer, c.want) << c.name;
+  }
+}
+
 TEST(DefaultBinderSetup, FailsToLoadWithoutTheApiService) {
-  const Answer answer = PluginUnderTest::Create({.nodes = {}});
+  const Answer answer =
+      PluginUnderTest::Create({.nodes = {}, .services = {{BERTH_SERVICE_API, nullptr}}});
   EXPECT_EQ(answer.code, BERTH_UNSUPPORTED);
   ASSERT_EQ(answer.reasons.size(), 1U);
   EXPECT_EQ(answer.reasons[0], "needs the service berth.api/1, which this host does not serve");

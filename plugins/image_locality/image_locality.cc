@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,21 +61,21 @@ class ImageLocality : public berth::Plugin {
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout =
       "Prefers nodes that already hold the pod's images, weighted by image size and spread.";
-  // kOther: the fraction of nodes that hold an image depends on all nodes.
+  // The value of an image depends on all nodes; SignScore() covers it.
   static constexpr berth::Dependence kScoreDependence{
-      .cluster = berth::kNode | berth::kOther,
-      .pod_parts = BERTH_PART(IMAGES) | BERTH_PART(VOLUMES)};
+      .cluster = berth::kNode, .pod_parts = BERTH_PART(IMAGES) | BERTH_PART(VOLUMES)};
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
   using Block = berth::Block<Columns>;
 
   // An image that the pod uses and at least one node holds.
   struct Wanted {
     const images::Image* image;  // Valid until Score: no node changes within a cycle.
+    // The position of its first use among the names of images that the pod uses.
+    uint32_t place;
     int64_t times;  // The number of containers and volumes of the pod that use the image.
     int64_t value;  // The bytes that the image adds to the sum of a node that holds it.
   };
   struct State {
-    bool has_pre_scored = false;  // PreScore has run.
     std::vector<Wanted> images;
   };
 
@@ -84,9 +85,7 @@ class ImageLocality : public berth::Plugin {
 
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& all) {
-    State& state = cycle.State<State>();
-    state.has_pre_scored = true;
-    state.images.clear();
+    State& state = cycle.Emplace<State>();
     CollectImages(cycle.pod(), state.images);
     const int64_t max = MaxThreshold(cycle.pod());
     int64_t largest_sum = 0;
@@ -102,11 +101,18 @@ class ImageLocality : public berth::Plugin {
     return berth::Status::Success();
   }
 
+  // The pod parts determine the names of the images. The value of an image covers its size and the
+  // number of nodes that hold it.
+  std::optional<berth::Signature> SignScore(const berth::Cycle& cycle) const {
+    berth::Signer signer = host_.NewSigner();
+    for (const Wanted& wanted : cycle.State<State>().images) {
+      signer.Add(wanted.place).Add(wanted.value);
+    }
+    return signer.Take();
+  }
+
   berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_scored)
-      return berth::Status::Error(
-          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
     const int64_t max = MaxThreshold(cycle.pod());
     if (state.images.size() == 1) {
       ScoreOneImage(state.images[0], max, block, out.data());
@@ -155,7 +161,7 @@ class ImageLocality : public berth::Plugin {
     block.ForEachIndex([=](uint32_t i) { out[i] = ScoreOf(out[i], max); });
   }
 
-  void AddImage(berth_id name, std::vector<Wanted>& wanted) const {
+  void AddImage(berth_id name, uint32_t place, std::vector<Wanted>& wanted) const {
     const images::Image* const image = index_.Find(name);
     if (image == nullptr) return;
     for (Wanted& each : wanted) {
@@ -163,19 +169,20 @@ class ImageLocality : public berth::Plugin {
       ++each.times;
       return;
     }
-    wanted.push_back({image, 1, 0});
+    wanted.push_back({image, place, 1, 0});
   }
 
   void CollectImages(berth::Pod pod, std::vector<Wanted>& wanted) const {
+    uint32_t place = 0;
     for (const berth_container& container : pod.init_containers()) {
-      AddImage(container.image_normal, wanted);
+      AddImage(container.image_normal, place++, wanted);
     }
     for (const berth_container& container : pod.containers()) {
-      AddImage(container.image_normal, wanted);
+      AddImage(container.image_normal, place++, wanted);
     }
     for (const berth_volume& volume : pod.volumes()) {
       if (volume.kind != BERTH_VOLUME_IMAGE) continue;
-      AddImage(host_.Find(NormalName(berth::Str(volume.source))), wanted);
+      AddImage(host_.Find(NormalName(berth::Str(volume.source))), place++, wanted);
     }
   }
 

@@ -55,11 +55,11 @@ class NodeAffinity : public berth::Plugin {
   }
 
   struct State {
-    bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<SelectedLabel> labels;
     BoundTerms required;
     BoundTerms added_required;
-    bool has_pre_scored = false;  // PreScore has run.
+  };
+  struct ScoreState {
     BoundTerms preferred;
     BoundTerms added_preferred;
   };
@@ -82,9 +82,7 @@ class NodeAffinity : public berth::Plugin {
     if (!RequiresTerms(pod) && pod.node_selector().empty() && added_required_.empty()) {
       return berth::Status::Skip();
     }
-    State& state = cycle.State<State>();
-    state.has_pre_filtered = true;
-    state.labels.clear();
+    State& state = cycle.Emplace<State>();
     for (const berth_id_pair& label : pod.node_selector()) {
       // TryBind: a key that is not a valid label key has no column, and no node has such a label.
       const std::string column = "label:" + std::string(host_.Text(label.key));
@@ -103,15 +101,15 @@ class NodeAffinity : public berth::Plugin {
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
-    const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) return FilterWithoutState(cycle.pod(), node.view());
-    if (!added_required_.empty() && !state.added_required.MatchAny(node, host_)) {
+    const State* const state = cycle.TryState<State>();
+    if (state == nullptr) return FilterWithoutState(cycle.pod(), node.view());
+    if (!added_required_.empty() && !state->added_required.MatchAny(node, host_)) {
       return berth::Unresolvable(kEnforced);
     }
     bool selected = true;
-    for (const SelectedLabel& label : state.labels)
+    for (const SelectedLabel& label : state->labels)
       selected &= node.Get(label.column) == label.value;
-    if (selected && RequiresTerms(cycle.pod())) selected = state.required.MatchAny(node, host_);
+    if (selected && RequiresTerms(cycle.pod())) selected = state->required.MatchAny(node, host_);
     return berth::UnresolvableIf(!selected, kPodSelection);
   }
 
@@ -121,8 +119,7 @@ class NodeAffinity : public berth::Plugin {
     const NodeTerms preferred = PreferredTerms(cycle.pod());
     if (preferred.empty() && added_preferred_.empty()) return berth::Status::Skip();
     CheckPreferred(preferred);
-    State& state = cycle.State<State>();
-    state.has_pre_scored = true;
+    ScoreState& state = cycle.Emplace<ScoreState>();
     state.preferred.Bind(preferred, cycle, host_);
     state.added_preferred.Bind(added_preferred_.terms(), cycle, host_);
     return berth::Status::Success();
@@ -130,13 +127,14 @@ class NodeAffinity : public berth::Plugin {
 
   // Returns the sum of the weights of the preferred terms that match.
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
-    const State& state = cycle.State<State>();
-    if (!state.has_pre_scored) {
+    const ScoreState* const state = cycle.TryState<ScoreState>();
+    if (state == nullptr) {
       CheckPreferred(PreferredTerms(cycle.pod()));
       return SumWeights(PreferredTerms(cycle.pod()), node.view()) +
              SumWeights(added_preferred_.terms(), node.view());
     }
-    return state.preferred.SumWeights(node, host_) + state.added_preferred.SumWeights(node, host_);
+    return state->preferred.SumWeights(node, host_) +
+           state->added_preferred.SumWeights(node, host_);
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {

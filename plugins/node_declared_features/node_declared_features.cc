@@ -55,17 +55,17 @@ class NodeDeclaredFeatures : public berth::Plugin {
   static constexpr std::array kServices{BERTH_SERVICE_STRINGS};
   static constexpr berth::Reasons kReasons{"node(s) didn't match Pod's required features"};
   enum Reason : int { kLacksFeature };
-  // Sign() covers everything in the pod that Filter depends on, so no pod parts are declared.
+  // SignFilter() covers everything in the pod that Filter depends on, so no pod parts are declared.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode, .pod_parts = 0};
   using Columns = berth::Columns<berth::Features>;
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    std::size_t count = 0;  // The length of `needed`. 0 means that PreFilter has not run.
+    std::size_t count = 0;  // The length of `needed`.
     std::array<berth_id, kFeatures.size()> needed = {};
   };
 
-  explicit NodeDeclaredFeatures(const berth::Host& host) {
+  explicit NodeDeclaredFeatures(const berth::Host& host) : host_(host) {
     for (std::size_t i = 0; i < kFeatures.size(); ++i) ids_[i] = host.Intern(kFeatures[i].name);
   }
 
@@ -74,8 +74,7 @@ class NodeDeclaredFeatures : public berth::Plugin {
                           berth::PreFilterOut& /*out*/) {
     const uint64_t features = FeaturesOf(cycle.pod());
     if (features == 0) return berth::Status::Skip();
-    State& state = cycle.State<State>();
-    state.count = 0;
+    State& state = cycle.Emplace<State>();
     for (std::size_t i = 0; i < kFeatures.size(); ++i) {
       if ((features >> i & 1) != 0) state.needed[state.count++] = ids_[i];
     }
@@ -84,9 +83,6 @@ class NodeDeclaredFeatures : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (state.count == 0)
-      throw berth::Error(
-          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     const auto declared = node[berth::Features{}];
     bool lacks = false;
     for (std::size_t i = 0; i < state.count; ++i) {
@@ -95,7 +91,9 @@ class NodeDeclaredFeatures : public berth::Plugin {
     return berth::UnresolvableIf(lacks, kLacksFeature);
   }
 
-  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const { return FeaturesOf(cycle.pod()); }
+  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const {
+    return host_.NewSigner().Add(FeaturesOf(cycle.pod())).Take();
+  }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
     return {{.resource = BERTH_RESOURCE_NODE,
@@ -116,6 +114,7 @@ class NodeDeclaredFeatures : public berth::Plugin {
   }
 
  private:
+  const berth::Host host_;
   std::array<berth_id, kFeatures.size()> ids_ = {};
 };
 

@@ -40,7 +40,6 @@ class NodePorts : public berth::Plugin {
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool has_pre_filtered = false;  // PreFilter has run.
     // One column for each requested port: the number of conflicting ports in use on the node.
     std::vector<berth::ColumnRef<int64_t>> uses;
   };
@@ -53,9 +52,7 @@ class NodePorts : public berth::Plugin {
                           berth::PreFilterOut& /*out*/) {
     const Ports ports = cycle.pod().host_ports();
     if (ports.empty()) return berth::Status::Skip();
-    State& state = cycle.State<State>();
-    state.has_pre_filtered = true;
-    state.uses.clear();
+    State& state = cycle.Emplace<State>();
     for (const berth_port& port : ports) {
       state.uses.push_back(cycle.Bind<int64_t>(ColumnOf(port)));
     }
@@ -64,9 +61,6 @@ class NodePorts : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered)
-      throw berth::Error(
-          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     bool in_use = false;
     for (const berth::ColumnRef<int64_t> uses : state.uses) in_use |= node.Get(uses) != 0;
     return berth::UnschedulableIf(in_use, kNotFree);

@@ -62,7 +62,6 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   static void Validate(const Args& args, berth::ArgErrors& errors) { balance::Check(args, errors); }
 
   struct State {
-    bool has_pre_scored = false;    // PreScore has run.
     bool is_cpu_and_memory = true;  // `shares` is exactly cpu and memory.
     std::vector<Share> shares;      // One share per resource, in the order of the arguments.
   };
@@ -78,9 +77,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
     const berth_resources& request = cycle.pod().request();
-    State& state = cycle.State<State>();
-    state.has_pre_scored = true;
-    state.shares.clear();
+    State& state = cycle.Emplace<State>();
     bool is_best_effort = true;
     unsigned cpu_or_memory = 0;
     for (const Resource& resource : resources_) {
@@ -99,9 +96,6 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
 
   berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_scored)
-      return berth::Status::Error(
-          "PreScore has not run, but Score requires it: enable the plugin at PreScore");
     if (state.is_cpu_and_memory) {
       ScoreTwo(cycle.pod().request(), block, out.data());
     } else {

@@ -68,12 +68,12 @@ class NodeResourcesFit : public berth::Plugin {
   static void Validate(const Args& args, berth::ArgErrors& errors) { fit::Check(args, errors); }
 
   struct State {
-    bool has_pre_filtered = false;  // PreFilter has run.
     int64_t cpu = kNothing;
     int64_t memory = kNothing;
     int64_t ephemeral_storage = kNothing;
     std::vector<Need> needs;
-    bool has_pre_scored = false;  // PreScore has run.
+  };
+  struct ScoreState {
     std::vector<Share> shares;
   };
 
@@ -100,7 +100,7 @@ class NodeResourcesFit : public berth::Plugin {
   static Strategy MakeStrategy(const fit::ScoringStrategy& args);
 
   template <class S>
-  void ScoreBlock(const State& state, const berth_resources& request, const Block& block,
+  void ScoreBlock(std::span<const Share> shares, const berth_resources& request, const Block& block,
                   const S& strategy, int64_t* __restrict out) const;
 
   const berth::Host host_;
@@ -139,12 +139,10 @@ NodeResourcesFit::Strategy NodeResourcesFit::MakeStrategy(const fit::ScoringStra
 berth::Status NodeResourcesFit::PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                                           berth::PreFilterOut& out) {
   const berth_resources& request = cycle.pod().request();
-  State& state = cycle.State<State>();
-  state.has_pre_filtered = true;
+  State& state = cycle.Emplace<State>();
   state.cpu = Wanted(request.milli_cpu);
   state.memory = Wanted(request.memory);
   state.ephemeral_storage = Wanted(request.ephemeral_storage);
-  state.needs.clear();
   for (const berth_quantity& scalar : cycle.pod().scalar_requests()) {
     const std::string name(host_.Text(scalar.name));
     if (scalar.value <= 0 || ignored_.Has(name)) continue;
@@ -158,9 +156,6 @@ berth::Status NodeResourcesFit::PreFilter(berth::Cycle& cycle, const berth::Node
 berth::Status NodeResourcesFit::Filter(const berth::Cycle& cycle, const Block& block,
                                        berth::FilterOut& out) const {
   const State& state = cycle.State<State>();
-  if (!state.has_pre_filtered)
-    return berth::Status::Error(
-        "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
   const int64_t cpu = state.cpu;
   const int64_t memory = state.memory;
   const int64_t storage = state.ephemeral_storage;
@@ -197,9 +192,7 @@ berth::Status NodeResourcesFit::Filter(const berth::Cycle& cycle, const Block& b
 berth::Status NodeResourcesFit::PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                                          const berth::Nodes& /*all*/) {
   const berth_resources& request = *cycle.pod()->request_of_containers;
-  State& state = cycle.State<State>();
-  state.has_pre_scored = true;
-  state.shares.clear();
+  ScoreState& state = cycle.Emplace<ScoreState>();
   for (const OtherResource& other : other_resources_) {
     const bool is_storage = other.name == "ephemeral-storage";
     const int64_t amount =
@@ -214,14 +207,13 @@ berth::Status NodeResourcesFit::PreScore(berth::Cycle& cycle, const berth::Nodes
 }
 
 template <class S>
-void NodeResourcesFit::ScoreBlock(const State& state, const berth_resources& request,
+void NodeResourcesFit::ScoreBlock(std::span<const Share> shares, const berth_resources& request,
                                   const Block& block, const S& strategy,
                                   int64_t* __restrict out) const {
   const int64_t cpu = request.milli_cpu;
   const int64_t memory = request.memory;
   const int64_t cpu_weight = cpu_weight_;
   const int64_t memory_weight = memory_weight_;
-  const std::span<const Share> shares = state.shares;
   block.ForEach([=, &strategy](const Node& node) {
     fit::Sums sums;
     // A resource that the node does not have is left out.
@@ -241,13 +233,11 @@ void NodeResourcesFit::ScoreBlock(const State& state, const berth_resources& req
 
 berth::Status NodeResourcesFit::Score(const berth::Cycle& cycle, const Block& block,
                                       std::span<int64_t> out) const {
-  const State& state = cycle.State<State>();
-  if (!state.has_pre_scored)
-    return berth::Status::Error(
-        "PreScore has not run, but Score requires it: enable the plugin at PreScore");
+  const std::span<const Share> shares = cycle.State<ScoreState>().shares;
   const berth_resources& request = *cycle.pod()->request_of_containers;
-  std::visit([&](const auto& strategy) { ScoreBlock(state, request, block, strategy, out.data()); },
-             strategy_);
+  std::visit(
+      [&](const auto& strategy) { ScoreBlock(shares, request, block, strategy, out.data()); },
+      strategy_);
   return berth::Status::Success();
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,13 +31,6 @@ bool IsClaim(const berth_volume& volume) {
   return volume.kind == BERTH_VOLUME_CLAIM || volume.kind == BERTH_VOLUME_EPHEMERAL;
 }
 
-uint64_t Mix(uint64_t hash, uint64_t more) {
-  return (hash ^ more) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
-}
-uint64_t Mix(uint64_t hash, std::string_view text) {
-  return Mix(Mix(hash, text.size()), std::hash<std::string_view>()(text));
-}
-
 class NodeVolumeLimits : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "NodeVolumeLimits";
@@ -58,9 +50,11 @@ class NodeVolumeLimits : public berth::Plugin {
                                          "/spec/volumes/vsphereVolume"};
   static constexpr berth::Reasons kReasons{"node(s) exceed max volume count"};
   enum Reason : int { kTooMany };
-  // Sign() covers everything in the pod that Filter depends on, so no pod parts are declared.
+  // SignFilter() covers everything in the pod that Filter depends on, so no pod parts are declared.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods | berth::kOther,
                                                        .pod_parts = 0};
+  using CsiNodeObject = berth::NodeObject<"storage.k8s.io/v1/CSINode">;
+  using Columns = berth::Columns<CsiNodeObject>;
   using Node = berth::NodeRow<Columns>;
 
   // A volume of the pod. A volume that the pod uses several times has one entry.
@@ -80,23 +74,19 @@ class NodeVolumeLimits : public berth::Plugin {
     std::string text;
   };
   struct State {
-    bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<Wanted> wanted;
     // The problem on nodes without a CSINode.
     Problem problem_without_csi_node;
     // The problem on nodes with a CSINode. There, in-tree volumes count as volumes of a CSI driver
     // and may have further problems.
     Problem problem_with_csi_node;
-    uint64_t signature = 0;
   };
 
   explicit NodeVolumeLimits(berth::Host host) : host_(host), index_(host) {}
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& out) {
-    State& state = cycle.State<State>();
-    state = State();
-    state.has_pre_filtered = true;
+    State& state = cycle.Emplace<State>();
     bool any = false;
     for (const berth_volume& volume : cycle.pod().volumes()) {
       if (!limits::MayCount(volume)) continue;
@@ -107,23 +97,26 @@ class NodeVolumeLimits : public berth::Plugin {
         AddInTree(volume, state, out);
       }
     }
-    state.signature = SignatureOf(state);
     return any ? berth::Status::Success() : berth::Status::Skip();
   }
 
-  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
+  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const {
     const State& state = cycle.State<State>();
-    return state.has_pre_filtered ? std::optional(state.signature) : std::nullopt;
+    berth::Signer signer = host_.NewSigner();
+    for (const Problem* problem : {&state.problem_without_csi_node, &state.problem_with_csi_node}) {
+      signer.Add(problem->verdict.code).Add(problem->text);
+    }
+    for (const Wanted& wanted : state.wanted) {
+      signer.Add(wanted.driver).Add(wanted.handle).Add(host_.Text(wanted.ns));
+      signer.Add(wanted.migrated).Add(wanted.missing_driver.has_value());
+    }
+    return signer.Take();
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    if (cycle.pod().volumes().empty()) return berth::kPass;
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) {
-      if (cycle.pod().volumes().empty()) return berth::kPass;
-      throw berth::Error(
-          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
-    }
-    const CsiNode* const csi_node = index_.FindCsiNode(node.view().name());
+    const CsiNode* const csi_node = index_.Read(node[CsiNodeObject{}]);
     const Problem& problem =
         csi_node == nullptr ? state.problem_without_csi_node : state.problem_with_csi_node;
     if (!problem.verdict.ok()) return problem.verdict;
@@ -202,18 +195,6 @@ class NodeVolumeLimits : public berth::Plugin {
       if (known.driver == name.driver) return *known.missing_driver;
     }
     return out.AddReason(std::string(name.driver) + " CSI driver is not installed on the node");
-  }
-
-  static uint64_t SignatureOf(const State& state) {
-    uint64_t hash = 0;
-    for (const Problem* problem : {&state.problem_without_csi_node, &state.problem_with_csi_node}) {
-      hash = Mix(Mix(hash, problem->verdict.code), problem->text);
-    }
-    for (const Wanted& wanted : state.wanted) {
-      hash = Mix(Mix(Mix(hash, wanted.driver), wanted.handle), wanted.ns);
-      hash = Mix(hash, (wanted.migrated ? 1U : 0U) | (wanted.missing_driver ? 2U : 0U));
-    }
-    return hash;
   }
 
   // ---- The node ----

@@ -16,10 +16,11 @@ std::string NameOf(const berth_object& object) {
   return std::string(berth::Str(object.meta->name));
 }
 
-// Replaces the entry of `old` by the result of `read` for `now`. Either may be null.
+// Replaces the entry of the old object by the result of `read` for the object that there is now.
 template <class Map, class Read>
-void Replace(Map& map, const berth_object* old, const berth_object* now, Read read) {
-  if (old != nullptr && now == nullptr) map.erase(NameOf(*old));
+void Replace(Map& map, const berth::ObjectChange& change, Read read) {
+  const berth_object* const now = change.now;
+  if (now == nullptr) map.erase(NameOf(*change.old));
   if (now != nullptr) map.insert_or_assign(NameOf(*now), read(berth::Value(now->value)));
 }
 
@@ -71,8 +72,10 @@ const Claim* VolumeIndex::FindClaim(berth_id ns, std::string_view name) const {
   return found == claims_.end() ? nullptr : &found->second;
 }
 
-const CsiNode* VolumeIndex::FindCsiNode(std::string_view node) const {
-  return Find(csi_nodes_, node);
+const CsiNode* VolumeIndex::Read(const berth_object* csi_node) const {
+  if (csi_node == nullptr) return nullptr;
+  const auto found = csi_nodes_.find(csi_node);
+  return found == csi_nodes_.end() ? nullptr : &found->second;
 }
 
 VolumeName VolumeIndex::NameOf(const Claim& claim, berth_id ns, std::string_view claim_name) const {
@@ -106,18 +109,26 @@ bool VolumeIndex::MustBeInstalled(std::string_view driver) const {
 
 // ---- Watch callbacks --------------------------------------------------------------------------
 
-void VolumeIndex::OnClaim(const berth_object* old, const berth_object* now) {
-  const berth_object& object = now != nullptr ? *now : *old;
-  ClaimKey key{host_.Intern(host_.Text(object.meta->ns)), limits::NameOf(object)};
+void VolumeIndex::OnClaim(const berth::ObjectChange& change) {
+  const berth_object* const now = change.now;
+  const berth_object& object = now != nullptr ? *now : *change.old;
+  // Every claim in the index holds its key's id.
+  const berth_id ns = host_.Intern(host_.Text(object.meta->ns));
+  ClaimKey key{ns, limits::NameOf(object)};
   if (now == nullptr) {
-    claims_.erase(key);
+    if (claims_.erase(key) != 0) host_.Release(ns);
+    host_.Release(ns);
     return;
   }
   const berth::Value claim(now->value);
-  claims_.insert_or_assign(
-      std::move(key),
-      Claim{std::string(claim["spec"]["volumeName"].AsString()),
-            std::string(berth::ClaimClass(claim)), std::string(berth::ControllerUid(*now->meta))});
+  const bool is_new =
+      claims_
+          .insert_or_assign(std::move(key),
+                            Claim{std::string(claim["spec"]["volumeName"].AsString()),
+                                  std::string(berth::ClaimClass(claim)),
+                                  std::string(berth::ControllerUid(*now->meta))})
+          .second;
+  if (!is_new) host_.Release(ns);
 }
 
 VolumeIndex::Volume VolumeIndex::ReadVolume(const berth::Value& volume) {
@@ -131,12 +142,12 @@ VolumeIndex::Volume VolumeIndex::ReadVolume(const berth::Value& volume) {
   return read.driver.empty() || read.handle.empty() ? Volume() : read;
 }
 
-void VolumeIndex::OnVolume(const berth_object* old, const berth_object* now) {
-  Replace(volumes_, old, now, ReadVolume);
+void VolumeIndex::OnVolume(const berth::ObjectChange& change) {
+  Replace(volumes_, change, ReadVolume);
 }
 
-void VolumeIndex::OnClass(const berth_object* old, const berth_object* now) {
-  Replace(classes_, old, now, [](const berth::Value& storage_class) {
+void VolumeIndex::OnClass(const berth::ObjectChange& change) {
+  Replace(classes_, change, [](const berth::Value& storage_class) {
     const std::string_view provisioner = storage_class["provisioner"].AsString();
     const InTree* const in_tree = FindByProvisioner(provisioner);
     if (in_tree == nullptr) return StorageClass{std::string(provisioner)};
@@ -145,18 +156,23 @@ void VolumeIndex::OnClass(const berth_object* old, const berth_object* now) {
   });
 }
 
-void VolumeIndex::OnCsiNode(const berth_object* old, const berth_object* now) {
-  Replace(csi_nodes_, old, now, ReadCsiNode);
+void VolumeIndex::OnCsiNode(const berth::ObjectChange& change) {
+  if (change.old != nullptr) csi_nodes_.erase(change.old);
+  if (change.now != nullptr)
+    csi_nodes_.emplace(change.now, ReadCsiNode(berth::ValueOf(change.now)));
 }
 
-void VolumeIndex::OnCsiDriver(const berth_object* old, const berth_object* now) {
-  if (old != nullptr) must_be_installed_.erase(limits::NameOf(*old));
+void VolumeIndex::OnCsiDriver(const berth::ObjectChange& change) {
+  const berth_object* const now = change.now;
+  if (change.old != nullptr) must_be_installed_.erase(limits::NameOf(*change.old));
   if (now != nullptr && PreventsSchedulingIfMissing(berth::Value(now->value))) {
     must_be_installed_.insert(limits::NameOf(*now));
   }
 }
 
-void VolumeIndex::OnAttachment(const berth_object* old, const berth_object* now) {
+void VolumeIndex::OnAttachment(const berth::ObjectChange& change) {
+  const berth_object* const old = change.old;
+  const berth_object* const now = change.now;
   if (old != nullptr) {
     const auto node = attachments_.find(berth::ValueOf(old)["spec"]["nodeName"].AsString());
     if (node != attachments_.end()) {

@@ -88,7 +88,8 @@ class VolumeIndex {
 
   // These lookups return null if the object does not exist.
   const Claim* FindClaim(berth_id ns, std::string_view name) const;
-  const CsiNode* FindCsiNode(std::string_view node) const;
+  // Returns what a CSINode states. `csi_node` is the value of the column of CSINodes; may be null.
+  const CsiNode* Read(const berth_object* csi_node) const;
   // Returns the name of the claim's volume. If the claim has none, returns a name of its own with
   // the driver of its class. Without either, the name has no driver.
   VolumeName NameOf(const Claim& claim, berth_id ns, std::string_view claim_name) const;
@@ -101,13 +102,13 @@ class VolumeIndex {
   // not installed.
   bool MustBeInstalled(std::string_view driver) const;
 
-  // Watch callbacks. `old` is null for an added object, `now` for a deleted object.
-  void OnClaim(const berth_object* old, const berth_object* now);
-  void OnVolume(const berth_object* old, const berth_object* now);
-  void OnClass(const berth_object* old, const berth_object* now);
-  void OnCsiNode(const berth_object* old, const berth_object* now);
-  void OnCsiDriver(const berth_object* old, const berth_object* now);
-  void OnAttachment(const berth_object* old, const berth_object* now);
+  // Watch callbacks.
+  void OnClaim(const berth::ObjectChange& change);
+  void OnVolume(const berth::ObjectChange& change);
+  void OnClass(const berth::ObjectChange& change);
+  void OnCsiNode(const berth::ObjectChange& change);
+  void OnCsiDriver(const berth::ObjectChange& change);
+  void OnAttachment(const berth::ObjectChange& change);
 
  private:
   struct ClaimKey {
@@ -157,8 +158,8 @@ class VolumeIndex {
   std::unordered_map<ClaimKey, Claim, Hash, Equal> claims_;
   ByName<Volume> volumes_;
   ByName<StorageClass> classes_;
-  ByName<CsiNode> csi_nodes_;
-  ByName<std::vector<Attachment>> attachments_;  // Keyed by node name.
+  std::unordered_map<const berth_object*, CsiNode> csi_nodes_;  // The current CSINodes.
+  ByName<std::vector<Attachment>> attachments_;                 // Keyed by node name.
   std::unordered_set<std::string, Hash, Equal> must_be_installed_;
 };
 

@@ -29,7 +29,6 @@ class TaintToleration : public berth::Plugin {
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool has_pre_scored = false;         // PreScore has run.
     std::vector<berth_toleration> soft;  // Tolerations that apply to PreferNoSchedule taints.
   };
 
@@ -42,9 +41,7 @@ class TaintToleration : public berth::Plugin {
 
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
-    State& state = cycle.State<State>();
-    state.has_pre_scored = true;
-    state.soft.clear();
+    State& state = cycle.Emplace<State>();
     for (const berth_toleration& toleration : cycle.pod().tolerations()) {
       if (toleration.effect == 0 || toleration.effect == BERTH_EFFECT_PREFER_NO_SCHEDULE) {
         state.soft.push_back(toleration);
@@ -57,11 +54,11 @@ class TaintToleration : public berth::Plugin {
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
     const uint32_t count = node[berth::TaintsSoft{}];
     if (count == 0) return 0;
-    const State& state = cycle.State<State>();
-    if (!state.has_pre_scored) return CountUntoleratedSoftTaints(node, cycle.pod().tolerations());
-    if (state.soft.empty()) return count;
+    const State* const state = cycle.TryState<State>();
+    if (state == nullptr) return CountUntoleratedSoftTaints(node, cycle.pod().tolerations());
+    if (state->soft.empty()) return count;
     return CountUntoleratedSoftTaints(
-        node, Tolerations(state.soft.data(), static_cast<uint32_t>(state.soft.size()),
+        node, Tolerations(state->soft.data(), static_cast<uint32_t>(state->soft.size()),
                           sizeof(berth_toleration)));
   }
 

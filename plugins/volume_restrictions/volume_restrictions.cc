@@ -49,13 +49,12 @@ class VolumeRestrictions : public berth::Plugin {
       "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
       "in-use by another pod"};
   enum Reason : int { kNoDisk, kClaimInUse };
-  // The State holds whether a claim is in use on any node, and Sign() covers it.
+  // The State holds whether a claim is in use on any node, and SignFilter() covers it.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNodePods,
                                                        .pod_parts = BERTH_PART(VOLUMES)};
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool has_pre_filtered = false;    // PreFilter has run.
     bool restricted = false;          // The pod has restricted volumes.
     std::vector<std::string> claims;  // The ReadWriteOncePod claims of the pod.
     int64_t uses = 0;                 // The number of uses of `claims` by pods on nodes.
@@ -68,8 +67,7 @@ class VolumeRestrictions : public berth::Plugin {
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     const berth::Pod pod = cycle.pod();
-    State& state = cycle.State<State>();
-    state = State();
+    State& state = cycle.Emplace<State>();
     for (const berth_volume& volume : pod.volumes()) {
       if (volume.kind != BERTH_VOLUME_CLAIM) continue;
       const std::string_view name = berth::Str(volume.source);
@@ -84,7 +82,6 @@ class VolumeRestrictions : public berth::Plugin {
       state.uses += in_use_.Count(pod.ns(), name);
     }
     state.restricted = restrictions::HasRestricted(pod);
-    state.has_pre_filtered = true;
     if (!state.restricted && state.uses == 0) return berth::Status::Skip();
     return berth::Status::Success();
   }
@@ -101,17 +98,12 @@ class VolumeRestrictions : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
-    const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) return std::nullopt;
-    return state.uses > 0 ? 1 : 0;
+  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const {
+    return host_.NewSigner().Add(cycle.State<State>().uses > 0).Take();
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered)
-      throw berth::Error(
-          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
     if (state.restricted) {
       const berth::Pod pod = cycle.pod();
       for (const berth_pod* other : node.pods()) {

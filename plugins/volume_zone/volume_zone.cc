@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,10 +65,6 @@ std::vector<Topology> TopologiesOf(berth::Value volume) {
   return topologies;
 }
 
-uint64_t Mix(uint64_t hash, uint64_t more) {
-  return (hash ^ more) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
-}
-
 class VolumeZone : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "VolumeZone";
@@ -80,7 +75,7 @@ class VolumeZone : public berth::Plugin {
   static constexpr std::array kKinds{kClaims, kVolumes, kClasses};
   static constexpr berth::Reasons kReasons{"node(s) had no available volume zone"};
   enum Reason : int { kConflict };
-  // Apart from the node, the result depends only on the State, which Sign() hashes.
+  // Apart from the node, the result depends only on the State, which SignFilter() hashes.
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kNode, .pod_parts = 0};
   using Columns = berth::Columns<BetaZone, BetaRegion, Zone, Region>;
   using Node = berth::NodeRow<Columns>;
@@ -91,38 +86,33 @@ class VolumeZone : public berth::Plugin {
     std::vector<berth_id> values;
   };
   struct State {
-    bool has_pre_filtered = false;  // PreFilter has run.
     std::vector<Wanted> wanted;
-    uint64_t signature = 0;
   };
 
   explicit VolumeZone(berth::Host host) : host_(host) {}
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    State& state = cycle.State<State>();
-    state = State();
+    State& state = cycle.Emplace<State>();
     for (const berth_volume& volume : cycle.pod().volumes()) {
       if (volume.kind != BERTH_VOLUME_CLAIM) continue;
       berth::Status status = AddClaim(cycle.pod(), berth::Str(volume.source), state);
       if (!status.ok()) return status;
     }
-    state.has_pre_filtered = true;
     return state.wanted.empty() ? berth::Status::Skip() : berth::Status::Success();
   }
 
-  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const {
-    const State& state = cycle.State<State>();
-    return state.has_pre_filtered ? std::optional(state.signature) : std::nullopt;
+  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const {
+    berth::Signer signer = host_.NewSigner();
+    for (const Wanted& wanted : cycle.State<State>().wanted) {
+      signer.Add(wanted.key).Add(wanted.values);
+    }
+    return signer.Take();
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    if (cycle.pod().volumes().empty()) return berth::kPass;
     const State& state = cycle.State<State>();
-    if (!state.has_pre_filtered) {
-      if (cycle.pod().volumes().empty()) return berth::kPass;
-      throw berth::Error(
-          "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
-    }
     const std::array<berth_id, kKeys> labels{node[BetaZone{}], node[BetaRegion{}], node[Zone{}],
                                              node[Region{}]};
     // A node without any of the labels is accepted: clusters with a single zone may omit them.
@@ -228,13 +218,10 @@ class VolumeZone : public berth::Plugin {
 
   void Add(const Topology& topology, State& state) {
     Wanted wanted{topology.key, {}};
-    state.signature = Mix(state.signature, topology.key);
-    state.signature = Mix(state.signature, topology.values.size());
     for (const std::string_view value : topology.values) {
       // Interns the value, so that the id outlives the volume. The plugin keeps the id until it is
       // destroyed; this needs little memory, because a cluster has few zones.
       wanted.values.push_back(host_.Intern(value));
-      state.signature = Mix(state.signature, std::hash<std::string_view>()(value));
     }
     state.wanted.push_back(std::move(wanted));
   }

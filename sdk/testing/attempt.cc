@@ -18,6 +18,22 @@
 
 namespace berth::testing {
 
+namespace {
+
+AttemptSignature Sign(const Cycle& cycle, Step step) {
+  const Instance& instance = cycle.instance();
+  const berth_dependence* declared = DependenceOf(instance, step);
+  if (declared == nullptr || declared->sign == nullptr) return {};
+  berth_signature signature = {};
+  const Answer answer = cycle.Invoke("sign", kCycle, [&](berth_status*) {
+    return declared->sign(instance.self(), cycle.abi(), &signature);
+  });
+  if (!answer.ok()) return {.is_reusable = false};
+  return {.low = signature.low, .high = signature.high};
+}
+
+}  // namespace
+
 BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where) {
   const std::vector<uint32_t> allowed = cycle.AllowedRows();
   const bool all = allowed.size() == cycle.table().rows.size();
@@ -36,15 +52,33 @@ Attempt Prober::Try(const Table& table, const PodHandle& pod, uint32_t block_siz
     return attempt;
   }
   attempt.instance->Replay(table);
-  attempt.cycle = std::make_unique<Cycle>(attempt.instance.get(), &table, pod, block_size);
+  std::unique_ptr<Instance> instance = std::move(attempt.instance);
+  attempt = TryOn(*instance, table, pod, block_size);
+  attempt.instance = std::move(instance);
+  return attempt;
+}
+
+Attempt Prober::TryOn(Instance& instance, const Table& table, const PodHandle& pod,
+                      uint32_t block_size) const {
+  Attempt attempt;
+  attempt.cycle = std::make_unique<Cycle>(&instance, &table, pod, block_size);
   attempt.before = attempt.cycle->PreFilter();
   if (step_ == Step::kScore && (attempt.before.ok() || attempt.before.code == BERTH_SKIP)) {
     attempt.before = attempt.cycle->PreScore();
   }
   if (!attempt.before.ok()) return attempt;
   attempt.asked = true;
+  attempt.signature = Sign(*attempt.cycle, step_);
   attempt.table = EvaluateTable(*attempt.cycle, step_);
   return attempt;
+}
+
+const berth_dependence* DependenceOf(const Instance& instance, Step step) {
+  return step == Step::kFilter ? instance.filter->dependence : instance.score->dependence;
+}
+
+bool HaveEqualSignatures(const Attempt& a, const Attempt& b) {
+  return a.signature.is_reusable && a.signature == b.signature;
 }
 
 std::string Subject(Step step, const PodHandle& pod) {

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/attempt.h>
+#include <berth/testing/check_changed.h>
 #include <berth/testing/check_dependence.h>
 #include <berth/testing/evaluate.h>
 #include <berth/testing/instance.h>
@@ -35,7 +35,10 @@ void DependenceChecker::Run() {
     if ((parts >> part & 1) == 0) CheckPart(part, parts);
   }
   const uint32_t cluster = Declared()->cluster;
-  if ((cluster & BERTH_DEPENDS_OTHER) != 0) return;
+  if ((cluster & BERTH_DEPENDS_OTHER) != 0) {
+    ChangedChecker(prober_, table_, pod_, others_).Run();
+    return;
+  }
   for (const uint32_t row : SampleRows(base_.cycle->AllRows(), 4)) {
     CheckPodsOn(row, (cluster & BERTH_DEPENDS_NODE_PODS) != 0);
     CheckNode(row);
@@ -43,18 +46,7 @@ void DependenceChecker::Run() {
 }
 
 const berth_dependence* DependenceChecker::Declared() const {
-  const Instance& instance = *base_.instance;
-  return prober_.step() == Step::kFilter ? instance.filter->dependence : instance.score->dependence;
-}
-
-std::optional<uint64_t> DependenceChecker::Sign(const Attempt& attempt,
-                                                const berth_dependence& declared) {
-  uint64_t signature = 0;
-  const Answer answer = attempt.cycle->Invoke("sign", kCycle, [&](berth_status*) {
-    return declared.sign(attempt.instance->self(), attempt.cycle->abi(), &signature);
-  });
-  if (!answer.ok()) return std::nullopt;
-  return signature;
+  return DependenceOf(*base_.instance, prober_.step());
 }
 
 void DependenceChecker::CheckPart(int part, uint64_t declared) {
@@ -63,7 +55,7 @@ void DependenceChecker::CheckPart(int part, uint64_t declared) {
     if (DifferIn(declared, before, HashParts(mutation.pod))) continue;
     const PodHandle changed(std::move(mutation.pod), *prober_.world().ids);
     const Attempt attempt = prober_.Try(table_, changed);
-    if (!attempt.asked || SignatureDiffers(attempt)) continue;
+    if (!attempt.asked || !HaveEqualSignatures(base_, attempt)) continue;
     const auto difference =
         Difference(prober_.step(), base_, attempt, [](const Row&) { return true; });
     if (!difference) continue;
@@ -72,13 +64,6 @@ void DependenceChecker::CheckPart(int part, uint64_t declared) {
          mutation.how);
     return;
   }
-}
-
-bool DependenceChecker::SignatureDiffers(const Attempt& attempt) const {
-  if (Declared()->sign == nullptr) return false;
-  const auto now = Sign(attempt, *Declared());
-  const auto then = Sign(base_, *Declared());
-  return !now || !then || *now != *then;
 }
 
 void DependenceChecker::CheckPodsOn(uint32_t row, bool own_pods) {
@@ -121,7 +106,7 @@ bool DependenceChecker::Compare(const Table& changed, const std::string& what,
                                 const std::string& how) {
   const Attempt attempt = prober_.Try(changed, pod_);
   // The signature may cover what PreFilter computed from the cluster.
-  if (!attempt.asked || SignatureDiffers(attempt)) return false;
+  if (!attempt.asked || !HaveEqualSignatures(base_, attempt)) return false;
   const auto difference = Difference(prober_.step(), base_, attempt, rows);
   if (difference)
     Fail(what + ", which dependence.cluster does not name: " + *difference + " " + how);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <berth/abi.h>
+#include <berth/internal/kinds.h>
 #include <berth/testing/check_shape.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/report.h>
@@ -42,6 +43,11 @@ void ShapeChecker::CheckEntry() {
   Expect(BERTH_HAS(&info, berth_plugin_info, args_schema),
          "berth_plugin_info.struct_size is too small");
   Expect(info.version != nullptr && *info.version != '\0', "berth_plugin_info.version is empty");
+  for (const char* const* kind = info.kinds; kind != nullptr && *kind != nullptr; ++kind) {
+    const std::string expected = berth::internal::WhyNotDeclarable(*kind);
+    Expect(expected.empty(),
+           "berth_plugin_info.kinds: expected " + expected + ", found \"" + *kind + "\"");
+  }
 }
 
 void ShapeChecker::CheckPoints() {
@@ -52,7 +58,13 @@ void ShapeChecker::CheckPoints() {
   }
   ExpectPoint(instance_.pre_enqueue, BERTH_POINT_PRE_ENQUEUE, &berth_pre_enqueue::pre_enqueue);
   ExpectPoint(instance_.pre_filter, BERTH_POINT_PRE_FILTER, &berth_pre_filter::pre_filter);
-  ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter);
+  if (IsWholeFilter(instance_)) {
+    ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter_whole);
+    Expect(instance_.filter->dependence == nullptr,
+           "Filter has BERTH_FILTER_WHOLE and a dependence, but its answers are never reused");
+  } else {
+    ExpectPoint(instance_.filter, BERTH_POINT_FILTER, &berth_filter::filter);
+  }
   ExpectPoint(instance_.post_filter, BERTH_POINT_POST_FILTER, &berth_post_filter::post_filter);
   ExpectPoint(instance_.pre_score, BERTH_POINT_PRE_SCORE, &berth_pre_score::pre_score);
   ExpectPoint(instance_.score, BERTH_POINT_SCORE, &berth_score::score);
@@ -62,15 +74,23 @@ void ShapeChecker::CheckPoints() {
   ExpectPoint(instance_.bind, BERTH_POINT_BIND, &berth_bind::bind);
   ExpectPoint(instance_.post_bind, BERTH_POINT_POST_BIND, &berth_post_bind::post_bind);
   ExpectPoint(instance_.changes, BERTH_POINT_CHANGES, &berth_changes::change);
+  if (const auto& changes = instance_.changes) {
+    Expect((changes->flags & ~uint32_t{BERTH_CHANGES_PENDING}) == 0,
+           "berth_changes.flags is " + std::to_string(changes->flags) +
+               ", which is not a set of BERTH_CHANGES_* flags");
+  }
   if (const auto& sort = instance_.queue_sort) {
     Expect(sort->key != nullptr || sort->less != nullptr, "QueueSort has neither key nor less");
+    Expect((sort->lane == nullptr) == (sort->next == nullptr),
+           "QueueSort has only one of lane and next");
   }
   if (const auto& pre = instance_.pre_filter) {
     Expect((pre->add_pod == nullptr) == (pre->remove_pod == nullptr),
            "PreFilter has only one of AddPod and RemovePod");
   }
   if (const auto& score = instance_.score) {
-    Expect(score->normalize_mode <= BERTH_NORMALIZE_CUSTOM, "Score has an unknown normalize_mode");
+    Expect(score->normalize_mode <= BERTH_NORMALIZE_MIN_MAX_FLOAT,
+           "Score has an unknown normalize_mode");
     Expect(score->normalize_mode != BERTH_NORMALIZE_CUSTOM || score->normalize != nullptr,
            "Score has BERTH_NORMALIZE_CUSTOM but no normalize");
     CheckDependence("Score", score->dependence);
@@ -96,6 +116,8 @@ void ShapeChecker::CheckColumns() {
     if ((request->flags & BERTH_COLUMN_OPTIONAL) == 0)
       Expect(type != 0, column + " is not in the catalogue");
     Expect(type == 0 || type == request->type, column + " has another type in the catalogue");
+    Expect(instance_.services().MayUseColumn(request->name),
+           column + " is of a kind that berth_plugin_info.kinds does not name");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <berth/testing/check_what_if.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
+#include <berth/testing/instance.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
@@ -32,6 +33,7 @@ void WhatIfChecker::Run() {
     const size_t most = std::min<size_t>(table_.rows[row].pods.size(), 3);
     for (size_t i = 0; i < most; ++i) CheckWithout(row, i);
   }
+  CheckTogether();
 }
 
 std::vector<PodSpec> WhatIfChecker::Guests(const std::string& node) const {
@@ -102,15 +104,66 @@ bool WhatIfChecker::Apply(Cycle& clone, const Change& what, const Table& table, 
   return false;
 }
 
+void WhatIfChecker::CheckTogether() {
+  const std::vector<uint32_t> rows = SampleRows(base_.cycle->AllowedRows(), 4);
+  if (rows.size() < 2) return;
+  const std::unique_ptr<Cycle> clone = base_.cycle->CloneForWhatIf();
+  if (clone == nullptr) return;
+  Table changed = table_;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Row& row = changed.rows[rows[i]];
+    // A pod is removed from every second row, if it has one.
+    const bool add = i % 2 == 0 || row.pods.empty();
+    const PodHandle pod =
+        add ? PodHandle(CopyOf(pod_.spec(), row.node.name(), "copy-" + std::to_string(i)),
+                        *prober_.world().ids)
+            : row.pods.front();
+    if (add) {
+      row.pods.push_back(pod);
+    } else {
+      row.pods.erase(row.pods.begin());
+    }
+    if (!Apply(*clone, {rows[i], pod, changed, table_, add}, changed, add)) return;
+  }
+  const Attempt real = prober_.Try(changed, pod_);
+  // As in Compare().
+  if (!(real.asked ? real.table.call.ok() : real.before.code == BERTH_SKIP)) return;
+  const std::string how = "after changes of the pods on several nodes together";
+  const BlockAnswer got = AnswersOn(*clone, changed, rows, how);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const RowAnswer want = real.asked ? real.On(rows[i]) : RowAnswer{};
+    if (got.call.ok() && got.rows[i] == want) continue;
+    prober_.reporter().Fail(
+        Check::kWhatIf,
+        Subject(Step::kFilter, pod_) + ", node \"" + changed.rows[rows[i]].node.name() + "\": " +
+            how + " it returns " + ToString(got.call.ok() ? got.rows[i].answer : got.call) +
+            ", but in a cluster with these changes it returns " + ToString(want.answer));
+    return;
+  }
+}
+
+BlockAnswer WhatIfChecker::AnswersOn(Cycle& clone, const Table& table,
+                                     const std::vector<uint32_t>& rows, const std::string& where) {
+  if (!IsWholeFilter(clone.instance())) {
+    const Block block(table, clone.columns(), rows, nullptr, {});
+    return Evaluate(clone, block, Step::kFilter, where);
+  }
+  const std::vector<uint32_t> allowed = clone.AllowedRows();
+  const Block block(table, clone.columns(), clone.AllRows(), &allowed, {});
+  const BlockAnswer all = Evaluate(clone, block, Step::kFilter, where);
+  BlockAnswer some{all.call, {}};
+  for (const uint32_t row : rows) some.rows.push_back(all.rows[row]);
+  return some;
+}
+
 bool WhatIfChecker::Expect(Cycle& clone, const Change& what, const Table& table,
                            const RowAnswer& want, const std::string& how) {
-  const Block block(table, clone.columns(), {what.row}, nullptr, {});
-  const BlockAnswer got = Evaluate(clone, block, Step::kFilter, "after " + how);
+  const BlockAnswer got = AnswersOn(clone, table, {what.row}, "after " + how);
   if (got.call.ok() && got.rows[0] == want) return true;
   prober_.reporter().Fail(
       Check::kWhatIf,
-      Subject(Step::kFilter, pod_) + ", node \"" + block.NodeName(0) + "\": after " + how +
-          " it returns " + ToString(got.call.ok() ? got.rows[0].answer : got.call) +
+      Subject(Step::kFilter, pod_) + ", node \"" + table.rows[what.row].node.name() + "\": after " +
+          how + " it returns " + ToString(got.call.ok() ? got.rows[0].answer : got.call) +
           ", but in a cluster with this change it returns " + ToString(want.answer));
   return false;
 }

@@ -20,9 +20,14 @@
 
 namespace berth::testing {
 
-Nodes::Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,
-             uint32_t block_size)
-    : table_(table), binder_(binder), rows_(std::move(rows)), block_size_(block_size) {
+Nodes::Nodes(Instance* instance, const Table& table, const ColumnBinder& binder,
+             std::vector<uint32_t> rows, uint32_t block_size)
+    : instance_(*instance),
+      table_(table),
+      binder_(binder),
+      rows_(std::move(rows)),
+      block_size_(block_size) {
+  instance_.services().scheduling().BeginPassing(*this);
   abi_.struct_size = sizeof abi_;
   abi_.n_nodes = rows_.size();
   abi_.n_blocks = static_cast<uint32_t>((rows_.size() + block_size - 1) / block_size);
@@ -30,6 +35,18 @@ Nodes::Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_
   abi_.block = [](const berth_nodes* self, uint32_t index) noexcept {
     return static_cast<Nodes*>(self->impl)->At(index);
   };
+}
+
+Nodes::~Nodes() { instance_.services().scheduling().EndPassing(*this); }
+
+bool Nodes::Find(uint32_t number, uint32_t* block, uint32_t* index) const {
+  for (uint32_t i = 0; i < rows_.size(); ++i) {
+    if (table_.rows[rows_[i]].number != number) continue;
+    *block = i / block_size_;
+    *index = i % block_size_;
+    return true;
+  }
+  return false;
 }
 
 const berth_block* Nodes::At(uint32_t index) {
@@ -52,7 +69,7 @@ Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t blo
 std::unique_ptr<Cycle> Cycle::CloneForWhatIf() const {
   std::unique_ptr<Cycle> clone(
       new Cycle(instance_, table_, pod_, block_size_, uint32_t{BERTH_CYCLE_WHAT_IF}));
-  clone->binder_ = binder_;
+  clone->binder_.columns = binder_.columns;
   clone->reasons_ = reasons_;
   clone->only_nodes_ = only_nodes_;
   return clone->slots_.CloneFrom(slots_) ? std::move(clone) : nullptr;
@@ -61,7 +78,7 @@ std::unique_ptr<Cycle> Cycle::CloneForWhatIf() const {
 Answer Cycle::PreFilter() {
   const auto& point = instance_->pre_filter;
   if (!point || point->pre_filter == nullptr) return {};
-  Nodes all(*table_, binder_, AllRows(), block_size_);
+  Nodes all(instance_, *table_, binder_, AllRows(), block_size_);
   PreFilterOut out(this);
   const Answer answer = Invoke("PreFilter", kCycle, [&](berth_status* status) {
     return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
@@ -78,8 +95,8 @@ Answer Cycle::PreFilter() {
 Answer Cycle::PreScore() {
   const auto& point = instance_->pre_score;
   if (!point || point->pre_score == nullptr) return {};
-  Nodes all(*table_, binder_, AllRows(), block_size_);
-  Nodes feasible(*table_, binder_, AllowedRows(), block_size_);
+  Nodes all(instance_, *table_, binder_, AllRows(), block_size_);
+  Nodes feasible(instance_, *table_, binder_, AllowedRows(), block_size_);
   const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
     return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), status);
   });
@@ -130,6 +147,9 @@ Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t blo
       slots_(instance),
       reasons_(instance->reasons()) {
   binder_.columns = instance->columns();
+  binder_.cycle = this;
+  binder_.owner = &instance->services();
+  binder_.random = instance->cycles + 1;
   abi_.struct_size = sizeof abi_;
   abi_.flags = flags;
   abi_.id = ++instance->cycles;

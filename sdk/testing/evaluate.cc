@@ -1,13 +1,17 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
+#include <berth/testing/instance.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
 
@@ -46,14 +50,20 @@ class BlockCall {
  public:
   BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where);
 
-  BlockAnswer Run() { return step_ == Step::kFilter ? RunFilter() : RunScore(); }
+  BlockAnswer Run() {
+    if (step_ == Step::kScore) return RunScore();
+    return IsWholeFilter(cycle_.instance()) ? RunWholeFilter() : RunFilter();
+  }
 
  private:
   BlockAnswer RunFilter();
 
+  BlockAnswer RunWholeFilter();
+
   BlockAnswer RunScore();
 
-  Answer Verdict(uint32_t i, const GuardedArray<uint8_t>& codes,
+  // Returns the verdict of the block's node `i`, which stands at `at` in the outputs.
+  Answer Verdict(uint32_t i, uint32_t at, const GuardedArray<uint8_t>& codes,
                  const GuardedArray<uint64_t>& reasons);
 
   std::vector<std::string> Texts(uint32_t i, uint64_t mask);
@@ -69,6 +79,7 @@ class BlockCall {
   void ExpectCall(const Answer& call);
   void FailUnselected(uint32_t i);
   void FailUnwritten(const char* what, uint32_t i);
+  void FailForeign(uint32_t row);
   std::string Name(uint32_t i) const { return "node \"" + block_.NodeName(i) + "\""; }
 
   Cycle& cycle_;
@@ -100,7 +111,53 @@ BlockAnswer BlockCall::RunFilter() {
     if (!block_.is_selected(i)) {
       if (!codes.IsPoison(i) || !reasons.IsPoison(i)) FailUnselected(i);
     } else if (result.call.ok()) {
-      result.rows[i].answer = Verdict(i, codes, reasons);
+      result.rows[i].answer = Verdict(i, i, codes, reasons);
+    }
+  }
+  ExpectCall(result.call);
+  return result;
+}
+
+BlockAnswer BlockCall::RunWholeFilter() {
+  std::vector<uint32_t> survivors;
+  std::vector<int64_t> index_of;  // By row number; -1: the row is not a survivor.
+  for (const Row& row : block_.table().rows) {
+    index_of.resize(std::max<size_t>(index_of.size(), size_t{row.number} + 1), -1);
+  }
+  for (uint32_t i = 0; i < block_.count(); ++i) {
+    if (!block_.is_selected(i)) continue;
+    survivors.push_back(block_.index(i));
+    index_of[block_.view().rows[i]] = i;
+  }
+  const auto row_count = static_cast<uint32_t>(index_of.size());
+  GuardedArray<uint8_t> codes(row_count, block_.poison());
+  GuardedArray<uint64_t> reasons(row_count, block_.poison());
+  berth_filter_whole_out out{sizeof out,
+                             row_count,
+                             codes.data(),
+                             reasons.data(),
+                             &cycle_,
+                             [](berth_filter_whole_out* self, berth_str text) noexcept {
+                               return static_cast<Cycle*>(self->impl)->AddReason(text);
+                             }};
+  BlockAnswer result;
+  {
+    Nodes nodes(&cycle_.instance(), block_.table(), cycle_.binder(), std::move(survivors),
+                cycle_.block_size());
+    result.call = cycle_.Invoke("Filter", kCycle, [&](berth_status* status) {
+      return cycle_.instance().filter->filter_whole(cycle_.instance().self(), cycle_.abi(),
+                                                    nodes.abi(), &out, status);
+    });
+  }
+  ExpectInside("codes", codes);
+  ExpectInside("reasons", reasons);
+  result.rows.resize(block_.count());
+  for (uint32_t row = 0; row < row_count; ++row) {
+    if (index_of[row] < 0) {
+      if (!codes.IsPoison(row) || !reasons.IsPoison(row)) FailForeign(row);
+    } else if (result.call.ok()) {
+      const auto i = static_cast<uint32_t>(index_of[row]);
+      result.rows[i].answer = Verdict(i, row, codes, reasons);
     }
   }
   ExpectCall(result.call);
@@ -129,10 +186,10 @@ BlockAnswer BlockCall::RunScore() {
   return result;
 }
 
-Answer BlockCall::Verdict(uint32_t i, const GuardedArray<uint8_t>& codes,
+Answer BlockCall::Verdict(uint32_t i, uint32_t at, const GuardedArray<uint8_t>& codes,
                           const GuardedArray<uint64_t>& reasons) {
-  if (codes.IsPoison(i)) return FailUnwritten("code", i), Answer{BERTH_BUG, {}};
-  const uint8_t code = codes[i];
+  if (codes.IsPoison(at)) return FailUnwritten("code", i), Answer{BERTH_BUG, {}};
+  const uint8_t code = codes[at];
   const bool known = code == BERTH_SUCCESS || code == BERTH_UNSCHEDULABLE ||
                      code == BERTH_PENDING || code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
                      code == BERTH_ERROR;
@@ -141,12 +198,12 @@ Answer BlockCall::Verdict(uint32_t i, const GuardedArray<uint8_t>& codes,
                                       " is not a valid verdict of Filter");
   }
   if (code == BERTH_SUCCESS || !known) return {code, {}};
-  if (reasons.IsPoison(i)) return FailUnwritten("reasons", i), Answer{code, {}};
-  if (reasons[i] == 0) {
+  if (reasons.IsPoison(at)) return FailUnwritten("reasons", i), Answer{code, {}};
+  if (reasons[at] == 0) {
     reporter_.Fail(Check::kCodes,
                    where_ + ": " + CodeName(code) + " for " + Name(i) + " has no reason");
   }
-  return MakeAnswer(code, Texts(i, reasons[i]));
+  return MakeAnswer(code, Texts(i, reasons[at]));
 }
 
 std::vector<std::string> BlockCall::Texts(uint32_t i, uint64_t mask) {
@@ -180,6 +237,11 @@ void BlockCall::ExpectCall(const Answer& call) {
 void BlockCall::FailUnselected(uint32_t i) {
   reporter_.Fail(Check::kOutputs, where_ + " writes index " + std::to_string(i) + " (" + Name(i) +
                                       "), which is not selected");
+}
+
+void BlockCall::FailForeign(uint32_t row) {
+  reporter_.Fail(Check::kOutputs, where_ + " writes row " + std::to_string(row) +
+                                      ", which is not one of the survivors");
 }
 
 void BlockCall::FailUnwritten(const char* what, uint32_t i) {

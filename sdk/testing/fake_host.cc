@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +101,27 @@ bool PluginUnderTest::Less(const QueuedSpec& a, const QueuedSpec& b) {
     reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
   if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
   return Flushed(less);
+}
+
+uint64_t PluginUnderTest::Lane(const QueuedSpec& queued) {
+  Need(instance_->queue_sort && instance_->queue_sort->lane != nullptr, "QueueSort with lanes");
+  return Flushed(AskLane(queued));
+}
+
+size_t PluginUnderTest::Next(const std::vector<QueuedSpec>& active) {
+  Need(instance_->queue_sort.has_value(), "QueueSort");
+  if (active.empty()) Misuse("Next() needs an active pod");
+  std::map<uint64_t, std::vector<size_t>> lanes;
+  for (size_t i = 0; i < active.size(); ++i) {
+    lanes[instance_->queue_sort->lane != nullptr ? AskLane(active[i]) : 0].push_back(i);
+  }
+  for (auto& [lane, entities] : lanes) {
+    const auto first = std::min_element(entities.begin(), entities.end(), [&](size_t a, size_t b) {
+      return Less(active[a], active[b]);
+    });
+    std::iter_swap(entities.begin(), first);
+  }
+  return Flushed(AskNext(active, lanes));
 }
 
 uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {
@@ -203,11 +227,63 @@ void PluginUnderTest::RemovePod(const std::string& name, const std::string& node
   reporter_.Flush();
 }
 
+void PluginUnderTest::AddPendingPod(const PodSpec& pod) {
+  table_.pending.emplace_back(pod, *world_.ids);
+  instance_->ChangePending(BERTH_CHANGE_PENDING_ADDED, 0, table_.pending.back().get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::ChangePendingPod(const PodSpec& pod) {
+  PodHandle& place = *NeedPending(pod.name);
+  const PodHandle old = std::exchange(place, PodHandle(pod, *world_.ids));
+  instance_->ChangePending(BERTH_CHANGE_PENDING_CHANGED, 0, place.get(), old.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::RemovePendingPod(const std::string& name) {
+  const auto found = NeedPending(name);
+  const PodHandle gone = *found;
+  table_.pending.erase(found);
+  instance_->ChangePending(BERTH_CHANGE_PENDING_REMOVED, 0, gone.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::AssumePod(const std::string& name, const std::string& node) {
+  PodSpec pod = NeedPending(name)->spec();
+  RemovePendingPod(name);
+  AddPod(std::move(pod), node, BERTH_CHANGE_ASSUMED);
+}
+
+void PluginUnderTest::ForgetPod(const std::string& name, const std::string& node) {
+  const Row& row = NeedRow(node);
+  const auto found = std::find_if(row.pods.begin(), row.pods.end(),
+                                  [&](const PodHandle& pod) { return pod.name() == name; });
+  PodSpec pod = found != row.pods.end() ? found->spec() : PodSpec();
+  RemovePod(name, node, BERTH_CHANGE_FORGOTTEN);
+  AddPendingPod(pod.NodeName(""));
+}
+
+void PluginUnderTest::SetServed(const std::string& kind, bool served) {
+  if (served) {
+    table_.not_served.erase(kind);
+  } else {
+    const auto objects = table_.objects;
+    for (const ObjectHandle& object : objects) {
+      if (object.spec().kind == kind) RemoveObject(object.spec());
+    }
+    table_.not_served.insert(kind);
+  }
+  world_.not_served = table_.not_served;
+  instance_->services().ChangeServed(table_.not_served);
+  reporter_.Flush();
+}
+
 void PluginUnderTest::PutObject(const ObjectSpec& object) {
   const ObjectHandle now(object, *world_.ids);
   const auto old = FindObject(object);
-  std::erase_if(objects_, [&](const ObjectHandle& o) { return old && o.get() == old->get(); });
-  objects_.push_back(now);
+  std::erase_if(table_.objects,
+                [&](const ObjectHandle& o) { return old && o.get() == old->get(); });
+  table_.objects.push_back(now);
   instance_->services().ChangeObject(old ? &*old : nullptr, &now);
   reporter_.Flush();
 }
@@ -215,9 +291,18 @@ void PluginUnderTest::PutObject(const ObjectSpec& object) {
 void PluginUnderTest::RemoveObject(const ObjectSpec& object) {
   const auto old = FindObject(object);
   if (!old) Misuse("there is no object \"" + object.name + "\"");
-  std::erase_if(objects_, [&](const ObjectHandle& o) { return o.get() == old->get(); });
+  std::erase_if(table_.objects, [&](const ObjectHandle& o) { return o.get() == old->get(); });
   instance_->services().ChangeObject(&*old, nullptr);
   reporter_.Flush();
+}
+
+void PluginUnderTest::Nominate(const PodSpec& pod, const std::string& node) {
+  instance_->services().scheduling().Nominate(PodHandle(pod, *world_.ids),
+                                              NeedRow(node).node.name());
+}
+
+void PluginUnderTest::AddWaiting(const PodSpec& pod) {
+  instance_->services().scheduling().AddWaiting(PodHandle(pod, *world_.ids));
 }
 
 void PluginUnderTest::Advance(int64_t ns) {
@@ -229,7 +314,7 @@ void PluginUnderTest::Advance(int64_t ns) {
 PluginUnderTest::PluginUnderTest(Library library, Scenario scenario)
     : reporter_(""), world_(library) {
   SetUp(scenario);
-  instance_ = std::make_unique<Instance>(world_, objects_, now_ns_);
+  instance_ = std::make_unique<Instance>(world_, table_.objects, now_ns_);
   if (!instance_->ok())
     Misuse(std::string(world_.info->name) + ": create returns " + ToString(instance_->created()));
   ShapeChecker(world_, *instance_).Run();
@@ -262,7 +347,11 @@ void PluginUnderTest::SetUp(Scenario& scenario) {
   Fill(world_.library, scenario, &reporter_, &world_);
   table_.ids = world_.ids.get();
   for (const NodeSpec& node : scenario.nodes) table_.Add(node);
-  for (const ObjectSpec& object : scenario.objects) objects_.emplace_back(object, *world_.ids);
+  table_.not_served = {scenario.not_served.begin(), scenario.not_served.end()};
+  world_.not_served = table_.not_served;
+  for (const PodSpec& pod : scenario.pending) table_.pending.emplace_back(pod, *world_.ids);
+  for (const ObjectSpec& object : scenario.objects)
+    table_.objects.emplace_back(object, *world_.ids);
 }
 
 void PluginUnderTest::Need(bool has, const char* what) const {
@@ -275,8 +364,15 @@ Row& PluginUnderTest::NeedRow(const std::string& node) {
   return *row;
 }
 
+std::vector<PodHandle>::iterator PluginUnderTest::NeedPending(const std::string& name) {
+  const auto found = std::find_if(table_.pending.begin(), table_.pending.end(),
+                                  [&](const PodHandle& pod) { return pod.name() == name; });
+  if (found == table_.pending.end()) Misuse("the test has no pending pod \"" + name + "\"");
+  return found;
+}
+
 std::optional<ObjectHandle> PluginUnderTest::FindObject(const ObjectSpec& object) const {
-  const auto* found = instance_->services().FindObject(object.kind, object.ns, object.name);
+  const auto* found = testing::FindObject(table_.objects, object.kind, object.ns, object.name);
   return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
 }
 
@@ -289,6 +385,47 @@ bool PluginUnderTest::AskLess(const QueuedSpec& a, const QueuedSpec& b) {
     });
   });
   return less;
+}
+
+uint64_t PluginUnderTest::AskLane(const QueuedSpec& queued) {
+  uint64_t lanes[2] = {};
+  for (uint64_t& lane : lanes) {
+    WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      lane = instance_->queue_sort->lane(instance_->self(), &view);
+    });
+  }
+  if (lanes[0] != lanes[1])
+    reporter_.Fail(Check::kRepeat, "QueueSort returns two lanes for one pod");
+  return lanes[0];
+}
+
+// `lanes`: the entities by lane, the first one first.
+size_t PluginUnderTest::AskNext(const std::vector<QueuedSpec>& active,
+                                const std::map<uint64_t, std::vector<size_t>>& lanes) {
+  const size_t first = lanes.begin()->second.front();
+  if (instance_->queue_sort->next == nullptr) return first;
+  std::vector<berth_lane> views;
+  size_t next = 0;
+  // The views of the first entities live within nested calls of WithQueued.
+  const std::function<void(decltype(lanes.begin()))> ask = [&](auto lane) {
+    if (lane == lanes.end()) {
+      const CallScope scope(&reporter_, "QueueSort", kQueue);
+      next = instance_->queue_sort->next(
+          instance_->self(),
+          {views.data(), static_cast<uint32_t>(views.size()), sizeof(berth_lane)});
+      return;
+    }
+    WithQueued(active[lane->second.front()], *world_.ids, [&](const berth_queued& view) {
+      views.push_back({lane->first, lane->second.size(), &view});
+      ask(std::next(lane));
+    });
+  };
+  ask(lanes.begin());
+  if (next < lanes.size()) return std::next(lanes.begin(), static_cast<ptrdiff_t>(next))->second[0];
+  reporter_.Fail(Check::kCodes, "QueueSort's next returns the index " + std::to_string(next) +
+                                    " of " + std::to_string(lanes.size()) + " lanes");
+  return first;
 }
 
 Answer PluginUnderTest::LeftOut(const Cycle& cycle, const Row& row) {
@@ -326,7 +463,7 @@ void PluginUnderTest::AddScores(Cycle& cycle, ScoreResult* result) {
 }
 
 void PluginUnderTest::RunChecks(const PodHandle& pod, Step step) {
-  const Prober prober(world_, objects_, now_ns_, step);
+  const Prober prober(world_, table_.objects, now_ns_, step);
   if (reporter_.Wants(Check::kRepeat)) CheckRepeat(prober, table_, pod);
   if (step == Step::kFilter && reporter_.Wants(Check::kWhatIf)) {
     WhatIfChecker(prober, table_, pod, known_).Run();

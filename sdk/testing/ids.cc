@@ -1,5 +1,7 @@
+#include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include <berth/abi.h>
 #include <berth/testing/ids.h>
@@ -8,6 +10,23 @@ namespace berth::testing {
 
 std::string_view FromAbi(berth_str text) {
   return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
+}
+
+void LiveViews::Add(const berth_tagged& view, std::weak_ptr<const void> owner) {
+  const std::lock_guard lock(mutex_);
+  views_[view.object] = {view.kind, std::move(owner)};
+}
+
+void LiveViews::Remove(const void* view) {
+  const std::lock_guard lock(mutex_);
+  views_.erase(view);
+}
+
+std::shared_ptr<const void> LiveViews::Find(const berth_tagged& view) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = views_.find(view.object);
+  if (found == views_.end() || found->second.kind != view.kind) return nullptr;
+  return found->second.owner.lock();
 }
 
 berth_id Ids::Intern(std::string_view text) {

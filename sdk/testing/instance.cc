@@ -76,6 +76,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
       blocks_in_bind_((world.info->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0) {
   services_.set_objects(std::move(objects));
   services_.set_kinds(world.info->kinds);
+  services_.set_not_served(world.not_served);
   services_.set_scripted(&world.scripted);
   services_.set_now_ns(now_ns);
   use_.emplace(world.library, services_.host(), world.reporter);
@@ -86,6 +87,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
 
 Instance::~Instance() {
   if (plugin_ == nullptr) return;
+  services_.Close();
   if (plugin_->quiesce != nullptr) {
     const CallScope scope(&reporter_, "quiesce", kLoad);
     plugin_->quiesce(plugin_);
@@ -95,12 +97,16 @@ Instance::~Instance() {
 }
 
 void Instance::Replay(const Table& table) {
+  services_.scheduling().set_table(&table);
   services_.ReplayObjects();
   if (!changes) return;
   for (const Row& row : table.rows) {
     Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_REPLAY, row, nullptr);
     for (const PodHandle& pod : row.pods)
       Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
+  }
+  for (const PodHandle& pod : table.pending) {
+    ChangePending(BERTH_CHANGE_PENDING_ADDED, BERTH_CHANGE_REPLAY, pod.get());
   }
   berth_change synced{};
   synced.kind = BERTH_CHANGE_SYNCED;
@@ -116,6 +122,21 @@ void Instance::Change(uint32_t kind, uint32_t flags, const Row& row, const berth
   change.pod = pod;
   change.node = row.node.get();
   change.old_node = old_node;
+  Deliver(change);
+}
+
+void Instance::ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
+                             const berth_pod* old_pod) {
+  if (!changes) return;
+  if ((changes->flags & BERTH_CHANGES_PENDING) == 0) {
+    if ((flags & BERTH_CHANGE_REPLAY) == 0) ++sequence_;
+    return;
+  }
+  berth_change change{};
+  change.kind = kind;
+  change.flags = flags;
+  change.pod = pod;
+  change.old_pod = old_pod;
   Deliver(change);
 }
 
@@ -142,7 +163,11 @@ void Instance::CopyPoints() {
   pre_enqueue = CopyPoint<berth_pre_enqueue>(*plugin_, BERTH_POINT_PRE_ENQUEUE);
   enqueue_extensions =
       CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
-  queue_sort = CopyPoint<berth_queue_sort>(*plugin_, BERTH_POINT_QUEUE_SORT);
+  queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT_2);
+  if (!queue_sort) {
+    // Revision 1 is the beginning of revision 2.
+    queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT);
+  }
   pre_filter = CopyPoint<berth_pre_filter>(*plugin_, BERTH_POINT_PRE_FILTER);
   filter = CopyPoint<berth_filter>(*plugin_, BERTH_POINT_FILTER);
   post_filter = CopyPoint<berth_post_filter>(*plugin_, BERTH_POINT_POST_FILTER);

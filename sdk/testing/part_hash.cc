@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/siphash.h>
 #include <berth/testing/part_hash.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/requests.h>
@@ -16,18 +17,13 @@
 namespace berth::testing {
 namespace {
 
-// FNV-1a over all inputs and their lengths, so that different inputs in sequence do not collide.
 class Hasher {
  public:
-  void Put(std::string_view text);
+  void Put(std::string_view text) { hash_.Add(text); }
   void Put(const std::string& text) { Put(std::string_view(text)); }
   template <class Number>
   requires std::is_arithmetic_v<Number>
-  void Put(Number number) {
-    for (auto rest = static_cast<uint64_t>(number), i = uint64_t{0}; i < 8; ++i, rest >>= 8) {
-      Mix(static_cast<unsigned char>(rest & 0xff));
-    }
-  }
+  void Put(Number number) { hash_.Add(static_cast<uint64_t>(number)); }
   template <class A, class B>
   void Put(const std::pair<A, B>& pair) {
     Put(pair.first);
@@ -64,19 +60,18 @@ class Hasher {
   void PutAll(const T&... values) {
     (Put(values), ...);
   }
-  uint64_t hash() const { return hash_; }
+  // Must not: be called twice.
+  uint64_t Finish() { return hash_.Finish(); }
 
  private:
-  void Mix(unsigned char byte) { hash_ = (hash_ ^ byte) * uint64_t{0x100000001b3}; }
-
-  uint64_t hash_ = 0xcbf29ce484222325;
+  SipHash13 hash_{kHashKey};
 };
 
 template <class... T>
 uint64_t HashOf(const T&... values) {
   Hasher hasher;
   hasher.PutAll(values...);
-  return hasher.hash();
+  return hasher.Finish();
 }
 
 // Hashes `get` of every container, init containers first.
@@ -87,12 +82,7 @@ uint64_t HashOfContainers(const PodSpec& pod, Get get) {
     hasher.Put(list->size());
     for (const ContainerSpec& container : *list) get(container, &hasher);
   }
-  return hasher.hash();
-}
-
-void Hasher::Put(std::string_view text) {
-  Put(text.size());
-  for (const char c : text) Mix(static_cast<unsigned char>(c));
+  return hasher.Finish();
 }
 
 void Hasher::Put(const PodTermSpec& t) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,17 @@ void NormalizeMinMax(std::vector<int64_t>* scores) {
   for (int64_t& score : *scores) score = range == 0 ? 0 : BERTH_SCORE_MAX * (score - min) / range;
 }
 
+void NormalizeMinMaxFloat(std::vector<int64_t>* scores) {
+  if (scores->empty()) return;
+  const auto [low, high] = std::minmax_element(scores->begin(), scores->end());
+  const int64_t min = *low;
+  const int64_t range = *high - min;
+  for (int64_t& score : *scores) {
+    const double share = static_cast<double>(score - min) / static_cast<double>(range);
+    score = range == 0 ? 0 : static_cast<int64_t>(double{BERTH_SCORE_MAX} * share);
+  }
+}
+
 Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
                        std::vector<int64_t>* scores) {
   std::vector<uint32_t> numbers;
@@ -53,6 +65,31 @@ Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
 }
 
 }  // namespace
+
+// The chosen node as the plugin sees it: with the pod, which is assumed there, on it.
+class Placement::TargetView {
+ public:
+  TargetView(const Cycle& cycle, const Row& row) {
+    table_.ids = cycle.table().ids;
+    table_.rows.push_back(row);
+    std::vector<PodHandle>& pods = table_.rows.front().pods;
+    const bool is_there = std::any_of(pods.begin(), pods.end(), [&](const PodHandle& pod) {
+      return pod.spec().uid == cycle.pod().spec().uid;
+    });
+    if (!is_there) pods.push_back(cycle.pod());
+    block_.emplace(table_, cycle.columns(), std::vector<uint32_t>{0}, nullptr, Layout{});
+    abi_ = {sizeof abi_, row.number, row.node.get(), &block_->view(), 0, 0};
+  }
+  TargetView(const TargetView&) = delete;
+  TargetView& operator=(const TargetView&) = delete;
+
+  const berth_target* abi() const { return &abi_; }
+
+ private:
+  Table table_;
+  std::optional<Block> block_;
+  berth_target abi_{};
+};
 
 template <class Call>
 Answer Placement::Checked(const char* point, Word word, Call call) {
@@ -75,6 +112,7 @@ Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows, std::vector<in
     case BERTH_NORMALIZE_MAX: NormalizeMax(scores, false); break;
     case BERTH_NORMALIZE_MAX_REVERSED: NormalizeMax(scores, true); break;
     case BERTH_NORMALIZE_MIN_MAX: NormalizeMinMax(scores); break;
+    case BERTH_NORMALIZE_MIN_MAX_FLOAT: NormalizeMinMaxFloat(scores); break;
     case BERTH_NORMALIZE_CUSTOM: answer = NormalizeCustom(cycle, rows, scores); break;
     default: break;
   }
@@ -109,8 +147,7 @@ PostFilterResult Placement::PostFilter(const std::map<std::string, berth_code>& 
     absent[row.number] = 0;
   }
   const berth_verdicts abi{sizeof abi, count, codes.data(), absent.data()};
-  ColumnBinder binder{cycle_->columns()};
-  Nodes all(table, binder, cycle_->AllRows(), Cycle::kBlockSize);
+  Nodes all(&instance_, table, cycle_->binder(), cycle_->AllRows(), Cycle::kBlockSize);
   PostFilterResult result;
   berth_post_filter_out out{};
   out.struct_size = sizeof out;
@@ -123,6 +160,7 @@ PostFilterResult Placement::PostFilter(const std::map<std::string, berth_code>& 
     return instance_.post_filter->post_filter(instance_.self(), cycle_->abi(), all.abi(), &abi,
                                               &out, status);
   });
+  instance_.services().scheduling().EndQuestions();
   result.mode = out.mode;
   instance_.reporter().Flush();
   return result;
@@ -130,9 +168,9 @@ PostFilterResult Placement::PostFilter(const std::map<std::string, berth_code>& 
 
 Answer Placement::Reserve(const std::string& node) {
   Need(instance_.reserve.has_value(), "Reserve");
-  const berth_target target = Target(node);
+  const TargetView target(*cycle_, RowOf(node));
   return Checked("Reserve", kCycle, [&](berth_status* status) {
-    return instance_.reserve->reserve(instance_.self(), cycle_->abi(), &target, status);
+    return instance_.reserve->reserve(instance_.self(), cycle_->abi(), target.abi(), status);
   });
 }
 
@@ -146,11 +184,11 @@ void Placement::Unreserve(const std::string& node) {
 
 PermitResult Placement::Permit(const std::string& node) {
   Need(instance_.permit.has_value(), "Permit");
-  const berth_target target = Target(node);
+  const TargetView target(*cycle_, RowOf(node));
   PermitResult result;
   result.answer = Checked("Permit", kCycle, [&](berth_status* status) {
-    return instance_.permit->permit(instance_.self(), cycle_->abi(), &target, &result.timeout_ns,
-                                    status);
+    return instance_.permit->permit(instance_.self(), cycle_->abi(), target.abi(),
+                                    &result.timeout_ns, status);
   });
   constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
   if (result.answer.code == BERTH_WAIT &&
@@ -208,11 +246,6 @@ const Row& Placement::RowOf(const std::string& node) const {
   Misuse("the test has no node \"" + node + "\"");
 }
 
-berth_target Placement::Target(const std::string& node) const {
-  const Row& row = RowOf(node);
-  return {sizeof(berth_target), row.number, row.node.get()};
-}
-
 berth_binding Placement::Binding(const std::string& node) const {
   const berth_meta& meta = *RowOf(node).node->meta;
   berth_binding binding{};
@@ -225,10 +258,9 @@ berth_binding Placement::Binding(const std::string& node) const {
   return binding;
 }
 
-berth_done* Placement::NewDone() {
-  dones_.push_back(std::make_unique<Completion>());
-  dones_.back()->reporter = &instance_.reporter();
-  return dones_.back()->handle();
+berth_done Placement::NewDone() {
+  dones_.push_back(std::make_shared<Completion>());
+  return instance_.services().NewDone(dones_.back());
 }
 
 }  // namespace berth::testing

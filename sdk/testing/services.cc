@@ -2,25 +2,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/selectors.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/object_spec.h>
+#include <berth/testing/parsed_data.h>
+#include <berth/testing/part_hash.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/services.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
 
 namespace berth::testing {
 
-Services::Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*ids) {
+Services::Services(Reporter* reporter, Ids* ids)
+    : reporter_(*reporter), ids_(*ids), parsed_(reporter, ids), scheduling_(reporter) {
   host_.struct_size = sizeof host_;
   host_.abi_major = BERTH_ABI_MAJOR;
   host_.abi_minor = BERTH_ABI_MINOR;
@@ -29,17 +36,47 @@ Services::Services(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*i
   host_.version = ToAbi("1");
   host_.get_service = &GetService;
   host_.fault = &NoteFault;
+  host_.hash_key[0] = kHashKey[0];
+  host_.hash_key[1] = kHashKey[1];
 }
 
-Services::~Services() {
-  if (!refs_.empty()) {
-    reporter_.Fail(Check::kLeaks,
-                   "keeps " + std::to_string(refs_.size()) + " retained objects after destroy");
+Services::~Services() = default;
+
+bool Services::DoLater(Later later) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  later_.push_back(std::move(later));
+  return true;
+}
+
+void Services::DoWhatIsDue() {
+  std::vector<Later> due;
+  {
+    const std::lock_guard lock(mutex_);
+    due.swap(later_);
   }
-  for (const ObjectHandle* ref : refs_) delete ref;
+  for (const Later& later : due) later(false);
+}
+
+void Services::Close() {
+  std::vector<Later> rest;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    rest.swap(later_);
+  }
+  for (const Later& later : rest) later(true);
+}
+
+berth_done Services::NewDone(const std::shared_ptr<Completion>& completion) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(dones_, [](const auto& done) { return done.second.expired(); });
+  dones_.emplace(++last_done_, completion);
+  return {&host_, last_done_};
 }
 
 void Services::Advance(int64_t ns) {
+  DoWhatIsDue();
   const int64_t until = now_ns_ + ns;
   while (true) {
     const auto due =
@@ -53,16 +90,27 @@ void Services::Advance(int64_t ns) {
     timer.fire(timer.to);
   }
   now_ns_ = until;
+  DoWhatIsDue();
+}
+
+void Services::Report(const Watch& watch, uint32_t flags, const berth_object* old,
+                      const berth_object* now) {
+  const berth_object_change change = {
+      sizeof(change), flags, (now != nullptr ? now : old)->kind, 0, old, now};
+  const CallScope scope(&reporter_, "an object's watcher", kEvent);
+  watch.change(watch.to, &change);
+}
+
+void Services::ReportAll(const Watch& watch, const std::string& kind, bool as_added) {
+  for (const ObjectHandle& object : objects_) {
+    if (object.spec().kind != kind) continue;
+    Report(watch, as_added ? uint32_t{BERTH_OBJECT_REPLAY} : 0, as_added ? nullptr : object.get(),
+           as_added ? object.get() : nullptr);
+  }
 }
 
 void Services::ReplayObjects() {
-  for (const Watch& watch : watches_) {
-    for (const ObjectHandle& object : objects_) {
-      if (object.spec().kind != watch.kind) continue;
-      const CallScope scope(&reporter_, "an object's watcher", kEvent);
-      watch.change(watch.to, nullptr, object.get());
-    }
-  }
+  for (const Watch& watch : watches_) ReportAll(watch, Used(watch.kind), true);
 }
 
 void Services::ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
@@ -72,20 +120,25 @@ void Services::ChangeObject(const ObjectHandle* old, const ObjectHandle* now) {
   const std::string& kind = (now != nullptr ? now : old)->spec().kind;
   const auto watchers = watches_;
   for (const Watch& watch : watchers) {
-    if (watch.kind != kind) continue;
-    const CallScope scope(&reporter_, "an object's watcher", kEvent);
-    watch.change(watch.to, old != nullptr ? old->get() : nullptr,
-                 now != nullptr ? now->get() : nullptr);
+    if (Used(watch.kind) != kind) continue;
+    Report(watch, 0, old != nullptr ? old->get() : nullptr, now != nullptr ? now->get() : nullptr);
   }
 }
 
-const ObjectHandle* Services::FindObject(std::string_view kind, std::string_view ns,
-                                         std::string_view name) const {
-  for (const ObjectHandle& object : objects_) {
-    const ObjectSpec& spec = object.spec();
-    if (spec.kind == kind && spec.ns == ns && spec.name == name) return &object;
+void Services::ChangeServed(std::set<std::string> not_served) {
+  const std::set<std::string> before = std::exchange(not_served_, std::move(not_served));
+  for (const Watch& watch : watches_) {
+    const std::string old = UsedKind(watch.kind, before);
+    const std::string now = Used(watch.kind);
+    if (old == now) continue;
+    ReportAll(watch, old, false);
+    ReportAll(watch, now, true);
   }
-  return nullptr;
+}
+
+bool Services::MayUseColumn(std::string_view column) const {
+  const std::string_view kind = ObjectKindOf(column);
+  return kind.empty() || IsDeclared(kind);
 }
 
 bool Services::Expect(const berth_host* host, const char* service, uint32_t words) {
@@ -98,16 +151,14 @@ berth_code Services::GetService(const berth_host* host, const char* id,
   const Services& self = Of(host);
   if (self.scripted_ != nullptr) {
     if (const auto found = self.scripted_->find(id); found != self.scripted_->end()) {
-      return *service = found->second, BERTH_SUCCESS;
+      *service = found->second;
+      return found->second != nullptr ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
     }
   }
   for (const auto& [name, own] : kOwn) {
     if (std::strcmp(id, name) == 0) return *service = own, BERTH_SUCCESS;
   }
-  for (const char* known : {BERTH_SERVICE_WHATIF, BERTH_SERVICE_NOMINATOR, BERTH_SERVICE_ACTIVATE,
-                            BERTH_SERVICE_WAITING, BERTH_SERVICE_API}) {
-    if (std::strcmp(id, known) == 0) return BERTH_UNSUPPORTED;
-  }
+  if (const void* found = SchedulingServices::Find(id)) return *service = found, BERTH_SUCCESS;
   return BERTH_NOT_FOUND;
 }
 
@@ -129,7 +180,50 @@ void Services::Log(const berth_host* host, uint32_t level, berth_str message,
 }
 
 berth_id Services::Intern(const berth_host* host, berth_str text) noexcept {
-  return Of(host).ids_.Intern(FromAbi(text));
+  Services& self = Of(host);
+  const berth_id id = self.ids_.Intern(FromAbi(text));
+  const std::lock_guard lock(self.mutex_);
+  ++self.interned_[id];
+  return id;
+}
+
+void Services::ReleaseId(const berth_host* host, berth_id id) noexcept {
+  Services& self = Of(host);
+  if (id == BERTH_ID_NONE) return;
+  const std::lock_guard lock(self.mutex_);
+  const auto found = self.interned_.find(id);
+  if (found == self.interned_.end()) {
+    self.reporter_.Fail(Check::kShape,
+                        "releases id " + std::to_string(id) + ", which it does not hold");
+    return;
+  }
+  if (--found->second == 0) self.interned_.erase(found);
+}
+
+berth_code Services::Retain(const berth_host* host, berth_tagged object) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  std::shared_ptr<const void> owner = self.ids_.views().Find(object);
+  if (owner == nullptr) {
+    self.reporter_.Fail(Check::kShape, "retains something that is no object of the host");
+    return BERTH_BAD_ARGUMENT;
+  }
+  Held& held = self.held_[object.object];
+  held.owner = std::move(owner);
+  held.kind = object.kind;
+  ++held.count;
+  return BERTH_SUCCESS;
+}
+
+void Services::Release(const berth_host* host, berth_tagged object) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  const auto found = self.held_.find(object.object);
+  if (found == self.held_.end() || found->second.kind != object.kind) {
+    self.reporter_.Fail(Check::kShape, "releases an object that it does not retain");
+    return;
+  }
+  if (--found->second.count == 0) self.held_.erase(found);
 }
 
 berth_id Services::Find(const berth_host* host, berth_str text) noexcept {
@@ -151,6 +245,9 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle, bert
     return BERTH_CONFLICT;
   }
   if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
+  if (const auto kind = ObjectKindOf(FromAbi(name)); !kind.empty() && !Of(host).Declared(kind)) {
+    return BERTH_NOT_FOUND;
+  }
   auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
   const auto found = std::find_if(columns.begin(), columns.end(), [name](const ColumnName& column) {
     return column.name == FromAbi(name);
@@ -177,26 +274,48 @@ berth_code Services::Define(const berth_host* host, const berth_metric* metric,
   return BERTH_SUCCESS;
 }
 
-void Services::Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
-                       double value) noexcept {
+berth_code Services::SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
+                              uint64_t* series) noexcept {
   Services& self = Of(host);
   const std::lock_guard lock(self.mutex_);
   if (index >= self.metric_order_.size()) {
-    self.reporter_.Fail(Check::kShape,
-                        "observes metric " + std::to_string(index) + ", which it did not define");
-    return;
+    self.reporter_.Fail(Check::kShape, "asks for a series of metric " + std::to_string(index) +
+                                           ", which it did not define");
+    return BERTH_BAD_ARGUMENT;
   }
-  Metric& metric = *self.metric_order_[index];
+  Metric* metric = self.metric_order_[index];
   std::vector<std::string> labels;
-  for (size_t i = 0; i < metric.label_names.size(); ++i)
+  for (size_t i = 0; i < metric->label_names.size(); ++i)
     labels.emplace_back(FromAbi(label_values[i]));
-  metric.observations.emplace_back(std::move(labels), value);
+  const auto known = std::find_if(
+      self.series_.begin(), self.series_.end(),
+      [&](const Series& other) { return other.metric == metric && other.labels == labels; });
+  *series = static_cast<uint64_t>(known - self.series_.begin()) + 1;
+  if (known == self.series_.end()) self.series_.push_back({metric, std::move(labels)});
+  return BERTH_SUCCESS;
 }
 
-bool Services::Declared(std::string_view kind) const {
+void Services::Observe(const berth_host* host, uint64_t series, double value) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  if (series == 0 || series > self.series_.size()) {
+    self.reporter_.Fail(Check::kShape,
+                        "observes series " + std::to_string(series) + ", which it did not get");
+    return;
+  }
+  const Series& at = self.series_[series - 1];
+  at.metric->observations.emplace_back(at.labels, value);
+}
+
+bool Services::IsDeclared(std::string_view kind) const {
   for (const char* const* at = kinds_; at != nullptr && *at != nullptr; ++at) {
     if (kind == *at) return true;
   }
+  return false;
+}
+
+bool Services::Declared(std::string_view kind) const {
+  if (IsDeclared(kind)) return true;
   reporter_.Fail(Check::kShape, "asks for objects of kind " + std::string(kind) +
                                     ", which its berth_plugin_info.kinds does not name");
   return false;
@@ -206,28 +325,38 @@ const berth_object* Services::GetObject(const berth_host* host, berth_str kind, 
                                         berth_str name) noexcept {
   if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
     return nullptr;
-  const auto* found = Of(host).FindObject(FromAbi(kind), FromAbi(ns), FromAbi(name));
+  const auto* found =
+      FindObject(Of(host).objects_, Of(host).Used(FromAbi(kind)), FromAbi(ns), FromAbi(name));
   return found != nullptr ? found->get() : nullptr;
 }
 
 berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                                 int32_t (*each)(void*, const berth_object*), void* to) noexcept {
+                                 int32_t (*each)(void*, const berth_object*) noexcept,
+                                 void* to) noexcept {
   if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
     return BERTH_NOT_FOUND;
+  const std::string used = Of(host).Used(FromAbi(kind));
+  if (used.empty()) return BERTH_UNSUPPORTED;
   std::vector<ObjectHandle> sorted = Of(host).objects_;
   std::sort(sorted.begin(), sorted.end(), [](const ObjectHandle& a, const ObjectHandle& b) {
     return std::pair(a.spec().ns, a.spec().name) < std::pair(b.spec().ns, b.spec().name);
   });
   for (const ObjectHandle& object : sorted) {
-    if (object.spec().kind != FromAbi(kind)) continue;
+    if (object.spec().kind != used) continue;
     if (ns.len != 0 && object.spec().ns != FromAbi(ns)) continue;
     if (each(to, object.get()) == 0) break;
   }
   return BERTH_SUCCESS;
 }
 
+berth_code Services::IsServed(const berth_host* host, berth_str kind) noexcept {
+  if (!Expect(host, "objects.served", kObjectWords)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  return Of(host).Used(FromAbi(kind)).empty() ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+}
+
 berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
-                                  void (*change)(void*, const berth_object*, const berth_object*),
+                                  void (*change)(void*, const berth_object_change*) noexcept,
                                   void* to) noexcept {
   if (!Expect(host, "objects.watch", kLoad) || !Of(host).Declared(FromAbi(kind))) {
     return BERTH_NOT_FOUND;
@@ -236,36 +365,9 @@ berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
   return BERTH_SUCCESS;
 }
 
-berth_object_ref* Services::Retain(const berth_host* host, const berth_object* object) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  for (const ObjectHandle& known : self.objects_) {
-    if (known.get() != object) continue;
-    auto* ref = new ObjectHandle(known);
-    self.refs_.insert(ref);
-    return reinterpret_cast<berth_object_ref*>(ref);
-  }
-  self.reporter_.Fail(Check::kShape, "retains an object that the host does not hold");
-  return nullptr;
-}
-
-const berth_object* Services::ViewOf(const berth_object_ref* ref) noexcept {
-  return reinterpret_cast<const ObjectHandle*>(ref)->get();
-}
-
-void Services::Release(const berth_host* host, berth_object_ref* ref) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  auto* handle = reinterpret_cast<ObjectHandle*>(ref);
-  if (self.refs_.erase(handle) == 0) {
-    self.reporter_.Fail(Check::kShape, "releases a reference that it does not hold");
-    return;
-  }
-  delete handle;
-}
-
-berth_code Services::StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
-                                void* to, uint64_t* timer) noexcept {
+berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
+                                void (*fire)(void*) BERTH_NOEXCEPT, void* to,
+                                uint64_t* timer) noexcept {
   if (!Expect(host, "timer.start", kTimerWords)) return BERTH_BAD_ARGUMENT;
   Services& self = Of(host);
   self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
@@ -280,16 +382,57 @@ berth_code Services::CancelTimer(const berth_host* host, uint64_t timer) noexcep
   return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
-void Services::Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  auto& completion = *reinterpret_cast<Completion*>(done);
-  const std::lock_guard lock(completion.mutex);
-  if (completion.completed) {
-    completion.reporter->Fail(Check::kShape, "completes a call twice");
+berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
+                          void* to) noexcept {
+  Services& self = Of(host);
+  if (run == nullptr) return BERTH_BAD_ARGUMENT;
+  const bool posted = self.DoLater([&self, run, to](bool cancelled) {
+    const CallScope scope(&self.reporter_, "a posted function", kEvent);
+    run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);
+  });
+  return posted ? BERTH_SUCCESS : BERTH_CANCELLED;
+}
+
+// SplitMix64, as in the host.
+uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
+  if (!Expect(host, "random.next", kCycle)) return 0;
+  auto& binder = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host));
+  if (binder.owner != &Of(host)) {
+    Of(host).reporter_.Fail(Check::kShape, "calls random.next with the cycle of another instance");
+    return 0;
+  }
+  binder.random += 0x9e3779b97f4a7c15;
+  uint64_t mixed = binder.random;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
+void Services::Complete(berth_done done, berth_code code, berth_str reason) noexcept {
+  if (done.host == nullptr) return;
+  Services& self = Of(done.host);
+  std::shared_ptr<Completion> completion;
+  bool is_over = false;
+  {
+    const std::lock_guard lock(self.mutex_);
+    if (const auto found = self.dones_.find(done.id); found != self.dones_.end()) {
+      completion = found->second.lock();
+    }
+    is_over = completion == nullptr && done.id != 0 && done.id <= self.last_done_;
+  }
+  if (completion == nullptr) {
+    const char* const why = is_over ? ", whose binding is over" : ", which it never got";
+    self.reporter_.Fail(Check::kShape, "completes promise " + std::to_string(done.id) + why);
     return;
   }
-  completion.completed = true;
-  completion.answer = MakeAnswer(code);
-  if (reason.len != 0) completion.answer.reasons.emplace_back(FromAbi(reason));
+  const std::lock_guard lock(completion->mutex);
+  if (completion->completed) {
+    self.reporter_.Fail(Check::kShape, "completes a call twice");
+    return;
+  }
+  completion->completed = true;
+  completion->answer = MakeAnswer(code);
+  if (reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(reason));
 }
 
 }  // namespace berth::testing

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/internal/kinds.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/node_spec.h>
 #include <berth/testing/pod_spec.h>
@@ -108,7 +109,42 @@ berth_id LabelCell(std::string_view key, const berth_node& node, const Ids& ids)
   return 0;
 }
 
+const berth_object* ObjectCell(std::string_view declared, const Row& row, const Table& table) {
+  const ObjectHandle* object =
+      FindObject(table.objects, UsedKind(declared, table.not_served), "", row.node.name());
+  return object != nullptr ? object->get() : nullptr;
+}
+
+berth_str AnnotationCell(std::string_view key, const berth_node& node) {
+  for (uint32_t i = 0; i < node.meta->annotations.count; ++i) {
+    const auto* pair = BERTH_AT(berth_str_pair, node.meta->annotations, i);
+    if (FromAbi(pair->key) == key) return pair->value;
+  }
+  return {nullptr, 0};
+}
+
 }  // namespace
+
+std::string UsedKind(std::string_view declared, const std::set<std::string>& not_served) {
+  for (std::string& kind : berth::internal::KindsOf(declared)) {
+    if (not_served.count(kind) == 0) return std::move(kind);
+  }
+  return {};
+}
+
+const ObjectHandle* FindObject(const std::vector<ObjectHandle>& objects, std::string_view kind,
+                               std::string_view ns, std::string_view name) {
+  for (const ObjectHandle& object : objects) {
+    const ObjectSpec& spec = object.spec();
+    if (spec.kind == kind && spec.ns == ns && spec.name == name) return &object;
+  }
+  return nullptr;
+}
+
+std::string_view ObjectKindOf(std::string_view column) {
+  constexpr std::string_view kPrefix = "object:";
+  return HasPrefix(column, kPrefix) ? column.substr(kPrefix.size()) : std::string_view();
+}
 
 void Table::Add(const NodeSpec& node) {
   Row row{rows.empty() ? 0 : rows.back().number + 1, NodeHandle(node, *ids), {}};
@@ -134,6 +170,10 @@ uint32_t ColumnType(std::string_view given) {
   if (name == "unschedulable") return BERTH_TYPE_U8;
   if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
   if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
+  if (HasPrefix(name, "annotation:")) return BERTH_TYPE_STR;
+  if (const std::string_view kind = ObjectKindOf(name); !kind.empty()) {
+    return berth::internal::WhyNotDeclarable(kind).empty() ? BERTH_TYPE_OBJECT : 0;
+  }
   for (const char* prefix :
        {"alloc:", "req:", "hostport:TCP/", "hostport:UDP/", "hostport:SCTP/"}) {
     if (HasPrefix(name, prefix)) return BERTH_TYPE_I64;
@@ -148,20 +188,28 @@ uint32_t ColumnSize(uint32_t type) {
     case BERTH_TYPE_ID: return sizeof(berth_id);
     case BERTH_TYPE_U8: return sizeof(uint8_t);
     case BERTH_TYPE_ARRAY: return sizeof(berth_array);
+    case BERTH_TYPE_OBJECT: return sizeof(const berth_object*);
+    case BERTH_TYPE_STR: return sizeof(berth_str);
     default: return 0;
   }
 }
 
-void WriteCell(std::string_view given, const Row& row, const Ids& ids, void* to) {
+void WriteCell(std::string_view given, const Row& row, const Table& table, void* to) {
+  const Ids& ids = *table.ids;
   const std::string name = CanonicalColumn(given);
-  const auto put = [to](auto value) { std::memcpy(to, &value, sizeof value); };
-  switch (ColumnType(name)) {
+  const uint32_t type = ColumnType(name);
+  const auto put = [to, size = ColumnSize(type)](const auto& value) {
+    std::memcpy(to, &value, size);
+  };
+  switch (type) {
     case BERTH_TYPE_I64: put(NumberCell(name, row, ids)); return;
     case BERTH_TYPE_U8: put(static_cast<uint8_t>(row.node->unschedulable)); return;
     case BERTH_TYPE_U32: put(CountTaints(*row.node, name == "taints.soft")); return;
     case BERTH_TYPE_ID:
       put(name == "name" ? row.node->name : LabelCell(name.substr(6), *row.node, ids));
       return;
+    case BERTH_TYPE_OBJECT: put(ObjectCell(ObjectKindOf(name), row, table)); return;
+    case BERTH_TYPE_STR: put(AnnotationCell(name.substr(name.find(':') + 1), *row.node)); return;
     case BERTH_TYPE_ARRAY:
       put(name == "taints"   ? row.node->taints
           : name == "images" ? row.node->images
@@ -209,7 +257,7 @@ berth_column Block::MakeColumn(const ColumnName& column) {
   std::vector<std::byte> bytes(start + size_t{stride} * indices_.size(), std::byte{0xa5});
   for (uint32_t i = 0; i < indices_.size(); ++i) {
     if (is_hollow(i)) continue;
-    WriteCell(column.name, table_.rows[indices_[i]], *table_.ids,
+    WriteCell(column.name, table_.rows[indices_[i]], table_,
               bytes.data() + start + size_t{i} * stride);
   }
   return {memory_.Copy(bytes.data(), bytes.size()) + start, type, stride};

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -20,12 +22,16 @@ namespace {
 // See internal::ReadJson.
 class JsonReader {
  public:
-  static ValueSpec Read(std::string_view text);
-
- private:
   explicit JsonReader(std::string_view text) : text_(text) {}
 
-  [[noreturn]] void Refuse(const char* why) const;
+  // Returns nothing useful after an error.
+  ValueSpec Read();
+  // The first error; empty if there was none.
+  const std::string& error() const { return error_; }
+
+ private:
+  // Records an error and skips the rest of the text, so that the callers end.
+  void Refuse(const char* why);
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace();
   bool Take(std::string_view word);
@@ -39,13 +45,80 @@ class JsonReader {
 
   std::string ReadString();
 
-  char ReadEscape();
+  void ReadEscape(std::string* out);
+  uint32_t ReadHex();
 
   ValueSpec ReadNumber();
 
   std::string_view text_;
   size_t at_ = 0;
+  std::string error_;
 };
+
+// Appends a character in UTF-8.
+void AppendUtf8(uint32_t code, std::string* out) {
+  const auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xc0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      put(0xe0 | code >> 12);
+    } else {
+      put(0xf0 | code >> 18);
+      put(0x80 | (code >> 12 & 0x3f));
+    }
+    put(0x80 | (code >> 6 & 0x3f));
+  }
+  put(0x80 | (code & 0x3f));
+}
+
+void WriteText(std::string_view text, std::string* out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out->push_back('"');
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out->append(1, '\\').append(1, c);
+    } else if (byte < 0x20) {
+      out->append("\\u00").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+    } else {
+      out->push_back(c);
+    }
+  }
+  out->push_back('"');
+}
+
+void WriteValue(const ValueSpec& value, std::string* out) {
+  switch (value.kind) {
+    case BERTH_VALUE_BOOL: out->append(value.number != 0 ? "true" : "false"); return;
+    case BERTH_VALUE_INT: out->append(std::to_string(value.number)); return;
+    case BERTH_VALUE_STRING: WriteText(value.text, out); return;
+    case BERTH_VALUE_FLOAT: {
+      char digits[40] = "null";
+      if (std::isfinite(value.real)) {
+        std::snprintf(digits, sizeof digits, "%.17g", value.real);
+        if (std::strpbrk(digits, ".e") == nullptr) std::strncat(digits, ".0", 3);
+      }
+      out->append(digits);
+      return;
+    }
+    case BERTH_VALUE_ARRAY:
+    case BERTH_VALUE_OBJECT: break;
+    default: out->append("null"); return;
+  }
+  const bool is_object = value.kind == BERTH_VALUE_OBJECT;
+  out->push_back(is_object ? '{' : '[');
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    if (i > 0) out->push_back(',');
+    if (is_object) {
+      WriteText(value.keys[i], out);
+      out->push_back(':');
+    }
+    WriteValue(value.items[i], out);
+  }
+  out->push_back(is_object ? '}' : ']');
+}
 
 // The functions of the service berth.values/1. Threading: [any].
 struct ValueReader {
@@ -61,18 +134,23 @@ struct ValueReader {
   static berth_str Where(const berth_value* argument) noexcept;
   // Exponents are not supported; see ParseQuantity.
   static berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) noexcept;
+  static berth_code AsTime(const berth_value* value, int64_t* ns) noexcept;
+  static void WriteJson(const berth_value* value, void (*put)(void* to, berth_str text) noexcept,
+                        void* to) noexcept;
 };
 
-ValueSpec JsonReader::Read(std::string_view text) {
-  JsonReader reader(text);
-  ValueSpec value = reader.ReadValue(0);
-  reader.SkipSpace();
-  if (reader.at_ != text.size()) reader.Refuse("expected the end of the text");
+ValueSpec JsonReader::Read() {
+  ValueSpec value = ReadValue(0);
+  SkipSpace();
+  if (at_ != text_.size()) Refuse("expected the end of the text");
   return value;
 }
 
-void JsonReader::Refuse(const char* why) const {
-  Misuse("bad JSON at byte " + std::to_string(at_) + ": " + why + ": " + std::string(text_));
+void JsonReader::Refuse(const char* why) {
+  if (error_.empty()) {
+    error_ = "bad JSON at byte " + std::to_string(at_) + ": " + why + ": " + std::string(text_);
+  }
+  at_ = text_.size();
 }
 
 void JsonReader::SkipSpace() {
@@ -142,29 +220,45 @@ std::string JsonReader::ReadString() {
   std::string out;
   Expect("\"", "expected a string");
   while (Peek() != '"') {
-    if (static_cast<unsigned char>(Peek()) < 0x20) Refuse("expected \" before the line ends");
+    if (static_cast<unsigned char>(Peek()) < 0x20) {
+      Refuse("expected \" before the line ends");
+      return out;
+    }
     if (!Take("\\")) {
       out.push_back(text_[at_++]);
       continue;
     }
-    out.push_back(ReadEscape());
+    ReadEscape(&out);
   }
   ++at_;
   return out;
 }
 
-char JsonReader::ReadEscape() {
+void JsonReader::ReadEscape(std::string* out) {
   constexpr std::string_view kNames = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
   const size_t name = kNames.find(Peek());
-  if (at_ < text_.size() && name != kNames.npos) return ++at_, kMeanings[name];
-  if (!Take("u00")) Refuse("expected an escape of ASCII");
-  const std::string digits(text_.substr(at_, 2));
-  char* end = nullptr;
-  const int64_t code = std::strtol(digits.c_str(), &end, 16);
-  if (digits.size() != 2 || end != digits.c_str() + 2 || code > 0x7f) Refuse("expected ASCII");
-  at_ += 2;
-  return static_cast<char>(code);
+  if (at_ < text_.size() && name != kNames.npos) return ++at_, out->push_back(kMeanings[name]);
+  uint32_t code = ReadHex();
+  if (code >= 0xdc00 && code < 0xe000) return Refuse("expected a whole character");
+  if (code >= 0xd800 && code < 0xdc00) {
+    const bool has_second = Take("\\");
+    const uint32_t low = has_second ? ReadHex() : 0;
+    if (low < 0xdc00 || low >= 0xe000) return Refuse("expected the second half of a character");
+    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+  }
+  AppendUtf8(code, out);
+}
+
+uint32_t JsonReader::ReadHex() {
+  if (!Take("u")) return Refuse("expected an escape"), 0;
+  const std::string digits(text_.substr(at_, 4));
+  if (digits.size() != 4 ||
+      digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+    return Refuse("expected four hexadecimal digits"), 0;
+  }
+  at_ += 4;
+  return static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
 }
 
 ValueSpec JsonReader::ReadNumber() {
@@ -173,7 +267,10 @@ ValueSpec JsonReader::ReadNumber() {
     ++end;
   }
   const std::string digits(text_.substr(at_, end - at_));
-  if (digits.empty()) Refuse("expected a value");
+  if (digits.empty()) {
+    Refuse("expected a value");
+    return {};
+  }
   char* stop = nullptr;
   const bool whole = digits.find_first_of(".eE") == std::string::npos;
   const ValueSpec value =
@@ -248,18 +345,52 @@ berth_code ValueReader::AsQuantity(const berth_value* value, int64_t* units,
   return BERTH_SUCCESS;
 }
 
+berth_code ValueReader::AsTime(const berth_value* value, int64_t* ns) noexcept {
+  if (Kind(value) != BERTH_VALUE_STRING) return BERTH_BAD_ARGUMENT;
+  int64_t time = 0;
+  if (!internal::ReadTime(Of(value).text, &time)) return BERTH_BAD_ARGUMENT;
+  *ns = time;
+  return BERTH_SUCCESS;
+}
+
+void ValueReader::WriteJson(const berth_value* value,
+                            void (*put)(void* to, berth_str text) noexcept, void* to) noexcept {
+  std::string json;
+  WriteValue(value == nullptr ? ValueSpec() : Of(value), &json);
+  put(to, ToAbi(json));
+}
+
 }  // namespace
 
 namespace internal {
 
-ValueSpec ReadJson(std::string_view text) { return JsonReader::Read(text); }
+std::string TryReadJson(std::string_view text, ValueSpec* value) {
+  JsonReader reader(text);
+  *value = reader.Read();
+  return reader.error();
+}
 
-const berth_values kValues{sizeof(berth_values),    0,
-                           &ValueReader::Kind,      &ValueReader::Size,
-                           &ValueReader::Get,       &ValueReader::At,
-                           &ValueReader::AsInt,     &ValueReader::AsFloat,
-                           &ValueReader::AsString,  &ValueReader::Where,
-                           &ValueReader::AsQuantity};
+ValueSpec ReadJson(std::string_view text) {
+  ValueSpec value;
+  if (const std::string why = TryReadJson(text, &value); !why.empty()) Misuse(why);
+  return value;
+}
+
+const berth_values kValues{sizeof(berth_values),
+                           0,
+                           &ValueReader::Kind,
+                           &ValueReader::Size,
+                           &ValueReader::Get,
+                           &ValueReader::At,
+                           &ValueReader::AsInt,
+                           &ValueReader::AsFloat,
+                           &ValueReader::AsString,
+                           &ValueReader::Where,
+                           &ValueReader::AsQuantity,
+                           &ValueReader::AsTime,
+                           &ValueReader::WriteJson,
+                           &ParseValue,
+                           &ReleaseValue};
 
 }  // namespace internal
 

@@ -157,16 +157,16 @@ const berth_resources* ViewBuilder::Resources(const Amounts& amounts) {
   for (const auto& [name, value] : amounts) {
     if (name == "cpu") {
       out.milli_cpu = value;
-      out.present |= BERTH_RESOURCE_CPU;
+      out.present |= BERTH_PRESENT_CPU;
     } else if (name == "memory") {
       out.memory = value;
-      out.present |= BERTH_RESOURCE_MEMORY;
+      out.present |= BERTH_PRESENT_MEMORY;
     } else if (name == "ephemeral-storage") {
       out.ephemeral_storage = value;
-      out.present |= BERTH_RESOURCE_EPHEMERAL_STORAGE;
+      out.present |= BERTH_PRESENT_EPHEMERAL_STORAGE;
     } else if (name == "pods") {
       out.pods = value;
-      out.present |= BERTH_RESOURCE_PODS;
+      out.present |= BERTH_PRESENT_PODS;
     } else {
       scalars.push_back({Id(name), 0, value});
     }
@@ -373,15 +373,21 @@ berth_object Build(const ObjectSpec& spec, internal::ViewMemory* memory, Ids* id
   return ObjectViewBuilder(memory, ids).Build(spec);
 }
 
+uint32_t KindOf(const berth_pod& /*view*/) { return BERTH_KIND_POD; }
+uint32_t KindOf(const berth_node& /*view*/) { return BERTH_KIND_NODE; }
+uint32_t KindOf(const berth_object& /*view*/) { return BERTH_KIND_OBJECT; }
+
 }  // namespace
 
 template <class View, class Spec>
-Handle<View, Spec>::Object::Object(Spec given, Ids& ids)
-    : spec(std::move(given)), view(Build(spec, &memory, &ids)) {}
+Handle<View, Spec>::Object::Object(Spec given, Ids& table)
+    : spec(std::move(given)), ids(table), view(Build(spec, &memory, &ids)) {}
 
 template <class View, class Spec>
 Handle<View, Spec>::Handle(Spec spec, Ids& ids)
-    : object_(std::make_shared<Object>(std::move(spec), ids)) {}
+    : object_(std::make_shared<Object>(std::move(spec), ids)) {
+  ids.views().Add({KindOf(object_->view), 0, &object_->view}, object_);
+}
 
 template class Handle<berth_pod, PodSpec>;
 template class Handle<berth_node, NodeSpec>;

@@ -26,7 +26,9 @@ berth_id InternZone(const berth_host* /*host*/, berth_str text) noexcept {
 }
 berth_id FindNothing(const berth_host* /*host*/, berth_str /*text*/) noexcept { return 0; }
 berth_str NoText(const berth_host* /*host*/, berth_id /*id*/) noexcept { return {nullptr, 0}; }
-constexpr berth_strings kStrings = {sizeof(berth_strings), 0, &InternZone, &FindNothing, &NoText};
+void ReleaseNothing(const berth_host* /*host*/, berth_id /*id*/) noexcept {}
+constexpr berth_strings kStrings = {sizeof(berth_strings), 0,       &InternZone,
+                                    &FindNothing,          &NoText, &ReleaseNothing};
 
 berth_code GetService(const berth_host* /*host*/, const char* id, const void** service) noexcept {
   if (std::string_view(id) != BERTH_SERVICE_STRINGS) return BERTH_NOT_FOUND;
@@ -76,6 +78,22 @@ class Table {
     cycle_.slots = slots_;
   }
 
+  // Constructs the cycle state and calls PreFilter, if the plugin has them. The plugins have at
+  // most one slot, which needs no destruction.
+  void Prepare(const berth_plugin& plugin) {
+    if (plugin.slots.count != 0) {
+      const auto& slot = *BERTH_AT(berth_slot, plugin.slots, 0);
+      state_.resize(slot.size / sizeof(state_[0]) + 1);
+      if (slot.construct != nullptr) slot.construct(state_.data());
+      slots_[0] = state_.data();
+    }
+    const auto* point =
+        static_cast<const berth_pre_filter*>(plugin.get_point(&plugin, BERTH_POINT_PRE_FILTER));
+    if (point == nullptr) return;
+    const berth_nodes all = {};
+    berth_pre_filter_out out = {};
+    if (point->pre_filter(plugin.self, &cycle_, &all, &out, nullptr) != BERTH_SUCCESS) std::abort();
+  }
   // Returns the number of nodes that one Run evaluates.
   uint32_t evaluated() const { return evaluated_; }
   berth_cycle& cycle() { return cycle_; }
@@ -113,8 +131,8 @@ class Table {
   std::vector<uint64_t> reasons_;
   uint32_t evaluated_ = 0;
   uint32_t cancel_ = 0;
-  int64_t state_[2] = {1000, int64_t{2} << 30U};
-  void* slots_[1] = {state_};
+  std::vector<int64_t> state_;
+  void* slots_[1] = {nullptr};
   berth_resources request_ = {};
   berth_pod pod_ = {};
   berth_cycle cycle_ = {};
@@ -127,7 +145,8 @@ void BM_Filter(benchmark::State& state, const char* name) {
       sizeof(host),    BERTH_ABI_MAJOR,
       BERTH_ABI_MINOR, nullptr,
       {"bench", 5},    {"1", 1},
-      &GetService,     [](const berth_host*, berth_str) noexcept { std::abort(); }};
+      &GetService,     [](const berth_host*, berth_str) noexcept { std::abort(); },
+      {1, 2}};
   berth_plugin* plugin = nullptr;
   if (Entry().create(&host, {name, std::strlen(name)}, {"p", 1}, nullptr, &plugin, nullptr) !=
       BERTH_SUCCESS) {
@@ -135,6 +154,7 @@ void BM_Filter(benchmark::State& state, const char* name) {
   }
   const auto* filter =
       static_cast<const berth_filter*>(plugin->get_point(plugin, BERTH_POINT_FILTER));
+  table.Prepare(*plugin);
   for (auto _ : state) {
     table.Run(*filter, plugin->self);
     benchmark::ClobberMemory();

@@ -56,7 +56,7 @@ class PerNodeEarly : public berth::Plugin {
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) const {
     const berth_resources& wanted = cycle.pod().request();
-    cycle.State<State>() = {wanted.milli_cpu, wanted.memory};
+    cycle.Emplace<State>(wanted.milli_cpu, wanted.memory);
     return berth::Status::Success();
   }
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {

@@ -1,7 +1,8 @@
 // Measures the scheduling queue with up to 100,000 pods: pushing and popping, parking and
-// activating, and events that help no pod or one of 500 shapes of pods.
+// activating, lanes, and events that help no pod or one of 500 shapes of pods.
 #include <malloc.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -39,6 +41,33 @@ class ByPriority final : public QueueOrder {
     return key;
   }
   bool Less(const berth_queued&, const berth_queued&) const override { return false; }
+};
+
+// The order of PrioritySort within lanes: pod i is in lane i modulo `lanes`. The lanes take turns;
+// the plugin reads every lane, as one that compares them does.
+class InLanes final : public QueueOrder {
+ public:
+  explicit InLanes(uint64_t lanes) : lanes_(lanes) {}
+  bool has_key() const override { return true; }
+  SortKey KeyOf(const berth_queued& queued) const override { return within_.KeyOf(queued); }
+  bool Less(const berth_queued&, const berth_queued&) const override { return false; }
+  bool has_lanes() const override { return true; }
+  uint64_t LaneOf(const berth_queued& queued) const override {
+    const std::string_view name = Text(queued.pod->meta->name);
+    uint64_t number = 0;
+    std::from_chars(name.data() + name.rfind('-') + 1, name.data() + name.size(), number);
+    return number % lanes_;
+  }
+  size_t NextLane(std::span<const berth_lane> lanes) const override {
+    uint64_t sum = 0;
+    for (const berth_lane& lane : lanes) sum += lane.count;
+    return (sum + ++turns_) % lanes.size();
+  }
+
+ private:
+  const ByPriority within_;
+  const uint64_t lanes_;
+  mutable uint64_t turns_ = 0;
 };
 
 // The policy of SchedulingGates and NodeResourcesFit: a node that was added or grew helps a pod
@@ -106,14 +135,16 @@ struct TickingClock final : Clock {
 
 // A queue and its pods. A pod of shape s requests one device of kind s.
 struct Bench {
-  explicit Bench(int64_t pod_count) {
+  // `lanes`: 0 for an order without lanes.
+  explicit Bench(int64_t pod_count, uint64_t lanes = 0) {
+    if (lanes > 0) order = std::make_unique<InLanes>(lanes);
     for (int64_t i = 0; i < pod_count; ++i) {
       pods.push_back(
           objects.Pod({.name = "00000000-0000-4000-8000-" + std::to_string(100'000'000 + i),
                        .requests = R"("cpu":"100m","memory":"64Mi",)" + Device(i % kShapes, 1),
                        .spec = "\"priority\":" + std::to_string(i % 7)}));
     }
-    queue = std::make_unique<SchedulingQueue>(policy, order, clock, SchedulingQueue::Options());
+    queue = std::make_unique<SchedulingQueue>(policy, *order, clock, SchedulingQueue::Options());
   }
 
   static std::string Device(int64_t shape, int64_t amount) {
@@ -145,7 +176,7 @@ struct Bench {
   std::vector<PodRef> pods;
   TickingClock clock;
   FitPolicy policy;
-  ByPriority order;
+  std::unique_ptr<QueueOrder> order = std::make_unique<ByPriority>();
   std::unique_ptr<SchedulingQueue> queue;
 };
 
@@ -191,6 +222,23 @@ void BM_PopDonePush(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_PopDonePush)->Arg(1000)->Arg(100'000);
+
+// The same with range(0) pods in range(1) lanes.
+void BM_PopDonePushInLanes(benchmark::State& state) {
+  Bench bench(state.range(0), static_cast<uint64_t>(state.range(1)));
+  bench.AddAll();
+  for (auto _ : state) {
+    const PodRef pod = bench.queue->Pop()->pod;
+    bench.queue->Done(pod->uid());
+    bench.queue->Add(pod);
+  }
+}
+BENCHMARK(BM_PopDonePushInLanes)
+    ->Args({1000, 1})
+    ->Args({100'000, 1})
+    ->Args({100'000, 10})
+    ->Args({100'000, 1000})
+    ->Args({100'000, 10'000});
 
 // Of many parked pods, activates one, pops it, and parks it again.
 void BM_ActivateAndPark(benchmark::State& state) {

@@ -112,8 +112,7 @@ const std::map<std::string, std::set<std::string>>& UpstreamPoints() {
 bool IsBuiltFor(const PluginCatalog& catalog, const std::string& plugin, const PointInfo& point) {
   const auto found = catalog.plugins().find(plugin);
   if (found == catalog.plugins().end()) return false;
-  const auto& points = found->second.info->points;
-  return std::ranges::find(points, point.id) != points.end();
+  return HasPoint(found->second.info->points, point.point);
 }
 
 // Returns whether an enabled plugin always runs at the point, without being named there.

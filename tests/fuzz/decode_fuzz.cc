@@ -22,12 +22,13 @@ void Check(const AnyObject& object) {
   const ObjectBase& base = Base(object);
   BERTH_ASSERT(!base.name().empty());
   BERTH_ASSERT(base.Key().ends_with(base.name()));
+  SipHash13 hash(Interner::kFixedKey);
   for (const berth_field& field : Elements<berth_field>(base.meta().fields)) {
-    static_cast<void>(HashValue(field.value));
+    AddValue(field.value, hash);
   }
   if (const auto* other = std::get_if<ObjectRef>(&object)) {
     BERTH_ASSERT(ValuesService()->kind((*other)->value()) == BERTH_VALUE_OBJECT);
-    static_cast<void>(HashValue((*other)->value()));
+    AddValue((*other)->value(), hash);
   }
   if (const auto* pod = std::get_if<PodRef>(&object)) {
     BERTH_ASSERT((*pod)->view().request != nullptr && (*pod)->view().affinity != nullptr);

@@ -57,6 +57,7 @@ void Check(const Profile& profile) {
   for (const ProfilePlugin& plugin : profile.plugins) {
     BERTH_ASSERT(!plugin.name.value.empty());
     BERTH_ASSERT(names.insert(plugin.name.value).second);
+    BERTH_ASSERT(!plugin.deadline_ns.has_value() || plugin.deadline_ns->value > 0);
     BERTH_ASSERT(plugin.args.value.is_null() || plugin.args.value.is_object());
     for (const auto& [pointer, place] : plugin.args.places) {
       BERTH_ASSERT(plugin.args.value.contains(nlohmann::json::json_pointer(pointer)));

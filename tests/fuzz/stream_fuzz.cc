@@ -66,7 +66,7 @@ class Watcher final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
-      if (event.type == WatchType::kSynced) continue;
+      if (!event.has_object()) continue;
       const std::string key = Base(event.object).Key();
       const bool is_new = event.type == WatchType::kAdded;
       BERTH_ASSERT(seen_.contains(key) != is_new);

@@ -42,7 +42,7 @@ class ForwardingClient : public Client {
   void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override {
     target().UpdateLease(lease, std::move(answer));
   }
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override {
+  void Request(ApiRequest request, ResponseCallback answer) override {
     target().Request(std::move(request), std::move(answer));
   }
   void Stop() override { target().Stop(); }

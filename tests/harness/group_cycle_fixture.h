@@ -37,7 +37,7 @@ class GroupCycleTest : public ::testing::Test {
                        Point::kPostFilter, Point::kReserve, Point::kPermit, Point::kPreBind})),
         b_(stage_.Add("puppet.B", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit})),
         c_(stage_.Add("puppet.C", {Point::kBind})) {
-    c_.bind = [this](const berth_binding& binding, berth_done* done, berth_status*) {
+    c_.bind = [this](const berth_binding& binding, berth_done done, berth_status*) {
       const berth_code code = c_.api->bind(c_.host, &binding, done);
       return code == BERTH_SUCCESS ? BERTH_PENDING : code;
     };
@@ -192,8 +192,7 @@ class GroupCycleTest : public ::testing::Test {
       *timeout_ns = kSecond;
       return Report(AnswerAt("Permit" + name, *cycle.pod), status);
     };
-    puppet.pre_bind = [this, name](const berth_binding& binding, berth_done*,
-                                   berth_status* status) {
+    puppet.pre_bind = [this, name](const berth_binding& binding, berth_done, berth_status* status) {
       return Report(AnswerAt("PreBind" + name, *binding.pod), status);
     };
     puppet.pre_enqueue = [this, name](const berth_pod& pod, berth_status* status) {

@@ -112,6 +112,7 @@ Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& cata
   options.sink = this;
   options.waker = &waker_;
   options.log = [this](uint32_t, std::string_view plugin, std::string_view message) {
+    const std::scoped_lock lock(lines_mutex_);
     lines_.push_back(std::string(plugin) + ": " + std::string(message));
   };
   options.log_level = BERTH_LOG_INFO;

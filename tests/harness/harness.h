@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,7 +107,8 @@ class Harness final : private DecisionSink {
   size_t ready() const { return loop_->queue().CountIn(QueuePlace::kActive); }
   // Returns where the pod is in the queue; empty: nowhere.
   std::optional<QueuePlace> PlaceOf(const std::string& pod) const;
-  // The log lines of plugins: "test.A: message key=value".
+  // The log lines of plugins: "test.A: message key=value". Must not: be used while a thread of a
+  // plugin may log.
   std::vector<std::string>& lines() { return lines_; }
 
  private:
@@ -126,6 +128,7 @@ class Harness final : private DecisionSink {
   EmbeddedCluster cluster_;
   EmbeddedApi api_{cluster_, decoder_};
   InterceptingClient client_{cluster_};
+  std::mutex lines_mutex_;  // Plugins log on any thread.
   std::vector<std::string> lines_;
   SchedulingLoop::Options options_;
   std::unique_ptr<SchedulingLoop> loop_;

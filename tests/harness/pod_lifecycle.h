@@ -54,14 +54,14 @@ class PodLifecycle {
   Puppet& c() { return c_; }
   Harness& harness() { return harness_; }
   std::vector<std::string>& calls() { return calls_; }
-  berth_done* done() const { return done_; }
+  berth_done done() const { return done_; }
   // Makes A reject "other" only until A's Unreserve was called for "p".
   void OtherFitsAfterUnreserve() { other_fits_after_unreserve_ = true; }
   // Returns true if "other" has a node.
   bool IsOtherPlaced() { return harness_.loop().cache().RowOf("uid-other") != kNoRow; }
   // Returns a PreBind or Bind that does not answer: the test completes done().
   auto AnswersLater() {
-    return [this](const berth_binding&, berth_done* done, berth_status*) {
+    return [this](const berth_binding&, berth_done done, berth_status*) {
       done_ = done;
       return BERTH_PENDING;
     };
@@ -125,7 +125,7 @@ class PodLifecycle {
   Puppet& b_;
   Puppet& c_;
   std::vector<std::string> calls_;
-  berth_done* done_ = nullptr;
+  berth_done done_ = {};
   std::function<void()> before_run_;
   Harness harness_;  // Destroyed first, because it calls the plugins.
   bool other_fits_after_unreserve_ = false;
@@ -142,7 +142,7 @@ inline auto Answers(ScriptedAnswer answer) {
   };
 }
 inline auto BindAnswers(ScriptedAnswer answer) {
-  return [answer](const berth_binding&, berth_done*, berth_status* status) {
+  return [answer](const berth_binding&, berth_done, berth_status* status) {
     return Report(answer, status);
   };
 }

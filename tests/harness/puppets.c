@@ -1,5 +1,6 @@
-/* Plugins whose functions are all provided by the test: puppet.A to puppet.D, and puppet.Slow and
- * puppet.Slower, which declare that they block in PreBind and Bind. */
+/* Plugins whose functions are all provided by the test: puppet.A to puppet.D, puppet.Slow and
+ * puppet.Slower, which declare that they block in PreBind and Bind, and puppet.Lanes, which has
+ * only QueueSort, with lanes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,21 +39,25 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
                                       BERTH_POINT_BIND,
                                       BERTH_POINT_POST_BIND,
                                       NULL};
+/* Both revisions of QueueSort. */
+static const char* const kLanePoints[] = {BERTH_POINT_QUEUE_SORT_2, BERTH_POINT_QUEUE_SORT, NULL};
 static const char* const kNone[] = {NULL};
 static const char* const kPodFields[] = {"/spec/schedulingGroup", NULL};
 
-#define PUPPET(name, flags)                                                                       \
-  {                                                                                               \
-    sizeof(berth_plugin_info), flags, name, "1.0.0", "Calls the functions of the test.", kPoints, \
-        kNone, kNone, kNone, kPodFields, NULL                                                     \
+#define PUPPET_AT(points, name, flags)                                                           \
+  {                                                                                              \
+    sizeof(berth_plugin_info), flags, name, "1.0.0", "Calls the functions of the test.", points, \
+        kNone, kNone, kNone, kPodFields, NULL                                                    \
   }
+#define PUPPET(name, flags) PUPPET_AT(kPoints, name, flags)
 static const berth_plugin_info kA = PUPPET("puppet.A", 0);
 static const berth_plugin_info kB = PUPPET("puppet.B", 0);
 static const berth_plugin_info kC = PUPPET("puppet.C", 0);
 static const berth_plugin_info kD = PUPPET("puppet.D", 0);
 static const berth_plugin_info kSlow = PUPPET("puppet.Slow", BERTH_PLUGIN_BLOCKS_IN_BIND);
 static const berth_plugin_info kSlower = PUPPET("puppet.Slower", BERTH_PLUGIN_BLOCKS_IN_BIND);
-static const berth_plugin_info* const kPlugins[] = {&kA, &kB, &kC, &kD, &kSlow, &kSlower};
+static const berth_plugin_info kLanes = PUPPET_AT(kLanePoints, "puppet.Lanes", 0);
+static const berth_plugin_info* const kPlugins[] = {&kA, &kB, &kC, &kD, &kSlow, &kSlower, &kLanes};
 
 const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     sizeof(berth_entry),
@@ -76,5 +81,7 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
 /* clang-format off */
 BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
            NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE("puppet.C") "," NOTE("puppet.D") ","
-           NOTE("puppet.Slow") "," NOTE("puppet.Slower") "]}");
+           NOTE("puppet.Slow") "," NOTE("puppet.Slower")
+           ",{\"name\":\"puppet.Lanes\",\"version\":\"1.0.0\","
+           "\"points\":[\"berth.queue_sort/2\",\"berth.queue_sort/1\"]}]}");
 /* clang-format on */

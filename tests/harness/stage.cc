@@ -74,6 +74,7 @@ struct Stage::Actor {
   berth_pre_enqueue pre_enqueue{};
   berth_enqueue_extensions enqueue_extensions{};
   berth_queue_sort queue_sort{};
+  berth_queue_sort_2 queue_sort_2{};
   berth_pre_filter pre_filter{};
   berth_filter filter{};
   berth_changes changes{};
@@ -97,6 +98,7 @@ struct Stage::Actor {
 
 const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) noexcept {
   const Actor& actor = *static_cast<const Actor*>(plugin->self);
+  if (std::string_view(id) == BERTH_POINT_QUEUE_SORT_2) return &actor.queue_sort_2;
   switch (FindPoint(id)->point) {
     case Point::kPreEnqueue: return &actor.pre_enqueue;
     case Point::kEnqueueExtensions: return &actor.enqueue_extensions;
@@ -133,7 +135,20 @@ void Stage::Actor::FillInQueuePoints() {
                   const auto& f = Of(self).less;
                   return f && f(*a, *b) ? 1 : 0;
                 }};
-  changes = {sizeof(berth_changes), 0, [](void* self, const berth_change* change) noexcept {
+  queue_sort_2 = {sizeof(berth_queue_sort_2),
+                  0,
+                  nullptr,
+                  queue_sort.less,
+                  [](void* self, const berth_queued* queued) noexcept -> uint64_t {
+                    const auto& f = Of(self).lane;
+                    return f ? f(*queued) : 0;
+                  },
+                  [](void* self, berth_array lanes) noexcept -> uint32_t {
+                    const auto& f = Of(self).next;
+                    return f ? f(Elements<berth_lane>(lanes)) : 0;
+                  }};
+  changes = {sizeof(berth_changes), puppet.pending_changes ? uint32_t{BERTH_CHANGES_PENDING} : 0,
+             [](void* self, const berth_change* change) noexcept {
                if (const auto& f = Of(self).change) f(*change);
              }};
 }
@@ -165,7 +180,17 @@ void Stage::Actor::FillInFilterPoints() {
               if (const auto& f = Of(self).filter) return f(*cycle, *block, *out, status);
               std::fill_n(out->codes, block->count, uint8_t{BERTH_SUCCESS});
               return BERTH_SUCCESS;
-            }};
+            },
+            nullptr};
+  if (puppet.filter_whole) {
+    filter.flags = BERTH_FILTER_WHOLE;
+    filter.filter = nullptr;
+    filter.filter_whole = [](void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                             berth_filter_whole_out* out,
+                             berth_status* status) noexcept -> berth_code {
+      return Of(self).filter_whole(*cycle, *survivors, *out, status);
+    };
+  }
 }
 
 void Stage::Actor::FillInScorePoints() {
@@ -217,7 +242,7 @@ void Stage::Actor::FillIn() {
             }};
   pre_bind = {sizeof(berth_pre_bind), puppet.is_parallel ? uint32_t{BERTH_PRE_BIND_PARALLEL} : 0U,
               nullptr,
-              [](void* self, const berth_binding* binding, berth_done* done,
+              [](void* self, const berth_binding* binding, berth_done done,
                  berth_status* status) noexcept -> berth_code {
                 const auto& f = Of(self).pre_bind;
                 return f ? f(*binding, done, status) : BERTH_SUCCESS;
@@ -229,7 +254,7 @@ void Stage::Actor::FillIn() {
     };
   }
   bind = {sizeof(berth_bind), 0,
-          [](void* self, const berth_binding* binding, berth_done* done,
+          [](void* self, const berth_binding* binding, berth_done done,
              berth_status* status) noexcept -> berth_code {
             const auto& f = Of(self).bind;
             return f ? f(*binding, done, status) : BERTH_SUCCESS;
@@ -317,6 +342,12 @@ Puppet& Stage::Add(const std::string& name, std::initializer_list<Point> points)
   return actor->puppet;
 }
 
+void Stage::SetDeadline(const std::string& name, int64_t deadline_ns) {
+  const auto plugin = std::ranges::find(spec_.plugins, name, &PlanSpec::Plugin::name);
+  ASSERT_NE(plugin, spec_.plugins.end());
+  plugin->deadline_ns = deadline_ns;
+}
+
 void Stage::CompleteProfile() {
   if (spec_.points[static_cast<size_t>(Point::kQueueSort)].empty()) {
     Add("puppet.D", {Point::kQueueSort});
@@ -364,8 +395,9 @@ void Stage::AdvanceTime(int64_t ns) {
   clock_.AdvanceTo(end);
 }
 
-void Stage::Complete(berth_done* done, const ScriptedAnswer& given) {
-  Promises::Complete(done, given.code, given.reasons.empty() ? "" : given.reasons.front());
+void Stage::Complete(berth_done done, const ScriptedAnswer& given) {
+  InstanceHost::FromAbi(done.host).promises().Complete(
+      done.id, given.code, given.reasons.empty() ? "" : given.reasons.front());
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,11 +41,14 @@ struct ScriptedAnswer {
 berth_code Report(const ScriptedAnswer& given, berth_status* status);
 
 // The functions of one plugin. A function that is not set succeeds. PreBind and Bind of puppet.Slow
-// and puppet.Slower are called on any thread.
+// and puppet.Slower are called on any thread. Only puppet.Lanes has lanes.
 struct Puppet {
   std::function<berth_code(const berth_pod&, berth_status*)> pre_enqueue;
   std::vector<berth_event_interest> interests;  // Set before Build().
   std::function<bool(const berth_queued&, const berth_queued&)> less;
+  // Of puppet.Lanes. Not set: every entity is in lane 0; the first lane is next.
+  std::function<uint64_t(const berth_queued&)> lane;
+  std::function<uint32_t(std::span<const berth_lane>)> next;
   std::function<uint32_t(const berth_queued&, const berth_event&)> hint;
   std::function<berth_code(const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                            berth_status*)>
@@ -60,7 +64,12 @@ struct Puppet {
   std::function<berth_code(const berth_cycle&, const berth_block&, berth_filter_out&,
                            berth_status*)>
       filter;
+  // If this is set before Build(), Filter is called once for all nodes: BERTH_FILTER_WHOLE.
+  std::function<berth_code(const berth_cycle&, const berth_nodes& survivors,
+                           berth_filter_whole_out&, berth_status*)>
+      filter_whole;
   std::function<void(const berth_change&)> change;
+  bool pending_changes = false;  // Set before Build(): `change` also gets pods without a node.
   std::function<berth_code(const berth_cycle&, const berth_nodes&, const berth_verdicts&,
                            berth_post_filter_out&, berth_status*)>
       post_filter;
@@ -76,8 +85,8 @@ struct Puppet {
                            berth_status*)>
       permit;
   std::function<berth_code(const berth_binding&, berth_status*)> pre_flight;  // Optional.
-  std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> pre_bind;
-  std::function<berth_code(const berth_binding&, berth_done*, berth_status*)> bind;
+  std::function<berth_code(const berth_binding&, berth_done, berth_status*)> pre_bind;
+  std::function<berth_code(const berth_binding&, berth_done, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
   std::function<void()> create;
   std::function<void()> quiesce;
@@ -102,6 +111,9 @@ class Stage {
   // Adds a plugin of puppets.c at these points; at a point, plugins run in the order of the calls.
   // Called: before Build().
   Puppet& Add(const std::string& name, std::initializer_list<Point> points);
+  // Sets the deadline of the plugin's calls. REQUIRES: the plugin was added.
+  // Called: before Build().
+  void SetDeadline(const std::string& name, int64_t deadline_ns);
   // Completes the profile: "puppet.D" sorts the queue and binds, if no other plugin does.
   void CompleteProfile();
   // Completes the profile and builds a plan of it.
@@ -122,7 +134,7 @@ class Stage {
   }
   // Advances the clock, and runs timers and tasks at their times.
   void AdvanceTime(int64_t ns);
-  static void Complete(berth_done* done, const ScriptedAnswer& given);
+  static void Complete(berth_done done, const ScriptedAnswer& given);
 
   const PlanSpec& spec() const { return spec_; }  // After CompleteProfile().
   static const PluginCatalog& catalog();

@@ -45,7 +45,7 @@ TEST(ApiThreads, ABlockingPluginBindsThroughTheApiServiceFromThePool) {
   constexpr size_t kPods = 100;
   Stage stage;
   Puppet& puppet = stage.Add("puppet.Slow", {Point::kBind});
-  puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+  puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
     return puppet.api->bind(puppet.host, &binding, done);
   };
   stage.CompleteProfile();

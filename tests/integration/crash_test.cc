@@ -25,7 +25,10 @@ class CrashTest : public ::testing::Test {
     stage_.Build();
     Attempt& attempt = stage_.Begin();
     (void)RunPreFilter(attempt);
-    if (puppet_.has_slot) (void)WhatIf::Begin(attempt, 0);
+    if (puppet_.has_slot) {
+      const Row row = 0;
+      (void)WhatIf(attempt, {&row, 1}).AddPod(0, attempt.pod->view());
+    }
     attempt.End();
     stage_.DestroyPlan();
     std::_Exit(0);

@@ -98,6 +98,47 @@ TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
                                       "Reserve none", "Permit none"));
 }
 
+TEST_F(DeadlineTest, ThePluginsOwnDeadlineAppliesAtEveryPoint) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kPostFilter, Point::kPreBind});
+  stage_.Add("puppet.B", {Point::kReserve}).reserve = [&](const berth_cycle& cycle, auto&&...) {
+    RecordDeadline(Point::kReserve, cycle.deadline_ns);
+    return BERTH_SUCCESS;
+  };
+  stage_.SetDeadline("puppet.A", 3 * kSecond);
+  CallWatchdog watchdog(stage_.monitor(), stage_.faults(),
+                        {.call_ns = kSecond, .post_filter_ns = 10 * kSecond});
+  a.filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
+                 berth_status*) {
+    RecordDeadline(Point::kFilter, cycle.deadline_ns);
+    RunFor(watchdog, 3 * kSecond - 1);
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&cycle));
+    RunFor(watchdog, 3 * kSecond);
+    EXPECT_TRUE(BERTH_IS_CANCELLED(&cycle));
+    std::fill_n(out.codes, block.count, uint8_t{BERTH_SUCCESS});
+    return BERTH_SUCCESS;
+  };
+  a.post_filter = [&](const berth_cycle& cycle, auto&&...) {
+    RecordDeadline(Point::kPostFilter, cycle.deadline_ns);
+    return BERTH_UNSCHEDULABLE;
+  };
+  a.pre_flight = [&](const berth_binding& binding, berth_status*) {
+    RecordDeadline(Point::kPreBind, binding.deadline_ns);
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  const Nominator nominator;
+  Attempt& attempt = stage_.Begin();
+  EXPECT_TRUE(RunFilter(attempt, nominator).ok());
+  RunPostFilter(attempt);
+  EXPECT_TRUE(RunReserve(attempt, 0).ok());
+  attempt.End();
+  auto binding = stage_.MakeBinding();
+  EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
+  EXPECT_THAT(deadlines_, ElementsAre("Filter 3000000000", "PostFilter 3000000000",
+                                      "Reserve 1000000000", "PreBind 3000000000"));
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A Filter deadline"));
+}
+
 // PreFlight always runs on the scheduling thread, even if the plugin's PreBind blocks.
 TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
@@ -109,9 +150,9 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     Puppet& puppet = stage.Add(name, {Point::kPreBind});
     puppet.pre_flight = [&](const berth_binding& binding, berth_status*) {
       deadline_ns = binding.deadline_ns;
-      EXPECT_FALSE(BERTH_CANCELED(&binding));
+      EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
       RunFor(watchdog, kSecond);
-      was_cancelled = BERTH_CANCELED(&binding);
+      was_cancelled = BERTH_IS_CANCELLED(&binding);
       return BERTH_SUCCESS;
     };
     stage.Build();
@@ -121,7 +162,7 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
     EXPECT_EQ(deadline_ns, stage.clock().NowNs() + kSecond);
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // The call has ended.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The call has ended.
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " PreBind deadline"));
   }
 }
@@ -134,13 +175,13 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     Stage stage;
     CallWatchdog watchdog(stage.monitor(), stage.faults(), {.call_ns = kSecond});
     bool was_cancelled = false;
-    berth_done* promise = nullptr;
+    berth_done promise = {};
     Puppet& puppet = stage.Add(name, {Point::kBind});
-    puppet.bind = [&](const berth_binding& binding, berth_done* done, berth_status*) {
+    puppet.bind = [&](const berth_binding& binding, berth_done done, berth_status*) {
       RunFor(watchdog, kSecond - 1);
-      EXPECT_FALSE(BERTH_CANCELED(&binding));
+      EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
       RunFor(watchdog, kSecond);
-      was_cancelled = BERTH_CANCELED(&binding);
+      was_cancelled = BERTH_IS_CANCELLED(&binding);
       promise = done;
       return BERTH_PENDING;
     };
@@ -149,7 +190,7 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     BindRun run(*binding, stage.calls(), End());
     run.Start();
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));  // The answer is still wanted.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The answer is still wanted.
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " Bind deadline"));
     Stage::Complete(promise, {BERTH_SUCCESS});
     stage.Drain();
@@ -170,7 +211,7 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
     Stage stage;
     const CallWatchdog watchdog(stage.monitor(), stage.faults(), {.call_ns = kSecond});
     const int64_t now = stage.clock().NowNs();
-    stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+    stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                      berth_status*) {
       EXPECT_EQ(binding.deadline_ns, now + row.deadline);
       return BERTH_PENDING;
@@ -186,9 +227,9 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
 
 TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
-  stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage_.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                     berth_status*) {
-    EXPECT_TRUE(BERTH_CANCELED(&binding));
+    EXPECT_TRUE(BERTH_IS_CANCELLED(&binding));
     RunFor(watchdog, kSecond);
     return BERTH_CANCELLED;
   };
@@ -197,16 +238,16 @@ TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   binding->Cancel();
   BindRun run(*binding, stage_.calls(), End());
   run.Start();
-  EXPECT_TRUE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
 }
 
 // AsyncCall enforces the deadline of calls on the pool.
 TEST_F(DeadlineTest, TheWatchdogIgnoresCallsOnThePool) {
   CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
-  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done*,
+  stage_.Add("puppet.Slow", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                        berth_status*) {
     RunFor(watchdog, 100 * kSecond);
-    EXPECT_FALSE(BERTH_CANCELED(&binding));
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
     return BERTH_SUCCESS;
   };
   stage_.Build();

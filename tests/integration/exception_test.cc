@@ -24,7 +24,8 @@ struct ExceptionCase {
 
 constexpr ExceptionCase kExceptionCases[] = {
     {"PreEnqueue", "PreEnqueue"}, {"Hint", "EnqueueExtensions"},
-    {"Key", "QueueSort"},         {"PreFilter", "PreFilter"},
+    {"Key", "QueueSort"},         {"Lane", "QueueSort"},
+    {"NextLane", "QueueSort"},    {"PreFilter", "PreFilter"},
     {"AddPod", "PreFilter"},      {"RemovePod", "PreFilter"},
     {"clone", "cycle state"},     {"Filter", "Filter"},
     {"PostFilter", "PostFilter"}, {"PreScore", "PreScore"},
@@ -34,7 +35,7 @@ constexpr ExceptionCase kExceptionCases[] = {
     {"PreBind", "PreBind"},       {"Bind", "Bind"},
     {"PostBind", "PostBind"},     {"OnChange", "Changes"},
     {"watch", "callback"},        {"timer", "callback"},
-    {"answer", "callback"},
+    {"answer", "callback"},       {"post", "callback"},
 };
 
 class ExceptionTest : public ::testing::Test {

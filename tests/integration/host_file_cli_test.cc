@@ -1,5 +1,6 @@
 // The effect of the keys of the host file, berth.toml, except deadlines.call and
 // deadlines.postFilter, which concern calls that block in real time.
+#include <chrono>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -141,6 +142,36 @@ TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
       "[deadlines]\nbind = \"5s\"\n");
   EXPECT_EQ(Json::parse(run.out)["type"], "Error") << run.err;
   EXPECT_EQ(Json::parse(run.out)["time"], 10.0);
+}
+
+// A profile sets the deadline of one plugin.
+TEST_F(HostFileTest, ThePluginsOwnDeadlineReplacesThatOfTheHostFile) {
+  for (const char* other : {"", "[deadlines]\nbind = \"5s\"\n", "[deadlines]\nbind = \"1s\"\n"}) {
+    ProfileWith("libtest_probe.so",
+                "name = \"test.A\"\ndeadline = \"3s\"\npoints = [\"Bind\"]\n"
+                "args = {bind = {code = 6, how = \"return\"}}\n"
+                "[[plugins]]\nname = \"DefaultBinder\"\nenabled = false\n");
+    const Outcome run = Play(
+        "profiles = [\"p.toml\"]\npodInitialBackoffSeconds = 1000\npodMaxBackoffSeconds = 1000\n" +
+        std::string(other));
+    EXPECT_EQ(Json::parse(run.out)["type"], "Error") << run.err;
+    EXPECT_EQ(Json::parse(run.out)["time"], 6.0) << other;
+  }
+}
+
+// A real library that is slow: it returns when its call is cancelled, and is no longer called after
+// the second time.
+TEST_F(HostFileTest, AMissedDeadlineOfThePluginCountsForItsQuarantine) {
+  std::filesystem::copy_file(BERTH_WAITER, folder_ + "/libwaiter.so");
+  File("p.toml",
+       "extends = \"default\"\n[[plugins]]\nname = \"acme.Sleeper\"\n"
+       "library = \"libwaiter.so\"\ndeadline = \"150ms\"\n");
+  steady_ns_ = [] {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  };
+  const Outcome run = Play("profiles = [\"p.toml\"]\n[quarantine]\nfaults = 2\n");
+  EXPECT_THAT(run.err, HasSubstr("its deadline is 150ms"));
+  EXPECT_THAT(run.err, HasSubstr("in quarantine: 2 faults within 1m0s, the last at Reserve"));
 }
 
 TEST_F(HostFileTest, SetsTheNumberOfFaultsForAQuarantine) {

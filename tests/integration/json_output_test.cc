@@ -106,10 +106,12 @@ TEST_F(JsonOutputTest, OfProfileShow) {
   ExpectOnPage(page, {"profile", "show", "default", "binpack"});
   const std::string digest =
       Run({"plugin", "describe", BERTH_WAITER, "--output", "json"}).json()["sha256"];
-  ExpectOnPage(page, {"profile", "show",
-                      ProfileWith("name = \"acme.Waiter\"\npoints = [\"Permit\"]\nlibrary = "
-                                  "\"" BERTH_WAITER "\"\nsha256 = \"" +
-                                  digest + "\"\n")});
+  ExpectOnPage(
+      page,
+      {"profile", "show",
+       ProfileWith("name = \"acme.Waiter\"\npoints = [\"Permit\"]\ndeadline = \"2s\"\nlibrary = "
+                   "\"" BERTH_WAITER "\"\nsha256 = \"" +
+                   digest + "\"\n")});
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 

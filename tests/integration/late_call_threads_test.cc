@@ -24,10 +24,10 @@ class SteadyClock final : public Clock {
 
 TEST(LateCallThreads, CancelsABindThatWaitsForCancellation) {
   Stage stage;
-  stage.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding& binding, berth_done*,
+  stage.Add("puppet.A", {Point::kBind}).bind = [](const berth_binding& binding, berth_done,
                                                   berth_status* status) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!BERTH_CANCELED(&binding) && std::chrono::steady_clock::now() < end) {
+    while (!BERTH_IS_CANCELLED(&binding) && std::chrono::steady_clock::now() < end) {
     }
     return Report({BERTH_CANCELLED, {"it took too long"}}, status);
   };
@@ -42,7 +42,7 @@ TEST(LateCallThreads, CancelsABindThatWaitsForCancellation) {
   run.Start();
   EXPECT_THAT(ends, ElementsAre("Error: running Bind plugin \"puppet.A\": it took too long"));
   EXPECT_THAT(stage.Faults(), ElementsAre("puppet.A Bind deadline"));
-  EXPECT_FALSE(BERTH_CANCELED(binding->AbiFor(0)));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
 }
 
 }  // namespace

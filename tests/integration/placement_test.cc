@@ -282,6 +282,42 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
   }
 }
 
+// The example of dominant-resource fairness (Ghodsi et al., 2011, section 4.1): 9 cpus and 18 GiB,
+// and namespaces whose pods request 1 cpu and 4 GiB, or 3 cpus and 1 GiB. Three pods of the one and
+// two of the other give both a dominant share of 2/3.
+TEST_F(PlacementTest, QueueSortWithLanes) {
+  for (const std::string& prefix : Prefixes()) {
+    SCOPED_TRACE(prefix);
+    Harness harness;
+    harness.AddNode({.name = "n1", .allocatable = R"("cpu":"5","memory":"8Gi","pods":"110")"});
+    harness.AddNode({.name = "n2", .allocatable = R"("cpu":"4","memory":"10Gi","pods":"110")"});
+    ASSERT_TRUE(
+        harness
+            .Start(TestProfile().Use(prefix + ".FairShare", {Point::kQueueSort, Point::kChanges}))
+            .ok());
+    // All pods of one namespace are older than those of the other.
+    for (int i = 0; i < 5; ++i) {
+      harness.AddPod({.name = "a" + std::to_string(i),
+                      .requests = R"("cpu":"1","memory":"4Gi")",
+                      .spec = i == 4 ? "\"priority\":7" : "",
+                      .ns = "big-memory"});
+    }
+    for (int i = 0; i < 5; ++i) {
+      harness.AddPod({.name = "b" + std::to_string(i),
+                      .requests = R"("cpu":"3","memory":"1Gi")",
+                      .ns = "big-cpu"});
+    }
+    std::vector<std::string> memory_first;
+    std::vector<std::string> cpu_first;
+    for (int i = 0; i < 5; ++i) {
+      const std::string name(harness.Next().pod->name());
+      (name[0] == 'a' ? memory_first : cpu_first).push_back(name);
+    }
+    EXPECT_THAT(memory_first, ElementsAre("a4", "a0", "a1")) << "in the order of the key";
+    EXPECT_THAT(cpu_first, ElementsAre("b0", "b1"));
+  }
+}
+
 // --- other pods ---------------------------------------------------------------------------------
 
 TEST_F(PlacementTest, CountsButDoesNotScheduleThePodsOfOtherSchedulers) {

@@ -99,7 +99,7 @@ TEST_F(ProfileCliTest, AProfileWrittenAsOneFileHasTheSamePlan) {
   const std::string mine =
       File("mine.toml",
            "schedulerName = \"mine\"\nextends = \"base.toml\"\n"
-           "[[plugins]]\nname = \"TaintToleration\"\npoints = [\"Filter\"]\n"
+           "[[plugins]]\nname = \"TaintToleration\"\npoints = [\"Filter\"]\ndeadline = \"1.5s\"\n"
            "[[plugins]]\nname = \"NodePorts\"\nenabled = false\nafter = \"DefaultBinder\"\n"
            "[[plugins]]\nname = \"NodeResourcesFit\"\nargs = {ignoredResources = [\"a.b/c\"]}\n");
   std::filesystem::create_directories(folder_ + "/elsewhere");
@@ -124,6 +124,8 @@ TEST_F(ProfileCliTest, AProfileWrittenAsOneFileHasTheSamePlan) {
     const Outcome again = Run({"profile", "show", whole, "-o", "toml"});
     EXPECT_EQ(again.out.substr(again.out.find('\n')), toml.out.substr(toml.out.find('\n')));
   }
+  EXPECT_THAT(Run({"profile", "show", mine}).out,
+              ::testing::ContainsRegex("PLUGIN +DEADLINE\nTaintToleration +1.5s\n"));
   const Outcome two = Run({"profile", "show", "default", mine, "--output", "toml"});
   EXPECT_EQ(two.exit_status, 2);
   EXPECT_EQ(two.err, "berth: --output toml: expected one profile, found 2\n");

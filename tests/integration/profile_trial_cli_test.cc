@@ -56,11 +56,11 @@ TEST_F(ProfileTrialCliTest, ReportsWhatFailsForEveryPod) {
   }
 }
 
-// The watchdog cancels a call that is late.
+// The watchdog cancels a call that is late, by the deadline that the profile sets for the plugin.
 TEST_F(ProfileTrialCliTest, CancelsALateCall) {
   const std::string profile = File("a.toml",
                                    "extends = \"default\"\n[[plugins]]\nname = \"acme.Sleeper\"\n"
-                                   "library = \"" BERTH_WAITER "\"\n");
+                                   "deadline = \"100ms\"\nlibrary = \"" BERTH_WAITER "\"\n");
   steady_ns_ = [] {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   };

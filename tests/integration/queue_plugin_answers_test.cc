@@ -1,5 +1,7 @@
 // The effects of the answers of PreEnqueue, EnqueueExtensions, QueueSort and PostFilter, and the
 // node of a pod as plugins see it at each extension point.
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -167,6 +169,74 @@ TEST_F(QueuePluginAnswersTest, QueueSortIsCalledInQuarantine) {
   EXPECT_THAT(tried, ElementsAre("c", "b", "a"));
 }
 
+// puppet.Lanes offers both revisions of QueueSort, of which the host uses the second.
+TEST_F(QueuePluginAnswersTest, NextSelectsTheLaneOfTheNextPod) {
+  Puppet& lanes = stage_.Add("puppet.Lanes", {Point::kQueueSort});
+  std::vector<std::string> offered;
+  lanes.lane = [](const berth_queued& queued) { return static_cast<uint64_t>(queued.priority); };
+  lanes.less = [](const berth_queued& x, const berth_queued& y) {
+    return Text(x.pod->meta->name) > Text(y.pod->meta->name);
+  };
+  lanes.next = [&](std::span<const berth_lane> given) {
+    std::string text;
+    for (const berth_lane& lane : given) {
+      text += std::to_string(lane.lane) + ":" + std::to_string(lane.count) + ":" +
+              std::string(Text(lane.first->pod->meta->name)) + " ";
+    }
+    offered.push_back(text);
+    return static_cast<uint32_t>(given.size() - 1);
+  };
+  Start();
+  const std::string spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"';
+  const auto add = [&](const std::string& name, int priority) {
+    harness_.AddPod({.name = name, .spec = spec + ",\"priority\":" + std::to_string(priority)});
+  };
+  add("a", 1), add("b", 1), add("c", 3);
+  harness_.Run();
+  EXPECT_THAT(offered, ElementsAre("1:2:b 3:1:c ", "1:2:b ", "1:1:a "));
+  std::vector<std::string> tried;
+  for (const AttemptResult& result : harness_.results()) tried.emplace_back(result.pod->name());
+  EXPECT_THAT(tried, ElementsAre("c", "b", "a"));
+  EXPECT_THAT(Faults(), IsEmpty());
+}
+
+// The host then takes the first lane. In quarantine too, because the queue needs an order.
+TEST_F(QueuePluginAnswersTest, AnIndexOfNoLaneIsAFaultAndMeansTheFirstLane) {
+  for (const uint32_t beyond : {uint32_t{0}, uint32_t{1}, UINT32_MAX}) {
+    SCOPED_TRACE(beyond);
+    Stage stage;
+    Harness harness;
+    size_t calls = 0;
+    Puppet& lanes = stage.Add("puppet.Lanes", {Point::kQueueSort});
+    lanes.lane = [](const berth_queued& queued) { return static_cast<uint64_t>(queued.priority); };
+    lanes.next = [&](std::span<const berth_lane> given) {
+      ++calls;
+      return beyond == UINT32_MAX ? beyond : static_cast<uint32_t>(given.size()) + beyond;
+    };
+    harness.AddNode({.name = "n1"});
+    stage.CompleteProfile();
+    ASSERT_TRUE(harness.Start(stage.spec(), Stage::catalog()).ok());
+    const std::string spec = "\"schedulerName\":\"" + stage.spec().scheduler_name + '"';
+    std::vector<std::string> expected;
+    for (int i = 0; i < 12; ++i) {
+      const std::string name(1, static_cast<char>('a' + i));
+      harness.AddPod({.name = name, .spec = spec + ",\"priority\":" + std::to_string(20 - i)});
+      expected.insert(expected.begin(), name);
+    }
+    harness.Run();
+    std::vector<std::string> tried;
+    for (const AttemptResult& result : harness.results()) tried.emplace_back(result.pod->name());
+    EXPECT_EQ(tried, expected);
+    EXPECT_EQ(calls, 12U);
+    const auto counts = harness.loop().faults().Counts();
+    ASSERT_EQ(counts.size(), 1U);
+    EXPECT_EQ(counts[0].point, Point::kQueueSort);
+    EXPECT_EQ(counts[0].kind, FaultKind::kBadCode);
+    EXPECT_EQ(counts[0].count, 12U);
+    EXPECT_EQ(harness.loop().faults().InQuarantine().size(), 1U);
+  }
+}
+
 struct PostFilterCase {
   ScriptedAnswer answer;
   const char* node;  // The node that the plugin nominates; null: none.
@@ -251,7 +321,7 @@ TEST_F(QueuePluginAnswersTest, PluginsSeeTheNodeOfAnAssumedPod) {
     say("PreBind", *binding.pod);
     return BERTH_SUCCESS;
   };
-  a.bind = [&](const berth_binding& binding, berth_done*, berth_status*) {
+  a.bind = [&](const berth_binding& binding, berth_done, berth_status*) {
     say("Bind", *binding.pod);
     return BERTH_PENDING;  // The pod stays assumed.
   };

@@ -1,7 +1,9 @@
 // The effects of services that a plugin calls during a scheduling cycle.
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,7 @@ class ServiceCallsTest : public ::testing::Test {
                        berth_status*) {
       const std::string_view name = Text(cycle.pod->meta->name);
       if (name.starts_with("p") && call_) call_(*cycle.pod);
+      if (on_cycle_) on_cycle_(cycle);
       *timeout_ns = 60 * kSecond;
       return name == "waiting" ? BERTH_WAIT : BERTH_SUCCESS;
     };
@@ -83,19 +86,29 @@ class ServiceCallsTest : public ::testing::Test {
   }
   PodRef Pod(const std::string& name) { return harness_.cluster().FindPod("default", name); }
 
-  static int32_t Note(void* to, const berth_pod* pod) {
+  static int32_t Note(void* to, const berth_pod* pod) noexcept {
     static_cast<std::vector<std::string>*>(to)->emplace_back(Text(pod->meta->name));
     return 1;
   }
-  static void NoteAnswer(void* to, berth_code code, berth_str body) {
-    static_cast<std::vector<std::string>*>(to)->push_back(std::to_string(code) + " " +
-                                                          std::string(Text(body)));
+  static void NoteAnswer(void* to, const berth_api_result* result) noexcept {
+    static_cast<std::vector<std::string>*>(to)->push_back(std::to_string(result->code) + " " +
+                                                          std::string(Text(result->body)));
+  }
+  // Returns the faults of the plugins, as they were logged.
+  std::vector<std::string> Faults() {
+    std::vector<std::string> faults;
+    for (const std::string& line : harness_.lines()) {
+      const size_t at = line.find("exception: ");
+      if (at != std::string::npos) faults.push_back(line.substr(at + 11));
+    }
+    return faults;
   }
 
   Stage stage_;
   Harness harness_;  // Destroyed before the plugins, because it calls them.
   Puppet& a_;
   std::function<void(const berth_pod& pod)> call_;
+  std::function<void(const berth_cycle& cycle)> on_cycle_;  // In every Permit.
   int attempts_of_other_ = 0;
 };
 
@@ -111,6 +124,75 @@ TEST_F(ServiceCallsTest, Strings) {
     EXPECT_EQ(Text(strings.text(host(), pod.meta->ns)), "default");
     EXPECT_EQ(strings.find(host(), AsStr("not interned")), BERTH_ID_NONE);
   });
+}
+
+TEST_F(ServiceCallsTest, StringsAreCounted) {
+  Call([&](const berth_pod& pod) {
+    const auto& strings = Get<berth_strings>(BERTH_SERVICE_STRINGS);
+    const berth_id id = strings.intern(host(), AsStr("acme.example/rack"));
+    strings.intern(host(), AsStr("acme.example/rack"));
+    strings.release(host(), id);
+    EXPECT_EQ(Text(strings.text(host(), id)), "acme.example/rack");
+    strings.release(host(), id);
+    EXPECT_THAT(Faults(), IsEmpty());
+    strings.release(host(), id);
+    strings.release(host(), pod.meta->ns);  // Held by the pod.
+    EXPECT_EQ(Text(strings.text(host(), pod.meta->ns)), "default");
+    EXPECT_THAT(Faults(),
+                Contains("released id " + std::to_string(id) + ", which it does not hold"));
+  });
+}
+
+TEST_F(ServiceCallsTest, APodIsRetainedBeyondItsCall) {
+  const berth_pod* kept = nullptr;
+  const auto& refs = Get<berth_refs>(BERTH_SERVICE_REFS);
+  Call([&](const berth_pod& pod) {
+    const berth_pod copy = pod;
+    EXPECT_EQ(refs.retain(host(), {BERTH_KIND_POD, 0, &copy}), BERTH_BAD_ARGUMENT);
+    EXPECT_EQ(refs.retain(host(), {BERTH_KIND_NODE, 0, &pod}), BERTH_BAD_ARGUMENT);
+    EXPECT_EQ(refs.retain(host(), {BERTH_KIND_POD, 0, &pod}), BERTH_SUCCESS);
+    kept = &pod;
+  });
+  ASSERT_TRUE(harness_.cluster().Delete(kPodKind, "default", "p").ok());
+  harness_.Settle();
+  EXPECT_EQ(Text(kept->meta->uid), "uid-p");
+  refs.release(host(), {BERTH_KIND_POD, 0, kept});
+  EXPECT_THAT(Faults(), IsEmpty());
+  refs.release(host(), {BERTH_KIND_POD, 0, kept});
+  EXPECT_THAT(Faults(), ElementsAre("released an object that it does not retain"));
+}
+
+TEST_F(ServiceCallsTest, APostedFunctionIsCalledAfterTheAttempt) {
+  struct Posted {
+    std::vector<std::string> log;
+  } posted;
+  const auto run = [](void* to, berth_code code) noexcept {
+    static_cast<Posted*>(to)->log.push_back("posted " + std::to_string(code));
+  };
+  Call([&](const berth_pod&) {
+    const auto& timer = Get<berth_timer>(BERTH_SERVICE_TIMER);
+    std::thread([&] { EXPECT_EQ(timer.post(host(), run, &posted), BERTH_SUCCESS); }).join();
+    EXPECT_EQ(timer.post(host(), nullptr, nullptr), BERTH_BAD_ARGUMENT);
+    posted.log.emplace_back("permit");
+  });
+  EXPECT_THAT(posted.log, ElementsAre("permit", "posted 0"));
+}
+
+TEST_F(ServiceCallsTest, RandomNumbersAreThoseOfTheAttempt) {
+  const auto& random = Get<berth_random>(BERTH_SERVICE_RANDOM);
+  std::vector<uint64_t> numbers;
+  const berth_cycle* last = nullptr;
+  on_cycle_ = [&](const berth_cycle& cycle) {
+    for (int i = 0; i < 3; ++i) numbers.push_back(random.next(host(), &cycle));
+    last = &cycle;
+  };
+  AddPod("p");
+  AddPod("q");
+  ASSERT_EQ(numbers.size(), 6U);
+  EXPECT_EQ(std::set(numbers.begin(), numbers.end()).size(), 6U);
+  EXPECT_THAT(Faults(), IsEmpty());
+  EXPECT_EQ(random.next(host(), last), 0U) << "outside of a call";
+  EXPECT_EQ(Faults().size(), 1U);
 }
 
 TEST_F(ServiceCallsTest, LogsFromItsLevelOn) {
@@ -138,7 +220,9 @@ TEST_F(ServiceCallsTest, ATimerFiresOnceUnlessItIsCancelled) {
   };
   Fired kept{.note = note};
   Fired cancelled{.note = note};
-  const auto fire = [](void* to) { static_cast<Fired*>(to)->note(*static_cast<Fired*>(to)); };
+  const auto fire = [](void* to) noexcept {
+    static_cast<Fired*>(to)->note(*static_cast<Fired*>(to));
+  };
   Call([&](const berth_pod&) {
     const auto& timer = Get<berth_timer>(BERTH_SERVICE_TIMER);
     EXPECT_EQ(timer.now_ns(host()), harness_.clock().NowNs());
@@ -237,8 +321,9 @@ TEST_F(ServiceCallsTest, AnEvictedPodIsMarkedAndDeleted) {
   std::vector<std::string> answers;
   Call([&](const berth_pod&) {
     const auto& api = Get<berth_api>(BERTH_SERVICE_API);
-    EXPECT_EQ(api.evict(host(), &Pod("victim")->view(), AsStr("make room"), NoteAnswer, &answers),
-              BERTH_SUCCESS);
+    const PodRef victim = Pod("victim");
+    const berth_eviction eviction{sizeof eviction, 0, &victim->view(), AsStr("make room")};
+    EXPECT_EQ(api.evict(host(), &eviction, NoteAnswer, &answers), BERTH_SUCCESS);
     EXPECT_THAT(answers, IsEmpty());
   });
   EXPECT_THAT(answers, ElementsAre("0 "));
@@ -257,7 +342,9 @@ TEST_F(ServiceCallsTest, AnEvictedWaitingPodGoesBackToTheQueue) {
   std::vector<std::string> answers;
   Call([&](const berth_pod&) {
     const auto& api = Get<berth_api>(BERTH_SERVICE_API);
-    api.evict(host(), &Pod("waiting")->view(), AsStr("make room"), NoteAnswer, &answers);
+    const PodRef waiting = Pod("waiting");
+    const berth_eviction eviction{sizeof eviction, 0, &waiting->view(), AsStr("make room")};
+    api.evict(host(), &eviction, NoteAnswer, &answers);
   });
   EXPECT_THAT(answers, ElementsAre("0 "));
   EXPECT_FALSE(Pod("waiting")->terminating());
@@ -272,9 +359,11 @@ TEST_F(ServiceCallsTest, AnEventHasItsRegardingObject) {
     const berth_tagged regarding{BERTH_KIND_POD, 0, &victim->view()};
     const berth_tagged related{BERTH_KIND_POD, 0, &pod};
     const auto& api = Get<berth_api>(BERTH_SERVICE_API);
-    EXPECT_EQ(api.event(host(), &regarding, &related, AsStr("Warning"), AsStr("Moved"),
-                        AsStr("Moving"), AsStr("out of the way")),
-              BERTH_SUCCESS);
+    const berth_api_event event{sizeof event,     0,
+                                &regarding,       &related,
+                                AsStr("Warning"), AsStr("Moved"),
+                                AsStr("Moving"),  AsStr("out of the way")};
+    EXPECT_EQ(api.event(host(), &event), BERTH_SUCCESS);
   });
   const auto& events = harness_.cluster().events();
   const auto event = std::ranges::find(events, "Moved", &Event::reason);
@@ -344,7 +433,7 @@ TEST_F(ProbeServicesTest, ObjectsOfDeclaredKinds) {
   harness_.Schedule({.name = "p"});
   EXPECT_THAT(harness_.lines(),
               IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
-                            "test.A: secret found=0", "test.A: retained same=1"}));
+                            "test.A: secret found=0", "test.A: retained code=0"}));
   const auto starts = [&](const char* text) {
     return std::ranges::find_if(harness_.lines(),
                                 [text](const std::string& line) { return line.starts_with(text); });

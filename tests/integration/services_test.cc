@@ -219,6 +219,24 @@ TEST_F(GuestApiTest, AnErrorHasItsCodeAndItsStatusObject) {
   }
 }
 
+TEST_F(GuestApiTest, AnAnswerHasItsHttpStatusAndItsDecodedBody) {
+  const nlohmann::json requests = {
+      {"POST", "/api/v1/namespaces", Namespace("blue"), ""},
+      {"GET", "/api/v1/namespaces/blue", "", ""},
+      {"PATCH", "/api/v1/namespaces/blue", "{}", "application/merge-patch+json"},
+      {"PATCH", "/api/v1/namespaces/blue", "{}", "application/json-patch+json"},
+      {"GET", "/api/v1/namespaces/green", "", ""},
+      {"POST", "/api/v1/namespaces", Namespace("blue"), "application/json; charset=utf-8"},
+  };
+  Answers({{"http", true}, {"requests", requests}});
+  std::vector<std::string> lines;
+  for (const std::string& line : harness_.lines()) {
+    if (line.starts_with("test.Guest: http ")) lines.push_back(line.substr(17));
+  }
+  EXPECT_THAT(lines, ElementsAre("201=Namespace", "200=Namespace", "200=Namespace", "415=Status",
+                                 "404=Status", "409=Status"));
+}
+
 TEST_F(GuestApiTest, AStatusPatchChangesThePod) {
   EXPECT_THAT(Answers({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget",
                                     "status":"True","reason":"Acme"}]}})"}}),

@@ -21,7 +21,7 @@ CPP = COMMON + ["-Wshadow", "-Wconversion"]
 
 def jobs(header):
     """Yields the compiler command, without the source, for each way to compile `header`."""
-    if header.endswith("/abi.h"):
+    if header.endswith(("/abi.h", "/plugin_c.h")):
         for compiler, cpp in (("gcc", "g++"), ("clang", "clang++")):
             for standard in ("c11", "c17"):
                 yield [compiler, "-x", "c", f"-std={standard}"] + ABI

@@ -64,7 +64,10 @@ TEST_F(PluginInstanceTest, HasOnlyTheDeclaredPoints) {
   ASSERT_NE(instance.filter()->dependence, nullptr);
   EXPECT_EQ(instance.filter()->dependence->cluster, static_cast<uint32_t>(BERTH_DEPENDS_NODE));
   ASSERT_NE(instance.score(), nullptr);
-  EXPECT_EQ(instance.score()->dependence, nullptr);
+  ASSERT_NE(instance.score()->dependence, nullptr);
+  EXPECT_EQ(instance.score()->dependence->cluster,
+            static_cast<uint32_t>(BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS))
+      << "NODE_PODS implies NODE";
   EXPECT_EQ(instance.pre_enqueue(), nullptr);
   EXPECT_EQ(instance.enqueue_extensions(), nullptr);
   EXPECT_EQ(instance.queue_sort(), nullptr);
@@ -77,6 +80,13 @@ TEST_F(PluginInstanceTest, HasOnlyTheDeclaredPoints) {
   EXPECT_EQ(instance.bind(), nullptr);
   EXPECT_EQ(instance.post_bind(), nullptr);
   EXPECT_EQ(instance.changes(), nullptr);
+}
+
+TEST_F(PluginInstanceTest, AWholeFilterNeedsNoFilter) {
+  const auto created = Create("good", "whole-kept");
+  ASSERT_TRUE(created.ok()) << created.error().ToString();
+  EXPECT_EQ((*created)->filter()->filter, nullptr);
+  EXPECT_NE((*created)->filter()->filter_whole, nullptr);
 }
 
 TEST_F(PluginInstanceTest, CallsThePlugin) {
@@ -214,9 +224,13 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"missing-point", LoadErrorCode::kMissingPoint,
                "expected the declared point berth.filter/1, found NULL", true},
         Broken{"point-size", LoadErrorCode::kBadPoint,
-               "in berth.filter/1 a struct of at least 24 bytes, found 8", true},
+               "in berth.filter/1 a struct of at least 32 bytes, found 8", true},
         Broken{"point-function", LoadErrorCode::kBadPoint,
                "in berth.filter/1 filter to be set, found NULL", true},
+        Broken{"whole-function", LoadErrorCode::kBadPoint,
+               "in berth.filter/1 filter_whole to be set", true},
+        Broken{"whole-dependence", LoadErrorCode::kBadPoint,
+               "in berth.filter/1 dependence to be NULL", true},
         Broken{"normalize-missing", LoadErrorCode::kBadPoint, "normalize to be set", true},
         Broken{"normalize-unknown", LoadErrorCode::kBadPoint, "found 99", true},
         Broken{"unknown-column", LoadErrorCode::kUnknownColumn, "found alloc.luck", true},

@@ -26,10 +26,15 @@ berth_code GetService(const berth_host*, const char* id, const void** service) n
 
 const berth_host& TestHost() {
   static constexpr std::string_view kName = "berth";
-  static const berth_host host = {sizeof(berth_host), BERTH_ABI_MAJOR,
-                                  BERTH_ABI_MINOR,    nullptr,
-                                  AsStr(kName),       AsStr("0"),
-                                  GetService,         [](const berth_host*, berth_str) noexcept {}};
+  static const berth_host host = {sizeof(berth_host),
+                                  BERTH_ABI_MAJOR,
+                                  BERTH_ABI_MINOR,
+                                  nullptr,
+                                  AsStr(kName),
+                                  AsStr("0"),
+                                  GetService,
+                                  [](const berth_host*, berth_str) noexcept {},
+                                  {1, 2}};
   return host;
 }
 

@@ -114,6 +114,12 @@ static int Is(berth_str text, const char* expected) {
 static char broken[64];
 static int Breaks(const char* promise) { return strcmp(broken, promise) == 0; }
 
+static berth_code FilterWhole(void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                              berth_filter_whole_out* out, berth_status* status) {
+  (void)self, (void)cycle, (void)survivors, (void)out, (void)status;
+  return BERTH_SUCCESS;
+}
+
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
@@ -134,6 +140,8 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 static berth_dependence dependence = {.struct_size = sizeof(berth_dependence),
                                       .cluster = BERTH_DEPENDS_NODE,
                                       .pod_parts = BERTH_PART(LABELS)};
+static berth_dependence on_pods = {.struct_size = sizeof(berth_dependence),
+                                   .cluster = BERTH_DEPENDS_NODE_PODS};
 static berth_filter filter;
 /* A struct of a later header, with one more member than in the header of this host. */
 static struct {
@@ -192,10 +200,16 @@ static void FillTables(void) {
   memset(&filter, 0, sizeof filter);
   filter.struct_size = Breaks("point-size") ? 8 : sizeof filter;
   filter.filter = Breaks("point-function") ? NULL : Filter;
-  filter.dependence = &dependence;
+  if (Breaks("whole-function") || Breaks("whole-dependence") || Breaks("whole-kept")) {
+    filter.flags = BERTH_FILTER_WHOLE;
+    filter.filter = NULL;
+    filter.filter_whole = Breaks("whole-function") ? NULL : FilterWhole;
+  }
+  filter.dependence = Breaks("whole-kept") ? NULL : &dependence;
   memset(&score, 0, sizeof score);
   score.score.struct_size = sizeof score;
   score.score.score = Score;
+  score.score.dependence = &on_pods;
   score.score.normalize_mode =
       Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
   if (Breaks("normalize-unknown")) score.score.normalize_mode = 99;

@@ -2,19 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def rust_compilers():
-    """Returns Debian's rustc, and the first one in PATH if it is another one."""
-    found = {shutil.which("rustc"), shutil.which("rustc", path="/usr/bin")}
-    return sorted(path for path in found if path)
+sys.path.insert(0, os.path.join(ROOT, "tests"))  # for the module compilers
 
 
 class InstalledTest(unittest.TestCase):
@@ -57,9 +51,16 @@ class InstalledTest(unittest.TestCase):
             self.run_in(folder, "ctest", "--test-dir", build, "--output-on-failure",
                         "--no-tests=error")
 
+    def rust_sdk(self):
+        """Returns the folder of the installed crate."""
+        return self.run_in(self.folder, "pkg-config", "--variable=rustdir", "berth-sdk").strip()
+
     def build_rust(self, folder, rustc, crate, out):
         """Builds the library and runs its tests, with the compiler only."""
-        common = (rustc, "--edition", "2021", "--crate-name", crate, "-D", "warnings", "src/lib.rs")
+        common = (rustc, "--edition", "2021", "-D", "warnings")
+        self.run_in(folder, *common, "-O", "--crate-name", "berth", "--crate-type", "rlib",
+                    os.path.join(self.rust_sdk(), "src", "lib.rs"))
+        common += ("--crate-name", crate, "--extern", "berth=libberth.rlib", "src/lib.rs")
         self.run_in(folder, *common, "-O", "--crate-type", "cdylib", "-o", out)
         self.run_in(folder, *common, "--test", "-o", "tests")
         self.run_in(folder, os.path.join(folder, "tests"))

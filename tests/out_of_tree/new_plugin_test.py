@@ -6,8 +6,10 @@ usage: new_plugin_test.py BUILD_FOLDER
 import concurrent.futures
 import json
 import os
+import shutil
 
 import installed
+from compilers import rust_compilers
 
 POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter", "Filter", "PostFilter",
           "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Changes")
@@ -81,8 +83,7 @@ class NewPluginTest(installed.InstalledTest):
                         f"--style=file:{os.path.join(installed.ROOT, '.clang-format')}")
 
     def test_rust(self):
-        compilers = installed.rust_compilers()
-        self.assertTrue(compilers, "no rustc: see .ci/packages.txt")
+        compilers = rust_compilers()
         for points in ("Filter,Score", "Filter", "Score"):
             folder = os.path.join(self.folder, "rust_" + points.replace(",", "_"))
             self.new("acme.Cheap", "--language", "rust", "--points", points, "--dir", folder)
@@ -94,6 +95,15 @@ class NewPluginTest(installed.InstalledTest):
                     self.build_rust(folder, rustc, "cheap", library)
                     self.expect_points(library, "acme.Cheap", points.split(","))
                     self.keeps_contract(library)
+
+    def test_rust_by_cargo(self):
+        self.assertTrue(shutil.which("cargo"), "cargo not found: see .ci/packages.txt")
+        self.new("acme.Frugal", "--language", "rust")
+        folder = os.path.join(self.folder, "frugal")
+        self.run_in(folder, "cargo", "build", "--release", "--offline", "--quiet")
+        self.run_in(folder, "cargo", "test", "--offline", "--quiet")
+        self.keeps_contract(os.path.join(folder, "target", "release", "libfrugal.so"))
+        self.assertEqual(self.chosen(folder, "default/web", "--profile", "profile.toml"), "large")
 
     def test_reports_errors(self):
         os.mkdir(os.path.join(self.folder, "taken"))
@@ -110,12 +120,14 @@ class NewPluginTest(installed.InstalledTest):
                  "expected a name that is not used in the code of every plugin"),
                 ("the name of a CMake target", ["acme.Test"],
                  "expected a name that is not used in the code of every plugin"),
-                ("an existing folder", ["acme.Taken"], "taken: expected a folder that does not exist"),
+                ("an existing folder", ["acme.Taken"],
+                 "taken: expected a folder that does not exist"),
                 ("an existing folder in --dir", ["acme.Rack", "--dir", "taken"],
                  "taken: expected a folder that does not exist"),
                 ("an unknown point", ["acme.Rack", "--points", "Filter,Scores"],
                  'expected an extension point, found "Scores"; did you mean Score?'),
-                ("no point", ["acme.Rack", "--points", ""], 'expected an extension point, found ""'),
+                ("no point", ["acme.Rack", "--points", ""],
+                 'expected an extension point, found ""'),
                 ("an unknown language", ["acme.Rack", "--language", "go"],
                  'expected cpp, c or rust, found "go"'),
                 ("a point that is not available in C",

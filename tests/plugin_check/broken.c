@@ -15,10 +15,20 @@
 #define BREAKS_ARGS_OF_TWO
 #endif
 
+/* These variants score a node by the pods on another one. */
+#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN || \
+    defined BREAKS_NOTHING_WITH_AN_INDEX
+#define KNOWS_NEIGHBOURS
+#endif
+
 #ifdef BREAKS_NOTHING_AFTER_UNRESERVE
 #define MORE_POINTS_TEXT ",\"berth.reserve/1\",\"berth.pre_bind/1\""
 #elif defined BREAKS_NOTHING_AFTER_POST_BIND
 #define MORE_POINTS_TEXT ",\"berth.bind/1\",\"berth.post_bind/1\""
+#elif defined KNOWS_NEIGHBOURS
+#define MORE_POINTS_TEXT ",\"berth.changes/1\""
+#elif defined HAS_LANES
+#define MORE_POINTS_TEXT ",\"berth.queue_sort/1\",\"berth.queue_sort/2\""
 #else
 #define MORE_POINTS_TEXT ""
 #endif
@@ -54,6 +64,10 @@ const int berth_entry_v1_extra = 1;
 typedef struct State {
   int64_t wanted;
   void* more;
+#ifdef BREAKS_WHATIF_TOGETHER
+  uint32_t last; /* The row of the last change, plus one. */
+  uint32_t changes;
+#endif
 #ifdef COUNTS_RACKS
   uint32_t column;
   uint32_t n_racks;
@@ -64,18 +78,7 @@ typedef struct State {
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
     defined BREAKS_SILENCE
-__attribute__((constructor)) static void RunOnLoad(void) {
-#ifdef BREAKS_LOADING
-  abort();
-#elif defined BREAKS_LOADING_BY_EXIT
-  exit(0);
-#elif defined BREAKS_LOADING_FOR_EVER
-  for (;;) pause();
-#else
-  printf("hello from the constructor\n");
-  fflush(stdout);
-#endif
-}
+#include "loading.h"
 #endif
 
 typedef struct Instance {
@@ -84,6 +87,10 @@ typedef struct Instance {
   const berth_timer* timer;
   const berth_columns* columns;
   pthread_t thread;
+  uint64_t sequence; /* The number of the last change of pods. */
+  uint64_t last_bucket;
+  uint64_t changed_at[64];
+  int64_t pods[64];
 } Instance;
 
 #if defined BREAKS_CREATE
@@ -113,11 +120,17 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
   return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
 }
 
+#include "cluster_data.h"
 #ifdef COUNTS_RACKS
 #include "racks.h"
 #endif
+#ifdef KNOWS_NEIGHBOURS
+#include "neighbours.h"
+#endif
 #if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
 #include "reservations.h"
+#elif defined HAS_LANES
+#include "lanes.h"
 #endif
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
@@ -145,24 +158,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
 #endif
 }
 
-#ifdef BREAKS_WHATIF
-/* Counts the pod twice, because the column already contains it. */
-static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                         const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)block, (void)index, (void)status;
-  ((State*)cycle->slots[0])->wanted += pod->request->milli_cpu + 100000;
-  return BERTH_SUCCESS;
-}
-static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
-                            const berth_block* block, uint32_t index, berth_status* status) {
-  (void)self, (void)block, (void)index, (void)status;
-  ((State*)cycle->slots[0])->wanted -= pod->request->milli_cpu + 100000;
-  return BERTH_SUCCESS;
-}
-#elif !defined COUNTS_RACKS
-#define AddPod NULL
-#define RemovePod NULL
-#endif
+#include "pods.h"
 
 /* Returns whether node i is rejected. Each variant uses something that it must not depend on. */
 static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t i) {
@@ -171,6 +167,9 @@ static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t 
   State racks = *state;
   const int64_t* count = CountOf(&racks, block, i);
   if (count != NULL && *count > kMaxPodsOfRack) return 1;
+#endif
+#ifdef BREAKS_WHATIF_TOGETHER
+  if (state->changes > 1) return 1;
 #endif
 #ifdef BREAKS_BLOCKS
   if (i % 3 == 2) return 1;
@@ -253,6 +252,8 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   return BERTH_SUCCESS;
 }
 
+#include "whole.h"
+
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
                         int64_t* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
@@ -262,6 +263,9 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
     out[i] = I64(block, 0, i);
+#ifdef KNOWS_NEIGHBOURS
+    out[i] = PodsBeside(self, block->rows[i]);
+#endif
 #ifdef BREAKS_SCORES
     out[i] = 101;
 #elif defined BREAKS_NOTHING_IS_REJECTED
@@ -312,27 +316,29 @@ enum { kDependsOn = BERTH_DEPENDS_NODE };
 #endif
 static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsOn,
                                              BERTH_PART(REQUESTS), NULL, NULL};
+#ifndef KNOWS_NEIGHBOURS
+#define kScoreDependence kDependence
+#endif
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_filter kFilter = {sizeof(berth_filter), FILTER_FLAGS, FILTER_DEPENDENCE, Filter,
+                                     FilterWhole};
 #ifdef BREAKS_SCORES
 static const berth_score kScore = {
-    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
+    sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kScoreDependence, Score, NULL};
 #else
 static const berth_score kScore = {
-    sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kDependence, Score, NULL};
+    sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kScoreDependence, Score, NULL};
 #endif
 static const berth_event_interest kInterests[] = {
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
 #ifdef BREAKS_HOST_BY_POINT
-#define HINT NULL
-#else
-#define HINT Hint
+#define Hint NULL
 #endif
 static const berth_enqueue_extensions kEnqueue = {
-    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, HINT};
+    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
 static const berth_column_request kColumns[] = {
-    {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0}};
+    {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0} MORE_COLUMNS};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,
                                      "test.Broken/1", Construct, Clone, DestroyState}};
 static const char kReason[] = "Insufficient cpu";
@@ -341,7 +347,6 @@ static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}, {NULL, 0}};
 #else
 static const berth_str kReasons[] = {{kReason, sizeof kReason - 1}};
 #endif
-
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
   if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
@@ -350,6 +355,8 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   if (strcmp(id, BERTH_POINT_ENQUEUE_EXTENSIONS) == 0) return &kEnqueue;
 #ifdef FIRST_ID
   if (strcmp(id, FIRST_ID) == 0) return &kFirst;
+#endif
+#ifdef SECOND_ID
   if (strcmp(id, SECOND_ID) == 0) return &kSecond;
 #endif
   return NULL;
@@ -377,21 +384,7 @@ static void Destroy(berth_plugin* plugin) {
 }
 
 #ifdef BREAKS_SILENCE
-/* Prints, and forks a child process that keeps all its files open until the file that the test
- * names exists. If the child gives up waiting, it creates a file with the suffix ".late". */
-static void PrintAndForkChild(void) {
-  static int done = 0;
-  const char* path = getenv("BERTH_TEST_RELEASE");
-  char late[4096];
-  if (done++ != 0 || path == NULL) return;
-  printf("hello from the plugin\n");
-  fflush(stdout);
-  if (fork() != 0) return;
-  for (int i = 0; i < 3000 && access(path, F_OK) != 0; ++i) usleep(10000);
-  snprintf(late, sizeof late, "%s.late", path);
-  if (access(path, F_OK) != 0) close(open(late, O_WRONLY | O_CREAT, 0600));
-  _exit(0);
-}
+#include "silence.h"
 #endif
 
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
@@ -406,6 +399,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->timer = timer;
   host->get_service(host, BERTH_SERVICE_COLUMNS, &columns);
   plugin->columns = columns;
+  MisuseClusterData(host);
 #ifdef BREAKS_INSTANCES
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 10 == 0) open("/dev/null", O_RDONLY);
 #endif
@@ -436,7 +430,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
 #endif
   plugin->abi.struct_size = sizeof plugin->abi;
   plugin->abi.self = plugin;
-  plugin->abi.columns = (berth_array){kColumns, 1, sizeof kColumns[0]};
+  plugin->abi.columns = (berth_array){kColumns, COLUMN_COUNT, sizeof kColumns[0]};
   plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
   plugin->abi.reasons =
       (berth_array){kReasons, sizeof kReasons / sizeof kReasons[0], sizeof kReasons[0]};
@@ -452,7 +446,9 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER,
                                       BERTH_POINT_SCORE,
                                       BERTH_POINT_ENQUEUE_EXTENSIONS,
                                       FIRST_ID,
+#ifdef SECOND_ID
                                       SECOND_ID,
+#endif
                                       NULL};
 #else
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
@@ -476,6 +472,7 @@ static const berth_plugin_info kInfo = {.struct_size = sizeof(berth_plugin_info)
                                         .about = "Keeps the contract, or violates it.",
                                         .points = kPoints,
                                         .services = kServices,
+                                        .kinds = kKinds,
                                         .args_schema = ARGS_SCHEMA};
 #ifdef BREAKS_ARGS_OF_TWO
 static const berth_plugin_info kOther = {.struct_size = sizeof(berth_plugin_info),

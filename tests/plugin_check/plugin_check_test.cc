@@ -37,7 +37,14 @@ constexpr struct {
     {"note", "library", "2.0.0"},
     {"host", "host", "expected slot 0 with an alignment that is a power of two"},
     {"host_by_point", "host", "expected in berth.enqueue_extensions/1 hint to be set"},
+    {"host_by_lanes", "host", "expected in berth.queue_sort/2 lane and next to be set"},
     {"host_by_service", "host", "expected a host with the service test.absent/1"},
+    {"kinds", "library", "expected in kinds a kind other than v1/Pod: berth_block.pods and"},
+    {"host_by_watch", "host", "expected a watch of a kind other than v1/Node: berth_block.nodes"},
+    {"host_by_column", "host", "expected a column of a kind that berth_plugin_info.kinds names"},
+    {"leaks_of_values", "leaks", "keeps 1 parsed values after destroy"},
+    {"leaks_of_selectors", "leaks", "keeps 1 selectors after destroy"},
+    {"shape_by_release", "shape", "releases a selector that it did not read, or released before"},
     {"shape", "shape", "the reason table has an empty text"},
     {"threads", "threads", "calls timer.start from Filter [block]"},
     {"outputs", "outputs", "unwritten"},
@@ -45,15 +52,21 @@ constexpr struct {
     {"codes", "codes", "has no reason"},
     {"pre_filter_codes", "codes", "PreFilter returns Wait, which is not a valid code of PreFilter"},
     {"scores", "codes", "101 after normalisation"},
+    {"next_lane", "codes", "QueueSort's next returns the index 1 of 1 lanes"},
     {"blocks", "blocks", "but in one block"},
     {"selection", "blocks", "selected"},
     {"concurrency", "concurrency", "on 4 threads at the same time"},
     {"repeat", "repeat", "called again"},
+    {"lanes", "repeat", "QueueSort returns two lanes for one pod"},
     {"whatif", "whatif", "AddPod"},
     {"whatif_at_run_time", "whatif", "after AddPod"},
+    {"whatif_together", "whatif", "after changes of the pods on several nodes together"},
+    {"outputs_of_whole", "outputs", "unwritten"},
     {"dependence_at_run_time", "dependence", "depends on the pods on nodes"},
     {"dependence_on_pod", "dependence", "depends on the pod's PRIORITY"},
     {"dependence_on_pods", "dependence", "depends on the pods on nodes"},
+    {"dependence_of_changed", "dependence", "changed reports that no result differs, but leaves"},
+    {"dependence_of_token", "dependence", "rows, but leaves out a row whose result differs"},
     {"hints", "hints", "depends on the pod's PRIORITY"},
     {"slots", "slots", "Filter changes it"},
     {"slot_bounds", "slots", "writes outside its 16 bytes"},
@@ -61,6 +74,7 @@ constexpr struct {
     {"leaks_of_filter", "leaks", "Filter leaks about 1000"},
     {"leaks_of_score", "leaks", "Score leaks about "},
     {"leaks_of_hint", "leaks", "a hint leaks about "},
+    {"leaks_of_next_lane", "leaks", "QueueSort's next leaks about "},
     {"leaks_of_slots", "leaks", "construct, clone and destroy of slot \"test.Broken/1\""},
     {"instances", "instances",
      "after create and destroy, 1000 times, there are 100 more open files than before"},
@@ -255,9 +269,13 @@ TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
 }
 
 TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
-  std::vector<std::string> libraries = {
-      Broken("nothing"), Broken("nothing_with_a_cache"), Broken("nothing_with_a_thread"),
-      Broken("nothing_after_unreserve"), Broken("nothing_after_post_bind")};
+  std::vector<std::string> libraries = {Broken("nothing"),
+                                        Broken("nothing_with_a_cache"),
+                                        Broken("nothing_with_a_thread"),
+                                        Broken("nothing_with_an_index"),
+                                        Broken("nothing_after_unreserve"),
+                                        Broken("nothing_after_post_bind"),
+                                        Broken("nothing_with_lanes")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }

@@ -10,7 +10,7 @@ typedef struct Reservation {
 
 static Reservation* reservations;
 
-static berth_code Keep(void* self, const berth_binding* binding, berth_done* done,
+static berth_code Keep(void* self, const berth_binding* binding, berth_done done,
                        berth_status* status) {
   Reservation* reservation = calloc(1, sizeof *reservation);
   (void)self, (void)binding, (void)done, (void)status;

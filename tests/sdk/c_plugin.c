@@ -80,7 +80,7 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
                                              BERTH_PART(REQUESTS), NULL, NULL};
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, NULL, NULL};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter, NULL};
 static const berth_score kScore = {
     sizeof(berth_score), 0, BERTH_NORMALIZE_MIN_MAX, 0, &kDependence, Score, NULL};
 static const berth_column_request kColumnRequests[kColumns] = {

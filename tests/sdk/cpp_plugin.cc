@@ -39,7 +39,7 @@ class Headroom : public berth::Plugin {
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     if (cycle.pod().name() == "throws") throw std::runtime_error("as asked");
-    cycle.State<State>().wanted = cycle.pod().request().milli_cpu + args_.cpu_milli;
+    cycle.Emplace<State>().wanted = cycle.pod().request().milli_cpu + args_.cpu_milli;
     return {};
   }
 

@@ -34,7 +34,7 @@ class Rack : public berth::Plugin {
   Rack(const berth::Host& host, const Args& args) : host_(host), args_(args) {}
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<State>().used.push_back(args_.watts);
+    cycle.Emplace<State>().used.push_back(args_.watts);
     return berth::Status::Success();
   }
   berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& node) const {

@@ -1,7 +1,7 @@
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test
-  SOURCES args_test.cc claims_test.cc guard_test.cc nodes_test.cc points_test.cc selectors_test.cc
-          services_test.cc status_test.cc values_test.cc
+  SOURCES args_test.cc claims_test.cc guard_test.cc lanes_test.cc nodes_test.cc points_test.cc selectors_test.cc
+          services_test.cc signer_test.cc state_test.cc status_test.cc values_test.cc
   DEPENDS berth::testing
   LABELS unit)
 
@@ -52,3 +52,15 @@ sdk_entry_test(gcc_no_exceptions g++ -fno-exceptions)
 sdk_entry_test(clang clang++)
 sdk_entry_test(clang_no_exceptions clang++ -fno-exceptions)
 sdk_entry_test(clang_libcxx clang++ -stdlib=libc++)
+
+# Compiles the macros for C.
+add_test(NAME sdk_c_macros COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/c_macros_test.py
+                                   ${CMAKE_C_COMPILER})
+set_tests_properties(sdk_c_macros PROPERTIES LABELS sdk TIMEOUT 120)
+
+# Tests the crate for Rust, with plugins that use it in right and wrong ways.
+add_test(NAME sdk_rust
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_test.py
+                 $<TARGET_FILE:berth>)
+set_tests_properties(sdk_rust PROPERTIES LABELS integration TIMEOUT 600)
+add_dependencies(tests_integration berth berth_plugins)

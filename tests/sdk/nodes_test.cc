@@ -132,7 +132,7 @@ TEST(Cycle, BindsColumnsThatDependOnThePod) {
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
   testing::RecordedStatus recorded;
-  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
+  Cycle cycle(pod.cycle, services, recorded.abi(), {nullptr, "PreFilter"});
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
 
@@ -158,7 +158,7 @@ TEST(Cycle, RejectsAColumnOfAnotherType) {
   const internal::Services services(host.abi(), &fault);
   testing::SmallCycle<int> pod;
   testing::RecordedStatus recorded;
-  Cycle cycle(pod.cycle, services, recorded.abi(), &internal::kTypeTag<int>);
+  Cycle cycle(pod.cycle, services, recorded.abi(), {nullptr, "PreFilter"});
   EXPECT_FALSE(cycle.TryBind<int64_t>("label:zone"));
   EXPECT_TRUE(cycle.TryBind<berth_id>("label:zone"));
   EXPECT_FALSE(cycle.TryBind<uint32_t>("req:cpu"));
@@ -205,10 +205,11 @@ TEST(Columns, ListsRequestsInOrder) {
 
 // The catalogue as abi.h has it.
 TEST(Columns, MatchTheCatalogue) {
-  using All = Columns<NodeName, NodeUnschedulable, AllocCpu, AllocMemory, AllocEphemeralStorage,
-                      AllocPods, Alloc<"x">, ReqCpu, ReqMemory, ReqEphemeralStorage, Req<"x">,
-                      NonzeroCpu, NonzeroMemory, PodsCount, Taints, TaintsHard, TaintsSoft,
-                      Label<"x">, Images, Features, HostPort<"TCP/80">>;
+  using All =
+      Columns<NodeName, NodeUnschedulable, AllocCpu, AllocMemory, AllocEphemeralStorage, AllocPods,
+              Alloc<"x">, ReqCpu, ReqMemory, ReqEphemeralStorage, Req<"x">, NonzeroCpu,
+              NonzeroMemory, PodsCount, Taints, TaintsHard, TaintsSoft, Label<"x">, Images,
+              Features, HostPort<"TCP/80">, Annotation<"x">, NodeObject<"v1/X">>;
   const std::vector<std::pair<std::string, uint32_t>> want = {
       {"name", BERTH_TYPE_ID},
       {"unschedulable", BERTH_TYPE_U8},
@@ -230,7 +231,9 @@ TEST(Columns, MatchTheCatalogue) {
       {"label:x", BERTH_TYPE_ID},
       {"images", BERTH_TYPE_ARRAY},
       {"features", BERTH_TYPE_ARRAY},
-      {"hostport:TCP/80", BERTH_TYPE_I64}};
+      {"hostport:TCP/80", BERTH_TYPE_I64},
+      {"annotation:x", BERTH_TYPE_STR},
+      {"object:v1/X", BERTH_TYPE_OBJECT}};
   ASSERT_EQ(All::kRequests.size(), want.size());
   for (std::size_t i = 0; i < want.size(); ++i) {
     EXPECT_EQ(All::kRequests[i].name, want[i].first);

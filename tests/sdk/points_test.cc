@@ -67,7 +67,7 @@ class Everything : public Plugin {
   }
   SortKey Key(const Queued& queued) const { return SortKey().Descending(queued.priority); }
   Status PreFilter(Cycle& cycle, const Nodes& all, PreFilterOut& out) {
-    cycle.State<State>().rows.push_back(out.AddReason("three"));
+    cycle.Emplace<State>().rows.push_back(out.AddReason("three"));
     return Called("PreFilter " + std::to_string(all.size()));
   }
   Status AddPod(Cycle& cycle, const Pod& /*pod*/, const Node& node) {
@@ -99,15 +99,20 @@ class Everything : public Plugin {
     return g_behavior.answer;
   }
   Dependence ScoreDependence() const { return {.cluster = kNode | kOther, .pod_parts = 0}; }
-  std::optional<uint64_t> Sign(const Cycle& cycle) const {
-    return cycle.id() == 1 ? std::optional<uint64_t>(77) : std::nullopt;
+  std::optional<Signature> SignFilter(const Cycle& cycle) const {
+    return cycle.id() == 1 ? std::optional(Signature{77, 78}) : std::nullopt;
   }
-  Changed ChangedSince(uint64_t since, const Cycle& /*cycle*/, RowSink& rows) const {
-    rows.Put(static_cast<uint32_t>(since));
+  std::optional<Signature> SignScore(const Cycle& /*cycle*/) const { return Signature{79, 80}; }
+  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
+    if (token == 0) throw std::runtime_error("no state");
+    rows.Put(static_cast<uint32_t>(token++));
+    const uint32_t more[] = {8, 9};
+    rows.Put(more);
     return Changed::kRows;
   }
   Status Reserve(Cycle& /*cycle*/, const Target& target) {
-    return Called("Reserve " + std::to_string(target.row()));
+    return Called("Reserve " + std::to_string(target.row()) + " with " +
+                  std::to_string(target.Node<Columns>()[AllocCpu{}]));
   }
   void Unreserve(const Binding& binding) {
     static_cast<void>(Called("Unreserve " + std::string(binding.node_name())));
@@ -146,7 +151,7 @@ class Points : public ::testing::Test {
     nodes_ = {sizeof(nodes_), 1, 3, &block_, [](const berth_nodes* self, uint32_t) noexcept {
                 return static_cast<const berth_block*>(self->impl);
               }};
-    cycle_.state.rows = {1};
+    cycle_.state = CopiedState{{1}};
   }
   const std::string& Last() { return g_behavior.calls.back(); }
   berth_code PreBind() {
@@ -219,16 +224,21 @@ TEST_F(Points, AnUnknownNameIsNotFound) {
 TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
   ASSERT_EQ(plugin_.abi().slots.count, 1U);
   const auto& slot = *BERTH_AT(berth_slot, plugin_.abi().slots, 0);
-  EXPECT_EQ(slot.size, sizeof(CopiedState));
-  EXPECT_EQ(slot.align, alignof(CopiedState));
-  alignas(CopiedState) unsigned char first[sizeof(CopiedState)];
-  alignas(CopiedState) unsigned char second[sizeof(CopiedState)];
+  using Slot = internal::StateSlot<CopiedState>;
+  EXPECT_EQ(slot.size, sizeof(Slot));
+  EXPECT_EQ(slot.align, alignof(Slot));
+  alignas(Slot) unsigned char first[sizeof(Slot)];
+  alignas(Slot) unsigned char second[sizeof(Slot)];
   slot.construct(first);
-  auto* const state = reinterpret_cast<CopiedState*>(first);
-  state->rows = {1, 2};
+  auto& state = *reinterpret_cast<Slot*>(first);
+  EXPECT_FALSE(state.has_value()) << "no method has emplaced it";
+  EXPECT_EQ(slot.clone(second, first), BERTH_SUCCESS);
+  EXPECT_FALSE(reinterpret_cast<Slot*>(second)->has_value());
+  slot.destroy(second);
+  state.emplace().rows = {1, 2};
   EXPECT_EQ(slot.clone(second, first), BERTH_SUCCESS);
   state->rows.push_back(3);
-  EXPECT_EQ(reinterpret_cast<CopiedState*>(second)->rows, (std::vector<int>{1, 2}));
+  EXPECT_EQ((*reinterpret_cast<Slot*>(second))->rows, (std::vector<int>{1, 2}));
   slot.destroy(first);
   slot.destroy(second);
 }
@@ -291,7 +301,7 @@ TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
   g_behavior.answer = {};
   EXPECT_EQ(point->add_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 2, nullptr),
             BERTH_SUCCESS);
-  EXPECT_EQ(cycle_.state.rows, (std::vector<int>{1, 9, 12}));
+  EXPECT_EQ(cycle_.state->rows, (std::vector<int>{9, 12})) << "PreFilter replaces the state";
   EXPECT_EQ(point->remove_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 1, nullptr),
             BERTH_SUCCESS);
   EXPECT_EQ(Last(), "RemovePod 11");
@@ -318,22 +328,38 @@ TEST_F(Points, DependenceIsDeclaredPerPoint) {
   const auto* filter = plugin_.Point<berth_filter>(BERTH_POINT_FILTER)->dependence;
   const auto* score = plugin_.Point<berth_score>(BERTH_POINT_SCORE)->dependence;
   ASSERT_TRUE(filter != nullptr && score != nullptr);
-  EXPECT_EQ(filter->cluster, uint32_t{BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS});
+  EXPECT_EQ(filter->cluster, uint32_t{BERTH_DEPENDS_NODE_PODS});
   EXPECT_EQ(filter->pod_parts, BERTH_PART(REQUESTS));
   EXPECT_EQ(score->cluster, uint32_t{BERTH_DEPENDS_NODE | BERTH_DEPENDS_OTHER});
-  uint64_t signature = 0;
+  berth_signature signature = {};
   EXPECT_EQ(filter->sign(plugin_.self(), &cycle_.cycle, &signature), BERTH_SUCCESS);
-  EXPECT_EQ(signature, 77U);
+  EXPECT_EQ(signature.low, 77U);
+  EXPECT_EQ(signature.high, 78U);
   cycle_.cycle.id = 2;
   EXPECT_EQ(filter->sign(plugin_.self(), &cycle_.cycle, &signature), BERTH_SKIP);
+  EXPECT_EQ(score->sign(plugin_.self(), &cycle_.cycle, &signature), BERTH_SUCCESS);
+  EXPECT_EQ(signature.low, 79U);
+  EXPECT_EQ(signature.high, 80U);
+}
+
+TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
+  EXPECT_EQ(plugin_.Point<berth_filter>(BERTH_POINT_FILTER)->dependence->changed, nullptr);
+  const auto* score = plugin_.Point<berth_score>(BERTH_POINT_SCORE)->dependence;
   std::vector<uint32_t> rows;
-  EXPECT_EQ(
-      score->changed(
-          plugin_.self(), 4, &cycle_.cycle,
-          [](void* to, uint32_t row) { static_cast<std::vector<uint32_t>*>(to)->push_back(row); },
-          &rows),
-      uint32_t{BERTH_CHANGED_ROWS});
-  EXPECT_EQ(rows, (std::vector<uint32_t>{4}));
+  const auto put = [](void* to, const uint32_t* more, uint64_t count) noexcept {
+    auto& all = *static_cast<std::vector<uint32_t>*>(to);
+    all.insert(all.end(), more, more + count);
+  };
+  uint64_t token = 4;
+  EXPECT_EQ(score->changed(plugin_.self(), &cycle_.cycle, &token, put, &rows),
+            uint32_t{BERTH_CHANGED_ROWS});
+  EXPECT_EQ(token, 5U);
+  EXPECT_EQ(rows, (std::vector<uint32_t>{4, 8, 9}));
+  token = 0;
+  EXPECT_EQ(score->changed(plugin_.self(), &cycle_.cycle, &token, put, &rows),
+            uint32_t{BERTH_CHANGED_ALL})
+      << "after an exception every answer may have changed";
+  EXPECT_EQ(host_.faults, (std::vector<std::string>{"ScoreChanged: no state"}));
 }
 
 TEST_F(Points, ScoreAndNormalize) {
@@ -365,10 +391,10 @@ TEST_F(Points, PostFilterNominates) {
 }
 
 TEST_F(Points, ReserveUnreserveAndPermit) {
-  const berth_target target = {sizeof(target), 12, nullptr};
+  const berth_target target = {sizeof(target), 12, nullptr, &block_, 2, 0};
   const auto* reserve = plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE);
   EXPECT_EQ(reserve->reserve(plugin_.self(), &cycle_.cycle, &target, nullptr), BERTH_SUCCESS);
-  EXPECT_EQ(Last(), "Reserve 12");
+  EXPECT_EQ(Last(), "Reserve 12 with 300");
   reserve->unreserve(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "Unreserve a");
   g_behavior.answer = Status::Wait("quorum");
@@ -417,7 +443,7 @@ TEST_F(Points, BindGoesThroughTheApiServer) {
   EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, completion_.abi(), nullptr),
             BERTH_PENDING);
   EXPECT_EQ(host_.requests, (std::vector<std::string>{"bind a"}));
-  EXPECT_EQ(host_.binding_done, completion_.abi());
+  EXPECT_EQ(host_.binding_done.id, completion_.abi().id);
   EXPECT_TRUE(completion_.answers.empty());
   host_.api_code = BERTH_UNSUPPORTED;
   EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, completion_.abi(), recorded_.abi()),

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +44,72 @@ TEST_F(HostTest, StringsHaveIds) {
   EXPECT_EQ(host_.Text(id), "zone-a");
   EXPECT_EQ(host_.Find("zone-a"), id);
   EXPECT_EQ(host_.Find("zone-b"), BERTH_ID_NONE);
+  host_.Release(id);
+  EXPECT_EQ(small_.released, (std::vector<berth_id>{id}));
+}
+
+TEST_F(HostTest, AnInternedIdReleasesItselfOnce) {
+  const berth_id id = host_.Intern("zone-a");
+  {
+    InternedId held = host_.InternHeld("zone-a");
+    EXPECT_EQ(held.get(), id);
+    InternedId other = std::move(held);
+    held = std::move(other);
+    EXPECT_EQ(held.get(), id);
+    EXPECT_EQ(InternedId().get(), BERTH_ID_NONE);
+    EXPECT_TRUE(small_.released.empty());
+  }
+  EXPECT_EQ(small_.released, (std::vector<berth_id>{id}));
+}
+
+// A call of a service that the host does not serve names it.
+TEST_F(HostTest, AServiceThatIsNotServedThrows) {
+  testing::SmallHost bare;
+  bare.missing_services = {BERTH_SERVICE_TIMER,   BERTH_SERVICE_API,  BERTH_SERVICE_STRINGS,
+                           BERTH_SERVICE_OBJECTS, BERTH_SERVICE_REFS, BERTH_SERVICE_RANDOM,
+                           BERTH_SERVICE_METRICS, BERTH_SERVICE_LOG};
+  internal::Services services(bare.abi(), &fault_);
+  const Host host(services);
+  const auto text = [](const std::function<void()>& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "did not throw";
+  };
+  const Cycle cycle(cycle_.cycle, services, nullptr, {nullptr, "PostFilter"});
+  const Binding binding(cycle_.binding, {nullptr, "Bind"});
+  Done done(services_, completion_.abi());
+  const auto nothing = [] {};
+  struct Case {
+    const char* service;
+    std::function<void()> call;
+  };
+  const Case kTable[] = {
+      {BERTH_SERVICE_TIMER, [&] { static_cast<void>(Timer(host.timers(), nothing).Start(1s)); }},
+      {BERTH_SERVICE_TIMER, [&] { static_cast<void>(host.timers().Post(nothing)); }},
+      {BERTH_SERVICE_TIMER, [&] { static_cast<void>(host.timers().Now()); }},
+      {BERTH_SERVICE_API, [&] { static_cast<void>(host.api().Bind(binding, done)); }},
+      {BERTH_SERVICE_API, [&] { static_cast<void>(host.api().Event(cycle_.pod, {})); }},
+      {BERTH_SERVICE_STRINGS, [&] { host.Intern("x"); }},
+      {BERTH_SERVICE_STRINGS, [&] { static_cast<void>(host.Text(1)); }},
+      {BERTH_SERVICE_OBJECTS, [&] { host.objects().Get("v1/X", "", "x"); }},
+      {BERTH_SERVICE_REFS, [&] { static_cast<void>(host.Retain(cycle_.pod)); }},
+      {BERTH_SERVICE_RANDOM, [&] { host.random().Next(cycle); }},
+      {"berth.whatif/1", [&] { host.what_if().Begin(cycle, {}, WhatIfMode::kApart); }},
+      {"berth.nominator/1", [&] { static_cast<void>(host.nominator().Clear("u")); }},
+      {"berth.activate/1", [&] { static_cast<void>(host.activate().Pod("u")); }},
+      {"berth.waiting/1", [&] { static_cast<void>(host.waiting().Allow("u")); }},
+  };
+  for (const Case& c : kTable) {
+    EXPECT_EQ(text(c.call), std::string("this host does not serve ") + c.service);
+  }
+  EXPECT_TRUE(done) << "the call can still be completed";
+  EXPECT_FALSE(host.timers());
+  EXPECT_FALSE(host.random());
+  host.log().Info("dropped");
+  host.metrics().Counter("n", "Number.").Observe(1);
 }
 
 TEST_F(HostTest, LogsMessagesAtOrAboveTheLevel) {
@@ -58,8 +125,20 @@ TEST_F(HostTest, MetricsRequireTheirLabels) {
   EXPECT_TRUE(metric);
   metric.Observe(2, {"a"});
   metric.Observe(3);
-  EXPECT_EQ(small_.observed, (std::vector<double>{2})) << "the second call has no label";
+  using Observed = std::vector<std::pair<uint64_t, double>>;
+  const uint64_t handle = 10 + BERTH_METRIC_COUNTER;
+  EXPECT_EQ(small_.observed, (Observed{{handle, 2}})) << "the second call has no label";
   Metric().Observe(1);
+  const Series series = metric.With({"a"});
+  EXPECT_TRUE(series);
+  series.Observe(5);
+  EXPECT_EQ(small_.observed.back(), (std::pair<uint64_t, double>{handle, 5}));
+  EXPECT_FALSE(metric.With({"a", "b"}));
+  small_.series_code = BERTH_BUG;
+  EXPECT_FALSE(metric.With({"b"}));
+  metric.With({"b"}).Observe(1);
+  Series().Observe(1);
+  EXPECT_EQ(small_.observed.size(), 2U);
 }
 
 class ObjectsTest : public HostTest {
@@ -106,20 +185,44 @@ TEST_F(ObjectsTest, AnExceptionStopsTheListAndIsRethrown) {
 
 TEST_F(ObjectsTest, AreRetainedUntilTheLastReference) {
   {
-    ObjectRef ref = host_.objects().Retain(objects_[0]);
+    Ref<berth_object> ref = host_.Retain(objects_[0]);
     EXPECT_TRUE(ref);
     EXPECT_EQ(&*ref, &objects_[0]);
-    ObjectRef other = std::move(ref);
+    Ref<berth_object> other = std::move(ref);
     EXPECT_EQ(Str(other->meta->name), "a");
-    EXPECT_EQ(small_.retained, 1U);
+    EXPECT_EQ(other.get(), &objects_[0]);
+    EXPECT_EQ(small_.retained.size(), 1U);
+    EXPECT_TRUE(small_.retained.contains({BERTH_KIND_OBJECT, &objects_[0]}));
+    other = host_.Retain(objects_[1]);
+    ref = std::move(other);
+    EXPECT_FALSE(Ref<berth_object>());
   }
-  EXPECT_EQ(small_.retained, 0U);
+  EXPECT_TRUE(small_.retained.empty());
+}
+
+TEST_F(ObjectsTest, PodsAndNodesAreRetainedToo) {
+  const berth_node node{};
+  const Pod pod(cycle_.pod);
+  {
+    const Ref<berth_pod> kept_pod = host_.Retain(pod);
+    const Ref<berth_node> kept_node = host_.Retain(node);
+    EXPECT_TRUE(small_.retained.contains({BERTH_KIND_POD, &cycle_.pod}));
+    EXPECT_TRUE(small_.retained.contains({BERTH_KIND_NODE, &node}));
+  }
+  EXPECT_TRUE(small_.retained.empty());
+}
+
+TEST_F(ObjectsTest, WhatIsNoObjectIsNotRetained) {
+  const berth_node node{};
+  small_.no_object = &node;
+  EXPECT_THROW(static_cast<void>(host_.Retain(node)), Error);
+  EXPECT_TRUE(small_.retained.empty());
 }
 
 struct Watcher {
-  void OnClaim(const berth_object* old, const berth_object* now) {
-    if (now == nullptr) throw std::runtime_error("gone");
-    seen.emplace_back(old, now);
+  void OnClaim(const ObjectChange& change) {
+    if (change.now == nullptr) throw std::runtime_error("gone");
+    seen.emplace_back(change.old, change.now);
   }
   std::vector<std::pair<const berth_object*, const berth_object*>> seen;
 };
@@ -127,17 +230,17 @@ struct Watcher {
 TEST_F(ObjectsTest, ChangesCallTheWatchMethod) {
   Watcher watcher;
   ASSERT_TRUE(host_.objects().Watch<&Watcher::OnClaim>("v1/X", &watcher).ok());
-  small_.changed(small_.changed_to, nullptr, &objects_[0]);
+  small_.Change(nullptr, &objects_[0]);
   ASSERT_EQ(watcher.seen.size(), 1U);
   EXPECT_EQ(watcher.seen[0].first, nullptr);
   EXPECT_EQ(watcher.seen[0].second, &objects_[0]);
   EXPECT_FALSE(fault_.set());
-  small_.changed(small_.changed_to, &objects_[0], nullptr);
+  small_.Change(&objects_[0], nullptr);
   EXPECT_TRUE(fault_.set());
   EXPECT_EQ(fault_.text(), "a watch: gone");
 }
 
-TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledOnDestruction) {
+TEST_F(HostTest, TimersFireOncePerStartAndAreCancelledOnDestruction) {
   int fired = 0;
   {
     Timer timer(host_.timers(), [&] { ++fired; });
@@ -147,39 +250,91 @@ TEST_F(HostTest, TimersFireOncePerStartAndAreCanceledOnDestruction) {
     small_.fire(small_.fire_to);
     EXPECT_EQ(fired, 1);
     EXPECT_FALSE(timer.running());
-    EXPECT_EQ(small_.timers_canceled, 0U);
+    EXPECT_EQ(small_.timers_cancelled, 0U);
     EXPECT_TRUE(timer.Start(5s).ok());
   }
-  EXPECT_EQ(small_.timers_canceled, 1U);
+  EXPECT_EQ(small_.timers_cancelled, 1U);
   EXPECT_EQ(host_.timers().Now(), 42ns);
   EXPECT_EQ(host_.timers().WallNow(), 43ns);
 }
 
+TEST_F(HostTest, PostedFunctionsRunOnceWithTheCodeIfTheyTakeIt) {
+  std::vector<berth_code> codes;
+  int runs = 0;
+  const auto with_code = [&](berth_code code) { codes.push_back(code); };
+  const auto without = [&] { ++runs; };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(host_.timers().Post(with_code).ok());
+    EXPECT_TRUE(host_.timers().Post(without).ok());
+  }
+  ASSERT_EQ(small_.posted.size(), 4U);
+  EXPECT_TRUE(codes.empty());
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto [run, to] = small_.posted[i];
+    run(to, i < 2 ? BERTH_SUCCESS : BERTH_CANCELLED);
+  }
+  EXPECT_EQ(codes, (std::vector<berth_code>{BERTH_SUCCESS, BERTH_CANCELLED}));
+  EXPECT_EQ(runs, 1) << "it is not called when the instance ends";
+  small_.post_code = BERTH_CANCELLED;
+  EXPECT_EQ(host_.timers().Post(without).code(), BERTH_CANCELLED);
+  small_.post_code = BERTH_SUCCESS;
+  EXPECT_TRUE(host_.timers().Post([] { throw std::runtime_error("lost"); }).ok());
+  small_.posted.back().first(small_.posted.back().second, BERTH_SUCCESS);
+  EXPECT_EQ(fault_.text(), "a posted function: lost");
+}
+
+TEST_F(HostTest, RandomNumbersBelongToTheCycle) {
+  const Cycle cycle(cycle_.cycle, services_, nullptr, {nullptr, "Filter"});
+  EXPECT_EQ(host_.random().Next(cycle), 100U);
+  EXPECT_EQ(host_.random().Next(cycle), 101U);
+  EXPECT_EQ(host_.random().Below(cycle, 7), 102U % 7);
+}
+
 TEST_F(HostTest, RequestsAreAnsweredOnce) {
   std::vector<std::string> answers;
-  const auto answer = [&](berth_code code, std::string_view body) {
-    answers.push_back(std::to_string(code) + " " + std::string(body));
+  const auto answer = [&](const ApiResult& result) {
+    answers.push_back(std::to_string(result.code()) + " " + std::string(result.body()) + " " +
+                      std::string(result.error()) + " " + std::to_string(result.http_status()) +
+                      " " + std::to_string(result.retry_after().count()));
+    EXPECT_EQ(result.ok(), result.status().ok());
+    EXPECT_TRUE(result.value().absent());
   };
-  EXPECT_TRUE(host_.api().Request("GET", "/version", "", 2ns, answer).ok());
-  small_.answer(small_.answer_to, BERTH_SUCCESS, Str(std::string_view("v1")));
+  const auto send = [&](berth_code code, const char* body, const char* error) {
+    berth_api_result result{};
+    result.struct_size = sizeof result;
+    result.code = code;
+    result.http_status = 200;
+    result.retry_after_ns = 9;
+    result.body = Str(std::string_view(body));
+    result.error = Str(std::string_view(error));
+    small_.answer(small_.answer_to, &result);
+  };
+  EXPECT_TRUE(host_.api().Request({.path = "/version", .timeout = 2ns}, answer).ok());
+  send(BERTH_SUCCESS, "v1", "");
+  EXPECT_TRUE(
+      host_.api()
+          .Request({.verb = "PATCH", .path = "/x", .body = "{}", .content_type = "t"}, answer)
+          .ok());
+  send(BERTH_SUCCESS, "", "");
   EXPECT_TRUE(host_.api().PatchStatus(cycle_.pod, "[]", answer).ok());
-  small_.answer(small_.answer_to, BERTH_CONFLICT, Str(std::string_view("older")));
+  send(BERTH_CONFLICT, "{}", "older");
   EXPECT_TRUE(host_.api().Evict(cycle_.pod, "preempted", answer).ok());
-  small_.answer(small_.answer_to, BERTH_SUCCESS, Str(std::string_view("")));
-  EXPECT_EQ(answers, (std::vector<std::string>{"0 v1", "36 older", "0 "}));
+  send(BERTH_SUCCESS, "", "");
+  EXPECT_EQ(answers, (std::vector<std::string>{"0 v1  200 9", "0   200 9", "36 {} older 200 9",
+                                               "0   200 9"}));
   const Api::EventText text = {"Normal", "Scheduled", "Binding", "note"};
   EXPECT_TRUE(host_.api().Event(cycle_.pod, text).ok());
   EXPECT_TRUE(host_.api().Event(cycle_.pod, cycle_.pod, text).ok());
   EXPECT_EQ(small_.requests,
-            (std::vector<std::string>{"GET /version  2", "patch []", "evict preempted",
-                                      "event 1 Normal Scheduled Binding note",
+            (std::vector<std::string>{"GET /version   2", "PATCH /x t {} 0", "patch []",
+                                      "evict p preempted", "event 1 Normal Scheduled Binding note",
                                       "event 1 1 Normal Scheduled Binding note"}));
   small_.api_code = BERTH_UNSUPPORTED;
   EXPECT_EQ(host_.api().Evict(cycle_.pod, "", answer).code(), BERTH_UNSUPPORTED);
 }
 
 TEST_F(HostTest, ARejectedBindKeepsTheDone) {
-  const Binding binding(cycle_.binding, nullptr);
+  const Binding binding(cycle_.binding, {nullptr, "Bind"});
   small_.api_code = BERTH_UNSUPPORTED;
   Done done(services_, completion_.abi());
   EXPECT_EQ(host_.api().Bind(binding, done).code(), BERTH_UNSUPPORTED);

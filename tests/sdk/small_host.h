@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,7 +39,8 @@ class RecordedStatus {
 
 struct RecordedCompletion {
   std::vector<std::pair<berth_code, std::string>> answers;
-  berth_done* abi() { return reinterpret_cast<berth_done*>(this); }
+  // The id is the address of this object.
+  berth_done abi() { return {nullptr, reinterpret_cast<uint64_t>(this)}; }
 };
 
 // Ids are indices into a list of texts; 0 is "absent".
@@ -52,7 +54,8 @@ class SmallHost {
              Str(std::string_view("small")),
              Str(std::string_view("1")),
              &GetService,
-             &NoteFault};
+             &NoteFault,
+             {1, 2}};
   }
   SmallHost(const SmallHost&) = delete;
   SmallHost& operator=(const SmallHost&) = delete;
@@ -64,6 +67,13 @@ class SmallHost {
     return static_cast<berth_id>(found - texts.begin() + 1);
   }
 
+  // Calls the watcher.
+  void Change(const berth_object* old, const berth_object* now) const {
+    const berth_object_change change = {
+        sizeof(change), 0, (now != nullptr ? now : old)->kind, 0, old, now};
+    changed(changed_to, &change);
+  }
+
   std::vector<std::string> texts;
   std::vector<std::string> log;
   std::vector<std::string> faults;
@@ -73,17 +83,23 @@ class SmallHost {
   uint32_t own_columns = 0;
   uint32_t level = BERTH_LOG_TRACE;
   berth_code api_code = BERTH_SUCCESS;
-  berth_done* binding_done = nullptr;
+  berth_done binding_done = {};
   berth_api_answer answer = nullptr;
   void* answer_to = nullptr;
-  void (*fire)(void* to) = nullptr;
+  void (*fire)(void* to) noexcept = nullptr;
   void* fire_to = nullptr;
-  uint32_t timers_canceled = 0;
+  uint32_t timers_cancelled = 0;
   std::vector<const berth_object*> objects;
-  void (*changed)(void* to, const berth_object* old, const berth_object* now) = nullptr;
+  void (*changed)(void* to, const berth_object_change* change) noexcept = nullptr;
   void* changed_to = nullptr;
-  uint32_t retained = 0;
-  std::vector<double> observed;
+  std::multiset<std::pair<uint32_t, const void*>> retained;  // kind, object
+  const void* no_object = nullptr;                           // what refs.retain refuses
+  std::vector<berth_id> released;
+  std::vector<std::pair<uint64_t, double>> observed;  // series, value
+  berth_code series_code = BERTH_SUCCESS;
+  std::vector<std::pair<void (*)(void* to, berth_code code) noexcept, void*>> posted;
+  berth_code post_code = BERTH_SUCCESS;
+  uint64_t randoms = 0;
 
  private:
   static SmallHost& Of(const berth_host* host) { return *static_cast<SmallHost*>(host->impl); }
@@ -111,6 +127,9 @@ inline void Log(const berth_host* host, uint32_t level, berth_str message,
 inline berth_id Intern(const berth_host* host, berth_str text) noexcept {
   return Of(host).Id(Str(text));
 }
+inline void ReleaseId(const berth_host* host, berth_id id) noexcept {
+  Of(host).released.push_back(id);
+}
 inline berth_id Find(const berth_host* host, berth_str text) noexcept {
   const auto& texts = Of(host).texts;
   const auto found = std::find(texts.begin(), texts.end(), Str(text));
@@ -128,11 +147,11 @@ inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*
   if (found == bound.end()) bound.emplace_back(Str(name));
   return BERTH_SUCCESS;
 }
-inline void Complete(berth_done* done, berth_code code, berth_str reason) noexcept {
-  reinterpret_cast<RecordedCompletion*>(done)->answers.emplace_back(code, Str(reason));
+inline void Complete(berth_done done, berth_code code, berth_str reason) noexcept {
+  reinterpret_cast<RecordedCompletion*>(done.id)->answers.emplace_back(code, Str(reason));
 }
 inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
-                          berth_done* done) noexcept {
+                          berth_done done) noexcept {
   if (Of(host).api_code != BERTH_SUCCESS) return Of(host).api_code;
   Of(host).requests.push_back("bind " + std::string(Str(binding->node_name)));
   Of(host).binding_done = done;
@@ -149,37 +168,51 @@ inline berth_code Patch(const berth_host* host, const berth_pod* /*pod*/, berth_
                         berth_api_answer answer, void* to) noexcept {
   return Send(Of(host), "patch " + std::string(Str(patch)), answer, to);
 }
-inline berth_code Evict(const berth_host* host, const berth_pod* /*pod*/, berth_str message,
+inline berth_code Evict(const berth_host* host, const berth_eviction* eviction,
                         berth_api_answer answer, void* to) noexcept {
-  return Send(Of(host), "evict " + std::string(Str(message)), answer, to);
+  return Send(Of(host),
+              "evict " + std::string(Str(eviction->pod->meta->name)) + " " +
+                  std::string(Str(eviction->message)),
+              answer, to);
 }
-inline berth_code PutEvent(const berth_host* host, const berth_tagged* regarding,
-                           const berth_tagged* related, berth_str type, berth_str reason,
-                           berth_str action, berth_str note) noexcept {
-  std::string text = "event " + std::to_string(regarding->kind);
-  if (related != nullptr) text += " " + std::to_string(related->kind);
-  for (const berth_str part : {type, reason, action, note}) text += " " + std::string(Str(part));
+inline berth_code PutEvent(const berth_host* host, const berth_api_event* event) noexcept {
+  std::string text = "event " + std::to_string(event->regarding->kind);
+  if (event->related != nullptr) text += " " + std::to_string(event->related->kind);
+  for (const berth_str part : {event->type, event->reason, event->action, event->note}) {
+    text += " " + std::string(Str(part));
+  }
   Of(host).requests.push_back(text);
   return BERTH_SUCCESS;
 }
-inline berth_code Request(const berth_host* host, berth_str verb, berth_str path, berth_str body,
-                          int64_t timeout_ns, berth_api_answer answer, void* to) noexcept {
-  return Send(Of(host),
-              std::string(Str(verb)) + " " + std::string(Str(path)) + " " + std::string(Str(body)) +
-                  " " + std::to_string(timeout_ns),
-              answer, to);
+inline berth_code Request(const berth_host* host, const berth_api_request* request,
+                          berth_api_answer answer, void* to) noexcept {
+  std::string text;
+  for (const berth_str part :
+       {request->verb, request->path, request->content_type, request->body}) {
+    text += std::string(Str(part)) + " ";
+  }
+  return Send(Of(host), text + std::to_string(request->timeout_ns), answer, to);
+}
+inline berth_code Post(const berth_host* host, void (*run)(void* to, berth_code code) noexcept,
+                       void* to) noexcept {
+  if (Of(host).post_code != BERTH_SUCCESS) return Of(host).post_code;
+  Of(host).posted.emplace_back(run, to);
+  return BERTH_SUCCESS;
+}
+inline uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
+  return 100 * cycle->id + Of(host).randoms++;
 }
 inline int64_t Now(const berth_host* /*host*/) noexcept { return 42; }
 inline int64_t WallNow(const berth_host* /*host*/) noexcept { return 43; }
-inline berth_code StartTimer(const berth_host* host, int64_t /*after_ns*/, void (*fire)(void* to),
-                             void* to, uint64_t* timer) noexcept {
+inline berth_code StartTimer(const berth_host* host, int64_t /*after_ns*/,
+                             void (*fire)(void* to) noexcept, void* to, uint64_t* timer) noexcept {
   Of(host).fire = fire;
   Of(host).fire_to = to;
   *timer = 7;
   return BERTH_SUCCESS;
 }
 inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexcept {
-  ++Of(host).timers_canceled;
+  ++Of(host).timers_cancelled;
   return BERTH_SUCCESS;
 }
 inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/, berth_str /*ns*/,
@@ -190,59 +223,70 @@ inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/,
   return nullptr;
 }
 inline berth_code ListObjects(const berth_host* host, berth_str kind, berth_str /*ns*/,
-                              int32_t (*each)(void* to, const berth_object*), void* to) noexcept {
+                              int32_t (*each)(void* to, const berth_object*) noexcept,
+                              void* to) noexcept {
   if (Str(kind) == "v1/Unknown") return BERTH_NOT_FOUND;
+  if (Str(kind) == "v1/NotServed") return BERTH_UNSUPPORTED;
   for (const berth_object* object : Of(host).objects) {
     if (each(to, object) == 0) break;
   }
   return BERTH_SUCCESS;
 }
+inline berth_code IsServed(const berth_host* /*host*/, berth_str kind) noexcept {
+  return Str(kind) == "v1/NotServed" ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+}
 inline berth_code WatchObjects(const berth_host* host, berth_str /*kind*/,
-                               void (*change)(void* to, const berth_object* old,
-                                              const berth_object* now),
+                               void (*change)(void* to, const berth_object_change* change) noexcept,
                                void* to) noexcept {
   Of(host).changed = change;
   Of(host).changed_to = to;
   return BERTH_SUCCESS;
 }
-inline berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept {
-  ++Of(host).retained;
-  return reinterpret_cast<berth_object_ref*>(const_cast<berth_object*>(object));
+inline berth_code Retain(const berth_host* host, berth_tagged object) noexcept {
+  if (object.object == Of(host).no_object) return BERTH_BAD_ARGUMENT;
+  Of(host).retained.insert({object.kind, object.object});
+  return BERTH_SUCCESS;
 }
-inline const berth_object* View(const berth_object_ref* ref) noexcept {
-  return reinterpret_cast<const berth_object*>(ref);
-}
-inline void Release(const berth_host* host, berth_object_ref* /*ref*/) noexcept {
-  --Of(host).retained;
+inline void Release(const berth_host* host, berth_tagged object) noexcept {
+  auto& retained = Of(host).retained;
+  const auto found = retained.find({object.kind, object.object});
+  if (found != retained.end()) retained.erase(found);
 }
 inline berth_code DefineMetric(const berth_host* /*host*/, const berth_metric* metric,
                                uint32_t* index) noexcept {
   *index = metric->kind;
   return BERTH_SUCCESS;
 }
-inline void Observe(const berth_host* host, uint32_t /*metric*/, const berth_str* /*labels*/,
-                    double value) noexcept {
-  Of(host).observed.push_back(value);
+inline berth_code SeriesOf(const berth_host* host, uint32_t metric, const berth_str* /*labels*/,
+                           uint64_t* series) noexcept {
+  *series = 10 + metric;
+  return Of(host).series_code;
+}
+inline void Observe(const berth_host* host, uint64_t series, double value) noexcept {
+  Of(host).observed.emplace_back(series, value);
 }
 
 }  // namespace small
 
 inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
                                         const void** service) noexcept {
-  static const berth_strings strings = {sizeof(strings), 0, &small::Intern, &small::Find,
-                                        &small::Text};
+  static const berth_strings strings = {
+      sizeof(strings), 0, &small::Intern, &small::Find, &small::Text, &small::ReleaseId};
+  static const berth_refs refs = {sizeof(refs), 0, &small::Retain, &small::Release};
+  static const berth_random random = {sizeof(random), 0, &small::NextRandom};
   static const berth_columns columns = {sizeof(columns), 0, &small::BindColumn};
   static const berth_completion completion = {sizeof(completion), 0, &small::Complete};
   static const berth_api api = {
       sizeof(api),    0, &small::ApiBind, &small::Patch, &small::Evict, &small::PutEvent,
       &small::Request};
   static const berth_timer timer = {
-      sizeof(timer), 0, &small::Now, &small::WallNow, &small::StartTimer, &small::CancelTimer};
-  static const berth_objects objects = {sizeof(objects),      0,
-                                        &small::GetObject,    &small::ListObjects,
-                                        &small::WatchObjects, &small::Retain,
-                                        &small::View,         &small::Release};
-  static const berth_metrics metrics = {sizeof(metrics), 0, &small::DefineMetric, &small::Observe};
+      sizeof(timer),       0,           &small::Now, &small::WallNow, &small::StartTimer,
+      &small::CancelTimer, &small::Post};
+  static const berth_objects objects = {sizeof(objects),   0,
+                                        &small::GetObject, &small::ListObjects,
+                                        &small::IsServed,  &small::WatchObjects};
+  static const berth_metrics metrics = {sizeof(metrics), 0, &small::DefineMetric, &small::SeriesOf,
+                                        &small::Observe};
   static thread_local berth_log log = {};
   SmallHost& self = Of(host);
   log = {sizeof(log), 0, &self.level, &small::Log};
@@ -250,7 +294,8 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
       {BERTH_SERVICE_LOG, &log},         {BERTH_SERVICE_STRINGS, &strings},
       {BERTH_SERVICE_COLUMNS, &columns}, {BERTH_SERVICE_COMPLETION, &completion},
       {BERTH_SERVICE_API, &api},         {BERTH_SERVICE_TIMER, &timer},
-      {BERTH_SERVICE_OBJECTS, &objects}, {BERTH_SERVICE_METRICS, &metrics}};
+      {BERTH_SERVICE_OBJECTS, &objects}, {BERTH_SERVICE_METRICS, &metrics},
+      {BERTH_SERVICE_REFS, &refs},       {BERTH_SERVICE_RANDOM, &random}};
   const auto& missing = self.missing_services;
   if (std::find(missing.begin(), missing.end(), id) != missing.end()) return BERTH_UNSUPPORTED;
   for (const auto& [name, found] : served) {
@@ -310,7 +355,7 @@ struct SmallCycle {
   berth_resources request = {};
   berth_affinity affinity = {};
   berth_pod pod = {};
-  State state = {};
+  ::berth::internal::StateSlot<State> state = State{};
   void* slots[1] = {&state};
   uint32_t cancel = 0;
   berth_cycle cycle = {};

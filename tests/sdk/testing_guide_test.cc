@@ -41,7 +41,7 @@ class DeviceGuard : public berth::Plugin {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<State>().devices = cycle.Bind<int64_t>(column_);
+    cycle.Emplace<State>().devices = cycle.Bind<int64_t>(column_);
     return berth::Status::Success();
   }
 
@@ -245,6 +245,12 @@ TEST(TestingGuide, LogAndMetrics) {
   EXPECT_EQ(plugin.log()[0].message, "released");
   EXPECT_EQ(plugin.log()[0].pairs.at("pod"), "p");
   EXPECT_EQ(plugin.metrics().at("pairs_released_total").observations.size(), 1U);
+}
+
+TEST(TestingGuide, RequestsToTheScheduler) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}, .plugin = "acme.Pairs"});
+  plugin.Place(MakePod("p")).Unreserve("a");
+  EXPECT_EQ(plugin.scheduling().activated(), (std::vector<std::string>{"uid-p"}));
 }
 
 TEST(TestingGuide, AFakeService) {

@@ -28,6 +28,7 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
   if (name == BERTH_POINT_PRE_SCORE) return given(parts.pre_score);
   if (name == BERTH_POINT_SCORE) return given(parts.score);
   if (name == BERTH_POINT_QUEUE_SORT) return given(parts.queue_sort);
+  if (name == BERTH_POINT_QUEUE_SORT_2) return given(parts.queue_sort_2);
   if (name == BERTH_POINT_ENQUEUE_EXTENSIONS) return given(parts.enqueue_extensions);
   if (name == BERTH_POINT_PERMIT) return given(parts.permit);
   if (name == BERTH_POINT_RESERVE) return given(parts.reserve);
@@ -133,6 +134,7 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
   add(parts.pre_score, BERTH_POINT_PRE_SCORE);
   add(parts.score, BERTH_POINT_SCORE);
   add(parts.queue_sort, BERTH_POINT_QUEUE_SORT);
+  add(parts.queue_sort_2, BERTH_POINT_QUEUE_SORT_2);
   add(parts.enqueue_extensions, BERTH_POINT_ENQUEUE_EXTENSIONS);
   add(parts.permit, BERTH_POINT_PERMIT);
   add(parts.reserve, BERTH_POINT_RESERVE);
@@ -191,7 +193,7 @@ Parts CorrectFilter() {
   Parts parts;
   parts.columns = {{sizeof(berth_column_request), 0, "alloc.cpu", BERTH_TYPE_I64, 0},
                    {sizeof(berth_column_request), 0, "req.cpu", BERTH_TYPE_I64, 0}};
-  parts.filter = {sizeof(berth_filter), 0, &kOnRequests, &FilterByCpu};
+  parts.filter = {sizeof(berth_filter), 0, &kOnRequests, &FilterByCpu, nullptr};
   return parts;
 }
 
@@ -214,7 +216,7 @@ Parts CorrectState() {
                   },
                   [](void* at) noexcept { delete static_cast<Count*>(at)->pods; }}};
   parts.pre_filter = {sizeof(berth_pre_filter), 0, &CountPods, &ChangeCount<1>, &ChangeCount<-1>};
-  parts.filter = {sizeof(berth_filter), 0, &kOnOthers, &FilterByCount};
+  parts.filter = {sizeof(berth_filter), 0, &kOnOthers, &FilterByCount, nullptr};
   return parts;
 }
 

@@ -25,6 +25,7 @@ struct Parts {
   berth_pre_score pre_score{};
   berth_score score{};
   berth_queue_sort queue_sort{};
+  berth_queue_sort_2 queue_sort_2{};
   berth_enqueue_extensions enqueue_extensions{};
   berth_permit permit{};
   berth_reserve reserve{};

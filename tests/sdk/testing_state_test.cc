@@ -118,8 +118,8 @@ TEST(Dependence, AcceptsWhatTheSignatureCovers) {
   };
   static constexpr berth_dependence kSigned{
       sizeof(berth_dependence), BERTH_DEPENDS_NODE, 0,
-      [](void*, const berth_cycle* cycle, uint64_t* signature) noexcept -> berth_code {
-        *signature = cycle->pod->meta->name.len;
+      [](void*, const berth_cycle* cycle, berth_signature* signature) noexcept -> berth_code {
+        *signature = {0, cycle->pod->meta->name.len};
         return BERTH_SUCCESS;
       },
       nullptr};
@@ -129,8 +129,8 @@ TEST(Dependence, AcceptsWhatTheSignatureCovers) {
 TEST(Dependence, AcceptsASignatureOfThePreFilterState) {
   static constexpr berth_dependence kSigned{
       sizeof(berth_dependence), BERTH_DEPENDS_NODE, 0,
-      [](void*, const berth_cycle* cycle, uint64_t* signature) noexcept -> berth_code {
-        *signature = static_cast<uint64_t>(**static_cast<int64_t**>(cycle->slots[0]));
+      [](void*, const berth_cycle* cycle, berth_signature* signature) noexcept -> berth_code {
+        *signature = {static_cast<uint64_t>(**static_cast<int64_t**>(cycle->slots[0])), 0};
         return BERTH_SUCCESS;
       },
       nullptr};

@@ -63,7 +63,7 @@ void Audit::CheckReservations() {
 // ---- ClientObserver -----------------------------------------------------------------------------
 
 void Audit::OnDelivered(const WatchEvent& event) {
-  if (event.type == WatchType::kSynced) return;
+  if (!event.has_object()) return;
   const bool is_deleted = event.type == WatchType::kDeleted;
   if (const PodRef* pod = std::get_if<PodRef>(&event.object)) {
     trace_.Line("event: pod ", (*pod)->name(), is_deleted ? " deleted, " : ", ", (*pod)->uid(),

@@ -109,8 +109,10 @@ class Chaos : public berth::Plugin {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    State& state = cycle.State<State>();
-    if (!state.pod.empty()) host_.log().Error("state not fresh", {{"uid", cycle.pod().uid()}});
+    if (cycle.TryState<State>() != nullptr) {
+      host_.log().Error("state not fresh", {{"uid", cycle.pod().uid()}});
+    }
+    State& state = cycle.Emplace<State>();
     state.pod = cycle.pod().uid();
     state.alive = alive_;
     return Misbehave(cycle.pod(), "prefilter");
@@ -146,13 +148,13 @@ class Chaos : public berth::Plugin {
   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& /*target*/) {
     const berth::Pod pod = cycle.pod();
     host_.log().Info("Reserve", {{"uid", pod.uid()}});
-    CheckState(cycle.State<State>(), pod);
+    CheckState(cycle.TryState<State>(), pod);
     const berth::Status status = MisbehaveInReserve(pod);
     if (status.ok()) host_.log().Info("Reserved", {{"uid", pod.uid()}});
     return status;
   }
   void Unreserve(const berth::Binding& binding) {
-    CheckState(binding.State<State>(), binding.pod());
+    CheckState(binding.TryState<State>(), binding.pod());
     host_.log().Info("Unreserve", {{"uid", binding.pod().uid()}});
   }
 
@@ -213,7 +215,7 @@ class Chaos : public berth::Plugin {
   }
 
   void PostBind(const berth::Binding& binding) {
-    CheckState(binding.State<State>(), binding.pod());
+    CheckState(binding.TryState<State>(), binding.pod());
     host_.log().Info("PostBind", {{"uid", binding.pod().uid()}});
   }
 
@@ -224,8 +226,9 @@ class Chaos : public berth::Plugin {
 
   // Logs an error if `state` is not the state of this pod's cycle. The host passes the state of an
   // attempt on to its binding.
-  void CheckState(const State& state, berth::Pod pod) {
-    if (state.pod != pod.uid()) host_.log().Error("state of another cycle", {{"uid", pod.uid()}});
+  void CheckState(const State* state, berth::Pod pod) {
+    if (state != nullptr && state->pod == pod.uid()) return;
+    host_.log().Error("state of another cycle", {{"uid", pod.uid()}});
   }
 
   berth::Status MisbehaveInReserve(berth::Pod pod) {
@@ -287,7 +290,7 @@ class Chaos : public berth::Plugin {
     });
     if (victim == nullptr) return false;
     out.Nominate(where);
-    const auto answered = [](berth_code /*code*/, std::string_view /*body*/) {};
+    const auto answered = [](const berth::ApiResult& /*result*/) {};
     return host_.api().Evict(*victim, "chaos makes room", answered).ok();
   }
 

@@ -67,7 +67,7 @@ class FaultyClient::WatchStream final : public WatchSink {
   void OnEvents(std::span<WatchEvent> events) override {
     for (WatchEvent& event : events) {
       if (client_.stopped_) return;
-      if (event.type == WatchType::kSynced) {
+      if (!event.has_object()) {
         is_synced_ = true;
       } else {
         Apply(cluster_objects_, event);
@@ -114,7 +114,7 @@ class FaultyClient::WatchStream final : public WatchSink {
   static void Apply(Objects& objects, const WatchEvent& event) {
     if (event.type == WatchType::kDeleted) {
       objects.erase(Base(event.object).Key());
-    } else if (event.type != WatchType::kSynced) {
+    } else if (event.has_object()) {
       objects.insert_or_assign(Base(event.object).Key(), event.object);
     }
   }

@@ -1,17 +1,10 @@
 /* Keeps a share of every node's memory free for bursts, except for pods of high priority, and
- * prefers nodes with more free memory. Plain C11; it needs only <berth/abi.h>. */
+ * prefers nodes with more free memory. Plain C11; it needs only <berth/plugin_c.h>. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <berth/abi.h>
-
-/* The host reads this before it runs any code of this library. The entry below states the same
- * facts. */
-BERTH_NOTE(
-    "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"acme.MemoryHeadroom\","
-    "\"version\":\"1.0.0\","
-    "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"]}]}");
+#include <berth/plugin_c.h>
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 
@@ -39,8 +32,7 @@ static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), _Alignof
                                      "acme.MemoryHeadroom.state/1", NULL, NULL, NULL}};
 
 /* The texts of the reasons. Bit i of a verdict means reason i. */
-static const char kNoHeadroom[] = "Insufficient memory headroom";
-static const berth_str kReasons[] = {{kNoHeadroom, sizeof kNoHeadroom - 1}};
+static const berth_str kReasons[] = {BERTH_STR_INIT("Insufficient memory headroom")};
 
 /* The data that the results depend on. The host may reuse a result until this data changes. */
 static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_NODE_PODS,
@@ -49,20 +41,12 @@ static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEP
 
 /* ---- Extension points ------------------------------------------------------------------------ */
 
-static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
-  const berth_column* from = &block->columns[column];
-  return *(const int64_t*)((const char*)from->data + (uint64_t)i * from->stride);
-}
-
 /* Returns the memory of node i that is free with the pod on it, or less than 0 if the pod does not
  * fit. Amounts may be as large as 2^63-1, so the request is not subtracted from less than 0. */
 static int64_t MemoryLeft(const berth_block* block, uint32_t i, int64_t request) {
-  const int64_t free = I64(block, kAllocMemory, i) - I64(block, kReqMemory, i);
+  const int64_t free =
+      BERTH_CELL(int64_t, block, kAllocMemory, i) - BERTH_CELL(int64_t, block, kReqMemory, i);
   return free < 0 ? free : free - request;
-}
-
-static uint32_t Selected(const berth_block* block, uint32_t k) {
-  return block->selected != NULL ? block->selected[k] : k;
 }
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
@@ -80,9 +64,8 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
                          berth_filter_out* out, berth_status* status) {
   const State* state = cycle->slots[0];
   (void)self, (void)status;
-  for (uint32_t k = 0; k < block->n_selected; ++k) {
-    const uint32_t i = Selected(block, k);
-    const int64_t alloc = I64(block, kAllocMemory, i);
+  BERTH_FOR_EACH_SELECTED(block, i) {
+    const int64_t alloc = BERTH_CELL(int64_t, block, kAllocMemory, i);
     const int64_t left = MemoryLeft(block, i, state->memory);
     const int rejected = left < alloc / 100 * state->percent;
     out->codes[i] = rejected ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
@@ -96,9 +79,8 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
                         int64_t* out, berth_status* status) {
   const int64_t memory = cycle->pod->request->memory;
   (void)self, (void)status;
-  for (uint32_t k = 0; k < block->n_selected; ++k) {
-    const uint32_t i = Selected(block, k);
-    const int64_t alloc = I64(block, kAllocMemory, i);
+  BERTH_FOR_EACH_SELECTED(block, i) {
+    const int64_t alloc = BERTH_CELL(int64_t, block, kAllocMemory, i);
     const int64_t left = MemoryLeft(block, i, memory);
     out[i] = left <= 0 || alloc < 100 ? 0 : left / (alloc / 100);
     if (out[i] > BERTH_SCORE_MAX) out[i] = BERTH_SCORE_MAX;
@@ -107,17 +89,9 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 }
 
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, NULL, NULL};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter, NULL};
 static const berth_score kScore = {
     sizeof(berth_score), 0, BERTH_NORMALIZE_NONE, 0, &kDependence, Score, NULL};
-
-static const void* GetPoint(const berth_plugin* plugin, const char* id) {
-  (void)plugin;
-  if (strcmp(id, BERTH_POINT_PRE_FILTER) == 0) return &kPreFilter;
-  if (strcmp(id, BERTH_POINT_FILTER) == 0) return &kFilter;
-  if (strcmp(id, BERTH_POINT_SCORE) == 0) return &kScore;
-  return NULL;
-}
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
@@ -160,6 +134,13 @@ static int ReadInt(const berth_values* reader, const berth_value* args, const In
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
+static const char* const kServices[] = {BERTH_SERVICE_VALUES, NULL};
+#define POINTS(POINT) POINT(PRE_FILTER, kPreFilter), POINT(FILTER, kFilter), POINT(SCORE, kScore)
+BERTH_LIBRARY(
+    "acme.MemoryHeadroom", "1.0.0", POINTS, Create,
+    .about = "Keeps a share of every node's memory free, except for pods of high priority.",
+    .services = kServices, .args_schema = kSchema);
+
 static void Destroy(berth_plugin* plugin) { free(plugin->self); }
 
 static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
@@ -179,34 +160,11 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   *plugin = made;
   plugin->abi.struct_size = sizeof plugin->abi;
   plugin->abi.self = plugin;
-  plugin->abi.columns = (berth_array){kColumnRequests, kColumns, sizeof kColumnRequests[0]};
-  plugin->abi.slots = (berth_array){kSlots, 1, sizeof kSlots[0]};
-  plugin->abi.reasons = (berth_array){kReasons, 1, sizeof kReasons[0]};
-  plugin->abi.get_point = GetPoint;
+  plugin->abi.columns = BERTH_ARRAY_OF(kColumnRequests);
+  plugin->abi.slots = BERTH_ARRAY_OF(kSlots);
+  plugin->abi.reasons = BERTH_ARRAY_OF(kReasons);
+  plugin->abi.get_point = berth_get_point;
   plugin->abi.destroy = Destroy;
   *out = &plugin->abi;
   return BERTH_SUCCESS;
 }
-
-static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_SCORE,
-                                      NULL};
-static const char* const kServices[] = {BERTH_SERVICE_VALUES, NULL};
-static const berth_plugin_info kInfo = {
-    .struct_size = sizeof(berth_plugin_info),
-    .name = "acme.MemoryHeadroom",
-    .version = "1.0.0",
-    .about = "Keeps a share of every node's memory free, except for pods of high priority.",
-    .points = kPoints,
-    .services = kServices,
-    .args_schema = kSchema};
-static const berth_plugin_info* const kPlugins[] = {&kInfo};
-
-const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
-                                    .struct_size = sizeof(berth_entry),
-                                    .abi_major = BERTH_ABI_MAJOR,
-                                    .abi_minor = BERTH_ABI_MINOR,
-                                    .min_host_minor = 0,
-                                    .pointer_bits = 64,
-                                    .n_plugins = 1,
-                                    .plugins = kPlugins,
-                                    .create = Create};

@@ -7,6 +7,9 @@
 namespace berth::host {
 namespace {
 
+constexpr std::string_view kUnknownFormat =
+    "the body of the request was in an unknown format - accepted media types include: ";
+
 std::string Concat(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) text.append(part);
@@ -76,6 +79,14 @@ Status InvalidError(std::string_view kind, std::string_view name, std::string_vi
                     std::string_view why) {
   return Status::InvalidArgument(
       Concat({ShortKind(kind), " \"", name, "\" is invalid: ", field, ": ", why}));
+}
+
+Status MediaTypeError(std::string_view accepted) {
+  return Status::Unsupported(Concat({kUnknownFormat, accepted}));
+}
+
+bool IsMediaTypeError(const Status& error) {
+  return error.code() == ErrorCode::kUnsupported && error.message().starts_with(kUnknownFormat);
 }
 
 bool IsInvalidError(const Status& error) {

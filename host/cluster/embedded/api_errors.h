@@ -43,6 +43,12 @@ Status StaleError(std::string_view kind, std::string_view name);
 Status InvalidError(std::string_view kind, std::string_view name, std::string_view field,
                     std::string_view why);
 
+// `the body of the request was in an unknown format - accepted media types include: ...`
+Status MediaTypeError(std::string_view accepted);
+
+// Returns whether MediaTypeError() made the error.
+bool IsMediaTypeError(const Status& error);
+
 // Returns whether InvalidError() made the error: the object was decoded, but its content was
 // rejected.
 bool IsInvalidError(const Status& error);

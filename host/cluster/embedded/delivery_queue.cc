@@ -19,7 +19,7 @@ DeliveryQueue::~DeliveryQueue() {
 }
 
 std::unique_ptr<Watch> DeliveryQueue::StartWatch(std::string_view kind, WatchSink& sink,
-                                                 std::vector<AnyObject> existing) {
+                                                 std::vector<AnyObject> existing, WatchType last) {
   const uint64_t watch = ++last_watch_;
   ++open_watches_;
   auto handle = std::make_unique<WatchHandle>(*this, watch);
@@ -29,7 +29,7 @@ std::unique_ptr<Watch> DeliveryQueue::StartWatch(std::string_view kind, WatchSin
   for (AnyObject& object : existing) {
     waiting_.push_back(WatchDelivery{watch, {WatchType::kAdded, std::move(object), {}, false}});
   }
-  waiting_.push_back(WatchDelivery{watch, {WatchType::kSynced, {}, {}, false}});
+  waiting_.push_back(WatchDelivery{watch, {last, {}, {}, false}});
   return handle;
 }
 

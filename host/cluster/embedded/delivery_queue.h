@@ -32,10 +32,11 @@ class DeliveryQueue {
   DeliveryQueue(const DeliveryQueue&) = delete;
   DeliveryQueue& operator=(const DeliveryQueue&) = delete;
 
-  // Starts a watch of `kind`. Adds a kAdded event for each object in `existing`, and kSynced. After
-  // Stop() it adds nothing.
+  // Starts a watch of `kind`. Adds a kAdded event for each object in `existing`, and an event of
+  // type `last`, kSynced or kNotServed. After Stop() it adds nothing.
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink,
-                                                  std::vector<AnyObject> existing);
+                                                  std::vector<AnyObject> existing,
+                                                  WatchType last = WatchType::kSynced);
   // Adds `event` for every watch of `kind`.
   void Notify(std::string_view kind, const WatchEvent& event);
   // Adds the call of `answer` with `result`. Does nothing if `answer` is empty.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/json_text.h"
+#include "host/base/text.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/object_json.h"
 #include "host/cluster/embedded/status_object.h"
@@ -118,16 +119,46 @@ Result<std::optional<int64_t>> ReadDeleteOptions(const ApiRequest& request, std:
   return grace_seconds;
 }
 
+// ---- Media types --------------------------------------------------------------------------------
+
+// Returns the media type of the body without its parameters.
+std::string MediaType(const ApiRequest& request) {
+  std::string_view type = request.ContentType();
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return ToLower(type);
+}
+
+// Returns an error if the body has a media type that the request does not accept.
+Status CheckMediaType(const ApiRequest& request, bool is_pod_status) {
+  const std::string type = MediaType(request);
+  if (request.verb != "PATCH") {
+    const bool ok = request.body.empty() || type == kJson;
+    return ok ? Status() : MediaTypeError(kJson);
+  }
+  const bool ok = type == kMergePatch || (is_pod_status && type == kStrategicMergePatch);
+  if (ok) return {};
+  std::string accepted(kMergePatch);
+  if (is_pod_status) accepted.append(", ").append(kStrategicMergePatch);
+  return MediaTypeError(accepted);
+}
+
 bool HasJsonText(std::string_view kind) { return kind != kPodKind && kind != kNodeKind; }
 
 }  // namespace
 
-Result<std::string> EmbeddedApi::Serve(const ApiRequest& request) {
+ApiResponse EmbeddedApi::Serve(const ApiRequest& request) {
   const Result<ApiPath> path = ApiPath::Parse(request.path);
   const Result<Json> answer = path.ok() ? Answer(*path, request) : path.status();
-  if (answer.ok()) return DumpJson(*answer);
-  return Status(answer.status().code(),
-                StatusObject(answer.status(), path.ok() ? *path : ApiPath{}));
+  ApiResponse response{.status = answer.status(), .content_type = std::string(kJson)};
+  if (answer.ok()) {
+    response.http_status = request.verb == "POST" ? 201 : 200;
+    response.body = DumpJson(*answer);
+  } else {
+    response.http_status = HttpStatusOf(response.status);
+    response.body = StatusObject(response.status, path.ok() ? *path : ApiPath{});
+  }
+  return response;
 }
 
 Result<Json> EmbeddedApi::Answer(const ApiPath& path, const ApiRequest& request) {
@@ -143,6 +174,7 @@ Result<Json> EmbeddedApi::Answer(const ApiPath& path, const ApiRequest& request)
     return NotServed(request, "the text of pods and nodes is not stored");
   }
   if (Status status = CheckQuery(request, path.query); !status.ok()) return status;
+  if (Status status = CheckMediaType(request, is_status); !status.ok()) return status;
   if (is_status) return PatchPodStatus(path, request);
   return Dispatch(path, kind, request);
 }
@@ -241,8 +273,6 @@ Result<Json> EmbeddedApi::Replace(const ApiPath& path, const std::string& kind, 
 
 Result<Json> EmbeddedApi::Patch(const ApiPath& path, const std::string& kind,
                                 const ApiRequest& request) {
-  if (request.patch != PatchKind::kMerge)
-    return NotServed(request, "only merge patches are supported");
   Result<Json> patch = ParseBody(request.body);
   if (!patch.ok()) return patch;
   Result<Json> json = Get(path, kind);
@@ -255,7 +285,9 @@ Result<Json> EmbeddedApi::PatchPodStatus(const ApiPath& path, const ApiRequest& 
   Result<Json> body = ParseBody(request.body);
   if (!body.ok()) return body;
   StatusPatch patch;
-  Status status = patch.Read(*body, request.patch, cluster_.clock().NowNs());
+  const PatchKind kind =
+      MediaType(request) == kMergePatch ? PatchKind::kMerge : PatchKind::kStrategicMerge;
+  Status status = patch.Read(*body, kind, cluster_.clock().NowNs());
   if (!status.ok()) return status;
   status = cluster_.PatchStatus({path.ns, path.name, patch.uid()}, patch.patch());
   if (!status.ok()) return status;

@@ -21,7 +21,8 @@ namespace berth::host {
 //   PUT      A whole object of any kind.
 //   PATCH    A JSON merge patch of every kind except Pod and Node. In the status of a pod, a patch
 //            may change nominatedNodeName, and a strategic merge patch also the conditions
-//            PodScheduled and DisruptionTarget; any other field is rejected with its name.
+//            PodScheduled and DisruptionTarget; any other field is rejected with its name. Other
+//            patches are rejected with 415.
 //   DELETE   Any object; a pod with its own grace period, or that of the options. The options may
 //            require a uid and a resourceVersion.
 //
@@ -30,11 +31,15 @@ namespace berth::host {
 // (use Client::StartWatch) and query parameters other than pretty, fieldManager and timeout, which
 // do not change the response, and limit, which a server may ignore.
 //
-// Returns: JSON: the object as stored, or a list. A request that writes a pod or node returns the
-//          received text with the fields that the server sets. A request that patches a status or
-//          deletes an object returns only the metadata (PartialObjectMetadata).
-// Errors: as for Client::Request: for any path and body, the message is a Status object (see
-//         StatusObject).
+// Bodies are JSON. The parameters of a media type (charset) are ignored, and any other media type
+// is rejected with 415.
+//
+// Returns: the HTTP status of an API server, with JSON: the object as stored, or a list. A request
+//          that writes a pod or node returns the received text with the fields that the server
+//          sets. A request that patches a status or deletes an object returns only the metadata
+//          (PartialObjectMetadata).
+// Errors: as for Client::Request: for any path and body, the body of the response is a Status
+//         object (see StatusObject).
 // Threading: as for the cluster.
 // Lifetime:  the cluster and the decoder outlive this object.
 class EmbeddedApi {
@@ -42,7 +47,7 @@ class EmbeddedApi {
   EmbeddedApi(EmbeddedCluster& cluster, Decoder& decoder) : cluster_(cluster), decoder_(decoder) {}
 
   // Serves a request. Used as EmbeddedCluster::Options::serve.
-  Result<std::string> Serve(const ApiRequest& request);
+  ApiResponse Serve(const ApiRequest& request);
 
  private:
   using Json = nlohmann::ordered_json;

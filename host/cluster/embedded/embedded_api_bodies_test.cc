@@ -133,8 +133,7 @@ TEST_F(BodiesTest, RejectsAStatusPatchWithFieldsOfTheWrongType) {
         R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","message":{}}]}})",
         R"({"status":{"conditions":[{"type":1,"status":"True"}]}})",
         R"({"status":{"conditions":[null]}})", R"({"metadata":null})", R"({"status":null})"}) {
-    EXPECT_THAT(Send("PATCH", path, patch, PatchKind::kStrategicMerge),
-                StartsWith("400 BadRequest: "))
+    EXPECT_THAT(Send("PATCH", path, patch, kStrategicMergePatch), StartsWith("400 BadRequest: "))
         << patch;
   }
   EXPECT_EQ(cluster_.FindPod("default", "p")->view().conditions.count, 0U);

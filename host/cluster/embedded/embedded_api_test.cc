@@ -95,8 +95,6 @@ TEST_F(EmbeddedApiTest, AMergePatchChangesOnlyItsFields) {
               StartsWith("409 Conflict: Operation cannot be fulfilled"));
   EXPECT_THAT(Send("PATCH", path, R"({"metadata":{"name":"b"}})"),
               StartsWith("400 BadRequest: the name of the object (b)"));
-  EXPECT_THAT(Send("PATCH", path, R"({"spec":{}})", PatchKind::kStrategicMerge),
-              StartsWith("405 MethodNotAllowed: "));
   EXPECT_THAT(Send("PATCH", std::string(kNodes) + "/b", "{}"), StartsWith("404 NotFound: "));
 }
 
@@ -243,14 +241,49 @@ TEST_F(EmbeddedApiTest, IgnoresParametersThatDoNotChangeTheResponse) {
 
 TEST_F(EmbeddedApiTest, AnErrorIsAStatusObject) {
   Send("POST", kNodes, CsiNode("a"));
-  const Result<std::string> answer =
+  const ApiResponse answer =
       api_.Serve({.verb = "GET", .path = std::string(kNodes) + "/b", .body = ""});
-  ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.status().code(), ErrorCode::kNotFound);
-  EXPECT_EQ(answer.status().message(),
+  EXPECT_EQ(answer.status, Status::NotFound("csinodes.storage.k8s.io \"b\" not found"));
+  EXPECT_EQ(answer.http_status, 404U);
+  EXPECT_EQ(answer.body,
             R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
             R"("message":"csinodes.storage.k8s.io \"b\" not found","reason":"NotFound",)"
             R"("details":{"name":"b","group":"storage.k8s.io","kind":"csinodes"},"code":404})");
+}
+
+TEST_F(EmbeddedApiTest, RejectsBodiesOfAnotherMediaType) {
+  Send("POST", kNodes, CsiNode("a"));
+  AddPod("p", "");
+  const std::string object = std::string(kNodes) + "/a";
+  const std::string status = "/api/v1/namespaces/default/pods/p/status";
+  struct Case {
+    const char* name;
+    const char* verb;
+    std::string path;
+    std::string_view type;
+    bool accepted;
+  };
+  const Case kTable[] = {
+      {"JSON", "PUT", object, "application/json", true},
+      {"JSON with a parameter", "PUT", object, "Application/JSON ; charset=utf-8", true},
+      {"a patch as an object", "PUT", object, kMergePatch, false},
+      {"YAML", "POST", kNodes, "application/yaml", false},
+      {"protobuf", "DELETE", object, "application/vnd.kubernetes.protobuf", false},
+      {"a merge patch", "PATCH", object, kMergePatch, true},
+      {"JSON as a patch", "PATCH", object, kJson, false},
+      {"a strategic merge patch of an object", "PATCH", object, kStrategicMergePatch, false},
+      {"a strategic merge patch of a status", "PATCH", status, kStrategicMergePatch, true},
+      {"a JSON patch of a status", "PATCH", status, "application/json-patch+json", false},
+  };
+  for (const Case& c : kTable) {
+    const bool is_patch = std::string_view(c.verb) == "PATCH";
+    const std::string answer = Send(c.verb, c.path, is_patch ? "{}" : CsiNode("a"), c.type);
+    constexpr const char* kRejected =
+        "415 UnsupportedMediaType: the body of the request was in an unknown format - accepted "
+        "media types include: application/";
+    EXPECT_EQ(answer.starts_with(kRejected), !c.accepted) << c.name << ": " << answer;
+    EXPECT_EQ(answer.starts_with("{"), c.accepted) << c.name << ": " << answer;
+  }
 }
 
 // ---- Pods and nodes -----------------------------------------------------------------------------
@@ -276,8 +309,8 @@ class StatusPatchTest : public EmbeddedApiTest {
  protected:
   StatusPatchTest() { AddPod("p", "", R"(,"uid":"u")"); }
 
-  std::string Patch(const std::string& body, PatchKind kind = PatchKind::kStrategicMerge) {
-    return Send("PATCH", "/api/v1/namespaces/default/pods/p/status", body, kind);
+  std::string Patch(const std::string& body, std::string_view type = kStrategicMergePatch) {
+    return Send("PATCH", "/api/v1/namespaces/default/pods/p/status", body, type);
   }
   PodRef pod() const { return cluster_.FindPod("default", "p"); }
   // Returns the conditions as texts such as "PodScheduled=2 Unschedulable".
@@ -293,11 +326,11 @@ class StatusPatchTest : public EmbeddedApiTest {
 };
 
 TEST_F(StatusPatchTest, SetsAndClearsTheNomination) {
-  for (const PatchKind kind : {PatchKind::kMerge, PatchKind::kStrategicMerge}) {
-    EXPECT_THAT(Patch(R"({"metadata":{"uid":"u"},"status":{"nominatedNodeName":"n1"}})", kind),
+  for (const std::string_view type : {kMergePatch, kStrategicMergePatch}) {
+    EXPECT_THAT(Patch(R"({"metadata":{"uid":"u"},"status":{"nominatedNodeName":"n1"}})", type),
                 HasSubstr(R"("kind":"PartialObjectMetadata")"));
     EXPECT_EQ(pod()->nominated_node(), "n1");
-    Patch(R"({"status":{"nominatedNodeName":null}})", kind);
+    Patch(R"({"status":{"nominatedNodeName":null}})", type);
     EXPECT_EQ(pod()->nominated_node(), "");
   }
 }
@@ -335,7 +368,7 @@ TEST_F(StatusPatchTest, RejectsUnsupportedFieldsByName) {
     EXPECT_EQ(Patch(body),
               std::string("405 MethodNotAllowed: the embedded cluster does not patch ") + field);
   }
-  EXPECT_EQ(Patch(R"({"status":{"conditions":[]}})", PatchKind::kMerge),
+  EXPECT_EQ(Patch(R"({"status":{"conditions":[]}})", kMergePatch),
             "405 MethodNotAllowed: the embedded cluster does not patch /status/conditions");
 }
 

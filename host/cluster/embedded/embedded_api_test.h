@@ -3,6 +3,7 @@
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -20,12 +21,17 @@ class EmbeddedApiTest : public EmbeddedTest {
   // Sends a request and returns the response, or the Status object of an error as a text such as
   // "404 NotFound: message".
   std::string Send(const std::string& verb, const std::string& path, const std::string& body = "",
-                   PatchKind patch = PatchKind::kMerge) {
-    const Result<std::string> answer =
-        api_.Serve({.verb = verb, .path = path, .body = body, .patch = patch});
-    if (answer.ok()) return *answer;
-    const auto json = nlohmann::json::parse(answer.status().message(), nullptr, false);
+                   std::string_view content_type = {}) {
+    const ApiResponse answer = api_.Serve(
+        {.verb = verb, .path = path, .body = body, .content_type = std::string(content_type)});
+    EXPECT_EQ(answer.content_type, kJson);
+    if (answer.status.ok()) {
+      EXPECT_EQ(answer.http_status, verb == "POST" ? 201U : 200U);
+      return answer.body;
+    }
+    const auto json = nlohmann::json::parse(answer.body, nullptr, false);
     if (!json.is_object() || json.value("kind", "") != "Status") return "no Status object";
+    EXPECT_EQ(answer.http_status, json.value("code", 0U));
     return std::to_string(json.value("code", 0)) + " " + json.value("reason", "") + ": " +
            json.value("message", "");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/assert.h"
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/with_meta.h"
 
@@ -89,6 +90,10 @@ AnyObject EmbeddedCluster::WithNewMeta(const AnyObject& object) {
 Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
+  if (!objects_.IsServed(kind)) {
+    // The text of an API server. (apimachinery: pkg/api/errors, NewGenericServerResponse)
+    return Status::NotFound("the server could not find the requested resource");
+  }
   if (objects_.Find(kind, base.Key()) != nullptr) return AlreadyExistsError(kind, base.name());
   if (Status status = CheckNew(kind, base); !status.ok()) return status;
 
@@ -131,6 +136,11 @@ Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
 Status EmbeddedCluster::Delete(std::string_view kind, std::string_view ns, std::string_view name) {
   if (kind == kPodKind) return pods_.Delete({ns, name, {}}, std::nullopt);
   return Remove(kind, ns, name);
+}
+
+void EmbeddedCluster::SetServed(std::string_view kind, bool served) {
+  BERTH_ASSERT(kind != kPodKind && kind != kNodeKind);
+  objects_.SetServed(kind, served);
 }
 
 std::optional<EmbeddedCluster::DueDeletion> EmbeddedCluster::NextDeletion() const {
@@ -227,8 +237,10 @@ void EmbeddedCluster::Answer(std::function<void(R)> answer, const Execute& execu
 }
 
 std::unique_ptr<Watch> EmbeddedCluster::StartWatch(std::string_view kind, WatchSink& sink) {
-  if (!deliveries_.is_stopped()) objects_.AddKind(kind);
-  return deliveries_.StartWatch(kind, sink, objects_.Watched(kind));
+  const bool is_served = objects_.IsServed(kind);
+  if (is_served && !deliveries_.is_stopped()) objects_.AddKind(kind);
+  return deliveries_.StartWatch(kind, sink, objects_.Watched(kind),
+                                is_served ? WatchType::kSynced : WatchType::kNotServed);
 }
 
 void EmbeddedCluster::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
@@ -262,12 +274,17 @@ void EmbeddedCluster::UpdateLease(const Lease& lease, ResultCallback<Lease> answ
   Answer(std::move(answer), [&] { return leases_.Update(lease); });
 }
 
-void EmbeddedCluster::Request(ApiRequest request, ResultCallback<std::string> answer) {
-  Answer(std::move(answer), [&]() -> Result<std::string> {
-    if (options_.serve) return options_.serve(request);
-    return Status::Unsupported("the embedded cluster does not serve " + request.verb + " " +
-                               request.path);
-  });
+void EmbeddedCluster::Request(ApiRequest request, ResponseCallback answer) {
+  ApiResponse response;
+  if (deliveries_.is_stopped()) {
+    response = ApiResponse::None(StoppedError());
+  } else if (options_.serve) {
+    response = options_.serve(request);
+  } else {
+    response = ApiResponse::None(Status::Unsupported("the embedded cluster does not serve " +
+                                                     request.verb + " " + request.path));
+  }
+  deliveries_.Reply(std::move(answer), std::move(response));
 }
 
 }  // namespace berth::host

@@ -54,7 +54,7 @@ class EmbeddedCluster final : public Client {
     size_t max_events = 100000;
     // Serves Request(), for example with an EmbeddedApi. If it is empty, every request fails with
     // kUnsupported.
-    std::function<Result<std::string>(const ApiRequest&)> serve;
+    std::function<ApiResponse(const ApiRequest&)> serve;
   };
 
   explicit EmbeddedCluster(Options options);
@@ -70,8 +70,9 @@ class EmbeddedCluster final : public Client {
   // Creates an object. Keeps its uid and creationTimestamp, but not its resourceVersion. A pod with
   // scheduling gates gets the condition that an API server sets.
   // Returns: the object as stored.
-  // Errors: kAlreadyExists; kInvalidArgument for an object without a name, and for a pod without a
-  //         namespace or with the uid of another pod, because watchers identify pods by their uid.
+  // Errors: kNotFound for a kind that is not served; kAlreadyExists; kInvalidArgument for an object
+  //         without a name, and for a pod without a namespace or with the uid of another pod,
+  //         because watchers identify pods by their uid.
   Result<AnyObject> Create(AnyObject object);
 
   // Replaces a whole object including its status. The uid and the timestamps of the stored object
@@ -100,6 +101,12 @@ class EmbeddedCluster final : public Client {
   };
   // Returns the earliest due deletion; nullopt if there is none.
   std::optional<DueDeletion> NextDeletion() const;
+
+  // Begins or ends to serve a kind, as an API server does when a CustomResourceDefinition is
+  // created or deleted, or when it is updated. Every kind is served at first. When the cluster ends
+  // to serve a kind, it deletes all objects of the kind. REQUIRES: `kind` is neither v1/Pod nor
+  // v1/Node.
+  void SetServed(std::string_view kind, bool served);
 
   // Patches a status as PatchPodStatus() does, but returns the result immediately.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch) {
@@ -163,7 +170,7 @@ class EmbeddedCluster final : public Client {
   void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
   void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void Request(ApiRequest request, ResultCallback<std::string> answer) override;
+  void Request(ApiRequest request, ResponseCallback answer) override;
   // Delivers the waiting callbacks within the call.
   void Stop() override { deliveries_.Stop(); }
 

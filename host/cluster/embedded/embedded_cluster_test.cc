@@ -246,18 +246,17 @@ TEST_F(EmbeddedClusterTest, AnswersRequestsForLeasesAndEventsLater) {
 
 TEST_F(EmbeddedClusterTest, PassesOtherRequestsToTheServeOption) {
   std::vector<std::string> answers;
-  const ResultCallback<std::string> note = [&answers](Result<std::string> body) {
-    answers.push_back(body.ok() ? *body : body.status().ToString());
+  const ResponseCallback note = [&answers](const ApiResponse& answer) {
+    answers.push_back(answer.status.ok() ? answer.body : answer.status.ToString());
   };
   cluster_.Request({"GET", "/version", "", 0}, note);
   cluster_.Deliver();
   EXPECT_THAT(answers,
               ElementsAre("Unsupported: the embedded cluster does not serve GET /version"));
 
-  EmbeddedCluster served({.clock = clock_,
-                          .max_events = 1,
-                          .serve = [](const ApiRequest& request) -> Result<std::string> {
-                            return request.verb + " " + request.path;
+  EmbeddedCluster served({.clock = clock_, .max_events = 1, .serve = [](const ApiRequest& request) {
+                            return ApiResponse{.http_status = 200,
+                                               .body = request.verb + " " + request.path};
                           }});
   answers.clear();
   served.Request({"GET", "/version", "", 0}, note);

@@ -32,6 +32,7 @@ class RecordingSink final : public WatchSink {
 
   static std::string Describe(const WatchEvent& event) {
     if (event.type == WatchType::kSynced) return "synced";
+    if (event.type == WatchType::kNotServed) return "not served";
     std::string text(1, event.type == WatchType::kAdded      ? '+'
                         : event.type == WatchType::kModified ? '~'
                                                              : '-');

@@ -188,5 +188,30 @@ TEST_F(EmbeddedWatchDeathTest, DeliveringWithinADeliveryFailsAnAssertion) {
   EXPECT_DEATH(cluster_.Deliver(), "was called from within a callback or watch event");
 }
 
+TEST_F(EmbeddedWatch, AKindThatIsNotServedIsReportedInsteadOfSynced) {
+  constexpr std::string_view kRack = "example.com/v1/Rack";
+  const AnyObject rack =
+      Decode(R"({"kind":"Rack","apiVersion":"example.com/v1","metadata":{"name":"r"}})");
+  cluster_.SetServed(kRack, false);
+  RecordingSink sink;
+  const auto watch = cluster_.StartWatch(kRack, sink);
+  EXPECT_EQ(cluster_.Create(rack).status().code(), ErrorCode::kNotFound);
+  cluster_.Deliver();
+  EXPECT_THAT(sink.seen, ElementsAre("not served"));
+  EXPECT_FALSE(sink.events[0].has_object());
+  sink.seen.clear();
+  cluster_.SetServed(kRack, true);
+  cluster_.SetServed(kRack, true);
+  EXPECT_TRUE(cluster_.Create(rack).ok());
+  cluster_.Deliver();
+  EXPECT_THAT(sink.seen, ElementsAre("synced", "+r@1"));
+  sink.seen.clear();
+  cluster_.SetServed(kRack, false);
+  cluster_.Deliver();
+  EXPECT_THAT(sink.seen, ElementsAre("-r@2(1)", "not served"));
+  EXPECT_THAT(cluster_.Kinds(), ::testing::Not(::testing::Contains(kRack)));
+  EXPECT_FALSE(cluster_.Find(kRack, "", "r").has_value());
+}
+
 }  // namespace
 }  // namespace berth::host

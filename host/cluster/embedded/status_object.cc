@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct HttpError {
-  int code;
+  uint32_t code;
   std::string_view reason;
 };
 
@@ -26,7 +26,9 @@ HttpError HttpErrorOf(const Status& error) {
       return IsInvalidError(error) ? HttpError{422, "Invalid"} : HttpError{400, "BadRequest"};
     case ErrorCode::kPermissionDenied: return {403, "Forbidden"};
     case ErrorCode::kNotFound: return {404, "NotFound"};
-    case ErrorCode::kUnsupported: return {405, "MethodNotAllowed"};
+    case ErrorCode::kUnsupported:
+      return IsMediaTypeError(error) ? HttpError{415, "UnsupportedMediaType"}
+                                     : HttpError{405, "MethodNotAllowed"};
     case ErrorCode::kAlreadyExists: return {409, "AlreadyExists"};
     case ErrorCode::kConflict: return {409, "Conflict"};
     case ErrorCode::kOutOfRange: return {413, "RequestEntityTooLarge"};
@@ -47,6 +49,11 @@ Json DetailsOf(const ApiPath& about) {
 }
 
 }  // namespace
+
+uint32_t HttpStatusOf(const Status& error) {
+  BERTH_ASSERT(!error.ok());
+  return HttpErrorOf(error).code;
+}
 
 std::string StatusObject(const Status& error, const ApiPath& about) {
   BERTH_ASSERT(!error.ok());

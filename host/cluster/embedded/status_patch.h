@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_STATUS_PATCH_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_STATUS_PATCH_H_
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -10,9 +11,10 @@
 
 #include "host/api/objects.h"
 #include "host/base/status.h"
-#include "host/cluster/client.h"
 
 namespace berth::host {
+
+enum class PatchKind : uint8_t { kMerge, kStrategicMerge };
 
 // Must not: be moved or copied, because patch() points into this object.
 class StatusPatch {

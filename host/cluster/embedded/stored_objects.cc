@@ -136,6 +136,21 @@ void StoredObjects::Erase(StoredObject& stored) {
                      {WatchType::kDeleted, WithResourceVersion(before, version), before, false});
 }
 
+void StoredObjects::SetServed(std::string_view kind, bool served) {
+  if (served == IsServed(kind)) return;
+  if (served) {
+    not_served_.erase(not_served_.find(kind));
+    kinds_.try_emplace(std::string(kind));
+    return deliveries_.Notify(kind, {WatchType::kSynced, {}, {}, false});
+  }
+  not_served_.emplace(kind);
+  if (const auto objects = kinds_.find(kind); objects != kinds_.end()) {
+    while (!objects->second.empty()) Erase(objects->second.begin()->second);
+    kinds_.erase(objects);
+  }
+  deliveries_.Notify(kind, {WatchType::kNotServed, {}, {}, false});
+}
+
 // ---- Due deletions ------------------------------------------------------------------------------
 
 void StoredObjects::SetDeletionDue(StoredObject& pod, int64_t due_ns) {

@@ -63,7 +63,10 @@ class StoredObjects {
   const std::string* FindPodWithUid(std::string_view uid) const;
   // Returns the kinds of which an object was ever stored, and those that AddKind() added, sorted.
   std::vector<std::string> Kinds() const;
+  // REQUIRES: the kind is served.
   void AddKind(std::string_view kind) { kinds_.try_emplace(std::string(kind)); }
+  // Every kind is served until SetServed() changes that.
+  bool IsServed(std::string_view kind) const { return !not_served_.contains(kind); }
   // Returns a uid that no pod has. It depends only on the number of earlier calls and the uids of
   // the existing pods.
   std::string NewUid();
@@ -77,6 +80,9 @@ class StoredObjects {
   void Replace(StoredObject& stored, AnyObject object);
   // Erases the stored object. The deletion takes a resourceVersion.
   void Erase(StoredObject& stored);
+  // Begins or ends to serve a kind. At the end, all objects of the kind are erased, and the kind is
+  // no longer one of Kinds().
+  void SetServed(std::string_view kind, bool served);
 
   // ---- Due deletions ----------------------------------------------------------------------------
 
@@ -90,6 +96,7 @@ class StoredObjects {
   DeliveryQueue& deliveries_;
   ResourceVersions& versions_;
   std::map<std::string, ByKey, std::less<>> kinds_;
+  std::set<std::string, std::less<>> not_served_;
   uint64_t last_uid_ = 0;
   StringMap<std::string> pod_by_uid_;                    // The keys of pods by their uids.
   std::set<std::pair<int64_t, std::string>> deletions_;  // The due times and keys of deleted pods.

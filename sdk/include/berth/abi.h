@@ -5,8 +5,10 @@
  * This file declares everything that crosses the boundary: C11, no dependency but <stddef.h> and
  * <stdint.h>, no implicit padding, 64-bit little-endian. A plugin is a shared object that exports
  * one constant, `berth_entry_v1`, and carries the same facts as JSON in an ELF note, so that the
- * host can check it before any of its code runs. An author in C or Rust needs only this file; an
- * author in C++ includes <berth/plugin.h> and does not need to read this file.
+ * host can check it before any of its code runs. An author in C needs only this file, and may
+ * include <berth/plugin_c.h> for its macros. An author in Rust uses the crate of the SDK, which has
+ * the same declarations. An author in C++ includes <berth/plugin.h> and does not need to read this
+ * file.
  *
  * Version 1 is a draft until every default plugin works on it. From then on it is frozen and only
  * grows:
@@ -67,6 +69,48 @@ extern "C" {
 #define BERTH_ABI_MINOR 0
 #define BERTH_MAGIC 0x31485442u /* "BTH1" */
 
+/* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
+ * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
+ * member that is newer is marked BERTH_SINCE with its minor version, and its use in C does not
+ * compile. To use such a member where the host has it, define BERTH_OPTIONAL_MINOR as its version,
+ * and test BERTH_HAS before each use. gcc does not report a designated initialiser. */
+#ifndef BERTH_MIN_HOST_MINOR
+#define BERTH_MIN_HOST_MINOR 0
+#endif
+#ifndef BERTH_OPTIONAL_MINOR
+#define BERTH_OPTIONAL_MINOR BERTH_MIN_HOST_MINOR
+#endif
+#if BERTH_MIN_HOST_MINOR > BERTH_ABI_MINOR || BERTH_OPTIONAL_MINOR > BERTH_ABI_MINOR
+#error "BERTH_MIN_HOST_MINOR or BERTH_OPTIONAL_MINOR is newer than this header (BERTH_ABI_MINOR)"
+#endif
+/* Marks a member or a struct with the minor version that added it: `uint32_t m BERTH_SINCE(1);`,
+ * `typedef struct berth_x {...} berth_x BERTH_SINCE(1);`. Every member and struct that is added
+ * after the freeze has the mark. The mark of a struct applies to its typedef, so that other
+ * declarations name the struct by its tag: `const struct berth_x* x BERTH_SINCE(1);`. In C++ the
+ * mark has no effect, because the C++ layer tests BERTH_HAS itself; a method of the layer that
+ * requires the version is marked BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n
+ * also defines BERTH_SINCE_n. */
+#define BERTH_REQUIRES_HOST(minor) BERTH_SINCE_##minor
+#ifdef __cplusplus
+#define BERTH_SINCE(minor)
+#else
+#define BERTH_SINCE(minor) BERTH_REQUIRES_HOST(minor)
+#endif
+#if BERTH_OPTIONAL_MINOR >= 1
+#define BERTH_SINCE_1
+#else
+#define BERTH_SINCE_1 BERTH_NEWER("1")
+#endif
+#define BERTH_NEWER(minor)                                    \
+  BERTH_UNAVAILABLE("requires a host of minor version " minor \
+                    ": define BERTH_MIN_HOST_MINOR as " minor \
+                    ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS before its use")
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define BERTH_UNAVAILABLE(text) __attribute__((unavailable(text)))
+#else
+#define BERTH_UNAVAILABLE(text) __attribute__((deprecated(text)))
+#endif
+
 /* True when struct `p` of type `T` is large enough to hold member `m`. */
 #define BERTH_HAS(p, T, m) ((p)->struct_size >= offsetof(T, m) + sizeof((p)->m))
 
@@ -80,9 +124,9 @@ typedef struct berth_str {
 
 /* A string from a set of bounded size (label keys and values, resource names, zones, images, node
  * names), represented as a number: equal ids mean equal text. 0 means "absent". An id in an object
- * lives as long as that object. An id that the plugin interned lives as long as the plugin
- * instance. The host reuses the ids of dropped strings, so do not keep an id that you did not
- * intern. */
+ * lives as long as that object. An id that the plugin interned lives until the plugin releases it,
+ * and no longer than the plugin instance. The host reuses the ids of dropped strings, so do not
+ * keep an id that you did not intern. */
 typedef uint32_t berth_id;
 #define BERTH_ID_NONE 0u
 
@@ -159,17 +203,23 @@ typedef struct berth_status {
 typedef struct berth_host berth_host;
 typedef struct berth_plugin berth_plugin;
 typedef struct berth_values berth_values;
-typedef struct berth_value { /* opaque except for its reader, see BERTH_SERVICE_VALUES */
+/* A value of a tree, opaque except for its reader, see BERTH_SERVICE_VALUES. Frozen. */
+typedef struct berth_value {
   const berth_values* reader;
 } berth_value;
-typedef struct berth_object_ref berth_object_ref; /* a counted reference to an immutable object */
-typedef struct berth_done berth_done;             /* a promise to complete a call exactly once */
+
+/* A promise to complete a call exactly once. `host` is the host of the instance that was called. No
+ * two promises of an instance have the same id. Frozen. */
+typedef struct berth_done {
+  const berth_host* host;
+  uint64_t id;
+} berth_done;
 
 /* ---- Objects: immutable, decoded once, shared by the host and the plugins -------------------- */
-/* A view lives as long as its object: until the call that passed it returns, or until `release` for
- * a retained reference. The comment of berth.changes/1 states the lifetime of what that point
- * passes. Enumerations start at 1; 0 means "not set". Times are nanoseconds since
- * 1970-01-01T00:00:00Z; 0 means "not set". */
+/* A view lives as long as its object: until the call that passed it returns, or until the plugin
+ * releases an object that it retained (service berth.refs/1). The comment of berth.changes/1 states
+ * the lifetime of what that point passes. Enumerations start at 1; 0 means "not set". Times are
+ * nanoseconds since 1970-01-01T00:00:00Z; 0 means "not set". */
 
 typedef struct berth_owner {
   berth_str name;
@@ -283,7 +333,7 @@ typedef struct berth_spread {
  * `scalars`. */
 typedef struct berth_resources {
   uint32_t struct_size;
-  uint32_t present; /* BERTH_RESOURCE_* bits: the members that the object names */
+  uint32_t present; /* BERTH_PRESENT_* bits: the members that the object names */
   int64_t milli_cpu;
   int64_t memory;            /* bytes */
   int64_t ephemeral_storage; /* bytes */
@@ -291,10 +341,10 @@ typedef struct berth_resources {
   berth_array scalars; /* berth_quantity, sorted by name id: extended resources, huge pages, ... */
 } berth_resources;
 enum {
-  BERTH_RESOURCE_CPU = 1,
-  BERTH_RESOURCE_MEMORY = 2,
-  BERTH_RESOURCE_EPHEMERAL_STORAGE = 4,
-  BERTH_RESOURCE_PODS = 8
+  BERTH_PRESENT_CPU = 1,
+  BERTH_PRESENT_MEMORY = 2,
+  BERTH_PRESENT_EPHEMERAL_STORAGE = 4,
+  BERTH_PRESENT_PODS = 8
 };
 
 enum { BERTH_PROTOCOL_TCP = 1, BERTH_PROTOCOL_UDP, BERTH_PROTOCOL_SCTP };
@@ -470,8 +520,9 @@ typedef struct berth_pod {
   uint32_t phase;
   int64_t started_ns;
   berth_array conditions; /* berth_condition */
-  /* uint64_t: the hash of each part, indexed by BERTH_PART_*. Within this process, equal parts have
-   * equal hashes. */
+  /* uint64_t: the hash of each part, indexed by BERTH_PART_*. Equal parts have equal hashes within
+   * this process. The hashes have a random key of the process: they differ in every process, and an
+   * author of objects cannot choose parts that have the same hash. */
   berth_array part_hashes;
 } berth_pod;
 
@@ -502,8 +553,8 @@ typedef struct berth_object {
   const berth_value* value; /* the whole object as read, without metadata.managedFields */
 } berth_object;
 
-/* A reference together with the kind of the object that it refers to. Frozen. */
 enum { BERTH_KIND_POD = 1, BERTH_KIND_NODE, BERTH_KIND_OBJECT };
+/* A reference together with the kind of the object that it refers to. Frozen. */
 typedef struct berth_tagged {
   uint32_t kind; /* BERTH_KIND_*; 0: no object */
   uint32_t reserved;
@@ -562,6 +613,8 @@ typedef struct berth_queued {
  *   taints.hard                U32    taints     0       no      effect NoSchedule or NoExecute
  *   taints.soft                U32    taints     0       no      effect PreferNoSchedule
  *   label:<key>                ID     text       0       no      value of the node's label
+ *   annotation:<key>           STR    text       empty   no      value of the node's annotation
+ *   object:<kind>              OBJECT -          NULL    no      the object that describes the node
  *   images                     ARRAY  -          empty   no      berth_image
  *   features                   ARRAY  -          empty   no      berth_id: status.declaredFeatures
  *   hostport:<protocol>/<port> I64    uses       0       yes     "hostport:TCP/80", at any address
@@ -570,6 +623,11 @@ typedef struct berth_queued {
  * memory, ephemeral-storage and pods. "hostport:TCP/80/10.0.0.1" counts only the uses of the port
  * at that address and at 0.0.0.0, which stands for all addresses. A sum of more than 2^63-1 is
  * 2^63-1.
+ *
+ * "object:storage.k8s.io/v1/CSINode" is the object of this kind that has no namespace and has the
+ * node's name. The kind must be written as in berth_plugin_info.kinds, which must name it. A change
+ * of the object counts as a change of the node: an answer that depends on the column depends on
+ * BERTH_DEPENDS_NODE.
  */
 /* clang-format on */
 enum {
@@ -577,7 +635,9 @@ enum {
   BERTH_TYPE_U32,     /* uint32_t */
   BERTH_TYPE_ID,      /* berth_id */
   BERTH_TYPE_U8,      /* uint8_t */
-  BERTH_TYPE_ARRAY    /* berth_array */
+  BERTH_TYPE_ARRAY,   /* berth_array */
+  BERTH_TYPE_OBJECT,  /* const berth_object*, NULL when absent */
+  BERTH_TYPE_STR      /* berth_str, empty when absent */
 };
 
 /* Column i of a block: the value of node j is at data + j * stride. Frozen. */
@@ -629,13 +689,13 @@ typedef struct berth_cycle {
   uint64_t id;            /* the attempt's number; increases with every attempt */
   const berth_pod* pod;   /* node_name is 0 */
   void* const* slots;     /* this instance's cycle state, in the order of berth_plugin.slots */
-  const uint32_t* cancel; /* see BERTH_CANCELED */
+  const uint32_t* cancel; /* see BERTH_IS_CANCELLED */
   int64_t deadline_ns; /* the deadline of this call, on the clock of berth_timer.now_ns; 0: none */
   const void* host;    /* for the host only */
 } berth_cycle;
 /* True when the host no longer needs the answer for a berth_cycle or berth_binding: return
  * BERTH_CANCELLED. It costs one relaxed atomic load; test it every few hundred nodes. */
-#define BERTH_CANCELED(cycle) (__atomic_load_n((cycle)->cancel, __ATOMIC_RELAXED) != 0)
+#define BERTH_IS_CANCELLED(cycle) (__atomic_load_n((cycle)->cancel, __ATOMIC_RELAXED) != 0)
 
 /* A piece of cycle state: memory in the host's arena, one per cycle and instance. It is constructed
  * before PreFilter (or before the plugin's first extension point) and destroyed when the pod has
@@ -656,31 +716,58 @@ typedef struct berth_slot {
 } berth_slot;
 
 /* ---- What an answer depends on --------------------------------------------------------------- */
-/* Declared for each Filter and each Score. The host reuses an answer for pods whose named parts are
- * equal, on nodes that have not changed. If nothing is declared (a NULL pointer), the answers of
- * this plugin are never reused; other plugins are not affected. */
+/* Declared for each Filter and each Score. The host reuses an answer for pods whose named parts and
+ * signatures are equal, on nodes that have not changed. If nothing is declared (a NULL pointer),
+ * the answers of this plugin are never reused; other plugins are not affected. */
 enum {
-  BERTH_DEPENDS_NODE = 1,      /* the node: columns marked "no", berth_block.nodes */
-  BERTH_DEPENDS_NODE_PODS = 2, /* also the pods on the node */
-  BERTH_DEPENDS_OTHER = 4 /* also anything else: other nodes, objects, the plugin's own index */
+  BERTH_DEPENDS_NODE = 1, /* the node: columns marked "no", berth_block.nodes */
+  /* the node and the pods on it. Implies NODE: without NODE it means the same */
+  BERTH_DEPENDS_NODE_PODS = 2,
+  /* also anything else: other nodes, objects, time, the plugin's own index. What the signature
+   * covers need not be declared */
+  BERTH_DEPENDS_OTHER = 4
 };
-enum { BERTH_CHANGED_NONE = 0, BERTH_CHANGED_ROWS = 1, BERTH_CHANGED_ALL = 2 };
+enum {
+  BERTH_CHANGED_NONE = 0,
+  BERTH_CHANGED_ROWS = 1, /* only the rows that were passed to put_rows */
+  BERTH_CHANGED_ALL = 2   /* treat a value that you do not know as this one */
+};
+/* A hash of 128 bits. Frozen. */
+typedef struct berth_signature {
+  uint64_t low;
+  uint64_t high;
+} berth_signature;
+/* Receives `count` rows, in any order. A row may be passed several times; a row without a node is
+ * ignored. */
+typedef void (*berth_put_rows)(void* to, const uint32_t* rows, uint64_t count) BERTH_NOEXCEPT;
 typedef struct berth_dependence {
   uint32_t struct_size;
   uint32_t cluster; /* BERTH_DEPENDS_* */
   /* BERTH_PART(..) | ..; include the parts that the cycle state is built from */
   uint64_t pod_parts;
-  /* Returns a hash of everything that the answers depend on and that the masks cannot express, from
-   * the pod or from what PreFilter computed for it. NULL: the masks are complete.
-   * Called:    after PreFilter, at most once per cycle.
+  /* Writes a hash of everything that the answers depend on and that the masks cannot express: of
+   * the pod, of what PreFilter or PreScore computed for it, of other objects. The host reuses an
+   * answer without comparing anything else, so use a hash with a key that authors of objects do
+   * not know, such as SipHash with berth_host.hash_key. NULL: the masks are complete.
+   * Called:    Filter's after PreFilter, Score's after PreScore (after PreFilter if the plugin has
+   *            no PreScore); at most once per cycle and point.
    * Threading: [cycle].
-   * Returns:   BERTH_SUCCESS, or BERTH_SKIP: the answers are not reused. */
-  berth_code (*sign)(void* self, const berth_cycle* cycle, uint64_t* signature) BERTH_NOEXCEPT;
-  /* For BERTH_DEPENDS_OTHER: reports what changed for this pod since the change numbered `since`
-   * (see berth_change.sequence). Returns BERTH_CHANGED_*; for ROWS it calls `put_row` once for each
-   * changed row. NULL: every answer may have changed. Threading: [cycle]. */
-  uint32_t (*changed)(void* self, uint64_t since, const berth_cycle* cycle,
-                      void (*put_row)(void* to, uint32_t row), void* to) BERTH_NOEXCEPT;
+   * Returns:   BERTH_SUCCESS, or BERTH_SKIP: the answers are not reused in this cycle. */
+  berth_code (*sign)(void* self, const berth_cycle* cycle,
+                     berth_signature* signature) BERTH_NOEXCEPT;
+  /* For BERTH_DEPENDS_OTHER: returns which answers for the pod of this cycle may differ from the
+   * answers in the state that `*token` names, for another reason than a change of the row itself
+   * that NODE and NODE_PODS declare. The token is the plugin's own, for example the number of the
+   * last change that it applied. In: the state from which the reused answers come, as this function
+   * wrote it; 0 at first: there are no such answers, and the result is ignored. Out: the state now.
+   * The host asks with a token only for pods that are equal in the named parts and the signature.
+   * It may keep several tokens at once and ask with any of them. For ROWS the plugin calls
+   * `put_rows` any number of times. NULL: every answer may have changed.
+   * Called:    after `sign`, if there is one; Filter's after PreFilter, Score's after PreScore.
+   * Threading: [cycle].
+   * Returns:   BERTH_CHANGED_*. */
+  uint32_t (*changed)(void* self, const berth_cycle* cycle, uint64_t* token,
+                      berth_put_rows put_rows, void* to) BERTH_NOEXCEPT;
 } berth_dependence;
 
 /* ---- Extension points ------------------------------------------------------------------------ */
@@ -799,6 +886,42 @@ typedef struct berth_queue_sort {
   int32_t (*less)(void* self, const berth_queued* a, const berth_queued* b) BERTH_NOEXCEPT;
 } berth_queue_sort;
 
+/* QueueSort with lanes: divides the active queue into lanes, such as one per namespace, and decides
+ * which lane the next entity is taken from. For orders that no key can express, because they depend
+ * on what was taken before: round robin, weights, dominant-resource fairness. It is revision 2 of
+ * QueueSort: if a plugin offers both revisions, the host uses this one.
+ * Called:    `key` or `less` as in revision 1, for the order within a lane. `lane` when an entity
+ *            enters the active queue; the entity stays in its lane until it leaves the active
+ *            queue, also if its pod changes. When another instance of the plugin takes over, the
+ *            host calls its `lane` for every entity. `next` exactly once for each entity that is
+ *            taken from the active queue, also if there is only one lane. It is not called for an
+ *            entity that is tried before the end of its backoff because the active queue is empty.
+ * Threading: [queue].
+ * Returns:   `lane`: any number; entities with equal numbers are in one lane. `next`: the index of
+ *            the lane whose first entity is tried now. An index that is out of range is a fault,
+ *            and the host takes the first lane.
+ * Must not:  `key`, `less`: as in revision 1. `lane`: depend on anything but the entity, or return
+ *            a lane of its own for every entity, because the cost of `next` grows with the number
+ *            of lanes. `next` may depend on anything, and may count what it returns: the entity is
+ *            always taken.
+ * Lifetime:  the lanes until `next` returns. */
+typedef struct berth_lane {
+  uint64_t lane;
+  uint64_t count;            /* of its entities; never 0 */
+  const berth_queued* first; /* the entity that is tried if this lane is next */
+} berth_lane;
+#define BERTH_POINT_QUEUE_SORT_2 "berth.queue_sort/2"
+typedef struct berth_queue_sort_2 {
+  uint32_t struct_size;
+  uint32_t flags;
+  void (*key)(void* self, const berth_queued* queued,
+              uint8_t out[BERTH_SORT_KEY_SIZE]) BERTH_NOEXCEPT;
+  int32_t (*less)(void* self, const berth_queued* a, const berth_queued* b) BERTH_NOEXCEPT;
+  uint64_t (*lane)(void* self, const berth_queued* queued) BERTH_NOEXCEPT;
+  /* `lanes`: berth_lane, those that have entities, by ascending number; at least one */
+  uint32_t (*next)(void* self, berth_array lanes) BERTH_NOEXCEPT;
+} berth_queue_sort_2;
+
 /* PreFilter: checks the pod before any node is evaluated, and prepares cycle state.
  * Called:    once per cycle, plugin by plugin.
  * Threading: [cycle].
@@ -839,7 +962,8 @@ typedef struct berth_pre_filter {
 } berth_pre_filter;
 
 /* Filter: decides which nodes the pod can run on.
- * Called:    per block, for the nodes that no earlier Filter rejected.
+ * Called:    per block, for the nodes that no earlier Filter rejected; or, with BERTH_FILTER_WHOLE,
+ *            `filter_whole` once for all of them.
  * Threading: [block].
  * Returns:   SUCCESS when every selected node has a verdict; any other code fails the cycle with
  *            the text of `status`. The verdict of selected node i is codes[i]: SUCCESS,
@@ -853,14 +977,43 @@ typedef struct berth_filter_out {
   uint8_t* codes;    /* [block.count] */
   uint64_t* reasons; /* [block.count] */
 } berth_filter_out;
-enum { BERTH_FILTER_SERIAL = 1 }; /* the host calls it for one block at a time */
+enum {
+  BERTH_FILTER_SERIAL = 1, /* the host calls `filter` for one block at a time */
+  BERTH_FILTER_WHOLE = 2   /* the host calls `filter_whole` instead of `filter` */
+};
+/* The verdicts of a whole Filter, by row: berth_block.rows states the row of each survivor. */
+typedef struct berth_filter_whole_out {
+  uint32_t struct_size;
+  uint32_t row_count;
+  uint8_t* codes;    /* [row_count] */
+  uint64_t* reasons; /* [row_count] */
+  void* impl;
+  /* Adds a text to the plugin's reason table for this cycle. Returns its bit, or -1 when all 64
+   * bits are in use. */
+  int32_t (*add_reason)(struct berth_filter_whole_out* self, berth_str text) BERTH_NOEXCEPT;
+} berth_filter_whole_out;
 #define BERTH_POINT_FILTER "berth.filter/1"
 typedef struct berth_filter {
   uint32_t struct_size;
-  uint32_t flags;
-  const berth_dependence* dependence; /* NULL: answers are never reused */
+  uint32_t flags; /* BERTH_FILTER_* */
+  /* NULL: answers are never reused. Must be NULL with BERTH_FILTER_WHOLE */
+  const berth_dependence* dependence;
   berth_code (*filter)(void* self, const berth_cycle* cycle, const berth_block* block,
-                       berth_filter_out* out, berth_status* status) BERTH_NOEXCEPT;
+                       berth_filter_out* out,
+                       berth_status* status) BERTH_NOEXCEPT; /* NULL with BERTH_FILTER_WHOLE */
+  /* With BERTH_FILTER_WHOLE: decides about all nodes in one call, for verdicts that depend on which
+   * other nodes remain.
+   * Called:    once per cycle, over the nodes that no earlier Filter of the profile rejected; not
+   *            called when there are none. If the pod is nominated to a node, first over this node
+   *            alone. Within a what-if question, and for a node with nominated pods
+   *            (BERTH_CYCLE_WHAT_IF), `survivors` are only the rows in question, in its order: all
+   *            rows of BERTH_WHATIF_TOGETHER at once, otherwise one row per call.
+   * Threading: [cycle].
+   * Returns:   SUCCESS when every survivor has a verdict, codes[row] and reasons[row] as for
+   *            `filter`; any other code fails the cycle.
+   * Must not:  write a row that is not among the survivors. */
+  berth_code (*filter_whole)(void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                             berth_filter_whole_out* out, berth_status* status) BERTH_NOEXCEPT;
 } berth_filter;
 
 /* PostFilter: tries to make the pod schedulable after no node fitted, for example by preemption.
@@ -914,7 +1067,8 @@ typedef struct berth_pre_score {
  * Threading: [block] for `score`, [cycle] for `normalize`.
  * Returns:   SUCCESS, with out[i] written for every selected i, and not INT64_MIN; any other code
  *            fails the cycle. After normalisation every score must be in 0..100; the host
- *            multiplies the scores by the weight and adds them up. The modes use integer division.
+ *            multiplies the scores by the weight and adds them up. The modes use integer division,
+ *            except MIN_MAX_FLOAT.
  * Must not:  block, log per node, write an index that is not selected, or leave a selected index
  *            unwritten. */
 enum {
@@ -923,7 +1077,10 @@ enum {
   BERTH_NORMALIZE_MAX = 1,
   BERTH_NORMALIZE_MAX_REVERSED = 2, /* 100 - 100 * s / max; 100 for all when max is 0 */
   BERTH_NORMALIZE_MIN_MAX = 3, /* 100 * (s - min) / (max - min); 0 for all when all are equal */
-  BERTH_NORMALIZE_CUSTOM = 4
+  BERTH_NORMALIZE_CUSTOM = 4,
+  /* (int64_t)(100.0 * ((double)(s - min) / (double)(max - min))); 0 for all when all are equal.
+   * Differs from MIN_MAX by rounding: 29 of 0..100 becomes 28. As upstream's InterPodAffinity */
+  BERTH_NORMALIZE_MIN_MAX_FLOAT = 5
 };
 #define BERTH_SCORE_MAX 100
 typedef struct berth_scores {
@@ -946,11 +1103,17 @@ typedef struct berth_score {
                           berth_status* status) BERTH_NOEXCEPT;
 } berth_score;
 
-/* The node that was chosen for the pod. */
+/* The node that was chosen for the pod. `block` and `index` lead to the plugin's columns of the
+ * node, those that it bound in this cycle included, and to the pods on the node. The pod itself is
+ * already assumed on the node: the columns and the pod list include it.
+ * Lifetime:  until the call that passed it returns. */
 typedef struct berth_target {
   uint32_t struct_size;
   uint32_t row; /* valid only in [cycle] */
   const berth_node* node;
+  const berth_block* block;
+  uint32_t index; /* of the node in `block` */
+  uint32_t reserved;
 } berth_target;
 
 /* Reserve: claims what the pod needs apart from the node's resources.
@@ -1010,7 +1173,7 @@ struct berth_binding {
  *            PENDING: the plugin completes `done` later, exactly once; any other code ends the
  *            binding, and the pod backs off.
  * Lifetime:  `done` until it is completed; if `pre_bind` returns another code than PENDING, only
- *            until it returns.
+ *            until it returns. Completing it afterwards has no effect.
  * Consecutive PreBinds that set BERTH_PRE_BIND_PARALLEL run at the same time. */
 enum { BERTH_PRE_BIND_PARALLEL = 1 };
 #define BERTH_POINT_PRE_BIND "berth.pre_bind/1"
@@ -1019,7 +1182,7 @@ typedef struct berth_pre_bind {
   uint32_t flags; /* BERTH_PRE_BIND_PARALLEL */
   berth_code (*pre_flight)(void* self, const berth_binding* binding,
                            berth_status* status) BERTH_NOEXCEPT;
-  berth_code (*pre_bind)(void* self, const berth_binding* binding, berth_done* done,
+  berth_code (*pre_bind)(void* self, const berth_binding* binding, berth_done done,
                          berth_status* status) BERTH_NOEXCEPT;
 } berth_pre_bind;
 
@@ -1034,7 +1197,7 @@ typedef struct berth_pre_bind {
 typedef struct berth_bind {
   uint32_t struct_size;
   uint32_t flags;
-  berth_code (*bind)(void* self, const berth_binding* binding, berth_done* done,
+  berth_code (*bind)(void* self, const berth_binding* binding, berth_done done,
                      berth_status* status) BERTH_NOEXCEPT;
 } berth_bind;
 
@@ -1056,6 +1219,11 @@ typedef struct berth_post_bind {
  *            CHANGED, or REMOVED and ADDED if it names another node. A pod may be added before its
  *            node, and may remain after its node was removed. A row number is reused only when its
  *            node and all its pods were removed and no reservation holds it.
+ * Pending:   with BERTH_CHANGES_PENDING in `flags`, also for every pod without a node whose
+ *            schedulerName belongs to a profile of this process, wherever it is in the queue and
+ *            while it is attempted. At no time is a pod both pending and on a node: when it is
+ *            assumed, PENDING_REMOVED precedes POD_ADDED; when it is forgotten and still exists,
+ *            PENDING_ADDED follows POD_REMOVED.
  * Threading: [event]; [cycle] for assume and forget.
  * Must not:  block or fail: a change is not delivered a second time.
  * Lifetime:  `pod` and `node` until the change that replaces or removes them has been delivered, so
@@ -1067,7 +1235,10 @@ enum {
   BERTH_CHANGE_NODE_ADDED,
   BERTH_CHANGE_NODE_CHANGED,
   BERTH_CHANGE_NODE_REMOVED,
-  BERTH_CHANGE_SYNCED
+  BERTH_CHANGE_SYNCED,
+  BERTH_CHANGE_PENDING_ADDED,
+  BERTH_CHANGE_PENDING_CHANGED,
+  BERTH_CHANGE_PENDING_REMOVED
 };
 enum {
   /* POD_ADDED: this scheduler placed the pod, the cluster has not confirmed it yet */
@@ -1079,18 +1250,21 @@ typedef struct berth_change {
   uint32_t struct_size;
   uint32_t kind;
   uint32_t flags;
-  uint32_t row;      /* the node's row; 0 for SYNCED */
-  uint64_t sequence; /* grows by one per change; REPLAY and SYNCED carry the last change's number */
-  const berth_pod* pod;     /* POD_*: its current state, or its last; else NULL */
-  const berth_pod* old_pod; /* POD_CHANGED: its previous state; else NULL */
+  uint32_t row; /* the node's row; 0 for SYNCED and PENDING_* */
+  /* grows by one per change, also for PENDING_* that the plugin did not ask for; REPLAY and SYNCED
+   * carry the last change's number */
+  uint64_t sequence;
+  const berth_pod* pod;     /* POD_*, PENDING_*: its current state, or its last; else NULL */
+  const berth_pod* old_pod; /* POD_CHANGED, PENDING_CHANGED: its previous state; else NULL */
   /* NODE_*: its current state, or its last; POD_*: the pod's node, NULL if unknown */
   const berth_node* node;
   const berth_node* old_node; /* NODE_CHANGED: its previous state; else NULL */
 } berth_change;
+enum { BERTH_CHANGES_PENDING = 1 }; /* reports PENDING_* too */
 #define BERTH_POINT_CHANGES "berth.changes/1"
 typedef struct berth_changes {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* BERTH_CHANGES_* */
   void (*change)(void* self, const berth_change* change) BERTH_NOEXCEPT;
 } berth_changes;
 
@@ -1115,6 +1289,9 @@ struct berth_host {
    * counts it against the plugin, at the extension point at which the plugin is being called.
    * `what` states why. Threading: [any]. */
   void (*fault)(const struct berth_host* host, berth_str what) BERTH_NOEXCEPT;
+  /* A random key of this process, for hashes of data that others choose: signatures, and tables
+   * that are keyed by names of objects. Do not write it to a log or an object. */
+  uint64_t hash_key[2];
 };
 
 /* Log. Threading: [any]. Test `*level` first, with a relaxed atomic load: messages below it are
@@ -1141,14 +1318,37 @@ typedef struct berth_log {
 typedef struct berth_strings {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Returns the id of the text, owned by the instance until destroy(). */
+  /* Returns the id of the text, which the instance holds until it has called `release` as often as
+   * `intern` returned the id. The host releases after destroy() what the instance still holds. */
   berth_id (*intern)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the id that the text has now, or 0 if it has none. Valid until the current call into
    * the plugin returns. */
   berth_id (*find)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the text, which lives as long as the id. */
   berth_str (*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
+  /* Undoes one call of `intern` that returned this id. 0 is ignored. An id that the instance does
+   * not hold is a fault of the plugin and changes nothing. */
+  void (*release)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
 } berth_strings;
+
+/* References to pods, nodes and objects, so that a plugin can keep them beyond the call that passed
+ * them. They are counted for each instance. The host releases after destroy() what the instance
+ * still holds.
+ * Threading: [any]. */
+#define BERTH_SERVICE_REFS "berth.refs/1"
+typedef struct berth_refs {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Keeps the object alive until `release` was called as often as `retain`: the pointer stays
+   * valid, and so does everything that the object points to. `object` must be one that the host
+   * passed to the plugin in the current call (the old state in a change included), or one that the
+   * instance retains. BAD_ARGUMENT: `object` is no object of the host, such as a copy of a view, or
+   * an object of another kind; nothing changes. CANCELLED: the instance has been destroyed. */
+  berth_code (*retain)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
+  /* Undoes one `retain`. An object that the instance does not retain is a fault of the plugin and
+   * changes nothing. */
+  void (*release)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
+} berth_refs;
 
 /* Binds columns whose names depend on the pod. Returns the column's index in the blocks of this
  * plugin in this cycle. Binding a name twice returns the same index.
@@ -1167,7 +1367,8 @@ typedef struct berth_columns {
  * An absent value is NULL, and its kind is BERTH_VALUE_NULL. A member whose value is null counts as
  * absent. A function that needs another kind than the value has returns 0 or empty.
  * Threading: [any].
- * Lifetime:  arguments until create() returns; otherwise that of the object. */
+ * Lifetime:  arguments until create() returns; a value that `parse` returned until `release`, or
+ *            until destroy() returns; otherwise that of the object. */
 enum {
   BERTH_VALUE_NULL = 0,
   BERTH_VALUE_BOOL,
@@ -1195,10 +1396,66 @@ struct berth_values {
    * is written. */
   berth_code (*as_quantity)(const berth_value* value, int64_t* units,
                             int64_t* milli) BERTH_NOEXCEPT;
+  /* Reads a STRING as a time of RFC 3339, such as "2026-01-31T12:00:00Z", in nanoseconds since
+   * 1970-01-01T00:00:00Z. BAD_ARGUMENT: the value is not such a time, and nothing is written. */
+  berth_code (*as_time)(const berth_value* value, int64_t* ns) BERTH_NOEXCEPT;
+  /* Passes the value as JSON to `put`, in pieces, within the call. A number that JSON cannot
+   * express, and an absent value, are written as null. */
+  void (*write_json)(const berth_value* value, void (*put)(void* to, berth_str text) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
+  /* Reads one JSON value. Returns NULL, and adds a reason to `status` unless it is NULL, when the
+   * text is not JSON or exceeds a limit of the host. The plugin owns the value until `release`. */
+  const berth_value* (*parse)(const berth_host* host, berth_str json,
+                              berth_status* status)BERTH_NOEXCEPT;
+  /* Releases a value that `parse` returned, with all its parts. It is a fault of the plugin, and
+   * changes nothing, if `parse` did not return the value or it was released before. NULL: does
+   * nothing. */
+  void (*release)(const berth_host* host, const berth_value* value) BERTH_NOEXCEPT;
 };
 
+/* A node matches when one of the terms matches. */
+typedef struct berth_node_selector {
+  uint32_t struct_size;
+  uint32_t flags;    /* BERTH_SELECTOR_INVALID */
+  berth_array terms; /* berth_node_term */
+} berth_node_selector;
+
+/* Selectors: creates selectors from objects and texts, and matches selectors.
+ * Threading: [any].
+ * Returns:   SUCCESS, and the selector; BAD_ARGUMENT, with the reasons in `status` unless it is
+ *            NULL, for anything that the API server would reject; nothing is written then.
+ * Lifetime:  a selector until it is released, or until destroy() returns. It is a fault of the
+ *            plugin, and changes nothing, to release a selector that this service did not return,
+ *            or to release it twice. NULL: does nothing. */
+#define BERTH_SERVICE_SELECTORS "berth.selectors/1"
+typedef struct berth_selectors {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Reads a LabelSelector: {"matchLabels": {...}, "matchExpressions": [...]}. */
+  berth_code (*from_value)(const berth_host* host, const berth_value* label_selector,
+                           const berth_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a map of labels, such as a Service's selector: {"app": "web"}. */
+  berth_code (*from_map)(const berth_host* host, const berth_value* labels,
+                         const berth_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a selector as `kubectl get -l` does: "app=web,tier in (a,b),!old". An empty text matches
+   * every object. */
+  berth_code (*from_text)(const berth_host* host, berth_str text, const berth_selector** out,
+                          berth_status* status) BERTH_NOEXCEPT;
+  /* Reads a NodeSelector: {"nodeSelectorTerms": [...]}. */
+  berth_code (*node_selector)(const berth_host* host, const berth_value* node_selector,
+                              const berth_node_selector** out, berth_status* status) BERTH_NOEXCEPT;
+  /* Returns 1 if the selector matches, else 0. The selector may also be one of a pod. `labels`:
+   * berth_id_pair, sorted by key id. NULL matches nothing. */
+  int32_t (*matches)(const berth_host* host, const berth_selector* selector,
+                     berth_array labels) BERTH_NOEXCEPT;
+  int32_t (*matches_node)(const berth_host* host, const berth_node_selector* selector,
+                          const berth_node* node) BERTH_NOEXCEPT;
+  void (*release)(const berth_host* host, const berth_selector* selector) BERTH_NOEXCEPT;
+  void (*release_node)(const berth_host* host, const berth_node_selector* selector) BERTH_NOEXCEPT;
+} berth_selectors;
+
 /* Metrics. They can be defined in create() only; the host adds the labels plugin and profile.
- * Threading: [load] for `define`, [any] for `observe`. */
+ * Threading: [load] for `define`, [any] for the others. */
 enum { BERTH_METRIC_COUNTER = 1, BERTH_METRIC_GAUGE, BERTH_METRIC_HISTOGRAM };
 typedef struct berth_metric {
   uint32_t struct_size;
@@ -1217,17 +1474,41 @@ typedef struct berth_metrics {
   /* Returns CONFLICT when the name is already defined. */
   berth_code (*define)(const berth_host* host, const berth_metric* metric,
                        uint32_t* index) BERTH_NOEXCEPT;
-  /* Adds to a counter, sets a gauge, or records a value in a histogram. `label_values` has one
-   * value per label name. */
-  void (*observe)(const berth_host* host, uint32_t index, const berth_str* label_values,
-                  double value) BERTH_NOEXCEPT;
+  /* Sets *series to a handle of the metric with these label values, which is valid until destroy().
+   * `label_values` has one value per label name. Equal values give the same handle. Ask once for
+   * each list of label values, not once for each observation.
+   * Errors: BAD_ARGUMENT for an index that `define` did not set; BUG when the metric or the plugin
+   *         has too many series, which is also a fault; CANCELLED after destroy(). */
+  berth_code (*series)(const berth_host* host, uint32_t metric, const berth_str* label_values,
+                       uint64_t* series) BERTH_NOEXCEPT;
+  /* Adds to a counter, sets a gauge, or records a value in a histogram. Takes no lock. Does nothing
+   * for a handle that `series` did not set. */
+  void (*observe)(const berth_host* host, uint64_t series, double value) BERTH_NOEXCEPT;
 } berth_metrics;
 
 /* Objects of the kinds that the plugin named in berth_plugin_info.kinds. All of them are available
- * before the plugin's first cycle.
- * Threading: `get` and `list`: [event] [queue] [cycle] [bind]; `watch`: [load]; the others: [any].
- * Lifetime:  a view until the call that fetched it returns, or until `release` for an object that
- *            the plugin retained. */
+ * before the plugin's first cycle, except those of a kind that the API server does not serve. Such
+ * a kind never delays the start; the host finds out when the server begins to serve it.
+ *
+ * `kind` is written as in berth_plugin_info.kinds, also if it names several versions. The kind of
+ * an object, berth_object.kind, has the version that the host uses: the first one that the server
+ * serves. If that version changes, the watch reports the objects of the old version as deleted and
+ * those of the new one as added.
+ * Threading: `get`, `list` and `served`: [event] [queue] [cycle] [bind]; `watch`: [load].
+ * Lifetime:  a view until the call into the plugin that fetched it returns; berth.refs/1 keeps an
+ *            object longer. */
+enum {
+  /* The object existed before the watch, or before the server served the kind. */
+  BERTH_OBJECT_REPLAY = 1
+};
+typedef struct berth_object_change {
+  uint32_t struct_size;
+  uint32_t flags; /* BERTH_OBJECT_* */
+  berth_id kind;  /* berth_object.kind of both objects */
+  uint32_t reserved;
+  const berth_object* old; /* NULL: an addition */
+  const berth_object* now; /* NULL: a deletion */
+} berth_object_change;
 #define BERTH_SERVICE_OBJECTS "berth.objects/1"
 typedef struct berth_objects {
   uint32_t struct_size;
@@ -1235,57 +1516,100 @@ typedef struct berth_objects {
   const berth_object* (*get)(const berth_host* host, berth_str kind, berth_str ns,
                              berth_str name)BERTH_NOEXCEPT; /* NULL: not found */
   /* Calls `each` for every object of the kind, or of the kind and namespace if `ns` is not empty,
-   * ordered by namespace and name, until `each` returns 0. NOT_FOUND: the plugin did not declare
-   * the kind. */
+   * ordered by namespace and name, until `each` returns 0. UNSUPPORTED: the server does not serve
+   * the kind now. NOT_FOUND: the plugin did not declare the kind. */
   berth_code (*list)(const berth_host* host, berth_str kind, berth_str ns,
-                     int32_t (*each)(void* to, const berth_object*), void* to) BERTH_NOEXCEPT;
+                     int32_t (*each)(void* to, const berth_object* object) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
+  /* SUCCESS: the server serves the kind, or the host does not know yet. UNSUPPORTED: the server
+   * does not serve the kind now. NOT_FOUND: the plugin did not declare the kind. */
+  berth_code (*served)(const berth_host* host, berth_str kind) BERTH_NOEXCEPT;
   /* Registers `change`, which is called under [event] for every change of the kind, in order.
-   * Existing objects are reported first, as additions. `old` is NULL for an addition, `now` for a
-   * deletion. Returns SUCCESS; NOT_FOUND for a kind that was not declared; CONFLICT outside
-   * [load]. */
+   * Existing objects are reported first, as additions with the flag REPLAY. Returns SUCCESS, also
+   * for a kind that the server does not serve, whose objects are reported once it does; NOT_FOUND
+   * for a kind that was not declared; CONFLICT outside [load]. */
   berth_code (*watch)(const berth_host* host, berth_str kind,
-                      void (*change)(void* to, const berth_object* old, const berth_object* now),
+                      void (*change)(void* to, const berth_object_change* change) BERTH_NOEXCEPT,
                       void* to) BERTH_NOEXCEPT;
-  /* Keeps an object alive until `release`. `object` must be one that the host passed to the plugin
-   * during the current call. */
-  berth_object_ref* (*retain)(const berth_host* host, const berth_object* object)BERTH_NOEXCEPT;
-  const berth_object* (*view)(const berth_object_ref* ref)BERTH_NOEXCEPT;
-  void (*release)(const berth_host* host, berth_object_ref* ref) BERTH_NOEXCEPT;
 } berth_objects;
 
-/* Evaluates the pod of this cycle on one private row, with other pods added or removed. The row
- * uses clones of the cycle state that AddPod and RemovePod change. `status` is created by the
- * plugin, or NULL.
+/* The row of a node by its name, and the place of a row in blocks. */
+#define BERTH_SERVICE_NODES "berth.nodes/1"
+typedef struct berth_node_lookup {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Finds the row of the node of this name. NOT_FOUND: there is no such node. The row means nothing
+   * after the current call into the plugin has returned, except within the same cycle.
+   * Threading: [event] [queue] [cycle]. */
+  berth_code (*find)(const berth_host* host, berth_str name, uint32_t* row) BERTH_NOEXCEPT;
+  /* Finds the block of `in`, and the index within the block, at which a row stands. NOT_FOUND: the
+   * row is not one of the nodes of `in`. BAD_ARGUMENT: `in` was not passed to this call of the
+   * plugin.
+   * Threading: [cycle]. */
+  berth_code (*place)(const berth_host* host, const berth_nodes* in, uint32_t row, uint32_t* block,
+                      uint32_t* index) BERTH_NOEXCEPT;
+} berth_node_lookup;
+
+/* Evaluates the pod of this cycle on copies of nodes with other pods added or removed: any number
+ * of nodes per question, and any number of questions at the same time. Filter reads cycle state
+ * that AddPod and RemovePod have changed on a clone. `status` is created by the plugin, or NULL.
  * Threading: [cycle], within PostFilter.
- * Errors:    CONFLICT outside PostFilter, and for a row that has ended.
- * Lifetime:  until `end`, and no longer than the call of PostFilter. */
-typedef struct berth_whatif_row berth_whatif_row;
+ * Errors:    CONFLICT outside PostFilter, and for a question that has ended or never began.
+ *            BAD_ARGUMENT for an index, selection or mode that is not valid.
+ * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
+ *            reused. A pod that was added must exist as long as the question. */
+enum {
+  /* Every row is a question of its own: pods that are added to, or removed from, one row do not
+   * exist for the others. `rows` may be in any order and contain a row more than once. */
+  BERTH_WHATIF_APART = 1,
+  /* All rows are one cluster, in which all changes apply. `rows` contains each row once at most. */
+  BERTH_WHATIF_TOGETHER = 2
+};
 #define BERTH_SERVICE_WHATIF "berth.whatif/1"
 typedef struct berth_whatif {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, uint32_t row,
-                      berth_whatif_row** out) BERTH_NOEXCEPT;
-  berth_code (*remove_pod)(berth_whatif_row* row, const berth_pod* pod,
-                           berth_status* status) BERTH_NOEXCEPT;
-  berth_code (*add_pod)(berth_whatif_row* row, const berth_pod* pod,
+  /* Begins a question about `count` rows; `mode` is one of BERTH_WHATIF_*. NOT_FOUND: a row has no
+   * node. The array `rows` is copied. */
+  berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
+                      uint32_t count, uint32_t mode, uint64_t* question) BERTH_NOEXCEPT;
+  /* Remove a pod from, and add a pod to, row `i` of `rows`. ERROR, with a reason: the pod to remove
+   * is not on the row, which does not change the row; or a plugin's AddPod, RemovePod or clone
+   * failed. After such a failure row i (with TOGETHER: every row) has no verdict but ERROR. */
+  berth_code (*remove_pod)(const berth_host* host, uint64_t question, uint32_t i,
+                           const berth_pod* pod, berth_status* status) BERTH_NOEXCEPT;
+  berth_code (*add_pod)(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
                         berth_status* status) BERTH_NOEXCEPT;
-  /* Runs all Filters of the profile, with nominated pods of equal or higher priority added. Returns
-   * the code of the verdict. */
-  berth_code (*run_filters)(berth_whatif_row* row, berth_status* status) BERTH_NOEXCEPT;
-  void (*end)(berth_whatif_row* row) BERTH_NOEXCEPT;
+  /* Runs all Filters of the profile on the selected rows. A row with nominated pods of equal or
+   * higher priority must also pass with these pods added to it.
+   * `selected`: n ascending indices of `rows`; NULL: all, and `n` is ignored. codes[i] is written
+   * for every selected i, and for no other: the verdict of row i, as of Filter. `codes` has an
+   * element for each of `rows`.
+   * Returns SUCCESS when the verdicts are written; `status` receives the reasons of the rejections,
+   * each text once. With APART, an error of one row is its verdict, ERROR, and the other rows are
+   * answered. With TOGETHER, an error of one row is that of the call: ERROR, and no verdict is
+   * written. */
+  berth_code (*run_filters)(const berth_host* host, uint64_t question, const uint32_t* selected,
+                            uint32_t n, uint8_t* codes, berth_status* status) BERTH_NOEXCEPT;
+  /* Ends a question; does nothing for one that has ended. */
+  void (*end)(const berth_host* host, uint64_t question) BERTH_NOEXCEPT;
 } berth_whatif;
 
-/* Pods that are nominated to a node and not yet on it. `clear` removes a pod's nomination, both in
- * this scheduler and in the pod's status; NOT_FOUND: the pod is not nominated. Threading: [event]
- * [queue] [cycle]. */
+/* Pods that are nominated to a node and not yet on it: `list` calls `each` for those of one node,
+ * `each` for those of all nodes, ordered by node; both until the callback returns 0. `clear`
+ * removes a pod's nomination, both in this scheduler and in the pod's status; NOT_FOUND: the pod is
+ * not nominated. Threading: [event] [queue] [cycle]. */
 #define BERTH_SERVICE_NOMINATOR "berth.nominator/1"
 typedef struct berth_nominator {
   uint32_t struct_size;
   uint32_t reserved;
   berth_code (*list)(const berth_host* host, berth_str node,
-                     int32_t (*each)(void* to, const berth_pod* pod), void* to) BERTH_NOEXCEPT;
+                     int32_t (*each)(void* to, const berth_pod* pod) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
   berth_code (*clear)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
+  berth_code (*each)(const berth_host* host,
+                     int32_t (*each)(void* to, const berth_pod* pod, berth_str node) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
 } berth_nominator;
 
 /* Moves pods to the active queue; PreEnqueue still applies. Pods that are not waiting in the queue
@@ -1305,7 +1629,8 @@ typedef struct berth_activate {
 typedef struct berth_waiting {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*each)(const berth_host* host, int32_t (*each)(void* to, const berth_pod* pod),
+  berth_code (*each)(const berth_host* host,
+                     int32_t (*each)(void* to, const berth_pod* pod) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
   berth_code (*allow)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
   berth_code (*reject)(const berth_host* host, berth_str pod_uid, berth_str reason) BERTH_NOEXCEPT;
@@ -1320,53 +1645,114 @@ typedef struct berth_timer {
   int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT; /* monotonic, [any] */
   /* on the clock of object times, [any] */
   int64_t (*wall_ns)(const berth_host* host) BERTH_NOEXCEPT;
-  berth_code (*start)(const berth_host* host, int64_t after_ns, void (*fire)(void* to), void* to,
+  berth_code (*start)(const berth_host* host, int64_t after_ns,
+                      void (*fire)(void* to) BERTH_NOEXCEPT, void* to,
                       uint64_t* timer) BERTH_NOEXCEPT;
   berth_code (*cancel)(const berth_host* host,
                        uint64_t timer) BERTH_NOEXCEPT; /* NOT_FOUND: it already fired */
+  /* Calls `run` once, later, under [event]: with SUCCESS, or with CANCELLED when the instance ends
+   * first. Calls are made in the order in which they were posted. If create() fails, nothing is
+   * called. Threading: [any].
+   * Returns SUCCESS; BAD_ARGUMENT without `run`; CANCELLED when the instance has ended: `run` is
+   * not called. */
+  berth_code (*post)(const berth_host* host, void (*run)(void* to, berth_code code) BERTH_NOEXCEPT,
+                     void* to) BERTH_NOEXCEPT;
 } berth_timer;
 
+/* Random numbers that a replay repeats.
+ * Threading: [cycle]. */
+#define BERTH_SERVICE_RANDOM "berth.random/1"
+typedef struct berth_random {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Returns the next of 2^64 equally likely numbers. The sequence depends on the host's seed, the
+   * number of the attempt, the plugin and its profile alone; each attempt has its own sequence,
+   * which what-if questions continue. `cycle` is that of the current call; a call outside [cycle],
+   * or with the cycle of another instance, is a fault of the plugin, and the result is 0. */
+  uint64_t (*next)(const berth_host* host, const berth_cycle* cycle) BERTH_NOEXCEPT;
+} berth_random;
+
 /* Requests to the API server. A request that returned SUCCESS is answered exactly once, under
- * [event]. The code of the answer: SUCCESS; NOT_FOUND; CONFLICT; BAD_ARGUMENT (the server rejected
- * the request's content); CANCELLED (the timeout expired, or the host stops); ERROR otherwise.
- * `body` is the server's response, which is a Status object for an error; if the server did not
- * respond, `body` is an error text.
+ * [event].
  * Threading: [any]. */
-typedef void (*berth_api_answer)(void* to, berth_code code, berth_str body);
+typedef struct berth_api_request {
+  uint32_t struct_size;
+  uint32_t flags;
+  berth_str verb; /* GET, POST, PUT, PATCH or DELETE */
+  berth_str path; /* with its query: "/api/v1/nodes?limit=500" */
+  /* The media type of `body`. Empty: application/json, and application/merge-patch+json for
+   * PATCH. */
+  berth_str content_type;
+  berth_str body;     /* may be empty */
+  int64_t timeout_ns; /* 0: the host's default */
+} berth_api_request;
+
+/* The answer to a request.
+ * Lifetime: until the answer callback returns. */
+typedef struct berth_api_result {
+  uint32_t struct_size;
+  /* SUCCESS; NOT_FOUND; CONFLICT; BAD_ARGUMENT: the server rejected the content of the request;
+   * CANCELLED: the timeout expired, or the instance or the host ends; ERROR otherwise. */
+  berth_code code;
+  uint32_t http_status; /* 0: there was no response, or no single request (`evict`) */
+  uint32_t reserved;
+  int64_t retry_after_ns;   /* from the header Retry-After; 0: the server did not send it */
+  berth_str body;           /* as received, also of an error; empty: none */
+  berth_str error;          /* what failed; empty for SUCCESS */
+  const berth_value* value; /* the decoded body; NULL when it is not JSON */
+} berth_api_result;
+typedef void (*berth_api_answer)(void* to, const berth_api_result* result) BERTH_NOEXCEPT;
+
+typedef struct berth_eviction {
+  uint32_t struct_size;
+  uint32_t flags;
+  const berth_pod* pod;
+  berth_str message;
+} berth_eviction;
+
+typedef struct berth_api_event {
+  uint32_t struct_size;
+  uint32_t flags;
+  const berth_tagged* regarding;
+  const berth_tagged* related; /* NULL: none */
+  berth_str type;              /* "Normal" or "Warning" */
+  berth_str reason;            /* not empty */
+  berth_str action;            /* not empty */
+  berth_str note;
+} berth_api_event;
+
 #define BERTH_SERVICE_API "berth.api/1"
 typedef struct berth_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Sends POST pods/binding. Returns PENDING, which Bind then returns too; the host completes
-   * `done` with the result. CONFLICT: `done` is not an open promise of Bind. */
+   * `done` with the result. CONFLICT: `done` is not an open promise of Bind of this instance. */
   berth_code (*bind)(const berth_host* host, const berth_binding* binding,
-                     berth_done* done) BERTH_NOEXCEPT;
+                     berth_done done) BERTH_NOEXCEPT;
   /* Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON. */
   berth_code (*patch_status)(const berth_host* host, const berth_pod* pod, berth_str patch,
                              berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   /* Evicts a pod, as preemption does. A pod that waits on Permit, or whose PreBind can still be
    * cancelled, returns to the queue. Any other pod gets the condition DisruptionTarget with reason
    * PreemptionByScheduler and `message`, and is deleted. SUCCESS if the pod no longer exists. */
-  berth_code (*evict)(const berth_host* host, const berth_pod* pod, berth_str message,
+  berth_code (*evict)(const berth_host* host, const berth_eviction* eviction,
                       berth_api_answer answer, void* to) BERTH_NOEXCEPT;
-  /* Creates an events.k8s.io/v1 Event; `type` is Normal or Warning, `related` may be NULL. */
-  berth_code (*event)(const berth_host* host, const berth_tagged* regarding,
-                      const berth_tagged* related, berth_str type, berth_str reason,
-                      berth_str action, berth_str note) BERTH_NOEXCEPT;
-  /* Sends any request. `verb`: GET, POST, PUT, PATCH (a JSON merge patch) or DELETE; `path`
-   * includes its query; `body`: JSON, or empty; `timeout_ns`: 0 means the host's default. */
-  berth_code (*request)(const berth_host* host, berth_str verb, berth_str path, berth_str body,
-                        int64_t timeout_ns, berth_api_answer answer, void* to) BERTH_NOEXCEPT;
+  /* Creates an events.k8s.io/v1 Event. */
+  berth_code (*event)(const berth_host* host, const berth_api_event* event) BERTH_NOEXCEPT;
+  /* Sends any request. BAD_ARGUMENT: an unknown verb, or a path that does not begin with "/". */
+  berth_code (*request)(const berth_host* host, const berth_api_request* request,
+                        berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;
 
 /* Completes a [bind] call that returned PENDING: exactly once, with the code and text that the call
- * would have returned.
+ * would have returned. A promise that is completed already, or that the host no longer waits for,
+ * is ignored. An id that the host never passed to the instance is a fault of the plugin.
  * Threading: [any]. */
 #define BERTH_SERVICE_COMPLETION "berth.completion/1"
 typedef struct berth_completion {
   uint32_t struct_size;
   uint32_t reserved;
-  void (*complete)(berth_done* done, berth_code code, berth_str reason) BERTH_NOEXCEPT;
+  void (*complete)(berth_done done, berth_code code, berth_str reason) BERTH_NOEXCEPT;
 } berth_completion;
 
 /* ---- What a library exports ------------------------------------------------------------------ */
@@ -1382,8 +1768,11 @@ typedef struct berth_plugin_info {
   const char* about;           /* one sentence */
   const char* const* points;   /* ids of extension points; unknown ones are ignored */
   const char* const* services; /* ids of services that the plugin requires */
-  const char* const* kinds;    /* of berth.objects/1: "v1/Namespace" */
-  const char* const* fields;   /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
+  /* Of berth.objects/1: "v1/Namespace". Several versions, in the order of preference, are separated
+   * by "|": "resource.k8s.io/v1|v1beta1/ResourceClaim". v1/Pod and v1/Node are refused: pods and
+   * nodes come with berth_block and berth.changes/1. */
+  const char* const* kinds;
+  const char* const* fields; /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
   /* fields of the pod that the plugin handles: "/spec/tolerations" */
   const char* const* pod_fields;
   const char* args_schema; /* JSON Schema of the arguments; "{}" or NULL: no arguments */

@@ -19,20 +19,21 @@
 
 namespace berth {
 
-// Answers are callables `void(berth_code code, std::string_view body)`. `body` is the server's
-// response, or an error text. If a method does not return Success, it never calls the answer.
+// Answers are callables `void(const berth::ApiResult& result)`. If a method does not return
+// Success, it never calls the answer.
 //
 // Threading: [any].
 class Api {
  public:
   explicit Api(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->api != nullptr; }
+  explicit operator bool() const { return bool(services_->api); }
 
   // Sends POST pods/binding; Bind returns its result. Returns Pending, and the host completes
   // `done` with the result; or returns an error, and leaves `done` unchanged.
   Status Bind(const Binding& binding, Done& done) const {
-    berth_done* const raw = done.Release();
-    const berth_code code = services_->api->bind(services_->host, &binding.abi(), raw);
+    const berth_api* const api = services_->api.operator->();
+    const berth_done raw = done.Release();
+    const berth_code code = api->bind(services_->host, &binding.abi(), raw);
     if (code == BERTH_SUCCESS || code == BERTH_PENDING) return Status::Pending();
     done = Done(*services_, raw);
     return Status(code, "the host rejected the binding");
@@ -48,7 +49,8 @@ class Api {
   template <class F>
   Status Evict(const berth_pod& pod, std::string_view message, F answer) const {
     return Send(std::move(answer), [&](berth_api_answer call, void* to) {
-      return services_->api->evict(services_->host, &pod, Str(message), call, to);
+      const berth_eviction eviction = {sizeof(eviction), 0, &pod, Str(message)};
+      return services_->api->evict(services_->host, &eviction, call, to);
     });
   }
   // The texts of an events.k8s.io/v1 Event. `type` is "Normal" or "Warning".
@@ -72,13 +74,27 @@ class Api {
     const berth_tagged tagged = Tagged(related);
     return PutEvent(Tagged(regarding), &tagged, text);
   }
-  // Sends any other request: Request("PATCH", "/apis/...", body, 5s, answer).
+  // A request, as {.verb = "GET", .path = "/apis/..."}.
+  struct RequestText {
+    std::string_view verb = "GET";  // GET, POST, PUT, PATCH or DELETE
+    std::string_view path;          // with its query
+    std::string_view body = {};
+    // Empty: application/json, and application/merge-patch+json for PATCH.
+    std::string_view content_type = {};
+    std::chrono::nanoseconds timeout = {};  // 0: the host's default
+  };
+  // Sends any other request.
   template <class F>
-  Status Request(std::string_view verb, std::string_view path, std::string_view body,
-                 std::chrono::nanoseconds timeout, F answer) const {
+  Status Request(const RequestText& request, F answer) const {
     return Send(std::move(answer), [&](berth_api_answer call, void* to) {
-      return services_->api->request(services_->host, Str(verb), Str(path), Str(body),
-                                     timeout.count(), call, to);
+      const berth_api_request abi = {sizeof(abi),
+                                     0,
+                                     Str(request.verb),
+                                     Str(request.path),
+                                     Str(request.content_type),
+                                     Str(request.body),
+                                     request.timeout.count()};
+      return services_->api->request(services_->host, &abi, call, to);
     });
   }
 
@@ -86,12 +102,14 @@ class Api {
   static berth_tagged Tagged(const berth_pod& pod) { return {BERTH_KIND_POD, 0, &pod}; }
   Status PutEvent(const berth_tagged& regarding, const berth_tagged* related,
                   const EventText& text) const {
-    return Status(services_->api->event(services_->host, &regarding, related, Str(text.type),
-                                        Str(text.reason), Str(text.action), Str(text.note)));
+    const berth_api_event event = {
+        sizeof(event), 0, &regarding, related, Str(text.type), Str(text.reason), Str(text.action),
+        Str(text.note)};
+    return Status(services_->api->event(services_->host, &event));
   }
   template <class F, class Call>
   Status Send(F answer, Call&& call) const {
-    using Answer = internal::AnswerCall<F>;
+    using Answer = internal::OnceCall<F>;
     auto kept = std::make_unique<Answer>(*services_, std::move(answer));
     const Status status(call(&Answer::Answer, kept.get()));
     if (status.ok()) static_cast<void>(kept.release());

@@ -53,11 +53,11 @@ struct BindPoint {
     berth_bind abi = {sizeof(berth_bind), 0, &Call};
 
     explicit Table(const I& /*instance*/) {}
-    static berth_code Call(void* self, const berth_binding* binding, berth_done* done,
+    static berth_code Call(void* self, const berth_binding* binding, berth_done done,
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        const Binding wrapped = instance.Wrap(*binding);
+        const Binding wrapped = instance.Wrap(*binding, "Bind");
         if constexpr (kNow<P>) {
           return AnswerNow(instance.plugin().Bind(wrapped), status);
         } else {

@@ -2,6 +2,9 @@
 //
 //   void OnChange(const berth::Change& change);
 //
+// A plugin that declares `static constexpr bool kPendingChanges = true;` also gets the changes of
+// pods without a node (BERTH_CHANGE_PENDING_*).
+//
 // Called:    for every change, in order. A new instance first receives everything that exists
 //            (BERTH_CHANGE_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
 //            is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no reservation
@@ -41,7 +44,9 @@ struct ChangesPoint {
 
   template <class I>
   struct Table {
-    berth_changes abi = {sizeof(berth_changes), 0, &Call};
+    berth_changes abi = {sizeof(berth_changes),
+                         I::PluginType::kPendingChanges ? uint32_t{BERTH_CHANGES_PENDING} : 0,
+                         &Call};
 
     explicit Table(const I& /*instance*/) {}
     static void Call(void* self, const berth_change* change) noexcept {

@@ -89,6 +89,28 @@ struct Label {
   static berth_id Read(const berth_id& stored) { return stored; }
 };
 
+// The value of the node's annotation `kKey`; empty where the node has none.
+template <internal::Literal kKey>
+struct Annotation {
+  using Stored = berth_str;
+  static constexpr const char* kName = internal::kJoined<"annotation:", kKey>.text;
+  static constexpr uint32_t kType = BERTH_TYPE_STR;
+  static constexpr uint32_t kFlags = 0;
+  static std::string_view Read(const berth_str& stored) { return Str(stored); }
+};
+
+// The object of kind `kKind`, which the plugin's kKinds must name, that has no namespace and has
+// the node's name: NodeObject<"storage.k8s.io/v1/CSINode">. Null where there is none. A change of
+// the object is a change of the node.
+template <internal::Literal kKind>
+struct NodeObject {
+  using Stored = const berth_object*;
+  static constexpr const char* kName = internal::kJoined<"object:", kKind>.text;
+  static constexpr uint32_t kType = BERTH_TYPE_OBJECT;
+  static constexpr uint32_t kFlags = 0;
+  static const berth_object* Read(const berth_object* const& stored) { return stored; }
+};
+
 // The allocatable and the requested amount of a resource, by the resource's name.
 template <internal::Literal kResource>
 struct Alloc : Column<int64_t, internal::Literal(internal::kJoined<"alloc:", kResource>.text)> {};

@@ -7,14 +7,20 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <berth/abi.h>
 #include <berth/internal/guard.h>
 #include <berth/internal/services.h>
 #include <berth/nodes.h>
 #include <berth/pod.h>
+#include <berth/status.h>
 
 namespace berth {
 namespace internal {
@@ -27,22 +33,83 @@ inline constexpr char kTypeTag = 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
-// Cycle::State<T>() calls StateMustBeTheStateOfAPlugin(StateTag<T>()). The file with BERTH_PLUGINS
-// defines this function for the State of each plugin, because Instance derives from DefineState and
-// calls it. A library that uses another type does not link, and the linker's message states the
-// rule. gnu::used keeps the function for the other files of the library.
+// Cycle::State<T>() calls StateMustBeTheStateOfAPlugin(StateTag<T>()), which returns the slot of
+// the state. The file with BERTH_PLUGINS defines this function for the states of each plugin,
+// because Instance derives from DefineState and calls it. A library that uses another type does not
+// link, and the linker's message states the rule. gnu::used keeps the function for other files.
 template <class T>
 struct StateTag {
-  friend void StateMustBeTheStateOfAPlugin(StateTag);
+  friend uint32_t StateMustBeTheStateOfAPlugin(StateTag);
 };
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
-template <class T>
+template <class T, uint32_t kSlot>
 struct DefineState {
-  [[gnu::used]] friend void StateMustBeTheStateOfAPlugin(StateTag<T> /*tag*/) {}
+  [[gnu::used]] friend uint32_t StateMustBeTheStateOfAPlugin(StateTag<T> /*tag*/) { return kSlot; }
 };
+
+// The states of a plugin that declares none.
+struct NoState {};
+struct NoScoreState {};
+
+// The content of a slot: the state, or nothing before Emplace.
+template <class T>
+using StateSlot = std::optional<T>;
+
+// A state of a plugin, for the messages about it.
+struct StateFacts {
+  const char* tag;          // &kTypeTag<State>
+  const char* prepared_at;  // "PreFilter": the point that emplaces the state; null: none known.
+};
+
+// The states of the plugin of a Cycle or Binding.
+struct States {
+  const StateFacts* facts;  // By slot.
+  const char* method;       // The method that is being called: "Filter".
+};
+
+// Throws the error of a method that uses a state that no method has emplaced. Without exceptions it
+// ends the process.
+[[noreturn, gnu::cold, gnu::noinline]] inline void ThrowNoState(const States& states,
+                                                                uint32_t slot) {
+  const char* const at = states.facts[slot].prepared_at;
+#if defined(__cpp_exceptions)
+  const std::string method = states.method;
+  if (at == nullptr || method == at) {
+    throw Error(method + " uses the state of the plugin, but no method has emplaced it");
+  }
+  const std::string before = at;
+  throw Error(before + " has not run, but " + method + " requires it: enable the plugin at " +
+              before);
+#else
+  (void)at;
+  std::abort();
+#endif
+}
+
+// Returns the slot of state T among `slots`.
+template <class T>
+StateSlot<T>& SlotOf(void* const* slots, [[maybe_unused]] const States& states) {
+  const uint32_t slot = StateMustBeTheStateOfAPlugin(StateTag<T>());
+  assert(states.facts[slot].tag == &kTypeTag<T>);
+  return *static_cast<StateSlot<T>*>(slots[slot]);
+}
+
+template <class T>
+T& StateIn(void* const* slots, const States& states) {
+  StateSlot<T>& slot = SlotOf<T>(slots, states);
+  if (!slot.has_value()) [[unlikely]]
+    ThrowNoState(states, StateMustBeTheStateOfAPlugin(StateTag<T>()));
+  return *slot;
+}
+
+template <class T>
+T* TryStateIn(void* const* slots, const States& states) {
+  StateSlot<T>& slot = SlotOf<T>(slots, states);
+  return slot.has_value() ? &*slot : nullptr;
+}
 
 // Returns the type of a column in the catalogue, or 0 for a name that is not in the catalogue.
 constexpr uint32_t CatalogueType(std::string_view name) {
@@ -50,6 +117,8 @@ constexpr uint32_t CatalogueType(std::string_view name) {
   if (name == "unschedulable") return BERTH_TYPE_U8;
   if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
   if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
+  if (name.starts_with("object:")) return BERTH_TYPE_OBJECT;
+  if (name.starts_with("annotation:")) return BERTH_TYPE_STR;
   for (const std::string_view prefix :
        {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods.", "hostport:"}) {
     if (name.starts_with(prefix)) return BERTH_TYPE_I64;
@@ -65,6 +134,8 @@ constexpr bool MayHold(uint32_t type) {
     case BERTH_TYPE_ID: return std::same_as<T, uint32_t>;
     case BERTH_TYPE_U8: return std::same_as<T, uint8_t>;
     case BERTH_TYPE_ARRAY: return std::same_as<T, berth_array>;
+    case BERTH_TYPE_OBJECT: return std::same_as<T, const berth_object*>;
+    case BERTH_TYPE_STR: return std::same_as<T, berth_str>;
     default: return true;
   }
 }
@@ -74,10 +145,10 @@ constexpr bool MayHold(uint32_t type) {
 // Methods that may write the state receive a Cycle&; the others (Filter, Score) a const Cycle&.
 class Cycle {
  public:
-  // For the SDK and for tests. `state_tag` is &internal::kTypeTag<State>.
+  // For the SDK.
   Cycle(const berth_cycle& cycle, const internal::Services& services, berth_status* status,
-        const char* state_tag)
-      : cycle_(&cycle), services_(&services), status_(status), state_tag_(state_tag) {}
+        internal::States states)
+      : cycle_(&cycle), services_(&services), status_(status), states_(states) {}
 
   berth::Pod pod() const { return *cycle_->pod; }
   // Returns the attempt's number, which increases with every attempt.
@@ -86,23 +157,45 @@ class Cycle {
   bool what_if() const { return (cycle_->flags & BERTH_CYCLE_WHAT_IF) != 0; }
   // True when the host no longer needs the result: return Status::Cancelled(). Test it every few
   // hundred nodes.
-  bool canceled() const { return BERTH_CANCELED(cycle_); }
+  bool cancelled() const { return BERTH_IS_CANCELLED(cycle_); }
   int64_t deadline_ns() const { return cycle_->deadline_ns; }
   const berth_cycle& abi() const { return *cycle_; }
 
-  // Returns the plugin's state in this cycle. REQUIRES: T is the plugin's State. A type that is the
-  // State of no plugin in the library fails to link.
+  // The plugin's state in this cycle, which lives until the pod has left the binding cycle. T is
+  // the plugin's State or ScoreState. A type that is the state of no plugin in the library fails to
+  // link.
+
+  // Constructs the state from `args`, in place of the previous one if there is one, and returns it.
+  // Called: from PreFilter, PreScore, or any other method that receives a Cycle&.
+  template <class T, class... Args>
+  T& Emplace(Args&&... args) {
+    internal::StateSlot<T>& slot = internal::SlotOf<T>(cycle_->slots, states_);
+    if constexpr (std::is_constructible_v<T, Args...>) {
+      return slot.emplace(std::forward<Args>(args)...);
+    } else {
+      return slot.emplace(T{std::forward<Args>(args)...});
+    }
+  }
+  // Returns the state.
+  // Errors: throws an Error if no method has emplaced the state in this cycle, so that the current
+  //         method returns BERTH_ERROR: "PreFilter has not run, but Filter requires it: enable the
+  //         plugin at PreFilter".
   template <class T>
   T& State() {
-    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
-    assert(state_tag_ == &internal::kTypeTag<T>);
-    return *static_cast<T*>(cycle_->slots[0]);
+    return internal::StateIn<T>(cycle_->slots, states_);
   }
   template <class T>
   const T& State() const {
-    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
-    assert(state_tag_ == &internal::kTypeTag<T>);
-    return *static_cast<const T*>(cycle_->slots[0]);
+    return internal::StateIn<T>(cycle_->slots, states_);
+  }
+  // Returns the state, or null if no method has emplaced it in this cycle.
+  template <class T>
+  T* TryState() {
+    return internal::TryStateIn<T>(cycle_->slots, states_);
+  }
+  template <class T>
+  const T* TryState() const {
+    return internal::TryStateIn<T>(cycle_->slots, states_);
   }
 
   // Binds a column whose name depends on the pod: Bind<int64_t>("req:example.com/gpu"). The same
@@ -138,11 +231,14 @@ class Cycle {
   const berth_cycle* cycle_;
   const internal::Services* services_;
   berth_status* status_;
-  [[maybe_unused]] const char* state_tag_;
+  internal::States states_;
   bool failed_ = false;
 };
 
-// The node that was chosen for the pod.
+// The node that was chosen for the pod. The pod is already assumed on the node: the columns and the
+// pods of the node include it.
+//
+// Lifetime:  until the call that passed it returns.
 class Target {
  public:
   explicit Target(const berth_target& target) : target_(&target) {}
@@ -150,8 +246,21 @@ class Target {
   NodeView node() const { return *target_->node; }
   // Valid only in [cycle].
   uint32_t row() const { return target_->row; }
+  std::span<const berth_pod* const> pods() const { return block().Pods(target_->index); }
+  // Returns the node with the columns of the plugin: target.Node<Columns>()[berth::ReqCpu{}].
+  template <class C>
+  NodeRow<C> Node() const {
+    return Block<C>(*target_->block)[target_->index];
+  }
+  // Returns the value of a column that was bound in PreFilter or PreScore.
+  template <class T>
+  T Get(ColumnRef<T> ref) const {
+    return block().Get(ref, target_->index);
+  }
 
  private:
+  RawBlock block() const { return RawBlock(*target_->block); }
+
   const berth_target* target_;
 };
 
@@ -160,27 +269,33 @@ class Target {
 // Lifetime:  until the pod has left the binding cycle.
 class Binding {
  public:
-  Binding(const berth_binding& binding, const char* state_tag)
-      : binding_(&binding), state_tag_(state_tag) {}
+  // For the SDK.
+  Binding(const berth_binding& binding, internal::States states)
+      : binding_(&binding), states_(states) {}
 
   berth::Pod pod() const { return *binding_->pod; }
   std::string_view node_name() const { return Str(binding_->node_name); }
   std::string_view node_uid() const { return Str(binding_->node_uid); }
-  bool canceled() const { return BERTH_CANCELED(binding_); }
+  bool cancelled() const { return BERTH_IS_CANCELLED(binding_); }
   int64_t deadline_ns() const { return binding_->deadline_ns; }
   const berth_binding& abi() const { return *binding_; }
 
-  // REQUIRES: T is the plugin's State.
+  // Returns the plugin's State or ScoreState, as Cycle::State does.
+  // Errors: throws an Error if no method has emplaced the state in the cycle.
   template <class T>
   T& State() const {
-    StateMustBeTheStateOfAPlugin(internal::StateTag<T>());
-    assert(state_tag_ == &internal::kTypeTag<T>);
-    return *static_cast<T*>(binding_->slots[0]);
+    return internal::StateIn<T>(binding_->slots, states_);
+  }
+  // Returns the state, or null if no method has emplaced it in the cycle. Use it in Unreserve,
+  // which is also called for a plugin whose Reserve did not run.
+  template <class T>
+  T* TryState() const {
+    return internal::TryStateIn<T>(binding_->slots, states_);
   }
 
  private:
   const berth_binding* binding_;
-  [[maybe_unused]] const char* state_tag_;
+  internal::States states_;
 };
 
 }  // namespace berth

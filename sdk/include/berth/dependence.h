@@ -9,39 +9,52 @@
 // kScoreDependence and ScoreDependence do the same for Score. Without a declaration the host never
 // reuses a result.
 //
-// Two optional methods express what a mask of parts cannot:
-//   // Returns a hash of everything else that the results depend on, in this pod or in what
-//   // PreFilter computed for it, including other nodes and objects. std::nullopt: the results are
-//   // not reused. Threading: [cycle].
-//   std::optional<uint64_t> Sign(const berth::Cycle& cycle) const;
-//   // With kOther: reports what changed for this pod since change number `since`.
+// Optional methods express what a mask of parts cannot:
+//   // Returns a signature of everything else that the results of Filter depend on: what PreFilter
+//   // computed for the pod, other nodes, objects. std::nullopt: the results are not reused in this
+//   // cycle. Host::NewSigner() computes it. SignScore does the same for Score.
+//   // Called:    SignFilter after PreFilter, SignScore after PreScore (after PreFilter if there is
+//   //            no PreScore); at most once per cycle.
 //   // Threading: [cycle].
-//   berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle,
-//                               berth::RowSink& rows) const;
+//   std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const;
+//   // With kOther: reports which results for the pod of this cycle may differ from the results in
+//   // the state that `token` names, apart from rows that changed themselves where kNode or
+//   // kNodePods declares it. The token is the plugin's own; replace it by the token of the state
+//   // now. 0: there are no such results yet. ScoreChanged does the same for Score.
+//   // Called:    after SignFilter, with pods that are equal in the named parts and the signature.
+//   // Threading: [cycle].
+//   berth::Changed FilterChanged(const berth::Cycle& cycle, uint64_t& token,
+//                                berth::RowSink& rows) const;
 #ifndef BERTH_DEPENDENCE_H_
 #define BERTH_DEPENDENCE_H_
 
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <berth/abi.h>
 #include <berth/cycle.h>
 #include <berth/internal/detect.h>
+#include <berth/internal/guard.h>
+#include <berth/signer.h>
 
 BERTH_INTERNAL_DETECT(FilterDependence);
 BERTH_INTERNAL_DETECT(ScoreDependence);
 BERTH_INTERNAL_DETECT(kFilterDependence);
 BERTH_INTERNAL_DETECT(kScoreDependence);
 BERTH_INTERNAL_DETECT(Sign);
-BERTH_INTERNAL_DETECT(ChangedSince);
+BERTH_INTERNAL_DETECT(SignFilter);
+BERTH_INTERNAL_DETECT(SignScore);
+BERTH_INTERNAL_DETECT(FilterChanged);
+BERTH_INTERNAL_DETECT(ScoreChanged);
 
 namespace berth {
 
 enum : uint32_t {
-  kNode = BERTH_DEPENDS_NODE,                                // The node object.
-  kNodePods = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS,  // Also the pods on the node.
-  kOther = BERTH_DEPENDS_OTHER,                              // Anything else; combine with `|`.
+  kNode = BERTH_DEPENDS_NODE,           // The node object.
+  kNodePods = BERTH_DEPENDS_NODE_PODS,  // The node object and the pods on the node.
+  kOther = BERTH_DEPENDS_OTHER,         // Anything else; combine with `|`.
 };
 
 struct Dependence {
@@ -51,31 +64,24 @@ struct Dependence {
 
 enum class Changed : uint32_t {
   kNone = BERTH_CHANGED_NONE,
-  kRows = BERTH_CHANGED_ROWS,  // The rows that were passed to RowSink::Put.
+  kRows = BERTH_CHANGED_ROWS,  // The rows that were put into the RowSink.
   kAll = BERTH_CHANGED_ALL,
 };
 
-// Collects the rows that ChangedSince reports.
+// Receives the rows that FilterChanged and ScoreChanged report, in any order.
 class RowSink {
  public:
-  RowSink(void (*put)(void*, uint32_t), void* to) : put_(put), to_(to) {}
-  void Put(uint32_t row) { put_(to_, row); }
+  RowSink(berth_put_rows put, void* to) : put_(put), to_(to) {}
+  void Put(uint32_t row) { put_(to_, &row, 1); }
+  void Put(std::span<const uint32_t> rows) { put_(to_, rows.data(), rows.size()); }
 
  private:
-  void (*put_)(void*, uint32_t);
+  berth_put_rows put_;
   void* to_;
 };
 
 namespace internal {
 
-template <class P>
-concept SignMethod = requires(const P& plugin, const Cycle& cycle) {
-  { plugin.Sign(cycle) } -> std::same_as<std::optional<uint64_t>>;
-};
-template <class P>
-concept ChangedSinceMethod = requires(const P& plugin, const Cycle& cycle, RowSink& rows) {
-  { plugin.ChangedSince(uint64_t{}, cycle, rows) } -> std::same_as<Changed>;
-};
 template <class P>
 concept FilterDependenceMethod = requires(const P& plugin) {
   { plugin.FilterDependence() } -> std::same_as<Dependence>;
@@ -86,14 +92,51 @@ concept ScoreDependenceMethod = requires(const P& plugin) {
 };
 
 template <class P>
-constexpr void CheckDependence() {
-  static_assert(!kHasSign<P> || SignMethod<P>,
-                "Sign has the wrong signature; expected\n"
-                "  std::optional<uint64_t> Sign(const berth::Cycle& cycle) const");
-  static_assert(!kHasChangedSince<P> || ChangedSinceMethod<P>,
-                "ChangedSince has the wrong signature; expected\n"
-                "  berth::Changed ChangedSince(uint64_t since, const berth::Cycle& cycle, "
+constexpr void CheckDependenceMethods() {
+  constexpr bool kSignFilterFits = requires(const P& plugin, const Cycle& cycle) {
+    { plugin.SignFilter(cycle) } -> std::same_as<std::optional<Signature>>;
+  };
+  constexpr bool kSignScoreFits = requires(const P& plugin, const Cycle& cycle) {
+    { plugin.SignScore(cycle) } -> std::same_as<std::optional<Signature>>;
+  };
+  // A method that accepts an rvalue as the token cannot replace the token.
+  constexpr bool kFilterTokenIsCopied =
+      requires(const P& plugin, const Cycle& cycle, RowSink& rows) {
+    plugin.FilterChanged(cycle, uint64_t{}, rows);
+  };
+  constexpr bool kFilterChangedFits =
+      requires(const P& plugin, const Cycle& cycle, uint64_t& token, RowSink& rows) {
+    { plugin.FilterChanged(cycle, token, rows) } -> std::same_as<Changed>;
+  };
+  constexpr bool kScoreTokenIsCopied =
+      requires(const P& plugin, const Cycle& cycle, RowSink& rows) {
+    plugin.ScoreChanged(cycle, uint64_t{}, rows);
+  };
+  constexpr bool kScoreChangedFits =
+      requires(const P& plugin, const Cycle& cycle, uint64_t& token, RowSink& rows) {
+    { plugin.ScoreChanged(cycle, token, rows) } -> std::same_as<Changed>;
+  };
+  static_assert(!kHasSignFilter<P> || kSignFilterFits,
+                "SignFilter has the wrong signature; expected\n"
+                "  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const");
+  static_assert(!kHasSignScore<P> || kSignScoreFits,
+                "SignScore has the wrong signature; expected\n"
+                "  std::optional<berth::Signature> SignScore(const berth::Cycle& cycle) const");
+  static_assert(!kHasFilterChanged<P> || (kFilterChangedFits && !kFilterTokenIsCopied),
+                "FilterChanged has the wrong signature; expected\n"
+                "  berth::Changed FilterChanged(const berth::Cycle& cycle, uint64_t& token, "
                 "berth::RowSink& rows) const");
+  static_assert(!kHasScoreChanged<P> || (kScoreChangedFits && !kScoreTokenIsCopied),
+                "ScoreChanged has the wrong signature; expected\n"
+                "  berth::Changed ScoreChanged(const berth::Cycle& cycle, uint64_t& token, "
+                "berth::RowSink& rows) const");
+}
+
+template <class P>
+constexpr void CheckDependence() {
+  static_assert(!kHasSign<P>,
+                "Sign is not a method of a plugin; implement SignFilter, SignScore or both");
+  CheckDependenceMethods<P>();
   static_assert(!kHasFilterDependence<P> || FilterDependenceMethod<P>,
                 "FilterDependence has the wrong signature; expected\n"
                 "  berth::Dependence FilterDependence() const");
@@ -104,6 +147,16 @@ constexpr void CheckDependence() {
                 "declare FilterDependence() or kFilterDependence, not both");
   static_assert(!(kHasScoreDependence<P> && kHaskScoreDependence<P>),
                 "declare ScoreDependence() or kScoreDependence, not both");
+  static_assert(
+      kHasFilterDependence<P> || kHaskFilterDependence<P> ||
+          !(kHasSignFilter<P> || kHasFilterChanged<P>),
+      "SignFilter and FilterChanged require kFilterDependence or FilterDependence(): without a "
+      "dependence no result is reused");
+  static_assert(
+      kHasScoreDependence<P> || kHaskScoreDependence<P> ||
+          !(kHasSignScore<P> || kHasScoreChanged<P>),
+      "SignScore and ScoreChanged require kScoreDependence or ScoreDependence(): without a "
+      "dependence no result is reused");
 }
 
 // The functions of a berth_dependence. `self` is an Instance<P>.
@@ -111,32 +164,67 @@ template <class I>
 struct DependenceCalls {
   using P = typename I::PluginType;
 
-  static berth_code Sign(void* self, const berth_cycle* cycle, uint64_t* signature) noexcept {
-    I& instance = *static_cast<I*>(self);
-    return Guard(instance.fault, nullptr, [&]() -> berth_code {
-      const Cycle wrapped = instance.Wrap(*cycle, nullptr);
-      const std::optional<uint64_t> answer = instance.plugin().Sign(wrapped);
-      *signature = answer.value_or(0);
-      return answer.has_value() ? BERTH_SUCCESS : BERTH_SKIP;
-    });
-  }
-  static uint32_t ChangedSince(void* self, uint64_t since, const berth_cycle* cycle,
-                               void (*put_row)(void* to, uint32_t row), void* to) noexcept {
-    I& instance = *static_cast<I*>(self);
-    uint32_t changed = BERTH_CHANGED_ALL;
-    GuardHint(instance.services, "ChangedSince", [&] {
-      const Cycle wrapped = instance.Wrap(*cycle, nullptr);
-      RowSink rows(put_row, to);
-      changed = static_cast<uint32_t>(instance.plugin().ChangedSince(since, wrapped, rows));
-    });
-    return changed;
-  }
-  static berth_dependence Fill(const Dependence& from) {
+  static berth_dependence OfFilter(const Dependence& from) {
     berth_dependence out = {sizeof(berth_dependence), from.cluster, from.pod_parts, nullptr,
                             nullptr};
-    if constexpr (kHasSign<P>) out.sign = &Sign;
-    if constexpr (kHasChangedSince<P>) out.changed = &ChangedSince;
+    if constexpr (kHasSignFilter<P>) out.sign = &SignFilter;
+    if constexpr (kHasFilterChanged<P>) out.changed = &FilterChanged;
     return out;
+  }
+  static berth_dependence OfScore(const Dependence& from) {
+    berth_dependence out = {sizeof(berth_dependence), from.cluster, from.pod_parts, nullptr,
+                            nullptr};
+    if constexpr (kHasSignScore<P>) out.sign = &SignScore;
+    if constexpr (kHasScoreChanged<P>) out.changed = &ScoreChanged;
+    return out;
+  }
+
+ private:
+  template <class Method>
+  static berth_code Sign(void* self, const berth_cycle* cycle, const char* name,
+                         berth_signature* signature, Method method) noexcept {
+    const I& instance = *static_cast<const I*>(self);
+    return Guard(instance.fault, nullptr, [&]() -> berth_code {
+      const std::optional<Signature> answer =
+          method(instance.plugin(), instance.Wrap(*cycle, nullptr, name));
+      if (!answer.has_value()) return BERTH_SKIP;
+      *signature = {answer->low, answer->high};
+      return BERTH_SUCCESS;
+    });
+  }
+  static berth_code SignFilter(void* self, const berth_cycle* cycle,
+                               berth_signature* signature) noexcept {
+    return Sign(self, cycle, "SignFilter", signature,
+                [](const P& plugin, const Cycle& c) { return plugin.SignFilter(c); });
+  }
+  static berth_code SignScore(void* self, const berth_cycle* cycle,
+                              berth_signature* signature) noexcept {
+    return Sign(self, cycle, "SignScore", signature,
+                [](const P& plugin, const Cycle& c) { return plugin.SignScore(c); });
+  }
+
+  template <class Method>
+  static uint32_t AskChanged(void* self, const berth_cycle* cycle, const char* name,
+                             Method method) noexcept {
+    const I& instance = *static_cast<const I*>(self);
+    Changed changed = Changed::kAll;
+    GuardHint(instance.services, name,
+              [&] { changed = method(instance.plugin(), instance.Wrap(*cycle, nullptr, name)); });
+    return static_cast<uint32_t>(changed);
+  }
+  static uint32_t FilterChanged(void* self, const berth_cycle* cycle, uint64_t* token,
+                                berth_put_rows put_rows, void* to) noexcept {
+    RowSink rows(put_rows, to);
+    return AskChanged(self, cycle, "FilterChanged", [&](const P& plugin, const Cycle& c) {
+      return plugin.FilterChanged(c, *token, rows);
+    });
+  }
+  static uint32_t ScoreChanged(void* self, const berth_cycle* cycle, uint64_t* token,
+                               berth_put_rows put_rows, void* to) noexcept {
+    RowSink rows(put_rows, to);
+    return AskChanged(self, cycle, "ScoreChanged", [&](const P& plugin, const Cycle& c) {
+      return plugin.ScoreChanged(c, *token, rows);
+    });
   }
 };
 

@@ -20,40 +20,39 @@ namespace berth {
 class [[nodiscard]] Done {
  public:
   Done() = default;
-  Done(const internal::Services& services, berth_done* done) : services_(&services), done_(done) {}
-  Done(Done&& other) noexcept
-      : services_(other.services_), done_(std::exchange(other.done_, nullptr)) {}
+  Done(const internal::Services& services, berth_done done) : services_(&services), done_(done) {}
+  Done(Done&& other) noexcept : services_(other.services_), done_(other.Release()) {}
   Done& operator=(Done&& other) noexcept {
     if (this != &other) {
       Abandon();
       services_ = other.services_;
-      done_ = std::exchange(other.done_, nullptr);
+      done_ = other.Release();
     }
     return *this;
   }
   ~Done() { Abandon(); }
 
   // True until it is completed or released.
-  explicit operator bool() const { return done_ != nullptr; }
+  explicit operator bool() const { return done_.id != 0; }
   // Completes the call. REQUIRES: *this is true. Threading: [any].
   void Complete(const Status& status) {
     const std::string_view reason =
         status.reasons().empty() ? std::string_view() : std::string_view(status.reasons().front());
     services_->completion->complete(Release(), status.code(), Str(reason));
   }
-  // Releases the handle to the caller, who must complete the call.
-  berth_done* Release() { return std::exchange(done_, nullptr); }
+  // Releases the promise to the caller, who must complete the call.
+  berth_done Release() { return std::exchange(done_, berth_done()); }
 
  private:
   void Abandon() {
-    if (done_ == nullptr) return;
+    if (done_.id == 0) return;
     services_->completion->complete(
         Release(), BERTH_BUG,
         Str(std::string_view("the berth::Done was destroyed before it was completed")));
   }
 
   const internal::Services* services_ = nullptr;
-  berth_done* done_ = nullptr;
+  berth_done done_ = {};  // Its id is 0 once it is completed or released.
 };
 
 }  // namespace berth

@@ -8,11 +8,18 @@
 //   berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
 //                        berth::FilterOut& out) const;
 //
-// Called:    per block, for the nodes that no earlier Filter rejected.
+// To decide about all nodes in one call, because a verdict depends on which other nodes remain:
+//
+//   berth::Status Filter(const berth::Cycle& cycle, const berth::Nodes& survivors,
+//                        berth::FilterWholeOut& out) const;
+//
+// Called:    per block, for the nodes that no earlier Filter rejected; the last form once, for all
+//            of them. It is not called when there are none. In a what-if (cycle.what_if()), its
+//            `survivors` are only the rows in question.
 // Threading: [block], on several threads at the same time. With `static constexpr bool
-//            kFilterSerial = true`, one block at a time.
+//            kFilterSerial = true`, one block at a time. The last form: [cycle].
 // Returns:   the first form: kPass; Unschedulable, Unresolvable or Pending with reasons; Failed,
-//            which fails the cycle. The second form: Success when every selected node has a
+//            which fails the cycle. The other forms: Success when every selected node has a
 //            verdict; any other code fails the cycle.
 // Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
 #ifndef BERTH_FILTER_H_
@@ -20,6 +27,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 
 #include <berth/abi.h>
 #include <berth/cycle.h>
@@ -49,6 +57,24 @@ class FilterOut {
   uint64_t* reasons_;
 };
 
+// The verdicts of a Filter that is called for all nodes, by row.
+class FilterWholeOut {
+ public:
+  explicit FilterWholeOut(berth_filter_whole_out& out) : out_(&out) {}
+
+  // Sets the verdict of a survivor: out.Set(node.row(), verdict).
+  void Set(uint32_t row, Verdict verdict) {
+    out_->codes[row] = verdict.code;
+    out_->reasons[row] = verdict.reasons;
+  }
+  // Adds a reason for this cycle to those in kReasons, and returns its number, for Unschedulable.
+  // -1 when all 64 reasons are in use.
+  int AddReason(std::string_view text) { return out_->add_reason(out_, Str(text)); }
+
+ private:
+  berth_filter_whole_out* out_;
+};
+
 namespace internal {
 
 template <class P>
@@ -60,6 +86,12 @@ template <class P>
 concept FiltersBlock = requires(const P& plugin, const Cycle& cycle,
                                 const Block<typename P::Columns>& block, FilterOut& out) {
   { plugin.Filter(cycle, block, out) } -> std::same_as<Status>;
+};
+
+template <class P>
+concept FiltersWhole = requires(const P& plugin, const Cycle& cycle, const Nodes& survivors,
+                                FilterWholeOut& out) {
+  { plugin.Filter(cycle, survivors, out) } -> std::same_as<Status>;
 };
 
 // The outputs alias nothing, so the compiler need not reload what the method reads of the pod, the
@@ -81,14 +113,20 @@ struct FilterPoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || FiltersNode<P> || FiltersBlock<P>,
+    static_assert(!kNamed<P> || FiltersNode<P> || FiltersBlock<P> || FiltersWhole<P>,
                   "Filter has the wrong signature; expected one of\n"
                   "  berth::Verdict Filter(const berth::Cycle& cycle, "
                   "const berth::NodeRow<Columns>& node) const\n"
                   "  berth::Status Filter(const berth::Cycle& cycle, "
-                  "const berth::Block<Columns>& block, berth::FilterOut& out) const");
-    static_assert(!(FiltersNode<P> && FiltersBlock<P>),
-                  "implement Filter per node or per block, not both");
+                  "const berth::Block<Columns>& block, berth::FilterOut& out) const\n"
+                  "  berth::Status Filter(const berth::Cycle& cycle, "
+                  "const berth::Nodes& survivors, berth::FilterWholeOut& out) const");
+    static_assert(FiltersNode<P> + FiltersBlock<P> + FiltersWhole<P> <= 1,
+                  "implement Filter per node, per block, or for all nodes: only one of them");
+    static_assert(!FiltersWhole<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
+                  "a Filter for all nodes has no dependence: its answers are never reused");
+    static_assert(!FiltersWhole<P> || !kHaskFilterSerial<P>,
+                  "a Filter for all nodes has no kFilterSerial: it is called once");
     static_assert(
         kNamed<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
         "kFilterDependence and FilterDependence require a Filter method in the same class");
@@ -97,10 +135,15 @@ struct FilterPoint {
   template <class I>
   struct Table {
     using P = typename I::PluginType;
-    berth_filter abi = {sizeof(berth_filter), 0, nullptr, &Call};
+    berth_filter abi = {sizeof(berth_filter), 0, nullptr, &Call, nullptr};
     berth_dependence dependence = {};
 
     explicit Table(const I& instance) {
+      if constexpr (FiltersWhole<P>) {
+        abi.flags = BERTH_FILTER_WHOLE;
+        abi.filter = nullptr;
+        abi.filter_whole = &CallWhole;
+      }
       if constexpr (kHaskFilterSerial<P>) abi.flags = P::kFilterSerial ? BERTH_FILTER_SERIAL : 0;
       if constexpr (kHasFilterDependence<P>) {
         Depend(instance.plugin().FilterDependence());
@@ -112,21 +155,36 @@ struct FilterPoint {
                            berth_filter_out* out, berth_status* status) noexcept {
       const I& instance = *static_cast<const I*>(self);
       return Guard(instance.fault, status, [&]() -> berth_code {
-        const Cycle wrapped = instance.Wrap(*cycle, status);
+        const Cycle wrapped = instance.Wrap(*cycle, status, "Filter");
         const Block<typename P::Columns> nodes(*block);
         if constexpr (FiltersNode<P>) {
           FilterNodes(instance.plugin(), wrapped, nodes, out->codes, out->reasons);
           return BERTH_SUCCESS;
-        } else {
+        } else if constexpr (FiltersBlock<P>) {
           FilterOut verdicts(*out);
           return Answer(instance.plugin().Filter(wrapped, nodes, verdicts), status);
+        } else {
+          return BERTH_BUG;  // The host calls CallWhole instead.
+        }
+      });
+    }
+    static berth_code CallWhole(void* self, const berth_cycle* cycle, const berth_nodes* survivors,
+                                berth_filter_whole_out* out, berth_status* status) noexcept {
+      const I& instance = *static_cast<const I*>(self);
+      return Guard(instance.fault, status, [&]() -> berth_code {
+        const Cycle wrapped = instance.Wrap(*cycle, status, "Filter");
+        if constexpr (FiltersWhole<P>) {
+          FilterWholeOut verdicts(*out);
+          return Answer(instance.plugin().Filter(wrapped, Nodes(*survivors), verdicts), status);
+        } else {
+          return BERTH_BUG;  // The host calls Call instead.
         }
       });
     }
 
    private:
     void Depend(const Dependence& on) {
-      dependence = DependenceCalls<I>::Fill(on);
+      dependence = DependenceCalls<I>::OfFilter(on);
       abi.dependence = &dependence;
     }
   };

@@ -20,7 +20,8 @@ class Cycle;
 
 // A column whose name depends on the pod, bound in PreFilter or PreScore (see Cycle::Bind) and
 // valid until the cycle ends. Keep it in the State. T is int64_t, uint32_t, uint8_t, or berth_array
-// for an array; label columns are uint32_t (berth_id).
+// for an array; label columns are uint32_t (berth_id), annotations are berth_str, and objects are
+// const berth_object*.
 template <class T>
 class ColumnRef {
  public:

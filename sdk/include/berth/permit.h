@@ -56,7 +56,7 @@ struct PermitPoint {
                            int64_t* timeout_ns, berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "Permit");
         std::chrono::nanoseconds timeout{0};
         const Status answer = instance.plugin().Permit(wrapped, Target(*target), timeout);
         *timeout_ns = timeout.count();

@@ -61,6 +61,8 @@
 #include <berth/score.h>
 #include <berth/selectors.h>
 #include <berth/services.h>
+#include <berth/signer.h>
+#include <berth/siphash.h>
 #include <berth/span.h>
 #include <berth/status.h>
 #include <berth/value.h>
@@ -82,10 +84,17 @@ Reasons(Text...) -> Reasons<sizeof...(Text)>;
 // Threading: the constructor and destructor run under [load].
 class Plugin {
  public:
+  // A plugin is never copied or moved, so that its constructor may register `this`
+  // (Objects::Watch).
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
   static constexpr Reasons<0> kReasons{};
   // Ids of services that the plugin requires: std::array{BERTH_SERVICE_OBJECTS}.
   static constexpr std::array<const char*, 0> kServices{};
-  // Kinds that the host keeps for Host::objects, as "v1/PersistentVolumeClaim".
+  // Kinds that the host keeps for Host::objects, as "v1/PersistentVolumeClaim". A kind may name
+  // several versions: of "resource.k8s.io/v1|v1beta1/ResourceClaim" the host uses the first one
+  // that the API server serves. Pods and nodes come with blocks and with OnChange instead.
   static constexpr std::array<const char*, 0> kKinds{};
   // Parts of pods and nodes that the host keeps, as "Pod:/spec/hostIPC". Read them with Pod::Field.
   static constexpr std::array<const char*, 0> kFields{};
@@ -93,12 +102,17 @@ class Plugin {
   static constexpr std::array<const char*, 0> kPodFields{};
   // True if Bind and PreBind may block: they then run on a thread pool.
   static constexpr bool kBlocksInBind = false;
+  // True if OnChange also receives the changes of pods without a node.
+  static constexpr bool kPendingChanges = false;
 
   using Columns = berth::Columns<>;
   using Args = NoArgs;
-  // The plugin's state in one pod's cycle. It is constructed for the cycle, cloned by its copy
-  // constructor, and destroyed when the pod has left the binding cycle. See Cycle::State.
-  struct State {};
+  // The plugin's state in one pod's cycle. Cycle::Emplace constructs it, usually in PreFilter; the
+  // host clones it with its copy constructor, and destroys it when the pod has left the binding
+  // cycle. See Cycle::State.
+  using State = internal::NoState;
+  // The state that PreScore emplaces, for a plugin that has both PreFilter and PreScore.
+  using ScoreState = internal::NoScoreState;
 
  protected:
   Plugin() = default;
@@ -106,11 +120,6 @@ class Plugin {
 };
 
 }  // namespace berth
-
-// The oldest minor version of the host's ABI that the library can run in. berth_add_plugin sets it.
-#ifndef BERTH_MIN_HOST_MINOR
-#define BERTH_MIN_HOST_MINOR 0
-#endif
 
 namespace berth {
 

@@ -42,7 +42,7 @@ struct PostBindPoint {
     static void Call(void* self, const berth_binding* binding) noexcept {
       I& instance = *static_cast<I*>(self);
       GuardVoid(instance.services, "PostBind",
-                [&] { instance.plugin().PostBind(instance.Wrap(*binding)); });
+                [&] { instance.plugin().PostBind(instance.Wrap(*binding, "PostBind")); });
     }
   };
 };

@@ -79,7 +79,7 @@ struct PostFilterPoint {
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "PostFilter");
         PostFilterOut results(*out);
         return Answer(
             instance.plugin().PostFilter(wrapped, Nodes(*all), Verdicts(*verdicts), results),

@@ -77,14 +77,16 @@ struct PreBindPoint {
                                 berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        return Answer(instance.plugin().PreBindPreFlight(instance.Wrap(*binding)), status);
+        return Answer(
+            instance.plugin().PreBindPreFlight(instance.Wrap(*binding, "PreBindPreFlight")),
+            status);
       });
     }
-    static berth_code Call(void* self, const berth_binding* binding, berth_done* done,
+    static berth_code Call(void* self, const berth_binding* binding, berth_done done,
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        const Binding wrapped = instance.Wrap(*binding);
+        const Binding wrapped = instance.Wrap(*binding, "PreBind");
         if constexpr (kNow<P>) {
           return AnswerNow(instance.plugin().PreBind(wrapped), status);
         } else {

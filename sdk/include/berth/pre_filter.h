@@ -117,7 +117,7 @@ struct PreFilterPoint {
                            berth_pre_filter_out* out, berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "PreFilter");
         PreFilterOut results(*out);
         const Status answer = instance.plugin().PreFilter(wrapped, Nodes(*all), results);
         return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
@@ -128,7 +128,7 @@ struct PreFilterPoint {
                              berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "AddPod");
         const Block<typename P::Columns> nodes(*block);
         return Answer(instance.plugin().AddPod(wrapped, Pod(*pod), nodes[index]), status);
       });
@@ -138,7 +138,7 @@ struct PreFilterPoint {
                                 berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "RemovePod");
         const Block<typename P::Columns> nodes(*block);
         return Answer(instance.plugin().RemovePod(wrapped, Pod(*pod), nodes[index]), status);
       });

@@ -48,7 +48,7 @@ struct PreScorePoint {
                            const berth_nodes* all, berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "PreScore");
         const Status answer = instance.plugin().PreScore(wrapped, Nodes(*feasible), Nodes(*all));
         return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
       });

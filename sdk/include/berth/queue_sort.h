@@ -4,10 +4,20 @@
 //   berth::SortKey Key(const berth::Queued& queued) const;   // the lowest key is tried first; or
 //   bool Less(const berth::Queued& a, const berth::Queued& b) const;
 //
+// A plugin whose order depends on what was tried before, such as one that is fair to namespaces,
+// divides the queue into lanes. Key or Less is then the order within a lane.
+//
+//   uint64_t Lane(const berth::Queued& queued) const;       // entities with equal numbers
+//   std::size_t NextLane(const berth::Lanes& lanes);        // the index of the lane to try now
+//
 // Called:    Key when an entity enters the active queue; Less for each comparison. Key is faster.
+//            Lane when an entity enters the active queue, where it stays in its lane. NextLane once
+//            for each entity that is taken from the active queue: from the front of this lane.
 // Threading: [queue].
-// Must not:  depend on anything but the entity. The order must be strict and must not change while
-//            the entity waits.
+// Must not:  Key, Less and Lane: depend on anything but the entity. The order must be strict and
+//            must not change while the entity waits. NextLane: return lanes.size() or more. It may
+//            depend on anything, and may count what it returns. Its cost should not exceed a loop
+//            over the lanes.
 #ifndef BERTH_QUEUE_SORT_H_
 #define BERTH_QUEUE_SORT_H_
 
@@ -24,8 +34,11 @@
 #include <berth/enqueue_extensions.h>
 #include <berth/internal/detect.h>
 #include <berth/internal/guard.h>
+#include <berth/span.h>
 BERTH_INTERNAL_DETECT(Key);
 BERTH_INTERNAL_DETECT(Less);
+BERTH_INTERNAL_DETECT(Lane);
+BERTH_INTERNAL_DETECT(NextLane);
 
 namespace berth {
 // A key that sorts by several fields in turn: SortKey().Descending(priority).Ascending(queued_ns).
@@ -63,12 +76,42 @@ class SortKey {
   std::size_t used_ = 0;
 };
 
+// The lanes that have entities, by ascending number: lanes[i].lane, .count and .first.
+using Lanes = Span<const berth_lane>;
+
 namespace internal {
+
+template <class P>
+inline constexpr bool kHasLanes = kHasLane<P> || kHasNextLane<P>;
+
+// Calls Key and Less of instance class I for both revisions.
+template <class I>
+struct SortOrder {
+  static void Key(void* self, const berth_queued* queued,
+                  uint8_t out[BERTH_SORT_KEY_SIZE]) noexcept {
+    const I& instance = *static_cast<I*>(self);
+    SortKey key;
+    GuardVoid(instance.services, "Key", [&] { key = instance.plugin().Key(*queued); });
+    std::memcpy(out, key.bytes().data(), BERTH_SORT_KEY_SIZE);
+  }
+  static int32_t Less(void* self, const berth_queued* a, const berth_queued* b) noexcept {
+    const I& instance = *static_cast<I*>(self);
+    bool less = false;
+    GuardVoid(instance.services, "Less", [&] { less = instance.plugin().Less(*a, *b); });
+    return less ? 1 : 0;
+  }
+  // Sets key and less of the table `abi`.
+  template <class Abi>
+  static void FillIn(Abi& abi) {
+    if constexpr (kHasKey<typename I::PluginType>) abi.key = &Key;
+    if constexpr (kHasLess<typename I::PluginType>) abi.less = &Less;
+  }
+};
 
 struct QueueSortPoint {
   static constexpr const char* kId = BERTH_POINT_QUEUE_SORT;
   template <class P>
-  static constexpr bool kNamed = kHasKey<P> || kHasLess<P>;
+  static constexpr bool kNamed = (kHasKey<P> || kHasLess<P>)&&!kHasLanes<P>;
 
   template <class P>
   static constexpr void Check() {
@@ -91,22 +134,51 @@ struct QueueSortPoint {
   struct Table {
     berth_queue_sort abi = {sizeof(berth_queue_sort), 0, nullptr, nullptr};
 
-    explicit Table(const I& /*instance*/) {
-      if constexpr (kHasKey<typename I::PluginType>) abi.key = &Key;
-      if constexpr (kHasLess<typename I::PluginType>) abi.less = &Less;
-    }
-    static void Key(void* self, const berth_queued* queued,
-                    uint8_t out[BERTH_SORT_KEY_SIZE]) noexcept {
+    explicit Table(const I& /*instance*/) { SortOrder<I>::FillIn(abi); }
+  };
+};
+
+struct QueueSortLanesPoint {
+  static constexpr const char* kId = BERTH_POINT_QUEUE_SORT_2;
+  template <class P>
+  static constexpr bool kNamed = kHasLanes<P>;
+
+  template <class P>
+  static constexpr void Check() {
+    constexpr bool kLaneFits = requires(const P& plugin, const Queued& queued) {
+      { plugin.Lane(queued) } -> std::same_as<uint64_t>;
+    };
+    constexpr bool kNextLaneFits = requires(P & plugin, const Lanes& lanes) {
+      { plugin.NextLane(lanes) } -> std::same_as<std::size_t>;
+    };
+    static_assert(!kHasLane<P> || kLaneFits,
+                  "Lane has the wrong signature; expected\n"
+                  "  uint64_t Lane(const berth::Queued& queued) const");
+    static_assert(!kHasNextLane<P> || kNextLaneFits,
+                  "NextLane has the wrong signature; expected\n"
+                  "  std::size_t NextLane(const berth::Lanes& lanes)");
+    static_assert(kHasLane<P> == kHasNextLane<P>, "implement both Lane and NextLane, or neither");
+    static_assert(!kHasLanes<P> || kHasKey<P> || kHasLess<P>,
+                  "implement Key or Less beside Lane and NextLane: the order within a lane");
+  }
+
+  template <class I>
+  struct Table {
+    berth_queue_sort_2 abi = {sizeof(berth_queue_sort_2), 0, nullptr, nullptr, &Lane, &Next};
+
+    explicit Table(const I& /*instance*/) { SortOrder<I>::FillIn(abi); }
+    static uint64_t Lane(void* self, const berth_queued* queued) noexcept {
       const I& instance = *static_cast<I*>(self);
-      SortKey key;
-      GuardVoid(instance.services, "Key", [&] { key = instance.plugin().Key(*queued); });
-      std::memcpy(out, key.bytes().data(), BERTH_SORT_KEY_SIZE);
+      uint64_t lane = 0;
+      GuardVoid(instance.services, "Lane", [&] { lane = instance.plugin().Lane(*queued); });
+      return lane;
     }
-    static int32_t Less(void* self, const berth_queued* a, const berth_queued* b) noexcept {
-      const I& instance = *static_cast<I*>(self);
-      bool less = false;
-      GuardVoid(instance.services, "Less", [&] { less = instance.plugin().Less(*a, *b); });
-      return less ? 1 : 0;
+    static uint32_t Next(void* self, berth_array lanes) noexcept {
+      I& instance = *static_cast<I*>(self);
+      std::size_t next = 0;
+      GuardVoid(instance.services, "NextLane",
+                [&] { next = instance.plugin().NextLane(Lanes(lanes)); });
+      return static_cast<uint32_t>(std::min<std::size_t>(next, UINT32_MAX));
     }
   };
 };

@@ -55,7 +55,7 @@ struct ReservePoint {
                            berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "Reserve");
         return Answer(instance.plugin().Reserve(wrapped, Target(*target)), status);
       });
     }
@@ -63,7 +63,7 @@ struct ReservePoint {
       if constexpr (kHasUnreserve<typename I::PluginType>) {
         I& instance = *static_cast<I*>(self);
         GuardVoid(instance.services, "Unreserve",
-                  [&] { instance.plugin().Unreserve(instance.Wrap(*binding)); });
+                  [&] { instance.plugin().Unreserve(instance.Wrap(*binding, "Unreserve")); });
       }
     }
   };

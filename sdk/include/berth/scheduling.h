@@ -1,11 +1,15 @@
-// Services that act on pods and time: what-if, nominations, activation, waiting pods, timers.
+// Services that act on nodes, pods and time: node look-up, what-if, nominations, activation,
+// waiting pods, timers, random numbers.
 #ifndef BERTH_SCHEDULING_H_
 #define BERTH_SCHEDULING_H_
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,89 +18,123 @@
 #include <berth/cycle.h>
 #include <berth/internal/callback.h>
 #include <berth/internal/services.h>
+#include <berth/internal/status_sink.h>
+#include <berth/nodes.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 #include <berth/status.h>
 
 namespace berth {
-namespace internal {
-
-// Collects the reasons that the host adds to a berth_status into a Status.
-class StatusSink {
+// The row of a node by its name, and the place of a row in blocks.
+class NodeLookup {
  public:
-  StatusSink() : status_{sizeof(berth_status), 0, this, &AddOne, &AddArgument} {}
-  StatusSink(const StatusSink&) = delete;
-  StatusSink& operator=(const StatusSink&) = delete;
+  // Where a row stands in a Nodes: BlockAt(block), index.
+  struct Place {
+    uint32_t block;
+    uint32_t index;
+  };
 
-  berth_status* abi() { return &status_; }
-  Status Take(berth_code code) {
-    Status out(code);
-    for (const std::string& reason : reasons_) out.Add(reason);
-    reasons_.clear();
-    return out;
-  }
+  explicit NodeLookup(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->nodes != nullptr; }
 
- private:
-  static void AddOne(berth_status* self, berth_str text) noexcept {
-    static_cast<StatusSink*>(self->impl)->reasons_.emplace_back(Str(text));
+  // Returns the row of the node of this name. The row means nothing after the current call from the
+  // host has returned, except within the same cycle. Threading: [event] [queue] [cycle].
+  std::optional<uint32_t> Find(std::string_view name) const {
+    uint32_t row = 0;
+    const berth_code code = services_->nodes->find(services_->host, Str(name), &row);
+    return code == BERTH_SUCCESS ? std::optional(row) : std::nullopt;
   }
-  static void AddArgument(berth_status* self, berth_str path, berth_str text) noexcept {
-    std::string reason(Str(path));
-    reason.append(": ").append(Str(text));
-    static_cast<StatusSink*>(self->impl)->reasons_.push_back(std::move(reason));
-  }
-
-  berth_status status_;
-  std::vector<std::string> reasons_;
-};
-
-}  // namespace internal
-
-// A private copy of one node on which pods can be added and removed, with clones of the state that
-// AddPod and RemovePod change.
-//
-// Threading: [cycle].
-class WhatIfRow {
- public:
-  WhatIfRow(const internal::Services& services, berth_whatif_row* row)
-      : services_(&services), row_(row) {}
-  WhatIfRow(WhatIfRow&& other) noexcept
-      : services_(other.services_), row_(std::exchange(other.row_, nullptr)) {}
-  WhatIfRow& operator=(WhatIfRow&&) = delete;
-  ~WhatIfRow() {
-    if (row_ != nullptr) services_->whatif->end(row_);
-  }
-
-  // False when the host returned no row. No other method may then be called.
-  explicit operator bool() const { return row_ != nullptr; }
-  Status RemovePod(const berth_pod& pod) {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->remove_pod(row_, &pod, sink.abi()));
-  }
-  Status AddPod(const berth_pod& pod) {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->add_pod(row_, &pod, sink.abi()));
-  }
-  // Runs all Filters of the profile, with nominated pods of equal or higher priority added.
-  Status RunFilters() {
-    internal::StatusSink sink;
-    return sink.Take(services_->whatif->run_filters(row_, sink.abi()));
+  // Returns where a row stands in `in`, which the host passed to the current call; no value if the
+  // row is not one of its nodes. Threading: [cycle].
+  std::optional<Place> Find(const Nodes& in, uint32_t row) const {
+    Place place{};
+    const berth_code code =
+        services_->nodes->place(services_->host, &in.abi(), row, &place.block, &place.index);
+    return code == BERTH_SUCCESS ? std::optional(place) : std::nullopt;
   }
 
  private:
   const internal::Services* services_;
-  berth_whatif_row* row_;
+};
+
+// Whether the rows of a what-if question are questions of their own, or one cluster.
+enum class WhatIfMode : uint32_t {
+  kApart = BERTH_WHATIF_APART,
+  kTogether = BERTH_WHATIF_TOGETHER,
+};
+
+// A question about nodes with other pods added or removed. The destructor ends it.
+//
+//   berth::WhatIfQuestion question = host.what_if().Begin(cycle, rows, berth::WhatIfMode::kApart);
+//   for (...) question.RemovePod(i, victim);
+//   std::vector<uint8_t> codes(rows.size());
+//   berth::Status status = question.RunFilters(codes);
+//
+// Threading: [cycle], within PostFilter.
+// Lifetime:  no longer than the call of PostFilter.
+class WhatIfQuestion {
+ public:
+  WhatIfQuestion(const internal::Services& services, Status status, uint64_t id)
+      : services_(&services), status_(std::move(status)), id_(id) {}
+  WhatIfQuestion(WhatIfQuestion&& other) noexcept
+      : services_(other.services_),
+        status_(std::move(other.status_)),
+        id_(std::exchange(other.id_, 0)) {}
+  WhatIfQuestion& operator=(WhatIfQuestion&&) = delete;
+  ~WhatIfQuestion() {
+    if (id_ != 0) services_->whatif->end(services_->host, id_);
+  }
+
+  // False when the question could not begin, and status() states why. Every other method then
+  // returns an error.
+  explicit operator bool() const { return id_ != 0; }
+  const Status& status() const { return status_; }
+  // Remove a pod from, and add a pod to, row `i` of the question. A pod that is added must live as
+  // long as the question.
+  Status RemovePod(uint32_t i, const berth_pod& pod) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->remove_pod(services_->host, id_, i, &pod, sink.abi()));
+  }
+  Status AddPod(uint32_t i, const berth_pod& pod) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->add_pod(services_->host, id_, i, &pod, sink.abi()));
+  }
+  // Runs all Filters of the profile on all rows, with nominated pods of equal or higher priority
+  // added, and writes the verdict of row i to codes[i]. REQUIRES: `codes` has one element per row.
+  // Returns: Success with the reasons of the rejections, each once; or an error.
+  Status RunFilters(std::span<uint8_t> codes) { return Run(nullptr, 0, codes); }
+  // Runs them on some rows only, and writes no other code. `selected`: ascending.
+  Status RunFilters(std::span<const uint32_t> selected, std::span<uint8_t> codes) {
+    static constexpr uint32_t kNothing = 0;
+    return Run(selected.empty() ? &kNothing : selected.data(),
+               static_cast<uint32_t>(selected.size()), codes);
+  }
+
+ private:
+  Status Run(const uint32_t* selected, uint32_t n, std::span<uint8_t> codes) {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->run_filters(services_->host, id_, selected, n, codes.data(),
+                                                    sink.abi()));
+  }
+
+  const internal::Services* services_;
+  Status status_;
+  uint64_t id_;  // 0: there is no question.
 };
 
 class WhatIf {
  public:
   explicit WhatIf(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->whatif != nullptr; }
+  explicit operator bool() const { return bool(services_->whatif); }
 
-  WhatIfRow Begin(const Cycle& cycle, uint32_t row) const {
-    berth_whatif_row* out = nullptr;
-    const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), row, &out);
-    return {*services_, code == BERTH_SUCCESS ? out : nullptr};
+  // Begins a question about rows. The question has no value if a row has no node (NotFound), if
+  // rows that are together repeat (BadArgument), and outside PostFilter (Conflict).
+  WhatIfQuestion Begin(const Cycle& cycle, std::span<const uint32_t> rows, WhatIfMode mode) const {
+    uint64_t question = 0;
+    const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), rows.data(),
+                                                     static_cast<uint32_t>(rows.size()),
+                                                     static_cast<uint32_t>(mode), &question);
+    return {*services_, Status(code), code == BERTH_SUCCESS ? question : 0};
   }
 
  private:
@@ -107,7 +145,7 @@ class WhatIf {
 class Nominator {
  public:
   explicit Nominator(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->nominator != nullptr; }
+  explicit operator bool() const { return bool(services_->nominator); }
 
   // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
   // iteration.
@@ -116,6 +154,15 @@ class Nominator {
     internal::EachCall<F, berth_pod> call(each);
     const Status status(
         services_->nominator->list(services_->host, Str(node), &decltype(call)::Call, &call));
+    call.Rethrow();
+    return status;
+  }
+  // Calls `each(const berth_pod&, std::string_view node)` for the pods of all nodes, ordered by
+  // node, in the same way.
+  template <class F>
+  Status ForEach(F&& each) const {
+    internal::EachNamedCall<F, berth_pod> call(each);
+    const Status status(services_->nominator->each(services_->host, &decltype(call)::Call, &call));
     call.Rethrow();
     return status;
   }
@@ -131,7 +178,7 @@ class Nominator {
 class Activate {
  public:
   explicit Activate(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->activate != nullptr; }
+  explicit operator bool() const { return bool(services_->activate); }
 
   Status Pods(std::span<const std::string_view> uids) const {
     std::vector<berth_str> texts;
@@ -149,7 +196,7 @@ class Activate {
 class Waiting {
  public:
   explicit Waiting(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->waiting != nullptr; }
+  explicit operator bool() const { return bool(services_->waiting); }
 
   // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
   // iteration.
@@ -175,7 +222,7 @@ class Waiting {
 class Timers {
  public:
   explicit Timers(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->timer != nullptr; }
+  explicit operator bool() const { return bool(services_->timer); }
 
   // Returns the monotonic time. Threading: [any].
   std::chrono::nanoseconds Now() const {
@@ -185,7 +232,36 @@ class Timers {
   std::chrono::nanoseconds WallNow() const {
     return std::chrono::nanoseconds(services_->timer->wall_ns(services_->host));
   }
+  // Calls `run` once, later, on the scheduling thread, in the order of the calls. Threading: [any].
+  //   void run(berth_code code)   code: Success, or Cancelled when the instance ends first; or
+  //   void run()                  called unless the instance ends first.
+  // Returns Success; Cancelled when the instance has ended: `run` is not called.
+  template <class F>
+  Status Post(F run) const {
+    using Call = internal::OnceCall<F>;
+    auto kept = std::make_unique<Call>(*services_, std::move(run));
+    const Status status(services_->timer->post(services_->host, &Call::Run, kept.get()));
+    if (status.ok()) static_cast<void>(kept.release());
+    return status;
+  }
   const internal::Services& services() const { return *services_; }
+
+ private:
+  const internal::Services* services_;
+};
+
+// Random numbers that a replay of the run repeats. Threading: [cycle].
+class Random {
+ public:
+  explicit Random(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return bool(services_->random); }
+
+  // Returns the next of 2^64 equally likely numbers of this attempt: see berth_random.next.
+  uint64_t Next(const Cycle& cycle) const {
+    return services_->random->next(services_->host, &cycle.abi());
+  }
+  // Returns a number in [0, n). REQUIRES: n > 0.
+  uint64_t Below(const Cycle& cycle, uint64_t n) const { return Next(cycle) % n; }
 
  private:
   const internal::Services* services_;

@@ -47,6 +47,9 @@ enum class Normalize : uint32_t {
   kMax = BERTH_NORMALIZE_MAX,                   // 100 * s / max; unchanged when max is 0.
   kMaxReversed = BERTH_NORMALIZE_MAX_REVERSED,  // 100 - 100 * s / max; 100 when max is 0.
   kMinMax = BERTH_NORMALIZE_MIN_MAX,            // 100 * (s - min) / (max - min); 0 when equal.
+  // As kMinMax, in double: 100.0 * ((s - min) / (max - min)), rounded down. 29 of 0..100 becomes
+  // 28.
+  kMinMaxFloat = BERTH_NORMALIZE_MIN_MAX_FLOAT,
 };
 
 inline constexpr int64_t kScoreMax = BERTH_SCORE_MAX;
@@ -141,7 +144,7 @@ struct ScorePoint {
                            int64_t* out, berth_status* status) noexcept {
       const I& instance = *static_cast<const I*>(self);
       return Guard(instance.fault, status, [&]() -> berth_code {
-        const Cycle wrapped = instance.Wrap(*cycle, status);
+        const Cycle wrapped = instance.Wrap(*cycle, status, "Score");
         const Block<typename P::Columns> nodes(*block);
         if constexpr (ScoresNode<P>) {
           ScoreNodes(instance.plugin(), wrapped, nodes, out);
@@ -156,7 +159,7 @@ struct ScorePoint {
                                    berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
-        Cycle wrapped = instance.Wrap(*cycle, status);
+        Cycle wrapped = instance.Wrap(*cycle, status, "NormalizeScore");
         Scores all(*scores);
         return Answer(instance.plugin().NormalizeScore(wrapped, all), status);
       });
@@ -164,7 +167,7 @@ struct ScorePoint {
 
    private:
     void Depend(const Dependence& on) {
-      dependence = DependenceCalls<I>::Fill(on);
+      dependence = DependenceCalls<I>::OfScore(on);
       abi.dependence = &dependence;
     }
   };

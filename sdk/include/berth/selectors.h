@@ -1,5 +1,6 @@
 // Selectors and tolerations, which match exactly as in kube-scheduler. They compare ids, so that a
-// match costs a few comparisons.
+// match costs a few comparisons. `texts` is the berth::Host, or another object with a method
+// Text(berth_id).
 #ifndef BERTH_SELECTORS_H_
 #define BERTH_SELECTORS_H_
 
@@ -8,7 +9,6 @@
 #include <string_view>
 
 #include <berth/abi.h>
-#include <berth/host.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 
@@ -51,7 +51,8 @@ constexpr bool IsDecimalInteger(std::string_view text) {
 // NotIn and DoesNotExist hold for an absent key. Gt and Lt compare integers; a value that is not an
 // integer never matches.
 // kube-scheduler: labels.Requirement.Matches, nodeaffinity.
-inline bool Matches(const berth_requirement& requirement, berth_id value, const Host& host) {
+template <class Texts>
+bool Matches(const berth_requirement& requirement, berth_id value, const Texts& texts) {
   const auto in = [&] {
     for (const berth_id candidate : Span<const berth_id>(requirement.values)) {
       if (candidate == value) return true;
@@ -67,7 +68,7 @@ inline bool Matches(const berth_requirement& requirement, berth_id value, const 
     case BERTH_OP_GT:
     case BERTH_OP_LT: {
       if (!there) return false;
-      const internal::Parsed number = internal::ParseInt64(host.Text(value));
+      const internal::Parsed number = internal::ParseInt64(texts.Text(value));
       if (!number.ok) return false;
       return requirement.op == BERTH_OP_GT ? number.value > requirement.number
                                            : number.value < requirement.number;
@@ -77,18 +78,20 @@ inline bool Matches(const berth_requirement& requirement, berth_id value, const 
 }
 
 // Returns whether all requirements hold for these labels.
-inline bool Matches(Span<const berth_requirement> requirements, Labels labels, const Host& host) {
+template <class Texts>
+bool Matches(Span<const berth_requirement> requirements, Labels labels, const Texts& texts) {
   for (const berth_requirement& requirement : requirements) {
-    if (!Matches(requirement, FindLabel(labels, requirement.key), host)) return false;
+    if (!Matches(requirement, FindLabel(labels, requirement.key), texts)) return false;
   }
   return true;
 }
 
 // Matches a label selector. A selector without requirements matches everything. A null selector, or
 // one that could not be parsed, matches nothing.
-inline bool Matches(const berth_selector* selector, Labels labels, const Host& host) {
+template <class Texts>
+bool Matches(const berth_selector* selector, Labels labels, const Texts& texts) {
   if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
-  return Matches(Span<const berth_requirement>(selector->requirements), labels, host);
+  return Matches(Span<const berth_requirement>(selector->requirements), labels, texts);
 }
 
 // Returns whether all pairs of a nodeSelector are labels of the node.
@@ -102,30 +105,40 @@ inline bool HasAll(Labels wanted, Labels labels) {
 // Matches a node selector term: all expressions hold for the labels and all fields for the name. A
 // term without expressions and fields, or one that could not be parsed, matches no node. The only
 // field is metadata.name.
-inline bool Matches(const berth_node_term& term, const berth_node& node, const Host& host) {
+template <class Texts>
+bool Matches(const berth_node_term& term, const berth_node& node, const Texts& texts) {
   if ((term.flags & BERTH_SELECTOR_INVALID) != 0) return false;
   if (term.expressions.count == 0 && term.fields.count == 0) return false;
   for (const berth_requirement& field : Span<const berth_requirement>(term.fields)) {
-    if (!Matches(field, node.name, host)) return false;
+    if (!Matches(field, node.name, texts)) return false;
   }
-  return Matches(Span<const berth_requirement>(term.expressions), Labels(node.meta->labels), host);
+  return Matches(Span<const berth_requirement>(term.expressions), Labels(node.meta->labels), texts);
 }
 
 // Returns whether any of the terms matches: requiredDuringSchedulingIgnoredDuringExecution.
-inline bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node,
-                       const Host& host) {
+template <class Texts>
+bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node, const Texts& texts) {
   for (const berth_node_term& term : terms) {
-    if (Matches(term, node, host)) return true;
+    if (Matches(term, node, texts)) return true;
   }
   return false;
 }
 
+// Matches a node selector of the service Selectors. A null selector, or one that could not be
+// parsed, matches no node.
+template <class Texts>
+bool Matches(const berth_node_selector* selector, const berth_node& node, const Texts& texts) {
+  if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
+  return MatchesAny(Span<const berth_node_term>(selector->terms), node, texts);
+}
+
 // Matches the pod's nodeSelector and its required node affinity.
-inline bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Host& host) {
+template <class Texts>
+bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Texts& texts) {
   if (!HasAll(pod.node_selector(), Labels(node.meta->labels))) return false;
   const berth_affinity& affinity = pod.affinity();
   return affinity.has_required_node_terms == 0 ||
-         MatchesAny(Span<const berth_node_term>(affinity.required_node_terms), node, host);
+         MatchesAny(Span<const berth_node_term>(affinity.required_node_terms), node, texts);
 }
 
 // Returns whether a toleration matches a taint: the effect is empty or equal, the key is empty or
@@ -141,15 +154,16 @@ inline bool Tolerates(const berth_toleration& toleration, const berth_taint& tai
 // Returns the result of Tolerates() with the gate TaintTolerationComparisonOperators on: Gt matches
 // if the taint's value is greater than the toleration's, Lt if it is less. Both values must be
 // decimal integers.
-inline bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
-                               const Host& host) {
+template <class Texts>
+bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
+                        const Texts& texts) {
   if (toleration.op != BERTH_TOLERATION_GT && toleration.op != BERTH_TOLERATION_LT) {
     return Tolerates(toleration, taint);
   }
   if (toleration.effect != 0 && toleration.effect != taint.effect) return false;
   if (toleration.key != BERTH_ID_NONE && toleration.key != taint.key) return false;
-  const std::string_view limit = host.Text(toleration.value);
-  const std::string_view value = host.Text(taint.value);
+  const std::string_view limit = texts.Text(toleration.value);
+  const std::string_view value = texts.Text(taint.value);
   if (!internal::IsDecimalInteger(limit) || !internal::IsDecimalInteger(value)) return false;
   const int64_t right = internal::ParseInt64(limit).value;
   const int64_t left = internal::ParseInt64(value).value;

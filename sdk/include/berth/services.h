@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,9 +23,11 @@
 #include <berth/done.h>
 #include <berth/internal/callback.h>
 #include <berth/internal/services.h>
+#include <berth/internal/status_sink.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 #include <berth/status.h>
+#include <berth/value.h>
 
 namespace berth {
 
@@ -36,11 +40,10 @@ class Log {
   static constexpr std::size_t kPairsMax = 16;  // Further pairs are dropped.
 
   explicit Log(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->log != nullptr; }
+  explicit operator bool() const { return bool(services_->log); }
 
   bool Enabled(uint32_t level) const {
-    return services_->log != nullptr &&
-           level >= __atomic_load_n(services_->log->level, __ATOMIC_RELAXED);
+    return services_->log && level >= __atomic_load_n(services_->log->level, __ATOMIC_RELAXED);
   }
   void Trace(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_TRACE, text, pairs); }
   void Debug(std::string_view text, Pairs pairs = {}) const { Put(BERTH_LOG_DEBUG, text, pairs); }
@@ -63,6 +66,25 @@ class Log {
   const internal::Services* services_;
 };
 
+// One series of a metric: the metric with its label values. Threading: [any].
+class Series {
+ public:
+  Series() = default;
+  Series(const internal::Services& services, uint64_t series)
+      : services_(&services), series_(series) {}
+
+  // False if the host serves no metrics, or too many series exist; Observe then does nothing.
+  explicit operator bool() const { return services_ != nullptr; }
+  // Adds to a counter, sets a gauge, or records a value in a histogram. Takes no lock.
+  void Observe(double value) const {
+    if (services_ != nullptr) services_->metrics->observe(services_->host, series_, value);
+  }
+
+ private:
+  const internal::Services* services_ = nullptr;
+  uint64_t series_ = 0;
+};
+
 // One metric of the plugin. Threading: [any].
 class Metric {
  public:
@@ -70,16 +92,23 @@ class Metric {
   Metric(const internal::Services& services, uint32_t metric, std::size_t labels)
       : services_(&services), metric_(metric), labels_(labels) {}
 
-  // False if the host serves no metrics; Observe then does nothing.
+  // False if the host serves no metrics; With and Observe then do nothing.
   explicit operator bool() const { return services_ != nullptr; }
-  // Adds to a counter, sets a gauge, or records a value in a histogram. `labels` are in the order
-  // of their definition. If their number is wrong, nothing is recorded.
-  void Observe(double value, std::initializer_list<std::string_view> labels = {}) const {
-    if (services_ == nullptr || labels.size() != labels_) return;
+  // Returns the series with these label values, which are in the order of their definition. Keep
+  // the result: the call looks up texts. If the number of labels is wrong, the result is empty.
+  Series With(std::initializer_list<std::string_view> labels = {}) const {
+    if (services_ == nullptr || labels.size() != labels_) return Series();
     std::array<berth_str, kLabelsMax> texts = {};
     std::transform(labels.begin(), labels.end(), texts.begin(),
                    [](std::string_view text) { return Str(text); });
-    services_->metrics->observe(services_->host, metric_, texts.data(), value);
+    uint64_t series = 0;
+    const berth_code code =
+        services_->metrics->series(services_->host, metric_, texts.data(), &series);
+    return code == BERTH_SUCCESS ? Series(*services_, series) : Series();
+  }
+  // With(labels).Observe(value), for values that are observed rarely.
+  void Observe(double value, std::initializer_list<std::string_view> labels = {}) const {
+    With(labels).Observe(value);
   }
   static constexpr std::size_t kLabelsMax = 8;
 
@@ -95,7 +124,7 @@ class Metrics {
   using LabelNames = std::initializer_list<std::string_view>;  // At most Metric::kLabelsMax.
 
   explicit Metrics(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->metrics != nullptr; }
+  explicit operator bool() const { return bool(services_->metrics); }
 
   Metric Counter(std::string_view name, std::string_view help, LabelNames labels = {}) const {
     return Define(BERTH_METRIC_COUNTER, name, help, labels, {});
@@ -112,7 +141,7 @@ class Metrics {
  private:
   Metric Define(uint32_t kind, std::string_view name, std::string_view help, LabelNames labels,
                 std::initializer_list<double> buckets) const {
-    if (services_->metrics == nullptr || labels.size() > Metric::kLabelsMax) return Metric();
+    if (!services_->metrics || labels.size() > Metric::kLabelsMax) return Metric();
     std::array<berth_str, Metric::kLabelsMax> names = {};
     std::transform(labels.begin(), labels.end(), names.begin(),
                    [](std::string_view text) { return Str(text); });
@@ -126,39 +155,87 @@ class Metrics {
   const internal::Services* services_;
 };
 
-// A counted reference to an immutable object. It keeps an object of Objects alive beyond the
-// current call.
-class ObjectRef {
+// An id that the instance holds and the destructor releases. Movable only. Threading: [any], one
+// thread at a time.
+class InternedId {
  public:
-  ObjectRef() = default;
-  ObjectRef(const internal::Services& services, berth_object_ref* ref)
-      : services_(&services), ref_(ref) {}
-  ObjectRef(ObjectRef&& other) noexcept
-      : services_(other.services_), ref_(std::exchange(other.ref_, nullptr)) {}
-  ObjectRef& operator=(ObjectRef&& other) noexcept {
+  InternedId() = default;
+  InternedId(const internal::Services& services, std::string_view text)
+      : services_(&services), id_(services.strings->intern(services.host, Str(text))) {}
+  InternedId(InternedId&& other) noexcept
+      : services_(other.services_), id_(std::exchange(other.id_, BERTH_ID_NONE)) {}
+  InternedId& operator=(InternedId&& other) noexcept {
     std::swap(services_, other.services_);
-    std::swap(ref_, other.ref_);
+    std::swap(id_, other.id_);
     return *this;
   }
-  ~ObjectRef() {
-    if (ref_ != nullptr) services_->objects->release(services_->host, ref_);
+  ~InternedId() {
+    if (id_ != BERTH_ID_NONE) services_->strings->release(services_->host, id_);
   }
 
-  explicit operator bool() const { return ref_ != nullptr; }
-  // REQUIRES: the reference is not empty.
-  const berth_object& operator*() const { return *services_->objects->view(ref_); }
-  const berth_object* operator->() const { return services_->objects->view(ref_); }
+  // Returns 0 if it is empty.
+  berth_id get() const { return id_; }
 
  private:
   const internal::Services* services_ = nullptr;
-  berth_object_ref* ref_ = nullptr;
+  berth_id id_ = BERTH_ID_NONE;
 };
+
+// A counted reference to a berth_pod, berth_node or berth_object, which keeps it alive beyond the
+// current call. Movable only. Threading: [any], one thread at a time.
+template <class T>
+class [[nodiscard]] Ref {
+  static_assert(std::is_same_v<T, berth_pod> || std::is_same_v<T, berth_node> ||
+                    std::is_same_v<T, berth_object>,
+                "only pods, nodes and objects of the host can be retained");
+
+ public:
+  Ref() = default;
+  // See Host::Retain().
+  Ref(const internal::Services& services, const T& object)
+      : services_(&services), object_(&object) {
+    const berth_code code = services.refs->retain(services.host, Tagged());
+    if (code == BERTH_SUCCESS) return;
+    object_ = nullptr;
+    internal::Fail("cannot retain something that is no object of the host");
+  }
+  Ref(Ref&& other) noexcept
+      : services_(other.services_), object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_ != nullptr) services_->refs->release(services_->host, Tagged());
+  }
+
+  explicit operator bool() const { return object_ != nullptr; }
+  // Returns null if it is empty.
+  const T* get() const { return object_; }
+  // REQUIRES: the reference is not empty.
+  const T& operator*() const { return *object_; }
+  const T* operator->() const { return object_; }
+
+ private:
+  berth_tagged Tagged() const {
+    if constexpr (std::is_same_v<T, berth_pod>) return {BERTH_KIND_POD, 0, object_};
+    if constexpr (std::is_same_v<T, berth_node>) return {BERTH_KIND_NODE, 0, object_};
+    return {BERTH_KIND_OBJECT, 0, object_};
+  }
+
+  const internal::Services* services_ = nullptr;
+  const T* object_ = nullptr;
+};
+
+// A change of an object: `old` is null for an addition, `now` for a deletion.
+using ObjectChange = berth_object_change;
 
 // Objects of the kinds that the plugin named in kKinds, as "v1/PersistentVolumeClaim".
 class Objects {
  public:
   explicit Objects(const internal::Services& services) : services_(&services) {}
-  explicit operator bool() const { return services_->objects != nullptr; }
+  explicit operator bool() const { return bool(services_->objects); }
 
   // Returns null if there is no such object.
   const berth_object* Get(std::string_view kind, std::string_view ns, std::string_view name) const {
@@ -166,7 +243,8 @@ class Objects {
   }
   // Calls `each(const berth_object&)` for each object, ordered by namespace and name. If `each`
   // returns a bool, false stops the iteration. An empty `ns` means all namespaces.
-  // Errors: BERTH_NOT_FOUND for a kind that was not declared.
+  // Errors: BERTH_NOT_FOUND for a kind that was not declared; BERTH_UNSUPPORTED for one that the
+  //         API server does not serve now.
   template <class F>
   Status List(std::string_view kind, std::string_view ns, F&& each) const {
     internal::EachCall<F, berth_object> call(each);
@@ -175,9 +253,14 @@ class Objects {
     call.Rethrow();
     return status;
   }
-  // Calls `(to->*kMethod)(const berth_object* old, const berth_object* now)` on the scheduling
-  // thread for every change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this).
-  // Either pointer may be null. REQUIRES: `to` is the plugin, or lives as long as the plugin.
+  // Returns whether the API server serves the kind, as far as the host knows.
+  bool Served(std::string_view kind) const {
+    return services_->objects->served(services_->host, Str(kind)) == BERTH_SUCCESS;
+  }
+  // Calls `(to->*kMethod)(const berth::ObjectChange& change)` on the scheduling thread for every
+  // change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this). A kind that the API
+  // server does not serve has no changes until it does. REQUIRES: `to` is the plugin, or lives as
+  // long as the plugin.
   template <auto kMethod, class T>
   Status Watch(std::string_view kind, T* to) const {
     using Call = internal::MethodCall<kMethod, T>;
@@ -187,11 +270,140 @@ class Objects {
     if (status.ok()) services_->Keep(std::move(kept));
     return status;
   }
-  ObjectRef Retain(const berth_object& object) const {
-    return {*services_, services_->objects->retain(services_->host, &object)};
+
+ private:
+  const internal::Services* services_;
+};
+
+// A value that Values::Parse() has read. It owns the value, unlike Value.
+class ParsedValue {
+ public:
+  ParsedValue(const internal::Services& services, const berth_value* value, Status status)
+      : services_(&services), value_(value), status_(std::move(status)) {}
+  ParsedValue(ParsedValue&& other) noexcept
+      : services_(other.services_),
+        value_(std::exchange(other.value_, nullptr)),
+        status_(std::move(other.status_)) {}
+  ParsedValue& operator=(ParsedValue&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(value_, other.value_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~ParsedValue() {
+    if (value_ != nullptr) services_->values->release(services_->host, value_);
+  }
+
+  // Returns false if the text was not JSON; status() then has the reason.
+  bool ok() const { return value_ != nullptr; }
+  const Status& status() const { return status_; }
+  // Lifetime: that of this object. A moved value stays where it is.
+  Value value() const { return Value(value_); }
+
+ private:
+  const internal::Services* services_;
+  const berth_value* value_;
+  Status status_;
+};
+
+// Reads JSON: host.values().Parse(annotation). Threading: [any].
+class Values {
+ public:
+  explicit Values(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->values != nullptr; }
+
+  ParsedValue Parse(std::string_view json) const {
+    internal::StatusSink sink;
+    const berth_value* value = services_->values->parse(services_->host, Str(json), sink.abi());
+    return {*services_, value, sink.Take(value == nullptr ? BERTH_BAD_ARGUMENT : BERTH_SUCCESS)};
   }
 
  private:
+  const internal::Services* services_;
+};
+
+// A selector that Selectors has read. It owns the selector. T is berth_selector or
+// berth_node_selector.
+template <class T>
+class OwnedSelector {
+ public:
+  OwnedSelector(const internal::Services& services, const T* selector, Status status)
+      : services_(&services), selector_(selector), status_(std::move(status)) {}
+  OwnedSelector(OwnedSelector&& other) noexcept
+      : services_(other.services_),
+        selector_(std::exchange(other.selector_, nullptr)),
+        status_(std::move(other.status_)) {}
+  OwnedSelector& operator=(OwnedSelector&& other) noexcept {
+    std::swap(services_, other.services_);
+    std::swap(selector_, other.selector_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~OwnedSelector() {
+    if (selector_ == nullptr) return;
+    if constexpr (std::same_as<T, berth_selector>) {
+      services_->selectors->release(services_->host, selector_);
+    } else {
+      services_->selectors->release_node(services_->host, selector_);
+    }
+  }
+
+  // Returns false if it is not a valid selector; status() then has the reasons. Such a selector
+  // matches nothing.
+  bool ok() const { return selector_ != nullptr; }
+  const Status& status() const { return status_; }
+  // May be null. Use it with berth::Matches(), which costs less than Matches() of this class.
+  const T* get() const { return selector_; }
+  // Returns whether the labels of an object, or the node, match.
+  bool Matches(Labels labels) const requires std::same_as<T, berth_selector> {
+    return selector_ != nullptr &&
+           services_->selectors->matches(services_->host, selector_, labels.abi()) != 0;
+  }
+  bool Matches(const berth_node& node) const requires std::same_as<T, berth_node_selector> {
+    return selector_ != nullptr &&
+           services_->selectors->matches_node(services_->host, selector_, &node) != 0;
+  }
+
+ private:
+  const internal::Services* services_;
+  const T* selector_;
+  Status status_;
+};
+using Selector = OwnedSelector<berth_selector>;
+using NodeSelector = OwnedSelector<berth_node_selector>;
+
+// Reads selectors from objects and texts. Threading: [any].
+class Selectors {
+ public:
+  explicit Selectors(const internal::Services& services) : services_(&services) {}
+  explicit operator bool() const { return services_->selectors != nullptr; }
+
+  // Reads a LabelSelector: {"matchLabels": {...}, "matchExpressions": [...]}.
+  Selector FromValue(const Value& label_selector) const {
+    return Read<berth_selector>(services_->selectors->from_value, label_selector.abi());
+  }
+  // Reads a map of labels: {"app": "web"}.
+  Selector FromMap(const Value& labels) const {
+    return Read<berth_selector>(services_->selectors->from_map, labels.abi());
+  }
+  // Reads a selector as `kubectl get -l` does: "app=web,tier in (a,b),!old".
+  Selector FromText(std::string_view text) const {
+    return Read<berth_selector>(services_->selectors->from_text, Str(text));
+  }
+  // Reads a NodeSelector: {"nodeSelectorTerms": [...]}.
+  NodeSelector FromNodeSelector(const Value& node_selector) const {
+    return Read<berth_node_selector>(services_->selectors->node_selector, node_selector.abi());
+  }
+
+ private:
+  template <class T, class Function, class From>
+  OwnedSelector<T> Read(Function* read, From from) const {
+    internal::StatusSink sink;
+    const T* selector = nullptr;
+    const berth_code code = read(services_->host, from, &selector, sink.abi());
+    return {*services_, code == BERTH_SUCCESS ? selector : nullptr, sink.Take(code)};
+  }
+
   const internal::Services* services_;
 };
 

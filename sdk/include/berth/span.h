@@ -64,6 +64,7 @@ class Span {
   Span(const void* data, uint32_t count, uint32_t stride)
       : data_(static_cast<const char*>(data)), count_(count), stride_(stride) {}
 
+  berth_array abi() const { return {data_, count_, stride_}; }
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
   // REQUIRES: i < size().

@@ -41,7 +41,7 @@ class [[nodiscard]] Status {
   static Status Skip() { return Status(BERTH_SKIP); }
   // The pod is rejected until an external event occurs. In Bind and PreBind: completed later.
   static Status Pending(std::string_view reason = {}) { return {BERTH_PENDING, reason}; }
-  // The caller stopped waiting; see Cycle::canceled.
+  // The caller stopped waiting; see Cycle::cancelled.
   static Status Cancelled() { return Status(BERTH_CANCELLED); }
 
   bool ok() const { return code_ == BERTH_SUCCESS; }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -70,6 +71,23 @@ class Value {
     if (value_ == nullptr) return std::nullopt;
     const berth_code code = value_->reader->as_quantity(value_, &amount.units, &amount.milli);
     return code == BERTH_SUCCESS ? std::optional(amount) : std::nullopt;
+  }
+  // Reads a STRING as a time of RFC 3339, in nanoseconds since 1970-01-01T00:00:00Z. Returns
+  // std::nullopt if the value is not such a time.
+  std::optional<int64_t> AsTime() const {
+    int64_t ns = 0;
+    if (value_ == nullptr) return std::nullopt;
+    return value_->reader->as_time(value_, &ns) == BERTH_SUCCESS ? std::optional(ns) : std::nullopt;
+  }
+  // Returns the value as JSON; an absent value is "null".
+  std::string ToJson() const {
+    if (value_ == nullptr) return "null";
+    std::string json;
+    value_->reader->write_json(
+        value_,
+        [](void* to, berth_str text) noexcept { static_cast<std::string*>(to)->append(Str(text)); },
+        &json);
+    return json;
   }
   // Returns the place of an argument in its file: "profiles/default.toml:12".
   std::string_view where() const {

@@ -1,4 +1,4 @@
-// expected: implement Filter per node or per block, not both
+// expected: implement Filter per node, per block, or for all nodes: only one of them
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

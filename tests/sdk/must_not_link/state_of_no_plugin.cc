@@ -12,7 +12,7 @@ class Sample : public Sampled {
 
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<Data>().wanted = 1;
+    cycle.Emplace<Data>().wanted = 1;
     return berth::Status::Success();
   }
 };

@@ -4,7 +4,7 @@ namespace acme {
 
 berth::Status TwoFiles::PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                                   berth::PreFilterOut& /*out*/) {
-  cycle.State<State>().wanted = cycle.pod().request().milli_cpu;
+  cycle.Emplace<State>().wanted = cycle.pod().request().milli_cpu;
   return berth::Status::Success();
 }
 

@@ -2,8 +2,11 @@
 #ifndef BERTH_INTERNAL_CALLBACK_H_
 #define BERTH_INTERNAL_CALLBACK_H_
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -12,8 +15,41 @@
 #include <berth/internal/guard.h>
 #include <berth/internal/services.h>
 #include <berth/span.h>
+#include <berth/status.h>
+#include <berth/value.h>
 
-namespace berth::internal {
+namespace berth {
+
+// The answer of the API server to one request.
+// Lifetime: until the callback that received it returns.
+class ApiResult {
+ public:
+  explicit ApiResult(const berth_api_result& result) : result_(result) {}
+
+  const berth_api_result& abi() const { return result_; }
+  bool ok() const { return result_.code == BERTH_SUCCESS; }
+  // Returns the code of berth_api_result.code.
+  berth_code code() const { return result_.code; }
+  // Returns the code and the error text.
+  Status status() const {
+    return ok() ? Status() : Status(result_.code, std::string(Str(result_.error)));
+  }
+  // Returns 0 if there was no response.
+  uint32_t http_status() const { return result_.http_status; }
+  // Returns 0 if the server did not state when to try again.
+  std::chrono::nanoseconds retry_after() const {
+    return std::chrono::nanoseconds(result_.retry_after_ns);
+  }
+  std::string_view body() const { return Str(result_.body); }
+  std::string_view error() const { return Str(result_.error); }
+  // Returns the decoded body, which is absent if it is not JSON.
+  Value value() const { return Value(result_.value); }
+
+ private:
+  const berth_api_result& result_;
+};
+
+namespace internal {
 
 // For the host's `int32_t (*each)(void* to, const T*)`, which is called within the call that it was
 // passed to. An exception of the callable stops the iteration; Rethrow() throws it again
@@ -58,15 +94,44 @@ class EachCall {
 #endif
 };
 
+// For the host's `int32_t (*each)(void* to, const T*, berth_str name)`: calls the callable with the
+// item and the name.
+template <class F, class T>
+class EachNamedCall {
+ public:
+  explicit EachNamedCall(F& each) : each_(each), call_(pass_) {}
+  EachNamedCall(const EachNamedCall&) = delete;
+  EachNamedCall& operator=(const EachNamedCall&) = delete;
+
+  static int32_t Call(void* to, const T* item, berth_str name) noexcept {
+    EachNamedCall& self = *static_cast<EachNamedCall*>(to);
+    self.pass_.name = Str(name);
+    return EachCall<Pass, T>::Call(&self.call_, item);
+  }
+  void Rethrow() { call_.Rethrow(); }
+
+ private:
+  struct Pass {
+    F& each;
+    std::string_view name;
+
+    decltype(auto) operator()(const T& item) { return each(item, name); }
+  };
+
+  F& each_;
+  Pass pass_{each_, {}};
+  EachCall<Pass, T> call_;
+};
+
 // For callbacks that run later, on the scheduling thread, and call a method of the plugin.
 template <auto kMethod, class T>
 class MethodCall final : public Kept {
  public:
   MethodCall(const Services& services, T* to) : services_(services), to_(to) {}
 
-  static void Changed(void* to, const berth_object* old, const berth_object* now) noexcept {
+  static void Changed(void* to, const berth_object_change* change) noexcept {
     MethodCall& self = *static_cast<MethodCall*>(to);
-    GuardVoid(self.services_, "a watch", [&] { (self.to_->*kMethod)(old, now); });
+    GuardVoid(self.services_, "a watch", [&] { (self.to_->*kMethod)(*change); });
   }
 
  private:
@@ -74,25 +139,34 @@ class MethodCall final : public Kept {
   T* to_;
 };
 
-// For an answer that arrives exactly once, later. It deletes itself.
+// For a callback that is called exactly once, later. It deletes itself.
 template <class F>
-class AnswerCall {
+class OnceCall {
  public:
-  AnswerCall(const Services& services, F answer)
-      : services_(services), answer_(std::move(answer)) {}
+  OnceCall(const Services& services, F call) : services_(services), call_(std::move(call)) {}
 
-  static void Answer(void* to, berth_code code, berth_str body) noexcept {
-    AnswerCall* self = static_cast<AnswerCall*>(to);
+  static void Answer(void* to, const berth_api_result* result) noexcept {
+    const std::unique_ptr<OnceCall> self(static_cast<OnceCall*>(to));
     GuardVoid(self->services_, "an answer of the API server",
-              [&] { self->answer_(code, Str(body)); });
-    delete self;
+              [&] { self->call_(ApiResult(*result)); });
+  }
+  static void Run(void* to, berth_code code) noexcept {
+    const std::unique_ptr<OnceCall> self(static_cast<OnceCall*>(to));
+    GuardVoid(self->services_, "a posted function", [&] {
+      if constexpr (std::is_invocable_v<F&, berth_code>) {
+        self->call_(code);
+      } else if (code == BERTH_SUCCESS) {
+        self->call_();
+      }
+    });
   }
 
  private:
   const Services& services_;
-  F answer_;
+  F call_;
 };
 
-}  // namespace berth::internal
+}  // namespace internal
+}  // namespace berth
 
 #endif  // BERTH_INTERNAL_CALLBACK_H_

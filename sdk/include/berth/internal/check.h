@@ -137,8 +137,41 @@ constexpr bool CheckArgs() {
   return true;
 }
 
+// Returns whether the plugin declares the kind of every column "object:<kind>".
+template <class P>
+constexpr bool DeclaresKindsOfColumns() {
+  constexpr std::string_view kPrefix = "object:";
+  for (const berth_column_request& column : P::Columns::kRequests) {
+    const std::string_view name = column.name;
+    if (!name.starts_with(kPrefix)) continue;
+    bool declared = false;
+    for (const char* kind : P::kKinds) declared = declared || name.substr(kPrefix.size()) == kind;
+    if (!declared) return false;
+  }
+  return true;
+}
+
+template <class P>
+constexpr bool DeclaresPodsOrNodes() {
+  for (const std::string_view kind : P::kKinds) {
+    if (kind == "v1/Pod" || kind == "v1/Node") return true;
+  }
+  return false;
+}
+
+// Fails to compile with a message if the plugin's kinds are wrong.
+template <class P>
+constexpr void CheckKinds() {
+  static_assert(!DeclaresPodsOrNodes<P>(),
+                "kKinds must not name v1/Pod or v1/Node: blocks and OnChange have the pods and "
+                "nodes; with kPendingChanges, OnChange also has the pods without a node");
+  static_assert(DeclaresKindsOfColumns<P>(),
+                "kKinds must name the kind of every column berth::NodeObject<\"kind\">");
+}
+
 template <class P>
 constexpr void CheckMethods() {
+  CheckKinds<P>();
   using Args = typename P::Args;
   AllPoints::Check<P>();
   CheckDependence<P>();

@@ -22,7 +22,7 @@ inline berth_code AnswerNow(const Status& answer, berth_status* status) {
 // with the returned code.
 class Promise {
  public:
-  Promise(const Services& services, berth_done* done) : done_(services, done) {}
+  Promise(const Services& services, berth_done done) : done_(services, done) {}
   Promise(const Promise&) = delete;
   Promise& operator=(const Promise&) = delete;
   ~Promise() { done_.Release(); }
@@ -35,8 +35,8 @@ class Promise {
 // If the method moved its Done away, that Done completes the call, and the result is PENDING,
 // whatever the method returned or threw.
 template <class F>
-berth_code AnswerLater(const Services& services, berth_done* done, berth_status* status, F&& call) {
-  if (services.completion == nullptr) {
+berth_code AnswerLater(const Services& services, berth_done done, berth_status* status, F&& call) {
+  if (!services.completion) {
     AddReason(status, "needs the service " BERTH_SERVICE_COMPLETION);
     return BERTH_UNSUPPORTED;
   }

@@ -26,48 +26,76 @@ BERTH_INTERNAL_DETECT(Quiesce);
 
 namespace berth::internal {
 
-// The State as a berth_slot. An empty type has no slot.
+// A state as a berth_slot, which is constructed without a state.
 template <class State>
-struct SlotOf {
-  static_assert(std::is_nothrow_default_constructible_v<State>,
-                "State: the default constructor must be noexcept; hold a member whose "
-                "constructor may throw in a std::unique_ptr or std::optional");
+struct MakeSlot {
   static_assert(std::is_copy_constructible_v<State>,
                 "State must be copyable: the host clones it for what-if questions");
   static_assert(alignof(State) <= 64, "State must not be aligned to more than 64 bytes");
-  static constexpr bool kTrivial = std::is_trivially_copyable_v<State>;
+  using Slot = StateSlot<State>;
 
-  static void Construct(void* at) noexcept { ::new (at) State(); }
+  static void Construct(void* at) noexcept { ::new (at) Slot(); }
   static berth_code Clone(void* to, const void* from) noexcept {
     return Guard(nullptr, [&]() -> berth_code {
-      ::new (to) State(*static_cast<const State*>(from));
+      ::new (to) Slot(*static_cast<const Slot*>(from));
       return BERTH_SUCCESS;
     });
   }
-  static void Destroy(void* at) noexcept { static_cast<State*>(at)->~State(); }
+  static void Destroy(void* at) noexcept { static_cast<Slot*>(at)->~Slot(); }
 
   static constexpr berth_slot Make(const char* type_id) {
     return {sizeof(berth_slot),
-            static_cast<uint32_t>(sizeof(State)),
-            static_cast<uint32_t>(alignof(State)),
+            static_cast<uint32_t>(sizeof(Slot)),
+            static_cast<uint32_t>(alignof(Slot)),
             0,
             type_id,
             &Construct,
-            kTrivial ? nullptr : &Clone,
-            std::is_trivially_destructible_v<State> ? nullptr : &Destroy};
+            std::is_trivially_copyable_v<Slot> ? nullptr : &Clone,
+            std::is_trivially_destructible_v<Slot> ? nullptr : &Destroy};
   }
 };
 
 template <class P>
-inline constexpr bool kHasState = !std::is_empty_v<typename P::State>;
+inline constexpr bool kHasState = !std::is_same_v<typename P::State, NoState>;
+template <class P>
+inline constexpr bool kHasScoreState = !std::is_same_v<typename P::ScoreState, NoScoreState>;
+// The ScoreState, or NoScoreState where it is wrongly the State too, which kSlots reports.
+template <class P>
+using ScoreStateOf = std::conditional_t<std::is_same_v<typename P::State, typename P::ScoreState>,
+                                        NoScoreState, typename P::ScoreState>;
+// The slot of the ScoreState follows that of the State.
+template <class P>
+inline constexpr uint32_t kScoreStateSlot = kHasState<P>&& kHasScoreState<P> ? 1 : 0;
 
 template <class P>
 inline constexpr auto kSlots = [] {
-  if constexpr (kHasState<P>) {
-    return std::array<berth_slot, 1>{SlotOf<typename P::State>::Make(kTerminated<P::kName>.text)};
+  constexpr const char* kId = kTerminated<P::kName>.text;
+  static_assert(!std::is_same_v<typename P::State, typename P::ScoreState>,
+                "State and ScoreState must be different types");
+  if constexpr (kHasState<P> && kHasScoreState<P>) {
+    return std::array<berth_slot, 2>{MakeSlot<typename P::State>::Make(kId),
+                                     MakeSlot<typename P::ScoreState>::Make(kId)};
+  } else if constexpr (kHasState<P>) {
+    return std::array<berth_slot, 1>{MakeSlot<typename P::State>::Make(kId)};
+  } else if constexpr (kHasScoreState<P>) {
+    return std::array<berth_slot, 1>{MakeSlot<typename P::ScoreState>::Make(kId)};
   } else {
     return std::array<berth_slot, 0>{};
   }
+}();
+
+// The states by slot. State is emplaced by PreFilter or, if there is none, PreScore; ScoreState by
+// PreScore.
+template <class P>
+inline constexpr auto kStateFacts = [] {
+  constexpr const char* kPreFilter = kHasPreFilter<P> ? "PreFilter" : nullptr;
+  constexpr const char* kPreScore = kHasPreScore<P> ? "PreScore" : nullptr;
+  std::array<StateFacts, 2> facts = {};
+  facts[kScoreStateSlot<P>] = {&kTypeTag<typename P::ScoreState>, kPreScore};
+  if (kHasState<P>) {
+    facts[0] = {&kTypeTag<typename P::State>, kPreFilter != nullptr ? kPreFilter : kPreScore};
+  }
+  return facts;
 }();
 
 template <class P>
@@ -98,7 +126,8 @@ P MakePlugin(const Host& host, const typename P::Args& args) {
 }
 
 template <class P>
-class Instance : private DefineState<typename P::State> {
+class Instance : private DefineState<typename P::State, 0>,
+                 private DefineState<ScoreStateOf<P>, kScoreStateSlot<P>> {
  public:
   using PluginType = P;
   template <class Point>
@@ -106,19 +135,21 @@ class Instance : private DefineState<typename P::State> {
 
   Instance(const berth_host* from, const typename P::Args& args)
       : services(from, &fault), plugin_(MakePlugin<P>(Host(services), args)), tables_(*this) {
-    // Lets the compiler define the function, which other files of the library may call.
+    // Lets the compiler define the functions, which other files of the library may call.
     StateMustBeTheStateOfAPlugin(StateTag<typename P::State>());
+    StateMustBeTheStateOfAPlugin(StateTag<ScoreStateOf<P>>());
   }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
   P& plugin() { return plugin_; }
   const P& plugin() const { return plugin_; }
-  Cycle Wrap(const berth_cycle& cycle, berth_status* status) const {
-    return Cycle(cycle, services, status, &kTypeTag<typename P::State>);
+  // `method`: the method of the plugin that is about to be called.
+  Cycle Wrap(const berth_cycle& cycle, berth_status* status, const char* method) const {
+    return Cycle(cycle, services, status, {kStateFacts<P>.data(), method});
   }
-  Binding Wrap(const berth_binding& binding) const {
-    return Binding(binding, &kTypeTag<typename P::State>);
+  Binding Wrap(const berth_binding& binding, const char* method) const {
+    return Binding(binding, {kStateFacts<P>.data(), method});
   }
 
   berth_plugin* abi() {

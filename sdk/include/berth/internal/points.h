@@ -51,9 +51,10 @@ struct Named<P, PointList<Point...>>
     : Join<PointList<>,
            std::conditional_t<Point::template kNamed<P>, PointList<Point>, PointList<>>...> {};
 
-using AllPoints = PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, PreFilterPoint,
-                            FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint, ReservePoint,
-                            PermitPoint, PreBindPoint, BindPoint, PostBindPoint, ChangesPoint>;
+using AllPoints =
+    PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, QueueSortLanesPoint,
+              PreFilterPoint, FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint, ReservePoint,
+              PermitPoint, PreBindPoint, BindPoint, PostBindPoint, ChangesPoint>;
 
 // The points for which class P has a method.
 template <class P>

@@ -5,13 +5,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/status.h>
 
 namespace berth::internal {
 
@@ -55,22 +59,58 @@ class Kept {
   virtual ~Kept() = default;
 };
 
-// A service that this host does not serve is a null pointer.
+// Throws an Error; without exceptions, ends the process with the text.
+[[noreturn, gnu::cold, gnu::noinline]] inline void Fail(std::string what) {
+#if defined(__cpp_exceptions)
+  throw Error(std::move(what));
+#else
+  std::fputs((what + "\n").c_str(), stderr);
+  std::abort();
+#endif
+}
+
+// A service of the host, which the host may not serve. Its use throws then.
+template <class T>
+class Service {
+ public:
+  Service(const T* table, const char* id) : table_(table), id_(id) {}
+
+  explicit operator bool() const { return table_ != nullptr; }
+  friend bool operator==(const Service& service, std::nullptr_t) {
+    return service.table_ == nullptr;
+  }
+  const T* operator->() const {
+    if (table_ == nullptr) [[unlikely]]
+      Fail(std::string("this host does not serve ") + id_);
+    return table_;
+  }
+  const T& operator*() const { return *operator->(); }
+
+ private:
+  const T* table_;
+  const char* id_;
+};
+
 struct Services {
   const berth_host* host = nullptr;
   Fault* fault = nullptr;
-  const berth_log* log = nullptr;
-  const berth_strings* strings = nullptr;
-  const berth_columns* columns = nullptr;
-  const berth_metrics* metrics = nullptr;
-  const berth_objects* objects = nullptr;
-  const berth_whatif* whatif = nullptr;
-  const berth_nominator* nominator = nullptr;
-  const berth_activate* activate = nullptr;
-  const berth_waiting* waiting = nullptr;
-  const berth_timer* timer = nullptr;
-  const berth_api* api = nullptr;
-  const berth_completion* completion = nullptr;
+  Service<berth_log> log;
+  Service<berth_strings> strings;
+  Service<berth_refs> refs;
+  Service<berth_columns> columns;
+  Service<berth_values> values;
+  Service<berth_selectors> selectors;
+  Service<berth_metrics> metrics;
+  Service<berth_objects> objects;
+  Service<berth_node_lookup> nodes;
+  Service<berth_whatif> whatif;
+  Service<berth_nominator> nominator;
+  Service<berth_activate> activate;
+  Service<berth_waiting> waiting;
+  Service<berth_timer> timer;
+  Service<berth_random> random;
+  Service<berth_api> api;
+  Service<berth_completion> completion;
 
   mutable std::vector<std::unique_ptr<Kept>> kept;
 
@@ -79,14 +119,19 @@ struct Services {
         fault(instance_fault),
         log(Find<berth_log>(BERTH_SERVICE_LOG)),
         strings(Find<berth_strings>(BERTH_SERVICE_STRINGS)),
+        refs(Find<berth_refs>(BERTH_SERVICE_REFS)),
         columns(Find<berth_columns>(BERTH_SERVICE_COLUMNS)),
+        values(Find<berth_values>(BERTH_SERVICE_VALUES)),
+        selectors(Find<berth_selectors>(BERTH_SERVICE_SELECTORS)),
         metrics(Find<berth_metrics>(BERTH_SERVICE_METRICS)),
         objects(Find<berth_objects>(BERTH_SERVICE_OBJECTS)),
+        nodes(Find<berth_node_lookup>(BERTH_SERVICE_NODES)),
         whatif(Find<berth_whatif>(BERTH_SERVICE_WHATIF)),
         nominator(Find<berth_nominator>(BERTH_SERVICE_NOMINATOR)),
         activate(Find<berth_activate>(BERTH_SERVICE_ACTIVATE)),
         waiting(Find<berth_waiting>(BERTH_SERVICE_WAITING)),
         timer(Find<berth_timer>(BERTH_SERVICE_TIMER)),
+        random(Find<berth_random>(BERTH_SERVICE_RANDOM)),
         api(Find<berth_api>(BERTH_SERVICE_API)),
         completion(Find<berth_completion>(BERTH_SERVICE_COMPLETION)) {}
 
@@ -95,11 +140,11 @@ struct Services {
 
   void Keep(std::unique_ptr<Kept> callback) const { kept.push_back(std::move(callback)); }
 
-  template <class Service>
-  const Service* Find(const char* id) const {
+  template <class T>
+  Service<T> Find(const char* id) const {
     const void* service = nullptr;
-    if (host->get_service(host, id, &service) != BERTH_SUCCESS) return nullptr;
-    return static_cast<const Service*>(service);
+    if (host->get_service(host, id, &service) != BERTH_SUCCESS) service = nullptr;
+    return {static_cast<const T*>(service), id};
   }
 };
 

@@ -27,12 +27,22 @@ namespace berth::testing {
 // result's `rows` are indexed by table row.
 BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where = "");
 
+// The signature of the pod of an attempt.
+struct AttemptSignature {
+  bool is_reusable = true;  // `sign` did not return SKIP or an error
+  uint64_t low = 0;         // 0 if the plugin has no `sign`
+  uint64_t high = 0;
+
+  friend bool operator==(const AttemptSignature&, const AttemptSignature&) = default;
+};
+
 struct Attempt {
-  std::unique_ptr<Instance> instance;  // must outlive the cycle
+  std::unique_ptr<Instance> instance;  // must outlive the cycle; null: the instance is not its own
   std::unique_ptr<Cycle> cycle;
-  Answer before;       // the result of PreFilter, or of PreScore if PreFilter succeeded
-  bool asked = false;  // the step was called: PreFilter and PreScore allowed it
-  BlockAnswer table;   // valid if `asked`
+  Answer before;               // the result of PreFilter, or of PreScore if PreFilter succeeded
+  bool asked = false;          // the step was called: PreFilter and PreScore allowed it
+  AttemptSignature signature;  // valid if `asked`
+  BlockAnswer table;           // valid if `asked`
 
   const RowAnswer& On(uint32_t row) const { return table.rows[row]; }
 };
@@ -47,6 +57,10 @@ class Prober {
   Attempt Try(const Table& table, const PodHandle& pod,
               uint32_t block_size = Cycle::kBlockSize) const;
 
+  // Does the same with an instance that lives longer and already has the content of `table`.
+  Attempt TryOn(Instance& instance, const Table& table, const PodHandle& pod,
+                uint32_t block_size = Cycle::kBlockSize) const;
+
   const World& world() const { return world_; }
   Reporter& reporter() const { return *world_.reporter; }
   Step step() const { return step_; }
@@ -59,6 +73,13 @@ class Prober {
   const int64_t now_ns_;
   const Step step_;
 };
+
+// Returns what the step of this instance declares to depend on; null if it declares nothing.
+const berth_dependence* DependenceOf(const Instance& instance, Step step);
+
+// Returns whether the host takes the results of both attempts for equal, as far as the signature
+// decides.
+bool HaveEqualSignatures(const Attempt& a, const Attempt& b);
 
 // "Filter of pod default/web"
 std::string Subject(Step step, const PodHandle& pod);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -29,12 +28,7 @@ class DependenceChecker {
  private:
   const berth_dependence* Declared() const;
 
-  // Returns the signature of an attempt's pod, or std::nullopt if the plugin returned none.
-  static std::optional<uint64_t> Sign(const Attempt& attempt, const berth_dependence& declared);
-
   void CheckPart(int part, uint64_t declared);
-
-  bool SignatureDiffers(const Attempt& attempt) const;
 
   // Adds pods to, and removes pods from, the node of `row`. `own_pods`: the result for this node
   // may depend on them.

@@ -1,5 +1,5 @@
 // Checks AddPod and RemovePod: Filter returns the same for a row with a pod that was added by
-// AddPod as for a row on which the pod runs.
+// AddPod as for a row on which the pod runs. This also holds for several rows that change together.
 #ifndef BERTH_TESTING_CHECK_WHAT_IF_H_
 #define BERTH_TESTING_CHECK_WHAT_IF_H_
 
@@ -33,6 +33,9 @@ class WhatIfChecker {
 
   void CheckWithout(uint32_t row, size_t pod);
 
+  // Changes the pods of several rows on one clone, and compares all of these rows.
+  void CheckTogether();
+
   struct Change {
     uint32_t row;
     const PodHandle& pod;
@@ -52,6 +55,11 @@ class WhatIfChecker {
 
   bool Expect(Cycle& clone, const Change& what, const Table& table, const RowAnswer& want,
               const std::string& how);
+
+  // Returns the results for `rows` of `table`. A whole Filter is called for all rows that PreFilter
+  // allows, because its results may depend on the others.
+  static BlockAnswer AnswersOn(Cycle& clone, const Table& table, const std::vector<uint32_t>& rows,
+                               const std::string& where);
 
   const Prober& prober_;
   const Table& table_;

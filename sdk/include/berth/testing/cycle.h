@@ -20,20 +20,24 @@
 
 namespace berth::testing {
 
-// Nodes block by block, for PreFilter, PostFilter and PreScore. A block is destroyed when the next
-// one is requested.
+// Nodes block by block, for PreFilter, PostFilter, PreScore and whole Filters. A block is destroyed
+// when the next one is requested.
 class Nodes {
  public:
-  Nodes(const Table& table, const ColumnBinder& binder, std::vector<uint32_t> rows,
-        uint32_t block_size);
+  Nodes(Instance* instance, const Table& table, const ColumnBinder& binder,
+        std::vector<uint32_t> rows, uint32_t block_size);
+  ~Nodes();
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
 
   const berth_nodes* abi() const { return &abi_; }
+  // Finds where a row stands, by its number. Returns false if it is not one of the nodes.
+  bool Find(uint32_t number, uint32_t* block, uint32_t* index) const;
 
  private:
   const berth_block* At(uint32_t index);
 
+  Instance& instance_;
   const Table& table_;
   const ColumnBinder& binder_;
   const std::vector<uint32_t> rows_;
@@ -84,6 +88,10 @@ class Cycle {
   const std::vector<ColumnName>& columns() const { return binder_.columns; }
   const std::vector<std::string>& reasons() const { return reasons_; }
   const std::optional<std::vector<std::string>>& only_nodes() const { return only_nodes_; }
+  const ColumnBinder& binder() const { return binder_; }
+  uint32_t block_size() const { return block_size_; }
+  // Adds a text to the reason table. Returns its bit, or -1 if the table is full.
+  int32_t AddReason(berth_str text);
 
  private:
   struct PreFilterOut {
@@ -104,7 +112,6 @@ class Cycle {
   Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size, uint32_t flags);
 
   void SetOnlyNodes(const berth_str* names, uint64_t count);
-  int32_t AddReason(berth_str text);
 
   Instance* const instance_;
   const Table* const table_;

@@ -42,10 +42,12 @@ struct Scenario {
   std::vector<NodeSpec> nodes = {};
   Args args = {};
   std::vector<ObjectSpec> objects = {};
+  std::vector<std::string> not_served = {};  // kinds that the API server does not serve
+  std::vector<PodSpec> pending = {};         // pods without a node; see berth.changes/1
   std::string plugin = {};  // the plugin's name; may be empty if the library has one plugin
   std::string profile = "default-scheduler";
   std::vector<Check> without = {};  // checks to switch off for this plugin
-  // services of the test, by id, which replace the kit's
+  // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};
   std::function<void(const std::string&)> on_failure = {};
   CallObserver* observer = nullptr;  // receives every call into the plugin
@@ -92,6 +94,15 @@ class PluginUnderTest {
   // strict.
   bool Less(const QueuedSpec& a, const QueuedSpec& b);
 
+  // Returns the lane of the entity. Checks that two calls return the same number.
+  uint64_t Lane(const QueuedSpec& queued);
+
+  // Returns which of these entities, all of which are active, is tried now: an index into `active`.
+  // Without lanes it is the first one by Less; otherwise the first one of the lane that the plugin
+  // returns, which counts it as tried. Equal entities are tried in the order of `active`. Checks
+  // the lanes, that the order is strict, and that the returned index is in range.
+  size_t Next(const std::vector<QueuedSpec>& active);
+
   // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
   // reads only the declared parts of the pod. Returns BERTH_HINT_QUEUE if the plugin registered for
   // the event without a hint, and BERTH_HINT_SKIP if it did not register for it.
@@ -122,15 +133,35 @@ class PluginUnderTest {
   // `flags`: BERTH_CHANGE_ASSUMED for a pod that this scheduler placed.
   void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0);
   void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0);
+  // Adds, changes and removes a pod without a node, which a plugin sees if it asks for pending
+  // pods.
+  void AddPendingPod(const PodSpec& pod);
+  void ChangePendingPod(const PodSpec& pod);
+  void RemovePendingPod(const std::string& name);
+  // Assumes a pending pod on a node, and forgets an assumed pod.
+  void AssumePod(const std::string& name, const std::string& node);
+  void ForgetPod(const std::string& name, const std::string& node);
+  // Begins or ends to serve a kind, which has one version. At the end, its objects are deleted.
+  void SetServed(const std::string& kind, bool served);
   // Adds an object, or replaces the object of the same name.
   void PutObject(const ObjectSpec& object);
   void RemoveObject(const ObjectSpec& object);
-  // Advances the clock; timers that are due fire.
+  // Nominates a pod to a node, for berth.nominator/1 and what-if questions.
+  void Nominate(const PodSpec& pod, const std::string& node);
+  // Adds a pod that waits on Permit, for berth.waiting/1.
+  void AddWaiting(const PodSpec& pod);
+  // Advances the clock: calls what the plugin posted, delivers the answers of the API server, and
+  // fires the timers that are due. Advance(0) does this without letting time pass.
   void Advance(int64_t ns);
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
   const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  // The API server, which answers from a table: plugin.api().Reply("GET", "/x", {.http_status =
+  // 404}).
+  FakeApi& api() { return instance_->services().api(); }
+  // The plugin's requests about nominated, waiting and queued pods.
+  const SchedulingServices& scheduling() const { return instance_->services().scheduling(); }
   Ids& ids() { return *world_.ids; }
   // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }
@@ -153,9 +184,15 @@ class PluginUnderTest {
 
   void Need(bool has, const char* what) const;
   Row& NeedRow(const std::string& node);
+  std::vector<PodHandle>::iterator NeedPending(const std::string& name);
   std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const;
 
   bool AskLess(const QueuedSpec& a, const QueuedSpec& b);
+
+  uint64_t AskLane(const QueuedSpec& queued);
+
+  size_t AskNext(const std::vector<QueuedSpec>& active,
+                 const std::map<uint64_t, std::vector<size_t>>& lanes);
 
   static Answer LeftOut(const Cycle& cycle, const Row& row);
 
@@ -171,7 +208,6 @@ class PluginUnderTest {
   Reporter reporter_;
   World world_;
   Table table_;
-  std::vector<ObjectHandle> objects_;
   int64_t now_ns_ = 0;
   std::unique_ptr<Instance> instance_;
   std::vector<PodSpec> known_;

@@ -2,7 +2,9 @@
 #ifndef BERTH_TESTING_IDS_H_
 #define BERTH_TESTING_IDS_H_
 
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,6 +16,25 @@ namespace berth::testing {
 
 inline berth_str ToAbi(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view FromAbi(berth_str text);
+
+// The objects of a test that exist now, by their views, so that the fake host can retain them.
+//
+// Threading: any.
+class LiveViews {
+ public:
+  void Add(const berth_tagged& view, std::weak_ptr<const void> owner);
+  void Remove(const void* view);
+  // Returns null if it is no view of an object of this kind that exists.
+  std::shared_ptr<const void> Find(const berth_tagged& view) const;
+
+ private:
+  struct Entry {
+    uint32_t kind;
+    std::weak_ptr<const void> owner;
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<const void*, Entry> views_;
+};
 
 // The table only grows: an id is valid as long as the table. The empty text has an id like any
 // other.
@@ -38,10 +59,13 @@ class Ids {
 
   bool Knows(berth_id id) const;
 
+  LiveViews& views() { return views_; }
+
  private:
   mutable std::mutex mutex_;
   std::deque<std::string> texts_;                       // id - 1 -> text; addresses are stable
   std::unordered_map<std::string_view, berth_id> ids_;  // views of texts_
+  LiveViews views_;
 };
 
 }  // namespace berth::testing

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ struct World {
   std::string profile;
   Args args;
   std::map<std::string, const void*> scripted;
+  std::set<std::string> not_served;  // kinds, each with one version
   std::shared_ptr<Ids> ids = std::make_shared<Ids>();
   Reporter* reporter = nullptr;
 };
@@ -128,7 +130,8 @@ class Instance {
 
   std::optional<berth_pre_enqueue> pre_enqueue;
   std::optional<berth_enqueue_extensions> enqueue_extensions;
-  std::optional<berth_queue_sort> queue_sort;
+  // Of revision 2; lane and next are null if the plugin has only revision 1.
+  std::optional<berth_queue_sort_2> queue_sort;
   std::optional<berth_pre_filter> pre_filter;
   std::optional<berth_filter> filter;
   std::optional<berth_post_filter> post_filter;
@@ -142,6 +145,10 @@ class Instance {
   std::optional<berth_changes> changes;
 
   uint64_t cycles = 0;  // the number of cycles so far
+
+  // Reports a change of a pod without a node, if the plugin asks for these changes.
+  void ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
+                     const berth_pod* old_pod = nullptr);
 
   // Reports everything that exists to the plugin, as the host does before the first cycle.
   void Replay(const Table& table);
@@ -167,6 +174,11 @@ class Instance {
   uint64_t sequence_ = 0;
   const bool blocks_in_bind_;
 };
+
+// Returns whether Filter is called once for all nodes: BERTH_FILTER_WHOLE.
+inline bool IsWholeFilter(const Instance& instance) {
+  return instance.filter && (instance.filter->flags & BERTH_FILTER_WHOLE) != 0;
+}
 
 }  // namespace berth::testing
 

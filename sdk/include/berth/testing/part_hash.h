@@ -7,10 +7,15 @@
 #include <string>
 
 #include <berth/abi.h>
+#include <berth/siphash.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/spec.h>
 
 namespace berth::testing {
+
+// The key of the fake host, for hashes of parts and berth_host.hash_key. It is the same in every
+// test, so that a failure can be repeated.
+inline constexpr HashKey kHashKey = {0x626572746820746b, 0x736970686173680a};
 
 using PartHashes = std::array<uint64_t, BERTH_PART_COUNT>;
 

@@ -56,11 +56,12 @@ class Placement {
   Completion& completion() { return *dones_.back(); }
 
  private:
+  class TargetView;
+
   void Need(bool has, const char* what) const;
   const Row& RowOf(const std::string& node) const;
-  berth_target Target(const std::string& node) const;
   berth_binding Binding(const std::string& node) const;
-  berth_done* NewDone();
+  berth_done NewDone();
 
   template <class Call>
   Answer Checked(const char* point, Word word, Call call);
@@ -68,7 +69,7 @@ class Placement {
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;
   Answer pre_filter_;
-  std::vector<std::unique_ptr<Completion>> dones_;  // must outlive the calls that they belong to
+  std::vector<std::shared_ptr<Completion>> dones_;
 };
 
 }  // namespace berth::testing

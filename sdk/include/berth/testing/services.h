@@ -5,9 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,11 @@
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/call.h>
+#include <berth/testing/fake_api.h>
 #include <berth/testing/ids.h>
+#include <berth/testing/parsed_data.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/table.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
@@ -38,19 +42,22 @@ struct Metric {
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
-// The columns that columns.bind may extend; berth_cycle.host points to it.
+class Cycle;
+class Services;
+
+// The data of one cycle, which berth_cycle.host points to.
 struct ColumnBinder {
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
+  const Cycle* cycle = nullptr;
+  const Services* owner = nullptr;  // the host of the instance whose cycle it is
+  uint64_t random = 0;              // the state of the cycle's random numbers
 };
 
 // A call that the service berth.completion/1 completes.
 struct Completion {
-  Reporter* reporter = nullptr;
   std::mutex mutex;
   bool completed = false;
   Answer answer;
-
-  berth_done* handle() { return reinterpret_cast<berth_done*>(this); }
 };
 
 // The host of one plugin instance.
@@ -66,10 +73,13 @@ class Services {
 
   const berth_host* host() const { return &host_; }
   Reporter& reporter() { return reporter_; }
+  SchedulingServices& scheduling() { return scheduling_; }
+  ParsedData& parsed() { return parsed_; }
 
   // Must be set before create().
   void set_objects(std::vector<ObjectHandle> objects) { objects_ = std::move(objects); }
   void set_kinds(const char* const* kinds) { kinds_ = kinds; }
+  void set_not_served(std::set<std::string> kinds) { not_served_ = std::move(kinds); }
   void set_scripted(const std::map<std::string, const void*>* scripted) { scripted_ = scripted; }
   void set_now_ns(int64_t now_ns) { now_ns_ = now_ns; }
 
@@ -78,32 +88,66 @@ class Services {
   // The faults that calls without a result code reported.
   const std::vector<std::string>& faults() const { return faults_; }
   size_t timers() const { return timers_.size(); }
+  FakeApi& api() { return api_; }
 
-  // Advances the clock and fires the timers that are due, in order.
+  // Calls what was posted, delivers the answers of the API server, advances the clock and fires the
+  // timers that are due, in order.
   void Advance(int64_t ns);
+
+  // Returns a promise whose completion is recorded in `completion` as long as that exists.
+  berth_done NewDone(const std::shared_ptr<Completion>& completion);
+
+  // Answers with CANCELLED what is still open, and refuses later posts and requests.
+  // Called: before the instance is quiesced.
+  void Close();
+
+  // Does something between two calls of the test. `cancelled`: the instance ends. Returns false
+  // after Close(). Threading: any.
+  using Later = std::function<void(bool cancelled)>;
+  bool DoLater(Later later);
+
+  static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
+  // The service berth.completion/1.
+  static void Complete(berth_done done, berth_code code, berth_str reason) noexcept;
+  Ids& ids() { return ids_; }
 
   // Reports the existing objects to watchers, as additions.
   void ReplayObjects();
 
   // Adds, changes or deletes (`now` is NULL) an object and notifies watchers.
   void ChangeObject(const ObjectHandle* old, const ObjectHandle* now);
-  const ObjectHandle* FindObject(std::string_view kind, std::string_view ns,
-                                 std::string_view name) const;
+  // Replaces the set of kinds that are not served. Watchers of a kind with several versions get the
+  // objects of the version that they used as deleted, and those of the new one as added.
+  void ChangeServed(std::set<std::string> not_served);
+  // Returns whether the plugin declared the kind of a column "object:<kind>"; true for another
+  // column.
+  bool MayUseColumn(std::string_view column) const;
 
  private:
   struct Timer {
     uint64_t id;
     int64_t due_ns;
-    void (*fire)(void*);
+    void (*fire)(void*) BERTH_NOEXCEPT;
     void* to;
   };
   struct Watch {
-    std::string kind;
-    void (*change)(void*, const berth_object*, const berth_object*);
+    std::string kind;  // as declared
+    void (*change)(void*, const berth_object_change*) BERTH_NOEXCEPT;
     void* to;
   };
 
-  static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
+  struct Held {
+    std::shared_ptr<const void> owner;
+    uint32_t kind = 0;
+    uint64_t count = 0;
+  };
+  struct Series {
+    Metric* metric;
+    std::vector<std::string> labels;
+  };
+
+  void DoWhatIsDue();
+
   static bool Expect(const berth_host* host, const char* service, uint32_t words);
 
   static berth_code GetService(const berth_host* host, const char* id,
@@ -119,6 +163,11 @@ class Services {
   static berth_id Intern(const berth_host* host, berth_str text) noexcept;
   static berth_id Find(const berth_host* host, berth_str text) noexcept;
   static berth_str Text(const berth_host* host, berth_id id) noexcept;
+  static void ReleaseId(const berth_host* host, berth_id id) noexcept;
+
+  // refs
+  static berth_code Retain(const berth_host* host, berth_tagged object) noexcept;
+  static void Release(const berth_host* host, berth_tagged object) noexcept;
 
   // columns
   static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
@@ -127,50 +176,70 @@ class Services {
   // metrics
   static berth_code Define(const berth_host* host, const berth_metric* metric,
                            uint32_t* index) noexcept;
-  static void Observe(const berth_host* host, uint32_t index, const berth_str* label_values,
-                      double value) noexcept;
+  static berth_code SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
+                             uint64_t* series) noexcept;
+  static void Observe(const berth_host* host, uint64_t series, double value) noexcept;
 
   // objects
   static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle | kBind;
+  bool IsDeclared(std::string_view kind) const;
+  // Reports a kind that is not declared.
   bool Declared(std::string_view kind) const;
+  std::string Used(std::string_view kind) const { return UsedKind(kind, not_served_); }
+  void Report(const Watch& watch, uint32_t flags, const berth_object* old, const berth_object* now);
+  // Reports all objects of the kind, as additions that existed or as deletions.
+  void ReportAll(const Watch& watch, const std::string& kind, bool as_added);
   static const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
                                        berth_str name) noexcept;
   static berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
-                                int32_t (*each)(void*, const berth_object*), void* to) noexcept;
+                                int32_t (*each)(void*, const berth_object*) noexcept,
+                                void* to) noexcept;
+  static berth_code IsServed(const berth_host* host, berth_str kind) noexcept;
   static berth_code WatchObjects(const berth_host* host, berth_str kind,
-                                 void (*change)(void*, const berth_object*, const berth_object*),
+                                 void (*change)(void*, const berth_object_change*) noexcept,
                                  void* to) noexcept;
-  static berth_object_ref* Retain(const berth_host* host, const berth_object* object) noexcept;
-  static const berth_object* ViewOf(const berth_object_ref* ref) noexcept;
-  static void Release(const berth_host* host, berth_object_ref* ref) noexcept;
 
   // timer
   static constexpr uint32_t kTimerWords = kLoad | kEvent | kQueue | kCycle | kBind;
   static int64_t NowNs(const berth_host* host) noexcept { return Of(host).now_ns_; }
   static int64_t WallNs(const berth_host* host) noexcept { return kWallStartNs + Of(host).now_ns_; }
-  static berth_code StartTimer(const berth_host* host, int64_t after_ns, void (*fire)(void*),
-                               void* to, uint64_t* timer) noexcept;
+  static berth_code StartTimer(const berth_host* host, int64_t after_ns,
+                               void (*fire)(void*) BERTH_NOEXCEPT, void* to,
+                               uint64_t* timer) noexcept;
   static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept;
+  static berth_code Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
+                         void* to) noexcept;
 
-  // completion
-  static void Complete(berth_done* done, berth_code code, berth_str reason) noexcept;
+  // random
+  static uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept;
 
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
-  static constexpr berth_strings kStrings{sizeof(berth_strings), 0, &Intern, &Find, &Text};
+  static constexpr berth_strings kStrings{
+      sizeof(berth_strings), 0, &Intern, &Find, &Text, &ReleaseId};
+  static constexpr berth_refs kRefs{sizeof(berth_refs), 0, &Retain, &Release};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
-  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &Observe};
-  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,       &GetObject, &ListObjects,
-                                          &WatchObjects,         &Retain, &ViewOf,    &Release};
-  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,           &NowNs, &WallNs,
-                                      &StartTimer,         &CancelTimer};
+  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &SeriesOf, &Observe};
+  static constexpr berth_objects kObjects{sizeof(berth_objects), 0,         &GetObject,
+                                          &ListObjects,          &IsServed, &WatchObjects};
+  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,    &NowNs, &WallNs, &StartTimer,
+                                      &CancelTimer,        &Post};
+  static constexpr berth_random kRandom{sizeof(berth_random), 0, &NextRandom};
   static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
-      {BERTH_SERVICE_LOG, &kLog},         {BERTH_SERVICE_STRINGS, &kStrings},
-      {BERTH_SERVICE_COLUMNS, &kColumns}, {BERTH_SERVICE_VALUES, &internal::kValues},
-      {BERTH_SERVICE_METRICS, &kMetrics}, {BERTH_SERVICE_OBJECTS, &kObjects},
-      {BERTH_SERVICE_TIMER, &kTimer},     {BERTH_SERVICE_COMPLETION, &kCompletion}};
+      {BERTH_SERVICE_LOG, &kLog},
+      {BERTH_SERVICE_STRINGS, &kStrings},
+      {BERTH_SERVICE_REFS, &kRefs},
+      {BERTH_SERVICE_COLUMNS, &kColumns},
+      {BERTH_SERVICE_METRICS, &kMetrics},
+      {BERTH_SERVICE_VALUES, &internal::kValues},
+      {BERTH_SERVICE_OBJECTS, &kObjects},
+      {BERTH_SERVICE_SELECTORS, &ParsedData::kSelectors},
+      {BERTH_SERVICE_TIMER, &kTimer},
+      {BERTH_SERVICE_RANDOM, &kRandom},
+      {BERTH_SERVICE_API, &FakeApi::kService},
+      {BERTH_SERVICE_COMPLETION, &kCompletion}};
 
   Reporter& reporter_;
   Ids& ids_;
@@ -178,18 +247,28 @@ class Services {
   const std::map<std::string, const void*>* scripted_ = nullptr;
   const char* const* kinds_ = nullptr;
 
-  std::mutex mutex_;  // log_, faults_, metrics_, refs_
+  std::mutex mutex_;  // everything up to closed_
   std::vector<LogLine> log_;
   std::vector<std::string> faults_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;
-  std::set<ObjectHandle*> refs_;
+  std::vector<Series> series_;                           // handle - 1 -> series
+  std::map<berth_id, uint64_t> interned_;                // how often the plugin interned an id
+  std::map<const void*, Held> held_;                     // by the address of the view
+  std::map<uint64_t, std::weak_ptr<Completion>> dones_;  // by id
+  uint64_t last_done_ = 0;
+  std::vector<Later> later_;
+  bool closed_ = false;
 
+  FakeApi api_{*this};
   std::vector<ObjectHandle> objects_;
+  std::set<std::string> not_served_;
   std::vector<Watch> watches_;
   std::vector<Timer> timers_;
   uint64_t last_timer_ = 0;
   std::atomic<int64_t> now_ns_{0};
+  ParsedData parsed_;
+  SchedulingServices scheduling_;
 };
 
 }  // namespace berth::testing

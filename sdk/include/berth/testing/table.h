@@ -3,6 +3,7 @@
 #define BERTH_TESTING_TABLE_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,24 @@ struct Row {
 struct Table {
   std::vector<Row> rows;
   Ids* ids = nullptr;
+  std::vector<ObjectHandle> objects = {};
+  std::set<std::string> not_served = {};  // kinds, each with one version
+  std::vector<PodHandle> pending = {};    // pods without a node
 
   void Add(const NodeSpec& node);
   // Returns NULL if there is no such node.
   Row* Find(std::string_view node);
 };
+
+// Returns the kind with the first version of `declared` that is served; empty if none is.
+std::string UsedKind(std::string_view declared, const std::set<std::string>& not_served);
+
+// Returns the object of a kind with one version; NULL if there is none.
+const ObjectHandle* FindObject(const std::vector<ObjectHandle>& objects, std::string_view kind,
+                               std::string_view ns, std::string_view name);
+
+// Returns the declared kind of a column "object:<kind>"; empty for another column.
+std::string_view ObjectKindOf(std::string_view column);
 
 // Returns the type (BERTH_TYPE_*) of a column of the catalogue in abi.h; 0 for a name that is not
 // in it.
@@ -36,8 +50,8 @@ uint32_t ColumnType(std::string_view given);
 
 uint32_t ColumnSize(uint32_t type);
 
-// Writes the value of column `given` of `row`: ColumnSize bytes.
-void WriteCell(std::string_view given, const Row& row, const Ids& ids, void* to);
+// Writes the value of column `given` of `row`, a row of `table`: ColumnSize bytes.
+void WriteCell(std::string_view given, const Row& row, const Table& table, void* to);
 
 // The memory layout of a block. Results must not depend on it.
 struct Layout {
@@ -62,6 +76,7 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  const Table& table() const { return table_; }
   const berth_block& view() const { return view_; }
   uint32_t count() const { return view_.count; }
   uint32_t index(uint32_t i) const { return indices_[i]; }  // into table.rows

@@ -49,9 +49,19 @@ struct ValueSpec : berth_value {
 
 namespace internal {
 
-// Reads JSON (RFC 8259) in a test's source. It does not accept \u escapes for characters outside
-// ASCII. A syntax error ends the test.
+// Reads JSON (RFC 8259) in a test's source. A syntax error ends the test.
 ValueSpec ReadJson(std::string_view text);
+
+// Reads JSON that a plugin parses. Returns why it is not JSON; empty if it is.
+std::string TryReadJson(std::string_view text, ValueSpec* value);
+
+// Reads a time of RFC 3339, as the host does. Returns false if the text is not such a time.
+bool ReadTime(std::string_view text, int64_t* ns);
+
+// berth_values.parse and release. Threading: [any].
+const berth_value* ParseValue(const berth_host* host, berth_str json,
+                              berth_status* status) noexcept;
+void ReleaseValue(const berth_host* host, const berth_value* value) noexcept;
 
 // The service berth.values/1, over ValueSpecs. Threading: [any].
 extern const berth_values kValues;

@@ -70,8 +70,12 @@ class Handle {
 
  private:
   struct Object {
-    Object(Spec given, Ids& ids);
+    Object(Spec given, Ids& table);
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+    ~Object() { ids.views().Remove(&view); }
     Spec spec;
+    Ids& ids;
     internal::ViewMemory memory;
     View view;
   };

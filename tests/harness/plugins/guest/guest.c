@@ -2,9 +2,10 @@
  * Permit, and starts a timer there that allows the waiting pods after one second. It logs every
  * notification and response.
  *
- * Arguments: Permit sends "requests", [[verb, path, body], ...], to the API server, and "patch" as
- * a patch of the pod's status. For each member of "values" the plugin logs what the functions of
- * the values service return. */
+ * Arguments: Permit sends "requests", [[verb, path, body, content type], ...], to the API server,
+ * and "patch" as a patch of the pod's status. If "http" is true, the plugin also logs the HTTP
+ * status of each answer, and the kind that its decoded body names. For each member of "values" the
+ * plugin logs what the functions of the values service return. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 enum { kMaxRequests = 8, kTextMax = 512 };
 
 typedef struct request {
-  char text[3][kTextMax]; /* The verb, the path and the body. */
+  char text[4][kTextMax]; /* The verb, the path, the body and its content type. */
 } request;
 
 typedef struct guest {
@@ -32,10 +33,12 @@ typedef struct guest {
   uint32_t allowed; /* A counter of allowed pods. */
   uint32_t last;    /* A gauge: when a pod was last allowed, in seconds. */
   uint32_t sizes;   /* A histogram of the lengths of the pods' names. */
-  berth_object_ref* kept;
+  const berth_refs* refs;
+  const berth_object* kept;
   request requests[kMaxRequests];
   uint64_t n_requests;
   char patch[kTextMax]; /* Empty if no patch is sent. */
+  int64_t says_http;
 } guest;
 
 static berth_str Str(const char* text) {
@@ -55,16 +58,25 @@ static void Copy(char* to, berth_str from) {
 
 /* ---- Callbacks and extension points ---------------------------------------------------------- */
 
-static void Changed(void* to, const berth_object* old, const berth_object* now) {
+static berth_tagged Tagged(const berth_object* object) {
+  const berth_tagged tagged = {BERTH_KIND_OBJECT, 0, object};
+  return tagged;
+}
+
+static void Changed(void* to, const berth_object_change* change) {
   guest* self = (guest*)to;
+  const berth_object* old = change->old;
+  const berth_object* now = change->now;
   const char* what = old == NULL ? "added" : now == NULL ? "removed" : "changed";
   Say(self, "namespace", what, (now != NULL ? now : old)->meta->name);
-  if (old == NULL && self->kept == NULL) self->kept = self->objects->retain(self->host, now);
+  if (old == NULL && self->kept == NULL) {
+    const int is_kept = self->refs->retain(self->host, Tagged(now)) == BERTH_SUCCESS;
+    self->kept = is_kept ? now : NULL;
+  }
   if (now != NULL || self->kept == NULL) return;
-  const berth_object* kept = self->objects->view(self->kept);
-  Say(self, "kept", "name", kept->meta->name);
-  Say(self, "kept", "version", kept->meta->resource_version);
-  self->objects->release(self->host, self->kept);
+  Say(self, "kept", "name", self->kept->meta->name);
+  Say(self, "kept", "version", self->kept->meta->resource_version);
+  self->refs->release(self->host, Tagged(self->kept));
   self->kept = NULL;
 }
 
@@ -81,25 +93,38 @@ static const char* CodeName(berth_code code) {
   }
 }
 
-static void Answered(void* to, berth_code code, berth_str body) {
-  Say((const guest*)to, "answer", CodeName(code), body);
+static void Answered(void* to, const berth_api_result* result) BERTH_NOEXCEPT {
+  const guest* self = (const guest*)to;
+  Say(self, "answer", CodeName(result->code), result->body);
+  if (self->says_http == 0) return;
+  char status[16];
+  snprintf(status, sizeof(status), "%u", result->http_status);
+  const berth_value* kind = self->values->get(result->value, Str("kind"));
+  Say(self, "http", status, self->values->as_string(kind));
+}
+
+static void Observe(const guest* self, uint32_t metric, const berth_str* label, double value) {
+  uint64_t series = 0;
+  self->metrics->series(self->host, metric, label, &series);
+  self->metrics->observe(self->host, series, value);
 }
 
 static int32_t AllowOne(void* to, const berth_pod* pod) {
   const guest* self = (const guest*)to;
   const berth_tagged regarding = {BERTH_KIND_POD, 0, pod};
   self->waiting->allow(self->host, pod->meta->uid);
-  self->metrics->observe(self->host, self->allowed, &pod->meta->name, 1);
-  self->metrics->observe(self->host, self->last, NULL,
-                         (double)self->timer->now_ns(self->host) / 1e9);
-  self->metrics->observe(self->host, self->sizes, NULL, (double)pod->meta->name.len);
-  self->api->event(self->host, &regarding, NULL, Str("Normal"), Str("Allowed"), Str("Waiting"),
-                   Str("come in"));
+  Observe(self, self->allowed, &pod->meta->name, 1);
+  Observe(self, self->last, NULL, (double)self->timer->now_ns(self->host) / 1e9);
+  Observe(self, self->sizes, NULL, (double)pod->meta->name.len);
+  const berth_api_event event = {
+      sizeof(berth_api_event), 0, &regarding, NULL, Str("Normal"), Str("Allowed"), Str("Waiting"),
+      Str("come in")};
+  self->api->event(self->host, &event);
   Say(self, "allowed", "pod", pod->meta->name);
   return 1;
 }
 
-static void Fired(void* to) {
+static void Fired(void* to) BERTH_NOEXCEPT {
   guest* self = (guest*)to;
   self->waiting->each(self->host, AllowOne, self);
 }
@@ -107,8 +132,10 @@ static void Fired(void* to) {
 static void SendRequests(guest* self, const berth_pod* pod) {
   for (uint64_t i = 0; i < self->n_requests; ++i) {
     const request* r = &self->requests[i];
-    const berth_code code = self->api->request(self->host, Str(r->text[0]), Str(r->text[1]),
-                                               Str(r->text[2]), 0, Answered, self);
+    const berth_api_request sent = {
+        sizeof(berth_api_request), 0, Str(r->text[0]), Str(r->text[1]), Str(r->text[3]),
+        Str(r->text[2]),           0};
+    const berth_code code = self->api->request(self->host, &sent, Answered, self);
     if (code != BERTH_SUCCESS) Say(self, "request", CodeName(code), Str(r->text[1]));
   }
   if (self->patch[0] == '\0') return;
@@ -140,17 +167,15 @@ static const void* GetPoint(const berth_plugin* plugin, const char* id) BERTH_NO
 
 static void Destroy(berth_plugin* plugin) BERTH_NOEXCEPT {
   guest* self = (guest*)plugin->self;
-  if (self->kept != NULL) self->objects->release(self->host, self->kept);
+  if (self->kept != NULL) self->refs->release(self->host, Tagged(self->kept));
   free(self);
 }
 
-static const char* const kServices[] = {BERTH_SERVICE_LOG,        BERTH_SERVICE_STRINGS,
-                                        BERTH_SERVICE_COLUMNS,    BERTH_SERVICE_VALUES,
-                                        BERTH_SERVICE_METRICS,    BERTH_SERVICE_OBJECTS,
-                                        BERTH_SERVICE_WHATIF,     BERTH_SERVICE_NOMINATOR,
-                                        BERTH_SERVICE_ACTIVATE,   BERTH_SERVICE_WAITING,
-                                        BERTH_SERVICE_TIMER,      BERTH_SERVICE_API,
-                                        BERTH_SERVICE_COMPLETION, NULL};
+static const char* const kServices[] = {
+    BERTH_SERVICE_LOG,        BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,
+    BERTH_SERVICE_METRICS,    BERTH_SERVICE_OBJECTS, BERTH_SERVICE_WHATIF,  BERTH_SERVICE_NOMINATOR,
+    BERTH_SERVICE_ACTIVATE,   BERTH_SERVICE_WAITING, BERTH_SERVICE_TIMER,   BERTH_SERVICE_API,
+    BERTH_SERVICE_COMPLETION, BERTH_SERVICE_REFS,    BERTH_SERVICE_RANDOM,  NULL};
 
 static void SayValue(const guest* self, berth_str key, const berth_value* value) {
   const berth_values* v = self->values;
@@ -173,12 +198,13 @@ static void ReadArguments(guest* self, const berth_value* args) {
   const berth_value* requests = v->get(args, Str("requests"));
   for (uint64_t i = 0; i < v->size(requests) && i < kMaxRequests; ++i) {
     const berth_value* one = v->at(requests, i, NULL);
-    for (uint64_t k = 0; k < 3; ++k) {
+    for (uint64_t k = 0; k < 4; ++k) {
       Copy(self->requests[i].text[k], v->as_string(v->at(one, k, NULL)));
     }
     self->n_requests = i + 1;
   }
   Copy(self->patch, v->as_string(v->get(args, Str("patch"))));
+  self->says_http = v->as_int(v->get(args, Str("http")));
   const berth_value* values = v->get(args, Str("values"));
   for (uint64_t i = 0; i < v->size(values); ++i) {
     berth_str key = {NULL, 0};
@@ -232,6 +258,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
                 {BERTH_SERVICE_VALUES, (const void**)&self->values},
                 {BERTH_SERVICE_METRICS, (const void**)&self->metrics},
                 {BERTH_SERVICE_OBJECTS, (const void**)&self->objects},
+                {BERTH_SERVICE_REFS, (const void**)&self->refs},
                 {BERTH_SERVICE_WAITING, (const void**)&self->waiting},
                 {BERTH_SERVICE_TIMER, (const void**)&self->timer},
                 {BERTH_SERVICE_API, (const void**)&self->api}};

@@ -29,6 +29,7 @@ typedef struct probe {
   const berth_log* log;
   const berth_columns* columns;
   const berth_objects* objects;
+  const berth_refs* refs;
   const berth_api* api;
   const berth_completion* completion;
   text table[kListMax]; /* The constant reasons. */
@@ -186,9 +187,9 @@ static void say_objects(const probe* p) {
   say(p, "secret", "found", p->objects->get(p->host, str("v1/Secret"), none, str("x")) != NULL);
   const berth_object* object = p->objects->get(p->host, str("v1/Namespace"), none, str("blue"));
   if (object == NULL) return;
-  berth_object_ref* ref = p->objects->retain(p->host, object);
-  say(p, "retained", "same", p->objects->view(ref) == object);
-  p->objects->release(p->host, ref);
+  const berth_tagged tagged = {BERTH_KIND_OBJECT, 0, object};
+  say(p, "retained", "code", p->refs->retain(p->host, tagged));
+  p->refs->release(p->host, tagged);
 }
 
 /* ---- Extension points ---------------------------------------------------------------------- */
@@ -272,7 +273,7 @@ static berth_code normalize(void* self, const berth_cycle* cycle, berth_scores* 
 /* `how` selects the behaviour: "return" returns the answer; "complete" completes the call with it
  * before returning Pending; "both" completes and returns Success; "api" lets the host bind;
  * "api-then-return" lets the host bind and also returns the answer. */
-static berth_code bind(void* self, const berth_binding* binding, berth_done* done,
+static berth_code bind(void* self, const berth_binding* binding, berth_done done,
                        berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
   const char* how = p->how.bytes;
@@ -291,7 +292,7 @@ static berth_code bind(void* self, const berth_binding* binding, berth_done* don
 }
 
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, pre_filter, NULL, NULL};
-static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter};
+static const berth_filter kFilter = {sizeof(berth_filter), 0, NULL, filter, NULL};
 static const berth_pre_score kPreScore = {sizeof(berth_pre_score), 0, pre_score};
 static const berth_bind kBind = {sizeof(berth_bind), 0, bind};
 
@@ -361,6 +362,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   host->get_service(host, BERTH_SERVICE_LOG, (const void**)&p->log);
   host->get_service(host, BERTH_SERVICE_COLUMNS, (const void**)&p->columns);
   host->get_service(host, BERTH_SERVICE_OBJECTS, (const void**)&p->objects);
+  host->get_service(host, BERTH_SERVICE_REFS, (const void**)&p->refs);
   host->get_service(host, BERTH_SERVICE_API, (const void**)&p->api);
   host->get_service(host, BERTH_SERVICE_COMPLETION, (const void**)&p->completion);
   read_args(p, args);
@@ -380,13 +382,9 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
 static const char* const kPoints[] = {BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
                                       BERTH_POINT_PRE_SCORE,  BERTH_POINT_SCORE,
                                       BERTH_POINT_BIND,       NULL};
-static const char* const kServices[] = {BERTH_SERVICE_VALUES,
-                                        BERTH_SERVICE_LOG,
-                                        BERTH_SERVICE_COLUMNS,
-                                        BERTH_SERVICE_OBJECTS,
-                                        BERTH_SERVICE_API,
-                                        BERTH_SERVICE_COMPLETION,
-                                        NULL};
+static const char* const kServices[] = {
+    BERTH_SERVICE_VALUES, BERTH_SERVICE_LOG, BERTH_SERVICE_COLUMNS,    BERTH_SERVICE_OBJECTS,
+    BERTH_SERVICE_REFS,   BERTH_SERVICE_API, BERTH_SERVICE_COMPLETION, NULL};
 static const char* const kKinds[] = {"v1/Namespace", NULL};
 static const char* const kNone[] = {NULL};
 

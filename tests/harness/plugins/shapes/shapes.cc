@@ -1,9 +1,13 @@
 // Plugins that use the different forms of the C++ SDK: Filter and Score per node and per block,
-// QueueSort by key and by comparison, Bind within the call and later. The library is built a second
-// time with another compiler and standard library, with another prefix for the plugin names.
+// QueueSort by key, by comparison and with lanes, Bind within the call and later. The library is
+// built a second time with another compiler and standard library, with another prefix for the
+// plugin names.
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -96,7 +100,7 @@ class Devices : public berth::Plugin {
     if (scalars.count == 0) return berth::Status::Skip();
     const auto* first = BERTH_AT(berth_quantity, scalars, 0);
     const std::string name(host_.Text(first->name));
-    State& state = cycle.State<State>();
+    State& state = cycle.Emplace<State>();
     state.wanted = first->value;
     state.alloc = cycle.Bind<int64_t>("alloc:" + name);
     state.used = cycle.Bind<int64_t>("req:" + name);
@@ -133,6 +137,76 @@ class ByLess : public berth::Plugin {
   bool Less(const berth::Queued& a, const berth::Queued& b) const {
     return berth::Pod(*a.pod).name() > berth::Pod(*b.pod).name();
   }
+};
+
+// Dominant-resource fairness: the next pod is one of the namespace whose pods on nodes have the
+// smallest share of the cluster's cpu or memory, whichever of the two shares is larger.
+class FairShare : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".FairShare";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Fair shares of cpu and memory for namespaces.";
+
+  berth::SortKey Key(const berth::Queued& queued) const {
+    return berth::SortKey().Descending(queued.priority).Ascending(queued.queued_ns);
+  }
+  uint64_t Lane(const berth::Queued& queued) const { return queued.pod->meta->ns; }
+  std::size_t NextLane(const berth::Lanes& lanes) {
+    std::size_t next = 0;
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+      if (ShareOf(lanes[i].lane) < ShareOf(lanes[next].lane)) next = i;
+    }
+    return next;
+  }
+  void OnChange(const berth::Change& change) {
+    switch (change.kind) {
+      case BERTH_CHANGE_NODE_CHANGED:
+        total_.Add(*change.old_node->allocatable, -1);
+        total_.Add(*change.node->allocatable, 1);
+        break;
+      case BERTH_CHANGE_NODE_ADDED: total_.Add(*change.node->allocatable, 1); break;
+      case BERTH_CHANGE_NODE_REMOVED: total_.Add(*change.node->allocatable, -1); break;
+      case BERTH_CHANGE_POD_CHANGED:
+        AddToUse(*change.pod, 1);
+        AddToUse(*change.old_pod, -1);
+        break;
+      case BERTH_CHANGE_POD_ADDED: AddToUse(*change.pod, 1); break;
+      case BERTH_CHANGE_POD_REMOVED: AddToUse(*change.pod, -1); break;
+      default: break;
+    }
+  }
+
+ private:
+  struct Amounts {
+    int64_t objects = 0;
+    int64_t cpu = 0;
+    int64_t memory = 0;
+
+    void Add(const berth_resources& resources, int64_t sign) {
+      objects += sign;
+      cpu += sign * resources.milli_cpu;
+      memory += sign * resources.memory;
+    }
+  };
+
+  // The id of a namespace is not reused while a pod has it.
+  void AddToUse(const berth_pod& pod, int64_t sign) {
+    Amounts& used = used_[pod.meta->ns];
+    used.Add(*pod.request, sign);
+    if (used.objects == 0) used_.erase(pod.meta->ns);
+  }
+  double ShareOf(uint64_t lane) const {
+    const auto found = used_.find(lane);
+    if (found == used_.end()) return 0;
+    const auto share = [](int64_t used, int64_t total) {
+      return total == 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(total);
+    };
+    return std::max(share(found->second.cpu, total_.cpu),
+                    share(found->second.memory, total_.memory));
+  }
+
+  Amounts total_;
+  std::map<uint64_t, Amounts> used_;
 };
 
 class ApiBinder : public berth::Plugin {
@@ -177,4 +251,4 @@ class LateBinder : public berth::Plugin {
 
 }  // namespace
 
-BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, ApiBinder, LateBinder);
+BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, FairShare, ApiBinder, LateBinder);

@@ -32,7 +32,7 @@ class Thrower : public berth::Plugin {
   struct State {
     bool throws = false;
 
-    State() noexcept = default;
+    State() = default;
     State(const State& other) {
       if (other.throws) throw std::runtime_error("thrown at clone");
     }
@@ -57,9 +57,17 @@ class Thrower : public berth::Plugin {
     At("Key");
     return berth::SortKey().Descending(queued.priority);
   }
+  uint64_t Lane(const berth::Queued& /*queued*/) const {
+    At("Lane");
+    return 0;
+  }
+  std::size_t NextLane(const berth::Lanes& /*lanes*/) {
+    At("NextLane");
+    return 0;
+  }
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    cycle.State<State>().throws = at_ == "clone";
+    cycle.Emplace<State>().throws = at_ == "clone";
     return Succeed("PreFilter");
   }
   berth::Status AddPod(berth::Cycle& /*cycle*/, const berth::Pod& /*pod*/, const Node& /*node*/) {
@@ -70,7 +78,7 @@ class Thrower : public berth::Plugin {
     return Succeed("RemovePod");
   }
   // Rejects every node if the method under test is called only for rejected pods: queueing hints,
-  // PostFilter, and the methods of what-if rows.
+  // PostFilter, and the methods of what-if questions.
   berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& /*node*/) const {
     At("Filter");
     for (const char* at : {"Hint", "PostFilter", "AddPod", "RemovePod", "clone"}) {
@@ -81,10 +89,11 @@ class Thrower : public berth::Plugin {
   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
                            const berth::Verdicts& /*verdicts*/, berth::PostFilterOut& /*out*/) {
     At("PostFilter");
-    if (auto row = host_.what_if().Begin(cycle, 0)) {
+    const uint32_t row = 0;
+    if (auto question = host_.what_if().Begin(cycle, {&row, 1}, berth::WhatIfMode::kApart)) {
       const berth_pod_list pods = all.abi().block(&all.abi(), 0)->pods[0];
-      if (at_ == "AddPod") (void)row.AddPod(*cycle.pod());
-      if (at_ == "RemovePod" && pods.count > 0) (void)row.RemovePod(*pods.data[0]);
+      if (at_ == "AddPod" || at_ == "clone") (void)question.AddPod(0, *cycle.pod());
+      if (at_ == "RemovePod" && pods.count > 0) (void)question.RemovePod(0, *pods.data[0]);
     }
     return berth::Status::Unschedulable("no way");
   }
@@ -120,12 +129,13 @@ class Thrower : public berth::Plugin {
   void PostBind(const berth::Binding& binding) {
     At("PostBind");
     if (at_ == "timer") (void)timer_.Start(std::chrono::nanoseconds(1));
+    if (at_ == "post") (void)host_.timers().Post([this] { At("post"); });
     if (at_ != "answer") return;
     (void)host_.api().PatchStatus(*binding.pod(), "{}",
-                                  [this](berth_code, std::string_view) { At("answer"); });
+                                  [this](const berth::ApiResult&) { At("answer"); });
   }
   void OnChange(const berth::Change& /*change*/) { At("OnChange"); }
-  void OnNamespace(const berth_object* /*old*/, const berth_object* /*now*/) { At("watch"); }
+  void OnNamespace(const berth::ObjectChange& /*change*/) { At("watch"); }
   void Quiesce() { At("Quiesce"); }
 
  private:

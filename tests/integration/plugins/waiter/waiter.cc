@@ -35,7 +35,7 @@ class Sleeper : public berth::Plugin {
 
   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& /*target*/) {
     for (int i = 0; i < 30'000; ++i) {
-      if (cycle.canceled()) return berth::Status::Cancelled();
+      if (cycle.cancelled()) return berth::Status::Cancelled();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return berth::Status::Success();

@@ -1,0 +1,117 @@
+// The service berth.selectors/1.
+#include "host/runtime/service_selectors.h"
+
+#include <string>
+
+#include <berth/selectors.h>
+
+#include "host/api/value.h"
+#include "host/runtime/instance_host.h"
+#include "host/runtime/services.h"
+
+namespace berth::host {
+namespace {
+
+// A value is read as JSON, so that a selector is decoded and validated like one of an object.
+std::string JsonOf(const berth_value* value) {
+  std::string json;
+  ValuesService()->write_json(
+      value,
+      [](void* to, berth_str text) noexcept { static_cast<std::string*>(to)->append(Text(text)); },
+      &json);
+  return json;
+}
+
+// Stores the selector in *out, or adds the reasons of an error to the status.
+template <class T>
+berth_code Keep(PluginOwned<T>& owned, Result<Parsed<T>> parsed, const T** out,
+                berth_status* status) {
+  if (!parsed.ok()) {
+    AddReason(status, parsed.status());
+    return BERTH_BAD_ARGUMENT;
+  }
+  *out = owned.Add(std::move(parsed).value());
+  return BERTH_SUCCESS;
+}
+
+// Calls `read` with a decoder and stores the selector that it returns.
+template <class T, class Read>
+berth_code ReadSelector(const berth_host* host, PluginOwned<T> PluginSelectors::*owned,
+                        const T** out, berth_status* status, const Read& read) {
+  const HostUse instance(host);
+  if (!instance) return BERTH_CANCELLED;
+  if (out == nullptr) return BERTH_BAD_ARGUMENT;
+  Decoder decoder(instance->services().interner);
+  return Keep(instance->selectors().*owned, read(decoder), out, status);
+}
+
+berth_code FromValue(const berth_host* host, const berth_value* value, const berth_selector** out,
+                     berth_status* status) noexcept {
+  return ReadSelector(host, &PluginSelectors::labels, out, status,
+                      [&](Decoder& decoder) { return decoder.DecodeLabelSelector(JsonOf(value)); });
+}
+
+berth_code FromMap(const berth_host* host, const berth_value* labels, const berth_selector** out,
+                   berth_status* status) noexcept {
+  return ReadSelector(
+      host, &PluginSelectors::labels, out, status,
+      [&](Decoder& decoder) -> Result<Parsed<berth_selector>> {
+        if (ValuesService()->kind(labels) != BERTH_VALUE_OBJECT) {
+          return Status::InvalidArgument("expected a map of labels");
+        }
+        return decoder.DecodeLabelSelector("{\"matchLabels\":" + JsonOf(labels) + "}");
+      });
+}
+
+berth_code FromText(const berth_host* host, berth_str text, const berth_selector** out,
+                    berth_status* status) noexcept {
+  return ReadSelector(host, &PluginSelectors::labels, out, status,
+                      [&](Decoder& decoder) { return decoder.DecodeSelectorText(Text(text)); });
+}
+
+berth_code FromNodeSelector(const berth_host* host, const berth_value* value,
+                            const berth_node_selector** out, berth_status* status) noexcept {
+  return ReadSelector(host, &PluginSelectors::nodes, out, status,
+                      [&](Decoder& decoder) { return decoder.DecodeNodeSelector(JsonOf(value)); });
+}
+
+int32_t MatchesLabels(const berth_host* host, const berth_selector* selector,
+                      berth_array labels) noexcept {
+  const HostUse instance(host);
+  if (!instance) return 0;
+  return berth::Matches(selector, berth::Labels(labels), instance->services().interner) ? 1 : 0;
+}
+
+int32_t MatchesNode(const berth_host* host, const berth_node_selector* selector,
+                    const berth_node* node) noexcept {
+  const HostUse instance(host);
+  if (!instance || node == nullptr) return 0;
+  return berth::Matches(selector, *node, instance->services().interner) ? 1 : 0;
+}
+
+template <class T>
+void Release(const berth_host* host, PluginOwned<T> PluginSelectors::*owned, const T* selector) {
+  const HostUse instance(host);
+  if (!instance || selector == nullptr) return;
+  if ((instance->selectors().*owned).Release(selector)) return;
+  instance->NoteFaultAtCurrentPoint(
+      "releases a selector that berth.selectors/1 did not return, or that was released before");
+}
+
+void ReleaseLabels(const berth_host* host, const berth_selector* selector) noexcept {
+  Release(host, &PluginSelectors::labels, selector);
+}
+
+void ReleaseNodes(const berth_host* host, const berth_node_selector* selector) noexcept {
+  Release(host, &PluginSelectors::nodes, selector);
+}
+
+constexpr berth_selectors kSelectors{
+    sizeof(berth_selectors), 0,           FromValue,     FromMap,     FromText, FromNodeSelector,
+    MatchesLabels,           MatchesNode, ReleaseLabels, ReleaseNodes};
+
+}  // namespace
+
+const berth_selectors* SelectorsService() { return &kSelectors; }
+
+}  // namespace berth::host

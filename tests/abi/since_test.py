@@ -1,0 +1,125 @@
+"""Tests BERTH_SINCE with a header that is abi.h and a member and a service of minor version 1.
+
+usage: since_test.py C_COMPILER CXX_COMPILER
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HEADER = os.path.join(ROOT, "sdk", "include", "berth", "abi.h")
+sys.path.insert(0, os.path.join(ROOT, "sdk", "abi"))
+sys.dont_write_bytecode = True
+
+# pylint: disable=wrong-import-position
+import header as reader
+
+NOT_AVAILABLE = "requires a host of minor version 1: define BERTH_MIN_HOST_MINOR as 1"
+
+USE = "uint32_t Use(const berth_later* later) { return later->added; }"
+TEST_AND_USE = ("uint32_t Use(const berth_later* later) {"
+                "  return BERTH_HAS(later, berth_later, added) ? later->added : 0; }")
+FIRST_VERSION = "uint32_t Use(const berth_later* later) { return later->struct_size; }"
+FILL = "berth_later Fill(void) { berth_later later = {.added = 1}; return later; }"
+SERVICE = "uint32_t Use(const berth_newcomer* service) { return service->struct_size; }"
+METHOD = ("struct Layer { BERTH_REQUIRES_HOST(1) uint32_t added() const { return 0; } };"
+          "uint32_t Use(const Layer& layer) { return layer.added(); }")
+BY_TAG = ("const struct berth_newcomer* Use(const berth_user* user) {"
+          "  return BERTH_HAS(user, berth_user, newcomer) ? user->newcomer : NULL; }")
+ENTRY = "_Static_assert(BERTH_MIN_HOST_MINOR == 0, \"the default\");"
+
+
+class SinceTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        missing = [tool for tool in ("clang", "clang++", "gcc", "g++") if not shutil.which(tool)]
+        if missing:
+            raise AssertionError(f"{', '.join(missing)} not found: see .ci/packages.txt")
+        cls.temporary = tempfile.TemporaryDirectory(prefix="berth_since_")
+        os.mkdir(os.path.join(cls.temporary.name, "berth"))
+        with open(HEADER, encoding="utf-8") as file:
+            text = file.read()
+        version, end = "#define BERTH_ABI_MINOR 0\n", "#ifdef __cplusplus\n}\n#endif\n"
+        assert text.count(version) == 1 and text.count(end) == 1
+        later = ("typedef struct berth_later {\n  uint32_t struct_size;\n"
+                 "  uint32_t added BERTH_SINCE(1);\n} berth_later;\n"
+                 "typedef struct berth_newcomer {\n  uint32_t struct_size;\n"
+                 "} berth_newcomer BERTH_SINCE(1);\n"
+                 "typedef struct berth_user {\n  uint32_t struct_size;\n  uint32_t reserved;\n"
+                 "  const struct berth_newcomer* newcomer BERTH_SINCE(1);\n"
+                 "  void (*call)(const struct berth_newcomer* newcomer) BERTH_SINCE(1);\n"
+                 "} berth_user;\n")
+        text = text.replace(version, "#define BERTH_ABI_MINOR 1\n").replace(end, later + end)
+        cls.path = os.path.join(cls.temporary.name, "berth", "abi.h")
+        with open(cls.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def compile(self, compiler, language, source, *flags):
+        """Returns the errors, or ""."""
+        standard = {"c": "-std=c11", "c++": "-std=c++20"}[language]
+        done = subprocess.run([compiler, "-x", language, standard, "-Wall", "-Wextra", "-Werror",
+                               "-fsyntax-only", "-I", self.temporary.name, *flags, "-"],
+                              input="#include <berth/abi.h>\n" + source + "\n",
+                              capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    CASES = (
+        # name, language, source, flags, expected error
+        ("a newer service by default", "c", SERVICE, (), NOT_AVAILABLE),
+        ("a newer service where the host has it", "c", SERVICE, ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("a newer struct by its tag by default", "c", BY_TAG, (), NOT_AVAILABLE),
+        ("a newer struct by its tag where the host has it", "c", BY_TAG,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("use by default", "c", USE, (), NOT_AVAILABLE),
+        ("test and use by default", "c", TEST_AND_USE, (), NOT_AVAILABLE),
+        ("the first version's members by default", "c", FIRST_VERSION, (), ""),
+        ("no use by default", "c", ENTRY, (), ""),
+        ("use with that minimum", "c", USE, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("test and use where the host has it", "c", TEST_AND_USE, ("-DBERTH_OPTIONAL_MINOR=1",),
+         ""),
+        ("a minimum newer than the header", "c", FIRST_VERSION, ("-DBERTH_MIN_HOST_MINOR=2",),
+         "is newer than this header"),
+        ("an optional version newer than the header", "c", FIRST_VERSION,
+         ("-DBERTH_OPTIONAL_MINOR=2",), "is newer than this header"),
+        ("fill in with that minimum", "c", FILL, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("a member in C++, for the C++ layer", "c++", TEST_AND_USE, (), ""),
+        ("a method by default", "c++", METHOD, (), NOT_AVAILABLE),
+        ("a method with that minimum", "c++", METHOD, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("a method where the host has it", "c++", METHOD, ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+    )
+
+    def test_every_compiler(self):
+        for compilers in (sys.argv[1:3], ("clang", "clang++"), ("gcc", "g++")):
+            for name, language, source, flags, expected in self.CASES:
+                compiler = compilers[language == "c++"]
+                with self.subTest(name, compiler=compiler):
+                    errors = self.compile(compiler, language, source, *flags)
+                    self.assertIn(expected, errors)
+                    self.assertEqual(bool(errors), bool(expected), errors)
+
+    def test_the_lock_reads_marks(self):
+        header = reader.read(self.path)
+        self.assertEqual(header.structs["berth_newcomer"].since, 1)
+        self.assertEqual(header.structs["berth_later"].since, 0)
+        for struct, member, since in (("berth_later", "struct_size", 0),
+                                      ("berth_later", "added", 1), ("berth_user", "newcomer", 1),
+                                      ("berth_user", "call", 1)):
+            members = {member.name: member for member in header.structs[struct].members}
+            self.assertEqual(members[member].since, since, member)
+        user = {member.name: member.type for member in header.structs["berth_user"].members}
+        self.assertEqual(user["newcomer"], "const berth_newcomer *")
+
+    def test_clang_reports_a_designated_initialiser(self):
+        self.assertIn(NOT_AVAILABLE, self.compile("clang", "c", FILL))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

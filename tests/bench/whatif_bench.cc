@@ -1,0 +1,131 @@
+// Measures berth.whatif/1 as a preemption uses it: 500 nodes, two victims removed from each, and
+// the Filters of the default profile run on all of them. The cluster has 1,000 nodes with 30 pods
+// each. The calls go through the C ABI, from within PostFilter, to a scheduler over the embedded
+// cluster.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "host/runtime/attempt.h"
+#include "host/runtime/plugin_call.h"
+#include "host/runtime/run_pre_filter.h"
+#include "tests/harness/default_profile.h"
+#include "tests/harness/harness.h"
+
+namespace berth::host {
+namespace {
+
+constexpr uint32_t kNodes = 1000;
+constexpr uint32_t kRows = 500;
+constexpr uint32_t kVictims = 2;
+constexpr uint32_t kPodsPerNode = 30;
+
+// A scheduler in the middle of an attempt: PreFilter has run, and a plugin is in PostFilter.
+class InPostFilter {
+ public:
+  // `volume`: a claim of the pod that only one pod may use; a plugin tracks its users in its state.
+  explicit InPostFilter(bool volume) {
+    harness_.AddObject(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{
+        "name":"claim","namespace":"default"},
+        "spec":{"accessModes":["ReadWriteOncePod"],"volumeName":"pv"}})");
+    harness_.AddObject(R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},
+        "spec":{"hostPath":{"path":"/data"}}})");
+    for (uint32_t i = 0; i < kNodes; ++i) AddNode("n" + std::to_string(i));
+    if (!harness_.Start(DefaultPlanSpec(TestCatalog())).ok()) std::abort();
+    Attempt& attempt = harness_.loop().cycle().attempt();
+    TestPod pod{.name = "p", .requests = R"("cpu":"2","memory":"1Gi")", .spec = R"("priority":9)"};
+    if (volume) {
+      pod.spec += R"(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"claim"}}])";
+    }
+    attempt.Begin(harness_.objects().Pod(pod), 1);
+    attempt.candidates = &attempt.live_rows();
+    if (!RunPreFilter(attempt).ok()) std::abort();
+    const PlannedPlugin& plugin = attempt.plan().plugins().front();
+    cycle_ = attempt.cycle(0).abi();
+    host_ = plugin.host->abi();
+    const void* service = nullptr;
+    if (host_->get_service(host_, BERTH_SERVICE_WHATIF, &service) != BERTH_SUCCESS) std::abort();
+    service_ = static_cast<const berth_whatif*>(service);
+    call_ = std::make_unique<PluginCall>(*plugin.host, Point::kPostFilter);
+  }
+
+  // Asks about `count` rows from `first` on in one question. Returns how many of them pass.
+  uint32_t Ask(uint32_t first, uint32_t count, uint32_t mode) const {
+    std::array<uint32_t, kRows> rows;
+    std::array<uint8_t, kRows> codes;
+    std::iota(rows.begin(), rows.begin() + count, first);
+    uint64_t question = 0;
+    service_->begin(host_, cycle_, rows.data(), count, mode, &question);
+    const NodeTable& table = harness_.loop().cache().table();
+    for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t v = 0; v < kVictims; ++v) {
+        service_->remove_pod(host_, question, i, &table.pods(rows[i])[v]->view(), nullptr);
+      }
+    }
+    service_->run_filters(host_, question, nullptr, 0, codes.data(), nullptr);
+    service_->end(host_, question);
+    return static_cast<uint32_t>(std::count(codes.begin(), codes.begin() + count, BERTH_SUCCESS));
+  }
+
+ private:
+  // Every node is full, so that the pod fits only without the two victims.
+  void AddNode(const std::string& name) {
+    harness_.AddNode({.name = name,
+                      .allocatable = R"("cpu":"30","memory":"64Gi","pods":"110")",
+                      .labels = R"("zone":"a")"});
+    for (uint32_t i = 0; i < kPodsPerNode; ++i) {
+      harness_.AddPod({.name = name + "-" + std::to_string(i),
+                       .node = name,
+                       .requests = R"("cpu":"1","memory":"100Mi")"});
+    }
+  }
+
+  mutable Harness harness_;
+  const berth_host* host_ = nullptr;
+  const berth_cycle* cycle_ = nullptr;
+  const berth_whatif* service_ = nullptr;
+  std::unique_ptr<PluginCall> call_;
+};
+
+void ReportTimePerRow(benchmark::State& state) {
+  const double rows = static_cast<double>(state.iterations()) * kRows;
+  state.counters["per_row"] =
+      benchmark::Counter(rows, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void BM_OneQuestion(benchmark::State& state, uint32_t mode, bool volume) {
+  const InPostFilter asking(volume);
+  for (auto _ : state) {
+    if (asking.Ask(0, kRows, mode) != kRows) state.SkipWithError("a row is rejected");
+  }
+  ReportTimePerRow(state);
+}
+
+// Asks about every row in a question of its own, for comparison.
+void BM_OneQuestionPerRow(benchmark::State& state, bool volume) {
+  const InPostFilter asking(volume);
+  for (auto _ : state) {
+    for (uint32_t row = 0; row < kRows; ++row) {
+      if (asking.Ask(row, 1, BERTH_WHATIF_APART) != 1) state.SkipWithError("a row is rejected");
+    }
+  }
+  ReportTimePerRow(state);
+}
+
+BENCHMARK_CAPTURE(BM_OneQuestion, Apart, BERTH_WHATIF_APART, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneQuestion, Together, BERTH_WHATIF_TOGETHER, false)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneQuestion, ApartWithState, BERTH_WHATIF_APART, true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneQuestionPerRow, Stateless, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneQuestionPerRow, WithState, true)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace berth::host

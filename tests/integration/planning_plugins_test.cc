@@ -1,0 +1,254 @@
+// Real plugins that plan over many nodes: a preemption that asks about all of them in one what-if
+// question, a Filter that is called once for all of them, and what plugins receive about the chosen
+// node.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/runtime/attempt.h"
+#include "tests/harness/harness.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class PlanningPluginsTest : public ::testing::Test {
+ protected:
+  static TestProfile Profile() {
+    TestProfile profile;
+    return profile.Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter});
+  }
+  static TestPod PodOf(const std::string& name, const std::string& cpu, int priority,
+                       const std::string& node = "") {
+    return {.name = name,
+            .node = node,
+            .requests = "\"cpu\":\"" + cpu + "\"",
+            .spec = "\"priority\":" + std::to_string(priority)};
+  }
+  void Start(const TestProfile& profile) {
+    const Status status = harness_.Start(profile);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  // Runs an attempt for a pod with priority 100 and returns the node that it is nominated to.
+  std::string NominatedNodeOf(const TestPod& pod) {
+    harness_.Schedule(pod);
+    return std::string(harness_.loop().queue().nominator().NodeOf("uid-" + pod.name));
+  }
+  // Returns how many faults of the plugin were counted.
+  uint64_t Faults(const std::string& plugin) {
+    uint64_t count = 0;
+    for (const PluginFaults::Count& fault : harness_.loop().faults().Counts()) {
+      if (fault.plugin == plugin) count += fault.count;
+    }
+    return count;
+  }
+
+  Harness harness_;
+};
+
+// --- what-if -------------------------------------------------------------------------------------
+
+class PreemptorTest : public PlanningPluginsTest {
+ protected:
+  static TestProfile WithPreemptor(const char* args = nullptr) {
+    return Profile().Use("test.Preemptor", {Point::kPostFilter}, args);
+  }
+  // Adds nodes with 4 cpu and pods of priority 10 + i and 50, with 2 cpu each, on node i.
+  void AddFullNodes(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string node = "n" + std::to_string(i);
+      harness_.AddNode({.name = node});
+      harness_.AddPod(PodOf("low-" + node, "2", 10 + (i + 3) % count, node));
+      harness_.AddPod(PodOf("mid-" + node, "2", 50, node));
+    }
+  }
+};
+
+TEST_F(PreemptorTest, AsksAboutFiveHundredNodesInOneCall) {
+  AddFullNodes(500);
+  Start(WithPreemptor());
+  EXPECT_EQ(NominatedNodeOf(PodOf("p", "4", 1000)), "n497") << "the least important victims";
+  EXPECT_THAT(harness_.lines(),
+              ElementsAre("test.Preemptor: asked nodes=500 fitting=500 reasons="));
+  EXPECT_EQ(Faults("test.Preemptor"), 0U);
+}
+
+TEST_F(PreemptorTest, OnlyNodesWithEnoughVictimsFit) {
+  AddFullNodes(3);
+  harness_.AddNode({.name = "busy"});
+  harness_.AddPod(PodOf("important", "4", 2000, "busy"));
+  Start(WithPreemptor(R"({"victims":1})"));
+  EXPECT_EQ(NominatedNodeOf(PodOf("p", "3", 1000)), "");
+  EXPECT_EQ(NominatedNodeOf(PodOf("q", "2", 1000)), "n0");
+  EXPECT_THAT(harness_.lines(),
+              ElementsAre("test.Preemptor: asked nodes=4 fitting=0 reasons=Insufficient cpu;",
+                          "test.Preemptor: asked nodes=4 fitting=3 reasons=Insufficient cpu;"));
+}
+
+TEST_F(PreemptorTest, RowsTogetherGetTheSameAnswers) {
+  AddFullNodes(3);
+  Start(WithPreemptor(R"({"victims":1,"together":true})"));
+  EXPECT_EQ(NominatedNodeOf(PodOf("q", "2", 1000)), "n0");
+  EXPECT_THAT(harness_.lines(), ElementsAre("test.Preemptor: asked nodes=3 fitting=3 reasons="));
+}
+
+// A node that another preemptor was nominated to has no room any more.
+TEST_F(PreemptorTest, NominatedPodsCount) {
+  AddFullNodes(2);
+  Start(WithPreemptor());
+  EXPECT_EQ(NominatedNodeOf(PodOf("p", "4", 1000)), "n1");
+  EXPECT_EQ(NominatedNodeOf(PodOf("q", "4", 1000)), "n0");
+  EXPECT_EQ(NominatedNodeOf(PodOf("r", "4", 1000)), "");
+  EXPECT_EQ(harness_.lines().back(),
+            "test.Preemptor: asked nodes=2 fitting=0 reasons=Insufficient cpu;");
+}
+
+TEST_F(PreemptorTest, Misuse) {
+  const struct {
+    const char* misuse;
+    const char* line;
+    uint64_t faults;
+  } kTable[] = {
+      {"once-ended", "refused code=36", 0}, {"no-row", "refused code=34", 0},
+      {"no-mode", "refused code=35", 0},    {"selected", "refused code=35", 0},
+      {"index", "refused code=35", 0},      {"open", "refused code=0", 1},
+  };
+  AddFullNodes(1);
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.misuse);
+    harness_.lines().clear();
+    Start(WithPreemptor((std::string(R"({"misuse":")") + row.misuse + "\"}").c_str()));
+    harness_.Schedule(PodOf(std::string("p-") + row.misuse, "4", 1000));
+    EXPECT_EQ(harness_.lines().front(), std::string("test.Preemptor: ") + row.line);
+    EXPECT_EQ(Faults("test.Preemptor"), row.faults);
+  }
+}
+
+// --- whole Filters -------------------------------------------------------------------------------
+
+class QuorumTest : public PlanningPluginsTest {
+ protected:
+  void StartWith(const char* args) { Start(Profile().Use("test.Quorum", {Point::kFilter}, args)); }
+  std::string Outcome(const TestPod& pod) { return Harness::Outcome(harness_.Schedule(pod)); }
+};
+
+TEST_F(QuorumTest, SeesAllNodesThatRemain) {
+  for (const char* node : {"a", "b", "c"}) harness_.AddNode({.name = node});
+  harness_.AddPod(PodOf("there", "3", 0, "b"));
+  StartWith(R"({"nodes":2})");
+  EXPECT_EQ(Outcome(PodOf("first", "2", 0)), "Success") << "on a or c, which both have room";
+  EXPECT_THAT(
+      Outcome(PodOf("second", "3", 0)),
+      HasSubstr("0/3 nodes are available: 1 only 1 of 2 node(s) remain, 2 Insufficient cpu"));
+}
+
+TEST_F(QuorumTest, RejectsSomeOfThem) {
+  for (const char* node : {"a", "b"}) harness_.AddNode({.name = node});
+  harness_.AddPod(PodOf("there", "1", 0, "b"));
+  StartWith(nullptr);
+  EXPECT_EQ(harness_.Schedule(PodOf("p", "1", 0)).node, "a");
+  harness_.AddPod(PodOf("more", "1", 0, "b"));
+  harness_.AddPod(PodOf("huge", "9", 0));
+  EXPECT_THAT(Harness::Outcome(harness_.Next()), Not(HasSubstr("the most pods")))
+      << "it is not called without nodes";
+  EXPECT_EQ(harness_.Schedule(PodOf("q", "1", 0)).node, "a");
+}
+
+TEST_F(QuorumTest, Failures) {
+  const struct {
+    const char* args;
+    const char* outcome;
+    uint64_t faults;
+  } kTable[] = {
+      {R"({"fails":true})", "Error: running \"test.Quorum\" filter plugin: no quorum today", 0},
+      {R"({"throws":true})", "Error: running \"test.Quorum\" filter plugin: thrown", 0},
+      {R"({"forgets":true})", "Error: running \"test.Quorum\" filter plugin: no verdict for node a",
+       1},
+  };
+  harness_.AddNode({.name = "a"});
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.args);
+    StartWith(row.args);
+    const std::string name = "p" + std::to_string(&row - kTable);
+    EXPECT_EQ(Outcome(PodOf(name, "1", 0)), row.outcome);
+    EXPECT_EQ(Faults("test.Quorum"), row.faults);
+  }
+}
+
+TEST_F(QuorumTest, WorksInWhatIfQuestions) {
+  for (const char* node : {"a", "b"}) harness_.AddNode({.name = node});
+  harness_.AddPod(PodOf("low", "3", 1, "a"));
+  harness_.AddPod(PodOf("high", "3", 2, "b"));
+  Start(Profile()
+            .Use("test.Quorum", {Point::kFilter}, R"({"nodes":2})")
+            .Use("test.Preemptor", {Point::kPostFilter}));
+  EXPECT_EQ(NominatedNodeOf(PodOf("p", "3", 1000)), "a");
+  EXPECT_THAT(harness_.lines(), ElementsAre("test.Preemptor: asked nodes=2 fitting=2 reasons="));
+}
+
+// --- the chosen node, nominations, normalisation -------------------------------------------------
+
+class WitnessTest : public PlanningPluginsTest {
+ protected:
+  void StartWitness() {
+    Start(Profile().Use("test.Witness",
+                        {Point::kPreFilter, Point::kScore, Point::kReserve, Point::kPermit}));
+  }
+};
+
+TEST_F(WitnessTest, TheTargetIncludesThePod) {
+  harness_.AddNode(
+      {.name = "a",
+       .allocatable = R"("cpu":"4","pods":"110","memory":"1Gi","example.com/gpu":"4")"});
+  TestPod there = PodOf("there", "1", 0, "a");
+  there.requests += R"(,"example.com/gpu":"1")";
+  harness_.AddPod(there);
+  StartWitness();
+  TestPod pod = PodOf("p", "2", 0);
+  pod.requests += R"(,"example.com/gpu":"2")";
+  EXPECT_EQ(harness_.Schedule(pod).node, "a");
+  EXPECT_THAT(harness_.lines(),
+              ElementsAre("test.Witness: reserve node=a pods=there;p; cpu=3000 gpus=3",
+                          "test.Witness: nominated pods=",
+                          "test.Witness: permit node=a pods=there;p; cpu=3000 gpus=3"));
+}
+
+TEST_F(WitnessTest, ListsAllNominations) {
+  for (const char* node : {"a", "b"}) harness_.AddNode({.name = node});
+  StartWitness();
+  for (const auto& [name, node] : {std::pair{"x", "b"}, {"y", "a"}, {"z", "b"}}) {
+    TestPod nominated = PodOf(name, "100", 0);
+    nominated.status = std::string(R"("nominatedNodeName":")") + node + '"';
+    harness_.AddPod(nominated);
+  }
+  harness_.AddPod(PodOf("p", "1", 10));
+  harness_.Run();
+  EXPECT_THAT(harness_.lines(), Contains("test.Witness: nominated pods=y@a;x@b;z@b;"));
+}
+
+TEST_F(WitnessTest, NormalisesInDouble) {
+  for (const auto& [node, pods] : {std::pair{"a", "1"}, {"b", "30"}, {"c", "101"}}) {
+    harness_.AddNode(
+        {.name = node,
+         .allocatable = std::string(R"("cpu":"4","memory":"1Gi","pods":")") + pods + '"'});
+  }
+  StartWitness();
+  EXPECT_EQ(harness_.Schedule(PodOf("p", "1", 0)).node, "c");
+  const Attempt& attempt = harness_.loop().cycle().attempt();
+  ASSERT_EQ(attempt.score_columns().size(), 1U);
+  EXPECT_THAT(attempt.score_columns()[0].raw, ElementsAre(1, 30, 101));
+  EXPECT_THAT(attempt.score_columns()[0].normalized, ElementsAre(0, 28, 100));
+}
+
+}  // namespace
+}  // namespace berth::host

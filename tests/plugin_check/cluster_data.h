@@ -1,0 +1,56 @@
+/* Part of broken.c: the kinds that the plugin declares, and misuse of the services for the
+ * cluster's data. */
+#ifndef BERTH_TESTS_PLUGIN_CHECK_CLUSTER_DATA_H_
+#define BERTH_TESTS_PLUGIN_CHECK_CLUSTER_DATA_H_
+
+#include <stddef.h>
+
+#include <berth/abi.h>
+
+#ifdef BREAKS_HOST_BY_COLUMN
+#define COLUMN_COUNT 2
+#define MORE_COLUMNS \
+  , { sizeof(berth_column_request), 0, "object:storage.k8s.io/v1/CSINode", BERTH_TYPE_OBJECT, 0 }
+#else
+#define COLUMN_COUNT 1
+#define MORE_COLUMNS
+#endif
+
+#ifdef BREAKS_KINDS
+static const char* const kKinds[] = {"v1/Pod", NULL};
+#else
+static const char* const kKinds[] = {"v1/Namespace", NULL};
+#endif
+
+#ifdef BREAKS_HOST_BY_WATCH
+static void OnObject(void* to, const berth_object_change* change) { (void)to, (void)change; }
+
+static void MisuseClusterData(const berth_host* host) {
+  const void* objects = NULL;
+  host->get_service(host, BERTH_SERVICE_OBJECTS, &objects);
+  ((const berth_objects*)objects)->watch(host, (berth_str){"v1/Node", 7}, OnObject, NULL);
+}
+#elif defined BREAKS_LEAKS_OF_VALUES
+static void MisuseClusterData(const berth_host* host) {
+  const void* values = NULL;
+  host->get_service(host, BERTH_SERVICE_VALUES, &values);
+  ((const berth_values*)values)->parse(host, (berth_str){"[1]", 3}, NULL);
+}
+#elif defined BREAKS_LEAKS_OF_SELECTORS || defined BREAKS_SHAPE_BY_RELEASE
+static void MisuseClusterData(const berth_host* host) {
+  const void* service = NULL;
+  const berth_selectors* selectors;
+  const berth_selector* selector = NULL;
+  host->get_service(host, BERTH_SERVICE_SELECTORS, &service);
+  selectors = service;
+  selectors->from_text(host, (berth_str){"a", 1}, &selector, NULL);
+#ifdef BREAKS_SHAPE_BY_RELEASE
+  selectors->release(host, selector);
+  selectors->release(host, selector);
+#endif
+}
+#else
+static void MisuseClusterData(const berth_host* host) { (void)host; }
+#endif
+
+#endif /* BERTH_TESTS_PLUGIN_CHECK_CLUSTER_DATA_H_ */

@@ -1,0 +1,223 @@
+// Tests that the kit detects a `changed` that leaves out nodes whose results differ.
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <berth/plugin.h>
+#include <berth/testing/fake_host.h>
+
+namespace berth {
+namespace {
+
+// What the plugins below do in `changed`.
+enum class Answers {
+  kRows,         // reports the right rows
+  kAll,          // reports that everything changed
+  kNone,         // reports that nothing changed
+  kOtherRows,    // reports rows that did not change
+  kOnlyLast,     // reports the rows of the last change, whatever the token is
+  kKeepsNoToken  // never replaces the token
+};
+
+class Indexed : public Plugin {
+ public:
+  static constexpr std::string_view kName = "test.Indexed";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Depends on an index.";
+};
+
+// Scores a node by the number of pods on the node of the next row.
+template <Answers kAnswers, uint32_t kCluster = kOther>
+class Neighbours : public Indexed {
+ public:
+  static constexpr Dependence kScoreDependence{.cluster = kCluster, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+
+  void OnChange(const Change& change) {
+    if (change.kind == BERTH_CHANGE_POD_ADDED) Count(change, 1);
+    if (change.kind == BERTH_CHANGE_POD_REMOVED) Count(change, -1);
+  }
+  int64_t Score(const Cycle& /*cycle*/, const Node& node) const {
+    const auto next = pods_.find(node.row() + 1);
+    return next == pods_.end() ? 0 : next->second;
+  }
+  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
+    if (kAnswers == Answers::kAll) return Changed::kAll;
+    if (kAnswers == Answers::kNone) return Changed::kNone;
+    for (const auto& [row, sequence] : changes_) {
+      const bool is_last = sequence == sequence_;
+      if (kAnswers == Answers::kOnlyLast ? !is_last : sequence <= token) continue;
+      rows.Put(row - (kAnswers == Answers::kOtherRows ? 0 : 1));
+    }
+    if (kAnswers != Answers::kKeepsNoToken) token = sequence_;
+    return Changed::kRows;
+  }
+
+ private:
+  void Count(const Change& change, int64_t more) {
+    pods_[change.row] += more;
+    sequence_ = change.sequence;
+    changes_[change.row] = sequence_;
+  }
+
+  std::map<uint32_t, int64_t> pods_;
+  std::map<uint32_t, uint64_t> changes_;  // The number of the last change of each row.
+  uint64_t sequence_ = 0;
+};
+
+// Scores every node by the cpu of all nodes, whose changes it does not report.
+class ByAllNodes : public Indexed {
+ public:
+  static constexpr Normalize kNormalize = Normalize::kMinMax;
+  static constexpr Dependence kScoreDependence{.cluster = kNode | kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+  struct State {
+    int64_t cpu = 0;
+  };
+
+  Status PreScore(Cycle& cycle, const Nodes& /*feasible*/, const Nodes& all) {
+    State& state = cycle.Emplace<State>();
+    all.ForEach<Columns>(
+        [&](const Node& node) { state.cpu += node.view()->allocatable->milli_cpu; });
+    return Status::Success();
+  }
+  int64_t Score(const Cycle& cycle, const Node& /*node*/) const { return cycle.State<State>().cpu; }
+  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Changed::kNone;
+  }
+};
+
+// Does the same, with a signature.
+class SignedByAllNodes : public ByAllNodes {
+ public:
+  explicit SignedByAllNodes(const Host& host) : host_(host) {}
+  std::optional<Signature> SignScore(const Cycle& cycle) const {
+    return host_.NewSigner().Add(cycle.State<State>().cpu).Take();
+  }
+
+ private:
+  Host host_;
+};
+
+// Rejects all nodes while an object exists.
+class Switch : public Indexed {
+ public:
+  static constexpr std::array kServices{BERTH_SERVICE_OBJECTS};
+  static constexpr std::array kKinds{"v1/ConfigMap"};
+  static constexpr Reasons kReasons{"switched off"};
+  static constexpr Dependence kFilterDependence{.cluster = kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+  struct State {
+    bool is_off = false;
+  };
+
+  explicit Switch(const Host& host) : host_(host) {}
+  Status PreFilter(Cycle& cycle, const Nodes& /*all*/, PreFilterOut& /*out*/) {
+    cycle.Emplace<State>(host_.objects().Get("v1/ConfigMap", "default", "off") != nullptr);
+    return Status::Success();
+  }
+  Verdict Filter(const Cycle& cycle, const Node& /*node*/) const {
+    return UnschedulableIf(cycle.State<State>().is_off, 0);
+  }
+  Changed FilterChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Changed::kNone;
+  }
+
+ private:
+  Host host_;
+};
+
+// Scores by the clock.
+class Clock : public Indexed {
+ public:
+  static constexpr std::array kServices{BERTH_SERVICE_TIMER};
+  static constexpr Dependence kScoreDependence{.cluster = kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+
+  explicit Clock(const Host& host) : host_(host) {}
+  int64_t Score(const Cycle& /*cycle*/, const Node& /*node*/) const {
+    return host_.timers().Now() / std::chrono::minutes(1) % 100;
+  }
+  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Changed::kNone;
+  }
+
+ private:
+  Host host_;
+};
+
+}  // namespace
+
+namespace testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Returns the findings of the check.
+template <class P>
+std::vector<std::string> FindingsOf() {
+  std::vector<std::string> findings;
+  Scenario scenario{
+      .nodes = {MakeNode("a").CpuMilli(1000), MakeNode("b").CpuMilli(2000),
+                MakeNode("c").CpuMilli(3000).Pod(MakePod("old"))},
+      .objects = {MakeObject("v1/ConfigMap", "default", "off")},
+      .on_failure = [&findings](const std::string& text) { findings.push_back(text); }};
+  PluginUnderTest plugin(kEntryOf<P>, std::move(scenario));
+  if constexpr (berth::internal::kHasFilter<P>) {
+    plugin.Filter(MakePod("web"));
+  } else {
+    plugin.Score(MakePod("web"));
+  }
+  return findings;
+}
+
+TEST(Changed, AcceptsAReportOfAllRowsThatDiffer) {
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kRows>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kAll>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kRows, kOther | kNodePods>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kKeepsNoToken>>()), IsEmpty())
+      << "a token that stays at the beginning reports more than needed";
+  EXPECT_THAT(FindingsOf<SignedByAllNodes>(), IsEmpty()) << "the signature covers the difference";
+}
+
+TEST(Changed, ReportsARowThatIsLeftOut) {
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kNone>>()),
+              ElementsAre(AllOf(
+                  HasSubstr("Score of pod default/web: changed reports that no result differs, but "
+                            "leaves out a row whose result differs: node \"a\": 0, then 1 after "),
+                  HasSubstr("was added to node \"b\""), HasSubstr("kDependence"))));
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kNone, kOther | kNodePods>>()),
+              ElementsAre(HasSubstr("node \"a\": 0, then 1")))
+      << "kNodePods declares only the pods of the node itself";
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kOtherRows>>()),
+              ElementsAre(HasSubstr("changed reports 1 row, but leaves out a row whose result "
+                                    "differs: node \"a\": 0, then 1")));
+}
+
+TEST(Changed, AsksAboutEveryEarlierState) {
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kOnlyLast>>()),
+              ElementsAre(AllOf(HasSubstr("node \"a\": 0, then 1"), HasSubstr(", then "))));
+}
+
+TEST(Changed, ChangesNodesObjectsAndTime) {
+  EXPECT_THAT(FindingsOf<ByAllNodes>(),
+              ElementsAre(HasSubstr("after node \"b\" got the labels, taints, images and")));
+  EXPECT_THAT(FindingsOf<Switch>(),
+              ElementsAre(HasSubstr("Success after v1/ConfigMap \"off\" was removed")));
+  EXPECT_THAT(FindingsOf<Clock>(), ElementsAre(HasSubstr("0, then 60 after an hour passed")));
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace berth
