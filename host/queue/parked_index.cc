@@ -81,8 +81,9 @@ void ParkedIndex::Rebuild() {
 
 void ParkedIndex::AddToClass(QueueEntry& entry) {
   RejectionGroup& group = GroupOf(entry);
-  const auto found = group.classes.try_emplace(ShapeOf(group, entry.entity)).first;
+  const auto [found, is_new] = group.classes.try_emplace(ShapeOf(group, entry.entity));
   ParkedClass& parked = found->second;
+  if (is_new) parked.place = group.in_order.insert(group.in_order.end(), &parked);
   parked.group = &group;
   parked.shape = &found->first;
   entry.parked_in = &parked;
@@ -100,6 +101,7 @@ void ParkedIndex::RemoveFromClass(QueueEntry& entry) {
   if (!parked.pods.empty()) return;
 
   RejectionGroup& group = *parked.group;
+  group.in_order.erase(parked.place);
   group.classes.erase(group.classes.find(*parked.shape));
   if (!group.classes.empty()) return;
   ForEachRejector(group.key->rejection, [&](PluginId plugin) {
@@ -149,13 +151,13 @@ void ParkedIndex::SelectForRequeue(std::span<const Interest* const> interests,
     }
   }
   for (RejectionGroup* group : touched_) {
-    for (const auto& [shape, parked] : group->classes) {
-      const QueueEntry* first = FirstFor(parked, filter);
+    for (const ParkedClass* parked : group->in_order) {
+      const QueueEntry* first = FirstFor(*parked, filter);
       if (first == nullptr) continue;
       const Requeueing how =
           DecideRequeueing(group->key->rejection, group->interests, first->entity, hint);
       if (how == Requeueing::kSkip) continue;
-      for (QueueEntry* entry : parked.pods) {
+      for (QueueEntry* entry : parked->pods) {
         if (filter == nullptr || (*filter)(entry->entity)) out.push_back({entry, how});
       }
     }
@@ -202,8 +204,10 @@ size_t ParkedIndex::CheckGroup(const RejectionGroup& group) const {
   ForEachRejector(group.key->rejection, [this, &group](PluginId plugin) {
     BERTH_ASSERT(std::ranges::count(groups_of_.at(plugin), &group) == 1);
   });
+  BERTH_ASSERT(group.in_order.size() == group.classes.size());
   size_t count = 0;
   for (const auto& [shape, parked] : group.classes) {
+    BERTH_ASSERT(*parked.place == &parked);
     BERTH_ASSERT(parked.group == &group && parked.shape == &shape && !parked.pods.empty());
     count += parked.pods.size();
   }

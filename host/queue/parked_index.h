@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -37,6 +38,7 @@ struct ParkedClass {
   RejectionGroup* group = nullptr;
   const PodShape* shape = nullptr;  // Its key in the group.
   std::vector<QueueEntry*> pods;
+  std::list<ParkedClass*>::iterator place;  // In RejectionGroup::in_order.
 };
 
 // Parked entities that were rejected by the same plugins. Never empty.
@@ -52,6 +54,9 @@ struct RejectionGroup {
   uint64_t parts = 0;
   bool each_pod = false;
   std::unordered_map<PodShape, ParkedClass, PodShapeHash> classes;
+  // The classes in the order of their first pods. Hints are called in this order, because that of
+  // `classes` depends on the key of the hashes, which is another one in every process.
+  std::list<ParkedClass*> in_order;
   // Within SelectForRequeue(): the matching interests of the plugins that rejected these entities.
   std::vector<const Interest*> interests;
 };

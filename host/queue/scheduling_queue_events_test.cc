@@ -130,6 +130,20 @@ TEST(SchedulingQueueEventsTest, CallsAHintOnceForEqualPodsAndMovesThemTogether) 
   EXPECT_EQ(test.Places(), "a=backoff b=backoff c=backoff");
 }
 
+// The hash of a pod's parts has another key in every process, but hints are called in one order.
+TEST(SchedulingQueueEventsTest, CallsHintsInTheOrderInWhichThePodsWereParked) {
+  TestQueue test;
+  std::vector<std::string> calls;
+  for (char name = 'a'; name <= 'p'; ++name) {
+    const std::string pod(1, name);
+    test.Run("add " + pod + "; label " + pod + " of-" + pod + "; pop " + pod);
+    test.Run("return " + pod + " 1");
+    calls.push_back("1:" + pod);
+  }
+  test.Run("node n-2");
+  EXPECT_EQ(test.policy.hint_calls, calls);
+}
+
 // --- pods in flight -----------------------------------------------------------------------------
 
 constexpr QueueScript kFlights[] = {
