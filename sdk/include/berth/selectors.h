@@ -1,6 +1,6 @@
 // Selectors and tolerations, which match exactly as in kube-scheduler. They compare ids, so that a
 // match costs a few comparisons. `texts` is the berth::Host, or another object with a method
-// Text(berth_id).
+// Text(berth_id). The templates are declared inline because GCC otherwise calls them once per node.
 #ifndef BERTH_SELECTORS_H_
 #define BERTH_SELECTORS_H_
 
@@ -52,7 +52,7 @@ constexpr bool IsDecimalInteger(std::string_view text) {
 // integer never matches.
 // kube-scheduler: labels.Requirement.Matches, nodeaffinity.
 template <class Texts>
-bool Matches(const berth_requirement& requirement, berth_id value, const Texts& texts) {
+inline bool Matches(const berth_requirement& requirement, berth_id value, const Texts& texts) {
   const auto in = [&] {
     for (const berth_id candidate : Span<const berth_id>(requirement.values)) {
       if (candidate == value) return true;
@@ -79,7 +79,7 @@ bool Matches(const berth_requirement& requirement, berth_id value, const Texts& 
 
 // Returns whether all requirements hold for these labels.
 template <class Texts>
-bool Matches(Span<const berth_requirement> requirements, Labels labels, const Texts& texts) {
+inline bool Matches(Span<const berth_requirement> requirements, Labels labels, const Texts& texts) {
   for (const berth_requirement& requirement : requirements) {
     if (!Matches(requirement, FindLabel(labels, requirement.key), texts)) return false;
   }
@@ -89,7 +89,7 @@ bool Matches(Span<const berth_requirement> requirements, Labels labels, const Te
 // Matches a label selector. A selector without requirements matches everything. A null selector, or
 // one that could not be parsed, matches nothing.
 template <class Texts>
-bool Matches(const berth_selector* selector, Labels labels, const Texts& texts) {
+inline bool Matches(const berth_selector* selector, Labels labels, const Texts& texts) {
   if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
   return Matches(Span<const berth_requirement>(selector->requirements), labels, texts);
 }
@@ -106,7 +106,7 @@ inline bool HasAll(Labels wanted, Labels labels) {
 // term without expressions and fields, or one that could not be parsed, matches no node. The only
 // field is metadata.name.
 template <class Texts>
-bool Matches(const berth_node_term& term, const berth_node& node, const Texts& texts) {
+inline bool Matches(const berth_node_term& term, const berth_node& node, const Texts& texts) {
   if ((term.flags & BERTH_SELECTOR_INVALID) != 0) return false;
   if (term.expressions.count == 0 && term.fields.count == 0) return false;
   for (const berth_requirement& field : Span<const berth_requirement>(term.fields)) {
@@ -117,7 +117,8 @@ bool Matches(const berth_node_term& term, const berth_node& node, const Texts& t
 
 // Returns whether any of the terms matches: requiredDuringSchedulingIgnoredDuringExecution.
 template <class Texts>
-bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node, const Texts& texts) {
+inline bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node,
+                       const Texts& texts) {
   for (const berth_node_term& term : terms) {
     if (Matches(term, node, texts)) return true;
   }
@@ -127,14 +128,15 @@ bool MatchesAny(Span<const berth_node_term> terms, const berth_node& node, const
 // Matches a node selector of the service Selectors. A null selector, or one that could not be
 // parsed, matches no node.
 template <class Texts>
-bool Matches(const berth_node_selector* selector, const berth_node& node, const Texts& texts) {
+inline bool Matches(const berth_node_selector* selector, const berth_node& node,
+                    const Texts& texts) {
   if (selector == nullptr || (selector->flags & BERTH_SELECTOR_INVALID) != 0) return false;
   return MatchesAny(Span<const berth_node_term>(selector->terms), node, texts);
 }
 
 // Matches the pod's nodeSelector and its required node affinity.
 template <class Texts>
-bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Texts& texts) {
+inline bool MatchesNodeSelection(const Pod& pod, const berth_node& node, const Texts& texts) {
   if (!HasAll(pod.node_selector(), Labels(node.meta->labels))) return false;
   const berth_affinity& affinity = pod.affinity();
   return affinity.has_required_node_terms == 0 ||
@@ -155,8 +157,8 @@ inline bool Tolerates(const berth_toleration& toleration, const berth_taint& tai
 // if the taint's value is greater than the toleration's, Lt if it is less. Both values must be
 // decimal integers.
 template <class Texts>
-bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
-                        const Texts& texts) {
+inline bool ToleratesComparing(const berth_toleration& toleration, const berth_taint& taint,
+                               const Texts& texts) {
   if (toleration.op != BERTH_TOLERATION_GT && toleration.op != BERTH_TOLERATION_LT) {
     return Tolerates(toleration, taint);
   }

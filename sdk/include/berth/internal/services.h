@@ -69,6 +69,12 @@ class Kept {
 #endif
 }
 
+// Throws the error of a service that the host does not serve. It is a function of its own so that a
+// use of a service, which may stand in a loop over nodes, costs one test and no code for the text.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailNotServed(const char* id) {
+  Fail(std::string("this host does not serve ") + id);
+}
+
 // A service of the host, which the host may not serve. Its use throws then.
 template <class T>
 class Service {
@@ -81,7 +87,7 @@ class Service {
   }
   const T* operator->() const {
     if (table_ == nullptr) [[unlikely]]
-      Fail(std::string("this host does not serve ") + id_);
+      FailNotServed(id_);
     return table_;
   }
   const T& operator*() const { return *operator->(); }
