@@ -10,21 +10,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Written(const berth_value* value) {
-  std::string json;
-  ValuesService()->write_json(
-      value,
-      [](void* to, berth_str text) noexcept { static_cast<std::string*>(to)->append(Text(text)); },
-      &json);
-  return json;
-}
-
 class DecodeAloneTest : public DecodeTest {
  protected:
   // Returns the tree as JSON, or the error.
   std::string Tree(std::string_view json) {
     const auto tree = decoder_.DecodeTree(json);
-    return tree.ok() ? Written(tree->root) : std::string(tree.status().message());
+    return tree.ok() ? JsonOf(tree->root) : std::string(tree.status().message());
   }
   std::string Selector(const Result<Parsed<berth_selector>>& selector) {
     return selector.ok() ? Show(selector->root) : std::string(selector.status().message());

@@ -202,6 +202,15 @@ constexpr berth_values kService{
 
 const berth_values* ValuesService() { return &kService; }
 
+std::string JsonOf(const berth_value* value) {
+  std::string json;
+  WriteJson(
+      value,
+      [](void* to, berth_str text) noexcept { static_cast<std::string*>(to)->append(Text(text)); },
+      &json);
+  return json;
+}
+
 Value::Value(uint32_t kind, size_t count)
     : count_(static_cast<uint32_t>(count)), kind_(static_cast<uint8_t>(kind)) {
   BERTH_ASSERT(count <= UINT32_MAX);

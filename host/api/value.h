@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -21,6 +22,9 @@ struct PlacedMember;
 // Returns the table that every value points to, which is constant data. Its `parse` and `release`
 // call those of the service berth.values/1 that the host serves.
 const berth_values* ValuesService();
+
+// Returns the value as JSON, as berth_values.write_json writes it.
+std::string JsonOf(const berth_value* value);
 
 // One value of a tree.
 // Lifetime: a value borrows its text, elements or members, which are in the arena of the tree.

@@ -1,4 +1,5 @@
-// What the host has read for one plugin instance and keeps until the plugin releases it.
+// Values and selectors that a service parsed for one plugin instance. The host keeps each of them
+// until the plugin releases it.
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_OWNED_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_OWNED_H_
 

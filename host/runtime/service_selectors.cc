@@ -12,16 +12,6 @@
 namespace berth::host {
 namespace {
 
-// A value is read as JSON, so that a selector is decoded and validated like one of an object.
-std::string JsonOf(const berth_value* value) {
-  std::string json;
-  ValuesService()->write_json(
-      value,
-      [](void* to, berth_str text) noexcept { static_cast<std::string*>(to)->append(Text(text)); },
-      &json);
-  return json;
-}
-
 // Stores the selector in *out, or adds the reasons of an error to the status.
 template <class T>
 berth_code Keep(PluginOwned<T>& owned, Result<Parsed<T>> parsed, const T** out,
@@ -34,7 +24,8 @@ berth_code Keep(PluginOwned<T>& owned, Result<Parsed<T>> parsed, const T** out,
   return BERTH_SUCCESS;
 }
 
-// Calls `read` with a decoder and stores the selector that it returns.
+// Calls `read` with a decoder and stores the selector that it returns. `read` passes a value as JSON,
+// so that its selector is decoded and validated like one of an object.
 template <class T, class Read>
 berth_code ReadSelector(const berth_host* host, PluginOwned<T> PluginSelectors::*owned,
                         const T** out, berth_status* status, const Read& read) {

@@ -223,7 +223,7 @@ void BM_PopDonePush(benchmark::State& state) {
 }
 BENCHMARK(BM_PopDonePush)->Arg(1000)->Arg(100'000);
 
-// The same with range(0) pods in range(1) lanes.
+// Pops a pod, ends its attempt and adds it again, with range(0) pods in range(1) lanes.
 void BM_PopDonePushInLanes(benchmark::State& state) {
   Bench bench(state.range(0), static_cast<uint64_t>(state.range(1)));
   bench.AddAll();

@@ -362,6 +362,18 @@ TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
   EXPECT_EQ(host_.faults, (std::vector<std::string>{"ScoreChanged: no state"}));
 }
 
+// An index that missed a change cannot tell which results are still right.
+TEST_F(Points, ChangedReportsEverythingAfterAFault) {
+  g_behavior.fail_void = true;
+  const berth_change change = {};
+  plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
+  const auto put = [](void*, const uint32_t*, uint64_t) noexcept { ADD_FAILURE(); };
+  uint64_t token = 4;
+  EXPECT_EQ(plugin_.Point<berth_score>(BERTH_POINT_SCORE)
+                ->dependence->changed(plugin_.self(), &cycle_.cycle, &token, put, nullptr),
+            uint32_t{BERTH_CHANGED_ALL});
+}
+
 TEST_F(Points, ScoreAndNormalize) {
   const auto* point = plugin_.Point<berth_score>(BERTH_POINT_SCORE);
   EXPECT_EQ(point->normalize_mode, uint32_t{BERTH_NORMALIZE_CUSTOM});

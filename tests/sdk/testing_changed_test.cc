@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-// What the plugins below do in `changed`.
+// How the plugins of this file answer `changed`.
 enum class Answers {
   kRows,         // reports the right rows
   kAll,          // reports that everything changed

@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What the plugin does in PostFilter and in Permit, set by the test.
+// The test sets the functions that the plugin runs in PostFilter and in Permit.
 struct Acts {
   std::function<berth::Status(const Host&, berth::Cycle&, const berth::Nodes&,
                               berth::PostFilterOut&)>

@@ -5,23 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/base/split_mix.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {
 
-// A seeded stream of random numbers (SplitMix64). Equal seeds give equal streams with every
-// standard library.
+// A seeded stream of random numbers. Equal seeds give equal streams with every standard library.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed) {}
+  explicit Random(uint64_t seed) : numbers_(seed) {}
 
-  uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t mixed = state_;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    return mixed ^ mixed >> 31;
-  }
+  uint64_t Next() { return numbers_.Next(); }
   // Returns a number in [0, n). REQUIRES: n > 0.
   size_t Below(size_t n) { return static_cast<size_t>(Next() % n); }
   // Returns a number in [low, high]. REQUIRES: low <= high.
@@ -46,7 +40,7 @@ class Random {
   Random Split() { return Random(Next()); }
 
  private:
-  uint64_t state_;
+  SplitMix64 numbers_;
 };
 
 }  // namespace berth::host

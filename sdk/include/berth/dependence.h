@@ -207,6 +207,8 @@ struct DependenceCalls {
   static uint32_t AskChanged(void* self, const berth_cycle* cycle, const char* name,
                              Method method) noexcept {
     const I& instance = *static_cast<const I*>(self);
+    // An index that missed a change cannot tell which results are still right.
+    if (instance.fault.set()) return BERTH_CHANGED_ALL;
     Changed changed = Changed::kAll;
     GuardHint(instance.services, name,
               [&] { changed = method(instance.plugin(), instance.Wrap(*cycle, nullptr, name)); });

@@ -96,7 +96,7 @@ pub enum Normalize {
 pub trait Score: Plugin {
     /// None: the host never reuses a score of this plugin.
     const SCORE_DEPENDENCE: Option<Dependence> = None;
-    /// What the host does with the scores.
+    /// How the host normalises the scores.
     const NORMALIZE: Normalize = Normalize::None;
 
     /// Rates one node; any number except `i64::MIN`. Threading: `[block]`, on several threads at the

@@ -133,7 +133,7 @@ impl<'a> Pod<'a> {
         unsafe { (*self.0).priority }
     }
 
-    /// What the pod requests.
+    /// The amounts of resources that the pod requests.
     pub fn request(self) -> Resources<'a> {
         unsafe { Resources((*self.0).request, PhantomData) }
     }
