@@ -19,7 +19,7 @@ bool ReadSource(Reader& reader, JsonValue& value, const SourceFields& names, ber
     if (field.hash != "readOnly"_field) return true;
     bool read_only = false;
     if (!reader.ReadBool(v, &read_only)) return false;
-    volume->flags = read_only ? BERTH_VOLUME_READ_ONLY : 0;
+    volume->flags = read_only ? BERTH_VOLUME_FLAG_READ_ONLY : 0;
     return true;
   });
 }

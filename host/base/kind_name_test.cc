@@ -42,7 +42,7 @@ TEST(KindName, OtherTextsAreNoKinds) {
 TEST(KindName, PodsAndNodesAreNotDeclarable) {
   for (const char* text : {"v1/Pod", "v1|v2/Pod", "v2|v1/Pod"}) {
     EXPECT_THAT(WhyNotDeclarable(text), HasSubstr("berth.changes/1")) << text;
-    EXPECT_THAT(WhyNotDeclarable(text), HasSubstr("BERTH_CHANGES_PENDING")) << text;
+    EXPECT_THAT(WhyNotDeclarable(text), HasSubstr("BERTH_CHANGES_FLAG_PENDING")) << text;
   }
   EXPECT_THAT(WhyNotDeclarable("v1/Node"), HasSubstr("berth_block.nodes"));
   EXPECT_EQ(WhyNotDeclarable("metrics.k8s.io/v1/Pod"), "") << "a kind of another group";

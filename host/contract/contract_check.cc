@@ -292,8 +292,8 @@ class ContractChecker {
 
   void CheckChanges() {
     plugin_->AddNode(testing::MakeNode("late"));
-    plugin_->AddPod(world_.pods.front(), "late", BERTH_CHANGE_ASSUMED);
-    plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FORGOTTEN);
+    plugin_->AddPod(world_.pods.front(), "late", BERTH_CHANGE_FLAG_ASSUMED);
+    plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FLAG_FORGOTTEN);
     plugin_->RemoveNode("late");
     plugin_->Advance(60 * kSecond);
   }

@@ -138,7 +138,7 @@ class SpecMaker {
     for (const auto& v : Elements<berth_volume>(volumes)) {
       testing::VolumeSpec spec{Copy(v.name), v.kind, Copy(v.source), Copy(v.pool)};
       for (const auto& host : Elements<berth_str>(v.hosts)) spec.hosts.push_back(Copy(host));
-      spec.read_only = (v.flags & BERTH_VOLUME_READ_ONLY) != 0;
+      spec.read_only = (v.flags & BERTH_VOLUME_FLAG_READ_ONLY) != 0;
       specs.push_back(std::move(spec));
     }
     return specs;

@@ -22,7 +22,7 @@ bool IsPendingChange(uint32_t kind) {
 }
 
 bool WantsPending(const PlannedPlugin& plugin) {
-  return (plugin.instance->changes()->flags & BERTH_CHANGES_PENDING) != 0;
+  return (plugin.instance->changes()->flags & BERTH_CHANGES_FLAG_PENDING) != 0;
 }
 
 }  // namespace
@@ -60,22 +60,22 @@ void ChangeHub::Replay(const PlannedPlugin& plugin) const {
   for (Row row = 0; row < table.row_count(); ++row) {
     if (!table.IsLive(row)) continue;
     berth_change change = MakeChange(BERTH_CHANGE_NODE_ADDED, row);
-    change.flags = BERTH_CHANGE_REPLAY;
+    change.flags = BERTH_CHANGE_FLAG_REPLAY;
     change.node = table.node_views()[row];
     Notify(plugin, change);
   }
   for (Row row = 0; row < table.row_count(); ++row) {
     for (const PodRef& pod : table.pods(row)) {
       berth_change change = MakePodChange(BERTH_CHANGE_POD_ADDED, row, pod);
-      change.flags = BERTH_CHANGE_REPLAY;
-      if (cache_.IsAssumed(pod->uid())) change.flags |= BERTH_CHANGE_ASSUMED;
+      change.flags = BERTH_CHANGE_FLAG_REPLAY;
+      if (cache_.IsAssumed(pod->uid())) change.flags |= BERTH_CHANGE_FLAG_ASSUMED;
       Notify(plugin, change);
     }
   }
   if (WantsPending(plugin)) {
     for (const PodRef& pod : PendingPods()) {
       berth_change change = MakePendingChange(BERTH_CHANGE_PENDING_ADDED, pod);
-      change.flags = BERTH_CHANGE_REPLAY;
+      change.flags = BERTH_CHANGE_FLAG_REPLAY;
       Notify(plugin, change);
     }
   }
@@ -164,7 +164,7 @@ void ChangeHub::OnPodAdded(Row row, const PodRef& pod, bool assumed) {
     NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued->second.pod));
   }
   berth_change change = MakePodChange(BERTH_CHANGE_POD_ADDED, row, pod);
-  if (assumed) change.flags = BERTH_CHANGE_ASSUMED;
+  if (assumed) change.flags = BERTH_CHANGE_FLAG_ASSUMED;
   NotifyAll(change);
 }
 
@@ -176,7 +176,7 @@ void ChangeHub::OnPodChanged(Row row, const PodRef& old, const PodRef& pod) {
 
 void ChangeHub::OnPodRemoved(Row row, const PodRef& pod, bool forgotten) {
   berth_change change = MakePodChange(BERTH_CHANGE_POD_REMOVED, row, pod);
-  if (forgotten) change.flags = BERTH_CHANGE_FORGOTTEN;
+  if (forgotten) change.flags = BERTH_CHANGE_FLAG_FORGOTTEN;
   NotifyAll(change);
   // A pod that left the queue meanwhile was deleted, or has no profile any more.
   const auto queued = queued_.find(pod->uid());

@@ -45,9 +45,9 @@ std::string Describe(const berth_change& change) {
   if (change.node != nullptr) text += (of_pod ? " on " : " ") + NameOf(change.node->meta);
   if (change.old_node != nullptr) text += " was " + NameOf(change.old_node->meta);
   if (change.kind < BERTH_CHANGE_SYNCED) text += " at " + std::to_string(change.row);
-  if ((change.flags & BERTH_CHANGE_ASSUMED) != 0) text += " (assumed)";
-  if ((change.flags & BERTH_CHANGE_FORGOTTEN) != 0) text += " (forgotten)";
-  if ((change.flags & BERTH_CHANGE_REPLAY) != 0) text += " (replay)";
+  if ((change.flags & BERTH_CHANGE_FLAG_ASSUMED) != 0) text += " (assumed)";
+  if ((change.flags & BERTH_CHANGE_FLAG_FORGOTTEN) != 0) text += " (forgotten)";
+  if ((change.flags & BERTH_CHANGE_FLAG_REPLAY) != 0) text += " (replay)";
   EXPECT_EQ(change.struct_size, sizeof(berth_change));
   return text;
 }
@@ -270,7 +270,7 @@ class PendingTest : public ::testing::Test, public QueuePolicy, public QueueOrde
       std::string text = who + kKinds[change.kind];
       if (change.pod != nullptr) text += " " + NameOf(change.pod->meta);
       if (change.old_pod != nullptr) text += " was " + NameOf(change.old_pod->meta);
-      if ((change.flags & BERTH_CHANGE_REPLAY) != 0) text += " (replay)";
+      if ((change.flags & BERTH_CHANGE_FLAG_REPLAY) != 0) text += " (replay)";
       if (change.kind > BERTH_CHANGE_SYNCED) {
         EXPECT_EQ(change.row, 0U);
         EXPECT_EQ(change.node, nullptr);

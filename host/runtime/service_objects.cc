@@ -86,7 +86,7 @@ void ObjectWatches::Show(Change change, void* to, const ObjectChange& what) {
   const berth_object* const old = what.old != nullptr ? &what.old->view() : nullptr;
   const berth_object* const now = what.now != nullptr ? &what.now->view() : nullptr;
   const berth_object_change view{.struct_size = sizeof(view),
-                                 .flags = what.existed ? uint32_t{BERTH_OBJECT_REPLAY} : 0,
+                                 .flags = what.existed ? uint32_t{BERTH_OBJECT_FLAG_REPLAY} : 0,
                                  .kind = (now != nullptr ? now : old)->kind,
                                  .reserved = 0,
                                  .old = old,

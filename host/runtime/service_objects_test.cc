@@ -44,7 +44,7 @@ class ObjectsServiceTest : public ServicesTest {
     auto& test = *static_cast<ObjectsServiceTest*>(to);
     const berth_object* const old = change->old;
     const berth_object* const now = change->now;
-    const bool existed = (change->flags & BERTH_OBJECT_REPLAY) != 0;
+    const bool existed = (change->flags & BERTH_OBJECT_FLAG_REPLAY) != 0;
     const char* what = existed ? "=" : old == nullptr ? "+" : now == nullptr ? "-" : "~";
     const berth_object& one = now != nullptr ? *now : *old;
     test.changes_.push_back(what + std::string(Text(one.meta->name)));

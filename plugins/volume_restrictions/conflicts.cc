@@ -25,7 +25,7 @@ bool IsSame(const berth_volume& a, const berth_volume& b) {
 
 // Returns whether both pods may use the disk: both only read, and it is not an EBS disk.
 bool MayShare(const berth_volume& a, const berth_volume& b) {
-  return a.kind != BERTH_VOLUME_AWS_DISK && (a.flags & b.flags & BERTH_VOLUME_READ_ONLY) != 0;
+  return a.kind != BERTH_VOLUME_AWS_DISK && (a.flags & b.flags & BERTH_VOLUME_FLAG_READ_ONLY) != 0;
 }
 
 }  // namespace

@@ -125,9 +125,9 @@ TEST(VolumeRestrictions, AReadWriteOncePodClaimInUseRejectsAllNodes) {
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip());
   plugin.AddPod(MakePod("r").Namespace("other").Volume(ClaimVolume("c")), "b");
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip()) << "a claim with that name in another namespace";
-  plugin.AddPod(MakePod("s").Volume(ClaimVolume("c")), "b", BERTH_CHANGE_ASSUMED);
+  plugin.AddPod(MakePod("s").Volume(ClaimVolume("c")), "b", BERTH_CHANGE_FLAG_ASSUMED);
   EXPECT_EQ(plugin.Filter(pod).On("a"), kInUse);
-  plugin.RemovePod("s", "b", BERTH_CHANGE_FORGOTTEN);
+  plugin.RemovePod("s", "b", BERTH_CHANGE_FLAG_FORGOTTEN);
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip());
 }
 

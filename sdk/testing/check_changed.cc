@@ -31,7 +31,7 @@ constexpr size_t kMostObjectsOfAKind = 2;
 }  // namespace
 
 std::string ChangedChecker::What(const Report& report) {
-  if (report.result == BERTH_CHANGED_NONE) return "that no result differs";
+  if (report.result == BERTH_STALE_NONE) return "that no result differs";
   const size_t count = report.rows.size();
   return std::to_string(count) + (count == 1 ? " row" : " rows");
 }
@@ -183,9 +183,9 @@ void ChangedChecker::Compare(const State& then, const State& now) {
   if (failed_ || !then.attempt.asked || !HaveEqualSignatures(then.attempt, now.attempt)) return;
   uint64_t token = then.token;
   const Report report = Ask(now.attempt, &token);
-  if (report.result != BERTH_CHANGED_NONE && report.result != BERTH_CHANGED_ROWS) return;
+  if (report.result != BERTH_STALE_NONE && report.result != BERTH_STALE_ROWS) return;
   std::set<uint32_t> known = RowsThatChanged(then);
-  if (report.result == BERTH_CHANGED_ROWS) known.insert(report.rows.begin(), report.rows.end());
+  if (report.result == BERTH_STALE_ROWS) known.insert(report.rows.begin(), report.rows.end());
   const auto difference =
       Difference(prober_.step(), then.attempt, now.attempt,
                  [&known](const Row& row) { return !known.contains(row.number); });

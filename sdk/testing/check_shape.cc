@@ -75,7 +75,7 @@ void ShapeChecker::CheckPoints() {
   ExpectPoint(instance_.post_bind, BERTH_POINT_POST_BIND, &berth_post_bind::post_bind);
   ExpectPoint(instance_.changes, BERTH_POINT_CHANGES, &berth_changes::change);
   if (const auto& changes = instance_.changes) {
-    Expect((changes->flags & ~uint32_t{BERTH_CHANGES_PENDING}) == 0,
+    Expect((changes->flags & ~uint32_t{BERTH_CHANGES_FLAG_PENDING}) == 0,
            "berth_changes.flags is " + std::to_string(changes->flags) +
                ", which is not a set of BERTH_CHANGES_* flags");
   }

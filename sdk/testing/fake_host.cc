@@ -251,7 +251,7 @@ void PluginUnderTest::RemovePendingPod(const std::string& name) {
 void PluginUnderTest::AssumePod(const std::string& name, const std::string& node) {
   PodSpec pod = NeedPending(name)->spec();
   RemovePendingPod(name);
-  AddPod(std::move(pod), node, BERTH_CHANGE_ASSUMED);
+  AddPod(std::move(pod), node, BERTH_CHANGE_FLAG_ASSUMED);
 }
 
 void PluginUnderTest::ForgetPod(const std::string& name, const std::string& node) {
@@ -259,7 +259,7 @@ void PluginUnderTest::ForgetPod(const std::string& name, const std::string& node
   const auto found = std::find_if(row.pods.begin(), row.pods.end(),
                                   [&](const PodHandle& pod) { return pod.name() == name; });
   PodSpec pod = found != row.pods.end() ? found->spec() : PodSpec();
-  RemovePod(name, node, BERTH_CHANGE_FORGOTTEN);
+  RemovePod(name, node, BERTH_CHANGE_FLAG_FORGOTTEN);
   AddPendingPod(pod.NodeName(""));
 }
 

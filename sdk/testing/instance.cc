@@ -101,12 +101,12 @@ void Instance::Replay(const Table& table) {
   services_.ReplayObjects();
   if (!changes) return;
   for (const Row& row : table.rows) {
-    Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_REPLAY, row, nullptr);
+    Change(BERTH_CHANGE_NODE_ADDED, BERTH_CHANGE_FLAG_REPLAY, row, nullptr);
     for (const PodHandle& pod : row.pods)
-      Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_REPLAY, row, pod.get());
+      Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_FLAG_REPLAY, row, pod.get());
   }
   for (const PodHandle& pod : table.pending) {
-    ChangePending(BERTH_CHANGE_PENDING_ADDED, BERTH_CHANGE_REPLAY, pod.get());
+    ChangePending(BERTH_CHANGE_PENDING_ADDED, BERTH_CHANGE_FLAG_REPLAY, pod.get());
   }
   berth_change synced{};
   synced.kind = BERTH_CHANGE_SYNCED;
@@ -128,8 +128,8 @@ void Instance::Change(uint32_t kind, uint32_t flags, const Row& row, const berth
 void Instance::ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
                              const berth_pod* old_pod) {
   if (!changes) return;
-  if ((changes->flags & BERTH_CHANGES_PENDING) == 0) {
-    if ((flags & BERTH_CHANGE_REPLAY) == 0) ++sequence_;
+  if ((changes->flags & BERTH_CHANGES_FLAG_PENDING) == 0) {
+    if ((flags & BERTH_CHANGE_FLAG_REPLAY) == 0) ++sequence_;
     return;
   }
   berth_change change{};
@@ -192,7 +192,7 @@ void Instance::Deliver(berth_change change) {
   if (!changes) return;
   change.struct_size = sizeof change;
   const bool is_change =
-      (change.flags & BERTH_CHANGE_REPLAY) == 0 && change.kind != BERTH_CHANGE_SYNCED;
+      (change.flags & BERTH_CHANGE_FLAG_REPLAY) == 0 && change.kind != BERTH_CHANGE_SYNCED;
   if (is_change) ++sequence_;
   change.sequence = sequence_;
   const CallScope scope(&reporter_, "change", kEvent);

@@ -104,8 +104,8 @@ void Services::Report(const Watch& watch, uint32_t flags, const berth_object* ol
 void Services::ReportAll(const Watch& watch, const std::string& kind, bool as_added) {
   for (const ObjectHandle& object : objects_) {
     if (object.spec().kind != kind) continue;
-    Report(watch, as_added ? uint32_t{BERTH_OBJECT_REPLAY} : 0, as_added ? nullptr : object.get(),
-           as_added ? object.get() : nullptr);
+    Report(watch, as_added ? uint32_t{BERTH_OBJECT_FLAG_REPLAY} : 0,
+           as_added ? nullptr : object.get(), as_added ? object.get() : nullptr);
   }
 }
 

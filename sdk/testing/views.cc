@@ -300,7 +300,7 @@ berth_array PodViewBuilder::Volumes(const PodSpec& spec) {
   return Each(spec.volumes, [&](const VolumeSpec& v) {
     return berth_volume{Text(v.name),
                         v.kind,
-                        BitIf(v.read_only, BERTH_VOLUME_READ_ONLY),
+                        BitIf(v.read_only, BERTH_VOLUME_FLAG_READ_ONLY),
                         Text(VolumeSource(spec, v)),
                         Text(v.pool),
                         Each(v.hosts, [this](const std::string& host) { return Text(host); })};

@@ -147,7 +147,8 @@ void Stage::Actor::FillInQueuePoints() {
                     const auto& f = Of(self).next;
                     return f ? f(Elements<berth_lane>(lanes)) : 0;
                   }};
-  changes = {sizeof(berth_changes), puppet.pending_changes ? uint32_t{BERTH_CHANGES_PENDING} : 0,
+  changes = {sizeof(berth_changes),
+             puppet.pending_changes ? uint32_t{BERTH_CHANGES_FLAG_PENDING} : 0,
              [](void* self, const berth_change* change) noexcept {
                if (const auto& f = Of(self).change) f(*change);
              }};

@@ -327,7 +327,7 @@ TEST_F(QueuePluginAnswersTest, PluginsSeeTheNodeOfAnAssumedPod) {
   };
   a.change = [&](const berth_change& change) {
     if (change.kind == BERTH_CHANGE_POD_ADDED) {
-      say((change.flags & BERTH_CHANGE_ASSUMED) != 0 ? "assumed" : "added", *change.pod);
+      say((change.flags & BERTH_CHANGE_FLAG_ASSUMED) != 0 ? "assumed" : "added", *change.pod);
     }
   };
   Start();

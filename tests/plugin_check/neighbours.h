@@ -27,7 +27,7 @@ static uint32_t Changed(void* self, const berth_cycle* cycle, uint64_t* token,
   (void)cycle;
 #ifdef BREAKS_DEPENDENCE_OF_CHANGED
   *token = plugin->sequence;
-  return BERTH_CHANGED_NONE;
+  return BERTH_STALE_NONE;
 #endif
   for (uint32_t row = 0; row < kMostRows; ++row) {
     const uint32_t bucket = (row + 1) % kBuckets;
@@ -38,7 +38,7 @@ static uint32_t Changed(void* self, const berth_cycle* cycle, uint64_t* token,
 #endif
   }
   *token = plugin->sequence;
-  return BERTH_CHANGED_ROWS;
+  return BERTH_STALE_ROWS;
 }
 
 #define FIRST_ID BERTH_POINT_CHANGES

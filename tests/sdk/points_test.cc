@@ -103,12 +103,12 @@ class Everything : public Plugin {
     return cycle.id() == 1 ? std::optional(Signature{77, 78}) : std::nullopt;
   }
   std::optional<Signature> SignScore(const Cycle& /*cycle*/) const { return Signature{79, 80}; }
-  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
     if (token == 0) throw std::runtime_error("no state");
     rows.Put(static_cast<uint32_t>(token++));
     const uint32_t more[] = {8, 9};
     rows.Put(more);
-    return Changed::kRows;
+    return Stale::kRows;
   }
   Status Reserve(Cycle& /*cycle*/, const Target& target) {
     return Called("Reserve " + std::to_string(target.row()) + " with " +
@@ -352,12 +352,12 @@ TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
   };
   uint64_t token = 4;
   EXPECT_EQ(score->changed(plugin_.self(), &cycle_.cycle, &token, put, &rows),
-            uint32_t{BERTH_CHANGED_ROWS});
+            uint32_t{BERTH_STALE_ROWS});
   EXPECT_EQ(token, 5U);
   EXPECT_EQ(rows, (std::vector<uint32_t>{4, 8, 9}));
   token = 0;
   EXPECT_EQ(score->changed(plugin_.self(), &cycle_.cycle, &token, put, &rows),
-            uint32_t{BERTH_CHANGED_ALL})
+            uint32_t{BERTH_STALE_ALL})
       << "after an exception every answer may have changed";
   EXPECT_EQ(host_.faults, (std::vector<std::string>{"ScoreChanged: no state"}));
 }
@@ -371,7 +371,7 @@ TEST_F(Points, ChangedReportsEverythingAfterAFault) {
   uint64_t token = 4;
   EXPECT_EQ(plugin_.Point<berth_score>(BERTH_POINT_SCORE)
                 ->dependence->changed(plugin_.self(), &cycle_.cycle, &token, put, nullptr),
-            uint32_t{BERTH_CHANGED_ALL});
+            uint32_t{BERTH_STALE_ALL});
 }
 
 TEST_F(Points, ScoreAndNormalize) {

@@ -49,16 +49,16 @@ class Neighbours : public Indexed {
     const auto next = pods_.find(node.row() + 1);
     return next == pods_.end() ? 0 : next->second;
   }
-  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
-    if (kAnswers == Answers::kAll) return Changed::kAll;
-    if (kAnswers == Answers::kNone) return Changed::kNone;
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
+    if (kAnswers == Answers::kAll) return Stale::kAll;
+    if (kAnswers == Answers::kNone) return Stale::kNone;
     for (const auto& [row, sequence] : changes_) {
       const bool is_last = sequence == sequence_;
       if (kAnswers == Answers::kOnlyLast ? !is_last : sequence <= token) continue;
       rows.Put(row - (kAnswers == Answers::kOtherRows ? 0 : 1));
     }
     if (kAnswers != Answers::kKeepsNoToken) token = sequence_;
-    return Changed::kRows;
+    return Stale::kRows;
   }
 
  private:
@@ -90,8 +90,8 @@ class ByAllNodes : public Indexed {
     return Status::Success();
   }
   int64_t Score(const Cycle& cycle, const Node& /*node*/) const { return cycle.State<State>().cpu; }
-  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
-    return Changed::kNone;
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Stale::kNone;
   }
 };
 
@@ -127,8 +127,8 @@ class Switch : public Indexed {
   Verdict Filter(const Cycle& cycle, const Node& /*node*/) const {
     return UnschedulableIf(cycle.State<State>().is_off, 0);
   }
-  Changed FilterChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
-    return Changed::kNone;
+  Stale FilterChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Stale::kNone;
   }
 
  private:
@@ -146,8 +146,8 @@ class Clock : public Indexed {
   int64_t Score(const Cycle& /*cycle*/, const Node& /*node*/) const {
     return host_.timers().Now() / std::chrono::minutes(1) % 100;
   }
-  Changed ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
-    return Changed::kNone;
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Stale::kNone;
   }
 
  private:

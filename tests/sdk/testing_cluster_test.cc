@@ -45,7 +45,7 @@ class Racks : public Plugin {
   }
   void OnRack(const ObjectChange& change) {
     const berth_object& rack = change.now != nullptr ? *change.now : *change.old;
-    const bool existed = (change.flags & BERTH_OBJECT_REPLAY) != 0;
+    const bool existed = (change.flags & BERTH_OBJECT_FLAG_REPLAY) != 0;
     const char* what = existed                 ? "="
                        : change.old == nullptr ? "+"
                        : change.now == nullptr ? "-"

@@ -198,12 +198,12 @@ TEST(TestingGuide, Placement) {
   const PodSpec pod = MakePod("second");
 
   Placement placement = plugin.Place(pod);
-  plugin.AddPod(pod, "a", BERTH_CHANGE_ASSUMED);
+  plugin.AddPod(pod, "a", BERTH_CHANGE_FLAG_ASSUMED);
   EXPECT_EQ(placement.Reserve("a"), Success());
   EXPECT_EQ(placement.Permit("a").answer, Success());
 
   placement.Unreserve("a");
-  plugin.RemovePod("second", "a", BERTH_CHANGE_FORGOTTEN);
+  plugin.RemovePod("second", "a", BERTH_CHANGE_FLAG_FORGOTTEN);
   const PermitResult later = placement.Permit("a");
   EXPECT_EQ(later.answer.code, BERTH_WAIT);
   EXPECT_EQ(later.timeout_ns, 30'000'000'000);
@@ -211,7 +211,7 @@ TEST(TestingGuide, Placement) {
 
 TEST(TestingGuide, AConfirmedPod) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}, .plugin = "acme.Pairs"});
-  plugin.AddPod(MakePod("poison"), "a", BERTH_CHANGE_ASSUMED);
+  plugin.AddPod(MakePod("poison"), "a", BERTH_CHANGE_FLAG_ASSUMED);
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p")), Success());
 
   const Row& row = plugin.table().rows.front();

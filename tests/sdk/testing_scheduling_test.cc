@@ -255,7 +255,7 @@ TEST_F(SchedulingServicesTest, TheTargetIncludesThePod) {
   PluginUnderTest plugin(kEntryOf<Planner>, ThreeNodes());
   plugin.Permit(MakePod("p"), "a");
   EXPECT_EQ(seen, "3: a1 a2 p");
-  plugin.AddPod(MakePod("p"), "c", BERTH_CHANGE_ASSUMED);
+  plugin.AddPod(MakePod("p"), "c", BERTH_CHANGE_FLAG_ASSUMED);
   plugin.Permit(MakePod("p"), "c");
   EXPECT_EQ(seen, "1: p") << "the test itself may assume the pod";
 }

@@ -150,11 +150,11 @@ class RackPower : public berth::Plugin {
     return berth::UnschedulableIf(drawn + state.pod_watts > budget_, kNoPower);
   }
   // Called before the host reuses results: another pod may have changed the draw of a rack.
-  berth::Changed FilterChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
-                               berth::RowSink& /*rows*/) const {
+  berth::Stale FilterChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
+                             berth::RowSink& /*rows*/) const {
     const bool is_current = token == index_.version();
     token = index_.version();
-    return is_current ? berth::Changed::kNone : berth::Changed::kAll;
+    return is_current ? berth::Stale::kNone : berth::Stale::kAll;
   }
 
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
@@ -165,8 +165,8 @@ class RackPower : public berth::Plugin {
   int64_t Score(const berth::Cycle& /*cycle*/, const Node& node) const {
     return index_.Of(node[Rack{}]);
   }
-  berth::Changed ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
-                              berth::RowSink& rows) const {
+  berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
+                            berth::RowSink& rows) const {
     return FilterChanged(cycle, token, rows);
   }
 

@@ -21,9 +21,20 @@
  *   - strings, pairs of ids, quantities, columns and references (marked "frozen") never change;
  *   - extension points and services are found by an id with a revision ("berth.filter/1"). Every
  *     new one is optional, and the host has a default for it;
- *   - an enumeration or a set of flags may get members. Ignore a kind of change or event that you
- *     do not know, treat an operator or effect that you do not know as matching nothing, and do not
- *     change flags that you do not know. Set `reserved` to 0.
+ *   - an enumeration or a set of flags may get members. Set `reserved` to 0.
+ *
+ * Values that the reader does not know. A plugin ignores a kind of change or event that it does not
+ * know, treats an operator or effect that it does not know as matching nothing, and does not change
+ * flags that it does not know. A host treats a value that it does not know like this:
+ *   a bit of berth_dependence.cluster or .pod_parts   the answers are never reused
+ *   a bit of berth_event_interest.pod_parts           the hint is called once for each pod
+ *   a resource of berth_event_interest                no event has it: the host logs a warning
+ *   an action of berth_event_interest                 ignored
+ *   a flag or mode of a plugin, point, slot or        the plugin is not loaded; the error states
+ *     column                                          the value
+ *   a flag or mode in a call of a service             BAD_ARGUMENT
+ *   a code that a plugin returns                      BUG
+ *   the result of `hint`; of `changed`                BERTH_HINT_QUEUE; BERTH_STALE_ALL
  *
  * Threads. The comment of every function states where the function is called, in these words only:
  *   [load]   While a profile is built or dropped. One call at a time per library. The function may
@@ -40,7 +51,23 @@
  *   [any]    Any thread of the host, and the plugin's own threads.
  * [event], [queue] and [cycle] never overlap, nor does [bind] on the scheduling thread. A function
  * that runs under one of these words may call only the services that are marked with the same word
- * or with [any]. No callback runs within the call that registered it.
+ * or with [any]. A service that is called under another word, or for another cycle than the current
+ * one, does nothing and returns CONFLICT, 0 or NULL. No callback runs within the call that
+ * registered it.
+ *
+ * The end of an instance. When its profile is dropped or replaced, or the host stops, the host begins
+ * no more cycles with the instance. Then, in this order:
+ *   1. it calls what the instance posted, and the answers of its API requests that are still open,
+ *      with CANCELLED, under [event]. Timers, watches and changes are not reported any more, and
+ *      services take no new callbacks: they return CANCELLED;
+ *   2. it calls `quiesce`. When that returns, the plugin's own threads have ended;
+ *   3. it closes the promises that are still open, so that completing them has no effect, and
+ *      destroys the slots that are left;
+ *   4. it calls `destroy`, and then releases the ids, references, values and selectors that the
+ *      instance still holds.
+ * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and what the
+ * instance holds stays. If create() fails, none of this is called: the plugin frees what it
+ * allocated, and the host drops the timers, posts and requests of the instance without a call.
  *
  * Errors. Exceptions, panics and longjmp must not cross the boundary. An exception or panic that
  * leaves a plugin's function ends the process, and the crash report names the plugin.
@@ -123,10 +150,11 @@ typedef struct berth_str {
 } berth_str;
 
 /* A string from a set of bounded size (label keys and values, resource names, zones, images, node
- * names), represented as a number: equal ids mean equal text. 0 means "absent". An id in an object
- * lives as long as that object. An id that the plugin interned lives until the plugin releases it,
- * and no longer than the plugin instance. The host reuses the ids of dropped strings, so do not
- * keep an id that you did not intern. */
+ * names), represented as a number: equal ids mean equal text. 0 means "absent". The order of ids
+ * means nothing and differs in every process. An id in an object lives as long as that object. An
+ * id that the plugin interned lives until the plugin releases it, and no longer than the plugin
+ * instance. The host reuses the ids of dropped strings, so do not keep an id that you did not
+ * intern. */
 typedef uint32_t berth_id;
 #define BERTH_ID_NONE 0u
 
@@ -209,7 +237,7 @@ typedef struct berth_value {
 } berth_value;
 
 /* A promise to complete a call exactly once. `host` is the host of the instance that was called. No
- * two promises of an instance have the same id. Frozen. */
+ * two promises of an instance have the same id, and 0 is never an id. Frozen. */
 typedef struct berth_done {
   const berth_host* host;
   uint64_t id;
@@ -389,7 +417,7 @@ enum {
   BERTH_VOLUME_NFS,        /* source: server; pool: path */
   BERTH_VOLUME_IMAGE       /* source: the image's reference */
 };
-enum { BERTH_VOLUME_READ_ONLY = 1 };
+enum { BERTH_VOLUME_FLAG_READ_ONLY = 1 };
 typedef struct berth_volume {
   berth_str name;
   uint32_t kind;
@@ -669,7 +697,7 @@ typedef struct berth_block {
  * NULL when `index` is n_blocks or more. A column that the plugin binds is present in the blocks
  * that it fetches afterwards.
  * Lifetime:  until the call that passed it returns; a block that `block` returned, until the next
- *            call of `block`.
+ *            call of `block` of the same berth_nodes.
  * Threading: [cycle]. */
 typedef struct berth_nodes {
   uint32_t struct_size;
@@ -728,9 +756,9 @@ enum {
   BERTH_DEPENDS_OTHER = 4
 };
 enum {
-  BERTH_CHANGED_NONE = 0,
-  BERTH_CHANGED_ROWS = 1, /* only the rows that were passed to put_rows */
-  BERTH_CHANGED_ALL = 2   /* treat a value that you do not know as this one */
+  BERTH_STALE_NONE = 0,
+  BERTH_STALE_ROWS = 1, /* only the rows that were passed to put_rows */
+  BERTH_STALE_ALL = 2   /* treat a value that you do not know as this one */
 };
 /* A hash of 128 bits. Frozen. */
 typedef struct berth_signature {
@@ -738,7 +766,7 @@ typedef struct berth_signature {
   uint64_t high;
 } berth_signature;
 /* Receives `count` rows, in any order. A row may be passed several times; a row without a node is
- * ignored. */
+ * ignored. Threading: [cycle], within `changed`. */
 typedef void (*berth_put_rows)(void* to, const uint32_t* rows, uint64_t count) BERTH_NOEXCEPT;
 typedef struct berth_dependence {
   uint32_t struct_size;
@@ -758,14 +786,16 @@ typedef struct berth_dependence {
   /* For BERTH_DEPENDS_OTHER: returns which answers for the pod of this cycle may differ from the
    * answers in the state that `*token` names, for another reason than a change of the row itself
    * that NODE and NODE_PODS declare. The token is the plugin's own, for example the number of the
-   * last change that it applied. In: the state from which the reused answers come, as this function
-   * wrote it; 0 at first: there are no such answers, and the result is ignored. Out: the state now.
-   * The host asks with a token only for pods that are equal in the named parts and the signature.
-   * It may keep several tokens at once and ask with any of them. For ROWS the plugin calls
-   * `put_rows` any number of times. NULL: every answer may have changed.
+   * last change that it applied, but not 0. In: the state from which the reused answers come, as
+   * this function wrote it; 0: there are no such answers, and the result is ignored. Out: the state
+   * now; 0: the answers of this cycle are not reused. The host asks with a token only for pods that
+   * are equal in the named parts and the signature. It may keep several tokens at once and ask with
+   * any of them. A row whose node was added since is always evaluated again, so it need not be
+   * reported. For ROWS the plugin calls `put_rows` any number of times. NULL: every answer may have
+   * changed.
    * Called:    after `sign`, if there is one; Filter's after PreFilter, Score's after PreScore.
    * Threading: [cycle].
-   * Returns:   BERTH_CHANGED_*. */
+   * Returns:   BERTH_STALE_*. */
   uint32_t (*changed)(void* self, const berth_cycle* cycle, uint64_t* token,
                       berth_put_rows put_rows, void* to) BERTH_NOEXCEPT;
 } berth_dependence;
@@ -869,7 +899,8 @@ typedef struct berth_enqueue_extensions {
 } berth_enqueue_extensions;
 
 /* QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process,
- * so every profile must use the same one.
+ * so every profile must use the same one with the same arguments. The host calls the instance of
+ * the first profile, for the pods of all profiles.
  * Called:    `key` when an entity enters the active queue. The host compares the bytes; the lowest
  *            key is tried first. If `key` is NULL, `less` is called for each comparison instead.
  * Threading: [queue].
@@ -1219,7 +1250,7 @@ typedef struct berth_post_bind {
  *            CHANGED, or REMOVED and ADDED if it names another node. A pod may be added before its
  *            node, and may remain after its node was removed. A row number is reused only when its
  *            node and all its pods were removed and no reservation holds it.
- * Pending:   with BERTH_CHANGES_PENDING in `flags`, also for every pod without a node whose
+ * Pending:   with BERTH_CHANGES_FLAG_PENDING in `flags`, also for every pod without a node whose
  *            schedulerName belongs to a profile of this process, wherever it is in the queue and
  *            while it is attempted. At no time is a pod both pending and on a node: when it is
  *            assumed, PENDING_REMOVED precedes POD_ADDED; when it is forgotten and still exists,
@@ -1242,9 +1273,9 @@ enum {
 };
 enum {
   /* POD_ADDED: this scheduler placed the pod, the cluster has not confirmed it yet */
-  BERTH_CHANGE_ASSUMED = 1,
-  BERTH_CHANGE_FORGOTTEN = 2, /* POD_REMOVED: this scheduler withdrew an assumed pod */
-  BERTH_CHANGE_REPLAY = 4
+  BERTH_CHANGE_FLAG_ASSUMED = 1,
+  BERTH_CHANGE_FLAG_FORGOTTEN = 2, /* POD_REMOVED: this scheduler withdrew an assumed pod */
+  BERTH_CHANGE_FLAG_REPLAY = 4
 };
 typedef struct berth_change {
   uint32_t struct_size;
@@ -1260,7 +1291,7 @@ typedef struct berth_change {
   const berth_node* node;
   const berth_node* old_node; /* NODE_CHANGED: its previous state; else NULL */
 } berth_change;
-enum { BERTH_CHANGES_PENDING = 1 }; /* reports PENDING_* too */
+enum { BERTH_CHANGES_FLAG_PENDING = 1 }; /* reports PENDING_* too */
 #define BERTH_POINT_CHANGES "berth.changes/1"
 typedef struct berth_changes {
   uint32_t struct_size;
@@ -1322,7 +1353,8 @@ typedef struct berth_strings {
    * `intern` returned the id. The host releases after destroy() what the instance still holds. */
   berth_id (*intern)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the id that the text has now, or 0 if it has none. Valid until the current call into
-   * the plugin returns. */
+   * the plugin returns; on a thread of the plugin's own, an id is valid only if the instance holds
+   * it, so use `intern` there. */
   berth_id (*find)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the text, which lives as long as the id. */
   berth_str (*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
@@ -1340,9 +1372,9 @@ typedef struct berth_refs {
   uint32_t struct_size;
   uint32_t reserved;
   /* Keeps the object alive until `release` was called as often as `retain`: the pointer stays
-   * valid, and so does everything that the object points to. `object` must be one that the host
-   * passed to the plugin in the current call (the old state in a change included), or one that the
-   * instance retains. BAD_ARGUMENT: `object` is no object of the host, such as a copy of a view, or
+   * valid, and so does everything that the object points to. `object` must be valid by the Lifetime
+   * of what passed it (the old state in a change included), or be one that the instance retains.
+   * BAD_ARGUMENT: `object` is no object of the host, such as a copy of a view, or
    * an object of another kind; nothing changes. CANCELLED: the instance has been destroyed. */
   berth_code (*retain)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
   /* Undoes one `retain`. An object that the instance does not retain is a fault of the plugin and
@@ -1475,8 +1507,8 @@ typedef struct berth_metrics {
   berth_code (*define)(const berth_host* host, const berth_metric* metric,
                        uint32_t* index) BERTH_NOEXCEPT;
   /* Sets *series to a handle of the metric with these label values, which is valid until destroy().
-   * `label_values` has one value per label name. Equal values give the same handle. Ask once for
-   * each list of label values, not once for each observation.
+   * `label_values` has one value per label name. Equal values give the same handle, which is never
+   * 0. Ask once for each list of label values, not once for each observation.
    * Errors: BAD_ARGUMENT for an index that `define` did not set; BUG when the metric or the plugin
    *         has too many series, which is also a fault; CANCELLED after destroy(). */
   berth_code (*series)(const berth_host* host, uint32_t metric, const berth_str* label_values,
@@ -1499,7 +1531,7 @@ typedef struct berth_metrics {
  *            object longer. */
 enum {
   /* The object existed before the watch, or before the server served the kind. */
-  BERTH_OBJECT_REPLAY = 1
+  BERTH_OBJECT_FLAG_REPLAY = 1
 };
 typedef struct berth_object_change {
   uint32_t struct_size;
@@ -1557,7 +1589,7 @@ typedef struct berth_node_lookup {
  * Errors:    CONFLICT outside PostFilter, and for a question that has ended or never began.
  *            BAD_ARGUMENT for an index, selection or mode that is not valid.
  * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
- *            reused. A pod that was added must exist as long as the question. */
+ *            reused and never 0. A pod that was added must exist as long as the question. */
 enum {
   /* Every row is a question of its own: pods that are added to, or removed from, one row do not
    * exist for the others. `rows` may be in any order and contain a row more than once. */
@@ -1573,9 +1605,10 @@ typedef struct berth_whatif {
    * node. The array `rows` is copied. */
   berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
                       uint32_t count, uint32_t mode, uint64_t* question) BERTH_NOEXCEPT;
-  /* Remove a pod from, and add a pod to, row `i` of `rows`. ERROR, with a reason: the pod to remove
-   * is not on the row, which does not change the row; or a plugin's AddPod, RemovePod or clone
-   * failed. After such a failure row i (with TOGETHER: every row) has no verdict but ERROR. */
+  /* Remove a pod from, and add a pod to, row `i` of `rows`. NOT_FOUND, with a reason: the pod to
+   * remove is not on the row, and nothing changes. ERROR, with a reason: a plugin's AddPod,
+   * RemovePod or clone failed; from then on row i (with TOGETHER: every row) has no verdict but
+   * ERROR. */
   berth_code (*remove_pod)(const berth_host* host, uint64_t question, uint32_t i,
                            const berth_pod* pod, berth_status* status) BERTH_NOEXCEPT;
   berth_code (*add_pod)(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
@@ -1636,8 +1669,8 @@ typedef struct berth_waiting {
   berth_code (*reject)(const berth_host* host, berth_str pod_uid, berth_str reason) BERTH_NOEXCEPT;
 } berth_waiting;
 
-/* Timers. The callback is called once, under [event]. Threading: [load] [event] [queue] [cycle]
- * [bind], unless a member's comment states otherwise. */
+/* Timers. The callback is called once, under [event]. 0 is never the id of a timer. Threading:
+ * [load] [event] [queue] [cycle] [bind], unless a member's comment states otherwise. */
 #define BERTH_SERVICE_TIMER "berth.timer/1"
 typedef struct berth_timer {
   uint32_t struct_size;
@@ -1651,10 +1684,9 @@ typedef struct berth_timer {
   berth_code (*cancel)(const berth_host* host,
                        uint64_t timer) BERTH_NOEXCEPT; /* NOT_FOUND: it already fired */
   /* Calls `run` once, later, under [event]: with SUCCESS, or with CANCELLED when the instance ends
-   * first. Calls are made in the order in which they were posted. If create() fails, nothing is
-   * called. Threading: [any].
-   * Returns SUCCESS; BAD_ARGUMENT without `run`; CANCELLED when the instance has ended: `run` is
-   * not called. */
+   * first. Calls are made in the order in which they were posted. Threading: [any].
+   * Returns SUCCESS; BAD_ARGUMENT without `run`; CANCELLED when the instance ends; CONFLICT when
+   * 65,536 posts of the instance wait already. `run` is called only after SUCCESS. */
   berth_code (*post)(const berth_host* host, void (*run)(void* to, berth_code code) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
 } berth_timer;

@@ -6,7 +6,7 @@
 // pods without a node (BERTH_CHANGE_PENDING_*).
 //
 // Called:    for every change, in order. A new instance first receives everything that exists
-//            (BERTH_CHANGE_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
+//            (BERTH_CHANGE_FLAG_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
 //            is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no reservation
 //            holds it.
 // Threading: [event]; [cycle] for assume and forget.
@@ -45,7 +45,7 @@ struct ChangesPoint {
   template <class I>
   struct Table {
     berth_changes abi = {sizeof(berth_changes),
-                         I::PluginType::kPendingChanges ? uint32_t{BERTH_CHANGES_PENDING} : 0,
+                         I::PluginType::kPendingChanges ? uint32_t{BERTH_CHANGES_FLAG_PENDING} : 0,
                          &Call};
 
     explicit Table(const I& /*instance*/) {}

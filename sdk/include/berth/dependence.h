@@ -23,7 +23,7 @@
 //   // now. 0: there are no such results yet. ScoreChanged does the same for Score.
 //   // Called:    after SignFilter, with pods that are equal in the named parts and the signature.
 //   // Threading: [cycle].
-//   berth::Changed FilterChanged(const berth::Cycle& cycle, uint64_t& token,
+//   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
 //                                berth::RowSink& rows) const;
 #ifndef BERTH_DEPENDENCE_H_
 #define BERTH_DEPENDENCE_H_
@@ -62,10 +62,10 @@ struct Dependence {
   uint64_t pod_parts = 0;  // BERTH_PART(REQUESTS) | BERTH_PART(TOLERATIONS)
 };
 
-enum class Changed : uint32_t {
-  kNone = BERTH_CHANGED_NONE,
-  kRows = BERTH_CHANGED_ROWS,  // The rows that were put into the RowSink.
-  kAll = BERTH_CHANGED_ALL,
+enum class Stale : uint32_t {
+  kNone = BERTH_STALE_NONE,
+  kRows = BERTH_STALE_ROWS,  // The rows that were put into the RowSink.
+  kAll = BERTH_STALE_ALL,
 };
 
 // Receives the rows that FilterChanged and ScoreChanged report, in any order.
@@ -106,7 +106,7 @@ constexpr void CheckDependenceMethods() {
   };
   constexpr bool kFilterChangedFits =
       requires(const P& plugin, const Cycle& cycle, uint64_t& token, RowSink& rows) {
-    { plugin.FilterChanged(cycle, token, rows) } -> std::same_as<Changed>;
+    { plugin.FilterChanged(cycle, token, rows) } -> std::same_as<Stale>;
   };
   constexpr bool kScoreTokenIsCopied =
       requires(const P& plugin, const Cycle& cycle, RowSink& rows) {
@@ -114,7 +114,7 @@ constexpr void CheckDependenceMethods() {
   };
   constexpr bool kScoreChangedFits =
       requires(const P& plugin, const Cycle& cycle, uint64_t& token, RowSink& rows) {
-    { plugin.ScoreChanged(cycle, token, rows) } -> std::same_as<Changed>;
+    { plugin.ScoreChanged(cycle, token, rows) } -> std::same_as<Stale>;
   };
   static_assert(!kHasSignFilter<P> || kSignFilterFits,
                 "SignFilter has the wrong signature; expected\n"
@@ -124,11 +124,11 @@ constexpr void CheckDependenceMethods() {
                 "  std::optional<berth::Signature> SignScore(const berth::Cycle& cycle) const");
   static_assert(!kHasFilterChanged<P> || (kFilterChangedFits && !kFilterTokenIsCopied),
                 "FilterChanged has the wrong signature; expected\n"
-                "  berth::Changed FilterChanged(const berth::Cycle& cycle, uint64_t& token, "
+                "  berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token, "
                 "berth::RowSink& rows) const");
   static_assert(!kHasScoreChanged<P> || (kScoreChangedFits && !kScoreTokenIsCopied),
                 "ScoreChanged has the wrong signature; expected\n"
-                "  berth::Changed ScoreChanged(const berth::Cycle& cycle, uint64_t& token, "
+                "  berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token, "
                 "berth::RowSink& rows) const");
 }
 
@@ -208,8 +208,8 @@ struct DependenceCalls {
                              Method method) noexcept {
     const I& instance = *static_cast<const I*>(self);
     // An index that missed a change cannot tell which results are still right.
-    if (instance.fault.set()) return BERTH_CHANGED_ALL;
-    Changed changed = Changed::kAll;
+    if (instance.fault.set()) return BERTH_STALE_ALL;
+    Stale changed = Stale::kAll;
     GuardHint(instance.services, name,
               [&] { changed = method(instance.plugin(), instance.Wrap(*cycle, nullptr, name)); });
     return static_cast<uint32_t>(changed);

@@ -124,7 +124,7 @@ pub const BERTH_VOLUME_HOST_PATH: u32 = 14;
 pub const BERTH_VOLUME_NFS: u32 = 15;
 pub const BERTH_VOLUME_IMAGE: u32 = 16;
 
-pub const BERTH_VOLUME_READ_ONLY: u32 = 1;
+pub const BERTH_VOLUME_FLAG_READ_ONLY: u32 = 1;
 
 pub const BERTH_CLAIM_NOT_NEEDED: u32 = 1;
 
@@ -198,9 +198,9 @@ pub const BERTH_DEPENDS_NODE: u32 = 1;
 pub const BERTH_DEPENDS_NODE_PODS: u32 = 2;
 pub const BERTH_DEPENDS_OTHER: u32 = 4;
 
-pub const BERTH_CHANGED_NONE: u32 = 0;
-pub const BERTH_CHANGED_ROWS: u32 = 1;
-pub const BERTH_CHANGED_ALL: u32 = 2;
+pub const BERTH_STALE_NONE: u32 = 0;
+pub const BERTH_STALE_ROWS: u32 = 1;
+pub const BERTH_STALE_ALL: u32 = 2;
 
 pub const BERTH_HINT_SKIP: u32 = 0;
 pub const BERTH_HINT_QUEUE: u32 = 1;
@@ -268,11 +268,11 @@ pub const BERTH_CHANGE_PENDING_ADDED: u32 = 8;
 pub const BERTH_CHANGE_PENDING_CHANGED: u32 = 9;
 pub const BERTH_CHANGE_PENDING_REMOVED: u32 = 10;
 
-pub const BERTH_CHANGE_ASSUMED: u32 = 1;
-pub const BERTH_CHANGE_FORGOTTEN: u32 = 2;
-pub const BERTH_CHANGE_REPLAY: u32 = 4;
+pub const BERTH_CHANGE_FLAG_ASSUMED: u32 = 1;
+pub const BERTH_CHANGE_FLAG_FORGOTTEN: u32 = 2;
+pub const BERTH_CHANGE_FLAG_REPLAY: u32 = 4;
 
-pub const BERTH_CHANGES_PENDING: u32 = 1;
+pub const BERTH_CHANGES_FLAG_PENDING: u32 = 1;
 
 pub const BERTH_LOG_TRACE: u32 = 0;
 pub const BERTH_LOG_DEBUG: u32 = 1;
@@ -293,7 +293,7 @@ pub const BERTH_METRIC_COUNTER: u32 = 1;
 pub const BERTH_METRIC_GAUGE: u32 = 2;
 pub const BERTH_METRIC_HISTOGRAM: u32 = 3;
 
-pub const BERTH_OBJECT_REPLAY: u32 = 1;
+pub const BERTH_OBJECT_FLAG_REPLAY: u32 = 1;
 
 pub const BERTH_WHATIF_APART: u32 = 1;
 pub const BERTH_WHATIF_TOGETHER: u32 = 2;

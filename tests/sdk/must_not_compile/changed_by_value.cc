@@ -5,16 +5,16 @@ class Sample : public Filtering {
  public:
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kOther, .pod_parts = 0};
 #ifdef BAD
-  berth::Changed FilterChanged(const berth::Cycle& /*cycle*/, uint64_t token,
-                               berth::RowSink& rows) const {
+  berth::Stale FilterChanged(const berth::Cycle& /*cycle*/, uint64_t token,
+                             berth::RowSink& rows) const {
     rows.Put(static_cast<uint32_t>(token));
-    return berth::Changed::kRows;
+    return berth::Stale::kRows;
   }
 #else
-  berth::Changed FilterChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
-                               berth::RowSink& rows) const {
+  berth::Stale FilterChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
+                             berth::RowSink& rows) const {
     rows.Put(static_cast<uint32_t>(token));
-    return berth::Changed::kRows;
+    return berth::Stale::kRows;
   }
 #endif
 };

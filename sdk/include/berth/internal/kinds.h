@@ -68,7 +68,7 @@ inline std::string WhyNotDeclarable(std::string_view declared) {
   }
   if (has("v1/Pod")) {
     return "a kind other than v1/Pod: berth_block.pods and berth.changes/1 have the pods, with "
-           "BERTH_CHANGES_PENDING also those without a node";
+           "BERTH_CHANGES_FLAG_PENDING also those without a node";
   }
   if (has("v1/Node")) {
     return "a kind other than v1/Node: berth_block.nodes and berth.changes/1 have the nodes";

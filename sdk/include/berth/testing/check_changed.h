@@ -43,7 +43,7 @@ class ChangedChecker {
   };
   // The result of `changed`.
   struct Report {
-    uint32_t result = BERTH_CHANGED_ALL;
+    uint32_t result = BERTH_STALE_ALL;
     std::set<uint32_t> rows;
   };
 

@@ -130,7 +130,7 @@ class PluginUnderTest {
   // used.
   void ChangeNode(const NodeSpec& node);
   void RemoveNode(const std::string& name);
-  // `flags`: BERTH_CHANGE_ASSUMED for a pod that this scheduler placed.
+  // `flags`: BERTH_CHANGE_FLAG_ASSUMED for a pod that this scheduler placed.
   void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0);
   void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0);
   // Adds, changes and removes a pod without a node, which a plugin sees if it asks for pending

@@ -160,16 +160,16 @@ class NodeLoad : public berth::Plugin {
     const auto found = loads_.find(node[berth::NodeName{}]);
     return found != loads_.end() ? 100 - found->second.percent : 0;
   }
-  berth::Changed ScoreChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
-                              berth::RowSink& rows) const {
+  berth::Stale ScoreChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
+                            berth::RowSink& rows) const {
     const uint64_t since = std::exchange(token, version_);
-    if (since == 0) return berth::Changed::kAll;
-    if (since == version_) return berth::Changed::kNone;
+    if (since == 0) return berth::Stale::kAll;
+    if (since == version_) return berth::Stale::kNone;
     for (const auto& [id, load] : loads_) {
       if (load.version <= since) continue;
       if (const auto row = host_.nodes().Find(host_.Text(id))) rows.Put(*row);
     }
-    return berth::Changed::kRows;
+    return berth::Stale::kRows;
   }
 
  private:

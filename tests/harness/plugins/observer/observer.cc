@@ -52,7 +52,7 @@ class Observer : public berth::Plugin {
 
   void OnRack(const berth::ObjectChange& change) {
     const berth_object& rack = change.now != nullptr ? *change.now : *change.old;
-    const bool existed = (change.flags & BERTH_OBJECT_REPLAY) != 0;
+    const bool existed = (change.flags & BERTH_OBJECT_FLAG_REPLAY) != 0;
     host_.log().Warn(existed                 ? "rack existed"
                      : change.old == nullptr ? "rack added"
                      : change.now == nullptr ? "rack removed"
