@@ -24,8 +24,16 @@ std::string Shorten(std::string_view text) {
   return std::string(text.substr(0, end)).append("...");
 }
 
+// In malformed JSON a value may lie at the end of the text, where simdjson computes a length that
+// wraps around. The padding after the text is longer than what is read here.
+std::string_view TokenOf(JsonValue& value) {
+  static_assert(kMaxFound < simdjson::SIMDJSON_PADDING);
+  const std::string_view token = value.raw_json_token();
+  return WithoutSpaces(token.substr(0, kMaxFound + 1));
+}
+
 std::string Describe(JsonValue& value) {
-  const std::string_view token = WithoutSpaces(value.raw_json_token());
+  const std::string_view token = TokenOf(value);
   if (token.starts_with('{')) return "an object";
   if (token.starts_with('[')) return "an array";
   return token.empty() ? "nothing" : Shorten(token);

@@ -71,9 +71,11 @@ class ManifestReader {
   // Completes the errors of a JSON document, which begins at text_[at]: sets their lines, or
   // replaces them if the document is malformed, because they may result from that. `before`: the
   // number of errors of earlier documents. Returns false if the document is malformed.
-  bool CompleteJsonErrors(size_t at, size_t size, size_t before);
+  bool CompleteJsonErrors(size_t at, size_t before);
   // Returns the offset of the first syntax error at or after text_[at], or npos.
   size_t FindMalformed(size_t at);
+  // Returns whether the current document has a syntax error. Searches it only once.
+  bool IsMalformed();
   Status ToStatus() const;
   Status Locate(const Status& status, int32_t line) const;
 
@@ -84,6 +86,8 @@ class ManifestReader {
   const ManifestSink& sink_;
   std::string_view document_;  // The JSON text from the beginning of the current document.
   int32_t document_line_ = 0;  // The line of the current document of YAML.
+  // Whether the current document has a syntax error; nullopt if that is not known yet.
+  std::optional<bool> document_is_malformed_;
   std::vector<Finding> findings_;
   size_t error_count_ = 0;  // May be larger than the number of findings.
   std::optional<SyntaxError> malformed_;
@@ -123,13 +127,20 @@ size_t ManifestReader::FindMalformed(size_t at) {
   return malformed_.has_value() ? malformed_->offset : text_.npos;
 }
 
-bool ManifestReader::CompleteJsonErrors(size_t at, size_t size, size_t before) {
-  const size_t malformed = FindMalformed(at);
+bool ManifestReader::IsMalformed() {
+  if (!document_is_malformed_.has_value()) {
+    const auto at = static_cast<size_t>(document_.data() - text_.data());
+    const size_t end = at + EndOfValue(document_);
+    const size_t malformed = FindMalformed(at);
+    // If the last document does not end, the error is at the end of the text.
+    document_is_malformed_ = malformed < end || (malformed == end && end == text_.size());
+  }
+  return *document_is_malformed_;
+}
+
+bool ManifestReader::CompleteJsonErrors(size_t at, size_t before) {
   const size_t first = std::min(before, findings_.size());
-  const size_t end = at + size;
-  // If the last document does not end, the error is at the end of the text.
-  const bool is_later = malformed > end || (malformed == end && end < text_.size());
-  if (is_later) {
+  if (!IsMalformed()) {
     for (Finding& finding : std::span(findings_).subspan(first)) {
       finding.line = LineAt(text_, at + finding.offset);
     }
@@ -140,7 +151,7 @@ bool ManifestReader::CompleteJsonErrors(size_t at, size_t size, size_t before) {
   if (first < kMaxManifestErrors) {
     findings_.push_back({.status = Status::InvalidArgument(malformed_->message),
                          .place = {},
-                         .line = LineAt(text_, malformed)});
+                         .line = LineAt(text_, malformed_->offset)});
   }
   return false;
 }
@@ -185,6 +196,8 @@ bool ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
     const auto begin = static_cast<size_t>(item.raw_json_token().data() - document_.data());
     if (const Status status = Pass(DecodeValue(decoder_, item, type)); !status.ok()) {
       Report(status, path(), begin, std::string(type.api_version).append("/").append(type.kind));
+      // After an error in a malformed document the parser does not know where it is.
+      if (IsMalformed()) return false;
     }
     ++index;
   }
@@ -263,8 +276,9 @@ Status ManifestReader::ReadJson() {
   while (at != text_.npos) {
     const size_t errors_before = error_count_;
     document_ = text_.substr(at, size);
+    document_is_malformed_ = std::nullopt;
     size = ReadDocument();
-    if (error_count_ > errors_before && !CompleteJsonErrors(at, size, errors_before)) break;
+    if (error_count_ > errors_before && !CompleteJsonErrors(at, errors_before)) break;
     at = text_.find_first_not_of(kJsonSpaces, at + size);
     if (at != text_.npos) size = EndOfValue(text_.substr(at));
   }
@@ -281,6 +295,7 @@ Status ManifestReader::ReadYaml() {
     const size_t size = document.json.size();
     document.json.resize(size + kManifestPadding);
     document_ = {document.json.data(), size};
+    document_is_malformed_ = false;
     document_line_ = document.line;
     ReadDocument();
     document.json = std::string();

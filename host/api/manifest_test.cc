@@ -172,6 +172,20 @@ TEST_F(ManifestTest, ReportsTheErrorsOfAllDocuments) {
             "f.yaml:18: Node: /items/1/apiVersion: expected the object's type, found nothing");
 }
 
+// After an error the parser must not read beyond a document whose brackets do not match.
+TEST_F(ManifestTest, StopsAtTheFirstErrorOfAMalformedDocument) {
+  const std::string list = "{'kind':'PodList','apiVersion':'v1','items':[";
+  const std::string after_node = std::string(kNodeB) + "\n" + list;
+  for (const auto& [text, error] : std::vector<std::pair<std::string, std::string>>{
+           {list + "{},}", "f.json:1: expected a JSON value, found '}'"},
+           {list + "7}\n,,,", "f.json:1: expected ',' or ']', found '}'"},
+           {after_node + ",},},,,,,", "node b; f.json:2: expected a JSON value, found ','"},
+           {after_node + "},},},,,,,", "node b; f.json:2: expected a JSON value, found '}'"},
+           {after_node + "7},,7,,,,,", "node b; f.json:2: expected ',' or ']', found '}'"}}) {
+    EXPECT_EQ(ReadJson(text), error) << text;
+  }
+}
+
 TEST_F(ManifestTest, ReportsTheFirstTwentyErrors) {
   const auto list = [](int32_t count) {
     std::string items;

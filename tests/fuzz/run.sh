@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds every *_fuzz.cc of this folder with clang, runs each for a limited time, one per CPU at the
-# same time, and fails on the first finding.
+# Builds every *_fuzz.cc of this folder with clang, runs each, one per CPU at the same time, and
+# fails on the first finding. By default every run tries the same inputs, so that a change is not
+# blamed for a defect that an earlier run missed by chance; BERTH_FUZZ_SECONDS searches for new ones.
 #
 # A target links host/base, host/api and the files of its lines "// Links: <file>..." (paths from the
 # root).
@@ -14,7 +15,9 @@ usage() {
 usage: tests/fuzz/run.sh [<target>...]     for example: tests/fuzz/run.sh decode quantity
 
 Runs the fuzz targets, all by default. Environment variables:
-  BERTH_FUZZ_SECONDS   run time per target in seconds (default 20)
+  BERTH_FUZZ_RUNS      number of inputs per target, the same ones in every run (default 40000)
+  BERTH_FUZZ_SECONDS   tries new inputs instead, for this many seconds per target, and keeps those
+                       that reach new code in the build folder
   BERTH_FUZZ_BUILD     build folder (default build/fuzz)
 TEXT
 }
@@ -32,7 +35,8 @@ if [ ${#targets[@]} -eq 0 ]; then
   done
 fi
 
-seconds=${BERTH_FUZZ_SECONDS:-20}
+seconds=${BERTH_FUZZ_SECONDS:-}
+runs=${BERTH_FUZZ_RUNS:-40000}
 build=${BERTH_FUZZ_BUILD:-build/fuzz}
 compiler=clang++
 if command -v ccache > /dev/null; then compiler="ccache clang++"; fi
@@ -78,10 +82,16 @@ done
 fuzz() {
   local target=$1 found=$build/found/$1
   mkdir -p "$build/corpus/$target" "$found"
-  local arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384
+  local arguments=(-timeout=10 -rss_limit_mb=2048 -max_len=16384
                    -artifact_prefix="$found/" -print_final_stats=1 -verbosity=0)
   if [ -f "tests/fuzz/$target.dict" ]; then arguments+=(-dict="tests/fuzz/$target.dict"); fi
-  local corpora=("$build/corpus/$target")
+  local corpora=()
+  if [ -n "$seconds" ]; then
+    arguments+=(-max_total_time="$seconds")
+    corpora+=("$build/corpus/$target")
+  else
+    arguments+=(-runs="$runs" -seed=1)
+  fi
   if [ -d "tests/fuzz/corpus/$target" ]; then corpora+=("tests/fuzz/corpus/$target"); fi
   if ! "$build/${target}_fuzz" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
     tail -n 60 "$build/$target.log" >&2
@@ -90,7 +100,8 @@ fuzz() {
   fi
   echo "$target: $(grep -E 'number_of_executed_units' "$build/$target.log" | tr -dc 0-9) inputs"
 }
-export seconds
+if [ -n "$seconds" ]; then limit="${seconds}s"; else limit="$runs inputs"; fi
+export seconds runs
 export -f fuzz
-echo "== run ${#targets[@]} targets for ${seconds}s each"
+echo "== run ${#targets[@]} targets, ${limit} each"
 printf '%s\n' "${targets[@]}" | xargs -n 1 -P "$(nproc)" bash -c 'fuzz "$0"'
