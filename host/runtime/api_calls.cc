@@ -53,6 +53,21 @@ std::optional<Arguments> DecodeBody(const ApiResponse& response) {
 
 }  // namespace
 
+// What a call is answered with.
+struct ApiCalls::Reply {
+  explicit Reply(ApiResponse the_response)
+      : response(std::move(the_response)),
+        code(CodeOf(response.status)),
+        body(DecodeBody(response)) {}
+  // The answer to a call that is cancelled.
+  explicit Reply(std::string why)
+      : response(ApiResponse::None(Status::Unavailable(std::move(why)))), code(BERTH_CANCELLED) {}
+
+  const ApiResponse response;
+  const berth_code code;
+  const std::optional<Arguments> body;  // Empty: the response has no JSON.
+};
+
 berth_code ApiCalls::Begin(berth_api_answer answer, void* to,
                            std::function<void(ApiCalls& calls, CallId call)> begin) {
   if (answer == nullptr) return BERTH_BAD_ARGUMENT;
@@ -80,9 +95,9 @@ ResponseCallback ApiCalls::AnswerCallback(CallId call) {
   return [weak = weak_from_this(), call](ApiResponse response) {
     const auto calls = weak.lock();
     if (calls == nullptr) return;
-    const auto answer = [weak, call, response = std::move(response)] {
+    const auto answer = [weak, call, reply = std::make_shared<const Reply>(std::move(response))] {
       const auto open_calls = weak.lock();
-      if (open_calls != nullptr) open_calls->Answer(call, CodeOf(response.status), response);
+      if (open_calls != nullptr) open_calls->Answer(call, *reply);
     };
     // DropAll() waits for this lock before the host and its services go.
     std::unique_lock lock(calls->mutex_);
@@ -105,11 +120,9 @@ void ApiCalls::StartTimer(CallId call, int64_t timeout_ns) {
   if (found == open_.end()) return;
   found->second.timer =
       services.timers->Start(now + timeout_ns, [weak = weak_from_this(), call, timeout_ns] {
-        if (const auto calls = weak.lock()) {
-          calls->Answer(call, BERTH_CANCELLED,
-                        ApiResponse::None(
-                            Status::Unavailable("no answer within " + FormatDuration(timeout_ns))));
-        }
+        const auto calls = weak.lock();
+        if (calls != nullptr)
+          calls->Answer(call, Reply("no answer within " + FormatDuration(timeout_ns)));
       });
 }
 
@@ -119,19 +132,18 @@ ApiCalls::Open ApiCalls::Take(CallId call) {
   return node.empty() ? Open{} : node.mapped();
 }
 
-void ApiCalls::Answer(CallId call, berth_code code, const ApiResponse& response) {
+void ApiCalls::Answer(CallId call, const Reply& reply) {
   const Open open = Take(call);
   if (open.answer == nullptr) return;
   if (open.timer != 0) host_.services().timers->Cancel(open.timer);
-  const std::optional<Arguments> decoded = DecodeBody(response);
   const berth_api_result result{.struct_size = sizeof(berth_api_result),
-                                .code = code,
-                                .http_status = response.http_status,
+                                .code = reply.code,
+                                .http_status = reply.response.http_status,
                                 .reserved = 0,
-                                .retry_after_ns = response.retry_after_ns,
-                                .body = AsStr(response.body),
-                                .error = AsStr(response.status.message()),
-                                .value = decoded.has_value() ? decoded->root() : nullptr};
+                                .retry_after_ns = reply.response.retry_after_ns,
+                                .body = AsStr(reply.response.body),
+                                .error = AsStr(reply.response.status.message()),
+                                .value = reply.body.has_value() ? reply.body->root() : nullptr};
   Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
 }
 
@@ -143,10 +155,7 @@ void ApiCalls::Close() {
     for (const auto& [call, open] : open_) calls.push_back(call);
   }
   std::ranges::sort(calls);
-  for (const CallId call : calls) {
-    Answer(call, BERTH_CANCELLED,
-           ApiResponse::None(Status::Unavailable("the plugin's instance ends")));
-  }
+  for (const CallId call : calls) Answer(call, Reply("the plugin's instance ends"));
 }
 
 void ApiCalls::DropAll() {

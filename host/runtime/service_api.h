@@ -45,6 +45,8 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // is retired before.
   void OnSchedulingThread(Task task);
   // Returns the callback for the cluster's answer. It may be called on any thread, and at any time.
+  // It decodes the body, so that a client with threads of its own does not hold up the scheduling
+  // thread with that.
   ResponseCallback AnswerCallback(CallId call);
 
   // --- the scheduling thread ---
@@ -52,8 +54,6 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0 means no
   // limit.
   void StartTimer(CallId call, int64_t timeout_ns);
-  // Answers the call, unless it has been answered. `code`: that of the answer.
-  void Answer(CallId call, berth_code code, const ApiResponse& response);
   // Answers all open calls with CANCELLED.
   void Close();
   // Drops all open calls without answers.
@@ -69,6 +69,10 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
     TimerQueue::Id timer = 0;  // 0: none.
   };
 
+  struct Reply;
+
+  // Answers the call, unless it has been answered.
+  void Answer(CallId call, const Reply& reply);
   // Removes and returns an open call; empty if it has been answered.
   Open Take(CallId call);
 

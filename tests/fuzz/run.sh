@@ -85,12 +85,15 @@ fuzz() {
   local arguments=(-timeout=10 -rss_limit_mb=2048 -max_len=16384
                    -artifact_prefix="$found/" -print_final_stats=1 -verbosity=0)
   if [ -f "tests/fuzz/$target.dict" ]; then arguments+=(-dict="tests/fuzz/$target.dict"); fi
-  local corpora=()
+  # New inputs are written to the first folder.
+  local corpora=("$build/corpus/$target")
   if [ -n "$seconds" ]; then
     arguments+=(-max_total_time="$seconds")
-    corpora+=("$build/corpus/$target")
   else
     arguments+=(-runs="$runs" -seed=1)
+    corpora=("$build/same/$target")
+    rm -rf "$build/same/$target"
+    mkdir -p "$build/same/$target"
   fi
   if [ -d "tests/fuzz/corpus/$target" ]; then corpora+=("tests/fuzz/corpus/$target"); fi
   if ! "$build/${target}_fuzz" "${arguments[@]}" "${corpora[@]}" > "$build/$target.log" 2>&1; then
