@@ -59,7 +59,9 @@ TEST(ImageLocality, ScoreNeedsPreScore) {
   const PodHandle pod(MakePod("p").Image("example.com/app:1"), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call,
-            Error("PreScore has not run, but Score requires it: enable the plugin at PreScore"));
+            Error("Score requires the State of the plugin, which no method has emplaced in this "
+                  "cycle: PreScore was not called (the profile must run the plugin at PreScore, "
+                  "and two or more nodes must be feasible), or it did not call Emplace"));
 }
 
 TEST(ImageLocality, ImageVolumesCount) {

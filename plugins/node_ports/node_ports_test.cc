@@ -82,7 +82,9 @@ TEST(NodePorts, FilterNeedsPreFilter) {
   const PodHandle pod(Wants(80), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
-            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
+            Error("Filter requires the State of the plugin, which no method has emplaced in "
+                  "this cycle: PreFilter was not called (the profile must run the plugin at "
+                  "PreFilter), or it did not call Emplace"));
 }
 
 TEST(NodePorts, PodEvents) {

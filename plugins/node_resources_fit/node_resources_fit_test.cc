@@ -297,9 +297,14 @@ TEST(NodeResourcesFit, FilterNeedsPreFilterAndScoreNeedsPreScore) {
   const PodHandle pod(MakePod("p").CpuMilli(9000), plugin.ids());
   Cycle cycle(&plugin.instance(), &plugin.table(), pod);
   EXPECT_EQ(EvaluateTable(cycle, Step::kFilter).call,
-            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
+            Error("Filter requires the State of the plugin, which no method has emplaced in "
+                  "this cycle: PreFilter was not called (the profile must run the plugin at "
+                  "PreFilter), or it did not call Emplace"));
   EXPECT_EQ(EvaluateTable(cycle, Step::kScore).call,
-            Error("PreScore has not run, but Score requires it: enable the plugin at PreScore"));
+            Error("Score requires the ScoreState of the plugin, which no method has emplaced in "
+                  "this cycle: PreScore was not called (the profile must run the plugin at "
+                  "PreScore, and two or more nodes must be feasible), or it did not call "
+                  "Emplace"));
 }
 
 }  // namespace

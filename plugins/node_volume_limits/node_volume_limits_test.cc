@@ -71,7 +71,9 @@ TEST(NodeVolumeLimits, FilterNeedsPreFilterForVolumes) {
     return EvaluateTable(cycle, Step::kFilter).call;
   };
   EXPECT_EQ(filter(PodWith({"c"})),
-            Error("PreFilter has not run, but Filter requires it: enable the plugin at PreFilter"));
+            Error("Filter requires the State of the plugin, which no method has emplaced in "
+                  "this cycle: PreFilter was not called (the profile must run the plugin at "
+                  "PreFilter), or it did not call Emplace"));
   EXPECT_EQ(filter(MakePod("p")), Success());
 }
 

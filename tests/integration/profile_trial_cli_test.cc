@@ -26,9 +26,10 @@ TEST_F(ProfileTrialCliTest, ReportsWhatFailsForEveryPod) {
   } cases[] = {
       {"all points", with("NodePorts", "\"PreFilter\", \"Filter\""), "", 0},
       {"Filter without PreFilter", with("NodePorts", "\"Filter\""),
-       fails + "running \"NodePorts\" filter plugin: PreFilter has not run", 1},
+       fails + "running \"NodePorts\" filter plugin: Filter requires the State of the plugin", 1},
       {"Score without PreScore", with("ImageLocality", "\"Score\""),
-       fails + "running Score plugins: plugin \"ImageLocality\" failed with: PreScore has not run",
+       fails + "running Score plugins: plugin \"ImageLocality\" failed with: Score requires the "
+               "State of the plugin",
        1},
       {"PreFilter without Filter", with("NodePorts", "\"PreFilter\""), "", 0},
       {"Filter that needs no state", with("NodeAffinity", "\"Filter\""), "", 0},

@@ -1,9 +1,17 @@
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test
-  SOURCES args_test.cc claims_test.cc guard_test.cc lanes_test.cc nodes_test.cc points_test.cc selectors_test.cc
+  SOURCES args_test.cc bind_column_test.cc claims_test.cc dependence_test.cc guard_test.cc lanes_test.cc nodes_test.cc points_test.cc selectors_test.cc
           services_test.cc signer_test.cc state_test.cc status_test.cc values_test.cc
   DEPENDS berth::testing
   LABELS unit)
+
+# The precompiled header of the tests is built with exceptions.
+berth_gtest(sdk_no_exceptions_test
+  SOURCES no_exceptions_test.cc
+  DEPENDS berth::sdk
+  LABELS unit)
+target_compile_options(sdk_no_exceptions_test PRIVATE -fno-exceptions)
+set_target_properties(sdk_no_exceptions_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 

@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,7 @@ class Nodes5 {
     block_.selected = indices.data();
     block_.n_selected = static_cast<uint32_t>(indices.size());
   }
+  void RemoveNode(uint32_t index) { pointers_[index] = nullptr; }
   const berth_block& block() const { return block_; }
 
  private:
@@ -72,6 +74,17 @@ class Nodes5 {
   berth_column columns_[6];
   berth_block block_ = {};
 };
+
+// Returns the text of the std::logic_error that the call throws; empty if it throws none.
+template <class F>
+std::string ErrorOf(F&& call) {
+  try {
+    static_cast<void>(call());
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "";
+}
 
 TEST(Block, ReadsColumnsAtAnyStride) {
   for (const bool wide : {false, true}) {
@@ -116,6 +129,49 @@ TEST(Block, VisitsOnlyTheSelectedNodes) {
   }
 }
 
+TEST(Block, RefusesAnIndexWithoutANode) {
+  Nodes5 nodes(false);
+  nodes.RemoveNode(3);
+  const Block<TestColumns> block(nodes.block());
+  const struct {
+    uint32_t index;
+    std::string error;  // "": there is a node.
+  } cases[] = {
+      {2, ""},
+      {3, "index 3 of a block of 5 nodes has no node; only a selected index always has one"},
+      {4, ""},
+      {5, "index 5 of a block of 5 nodes is out of range"},
+      {~uint32_t{0}, "index 4294967295 of a block of 5 nodes is out of range"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(block.HasNode(c.index), c.error.empty()) << c.index;
+    EXPECT_EQ(ErrorOf([&] { return block[c.index].view()->name; }), c.error);
+    EXPECT_EQ(ErrorOf([&] { return block.View(c.index)->name; }), c.error);
+    EXPECT_EQ(ErrorOf([&] { return block.Pods(c.index).size(); }), c.error);
+    EXPECT_EQ(ErrorOf([&] { return block.Row(c.index); }), c.error);
+  }
+}
+
+TEST(Nodes, RefuseABlockThatIsOutOfRange) {
+  const Nodes5 nodes(false);
+  const berth_nodes all = {sizeof(all), 1, 5, const_cast<berth_block*>(&nodes.block()),
+                           [](const berth_nodes* self, uint32_t index) noexcept {
+                             return index == 0 ? static_cast<const berth_block*>(self->impl)
+                                               : nullptr;
+                           }};
+  EXPECT_EQ(Nodes(all).BlockAt<TestColumns>(0).size(), 5U);
+  EXPECT_EQ(ErrorOf([&] { return Nodes(all).BlockAt<TestColumns>(1).size(); }),
+            "block 1 of 1 is out of range");
+}
+
+// A row may outlive the block that it was taken from.
+TEST(NodeRow, DoesNotDependOnTheBlock) {
+  const Nodes5 nodes(true);
+  const NodeRow<TestColumns> node = Block<TestColumns>(nodes.block())[3];
+  EXPECT_EQ(node[AllocCpu{}], 300);
+  EXPECT_EQ(node.view()->name, 3U);
+}
+
 TEST(NodeRow, ReturnsTheNodeItsPodsAndItsRow) {
   const Nodes5 nodes(false);
   const Block<TestColumns> block(nodes.block());
@@ -150,6 +206,8 @@ TEST(Cycle, BindsColumnsThatDependOnThePod) {
   EXPECT_TRUE(cycle.failed());
   EXPECT_EQ(recorded.texts,
             (std::vector<std::string>{"the host has no column \"unknown\" of this type"}));
+  EXPECT_FALSE(cycle.Bind<int64_t>("label:zone"));
+  EXPECT_EQ(recorded.texts.size(), 2U) << "every column is reported";
 }
 
 TEST(Cycle, RejectsAColumnOfAnotherType) {

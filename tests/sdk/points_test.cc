@@ -104,7 +104,7 @@ class Everything : public Plugin {
   }
   std::optional<Signature> SignScore(const Cycle& /*cycle*/) const { return Signature{79, 80}; }
   Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
-    if (token == 0) throw std::runtime_error("no state");
+    if (token == 9) throw std::runtime_error("no state");
     rows.Put(static_cast<uint32_t>(token++));
     const uint32_t more[] = {8, 9};
     rows.Put(more);
@@ -147,11 +147,11 @@ class Points : public ::testing::Test {
     g_behavior = {};
     for (uint32_t i = 0; i < 3; ++i) cpu_[i] = 100 * (i + 1);
     column_ = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
-    block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, nullptr, nullptr};
+    block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, views_, nullptr};
     nodes_ = {sizeof(nodes_), 1, 3, &block_, [](const berth_nodes* self, uint32_t) noexcept {
                 return static_cast<const berth_block*>(self->impl);
               }};
-    cycle_.state = CopiedState{{1}};
+    cycle_.state.Emplace().rows = {1};
   }
   const std::string& Last() { return g_behavior.calls.back(); }
   berth_code PreBind() {
@@ -166,6 +166,8 @@ class Points : public ::testing::Test {
   testing::RecordedCompletion completion_;
   int64_t cpu_[3];
   uint32_t rows_[3] = {10, 11, 12};
+  berth_node node_ = {};
+  const berth_node* views_[3] = {&node_, &node_, &node_};
   berth_column column_ = {};
   berth_block block_ = {};
   berth_nodes nodes_ = {};
@@ -231,14 +233,14 @@ TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
   alignas(Slot) unsigned char second[sizeof(Slot)];
   slot.construct(first);
   auto& state = *reinterpret_cast<Slot*>(first);
-  EXPECT_FALSE(state.has_value()) << "no method has emplaced it";
+  EXPECT_FALSE(state.state.has_value()) << "no method has emplaced it";
   EXPECT_EQ(slot.clone(second, first), BERTH_SUCCESS);
-  EXPECT_FALSE(reinterpret_cast<Slot*>(second)->has_value());
+  EXPECT_FALSE(reinterpret_cast<Slot*>(second)->state.has_value());
   slot.destroy(second);
-  state.emplace().rows = {1, 2};
+  state.Emplace().rows = {1, 2};
   EXPECT_EQ(slot.clone(second, first), BERTH_SUCCESS);
-  state->rows.push_back(3);
-  EXPECT_EQ((*reinterpret_cast<Slot*>(second))->rows, (std::vector<int>{1, 2}));
+  state.state->rows.push_back(3);
+  EXPECT_EQ(reinterpret_cast<Slot*>(second)->state->rows, (std::vector<int>{1, 2}));
   slot.destroy(first);
   slot.destroy(second);
 }
@@ -301,7 +303,7 @@ TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
   g_behavior.answer = {};
   EXPECT_EQ(point->add_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 2, nullptr),
             BERTH_SUCCESS);
-  EXPECT_EQ(cycle_.state->rows, (std::vector<int>{9, 12})) << "PreFilter replaces the state";
+  EXPECT_EQ(cycle_.state.state->rows, (std::vector<int>{9, 12})) << "PreFilter replaces the state";
   EXPECT_EQ(point->remove_pod(plugin_.self(), &cycle_.cycle, &cycle_.pod, &block_, 1, nullptr),
             BERTH_SUCCESS);
   EXPECT_EQ(Last(), "RemovePod 11");
@@ -355,7 +357,7 @@ TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
             uint32_t{BERTH_STALE_ROWS});
   EXPECT_EQ(token, 5U);
   EXPECT_EQ(rows, (std::vector<uint32_t>{4, 8, 9}));
-  token = 0;
+  token = 9;
   EXPECT_EQ(score->changed(plugin_.self(), &cycle_.cycle, &token, put, &rows),
             uint32_t{BERTH_STALE_ALL})
       << "after an exception every answer may have changed";
@@ -372,6 +374,7 @@ TEST_F(Points, ChangedReportsEverythingAfterAFault) {
   EXPECT_EQ(plugin_.Point<berth_score>(BERTH_POINT_SCORE)
                 ->dependence->changed(plugin_.self(), &cycle_.cycle, &token, put, nullptr),
             uint32_t{BERTH_STALE_ALL});
+  EXPECT_EQ(token, 0U);
 }
 
 TEST_F(Points, ScoreAndNormalize) {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -141,6 +142,50 @@ TEST_F(HostTest, MetricsRequireTheirLabels) {
   EXPECT_EQ(small_.observed.size(), 2U);
 }
 
+// Values and selectors are released when they are replaced, not when the source of the move is
+// destroyed.
+template <class Owned, class T>
+void CheckOwned(testing::SmallHost& small) {
+  internal::Fault fault;
+  const T objects[2] = {};
+  using Released = std::vector<const void*>;
+  small.released_values.clear();
+  Owned kept;
+  EXPECT_FALSE(kept);
+  EXPECT_FALSE(kept.ok());
+  EXPECT_EQ(kept.status().code(), BERTH_NOT_FOUND);
+  {
+    const internal::Services services(small.abi(), &fault);
+    Owned first(services, &objects[0], Status());
+    Owned second(services, &objects[1], Status());
+    EXPECT_TRUE(first);
+    first = std::move(second);
+    EXPECT_EQ(small.released_values, (Released{&objects[0]})) << "when it is replaced";
+    EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): a moved object is empty.
+    kept = std::move(first);
+    Owned& self = kept;
+    kept = std::move(self);
+    EXPECT_TRUE(kept);
+    const Owned invalid(services, nullptr, Status(BERTH_BAD_ARGUMENT));
+    EXPECT_FALSE(invalid);
+    EXPECT_EQ(invalid.status().code(), BERTH_BAD_ARGUMENT);
+  }
+  EXPECT_EQ(small.released_values.size(), 1U);
+  // The instance has ended; the host still exists.
+  kept = Owned();
+  EXPECT_EQ(small.released_values, (Released{&objects[0], &objects[1]}));
+}
+
+TEST_F(HostTest, ValuesAndSelectorsAreReleasedOnce) {
+  CheckOwned<ParsedValue, berth_value>(small_);
+  CheckOwned<Selector, berth_selector>(small_);
+  CheckOwned<NodeSelector, berth_node_selector>(small_);
+  EXPECT_TRUE(ParsedValue().value().absent());
+  EXPECT_EQ(Selector().get(), nullptr);
+  EXPECT_FALSE(Selector().Matches(Labels()));
+  EXPECT_FALSE(NodeSelector().Matches(berth_node{}));
+}
+
 class ObjectsTest : public HostTest {
  protected:
   ObjectsTest() {
@@ -193,7 +238,9 @@ TEST_F(ObjectsTest, AreRetainedUntilTheLastReference) {
     EXPECT_EQ(other.get(), &objects_[0]);
     EXPECT_EQ(small_.retained.size(), 1U);
     EXPECT_TRUE(small_.retained.contains({BERTH_KIND_OBJECT, &objects_[0]}));
-    other = host_.Retain(objects_[1]);
+    Ref<berth_object> next = host_.Retain(objects_[1]);
+    other = std::move(next);
+    EXPECT_FALSE(small_.retained.contains({BERTH_KIND_OBJECT, &objects_[0]})) << "replaced";
     ref = std::move(other);
     EXPECT_FALSE(Ref<berth_object>());
   }
@@ -281,6 +328,79 @@ TEST_F(HostTest, PostedFunctionsRunOnceWithTheCodeIfTheyTakeIt) {
   EXPECT_TRUE(host_.timers().Post([] { throw std::runtime_error("lost"); }).ok());
   small_.posted.back().first(small_.posted.back().second, BERTH_SUCCESS);
   EXPECT_EQ(fault_.text(), "a posted function: lost");
+}
+
+// The host may call the function on the scheduling thread before the call of post returns.
+TEST_F(HostTest, APostedFunctionMayRunBeforePostReturns) {
+  small_.runs_posts_at_once = true;
+  const auto token = std::make_shared<int>(0);
+  EXPECT_TRUE(host_.timers().Post([token] { ++*token; }).ok());
+  EXPECT_EQ(*token, 1);
+  EXPECT_EQ(token.use_count(), 1) << "the function is freed";
+}
+
+TEST_F(HostTest, FunctionsThatTheHostRefusesAreFreed) {
+  const auto token = std::make_shared<int>(0);
+  small_.post_code = BERTH_CONFLICT;
+  EXPECT_EQ(host_.timers().Post([token] {}).code(), BERTH_CONFLICT);
+  EXPECT_EQ(token.use_count(), 1);
+  small_.api_code = BERTH_BAD_ARGUMENT;
+  EXPECT_EQ(host_.api().Request({.path = "/x"}, [token](const ApiResult&) {}).code(),
+            BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+// Posts and sends a request in its constructor, which may then fail.
+class Poster : public Plugin {
+ public:
+  static constexpr std::string_view kName = "acme.Poster";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Posts.";
+
+  static inline std::shared_ptr<int> token;  // What its functions hold.
+  static inline bool fails = false;
+
+  explicit Poster(const Host& host) : host_(host) {
+    static_cast<void>(host.timers().Post([held = token](berth_code) { ++*held; }));
+    static_cast<void>(host.timers().Post([held = token, again = Again{host}] { ++*held; }));
+    static_cast<void>(
+        host.api().Request({.path = "/x"}, [held = token](const ApiResult&) { ++*held; }));
+    if (fails) throw Error("no device");
+  }
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const { return kPass; }
+
+ private:
+  // Posts a function when it is destroyed.
+  struct Again {
+    explicit Again(const Host& host) : to(host) {}
+    Again(Again&& other) noexcept : to(other.to), armed(std::exchange(other.armed, false)) {}
+    ~Again() {
+      if (armed) static_cast<void>(to.timers().Post([held = token] { ++*held; }));
+    }
+    Host to;
+    bool armed = true;
+  };
+
+  Host host_;
+};
+
+// When create() fails, the host calls nothing of the instance.
+TEST(Pending, AFailedCreateFreesWhatItPosted) {
+  for (const bool fails : {false, true}) {
+    SCOPED_TRACE(fails ? "fails" : "succeeds, and the host drops what is pending");
+    Poster::token = std::make_shared<int>(0);
+    Poster::fails = fails;
+    testing::SmallHost host;
+    {
+      const testing::SmallInstance plugin(kEntryOf<Poster>, host);
+      EXPECT_EQ(plugin.code, fails ? BERTH_ERROR : BERTH_SUCCESS);
+      EXPECT_EQ(Poster::token.use_count(), fails ? 1 : 4);
+    }
+    EXPECT_EQ(Poster::token.use_count(), 1);
+    EXPECT_EQ(*Poster::token, 0) << "nothing was called";
+    EXPECT_EQ(host.posted.size(), 3U);
+    Poster::token.reset();
+  }
 }
 
 TEST_F(HostTest, RandomNumbersBelongToTheCycle) {

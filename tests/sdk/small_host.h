@@ -99,6 +99,8 @@ class SmallHost {
   berth_code series_code = BERTH_SUCCESS;
   std::vector<std::pair<void (*)(void* to, berth_code code) noexcept, void*>> posted;
   berth_code post_code = BERTH_SUCCESS;
+  bool runs_posts_at_once = false;           // before post returns
+  std::vector<const void*> released_values;  // and selectors
   uint64_t randoms = 0;
 
  private:
@@ -197,6 +199,7 @@ inline berth_code Post(const berth_host* host, void (*run)(void* to, berth_code 
                        void* to) noexcept {
   if (Of(host).post_code != BERTH_SUCCESS) return Of(host).post_code;
   Of(host).posted.emplace_back(run, to);
+  if (Of(host).runs_posts_at_once) run(to, BERTH_SUCCESS);
   return BERTH_SUCCESS;
 }
 inline uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
@@ -262,6 +265,10 @@ inline berth_code SeriesOf(const berth_host* host, uint32_t metric, const berth_
   *series = 10 + metric;
   return Of(host).series_code;
 }
+template <class T>
+inline void ReleaseOwned(const berth_host* host, const T* owned) noexcept {
+  Of(host).released_values.push_back(owned);
+}
 inline void Observe(const berth_host* host, uint64_t series, double value) noexcept {
   Of(host).observed.emplace_back(series, value);
 }
@@ -287,6 +294,19 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
                                         &small::IsServed,  &small::WatchObjects};
   static const berth_metrics metrics = {sizeof(metrics), 0, &small::DefineMetric, &small::SeriesOf,
                                         &small::Observe};
+  static const berth_values values = [] {
+    berth_values table = {};
+    table.struct_size = sizeof(table);
+    table.release = &small::ReleaseOwned<berth_value>;
+    return table;
+  }();
+  static const berth_selectors selectors = [] {
+    berth_selectors table = {};
+    table.struct_size = sizeof(table);
+    table.release = &small::ReleaseOwned<berth_selector>;
+    table.release_node = &small::ReleaseOwned<berth_node_selector>;
+    return table;
+  }();
   static thread_local berth_log log = {};
   SmallHost& self = Of(host);
   log = {sizeof(log), 0, &self.level, &small::Log};
@@ -295,7 +315,8 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
       {BERTH_SERVICE_COLUMNS, &columns}, {BERTH_SERVICE_COMPLETION, &completion},
       {BERTH_SERVICE_API, &api},         {BERTH_SERVICE_TIMER, &timer},
       {BERTH_SERVICE_OBJECTS, &objects}, {BERTH_SERVICE_METRICS, &metrics},
-      {BERTH_SERVICE_REFS, &refs},       {BERTH_SERVICE_RANDOM, &random}};
+      {BERTH_SERVICE_REFS, &refs},       {BERTH_SERVICE_RANDOM, &random},
+      {BERTH_SERVICE_VALUES, &values},   {BERTH_SERVICE_SELECTORS, &selectors}};
   const auto& missing = self.missing_services;
   if (std::find(missing.begin(), missing.end(), id) != missing.end()) return BERTH_UNSUPPORTED;
   for (const auto& [name, found] : served) {
@@ -346,6 +367,7 @@ struct SmallCycle {
     pod.request = &request;
     pod.affinity = &affinity;
     cycle = {sizeof(cycle), 0, 1, &pod, slots, &cancel, 0, nullptr};
+    state.Emplace();
     binding = {
         sizeof(binding), 0,       &pod, Str(std::string_view("a")), Str(std::string_view("uid-a")),
         slots,           &cancel, 0};
@@ -355,7 +377,7 @@ struct SmallCycle {
   berth_resources request = {};
   berth_affinity affinity = {};
   berth_pod pod = {};
-  ::berth::internal::StateSlot<State> state = State{};
+  ::berth::internal::StateSlot<State> state;  // has a State
   void* slots[1] = {&state};
   uint32_t cancel = 0;
   berth_cycle cycle = {};

@@ -37,6 +37,7 @@ class TwoStates : public Stateful {
 
   Status PreFilter(Cycle& cycle, const Nodes& /*all*/, PreFilterOut& /*out*/) {
     if (cycle.id() == 2) return Status::Pending(std::to_string(cycle.State<State>().cpu));
+    if (cycle.id() == 3) return Status::Skip();
     cycle.Emplace<State>(int64_t{7}, int64_t{8});
     return Status::Success();
   }
@@ -97,6 +98,52 @@ class OnlyReserve : public Stateful {
   }
   void Unreserve(const Binding& /*binding*/) {}
 };
+
+// How Borrower uses the state of another plugin.
+enum class Use { kOwn, kEmplace, kState, kTryState, kSlotThatIsMissing };
+Use g_use = Use::kOwn;
+
+// Uses a state of another plugin. It has one slot, and OnlyPreScore has one too.
+class Borrower : public Stateful {
+ public:
+  static constexpr std::string_view kName = "acme.Borrower";
+  struct State {
+    int64_t cpu = 3;
+  };
+
+  Status PreFilter(Cycle& cycle, const Nodes& /*all*/, PreFilterOut& /*out*/) {
+    cycle.Emplace<State>();
+    if (g_use == Use::kEmplace) cycle.Emplace<OnlyPreScore::State>();
+    return Status::Success();
+  }
+  Verdict Filter(const Cycle& cycle, const NodeRow<Columns>& /*node*/) const {
+    if (g_use == Use::kSlotThatIsMissing)
+      return Rejected(cycle.State<LargestState>().values.size());
+    if (g_use == Use::kState) return Rejected(cycle.State<OnlyPreScore::State>().score);
+    return Rejected(cycle.State<State>().cpu);
+  }
+  Status PreBindPreFlight(const Binding& binding) {
+    const auto* const state = binding.TryState<State>();
+    if (g_use != Use::kTryState) return Status::Error(state == nullptr ? "none" : "own");
+    return Status::Error(binding.TryState<OnlyPreScore::State>() == nullptr ? "none" : "other");
+  }
+  Status PreBind(const Binding& /*binding*/) { return Status::Success(); }
+
+ private:
+  template <class T>
+  static Verdict Rejected(T value) {
+    return UnschedulableIf(value != 0, 0);
+  }
+};
+
+std::string NotPrepared(const std::string& method, const std::string& state,
+                        const std::string& at) {
+  return method + " requires the " + state +
+         " of the plugin, which no method has emplaced in this cycle: " + at +
+         " was not called (the profile must run the plugin at " + at +
+         (at == "PreScore" ? ", and two or more nodes must be feasible" : "") +
+         "), or it did not call Emplace";
+}
 
 // A cycle with the slots of a plugin.
 template <class P>
@@ -178,7 +225,7 @@ TEST_F(TwoStatesTest, EachStateHasASlotOfItsOwn) {
   EXPECT_EQ(Filter(), BERTH_SUCCESS);
   EXPECT_EQ(code_, BERTH_SUCCESS);
   EXPECT_EQ(Score(), BERTH_ERROR) << "PreFilter emplaces only the State";
-  EXPECT_EQ(Text(), "PreScore has not run, but Score requires it: enable the plugin at PreScore");
+  EXPECT_EQ(Text(), NotPrepared("Score", "ScoreState", "PreScore"));
   EXPECT_EQ(PreScore(), BERTH_SUCCESS);
   EXPECT_EQ(Score(), BERTH_SUCCESS);
   EXPECT_EQ(score_, 9);
@@ -186,8 +233,7 @@ TEST_F(TwoStatesTest, EachStateHasASlotOfItsOwn) {
 
 TEST_F(TwoStatesTest, AnErrorNamesThePointThatPreparesTheState) {
   EXPECT_EQ(Filter(), BERTH_ERROR);
-  EXPECT_EQ(Text(),
-            "PreFilter has not run, but Filter requires it: enable the plugin at PreFilter");
+  EXPECT_EQ(Text(), NotPrepared("Filter", "State", "PreFilter"));
   EXPECT_EQ(PreScore(), BERTH_SUCCESS);
   EXPECT_EQ(Filter(), BERTH_ERROR) << "PreScore emplaces only the ScoreState";
   berth_scores scores = {};
@@ -198,15 +244,24 @@ TEST_F(TwoStatesTest, AnErrorNamesThePointThatPreparesTheState) {
   int64_t value = 0;
   scores = {sizeof(scores), 1, nullptr, &value};
   EXPECT_EQ(score->normalize(plugin_.self(), &cycle_.cycle, &scores, recorded_.abi()), BERTH_ERROR);
-  EXPECT_EQ(Text(),
-            "PreFilter has not run, but NormalizeScore requires it: enable the plugin at "
-            "PreFilter");
+  EXPECT_EQ(Text(), NotPrepared("NormalizeScore", "State", "PreFilter"));
 }
 
 TEST_F(TwoStatesTest, AMethodThatShouldHaveEmplacedTheStateIsNamed) {
   cycle_.cycle.id = 2;
   EXPECT_EQ(PreFilter(), BERTH_ERROR);
-  EXPECT_EQ(Text(), "PreFilter uses the state of the plugin, but no method has emplaced it");
+  EXPECT_EQ(
+      Text(),
+      "PreFilter requires the State of the plugin, which no method has emplaced in this cycle: "
+      "call Emplace first");
+}
+
+TEST_F(TwoStatesTest, AnErrorIsTrueWhenPreFilterRanWithoutEmplace) {
+  cycle_.cycle.id = 3;
+  EXPECT_EQ(PreFilter(), BERTH_SKIP);
+  const auto* pre_bind = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
+  EXPECT_EQ(pre_bind->pre_flight(plugin_.self(), &cycle_.binding, recorded_.abi()), BERTH_ERROR);
+  EXPECT_EQ(Text(), NotPrepared("PreBindPreFlight", "State", "PreFilter"));
 }
 
 TEST_F(TwoStatesTest, EmplaceReplacesTheState) {
@@ -222,9 +277,7 @@ TEST_F(TwoStatesTest, ABindingHasTheStateOfTheCycle) {
   EXPECT_TRUE(host_.faults.empty()) << "TryState returns null without a state";
   const auto* pre_bind = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
   EXPECT_EQ(pre_bind->pre_flight(plugin_.self(), &cycle_.binding, recorded_.abi()), BERTH_ERROR);
-  EXPECT_EQ(Text(),
-            "PreFilter has not run, but PreBindPreFlight requires it: enable the plugin at "
-            "PreFilter");
+  EXPECT_EQ(Text(), NotPrepared("PreBindPreFlight", "State", "PreFilter"));
   EXPECT_EQ(PreFilter(), BERTH_SUCCESS);
   EXPECT_EQ(pre_bind->pre_flight(plugin_.self(), &cycle_.binding, recorded_.abi()), BERTH_ERROR);
   EXPECT_EQ(Text(), "7");
@@ -235,7 +288,7 @@ using OnlyPreScoreTest = StateTest<OnlyPreScore>;
 TEST_F(OnlyPreScoreTest, PreScorePreparesTheState) {
   EXPECT_EQ(plugin_.abi().slots.count, 1U);
   EXPECT_EQ(Score(), BERTH_ERROR);
-  EXPECT_EQ(Text(), "PreScore has not run, but Score requires it: enable the plugin at PreScore");
+  EXPECT_EQ(Text(), NotPrepared("Score", "State", "PreScore"));
   EXPECT_EQ(PreScore(), BERTH_SUCCESS);
   EXPECT_EQ(Score(), BERTH_SUCCESS);
   EXPECT_EQ(score_, 5);
@@ -246,7 +299,49 @@ using OnlyReserveTest = StateTest<OnlyReserve>;
 TEST_F(OnlyReserveTest, AnEmptyStateHasASlotToo) {
   EXPECT_EQ(plugin_.abi().slots.count, 1U);
   EXPECT_EQ(Reserve(), BERTH_ERROR);
-  EXPECT_EQ(Text(), "Reserve uses the state of the plugin, but no method has emplaced it");
+  EXPECT_EQ(Text(),
+            "Reserve requires the State of the plugin, which no method has emplaced in this cycle: "
+            "call Emplace first");
+}
+
+using BorrowerTest = StateTest<Borrower>;
+
+TEST_F(BorrowerTest, TheStateOfAnotherPluginIsAFault) {
+  // The name of a type in an anonymous namespace depends on the compiler.
+  const auto is_fault = [this](const std::string& method, std::string_view state) {
+    const std::string text = Text();
+    EXPECT_TRUE(text.starts_with(method + " uses the state berth::")) << text;
+    EXPECT_NE(text.find(state), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with(", which is neither the State nor the ScoreState of this plugin"))
+        << text;
+  };
+  const auto pre_flight = [this] {
+    return plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND)
+        ->pre_flight(plugin_.self(), &cycle_.binding, recorded_.abi());
+  };
+  g_use = Use::kTryState;
+  EXPECT_EQ(pre_flight(), BERTH_BUG) << "before the plugin's own state is emplaced";
+  g_use = Use::kOwn;
+  EXPECT_EQ(PreFilter(), BERTH_SUCCESS);
+  EXPECT_EQ(Filter(), BERTH_SUCCESS);
+  EXPECT_EQ(code_, BERTH_UNSCHEDULABLE);
+  EXPECT_EQ(pre_flight(), BERTH_ERROR);
+  EXPECT_EQ(Text(), "own");
+  g_use = Use::kState;
+  EXPECT_EQ(Filter(), BERTH_BUG);
+  is_fault("Filter", "OnlyPreScore::State");
+  g_use = Use::kSlotThatIsMissing;
+  EXPECT_EQ(Filter(), BERTH_BUG) << "the second state of TwoStates";
+  is_fault("Filter", "LargestState");
+  g_use = Use::kTryState;
+  EXPECT_EQ(pre_flight(), BERTH_BUG);
+  is_fault("PreBindPreFlight", "OnlyPreScore::State");
+  g_use = Use::kEmplace;
+  EXPECT_EQ(PreFilter(), BERTH_BUG);
+  is_fault("PreFilter", "OnlyPreScore::State");
+  g_use = Use::kOwn;
+  EXPECT_EQ(Filter(), BERTH_SUCCESS) << "the plugin's own state is unchanged";
+  EXPECT_EQ(code_, BERTH_UNSCHEDULABLE);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,16 @@ TEST(Verdict, HasOneBitForEachReason) {
   EXPECT_EQ(UnschedulableIf(false, 2), kPass);
   EXPECT_EQ(UnschedulableIf(true, 2), Unschedulable(2));
   EXPECT_EQ(UnresolvableIf(true, 2), Unresolvable(2));
+}
+
+// Another number must not become another reason.
+TEST(Verdict, HasNoBitForANumberOutsideTheTable) {
+  EXPECT_EQ(Unschedulable(63).reasons, uint64_t{1} << 63);
+  for (const int reason : {-1, 64, 65, 128, std::numeric_limits<int>::min()}) {
+    EXPECT_EQ(Unschedulable(reason).reasons, 0U) << reason;
+    EXPECT_EQ(Unschedulable(reason).code, BERTH_UNSCHEDULABLE);
+    EXPECT_EQ(UnresolvableIf(true, reason).reasons, 0U) << reason;
+  }
 }
 
 TEST(Verdict, CombinesReasonsUnderTheMostSevereCode) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,6 +131,9 @@ TEST_F(SchedulingServicesTest, WhatIfRunsThePluginsFilter) {
       std::vector<uint8_t> codes(3, 77);
       const uint32_t selected[] = {1};
       EXPECT_TRUE(question.RunFilters(selected, codes).ok());
+      EXPECT_EQ(question.RunFilters(std::span(codes).first(2)).code(), BERTH_BAD_ARGUMENT);
+      EXPECT_THAT(question.RunFilters(selected, std::span(codes).first(2)).reasons(),
+                  ElementsAre("RunFilters expects a code for each of the 3 rows, but found 2"));
       EXPECT_THAT(codes, ElementsAre(77, 2, 77));
       EXPECT_EQ(question.RemovePod(2, PodOn(all, 1, 1)).code(), BERTH_ERROR) << "it is on another";
     }

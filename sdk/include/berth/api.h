@@ -4,7 +4,6 @@
 #define BERTH_API_H_
 
 #include <chrono>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -110,10 +109,9 @@ class Api {
   template <class F, class Call>
   Status Send(F answer, Call&& call) const {
     using Answer = internal::OnceCall<F>;
-    auto kept = std::make_unique<Answer>(*services_, std::move(answer));
-    const Status status(call(&Answer::Answer, kept.get()));
-    if (status.ok()) static_cast<void>(kept.release());
-    return status;
+    static_cast<void>(*services_->api);  // Throws if the host does not serve it.
+    return Answer::Pass(*services_, std::move(answer),
+                        [&](void* to) { return call(&Answer::Answer, to); });
   }
 
   const internal::Services* services_;

@@ -3,11 +3,9 @@
 #ifndef BERTH_CYCLE_H_
 #define BERTH_CYCLE_H_
 
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include <berth/abi.h>
+#include <berth/internal/fail.h>
 #include <berth/internal/guard.h>
 #include <berth/internal/services.h>
 #include <berth/nodes.h>
@@ -25,9 +24,13 @@
 namespace berth {
 namespace internal {
 
-// Distinguishes the plugin's State from other types, in builds with assertions.
+// The addresses of the elements identify the type of a state, and whether its slot has a state.
 template <class T>
-inline constexpr char kTypeTag = 0;
+inline constexpr char kStateTags[2] = {};
+template <class T>
+inline constexpr const char* kEmptyTag = &kStateTags<T>[0];
+template <class T>
+inline constexpr const char* kFullTag = &kStateTags<T>[1];
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -54,13 +57,36 @@ struct DefineState {
 struct NoState {};
 struct NoScoreState {};
 
+// The beginning of every slot. One comparison of the tag tests both the type of the state and
+// whether there is a state, so that the test of the type costs nothing for each node.
+struct SlotHead {
+  const char* tag;  // kEmptyTag<T> or kFullTag<T>; null: the plugin has no such slot.
+};
+inline constexpr SlotHead kNoSlot = {nullptr};
+
 // The content of a slot: the state, or nothing before Emplace.
 template <class T>
-using StateSlot = std::optional<T>;
+struct StateSlot : SlotHead {
+  StateSlot() : SlotHead{kEmptyTag<T>} {}
+
+  template <class... Args>
+  T& Emplace(Args&&... args) {
+    tag = kEmptyTag<T>;
+    if constexpr (std::is_constructible_v<T, Args...>) {
+      state.emplace(std::forward<Args>(args)...);
+    } else {
+      state.emplace(T{std::forward<Args>(args)...});
+    }
+    tag = kFullTag<T>;
+    return *state;
+  }
+
+  std::optional<T> state;
+};
 
 // A state of a plugin, for the messages about it.
 struct StateFacts {
-  const char* tag;          // &kTypeTag<State>
+  const char* name;         // "State" or "ScoreState".
   const char* prepared_at;  // "PreFilter": the point that emplaces the state; null: none known.
 };
 
@@ -68,47 +94,76 @@ struct StateFacts {
 struct States {
   const StateFacts* facts;  // By slot.
   const char* method;       // The method that is being called: "Filter".
+  // By slot: StateSlot<T>, or kNoSlot, which is never written.
+  void* slots[2] = {const_cast<SlotHead*>(&kNoSlot), const_cast<SlotHead*>(&kNoSlot)};
 };
 
-// Throws the error of a method that uses a state that no method has emplaced. Without exceptions it
-// ends the process.
-[[noreturn, gnu::cold, gnu::noinline]] inline void ThrowNoState(const States& states,
-                                                                uint32_t slot) {
-  const char* const at = states.facts[slot].prepared_at;
-#if defined(__cpp_exceptions)
-  const std::string method = states.method;
-  if (at == nullptr || method == at) {
-    throw Error(method + " uses the state of the plugin, but no method has emplaced it");
+// Returns the name of type T.
+template <class T>
+constexpr std::string_view TypeName() {
+  constexpr std::string_view kStart = "T = ";
+  const std::string_view text = __PRETTY_FUNCTION__;  // "... [with T = Name; ...]" or "[T = Name]"
+  const std::size_t begin = text.find(kStart) + kStart.size();
+  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
+
+// Throws the error of a method that uses the state of another plugin. The linker finds only types
+// that are the state of no plugin in the library.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailForeignState(const States& states,
+                                                                    std::string_view type) {
+  FailBug(std::string(states.method)
+              .append(" uses the state ")
+              .append(type)
+              .append(", which is neither the State nor the ScoreState of this plugin"));
+}
+
+// Throws the error of a method that uses a state that no method has emplaced.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailNoState(const States& states,
+                                                               uint32_t slot) {
+  const StateFacts& facts = states.facts[slot];
+  const std::string_view method = states.method;
+  std::string text(method);
+  text.append(" requires the ").append(facts.name);
+  text.append(" of the plugin, which no method has emplaced in this cycle: ");
+  if (facts.prepared_at == nullptr || method == facts.prepared_at) {
+    Fail(text + "call Emplace first");
   }
-  const std::string before = at;
-  throw Error(before + " has not run, but " + method + " requires it: enable the plugin at " +
-              before);
-#else
-  (void)at;
-  std::abort();
-#endif
+  const std::string_view at = facts.prepared_at;
+  text.append(at).append(" was not called (the profile must run the plugin at ").append(at);
+  if (at == "PreScore") text.append(", and two or more nodes must be feasible");
+  Fail(text.append("), or it did not call Emplace"));
 }
 
-// Returns the slot of state T among `slots`.
+// Returns the slot of state T.
 template <class T>
-StateSlot<T>& SlotOf(void* const* slots, [[maybe_unused]] const States& states) {
-  const uint32_t slot = StateMustBeTheStateOfAPlugin(StateTag<T>());
-  assert(states.facts[slot].tag == &kTypeTag<T>);
-  return *static_cast<StateSlot<T>*>(slots[slot]);
-}
-
-template <class T>
-T& StateIn(void* const* slots, const States& states) {
-  StateSlot<T>& slot = SlotOf<T>(slots, states);
-  if (!slot.has_value()) [[unlikely]]
-    ThrowNoState(states, StateMustBeTheStateOfAPlugin(StateTag<T>()));
-  return *slot;
+StateSlot<T>& SlotOf(const States& states) {
+  auto* const head =
+      static_cast<SlotHead*>(states.slots[StateMustBeTheStateOfAPlugin(StateTag<T>())]);
+  if (head->tag != kFullTag<T> && head->tag != kEmptyTag<T>) [[unlikely]]
+    FailForeignState(states, TypeName<T>());
+  return *static_cast<StateSlot<T>*>(head);
 }
 
 template <class T>
-T* TryStateIn(void* const* slots, const States& states) {
-  StateSlot<T>& slot = SlotOf<T>(slots, states);
-  return slot.has_value() ? &*slot : nullptr;
+T* TryStateIn(const States& states) {
+  StateSlot<T>& slot = SlotOf<T>(states);
+  return slot.tag == kFullTag<T> ? &*slot.state : nullptr;
+}
+
+// Throws the error of a method that uses a state of type T although there is none.
+template <class T>
+[[noreturn, gnu::cold, gnu::noinline]] void FailState(const States& states) {
+  static_cast<void>(SlotOf<T>(states));
+  FailNoState(states, StateMustBeTheStateOfAPlugin(StateTag<T>()));
+}
+
+template <class T>
+T& StateIn(const States& states) {
+  auto* const head =
+      static_cast<SlotHead*>(states.slots[StateMustBeTheStateOfAPlugin(StateTag<T>())]);
+  if (head->tag != kFullTag<T>) [[unlikely]]
+    FailState<T>(states);
+  return *static_cast<StateSlot<T>*>(head)->state;
 }
 
 // Returns the type of a column in the catalogue, or 0 for a name that is not in the catalogue.
@@ -163,50 +218,49 @@ class Cycle {
 
   // The plugin's state in this cycle, which lives until the pod has left the binding cycle. T is
   // the plugin's State or ScoreState. A type that is the state of no plugin in the library fails to
-  // link.
+  // link; with the state of another plugin in the library, the methods below throw a
+  // std::logic_error, so that the current method returns BERTH_BUG.
 
   // Constructs the state from `args`, in place of the previous one if there is one, and returns it.
   // Called: from PreFilter, PreScore, or any other method that receives a Cycle&.
   template <class T, class... Args>
   T& Emplace(Args&&... args) {
-    internal::StateSlot<T>& slot = internal::SlotOf<T>(cycle_->slots, states_);
-    if constexpr (std::is_constructible_v<T, Args...>) {
-      return slot.emplace(std::forward<Args>(args)...);
-    } else {
-      return slot.emplace(T{std::forward<Args>(args)...});
-    }
+    return internal::SlotOf<T>(states_).Emplace(std::forward<Args>(args)...);
   }
   // Returns the state.
   // Errors: throws an Error if no method has emplaced the state in this cycle, so that the current
-  //         method returns BERTH_ERROR: "PreFilter has not run, but Filter requires it: enable the
-  //         plugin at PreFilter".
+  //         method returns BERTH_ERROR. Its text names the method, the state, and the point that
+  //         was not called or did not call Emplace.
   template <class T>
   T& State() {
-    return internal::StateIn<T>(cycle_->slots, states_);
+    return internal::StateIn<T>(states_);
   }
   template <class T>
   const T& State() const {
-    return internal::StateIn<T>(cycle_->slots, states_);
+    return internal::StateIn<T>(states_);
   }
   // Returns the state, or null if no method has emplaced it in this cycle.
   template <class T>
   T* TryState() {
-    return internal::TryStateIn<T>(cycle_->slots, states_);
+    return internal::TryStateIn<T>(states_);
   }
   template <class T>
   const T* TryState() const {
-    return internal::TryStateIn<T>(cycle_->slots, states_);
+    return internal::TryStateIn<T>(states_);
   }
 
   // Binds a column whose name depends on the pod: Bind<int64_t>("req:example.com/gpu"). The same
-  // name returns the same column. Call it from PreFilter and PreScore only.
+  // name returns the same column.
+  // Called: from PreFilter and PreScore only.
   // Errors: if the host has no such column, or one of another type, the current method returns
-  //         BERTH_ERROR, whatever status it returns itself.
+  //         BERTH_ERROR, whatever status it returns itself. In another method than PreFilter and
+  //         PreScore, Bind throws an exception, and the method returns BERTH_BUG even if it catches
+  //         the exception, or is built without exceptions.
   template <class T>
   ColumnRef<T> Bind(std::string_view name) {
     const ColumnRef<T> column = TryBind<T>(name);
-    if (!column) {
-      failed_ = true;
+    if (!column && failure_ != BERTH_BUG) {
+      failure_ = BERTH_ERROR;
       internal::AddReason(status_,
                           "the host has no column \"" + std::string(name) + "\" of this type");
     }
@@ -214,8 +268,10 @@ class Cycle {
   }
   // Binds a column that the plugin does not require. Returns an unbound reference if the host has
   // no such column.
+  // Called: from PreFilter and PreScore only; otherwise as Bind.
   template <class T>
   ColumnRef<T> TryBind(std::string_view name) {
+    if (!MayBind()) return FailBind(name), ColumnRef<T>();
     uint32_t index = 0;
     if (!internal::MayHold<T>(internal::CatalogueType(name)) || services_->columns == nullptr ||
         services_->columns->bind(services_->host, cycle_, Str(name), &index) != BERTH_SUCCESS) {
@@ -225,15 +281,43 @@ class Cycle {
   }
 
   // True after a call of Bind failed.
-  bool failed() const { return failed_; }
+  bool failed() const { return failure_ != BERTH_SUCCESS; }
+  // For the SDK: returns the code of the current method after a call of Bind failed, or Success if
+  // none failed.
+  berth_code failure() const { return failure_; }
 
  private:
+  bool MayBind() const {
+    const std::string_view method = states_.method;
+    return method == "PreFilter" || method == "PreScore";
+  }
+  // Reports a call of Bind in a wrong method. The flag is set too, because the method may catch the
+  // exception.
+  [[gnu::cold, gnu::noinline]] void FailBind(std::string_view name) {
+    failure_ = BERTH_BUG;
+    const std::string text = std::string(states_.method) + " binds the column \"" +
+                             std::string(name) + "\", which only PreFilter and PreScore may do";
+    internal::AddReason(status_, text);
+#if defined(__cpp_exceptions)
+    throw internal::ReportedFault(text);
+#endif
+  }
+
   const berth_cycle* cycle_;
   const internal::Services* services_;
   berth_status* status_;
   internal::States states_;
-  bool failed_ = false;
+  berth_code failure_ = BERTH_SUCCESS;
 };
+
+namespace internal {
+
+// Returns the code and reasons of a method that received `cycle`, or the code of a failed Bind.
+inline berth_code Answer(const Cycle& cycle, const Status& answer, berth_status* status) {
+  return cycle.failed() ? cycle.failure() : Answer(answer, status);
+}
+
+}  // namespace internal
 
 // The node that was chosen for the pod. The pod is already assumed on the node: the columns and the
 // pods of the node include it.
@@ -284,13 +368,13 @@ class Binding {
   // Errors: throws an Error if no method has emplaced the state in the cycle.
   template <class T>
   T& State() const {
-    return internal::StateIn<T>(binding_->slots, states_);
+    return internal::StateIn<T>(states_);
   }
   // Returns the state, or null if no method has emplaced it in the cycle. Use it in Unreserve,
   // which is also called for a plugin whose Reserve did not run.
   template <class T>
   T* TryState() const {
-    return internal::TryStateIn<T>(binding_->slots, states_);
+    return internal::TryStateIn<T>(states_);
   }
 
  private:

@@ -19,8 +19,11 @@
 //   std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const;
 //   // With kOther: reports which results for the pod of this cycle may differ from the results in
 //   // the state that `token` names, apart from rows that changed themselves where kNode or
-//   // kNodePods declares it. The token is the plugin's own; replace it by the token of the state
-//   // now. 0: there are no such results yet. ScoreChanged does the same for Score.
+//   // kNodePods declares it. The token is the plugin's own, but never 0: for example the number
+//   // of the last change that it applied, counted from 1. Replace it by the token of the state
+//   // now. If the token is 0 after the call, the results of this cycle are not reused. If it is 0
+//   // before the call, there are no results to reuse: the method is called for the token alone,
+//   // and its result is ignored. ScoreChanged does the same for Score.
 //   // Called:    after SignFilter, with pods that are equal in the named parts and the signature.
 //   // Threading: [cycle].
 //   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
@@ -32,6 +35,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <berth/abi.h>
 #include <berth/cycle.h>
@@ -43,7 +47,6 @@ BERTH_INTERNAL_DETECT(FilterDependence);
 BERTH_INTERNAL_DETECT(ScoreDependence);
 BERTH_INTERNAL_DETECT(kFilterDependence);
 BERTH_INTERNAL_DETECT(kScoreDependence);
-BERTH_INTERNAL_DETECT(Sign);
 BERTH_INTERNAL_DETECT(SignFilter);
 BERTH_INTERNAL_DETECT(SignScore);
 BERTH_INTERNAL_DETECT(FilterChanged);
@@ -134,8 +137,6 @@ constexpr void CheckDependenceMethods() {
 
 template <class P>
 constexpr void CheckDependence() {
-  static_assert(!kHasSign<P>,
-                "Sign is not a method of a plugin; implement SignFilter, SignScore or both");
   CheckDependenceMethods<P>();
   static_assert(!kHasFilterDependence<P> || FilterDependenceMethod<P>,
                 "FilterDependence has the wrong signature; expected\n"
@@ -203,30 +204,37 @@ struct DependenceCalls {
                 [](const P& plugin, const Cycle& c) { return plugin.SignScore(c); });
   }
 
+  // The token stays 0, so that nothing is reused, unless the method returns.
   template <class Method>
-  static uint32_t AskChanged(void* self, const berth_cycle* cycle, const char* name,
-                             Method method) noexcept {
+  static uint32_t AskChanged(void* self, const berth_cycle* cycle, uint64_t* token,
+                             const char* name, Method method) noexcept {
     const I& instance = *static_cast<const I*>(self);
+    const uint64_t before = std::exchange(*token, 0);
     // An index that missed a change cannot tell which results are still right.
     if (instance.fault.set()) return BERTH_STALE_ALL;
     Stale changed = Stale::kAll;
-    GuardHint(instance.services, name,
-              [&] { changed = method(instance.plugin(), instance.Wrap(*cycle, nullptr, name)); });
-    return static_cast<uint32_t>(changed);
+    GuardHint(instance.services, name, [&] {
+      uint64_t now = before;
+      changed = method(instance.plugin(), instance.Wrap(*cycle, nullptr, name), now);
+      *token = now;
+    });
+    return before == 0 ? uint32_t{BERTH_STALE_ALL} : static_cast<uint32_t>(changed);
   }
   static uint32_t FilterChanged(void* self, const berth_cycle* cycle, uint64_t* token,
                                 berth_put_rows put_rows, void* to) noexcept {
     RowSink rows(put_rows, to);
-    return AskChanged(self, cycle, "FilterChanged", [&](const P& plugin, const Cycle& c) {
-      return plugin.FilterChanged(c, *token, rows);
-    });
+    return AskChanged(self, cycle, token, "FilterChanged",
+                      [&](const P& plugin, const Cycle& c, uint64_t& now) {
+                        return plugin.FilterChanged(c, now, rows);
+                      });
   }
   static uint32_t ScoreChanged(void* self, const berth_cycle* cycle, uint64_t* token,
                                berth_put_rows put_rows, void* to) noexcept {
     RowSink rows(put_rows, to);
-    return AskChanged(self, cycle, "ScoreChanged", [&](const P& plugin, const Cycle& c) {
-      return plugin.ScoreChanged(c, *token, rows);
-    });
+    return AskChanged(self, cycle, token, "ScoreChanged",
+                      [&](const P& plugin, const Cycle& c, uint64_t& now) {
+                        return plugin.ScoreChanged(c, now, rows);
+                      });
   }
 };
 

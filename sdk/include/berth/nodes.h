@@ -8,15 +8,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <berth/abi.h>
 #include <berth/columns.h>
+#include <berth/internal/fail.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 
 namespace berth {
 
 class Cycle;
+
+namespace internal {
+
+// Throws the error of an index without a node.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailNoNode(const berth_block& block,
+                                                              uint32_t i) {
+  FailBug(
+      "index " + std::to_string(i) + " of a block of " + std::to_string(block.count) + " nodes " +
+      (i < block.count ? "has no node; only a selected index always has one" : "is out of range"));
+}
+
+}  // namespace internal
 
 // A column whose name depends on the pod, bound in PreFilter or PreScore (see Cycle::Bind) and
 // valid until the cycle ends. Keep it in the State. T is int64_t, uint32_t, uint8_t, or berth_array
@@ -49,16 +63,29 @@ class RawBlock {
   // Returns the number of nodes in the block, selected or not. Indices are less than it.
   uint32_t size() const { return block_->count; }
   uint32_t selected_count() const { return block_->n_selected; }
-  NodeView View(uint32_t i) const { return *block_->nodes[i]; }
+  // Returns whether there is a node at index i. A selected index always has a node; another one, or
+  // one that is out of range, may have none.
+  bool HasNode(uint32_t i) const { return i < block_->count && block_->nodes[i] != nullptr; }
+  // Return the node, its pods and its row; the row is valid only in [cycle] and [block].
+  // Errors: throw a std::logic_error if HasNode(i) is false.
+  NodeView View(uint32_t i) const {
+    RequireNode(i);
+    return *block_->nodes[i];
+  }
   std::span<const berth_pod* const> Pods(uint32_t i) const {
+    RequireNode(i);
     return {block_->pods[i].data, block_->pods[i].count};
   }
-  // Returns the row of node i, which is valid only in [cycle] and [block].
-  uint32_t Row(uint32_t i) const { return block_->rows[i]; }
+  uint32_t Row(uint32_t i) const {
+    RequireNode(i);
+    return block_->rows[i];
+  }
+  // Returns the value of a column. REQUIRES: HasNode(i). It is not tested in a release build,
+  // because this is called for each node.
   template <class T>
   T Get(ColumnRef<T> ref, uint32_t i) const {
     if (ref.index_ == ColumnRef<T>::kUnbound) return T{};
-    assert(ref.index_ < block_->n_columns);
+    assert(ref.index_ < block_->n_columns && i < block_->count);
     const berth_column& column = block_->columns[ref.index_];
     return *reinterpret_cast<const T*>(static_cast<const char*>(column.data) +
                                        static_cast<uint64_t>(i) * column.stride);
@@ -73,6 +100,12 @@ class RawBlock {
     } else {
       for (uint32_t k = 0; k < count; ++k) each(selected[k]);
     }
+  }
+
+ protected:
+  void RequireNode(uint32_t i) const {
+    if (!HasNode(i)) [[unlikely]]
+      internal::FailNoNode(*block_, i);
   }
 
  private:
@@ -128,9 +161,13 @@ class NodeRow {
   T Get(ColumnRef<T> ref) const {
     return block_.Get(ref, index_);
   }
-  NodeView view() const { return block_.View(index_); }
-  std::span<const berth_pod* const> pods() const { return block_.Pods(index_); }
-  uint32_t row() const { return block_.Row(index_); }
+  // The index of a row has been tested, or is selected, so that there are no more tests here.
+  NodeView view() const { return *block_.abi().nodes[index_]; }
+  std::span<const berth_pod* const> pods() const {
+    const berth_pod_list& pods = block_.abi().pods[index_];
+    return {pods.data, pods.count};
+  }
+  uint32_t row() const { return block_.abi().rows[index_]; }
   // Returns the node's index in the block.
   uint32_t index() const { return index_; }
 
@@ -150,8 +187,12 @@ class Block : public RawBlock {
  public:
   explicit Block(const berth_block& block) : RawBlock(block), columns_(block) {}
 
-  // Returns node i, selected or not.
+  // Returns node i, selected or not. The row holds the addresses of all columns, so that it may
+  // outlive this object. A loop over the selected nodes costs less with ForEach(), which tests no
+  // index, and a loop that reads one column costs less with Column().
+  // Errors: throws a std::logic_error if HasNode(i) is false.
   NodeRow<C> operator[](uint32_t i) const {
+    RequireNode(i);
     NodeRow<C> node(*this, columns_);
     node.index_ = i;
     return node;
@@ -205,9 +246,15 @@ class Nodes {
   uint64_t size() const { return nodes_->n_nodes; }
   uint32_t block_count() const { return nodes_->n_blocks; }
   // Returns a block. Lifetime: until the next call of BlockAt.
+  // Errors: throws a std::logic_error if `index` is block_count() or more.
   template <class C>
   Block<C> BlockAt(uint32_t index) const {
-    return Block<C>(*nodes_->block(nodes_, index));
+    const berth_block* const block = nodes_->block(nodes_, index);
+    if (block == nullptr) [[unlikely]] {
+      internal::FailBug("block " + std::to_string(index) + " of " + std::to_string(block_count()) +
+                        " is out of range");
+    }
+    return Block<C>(*block);
   }
   template <class C, class F>
   void ForEachBlock(F&& each) const {

@@ -60,7 +60,7 @@ struct PermitPoint {
         std::chrono::nanoseconds timeout{0};
         const Status answer = instance.plugin().Permit(wrapped, Target(*target), timeout);
         *timeout_ns = timeout.count();
-        return Answer(answer, status);
+        return Answer(wrapped, answer, status);
       });
     }
   };

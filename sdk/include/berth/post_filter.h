@@ -81,9 +81,9 @@ struct PostFilterPoint {
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "PostFilter");
         PostFilterOut results(*out);
-        return Answer(
-            instance.plugin().PostFilter(wrapped, Nodes(*all), Verdicts(*verdicts), results),
-            status);
+        const Status answer =
+            instance.plugin().PostFilter(wrapped, Nodes(*all), Verdicts(*verdicts), results);
+        return Answer(wrapped, answer, status);
       });
     }
   };

@@ -120,7 +120,7 @@ struct PreFilterPoint {
         Cycle wrapped = instance.Wrap(*cycle, status, "PreFilter");
         PreFilterOut results(*out);
         const Status answer = instance.plugin().PreFilter(wrapped, Nodes(*all), results);
-        return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
+        return Answer(wrapped, answer, status);
       });
     }
     static berth_code AddPod(void* self, const berth_cycle* cycle, const berth_pod* pod,
@@ -130,7 +130,8 @@ struct PreFilterPoint {
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "AddPod");
         const Block<typename P::Columns> nodes(*block);
-        return Answer(instance.plugin().AddPod(wrapped, Pod(*pod), nodes[index]), status);
+        const Status answer = instance.plugin().AddPod(wrapped, Pod(*pod), nodes[index]);
+        return Answer(wrapped, answer, status);
       });
     }
     static berth_code RemovePod(void* self, const berth_cycle* cycle, const berth_pod* pod,
@@ -140,7 +141,8 @@ struct PreFilterPoint {
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "RemovePod");
         const Block<typename P::Columns> nodes(*block);
-        return Answer(instance.plugin().RemovePod(wrapped, Pod(*pod), nodes[index]), status);
+        const Status answer = instance.plugin().RemovePod(wrapped, Pod(*pod), nodes[index]);
+        return Answer(wrapped, answer, status);
       });
     }
   };

@@ -50,7 +50,7 @@ struct PreScorePoint {
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "PreScore");
         const Status answer = instance.plugin().PreScore(wrapped, Nodes(*feasible), Nodes(*all));
-        return wrapped.failed() ? BERTH_ERROR : Answer(answer, status);
+        return Answer(wrapped, answer, status);
       });
     }
   };

@@ -56,7 +56,8 @@ struct ReservePoint {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "Reserve");
-        return Answer(instance.plugin().Reserve(wrapped, Target(*target)), status);
+        const Status answer = instance.plugin().Reserve(wrapped, Target(*target));
+        return Answer(wrapped, answer, status);
       });
     }
     static void Undo(void* self, const berth_binding* binding) noexcept {

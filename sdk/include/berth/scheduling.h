@@ -4,9 +4,9 @@
 #define BERTH_SCHEDULING_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,12 +74,14 @@ enum class WhatIfMode : uint32_t {
 // Lifetime:  no longer than the call of PostFilter.
 class WhatIfQuestion {
  public:
-  WhatIfQuestion(const internal::Services& services, Status status, uint64_t id)
-      : services_(&services), status_(std::move(status)), id_(id) {}
+  // `rows`: the number of rows of the question.
+  WhatIfQuestion(const internal::Services& services, Status status, uint64_t id, std::size_t rows)
+      : services_(&services), status_(std::move(status)), id_(id), rows_(rows) {}
   WhatIfQuestion(WhatIfQuestion&& other) noexcept
       : services_(other.services_),
         status_(std::move(other.status_)),
-        id_(std::exchange(other.id_, 0)) {}
+        id_(std::exchange(other.id_, 0)),
+        rows_(other.rows_) {}
   WhatIfQuestion& operator=(WhatIfQuestion&&) = delete;
   ~WhatIfQuestion() {
     if (id_ != 0) services_->whatif->end(services_->host, id_);
@@ -100,10 +102,12 @@ class WhatIfQuestion {
     return sink.Take(services_->whatif->add_pod(services_->host, id_, i, &pod, sink.abi()));
   }
   // Runs all Filters of the profile on all rows, with nominated pods of equal or higher priority
-  // added, and writes the verdict of row i to codes[i]. REQUIRES: `codes` has one element per row.
-  // Returns: Success with the reasons of the rejections, each once; or an error.
+  // added, and writes the verdict of row i to codes[i].
+  // Returns: Success with the reasons of the rejections, each once; BadArgument if `codes` has
+  //          fewer elements than the question has rows; or another error.
   Status RunFilters(std::span<uint8_t> codes) { return Run(nullptr, 0, codes); }
-  // Runs them on some rows only, and writes no other code. `selected`: ascending.
+  // Runs them on some rows only, and writes no other code. `selected`: ascending. `codes` has an
+  // element for every row of the question here too.
   Status RunFilters(std::span<const uint32_t> selected, std::span<uint8_t> codes) {
     static constexpr uint32_t kNothing = 0;
     return Run(selected.empty() ? &kNothing : selected.data(),
@@ -112,6 +116,11 @@ class WhatIfQuestion {
 
  private:
   Status Run(const uint32_t* selected, uint32_t n, std::span<uint8_t> codes) {
+    if (id_ != 0 && codes.size() < rows_) {
+      return Status(BERTH_BAD_ARGUMENT, "RunFilters expects a code for each of the " +
+                                            std::to_string(rows_) + " rows, but found " +
+                                            std::to_string(codes.size()));
+    }
     internal::StatusSink sink;
     return sink.Take(services_->whatif->run_filters(services_->host, id_, selected, n, codes.data(),
                                                     sink.abi()));
@@ -120,6 +129,7 @@ class WhatIfQuestion {
   const internal::Services* services_;
   Status status_;
   uint64_t id_;  // 0: there is no question.
+  std::size_t rows_;
 };
 
 class WhatIf {
@@ -134,7 +144,7 @@ class WhatIf {
     const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), rows.data(),
                                                      static_cast<uint32_t>(rows.size()),
                                                      static_cast<uint32_t>(mode), &question);
-    return {*services_, Status(code), code == BERTH_SUCCESS ? question : 0};
+    return {*services_, Status(code), code == BERTH_SUCCESS ? question : 0, rows.size()};
   }
 
  private:
@@ -239,10 +249,9 @@ class Timers {
   template <class F>
   Status Post(F run) const {
     using Call = internal::OnceCall<F>;
-    auto kept = std::make_unique<Call>(*services_, std::move(run));
-    const Status status(services_->timer->post(services_->host, &Call::Run, kept.get()));
-    if (status.ok()) static_cast<void>(kept.release());
-    return status;
+    const berth_timer& timer = *services_->timer;
+    return Call::Pass(*services_, std::move(run),
+                      [&](void* to) { return timer.post(services_->host, &Call::Run, to); });
   }
   const internal::Services& services() const { return *services_; }
 
@@ -267,24 +276,32 @@ class Random {
   const internal::Services* services_;
 };
 
-// One timer, usually a member of the plugin. `fire` is called on the scheduling thread once per
-// Start. The destructor cancels the timer.
+// One timer, usually a member of the plugin. `fire` is called under [event], once per Start.
+//
+// Threading: all methods use the timer without a lock, so that they are for the scheduling thread
+//            alone: never for a thread of the plugin's own, nor for a [bind] on a pool thread.
 class Timer {
  public:
+  // Threading: as for Start.
   Timer(Timers timers, std::function<void()> fire)
       : services_(timers.services()), fire_(std::move(fire)) {}
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
+  // Cancels the timer. Threading: as for Cancel.
   ~Timer() { Cancel(); }
 
+  // Returns whether the timer will fire. Threading: [load] [event] [queue] [cycle] [block] [bind].
   bool running() const { return running_; }
-  // Starts the timer, or restarts it if it is running.
+  // Starts the timer, or restarts it if it is running. Threading: [load] [event] [queue] [cycle]
+  // [bind].
   Status Start(std::chrono::nanoseconds after) {
     Cancel();
     const Status status(services_.timer->start(services_.host, after.count(), &Fire, this, &id_));
     running_ = status.ok();
     return status;
   }
+  // Stops the timer if it is running: `fire` is not called any more. Threading: [load] [event]
+  // [queue] [cycle] [bind].
   void Cancel() {
     if (running_) services_.timer->cancel(services_.host, id_);
     running_ = false;

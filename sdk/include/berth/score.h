@@ -161,7 +161,8 @@ struct ScorePoint {
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "NormalizeScore");
         Scores all(*scores);
-        return Answer(instance.plugin().NormalizeScore(wrapped, all), status);
+        const Status answer = instance.plugin().NormalizeScore(wrapped, all);
+        return Answer(wrapped, answer, status);
       });
     }
 

@@ -22,6 +22,8 @@
 #include <berth/cycle.h>
 #include <berth/done.h>
 #include <berth/internal/callback.h>
+#include <berth/internal/fail.h>
+#include <berth/internal/handle.h>
 #include <berth/internal/services.h>
 #include <berth/internal/status_sink.h>
 #include <berth/pod.h>
@@ -161,24 +163,14 @@ class InternedId {
  public:
   InternedId() = default;
   InternedId(const internal::Services& services, std::string_view text)
-      : services_(&services), id_(services.strings->intern(services.host, Str(text))) {}
-  InternedId(InternedId&& other) noexcept
-      : services_(other.services_), id_(std::exchange(other.id_, BERTH_ID_NONE)) {}
-  InternedId& operator=(InternedId&& other) noexcept {
-    std::swap(services_, other.services_);
-    std::swap(id_, other.id_);
-    return *this;
-  }
-  ~InternedId() {
-    if (id_ != BERTH_ID_NONE) services_->strings->release(services_->host, id_);
-  }
+      : id_(services.host, services.strings->release,
+            services.strings->intern(services.host, Str(text))) {}
 
   // Returns 0 if it is empty.
-  berth_id get() const { return id_; }
+  berth_id get() const { return id_.get(); }
 
  private:
-  const internal::Services* services_ = nullptr;
-  berth_id id_ = BERTH_ID_NONE;
+  internal::Handle<berth_id> id_;
 };
 
 // A counted reference to a berth_pod, berth_node or berth_object, which keeps it alive beyond the
@@ -192,40 +184,28 @@ class [[nodiscard]] Ref {
  public:
   Ref() = default;
   // See Host::Retain().
-  Ref(const internal::Services& services, const T& object)
-      : services_(&services), object_(&object) {
-    const berth_code code = services.refs->retain(services.host, Tagged());
-    if (code == BERTH_SUCCESS) return;
-    object_ = nullptr;
-    internal::Fail("cannot retain something that is no object of the host");
-  }
-  Ref(Ref&& other) noexcept
-      : services_(other.services_), object_(std::exchange(other.object_, nullptr)) {}
-  Ref& operator=(Ref&& other) noexcept {
-    std::swap(services_, other.services_);
-    std::swap(object_, other.object_);
-    return *this;
-  }
-  ~Ref() {
-    if (object_ != nullptr) services_->refs->release(services_->host, Tagged());
+  Ref(const internal::Services& services, const T& object) {
+    const berth_refs& refs = *services.refs;
+    const berth_tagged tagged = {kKind, 0, &object};
+    if (refs.retain(services.host, tagged) != BERTH_SUCCESS) {
+      internal::Fail("cannot retain something that is no object of the host");
+    }
+    object_ = internal::Handle<berth_tagged>(services.host, refs.release, tagged);
   }
 
-  explicit operator bool() const { return object_ != nullptr; }
+  explicit operator bool() const { return bool(object_); }
   // Returns null if it is empty.
-  const T* get() const { return object_; }
+  const T* get() const { return static_cast<const T*>(object_.get().object); }
   // REQUIRES: the reference is not empty.
-  const T& operator*() const { return *object_; }
-  const T* operator->() const { return object_; }
+  const T& operator*() const { return *get(); }
+  const T* operator->() const { return get(); }
 
  private:
-  berth_tagged Tagged() const {
-    if constexpr (std::is_same_v<T, berth_pod>) return {BERTH_KIND_POD, 0, object_};
-    if constexpr (std::is_same_v<T, berth_node>) return {BERTH_KIND_NODE, 0, object_};
-    return {BERTH_KIND_OBJECT, 0, object_};
-  }
+  static constexpr uint32_t kKind = std::is_same_v<T, berth_pod>    ? BERTH_KIND_POD
+                                    : std::is_same_v<T, berth_node> ? BERTH_KIND_NODE
+                                                                    : BERTH_KIND_OBJECT;
 
-  const internal::Services* services_ = nullptr;
-  const T* object_ = nullptr;
+  internal::Handle<berth_tagged> object_;
 };
 
 // A change of an object: `old` is null for an addition, `now` for a deletion.
@@ -275,35 +255,29 @@ class Objects {
   const internal::Services* services_;
 };
 
-// A value that Values::Parse() has read. It owns the value, unlike Value.
+// A value that Values::Parse() has read. It owns the value, unlike Value. Movable only.
 class ParsedValue {
  public:
+  // An empty object, whose status is NotFound.
+  ParsedValue() = default;
+  // `value`: null if there is none.
   ParsedValue(const internal::Services& services, const berth_value* value, Status status)
-      : services_(&services), value_(value), status_(std::move(status)) {}
-  ParsedValue(ParsedValue&& other) noexcept
-      : services_(other.services_),
-        value_(std::exchange(other.value_, nullptr)),
-        status_(std::move(other.status_)) {}
-  ParsedValue& operator=(ParsedValue&& other) noexcept {
-    std::swap(services_, other.services_);
-    std::swap(value_, other.value_);
-    std::swap(status_, other.status_);
-    return *this;
-  }
-  ~ParsedValue() {
-    if (value_ != nullptr) services_->values->release(services_->host, value_);
+      : status_(std::move(status)) {
+    if (value != nullptr) value_ = {services.host, services.values->release, value};
   }
 
-  // Returns false if the text was not JSON; status() then has the reason.
-  bool ok() const { return value_ != nullptr; }
+  // False if it is empty: default-constructed, moved away, or not JSON, and status() then has the
+  // reason.
+  explicit operator bool() const { return bool(value_); }
+  bool ok() const { return bool(value_); }
   const Status& status() const { return status_; }
-  // Lifetime: that of this object. A moved value stays where it is.
-  Value value() const { return Value(value_); }
+  // Returns the value, which is absent if this object is empty. Lifetime: that of this object, or
+  // of the one that it is moved to.
+  Value value() const { return Value(value_.get()); }
 
  private:
-  const internal::Services* services_;
-  const berth_value* value_;
-  Status status_;
+  internal::Handle<const berth_value*> value_;
+  Status status_{BERTH_NOT_FOUND};
 };
 
 // Reads JSON: host.values().Parse(annotation). Threading: [any].
@@ -322,52 +296,44 @@ class Values {
   const internal::Services* services_;
 };
 
-// A selector that Selectors has read. It owns the selector. T is berth_selector or
+// A selector that Selectors has read. It owns the selector. Movable only. T is berth_selector or
 // berth_node_selector.
 template <class T>
 class OwnedSelector {
  public:
+  // An empty object, whose status is NotFound and which matches nothing.
+  OwnedSelector() = default;
+  // `selector`: null if there is none.
   OwnedSelector(const internal::Services& services, const T* selector, Status status)
-      : services_(&services), selector_(selector), status_(std::move(status)) {}
-  OwnedSelector(OwnedSelector&& other) noexcept
-      : services_(other.services_),
-        selector_(std::exchange(other.selector_, nullptr)),
-        status_(std::move(other.status_)) {}
-  OwnedSelector& operator=(OwnedSelector&& other) noexcept {
-    std::swap(services_, other.services_);
-    std::swap(selector_, other.selector_);
-    std::swap(status_, other.status_);
-    return *this;
-  }
-  ~OwnedSelector() {
-    if (selector_ == nullptr) return;
+      : status_(std::move(status)) {
+    if (selector == nullptr) return;
+    service_ = &*services.selectors;
     if constexpr (std::same_as<T, berth_selector>) {
-      services_->selectors->release(services_->host, selector_);
+      selector_ = {services.host, service_->release, selector};
     } else {
-      services_->selectors->release_node(services_->host, selector_);
+      selector_ = {services.host, service_->release_node, selector};
     }
   }
 
-  // Returns false if it is not a valid selector; status() then has the reasons. Such a selector
-  // matches nothing.
-  bool ok() const { return selector_ != nullptr; }
+  // False if it is empty: default-constructed, moved away, or not a valid selector, and status()
+  // then has the reasons. An empty selector matches nothing.
+  explicit operator bool() const { return bool(selector_); }
+  bool ok() const { return bool(selector_); }
   const Status& status() const { return status_; }
   // May be null. Use it with berth::Matches(), which costs less than Matches() of this class.
-  const T* get() const { return selector_; }
+  const T* get() const { return selector_.get(); }
   // Returns whether the labels of an object, or the node, match.
   bool Matches(Labels labels) const requires std::same_as<T, berth_selector> {
-    return selector_ != nullptr &&
-           services_->selectors->matches(services_->host, selector_, labels.abi()) != 0;
+    return ok() && service_->matches(selector_.host(), get(), labels.abi()) != 0;
   }
   bool Matches(const berth_node& node) const requires std::same_as<T, berth_node_selector> {
-    return selector_ != nullptr &&
-           services_->selectors->matches_node(services_->host, selector_, &node) != 0;
+    return ok() && service_->matches_node(selector_.host(), get(), &node) != 0;
   }
 
  private:
-  const internal::Services* services_;
-  const T* selector_;
-  Status status_;
+  const berth_selectors* service_ = nullptr;
+  internal::Handle<const T*> selector_;
+  Status status_{BERTH_NOT_FOUND};
 };
 using Selector = OwnedSelector<berth_selector>;
 using NodeSelector = OwnedSelector<berth_node_selector>;

@@ -59,9 +59,10 @@ class [[nodiscard]] Status {
   std::vector<std::string> reasons_;
 };
 
-// Thrown by a plugin, and by the SDK for a violated precondition: the call returns BERTH_ERROR with
-// the text. std::bad_alloc also returns BERTH_ERROR. Any other exception that leaves a method
-// returns BERTH_BUG and counts against the plugin.
+// Thrown by a plugin, and by the SDK when something is missing that a call requires, such as a
+// service: the call returns BERTH_ERROR with the text. std::bad_alloc also returns BERTH_ERROR. Any
+// other exception that leaves a method returns BERTH_BUG and counts against the plugin. The SDK
+// throws std::logic_error for a wrong use of it, such as an index that is out of range.
 class Error : public std::exception {
  public:
   explicit Error(std::string text) : text_(std::move(text)) {}
@@ -93,9 +94,11 @@ inline constexpr Verdict kPass{};
 
 namespace internal {
 
-// Returns no bit for a negative number, which stands for a reason that did not fit into the table.
+// Returns no bit for a number that is no index into the table, such as -1, which stands for a
+// reason that did not fit into it.
 constexpr uint64_t ReasonBit(int reason) {
-  return reason < 0 ? 0 : uint64_t{1} << (static_cast<unsigned>(reason) & 63U);
+  const auto bit = static_cast<unsigned>(reason);
+  return bit > 63U ? 0 : uint64_t{1} << bit;
 }
 
 }  // namespace internal

@@ -139,24 +139,38 @@ class MethodCall final : public Kept {
   T* to_;
 };
 
-// For a callback that is called exactly once, later. It deletes itself.
+// For a callback that is called exactly once, later. The instance owns it until then.
 template <class F>
-class OnceCall {
+class OnceCall final : public Kept {
  public:
   OnceCall(const Services& services, F call) : services_(services), call_(std::move(call)) {}
 
+  // Passes a callback to the host: `send(void* to)` returns the host's code and must not throw. The
+  // host may call the callback on another thread before `send` returns.
+  template <class Send>
+  static Status Pass(const Services& services, F call, Send&& send) {
+    auto owned = std::make_unique<OnceCall>(services, std::move(call));
+    OnceCall* const to = owned.get();
+    const PendingCalls::Place place = services.pending.Add(std::move(owned));
+    to->place_ = place;
+    const Status status(send(to));
+    if (!status.ok()) services.pending.Take(place);
+    return status;
+  }
   static void Answer(void* to, const berth_api_result* result) noexcept {
-    const std::unique_ptr<OnceCall> self(static_cast<OnceCall*>(to));
-    GuardVoid(self->services_, "an answer of the API server",
-              [&] { self->call_(ApiResult(*result)); });
+    OnceCall& self = *static_cast<OnceCall*>(to);
+    const std::unique_ptr<Kept> owned = self.services_.pending.Take(self.place_);
+    GuardVoid(self.services_, "an answer of the API server",
+              [&] { self.call_(ApiResult(*result)); });
   }
   static void Run(void* to, berth_code code) noexcept {
-    const std::unique_ptr<OnceCall> self(static_cast<OnceCall*>(to));
-    GuardVoid(self->services_, "a posted function", [&] {
+    OnceCall& self = *static_cast<OnceCall*>(to);
+    const std::unique_ptr<Kept> owned = self.services_.pending.Take(self.place_);
+    GuardVoid(self.services_, "a posted function", [&] {
       if constexpr (std::is_invocable_v<F&, berth_code>) {
-        self->call_(code);
+        self.call_(code);
       } else if (code == BERTH_SUCCESS) {
-        self->call_();
+        self.call_();
       }
     });
   }
@@ -164,6 +178,7 @@ class OnceCall {
  private:
   const Services& services_;
   F call_;
+  PendingCalls::Place place_;
 };
 
 }  // namespace internal

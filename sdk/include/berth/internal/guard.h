@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -24,6 +25,12 @@ inline berth_code Answer(const Status& answer, berth_status* status) {
 }
 
 #if defined(__cpp_exceptions)
+// Thrown for a fault of the plugin whose text is among the reasons of the call already.
+class ReportedFault : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
 // Returns the code for the current exception and adds its text to `status`.
 [[gnu::cold, gnu::noinline]] inline berth_code Caught(berth_status* status) noexcept {
   try {
@@ -34,6 +41,8 @@ inline berth_code Answer(const Status& answer, berth_status* status) {
   } catch (const std::bad_alloc&) {
     AddReason(status, "out of memory");
     return BERTH_ERROR;
+  } catch (const ReportedFault&) {
+    return BERTH_BUG;
   } catch (const std::exception& error) {
     AddReason(status, error.what());
     return BERTH_BUG;

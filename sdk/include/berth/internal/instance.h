@@ -91,9 +91,11 @@ inline constexpr auto kStateFacts = [] {
   constexpr const char* kPreFilter = kHasPreFilter<P> ? "PreFilter" : nullptr;
   constexpr const char* kPreScore = kHasPreScore<P> ? "PreScore" : nullptr;
   std::array<StateFacts, 2> facts = {};
-  facts[kScoreStateSlot<P>] = {&kTypeTag<typename P::ScoreState>, kPreScore};
+  if (kHasScoreState<P>) {
+    facts[kScoreStateSlot<P>] = {"ScoreState", kPreScore};
+  }
   if (kHasState<P>) {
-    facts[0] = {&kTypeTag<typename P::State>, kPreFilter != nullptr ? kPreFilter : kPreScore};
+    facts[0] = {"State", kPreFilter != nullptr ? kPreFilter : kPreScore};
   }
   return facts;
 }();
@@ -146,10 +148,10 @@ class Instance : private DefineState<typename P::State, 0>,
   const P& plugin() const { return plugin_; }
   // `method`: the method of the plugin that is about to be called.
   Cycle Wrap(const berth_cycle& cycle, berth_status* status, const char* method) const {
-    return Cycle(cycle, services, status, {kStateFacts<P>.data(), method});
+    return Cycle(cycle, services, status, StatesIn(cycle.slots, method));
   }
   Binding Wrap(const berth_binding& binding, const char* method) const {
-    return Binding(binding, {kStateFacts<P>.data(), method});
+    return Binding(binding, StatesIn(binding.slots, method));
   }
 
   berth_plugin* abi() {
@@ -167,6 +169,12 @@ class Instance : private DefineState<typename P::State, 0>,
   }
 
  private:
+  static States StatesIn(void* const* slots, const char* method) {
+    States states{kStateFacts<P>.data(), method};
+    for (std::size_t i = 0; i < kSlots<P>.size(); ++i) states.slots[i] = slots[i];
+    return states;
+  }
+
   template <class... Point>
   struct Tables : TableOf<Point>... {
     explicit Tables(const Instance& instance) : TableOf<Point>(instance)... {}

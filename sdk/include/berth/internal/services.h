@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -15,7 +13,8 @@
 #include <vector>
 
 #include <berth/abi.h>
-#include <berth/status.h>
+#include <berth/internal/fail.h>
+#include <berth/internal/pending_calls.h>
 
 namespace berth::internal {
 
@@ -49,25 +48,6 @@ class Fault {
   std::size_t size_ = 0;
   char text_[256] = {};
 };
-
-// The base of a callback that lives as long as the instance.
-class Kept {
- public:
-  Kept() = default;
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
-  virtual ~Kept() = default;
-};
-
-// Throws an Error; without exceptions, ends the process with the text.
-[[noreturn, gnu::cold, gnu::noinline]] inline void Fail(std::string what) {
-#if defined(__cpp_exceptions)
-  throw Error(std::move(what));
-#else
-  std::fputs((what + "\n").c_str(), stderr);
-  std::abort();
-#endif
-}
 
 // Throws the error of a service that the host does not serve. It is a function of its own so that a
 // use of a service, which may stand in a loop over nodes, costs one test and no code for the text.
@@ -118,7 +98,10 @@ struct Services {
   Service<berth_api> api;
   Service<berth_completion> completion;
 
+  // The callbacks that live as long as the instance, and those that the host calls once. They are
+  // destroyed before the services, which their destructors may use.
   mutable std::vector<std::unique_ptr<Kept>> kept;
+  mutable PendingCalls pending;
 
   Services(const berth_host* from, Fault* instance_fault)
       : host(from),
