@@ -20,7 +20,7 @@
 //   // With kOther: reports which results for the pod of this cycle may differ from the results in
 //   // the state that `token` names, apart from rows that changed themselves where kNode or
 //   // kNodePods declares it. The token is the plugin's own; replace it by the token of the state
-//   // now. 0: there are no such results yet. ScoreChanged does the same for Score.
+//   // now, which is not 0. 0: there are no such results yet. ScoreChanged does the same for Score.
 //   // Called:    after SignFilter, with pods that are equal in the named parts and the signature.
 //   // Threading: [cycle].
 //   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
