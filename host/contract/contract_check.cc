@@ -219,15 +219,18 @@ class ContractChecker {
   }
 
   void CheckHints(const PodSpec& pod) {
-    testing::HintCaller caller(&instance(), &plugin_->ids());
+    testing::HintCaller caller(&instance());
+    const testing::PodHandle handle(pod, plugin_->ids());
     for (const testing::EventSpec& event : MakeContractEvents(world_)) {
       plugin_->Hint(pod, event);
-      const testing::EventSpec seen_event = testing::HintCaller::SeenFrom(pod, event);
+      const testing::EventView seen_event(testing::HintCaller::SeenFrom(pod, event),
+                                          plugin_->ids());
       for (uint32_t i = 0; i < caller.count(); ++i) {
         const berth_event_interest& interest = caller.interest(i);
         if (interest.has_hint == 0 || interest.pod_parts == 0) continue;
         seen_.has_hint_parts = true;
-        if (caller.IsFor(seen_event, i)) seen_.hints.insert(caller.Invoke(pod, seen_event, i));
+        if (!caller.IsFor(seen_event.spec(), i)) continue;
+        seen_.hints.insert(caller.Invoke(handle, seen_event, i));
       }
     }
   }
@@ -352,6 +355,7 @@ class ContractChecker {
   void CheckInstances() {
     testing::Scenario scenario = ScenarioWith({});
     scenario.objects.clear();
+    scenario.pending.clear();
     const auto create = [&] { PluginUnderTest(*subject_.entry, scenario); };
     create();  // Resources that the library takes only once are no leak.
     const size_t files = EntriesOf(kOpenFiles);

@@ -232,9 +232,10 @@ std::vector<std::string> FindAbsentColumns(testing::PluginUnderTest& plugin,
     const bool may_be_absent = std::ranges::any_of(
         kPrefixes, [&](std::string_view prefix) { return column.name.starts_with(prefix); });
     if (!may_be_absent || testing::ColumnType(column.name) == 0) continue;
+    const testing::CellWriter writer(column.name, plugin.table());
     const bool has_value = std::ranges::any_of(plugin.table().rows, [&](const testing::Row& row) {
       int64_t value = 0;
-      testing::WriteCell(column.name, row, plugin.table(), &value);
+      writer.Write(row, &value);
       return value != 0;
     });
     if (!has_value) absent.push_back(column.name);

@@ -19,10 +19,11 @@ std::multiset<int64_t> ValuesOf(const std::string& column, const ContractCluster
   testing::Table table;
   table.ids = &ids;
   for (const testing::NodeSpec& node : cluster.nodes) table.Add(node);
+  const testing::CellWriter writer(column, table);
   std::multiset<int64_t> values;
   for (const testing::Row& row : table.rows) {
     int64_t value = 0;
-    testing::WriteCell(column, row, table, &value);
+    writer.Write(row, &value);
     values.insert(value);
   }
   return values;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <berth/testing/attempt.h>
+#include <berth/testing/call.h>
+#include <berth/testing/queued.h>
 
 #include "host/base/time_units.h"
 
@@ -75,19 +77,74 @@ class MemoryCheck {
     const auto pod = [this] { return cluster_.pods[NextPod()]; };
     if (instance().pre_enqueue) Measure("PreEnqueue", {}, [&] { plugin_.PreEnqueue(pod()); });
     if (instance().queue_sort) {
-      Measure("QueueSort", {}, [&] {
-        plugin_.Less({.pod = pod(), .queued_ns = 1}, {.pod = pod(), .queued_ns = 2});
+      Measure("QueueSort", {}, [this] {
+        WithTwoQueued([this](const berth_queued& a, const berth_queued& b) { Sort(a, b); });
       });
       if (instance().queue_sort->lane != nullptr) {
-        Measure("QueueSort's next", {}, [&] {
-          plugin_.Next({{.pod = pod(), .queued_ns = 1}, {.pod = pod(), .queued_ns = 2}});
+        Measure("QueueSort's next", {}, [this] {
+          WithTwoQueued([this](const berth_queued& a, const berth_queued& b) { SelectLane(a, b); });
         });
       }
     }
-    if (!instance().enqueue_extensions) return;
-    const std::vector<testing::EventSpec> events = MakeContractEvents(cluster_);
+    if (instance().enqueue_extensions) MeasureHints();
+  }
+
+  // Calls `use` for two pods in the queue, under [queue].
+  void WithTwoQueued(const std::function<void(const berth_queued& a, const berth_queued& b)>& use) {
+    const testing::PodHandle& first = pods_[NextPod()];
+    const testing::PodHandle& second = pods_[NextPod()];
+    const testing::CallScope scope(&instance().reporter(), "QueueSort", testing::kQueue);
+    testing::WithQueued({.queued_ns = 1}, first, [&](const berth_queued& a) {
+      testing::WithQueued({.queued_ns = 2}, second, [&](const berth_queued& b) { use(a, b); });
+    });
+  }
+
+  void Sort(const berth_queued& a, const berth_queued& b) {
+    const berth_queue_sort_2& sort = *instance().queue_sort;
+    if (sort.key == nullptr) {
+      sort.less(instance().self(), &a, &b);
+      return;
+    }
+    testing::SortKey key;
+    sort.key(instance().self(), &a, key.data());
+    sort.key(instance().self(), &b, key.data());
+  }
+
+  void SelectLane(const berth_queued& a, const berth_queued& b) {
+    const berth_queue_sort_2& sort = *instance().queue_sort;
+    std::vector<berth_lane> lanes = {{sort.lane(instance().self(), &a), 1, &a},
+                                     {sort.lane(instance().self(), &b), 1, &b}};
+    if (lanes[0].lane == lanes[1].lane) {
+      lanes.pop_back();
+      lanes[0].count = 2;
+    } else if (lanes[0].lane > lanes[1].lane) {
+      std::swap(lanes[0], lanes[1]);
+    }
+    sort.next(instance().self(),
+              {lanes.data(), static_cast<uint32_t>(lanes.size()), sizeof(berth_lane)});
+  }
+
+  void MeasureHints() {
+    testing::HintCaller caller(&instance());
+    struct HintCall {
+      size_t pod;
+      testing::EventView event;
+    };
+    std::vector<HintCall> calls;
+    for (const testing::EventSpec& event : MakeContractEvents(cluster_)) {
+      for (size_t i = 0; i < pods_.size(); ++i) {
+        calls.push_back(
+            {i, {testing::HintCaller::SeenFrom(pods_[i].spec(), event), plugin_.ids()}});
+      }
+    }
     size_t next = 0;
-    Measure("a hint", {}, [&] { plugin_.Hint(pod(), events[next++ % events.size()]); });
+    Measure("a hint", {}, [&] {
+      const HintCall& call = calls[next++ % calls.size()];
+      for (uint32_t i = 0; i < caller.count(); ++i) {
+        if (caller.interest(i).has_hint == 0 || !caller.IsFor(call.event.spec(), i)) continue;
+        caller.Invoke(pods_[call.pod], call.event, i);
+      }
+    });
   }
 
   // Measures Filter or Score with the cycles of all pods that reach it.
@@ -95,9 +152,13 @@ class MemoryCheck {
     if (step == Step::kFilter ? !instance().filter : !instance().score) return;
     const std::vector<std::unique_ptr<Cycle>> cycles = CyclesBefore(step);
     if (cycles.empty()) return;
+    std::vector<std::unique_ptr<testing::Block>> blocks;
+    for (const auto& cycle : cycles) blocks.push_back(testing::TableBlock(*cycle));
     size_t next = 0;
-    Measure(testing::StepName(step), {},
-            [&] { testing::EvaluateTable(*cycles[next++ % cycles.size()], step); });
+    Measure(testing::StepName(step), {}, [&] {
+      const size_t i = next++ % cycles.size();
+      testing::Evaluate(*cycles[i], *blocks[i], step, "");
+    });
   }
 
   std::vector<std::unique_ptr<Cycle>> CyclesBefore(Step step) {

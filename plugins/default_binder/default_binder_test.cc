@@ -63,8 +63,8 @@ TEST(DefaultBinderResult, IsThatOfTheServer) {
   };
   const Case kTable[] = {
       {"bound", 201, Success()},
-      {"another scheduler was faster", 409, MakeAnswer(BERTH_CONFLICT, {"HTTP status 409"})},
-      {"the pod is gone", 404, MakeAnswer(BERTH_NOT_FOUND, {"HTTP status 404"})},
+      {"another scheduler was faster", 409, Error("HTTP status 409")},
+      {"the pod is gone", 404, Error("HTTP status 404")},
   };
   for (const Case& c : kTable) {
     PluginUnderTest plugin(Scenario{.nodes = {MakeNode("a")}});

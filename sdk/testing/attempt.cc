@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,11 +36,15 @@ AttemptSignature Sign(const Cycle& cycle, Step step) {
 
 }  // namespace
 
-BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where) {
+std::unique_ptr<Block> TableBlock(const Cycle& cycle) {
   const std::vector<uint32_t> allowed = cycle.AllowedRows();
   const bool all = allowed.size() == cycle.table().rows.size();
-  const Block block(cycle.table(), cycle.columns(), cycle.AllRows(), all ? nullptr : &allowed, {});
-  return Evaluate(cycle, block, step, where);
+  return std::make_unique<Block>(cycle.table(), cycle.columns(), cycle.AllRows(),
+                                 all ? nullptr : &allowed, Layout{});
+}
+
+BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where) {
+  return Evaluate(cycle, *TableBlock(cycle), step, where);
 }
 
 Prober::Prober(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns, Step step)
@@ -92,15 +98,16 @@ std::optional<std::string> Difference(Step step, const Attempt& a, const Attempt
     return "it returns " + ToString(a.table.call) + ", then " + ToString(b.table.call);
   }
   if (!a.table.call.ok()) return std::nullopt;
+  std::unordered_map<std::string_view, uint32_t> in_b;  // Allowed rows by the name of the node.
+  for (const uint32_t row : b.cycle->AllowedRows()) {
+    in_b.emplace(b.cycle->table().rows[row].node.name(), row);
+  }
   for (const uint32_t row : a.cycle->AllowedRows()) {
     const Row& node = a.cycle->table().rows[row];
-    if (!compare(node)) continue;
-    for (const uint32_t other : b.cycle->AllowedRows()) {
-      if (b.cycle->table().rows[other].node.name() != node.node.name()) continue;
-      if (a.On(row) == b.On(other)) break;
-      return "node \"" + node.node.name() + "\": " + ToString(step, a.On(row)) + ", then " +
-             ToString(step, b.On(other));
-    }
+    const auto other = in_b.find(node.node.name());
+    if (other == in_b.end() || !compare(node) || a.On(row) == b.On(other->second)) continue;
+    return "node \"" + node.node.name() + "\": " + ToString(step, a.On(row)) + ", then " +
+           ToString(step, b.On(other->second));
   }
   return std::nullopt;
 }

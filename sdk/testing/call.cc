@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
+#include <berth/abi.h>
 #include <berth/testing/call.h>
 #include <berth/testing/report.h>
 
@@ -17,11 +21,12 @@ std::string WordNames(uint32_t words) {
   return out;
 }
 
-CallScope::CallScope(Reporter* reporter, const char* point, Word word)
+CallScope::CallScope(Reporter* reporter, const char* point, Word word, const berth_cycle* cycle)
     : reporter_(*reporter),
       observer_(reporter->observer()),
       point_(point),
       word_(word),
+      cycle_(cycle),
       outer_(current_) {
   current_ = this;
   if (observer_ != nullptr) observer_->OnBegin(point_);
@@ -42,6 +47,28 @@ bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed) {
                                 : std::string(call->point()) + " " + WordNames(call->word());
   reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + where +
                                      ", but it may be called only under " + WordNames(allowed));
+  return false;
+}
+
+bool ExpectCycle(Reporter& reporter, const char* service, const berth_cycle* cycle) {
+  const CallScope* call = CallScope::current();
+  if (cycle != nullptr && call != nullptr && call->cycle() == cycle) return true;
+  reporter.Fail(Check::kThreads,
+                "calls " + std::string(service) + " for another cycle than the current one");
+  return false;
+}
+
+bool ExpectPoint(Reporter& reporter, const char* service,
+                 std::initializer_list<std::string_view> points) {
+  const CallScope* call = CallScope::current();
+  const std::string_view point = call != nullptr ? call->point() : "a thread of the plugin";
+  if (std::find(points.begin(), points.end(), point) != points.end()) return true;
+  std::string allowed;
+  for (const std::string_view name : points) {
+    allowed += (allowed.empty() ? "" : " and ") + std::string(name);
+  }
+  reporter.Fail(Check::kThreads, "calls " + std::string(service) + " from " + std::string(point) +
+                                     ", but it may be called only from " + allowed);
   return false;
 }
 

@@ -7,18 +7,23 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/internal/kinds.h>
 #include <berth/testing/attempt.h>
 #include <berth/testing/call.h>
 #include <berth/testing/check_changed.h>
 #include <berth/testing/evaluate.h>
+#include <berth/testing/ids.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/node_spec.h>
+#include <berth/testing/object_spec.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
 
@@ -53,7 +58,10 @@ void ChangedChecker::Run() {
   Finish();
   ChangePods();
   ChangeNodes();
+  ChangePending();
+  ChangeNominations();
   ChangeObjects();
+  ChangeServed();
   NewTable("an hour passed");
   instance_->services().Advance(kHourNs);
   Finish();
@@ -67,6 +75,7 @@ Table& ChangedChecker::NewTable(std::string how) {
 
 void ChangedChecker::Finish() {
   State& now = states_.back();
+  instance_->services().scheduling().set_table(now.table.get());
   now.attempt = prober_.TryOn(*instance_, *now.table, pod_);
   if (!now.attempt.asked) return;
   Ask(now.attempt, &now.token);
@@ -108,44 +117,139 @@ void ChangedChecker::RemovePods(uint32_t index) {
   Finish();
 }
 
-// Gives the second node the content of the first one, removes the last one, and adds another.
+// Changes, removes, adds and replaces nodes, and lets a removed one come back.
 void ChangedChecker::ChangeNodes() {
-  NodeSpec spec = states_.back().table->rows.front().node.spec();
-  if (states_.back().table->rows.size() > 1) {
-    const std::string name = states_.back().table->rows[1].node.name();
-    Row& row = NewTable("node \"" + name +
-                        "\" got the labels, taints, images and resources of "
-                        "node \"" +
-                        spec.name + "\"")
-                   .rows[1];
-    NodeSpec changed = spec;
-    changed.name = name;
-    changed.uid = row.node.spec().uid;
-    const NodeHandle old = std::exchange(row.node, NodeHandle(changed, *prober_.world().ids));
-    states_.back().nodes.insert(row.number);
-    instance_->Change(BERTH_CHANGE_NODE_CHANGED, 0, row, nullptr, old.get());
-    Finish();
-    RemovePods(static_cast<uint32_t>(states_.back().table->rows.size() - 1));
+  const NodeSpec first = states_.back().table->rows.front().node.spec();
+  const auto last = static_cast<uint32_t>(states_.back().table->rows.size() - 1);
+  const NodeSpec gone = states_.back().table->rows.back().node.spec();
+  if (last > 0) {
+    CopyNode(first, 1);
+    RemovePods(last);
     Table& table = NewTable("the last node was removed");
-    const Row gone = table.rows.back();
-    table.rows.pop_back();
-    states_.back().nodes.insert(gone.number);
-    instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, gone, nullptr);
+    RemoveFrom(table, last);
     Finish();
   }
-  spec.name += "-added";
-  spec.uid += "-added";
-  spec.pods.clear();
-  Table& table = NewTable("node \"" + spec.name + "\" was added");
-  // Numbers of removed rows are not reused here, so that a result belongs to one node.
-  uint32_t next = 0;
-  for (const State& state : states_) {
-    for (const Row& row : state.table->rows) next = std::max(next, row.number + 1);
+  NodeSpec added = first;
+  added.name += "-added";
+  added.uid += "-added";
+  AddNode(added);
+  if (last == 0) return;
+  AddNode(gone);
+  ReplaceNode(last / 2);
+}
+
+void ChangedChecker::CopyNode(const NodeSpec& from, uint32_t index) {
+  const std::string name = states_.back().table->rows[index].node.name();
+  Row& row =
+      NewTable("node \"" + name + "\" got the labels, taints, images and resources of node \"" +
+               from.name + "\"")
+          .rows[index];
+  NodeSpec changed = from;
+  changed.name = name;
+  changed.uid = row.node.spec().uid;
+  const NodeHandle old = std::exchange(row.node, NodeHandle(changed, *prober_.world().ids));
+  states_.back().nodes.insert(row.number);
+  instance_->Change(BERTH_CHANGE_NODE_CHANGED, 0, row, nullptr, old.get());
+  Finish();
+}
+
+void ChangedChecker::AddNode(const NodeSpec& node) {
+  NodeSpec empty = node;
+  empty.pods.clear();
+  const Row& row = NewTable("node \"" + node.name + "\" was added").Add(empty);
+  states_.back().replaced.insert(row.number);
+  instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
+  Finish();
+}
+
+void ChangedChecker::ReplaceNode(uint32_t index) {
+  NodeSpec other = states_.back().table->rows[index].node.spec();
+  const std::string old = other.name;
+  other.name += "-instead";
+  other.uid += "-instead";
+  other.pods = {CopyOf(pod_.spec(), other.name, "first"),
+                CopyOf(pod_.spec(), other.name, "second")};
+  Table& table = NewTable("node \"" + old + "\" was removed and node \"" + other.name +
+                          "\" was added on its row");
+  RemoveFrom(table, index);
+  const Row& row = table.Add(other);
+  states_.back().replaced.insert(row.number);
+  instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
+  for (const PodHandle& pod : row.pods) {
+    instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
   }
-  table.Add(spec);
-  table.rows.back().number = next;
-  states_.back().nodes.insert(next);
-  instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, table.rows.back(), nullptr);
+  Finish();
+}
+
+void ChangedChecker::RemoveFrom(Table& table, uint32_t index) {
+  const Row gone = table.rows[index];
+  for (const PodHandle& pod : gone.pods) {
+    instance_->Change(BERTH_CHANGE_POD_REMOVED, 0, gone, pod.get());
+  }
+  table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(index));
+  states_.back().replaced.insert(gone.number);
+  instance_->Change(BERTH_CHANGE_NODE_REMOVED, 0, gone, nullptr);
+}
+
+// Adds, changes, assumes, forgets and removes a pod without a node.
+void ChangedChecker::ChangePending() {
+  const auto& changes = instance_->changes;
+  if (!changes || (changes->flags & BERTH_CHANGES_FLAG_PENDING) == 0) return;
+  Ids& ids = *prober_.world().ids;
+  PodSpec spec = pod_.spec();
+  spec.name += "-pending";
+  spec.uid += "-pending";
+  const PodHandle first(spec, ids);
+  NewTable("pending pod " + spec.name + " was added").pending.push_back(first);
+  instance_->ChangePending(BERTH_CHANGE_PENDING_ADDED, 0, first.get());
+  Finish();
+  const PodHandle pod(spec.Label("example.com/changed", "1").Priority(7), ids);
+  NewTable("the labels and the priority of pending pod " + spec.name + " changed").pending.back() =
+      pod;
+  instance_->ChangePending(BERTH_CHANGE_PENDING_CHANGED, 0, pod.get(), first.get());
+  Finish();
+  MovePending(pod, true);
+  MovePending(pod, false);
+  NewTable("pending pod " + spec.name + " was removed").pending.pop_back();
+  instance_->ChangePending(BERTH_CHANGE_PENDING_REMOVED, 0, pod.get());
+  Finish();
+}
+
+// Assumes the pending pod on the first node, or forgets it there.
+void ChangedChecker::MovePending(const PodHandle& pod, bool assume) {
+  const std::string node = states_.back().table->rows.front().node.name();
+  Table& table = NewTable("pod " + pod.name() + " was " + (assume ? "assumed" : "forgotten") +
+                          " on node \"" + node + "\"");
+  Row& row = table.rows.front();
+  states_.back().pods.insert(row.number);
+  if (assume) {
+    PodSpec placed = pod.spec();
+    table.pending.pop_back();
+    row.pods.emplace_back(placed.NodeName(node), *prober_.world().ids);
+    instance_->ChangePending(BERTH_CHANGE_PENDING_REMOVED, 0, pod.get());
+    instance_->Change(BERTH_CHANGE_POD_ADDED, BERTH_CHANGE_FLAG_ASSUMED, row,
+                      row.pods.back().get());
+  } else {
+    const PodHandle placed = row.pods.back();
+    row.pods.pop_back();
+    table.pending.push_back(pod);
+    instance_->Change(BERTH_CHANGE_POD_REMOVED, BERTH_CHANGE_FLAG_FORGOTTEN, row, placed.get());
+    instance_->ChangePending(BERTH_CHANGE_PENDING_ADDED, 0, pod.get());
+  }
+  Finish();
+}
+
+void ChangedChecker::ChangeNominations() {
+  SchedulingServices& scheduling = instance_->services().scheduling();
+  const std::string node = states_.back().table->rows.front().node.name();
+  PodSpec spec = pod_.spec();
+  spec.name += "-nominated";
+  spec.uid += "-nominated";
+  NewTable("pod " + spec.name + " was nominated to node \"" + node + "\"");
+  scheduling.Nominate(PodHandle(spec, *prober_.world().ids), node);
+  Finish();
+  NewTable("the nomination of pod " + spec.name + " ended");
+  scheduling.EndNomination(spec.uid);
   Finish();
 }
 
@@ -157,10 +261,46 @@ void ChangedChecker::ChangeObjects() {
     if (changed[kind]++ >= kMostObjectsOfAKind) continue;
     const std::string what = kind + " \"" + object.name() + "\"";
     NewTable(what + " was removed");
-    instance_->services().ChangeObject(&object, nullptr);
+    PutObject(object, false);
     Finish();
     NewTable(what + " was added");
-    instance_->services().ChangeObject(nullptr, &object);
+    PutObject(object, true);
+    Finish();
+  }
+}
+
+void ChangedChecker::PutObject(const ObjectHandle& object, bool add) {
+  std::vector<ObjectHandle>& objects = states_.back().table->objects;
+  if (add) {
+    objects.push_back(object);
+  } else {
+    std::erase_if(objects, [&](const ObjectHandle& o) { return o.get() == object.get(); });
+  }
+  states_.back().objects.push_back(object);
+  instance_->services().ChangeObject(add ? nullptr : &object, add ? &object : nullptr);
+}
+
+// Ends to serve the used version of each declared kind, and begins again.
+void ChangedChecker::ChangeServed() {
+  const char* const* kinds = prober_.world().info->kinds;
+  for (; kinds != nullptr && *kinds != nullptr; ++kinds) {
+    const std::set<std::string> before = states_.back().table->not_served;
+    const std::string kind = UsedKind(*kinds, before);
+    if (kind.empty()) continue;
+    std::set<std::string> without = before;
+    without.insert(kind);
+    NewTable("the server ended to serve " + kind).not_served = without;
+    const std::vector<ObjectHandle> all = states_.back().table->objects;
+    for (const ObjectHandle& object : all) {
+      if (object.spec().kind == kind) PutObject(object, false);
+    }
+    instance_->services().ChangeServed(without);
+    Finish();
+    NewTable("the server began to serve " + kind).not_served = before;
+    instance_->services().ChangeServed(before);
+    for (const ObjectHandle& object : all) {
+      if (object.spec().kind == kind) PutObject(object, true);
+    }
     Finish();
   }
 }
@@ -169,7 +309,7 @@ void ChangedChecker::ChangeObjects() {
 
 ChangedChecker::Report ChangedChecker::Ask(const Attempt& attempt, uint64_t* token) const {
   Report report;
-  const CallScope scope(&prober_.reporter(), "changed", kCycle);
+  const CallScope scope(&prober_.reporter(), "changed", kCycle, attempt.cycle->abi());
   report.result = declared_->changed(
       instance_->self(), attempt.cycle->abi(), token,
       [](void* to, const uint32_t* rows, uint64_t count) noexcept {
@@ -180,7 +320,9 @@ ChangedChecker::Report ChangedChecker::Ask(const Attempt& attempt, uint64_t* tok
 }
 
 void ChangedChecker::Compare(const State& then, const State& now) {
-  if (failed_ || !then.attempt.asked || !HaveEqualSignatures(then.attempt, now.attempt)) return;
+  // Results whose token is 0 are not reused.
+  if (failed_ || !then.attempt.asked || then.token == 0) return;
+  if (!HaveEqualSignatures(then.attempt, now.attempt)) return;
   uint64_t token = then.token;
   const Report report = Ask(now.attempt, &token);
   if (report.result != BERTH_STALE_NONE && report.result != BERTH_STALE_ROWS) return;
@@ -208,8 +350,30 @@ std::set<uint32_t> ChangedChecker::RowsThatChanged(const State& then) const {
   for (const State* state = &then + 1; state <= &states_.back(); ++state) {
     if (by_node) rows.insert(state->nodes.begin(), state->nodes.end());
     if (by_pods) rows.insert(state->pods.begin(), state->pods.end());
+    if (by_node) AddRowsOfObjects(*state, &rows);
+    // A row whose node was added is evaluated again, and one without a node has no result.
+    rows.insert(state->replaced.begin(), state->replaced.end());
   }
   return rows;
+}
+
+// A change of the object that a column "object:<kind>" shows counts as a change of the node.
+void ChangedChecker::AddRowsOfObjects(const State& state, std::set<uint32_t>* rows) const {
+  if (state.objects.empty()) return;
+  const State& now = states_.back();
+  for (const ColumnName& column : now.attempt.cycle->columns()) {
+    const std::string_view kinds = ObjectKindOf(column.name);
+    if (kinds.empty()) continue;
+    const std::vector<std::string> versions = berth::internal::KindsOf(kinds);
+    for (const ObjectHandle& object : state.objects) {
+      const ObjectSpec& spec = object.spec();
+      const bool is_shown = spec.ns.empty() && std::find(versions.begin(), versions.end(),
+                                                         spec.kind) != versions.end();
+      for (const Row& row : now.table->rows) {
+        if (is_shown && row.node.name() == spec.name) rows->insert(row.number);
+      }
+    }
+  }
 }
 
 }  // namespace berth::testing

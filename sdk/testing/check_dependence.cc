@@ -25,8 +25,13 @@
 namespace berth::testing {
 
 DependenceChecker::DependenceChecker(const Prober& prober, const Table& table, const PodHandle& pod,
-                                     std::span<const PodSpec> others)
-    : prober_(prober), table_(table), pod_(pod), others_(others), base_(prober.Try(table, pod)) {}
+                                     MutatedPods& mutated, std::span<const PodSpec> others)
+    : prober_(prober),
+      table_(table),
+      mutated_(mutated),
+      pod_(pod),
+      others_(others),
+      base_(prober.Try(table, pod_)) {}
 
 void DependenceChecker::Run() {
   if (!base_.asked || Declared() == nullptr) return;
@@ -50,10 +55,9 @@ const berth_dependence* DependenceChecker::Declared() const {
 }
 
 void DependenceChecker::CheckPart(int part, uint64_t declared) {
-  const PartHashes before = HashParts(pod_.spec());
-  for (Mutation& mutation : MutatePart(part, pod_.spec(), others_)) {
-    if (DifferIn(declared, before, HashParts(mutation.pod))) continue;
-    const PodHandle changed(std::move(mutation.pod), *prober_.world().ids);
+  for (const Mutation& mutation : mutated_.Of(part)) {
+    if (DifferIn(declared, mutated_.hashes(), mutation.hashes)) continue;
+    const PodHandle changed(mutation.pod, *prober_.world().ids);
     const Attempt attempt = prober_.Try(table_, changed);
     if (!attempt.asked || !HaveEqualSignatures(base_, attempt)) continue;
     const auto difference =

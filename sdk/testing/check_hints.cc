@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include <berth/abi.h>
@@ -9,27 +8,25 @@
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/queued.h>
 #include <berth/testing/report.h>
+#include <berth/testing/views.h>
 
 namespace berth::testing {
 
-HintChecker::HintChecker(HintCaller& hint_caller, std::span<const PodSpec> others)
-    : hint_caller_(hint_caller), others_(others) {}
-
-void HintChecker::Run(const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer) {
+void HintChecker::Run(const EventView& event, uint32_t i, uint32_t answer) {
   const uint64_t declared = hint_caller_.interest(i).pod_parts;
-  if (declared == 0 || event.resource == BERTH_RESOURCE_TARGET_POD) return;
+  if (declared == 0 || event.spec().resource == BERTH_RESOURCE_TARGET_POD) return;
   for (int part = 0; part < BERTH_PART_COUNT; ++part) {
-    if ((declared >> part & 1) == 0) CheckPart(part, pod, event, i, answer);
+    if ((declared >> part & 1) == 0) CheckPart(part, event, i, answer);
   }
 }
 
-void HintChecker::CheckPart(int part, const PodSpec& pod, const EventSpec& event, uint32_t i,
-                            uint32_t answer) {
-  const PartHashes before = HashParts(pod);
-  for (const Mutation& mutation : MutatePart(part, pod, others_)) {
-    if (DifferIn(hint_caller_.interest(i).pod_parts, before, HashParts(mutation.pod))) continue;
-    if (event.pod() != nullptr && event.pod()->uid == mutation.pod.uid) continue;
-    const uint32_t now = hint_caller_.Invoke(mutation.pod, event, i);
+void HintChecker::CheckPart(int part, const EventView& event, uint32_t i, uint32_t answer) {
+  const PodSpec& pod = mutated_.pod();
+  for (const Mutation& mutation : mutated_.Of(part)) {
+    if (DifferIn(hint_caller_.interest(i).pod_parts, mutated_.hashes(), mutation.hashes)) continue;
+    const PodSpec* of_event = event.spec().pod();
+    if (of_event != nullptr && of_event->uid == mutation.pod.uid) continue;
+    const uint32_t now = hint_caller_.Invoke(PodHandle(mutation.pod, ids_), event, i);
     if (now == answer) continue;
     hint_caller_.reporter().Fail(
         Check::kHints, "the hint of interest " + std::to_string(i) + " for pod " + pod.ns + "/" +

@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <berth/abi.h>
@@ -7,10 +10,17 @@
 #include <berth/testing/fake_api.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/report.h>
+#include <berth/testing/scheduling_services.h>
 #include <berth/testing/services.h>
 #include <berth/testing/values.h>
 
 namespace berth::testing {
+namespace {
+
+constexpr const char* kAnswerPoint = "an answer of the API server";
+constexpr const char* kInstanceEnds = "the plugin's instance ends";
+
+}  // namespace
 
 void FakeApi::Reply(std::string verb, std::string path, ApiReply reply) {
   const std::lock_guard lock(mutex_);
@@ -45,35 +55,88 @@ ApiReply FakeApi::Serve(ApiCall call, uint32_t missing) {
 
 berth_code FakeApi::Send(ApiCall call, uint32_t missing, berth_api_answer answer, void* to) {
   if (answer == nullptr) return BERTH_BAD_ARGUMENT;
-  const bool accepted =
-      services_.DoLater([this, reply = Serve(std::move(call), missing), answer,
-                         to](bool cancelled) { Deliver(reply, cancelled, answer, to); });
-  return accepted ? BERTH_SUCCESS : BERTH_CANCELLED;
+  if (services_.is_closed()) return BERTH_CANCELLED;
+  return services_.DoLater(Services::LaterKind::kAnswer,
+                           [this, reply = Serve(std::move(call), missing), answer,
+                            to](bool cancelled) { Deliver(reply, cancelled, answer, to); });
 }
 
 berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
                          berth_done done) noexcept {
   FakeApi& self = Of(host);
-  if (done.host != host) {
+  if (self.services_.is_closed()) return BERTH_CANCELLED;
+  if (!self.services_.IsOpenForBind(done)) {
     self.services_.reporter().Fail(Check::kShape,
-                                   "calls api.bind with a promise of another instance");
+                                   done.host != host
+                                       ? "calls api.bind with a promise of another instance"
+                                       : "calls api.bind with promise " + std::to_string(done.id) +
+                                             ", which is not an open promise of Bind");
     return BERTH_CONFLICT;
   }
   ApiCall call{.verb = "POST",
                .path = self.PathOf(*binding->pod) + "/binding",
                .content_type = "application/json",
                .body = std::string(FromAbi(binding->node_name))};
-  const bool accepted =
-      self.services_.DoLater([done, reply = self.Serve(std::move(call), 201)](bool cancelled) {
+  const berth_code sent = self.services_.DoLater(
+      Services::LaterKind::kAnswer,
+      [&self, done, reply = self.Serve(std::move(call), 201)](bool cancelled) {
+        // The plugin may have completed the promise, or the host no longer waits.
+        if (cancelled || !self.services_.IsOpenForBind(done)) return;
         const auto [code, error] = ResultOf(reply);
-        if (!cancelled) Services::Complete(done, code, ToAbi(error));
+        Services::Complete(done, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error));
       });
-  return accepted ? BERTH_PENDING : BERTH_CANCELLED;
+  return sent == BERTH_SUCCESS ? berth_code{BERTH_PENDING} : sent;
 }
+
+namespace {
+
+// Returns whether the text is a JSON object whose metadata, if it has any, is an object: the host
+// adds the pod's uid there.
+bool IsPatchOfPod(std::string_view text) {
+  ValueSpec patch;
+  if (!internal::TryReadJson(text, &patch).empty() || patch.kind != BERTH_VALUE_OBJECT) {
+    return false;
+  }
+  const ValueSpec* const metadata = patch.Find("metadata");
+  return metadata == nullptr || metadata->kind == BERTH_VALUE_NULL ||
+         metadata->kind == BERTH_VALUE_OBJECT;
+}
+
+// Returns the patch of a pod's status that says that the pod is preempted.
+std::string DisruptionPatch(const std::string& message) {
+  ValueSpec condition = ValueSpec::Object();
+  condition.Set("type", ValueSpec(std::string("DisruptionTarget")));
+  condition.Set("status", ValueSpec(std::string("True")));
+  condition.Set("reason", ValueSpec(std::string("PreemptionByScheduler")));
+  condition.Set("message", ValueSpec(message));
+  ValueSpec status = ValueSpec::Object();
+  status.Set("conditions", ValueSpec::List({std::move(condition)}));
+  ValueSpec patch = ValueSpec::Object();
+  patch.Set("status", std::move(status));
+  std::string json;
+  internal::kValues.write_json(
+      &patch,
+      [](void* to, berth_str text) noexcept {
+        static_cast<std::string*>(to)->append(FromAbi(text));
+      },
+      &json);
+  return json;
+}
+
+// Decodes a body. Returns false if it is no JSON, or null.
+bool DecodeBody(const ApiReply& reply, ValueSpec* value) {
+  const std::string_view type =
+      std::string_view(reply.content_type).substr(0, reply.content_type.find(';'));
+  if (reply.body.empty() || (!type.empty() && !type.ends_with("json"))) return false;
+  return internal::TryReadJson(reply.body, value).empty() && value->kind != BERTH_VALUE_NULL;
+}
+
+}  // namespace
 
 berth_code FakeApi::PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
                                 berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
+  if (!IsPatchOfPod(FromAbi(patch))) return BERTH_BAD_ARGUMENT;
   return self.Send({.verb = "PATCH",
                     .path = self.PathOf(*pod) + "/status",
                     .content_type = "application/strategic-merge-patch+json",
@@ -84,15 +147,45 @@ berth_code FakeApi::PatchStatus(const berth_host* host, const berth_pod* pod, be
 berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction,
                           berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
-  return self.Send({.verb = "DELETE",
-                    .path = self.PathOf(*eviction->pod),
-                    .content_type = "",
-                    .body = std::string(FromAbi(eviction->message))},
-                   200, answer, to);
+  if (answer == nullptr) return BERTH_BAD_ARGUMENT;
+  const std::string uid(FromAbi(eviction->pod->meta->uid));
+  Victim victim{
+      .uid = uid,
+      .path = self.PathOf(*eviction->pod),
+      .message = std::string(FromAbi(eviction->message)),
+      .waited = CallScope::current() != nullptr && self.services_.scheduling().IsWaiting(uid)};
+  const auto deliver = [&self, answer, to](berth_code code, const std::string& error) {
+    self.DeliverCode(code, error, answer, to);
+  };
+  return self.services_.DoLater(
+      Services::LaterKind::kRequest, [&self, victim = std::move(victim), deliver](bool cancelled) {
+        if (cancelled) return deliver(BERTH_CANCELLED, kInstanceEnds);
+        const auto [code, error] = self.EvictNow(victim);
+        self.services_.DoLater(Services::LaterKind::kAnswer, [deliver, code = code,
+                                                              error = error](bool is_late) {
+          deliver(is_late ? berth_code{BERTH_CANCELLED} : code, is_late ? kInstanceEnds : error);
+        });
+      });
+}
+
+std::pair<berth_code, std::string> FakeApi::EvictNow(const Victim& victim) {
+  SchedulingServices& scheduling = services_.scheduling();
+  if (scheduling.Preempt(victim.uid, victim.message)) return {BERTH_SUCCESS, ""};
+  // The pod has lost its place since the eviction was requested.
+  if (victim.waited && scheduling.WasRejected(victim.uid)) return {BERTH_SUCCESS, ""};
+  Serve({.verb = "PATCH",
+         .path = victim.path + "/status",
+         .content_type = "application/strategic-merge-patch+json",
+         .body = DisruptionPatch(victim.message)},
+        200);
+  auto result = ResultOf(Serve({.verb = "DELETE", .path = victim.path}, 200));
+  if (result.first == BERTH_NOT_FOUND) return {BERTH_SUCCESS, ""};
+  return result;
 }
 
 berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) noexcept {
   FakeApi& self = Of(host);
+  if (self.services_.is_closed()) return BERTH_CANCELLED;
   ApiEvent seen{.regarding = self.NameOf(event->regarding),
                 .related = self.NameOf(event->related),
                 .type = std::string(FromAbi(event->type)),
@@ -114,7 +207,7 @@ berth_code FakeApi::Request(const berth_host* host, const berth_api_request* req
                .path = std::string(FromAbi(request->path)),
                .content_type = std::string(FromAbi(request->content_type)),
                .body = std::string(FromAbi(request->body)),
-               .timeout_ns = request->timeout_ns};
+               .timeout_ns = std::max<int64_t>(request->timeout_ns, 0)};
   const std::string& verb = call.verb;
   const bool known =
       verb == "GET" || verb == "POST" || verb == "PUT" || verb == "PATCH" || verb == "DELETE";
@@ -147,23 +240,28 @@ std::pair<berth_code, std::string> FakeApi::ResultOf(const ApiReply& reply) {
 }
 
 void FakeApi::Deliver(const ApiReply& reply, bool cancelled, berth_api_answer answer, void* to) {
-  auto [code, error] = ResultOf(reply);
-  const bool is_json = reply.body.starts_with('{') || reply.body.starts_with('[');
+  if (cancelled) return DeliverCode(BERTH_CANCELLED, kInstanceEnds, answer, to);
+  const auto [code, error] = ResultOf(reply);
   ValueSpec value;
-  if (is_json) value = internal::ReadJson(reply.body);
   berth_api_result result{};
   result.struct_size = sizeof result;
-  result.code = cancelled ? berth_code{BERTH_CANCELLED} : code;
-  if (cancelled) {
-    error = "the plugin's instance ends";
-  } else {
-    result.http_status = reply.http_status;
-    result.retry_after_ns = reply.retry_after_ns;
-    result.body = ToAbi(reply.body);
-    result.value = is_json ? &value : nullptr;
-  }
+  result.code = code;
+  result.http_status = reply.http_status;
+  result.retry_after_ns = reply.retry_after_ns;
+  result.body = ToAbi(reply.body);
   result.error = ToAbi(error);
-  const CallScope scope(&services_.reporter(), "an answer of the API server", kEvent);
+  result.value = DecodeBody(reply, &value) ? &value : nullptr;
+  const CallScope scope(&services_.reporter(), kAnswerPoint, kEvent);
+  answer(to, &result);
+}
+
+void FakeApi::DeliverCode(berth_code code, const std::string& error, berth_api_answer answer,
+                          void* to) {
+  berth_api_result result{};
+  result.struct_size = sizeof result;
+  result.code = code;
+  result.error = ToAbi(error);
+  const CallScope scope(&services_.reporter(), kAnswerPoint, kEvent);
   answer(to, &result);
 }
 

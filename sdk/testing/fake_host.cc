@@ -27,6 +27,7 @@
 #include <berth/testing/instance.h>
 #include <berth/testing/node_spec.h>
 #include <berth/testing/object_spec.h>
+#include <berth/testing/parts.h>
 #include <berth/testing/placement.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/quantity.h>
@@ -126,16 +127,18 @@ size_t PluginUnderTest::Next(const std::vector<QueuedSpec>& active) {
 
 uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {
   Need(instance_->enqueue_extensions.has_value(), "EnqueueExtensions");
-  HintCaller hint_caller(instance_.get(), world_.ids.get());
-  const EventSpec seen = HintCaller::SeenFrom(pod, event);
+  HintCaller hint_caller(instance_.get());
+  const PodHandle handle(pod, *world_.ids);
+  const EventView seen(HintCaller::SeenFrom(pod, event), *world_.ids);
   uint32_t hint = BERTH_HINT_SKIP;
   for (uint32_t i = 0; i < hint_caller.count(); ++i) {
-    if (!hint_caller.IsFor(seen, i)) continue;
+    if (!hint_caller.IsFor(seen.spec(), i)) continue;
     uint32_t answer = BERTH_HINT_QUEUE;
     if (hint_caller.interest(i).has_hint != 0) {
-      answer = hint_caller.Invoke(pod, seen, i);
-      if (reporter_.Wants(Check::kHints))
-        HintChecker(hint_caller, known_).Run(pod, seen, i, answer);
+      answer = hint_caller.Invoke(handle, seen, i);
+      if (reporter_.Wants(Check::kHints)) {
+        HintChecker(hint_caller, MutationsOf(handle), ids()).Run(seen, i, answer);
+      }
     }
     hint = std::max(hint, answer);
   }
@@ -185,8 +188,7 @@ PermitResult PluginUnderTest::Permit(const PodSpec& pod, const std::string& node
 }
 
 void PluginUnderTest::AddNode(const NodeSpec& node) {
-  table_.Add(node);
-  Row& row = table_.rows.back();
+  const Row& row = table_.Add(node);
   instance_->Change(BERTH_CHANGE_NODE_ADDED, 0, row, nullptr);
   for (const PodHandle& pod : row.pods)
     instance_->Change(BERTH_CHANGE_POD_ADDED, 0, row, pod.get());
@@ -311,6 +313,11 @@ void PluginUnderTest::Advance(int64_t ns) {
   reporter_.Flush();
 }
 
+void PluginUnderTest::End() {
+  instance_->End();
+  reporter_.Flush();
+}
+
 PluginUnderTest::PluginUnderTest(Library library, Scenario scenario)
     : reporter_(""), world_(library) {
   SetUp(scenario);
@@ -341,6 +348,8 @@ void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter*
   reporter->set_handler(std::move(scenario.on_failure));
   reporter->set_observer(scenario.observer);
   for (const Check check : scenario.without) reporter->Without(check);
+  // Without the check that reports stale ids, the kit keeps nothing for each of them.
+  world->ids->set_keeps_dropped(reporter->Wants(Check::kShape));
 }
 
 void PluginUnderTest::SetUp(Scenario& scenario) {
@@ -468,11 +477,19 @@ void PluginUnderTest::RunChecks(const PodHandle& pod, Step step) {
   if (step == Step::kFilter && reporter_.Wants(Check::kWhatIf)) {
     WhatIfChecker(prober, table_, pod, known_).Run();
   }
-  if (reporter_.Wants(Check::kDependence)) DependenceChecker(prober, table_, pod, known_).Run();
+  if (reporter_.Wants(Check::kDependence))
+    DependenceChecker(prober, table_, pod, MutationsOf(pod), known_).Run();
   if (reporter_.Wants(Check::kLeaks) && !leaks_checked_) {
     LeakChecker(prober, table_, pod).Run();
     leaks_checked_ = true;
   }
+}
+
+MutatedPods& PluginUnderTest::MutationsOf(const PodHandle& pod) {
+  const bool is_kept = mutated_ != nullptr && mutated_->others() == known_.size() &&
+                       mutated_->hashes() == HashesOf(*pod);
+  if (!is_kept) mutated_ = std::make_unique<MutatedPods>(pod.spec(), known_);
+  return *mutated_;
 }
 
 void PluginUnderTest::Remember(const PodSpec& pod) {

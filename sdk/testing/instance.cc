@@ -85,7 +85,9 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
   if (plugin_ != nullptr) CopyPoints();
 }
 
-Instance::~Instance() {
+Instance::~Instance() { End(); }
+
+void Instance::End() {
   if (plugin_ == nullptr) return;
   services_.Close();
   if (plugin_->quiesce != nullptr) {
@@ -94,6 +96,10 @@ Instance::~Instance() {
   }
   const CallScope scope(&reporter_, "destroy", kLoad);
   plugin_->destroy(plugin_);
+  plugin_ = nullptr;
+  const auto drop = [](auto&... points) { (points.reset(), ...); };
+  drop(pre_enqueue, enqueue_extensions, queue_sort, pre_filter, filter, post_filter, pre_score,
+       score, reserve, permit, pre_bind, bind, post_bind, changes);
 }
 
 void Instance::Replay(const Table& table) {

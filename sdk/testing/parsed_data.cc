@@ -59,8 +59,8 @@ template <class T, class Read>
 berth_code ParsedData::ReadSelector(const berth_host* host, const T** out, berth_status* status,
                                     const Read& read) {
   ParsedData& self = Of(host);
-  auto memory = std::make_unique<internal::ViewMemory>();
-  internal::SelectorReader reader(self.ids_, *memory);
+  auto memory = std::make_unique<internal::ViewMemory>(&self.ids_);
+  internal::SelectorReader reader(*memory);
   const T* const selector = read(reader);
   if (selector == nullptr) {
     AddReason(status, reader.error());

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -242,9 +243,9 @@ std::vector<Mutation> MutatePart(int part, const PodSpec& pod, std::span<const P
   std::vector<Mutation> mutations;
   const PartHashes before = HashParts(pod);
   const auto keep = [&](std::string how, PodSpec changed) {
-    const uint64_t after = HashParts(changed)[static_cast<size_t>(part)];
-    if (after == before[static_cast<size_t>(part)]) return;
-    mutations.push_back({std::move(how), std::move(changed)});
+    const PartHashes after = HashParts(changed);
+    if (after[static_cast<size_t>(part)] == before[static_cast<size_t>(part)]) return;
+    mutations.push_back({std::move(how), std::move(changed), after});
   };
   PodSpec changed = pod;
   ChangePart(part, &changed);
@@ -258,6 +259,20 @@ std::vector<Mutation> MutatePart(int part, const PodSpec& pod, std::span<const P
     keep("as in pod " + other.ns + "/" + other.name, std::move(like_other));
   }
   return mutations;
+}
+
+PartHashes HashesOf(const berth_pod& pod) {
+  PartHashes hashes{};
+  for (size_t i = 0; i < hashes.size() && i < pod.part_hashes.count; ++i) {
+    hashes[i] = *BERTH_AT(uint64_t, pod.part_hashes, i);
+  }
+  return hashes;
+}
+
+const std::vector<Mutation>& MutatedPods::Of(int part) {
+  std::optional<std::vector<Mutation>>& mutated = of_part_[static_cast<size_t>(part)];
+  if (!mutated) mutated = MutatePart(part, pod_, others_);
+  return *mutated;
 }
 
 }  // namespace berth::testing

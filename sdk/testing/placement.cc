@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -106,6 +107,17 @@ Answer Placement::Checked(const char* point, Word word, Call call) {
   return answer;
 }
 
+template <class Call>
+Answer Placement::CheckedWithDone(const char* point, Services::DoneOf of, Call call) {
+  Completion& completion = *dones_.emplace_back(std::make_shared<Completion>());
+  const berth_done done = instance_.services().NewDone(of, dones_.back());
+  const Answer answer = Checked(point, instance_.bind_word(),
+                                [&](berth_status* status) { return call(done, status); });
+  const std::lock_guard lock(completion.mutex);
+  completion.closed = answer.code != BERTH_PENDING;
+  return answer;
+}
+
 Answer Normalize(Cycle& cycle, const std::vector<uint32_t>& rows, std::vector<int64_t>* scores) {
   Answer answer;
   switch (cycle.instance().score->normalize_mode) {
@@ -206,25 +218,33 @@ Answer Placement::PreFlight(const std::string& node) {
   Need(instance_.pre_bind.has_value(), "PreBind");
   if (instance_.pre_bind->pre_flight == nullptr) return {};
   const berth_binding binding = Binding(node);
-  return Checked("PreBindPreFlight", instance_.bind_word(), [&](berth_status* status) {
+  // It runs on the scheduling thread, also for a plugin whose other [bind] calls run on the pool.
+  const Answer answer = cycle_->Invoke("PreBindPreFlight", kBind, [&](berth_status* status) {
     return instance_.pre_bind->pre_flight(instance_.self(), &binding, status);
   });
+  cycle_->Expect("PreBindPreFlight", answer,
+                 {BERTH_SUCCESS, BERTH_SKIP, BERTH_ERROR, BERTH_CANCELLED, BERTH_CONFLICT,
+                  BERTH_NOT_FOUND, BERTH_BUG});
+  instance_.reporter().Flush();
+  return answer;
 }
 
 Answer Placement::PreBind(const std::string& node) {
   Need(instance_.pre_bind.has_value(), "PreBind");
   const berth_binding binding = Binding(node);
-  return Checked("PreBind", instance_.bind_word(), [&](berth_status* status) {
-    return instance_.pre_bind->pre_bind(instance_.self(), &binding, NewDone(), status);
-  });
+  return CheckedWithDone(
+      "PreBind", Services::DoneOf::kPreBind, [&](berth_done done, berth_status* status) {
+        return instance_.pre_bind->pre_bind(instance_.self(), &binding, done, status);
+      });
 }
 
 Answer Placement::Bind(const std::string& node) {
   Need(instance_.bind.has_value(), "Bind");
   const berth_binding binding = Binding(node);
-  return Checked("Bind", instance_.bind_word(), [&](berth_status* status) {
-    return instance_.bind->bind(instance_.self(), &binding, NewDone(), status);
-  });
+  return CheckedWithDone("Bind", Services::DoneOf::kBind,
+                         [&](berth_done done, berth_status* status) {
+                           return instance_.bind->bind(instance_.self(), &binding, done, status);
+                         });
 }
 
 void Placement::PostBind(const std::string& node) {
@@ -256,11 +276,6 @@ berth_binding Placement::Binding(const std::string& node) const {
   binding.slots = cycle_->abi()->slots;
   binding.cancel = cycle_->abi()->cancel;
   return binding;
-}
-
-berth_done Placement::NewDone() {
-  dones_.push_back(std::make_shared<Completion>());
-  return instance_.services().NewDone(dones_.back());
 }
 
 }  // namespace berth::testing

@@ -1,9 +1,11 @@
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/testing/call.h>
+#include <berth/testing/ids.h>
 #include <berth/testing/node_spec.h>
 #include <berth/testing/object_spec.h>
 #include <berth/testing/pod_spec.h>
@@ -47,32 +49,39 @@ bool HintCaller::IsFor(const EventSpec& event, uint32_t i) const {
   return (interest(i).actions & event.action) != 0 && event.action <= interest(i).actions;
 }
 
-uint32_t HintCaller::Invoke(const PodSpec& pod, const EventSpec& spec, uint32_t i) {
-  berth_event event{};
-  event.struct_size = sizeof event;
-  event.resource = spec.resource;
-  event.actions = spec.action;
-  event.interest = i;
-  std::vector<PodHandle> pods;
-  std::vector<NodeHandle> nodes;
-  std::vector<ObjectHandle> objects;
+EventView::EventView(EventSpec spec, Ids& ids) : spec_(std::move(spec)) {
   const auto tag = [&](const std::vector<PodSpec>& of_pod, const std::vector<NodeSpec>& of_node,
                        const std::vector<ObjectSpec>& of_object) -> berth_tagged {
     if (!of_pod.empty()) {
-      return {BERTH_KIND_POD, 0, pods.emplace_back(of_pod.front(), ids_).get()};
+      return {BERTH_KIND_POD, 0, pods_.emplace_back(of_pod.front(), ids).get()};
     }
     if (!of_node.empty()) {
-      return {BERTH_KIND_NODE, 0, nodes.emplace_back(of_node.front(), ids_).get()};
+      return {BERTH_KIND_NODE, 0, nodes_.emplace_back(of_node.front(), ids).get()};
     }
     if (!of_object.empty()) {
-      return {BERTH_KIND_OBJECT, 0, objects.emplace_back(of_object.front(), ids_).get()};
+      return {BERTH_KIND_OBJECT, 0, objects_.emplace_back(of_object.front(), ids).get()};
     }
     return {0, 0, nullptr};
   };
-  event.before = tag(spec.old_pod, spec.old_node, spec.old_object);
-  event.after = tag(spec.new_pod, spec.new_node, spec.new_object);
+  before_ = tag(spec_.old_pod, spec_.old_node, spec_.old_object);
+  after_ = tag(spec_.new_pod, spec_.new_node, spec_.new_object);
+}
+
+berth_event EventView::abi(uint32_t i) const {
+  berth_event event{};
+  event.struct_size = sizeof event;
+  event.resource = spec_.resource;
+  event.actions = spec_.action;
+  event.interest = i;
+  event.before = before_;
+  event.after = after_;
+  return event;
+}
+
+uint32_t HintCaller::Invoke(const PodHandle& pod, const EventView& view, uint32_t i) {
+  const berth_event event = view.abi(i);
   uint32_t hint = BERTH_HINT_QUEUE;
-  WithQueued({pod}, ids_, [&](const berth_queued& queued) {
+  WithQueued({}, pod, [&](const berth_queued& queued) {
     const CallScope scope(&instance_.reporter(), "hint", kQueue);
     hint = instance_.enqueue_extensions->hint(instance_.self(), &queued, &event);
   });

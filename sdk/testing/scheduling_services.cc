@@ -62,10 +62,29 @@ const void* SchedulingServices::Find(std::string_view id) {
 }
 
 void SchedulingServices::Nominate(PodHandle pod, std::string node) {
-  std::erase_if(nominations_, [&](const Nomination& nomination) {
-    return nomination.pod.spec().uid == pod.spec().uid;
-  });
+  EndNomination(pod.spec().uid);
   nominations_.push_back({std::move(pod), std::move(node)});
+}
+
+void SchedulingServices::EndNomination(std::string_view uid) {
+  std::erase_if(nominations_,
+                [uid](const Nomination& nomination) { return nomination.pod.spec().uid == uid; });
+}
+
+bool SchedulingServices::IsWaiting(std::string_view uid) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [uid](const PodHandle& pod) { return pod.spec().uid == uid; });
+}
+
+bool SchedulingServices::WasRejected(std::string_view uid) const {
+  return std::any_of(rejected_.begin(), rejected_.end(),
+                     [uid](const Rejection& rejection) { return rejection.uid == uid; });
+}
+
+bool SchedulingServices::Preempt(std::string_view uid, std::string_view message) {
+  if (!EndWaiting(uid)) return false;
+  preempted_.push_back({std::string(uid), std::string(message)});
+  return true;
 }
 
 void SchedulingServices::AddWaiting(PodHandle pod) { waiting_.push_back(std::move(pod)); }
@@ -85,6 +104,10 @@ SchedulingServices& SchedulingServices::Of(const berth_host* host) {
 
 bool SchedulingServices::Expect(const berth_host* host, const char* service, uint32_t words) {
   return ExpectWord(Of(host).reporter_, service, words);
+}
+
+bool SchedulingServices::ExpectPostFilter(const berth_host* host, const char* service) {
+  return Expect(host, service, kCycle) && ExpectPoint(Of(host).reporter_, service, {"PostFilter"});
 }
 
 berth_code SchedulingServices::BadArgument(const std::string& what) {
@@ -129,14 +152,9 @@ WhatIfRows* SchedulingServices::FindQuestion(uint64_t question) {
 berth_code SchedulingServices::Begin(const berth_host* host, const berth_cycle* cycle,
                                      const uint32_t* rows, uint32_t count, uint32_t mode,
                                      uint64_t* question) noexcept {
-  if (!Expect(host, "whatif.begin", kCycle)) return BERTH_CONFLICT;
+  if (!ExpectPostFilter(host, "whatif.begin")) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
-  const std::string_view point = CallScope::current()->point();
-  if (point != "PostFilter") {
-    self.reporter_.Fail(Check::kThreads, "calls whatif.begin from " + std::string(point) +
-                                             ", but it may be called only from PostFilter");
-    return BERTH_CONFLICT;
-  }
+  if (!ExpectCycle(self.reporter_, "whatif.begin", cycle)) return BERTH_CONFLICT;
   if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) {
     return self.BadArgument("begins a what-if question of mode " + std::to_string(mode) +
                             ", which does not exist");
@@ -179,7 +197,7 @@ const PodHandle* SchedulingServices::FindPod(const WhatIfRows& question,
 berth_code SchedulingServices::Change(const berth_host* host, uint64_t question, uint32_t i,
                                       const berth_pod* pod, berth_status* status, bool add) {
   const char* const name = add ? "whatif.add_pod" : "whatif.remove_pod";
-  if (!Expect(host, name, kCycle)) return BERTH_CONFLICT;
+  if (!ExpectPostFilter(host, name)) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
   WhatIfRows* asked = self.FindQuestion(question);
   if (asked == nullptr) return BERTH_CONFLICT;
@@ -206,7 +224,7 @@ berth_code SchedulingServices::AddPod(const berth_host* host, uint64_t question,
 berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t question,
                                           const uint32_t* selected, uint32_t n, uint8_t* codes,
                                           berth_status* status) noexcept {
-  if (!Expect(host, "whatif.run_filters", kCycle)) return BERTH_CONFLICT;
+  if (!ExpectPostFilter(host, "whatif.run_filters")) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
   const WhatIfRows* asked = self.FindQuestion(question);
   if (asked == nullptr) return BERTH_CONFLICT;
@@ -236,7 +254,7 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
 }
 
 void SchedulingServices::End(const berth_host* host, uint64_t question) noexcept {
-  if (Expect(host, "whatif.end", kCycle)) Of(host).questions_.erase(question);
+  if (ExpectPostFilter(host, "whatif.end")) Of(host).questions_.erase(question);
 }
 
 // ---- nominator ----------------------------------------------------------------------------------

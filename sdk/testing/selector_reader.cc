@@ -9,7 +9,6 @@
 #include <berth/internal/selector_text.h>
 #include <berth/names.h>
 #include <berth/selectors.h>
-#include <berth/testing/ids.h>
 #include <berth/testing/selector_reader.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
@@ -109,9 +108,9 @@ bool SelectorReader::Keep(const Requirements& requirements, Place place, berth_a
   for (const TextRequirement& requirement : requirements) {
     if (!Check(requirement, place)) return false;
     std::vector<berth_id> values;
-    for (const std::string& value : requirement.values) values.push_back(ids_.Intern(value));
+    for (const std::string& value : requirement.values) values.push_back(memory_.Intern(value));
     const bool compares = requirement.op == BERTH_OP_GT || requirement.op == BERTH_OP_LT;
-    kept.push_back({ids_.Intern(requirement.key), requirement.op, memory_.Array(values),
+    kept.push_back({memory_.Intern(requirement.key), requirement.op, memory_.Array(values),
                     compares ? berth::internal::ParseInt64(requirement.values[0]).value : 0});
   }
   *out = memory_.Array(kept);

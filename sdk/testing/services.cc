@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,43 +41,80 @@ Services::Services(Reporter* reporter, Ids* ids)
   host_.hash_key[1] = kHashKey[1];
 }
 
-Services::~Services() = default;
-
-bool Services::DoLater(Later later) {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return false;
-  later_.push_back(std::move(later));
-  return true;
+Services::~Services() {
+  for (const auto& [id, count] : interned_) ids_.Release(id);
 }
 
-void Services::DoWhatIsDue() {
-  std::vector<Later> due;
+berth_code Services::DoLater(LaterKind kind, Later later) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return BERTH_CANCELLED;
+  if (kind == LaterKind::kPost && posts_ >= kMostPosts) return BERTH_CONFLICT;
+  posts_ += kind == LaterKind::kPost ? 1 : 0;
+  later_.push_back({kind, std::move(later)});
+  return BERTH_SUCCESS;
+}
+
+bool Services::DoWhatIsDue() {
+  std::vector<Due> due;
   {
     const std::lock_guard lock(mutex_);
     due.swap(later_);
+    posts_ = 0;
   }
-  for (const Later& later : due) later(false);
+  const auto requests = std::stable_partition(
+      due.begin(), due.end(), [](const Due& one) { return one.kind != LaterKind::kRequest; });
+  for (const Due& one : due) one.run(false);
+  return requests != due.end();
 }
 
 void Services::Close() {
-  std::vector<Later> rest;
+  std::vector<Due> rest;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     rest.swap(later_);
   }
-  for (const Later& later : rest) later(true);
+  timers_.clear();
+  watches_.clear();
+  std::stable_partition(rest.begin(), rest.end(),
+                        [](const Due& one) { return one.kind == LaterKind::kPost; });
+  for (const Due& one : rest) one.run(true);
 }
 
-berth_done Services::NewDone(const std::shared_ptr<Completion>& completion) {
+bool Services::is_closed() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(dones_, [](const auto& done) { return done.second.expired(); });
-  dones_.emplace(++last_done_, completion);
+  return closed_;
+}
+
+size_t Services::held_ids() {
+  const std::lock_guard lock(mutex_);
+  return interned_.size();
+}
+
+berth_done Services::NewDone(DoneOf call, const std::shared_ptr<Completion>& completion) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(dones_, [](const auto& done) { return done.second.completion.expired(); });
+  dones_.emplace(++last_done_, Done{call, completion});
   return {&host_, last_done_};
 }
 
+bool Services::IsOpenForBind(berth_done done) {
+  std::shared_ptr<Completion> completion;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = dones_.find(done.id);
+    if (done.host != &host_ || found == dones_.end()) return false;
+    if (found->second.call != DoneOf::kBind) return false;
+    completion = found->second.completion.lock();
+  }
+  if (completion == nullptr) return false;
+  const std::lock_guard lock(completion->mutex);
+  return !completion->completed && !completion->closed;
+}
+
 void Services::Advance(int64_t ns) {
-  DoWhatIsDue();
+  // The answers to requests that were performed are due now, too.
+  if (DoWhatIsDue()) DoWhatIsDue();
   const int64_t until = now_ns_ + ns;
   while (true) {
     const auto due =
@@ -147,7 +185,7 @@ bool Services::Expect(const berth_host* host, const char* service, uint32_t word
 
 berth_code Services::GetService(const berth_host* host, const char* id,
                                 const void** service) noexcept {
-  if (!Expect(host, "get_service", kLoad)) return BERTH_BAD_ARGUMENT;
+  if (!Expect(host, "get_service", kLoad)) return BERTH_CONFLICT;
   const Services& self = Of(host);
   if (self.scripted_ != nullptr) {
     if (const auto found = self.scripted_->find(id); found != self.scripted_->end()) {
@@ -181,9 +219,9 @@ void Services::Log(const berth_host* host, uint32_t level, berth_str message,
 
 berth_id Services::Intern(const berth_host* host, berth_str text) noexcept {
   Services& self = Of(host);
-  const berth_id id = self.ids_.Intern(FromAbi(text));
   const std::lock_guard lock(self.mutex_);
-  ++self.interned_[id];
+  const berth_id id = self.ids_.Intern(FromAbi(text));
+  if (self.interned_[id]++ != 0) self.ids_.Release(id);  // The instance is one use of the id.
   return id;
 }
 
@@ -193,11 +231,23 @@ void Services::ReleaseId(const berth_host* host, berth_id id) noexcept {
   const std::lock_guard lock(self.mutex_);
   const auto found = self.interned_.find(id);
   if (found == self.interned_.end()) {
+    const std::optional<std::string> dropped = self.ids_.DroppedText(id);
+    const std::string text = dropped ? " of \"" + *dropped + "\"" : "";
     self.reporter_.Fail(Check::kShape,
-                        "releases id " + std::to_string(id) + ", which it does not hold");
+                        "releases id " + std::to_string(id) + text + ", which it does not hold");
     return;
   }
-  if (--found->second == 0) self.interned_.erase(found);
+  if (--found->second != 0) return;
+  self.interned_.erase(found);
+  self.ids_.Release(id);
+}
+
+void Services::ReportStale(const std::string& use, berth_id id) {
+  const std::optional<std::string> dropped = ids_.DroppedText(id);
+  reporter_.Fail(Check::kShape,
+                 use + " id " + std::to_string(id) +
+                     (dropped ? ", which was dropped; its text was \"" + *dropped + "\""
+                              : ", which means no text"));
 }
 
 berth_code Services::Retain(const berth_host* host, berth_tagged object) noexcept {
@@ -231,17 +281,17 @@ berth_id Services::Find(const berth_host* host, berth_str text) noexcept {
 }
 
 berth_str Services::Text(const berth_host* host, berth_id id) noexcept {
-  return ToAbi(Of(host).ids_.Text(id));
+  Services& self = Of(host);
+  if (id != BERTH_ID_NONE && !self.ids_.Knows(id)) self.ReportStale("asks for the text of", id);
+  return ToAbi(self.ids_.Text(id));
 }
 
 berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
                           uint32_t* index) noexcept {
   if (!Expect(host, "columns.bind", kCycle)) return BERTH_CONFLICT;
-  const std::string_view point = CallScope::current()->point();
-  if (point != "PreFilter" && point != "PreScore") {
-    Of(host).reporter_.Fail(Check::kThreads,
-                            "calls columns.bind from " + std::string(point) +
-                                ", but it may be called only from PreFilter and PreScore");
+  Reporter& reporter = Of(host).reporter_;
+  if (!ExpectPoint(reporter, "columns.bind", {"PreFilter", "PreScore"}) ||
+      !ExpectCycle(reporter, "columns.bind", cycle)) {
     return BERTH_CONFLICT;
   }
   if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
@@ -259,7 +309,10 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle, bert
 
 berth_code Services::Define(const berth_host* host, const berth_metric* metric,
                             uint32_t* index) noexcept {
-  if (!Expect(host, "metrics.define", kLoad)) return BERTH_BAD_ARGUMENT;
+  if (!Expect(host, "metrics.define", kLoad)) return BERTH_CONFLICT;
+  if (metric->kind < BERTH_METRIC_COUNTER || metric->kind > BERTH_METRIC_HISTOGRAM) {
+    return BERTH_BAD_ARGUMENT;
+  }
   Services& self = Of(host);
   const std::lock_guard lock(self.mutex_);
   const auto [at, fresh] = self.metrics_.try_emplace(std::string(FromAbi(metric->name)));
@@ -333,8 +386,8 @@ const berth_object* Services::GetObject(const berth_host* host, berth_str kind, 
 berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                                  int32_t (*each)(void*, const berth_object*) noexcept,
                                  void* to) noexcept {
-  if (!Expect(host, "objects.list", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
-    return BERTH_NOT_FOUND;
+  if (!Expect(host, "objects.list", kObjectWords)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
   const std::string used = Of(host).Used(FromAbi(kind));
   if (used.empty()) return BERTH_UNSUPPORTED;
   std::vector<ObjectHandle> sorted = Of(host).objects_;
@@ -358,9 +411,10 @@ berth_code Services::IsServed(const berth_host* host, berth_str kind) noexcept {
 berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
                                   void (*change)(void*, const berth_object_change*) noexcept,
                                   void* to) noexcept {
-  if (!Expect(host, "objects.watch", kLoad) || !Of(host).Declared(FromAbi(kind))) {
-    return BERTH_NOT_FOUND;
-  }
+  if (Of(host).is_closed()) return BERTH_CANCELLED;
+  if (!Expect(host, "objects.watch", kLoad)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (change == nullptr) return BERTH_BAD_ARGUMENT;
   Of(host).watches_.push_back({std::string(FromAbi(kind)), change, to});
   return BERTH_SUCCESS;
 }
@@ -368,15 +422,19 @@ berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
 berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
                                 void (*fire)(void*) BERTH_NOEXCEPT, void* to,
                                 uint64_t* timer) noexcept {
-  if (!Expect(host, "timer.start", kTimerWords)) return BERTH_BAD_ARGUMENT;
   Services& self = Of(host);
-  self.timers_.push_back({++self.last_timer_, self.now_ns_ + after_ns, fire, to});
+  if (self.is_closed()) return BERTH_CANCELLED;
+  if (!Expect(host, "timer.start", kTimerWords)) return BERTH_CONFLICT;
+  if (fire == nullptr) return BERTH_BAD_ARGUMENT;
+  const int64_t now = self.now_ns_;
+  const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
+  self.timers_.push_back({++self.last_timer_, now + after, fire, to});
   *timer = self.last_timer_;
   return BERTH_SUCCESS;
 }
 
 berth_code Services::CancelTimer(const berth_host* host, uint64_t timer) noexcept {
-  if (!Expect(host, "timer.cancel", kTimerWords)) return BERTH_BAD_ARGUMENT;
+  if (!Expect(host, "timer.cancel", kTimerWords)) return BERTH_CONFLICT;
   const auto gone =
       std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
   return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
@@ -386,16 +444,16 @@ berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code)
                           void* to) noexcept {
   Services& self = Of(host);
   if (run == nullptr) return BERTH_BAD_ARGUMENT;
-  const bool posted = self.DoLater([&self, run, to](bool cancelled) {
+  return self.DoLater(LaterKind::kPost, [&self, run, to](bool cancelled) {
     const CallScope scope(&self.reporter_, "a posted function", kEvent);
     run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);
   });
-  return posted ? BERTH_SUCCESS : BERTH_CANCELLED;
 }
 
 // SplitMix64, as in the host.
 uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
   if (!Expect(host, "random.next", kCycle)) return 0;
+  if (!ExpectCycle(Of(host).reporter_, "random.next", cycle)) return 0;
   auto& binder = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host));
   if (binder.owner != &Of(host)) {
     Of(host).reporter_.Fail(Check::kShape, "calls random.next with the cycle of another instance");
@@ -416,7 +474,7 @@ void Services::Complete(berth_done done, berth_code code, berth_str reason) noex
   {
     const std::lock_guard lock(self.mutex_);
     if (const auto found = self.dones_.find(done.id); found != self.dones_.end()) {
-      completion = found->second.lock();
+      completion = found->second.completion.lock();
     }
     is_over = completion == nullptr && done.id != 0 && done.id <= self.last_done_;
   }
@@ -426,6 +484,7 @@ void Services::Complete(berth_done done, berth_code code, berth_str reason) noex
     return;
   }
   const std::lock_guard lock(completion->mutex);
+  if (completion->closed) return;
   if (completion->completed) {
     self.reporter_.Fail(Check::kShape, "completes a call twice");
     return;

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -39,18 +40,28 @@ bool HasPrefix(std::string_view text, std::string_view prefix) {
   return text.size() > prefix.size() && text.substr(0, prefix.size()) == prefix;
 }
 
-int64_t AmountOf(const berth_resources& resources, std::string_view name, const Ids& ids) {
-  if (name == "cpu") return resources.milli_cpu;
-  if (name == "memory") return resources.memory;
-  if (name == "ephemeral-storage") return resources.ephemeral_storage;
-  if (name == "pods") return resources.pods;
-  const berth_id id = ids.Find(name);
-  for (uint32_t i = 0; i < resources.scalars.count; ++i) {
-    const auto* quantity = BERTH_AT(berth_quantity, resources.scalars, i);
-    if (quantity->name == id) return quantity->value;
+// Reads the amount of one resource.
+class AmountReader {
+ public:
+  AmountReader(std::string_view name, const Ids& ids) : id_(ids.Find(name)) {
+    if (name == "cpu") member_ = &berth_resources::milli_cpu;
+    if (name == "memory") member_ = &berth_resources::memory;
+    if (name == "ephemeral-storage") member_ = &berth_resources::ephemeral_storage;
+    if (name == "pods") member_ = &berth_resources::pods;
   }
-  return 0;
-}
+  int64_t operator()(const berth_resources& resources) const {
+    if (member_ != nullptr) return resources.*member_;
+    for (uint32_t i = 0; i < resources.scalars.count; ++i) {
+      const auto* quantity = BERTH_AT(berth_quantity, resources.scalars, i);
+      if (quantity->name == id_) return quantity->value;
+    }
+    return 0;
+  }
+
+ private:
+  int64_t berth_resources::*member_ = nullptr;  // NULL: of the scalar `id_`
+  berth_id id_;
+};
 
 // Returns the number of uses of a port: "TCP/80", or "TCP/80/10.0.0.1".
 int64_t PortUses(const berth_pod& pod, std::string_view port, const Ids& ids) {
@@ -70,24 +81,34 @@ int64_t PortUses(const berth_pod& pod, std::string_view port, const Ids& ids) {
   return uses;
 }
 
-int64_t NumberCell(std::string_view name, const Row& row, const Ids& ids) {
+// Returns a function that reads the value of a column of numbers.
+std::function<int64_t(const Row&)> NumberReader(std::string_view name, const Ids& ids) {
   if (HasPrefix(name, "alloc.") || HasPrefix(name, "alloc:")) {
-    return AmountOf(*row.node->allocatable, name.substr(6), ids);
+    return [amount = AmountReader(name.substr(6), ids)](const Row& row) {
+      return amount(*row.node->allocatable);
+    };
   }
   if (HasPrefix(name, "req.") || HasPrefix(name, "req:")) {
-    return SumOverPods(
-        row, [&](const berth_pod& p) { return AmountOf(*p.accounted, name.substr(4), ids); });
+    return [amount = AmountReader(name.substr(4), ids)](const Row& row) {
+      return SumOverPods(row, [&](const berth_pod& p) { return amount(*p.accounted); });
+    };
   }
   if (HasPrefix(name, "hostport:")) {
-    return SumOverPods(row, [&](const berth_pod& p) { return PortUses(p, name.substr(9), ids); });
+    return [port = std::string(name.substr(9)), &ids](const Row& row) {
+      return SumOverPods(row, [&](const berth_pod& p) { return PortUses(p, port, ids); });
+    };
   }
   if (name == "nonzero.cpu") {
-    return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_milli_cpu; });
+    return [](const Row& row) {
+      return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_milli_cpu; });
+    };
   }
   if (name == "nonzero.memory") {
-    return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_memory; });
+    return [](const Row& row) {
+      return SumOverPods(row, [](const berth_pod& p) { return p.nonzero_memory; });
+    };
   }
-  return static_cast<int64_t>(row.pods.size());
+  return [](const Row& row) { return static_cast<int64_t>(row.pods.size()); };
 }
 
 uint32_t CountTaints(const berth_node& node, bool soft) {
@@ -100,8 +121,7 @@ uint32_t CountTaints(const berth_node& node, bool soft) {
   return count;
 }
 
-berth_id LabelCell(std::string_view key, const berth_node& node, const Ids& ids) {
-  const berth_id id = ids.Find(key);
+berth_id LabelCell(berth_id id, const berth_node& node) {
   for (uint32_t i = 0; i < node.meta->labels.count; ++i) {
     const auto* label = BERTH_AT(berth_id_pair, node.meta->labels, i);
     if (label->key == id) return label->value;
@@ -109,9 +129,8 @@ berth_id LabelCell(std::string_view key, const berth_node& node, const Ids& ids)
   return 0;
 }
 
-const berth_object* ObjectCell(std::string_view declared, const Row& row, const Table& table) {
-  const ObjectHandle* object =
-      FindObject(table.objects, UsedKind(declared, table.not_served), "", row.node.name());
+const berth_object* ObjectCell(std::string_view kind, const Row& row, const Table& table) {
+  const ObjectHandle* object = FindObject(table.objects, kind, "", row.node.name());
   return object != nullptr ? object->get() : nullptr;
 }
 
@@ -146,10 +165,12 @@ std::string_view ObjectKindOf(std::string_view column) {
   return HasPrefix(column, kPrefix) ? column.substr(kPrefix.size()) : std::string_view();
 }
 
-void Table::Add(const NodeSpec& node) {
-  Row row{rows.empty() ? 0 : rows.back().number + 1, NodeHandle(node, *ids), {}};
+Row& Table::Add(const NodeSpec& node) {
+  uint32_t number = 0;
+  while (number < rows.size() && rows[number].number == number) ++number;
+  Row row{number, NodeHandle(node, *ids), {}};
   for (const PodSpec& pod : node.pods) row.pods.emplace_back(pod, *ids);
-  rows.push_back(std::move(row));
+  return *rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(number), std::move(row));
 }
 
 Row* Table::Find(std::string_view node) {
@@ -194,28 +215,56 @@ uint32_t ColumnSize(uint32_t type) {
   }
 }
 
-void WriteCell(std::string_view given, const Row& row, const Table& table, void* to) {
+namespace {
+
+// Returns a function that writes the value of a column of a row: ColumnSize bytes.
+template <class Read>
+std::function<void(const Row&, void*)> Writing(Read read) {
+  return [read = std::move(read)](const Row& row, void* to) {
+    const auto value = read(row);
+    std::memcpy(to, &value, sizeof value);
+  };
+}
+
+}  // namespace
+
+CellWriter::CellWriter(std::string_view given, const Table& table) : type_(ColumnType(given)) {
   const Ids& ids = *table.ids;
   const std::string name = CanonicalColumn(given);
-  const uint32_t type = ColumnType(name);
-  const auto put = [to, size = ColumnSize(type)](const auto& value) {
-    std::memcpy(to, &value, size);
-  };
-  switch (type) {
-    case BERTH_TYPE_I64: put(NumberCell(name, row, ids)); return;
-    case BERTH_TYPE_U8: put(static_cast<uint8_t>(row.node->unschedulable)); return;
-    case BERTH_TYPE_U32: put(CountTaints(*row.node, name == "taints.soft")); return;
+  switch (type_) {
+    case BERTH_TYPE_I64: write_ = Writing(NumberReader(name, ids)); return;
+    case BERTH_TYPE_U8:
+      write_ =
+          Writing([](const Row& row) { return static_cast<uint8_t>(row.node->unschedulable); });
+      return;
+    case BERTH_TYPE_U32:
+      write_ = Writing(
+          [soft = name == "taints.soft"](const Row& row) { return CountTaints(*row.node, soft); });
+      return;
     case BERTH_TYPE_ID:
-      put(name == "name" ? row.node->name : LabelCell(name.substr(6), *row.node, ids));
+      if (name == "name") {
+        write_ = Writing([](const Row& row) { return row.node->name; });
+      } else {
+        write_ = Writing(
+            [id = ids.Find(name.substr(6))](const Row& row) { return LabelCell(id, *row.node); });
+      }
       return;
-    case BERTH_TYPE_OBJECT: put(ObjectCell(ObjectKindOf(name), row, table)); return;
-    case BERTH_TYPE_STR: put(AnnotationCell(name.substr(name.find(':') + 1), *row.node)); return;
+    case BERTH_TYPE_OBJECT:
+      write_ = Writing([kind = UsedKind(ObjectKindOf(name), table.not_served),
+                        &table](const Row& row) { return ObjectCell(kind, row, table); });
+      return;
+    case BERTH_TYPE_STR:
+      write_ = Writing([key = name.substr(name.find(':') + 1)](const Row& row) {
+        return AnnotationCell(key, *row.node);
+      });
+      return;
     case BERTH_TYPE_ARRAY:
-      put(name == "taints"   ? row.node->taints
-          : name == "images" ? row.node->images
-                             : row.node->declared_features);
+      write_ = Writing([list = name == "taints"   ? &berth_node::taints
+                               : name == "images" ? &berth_node::images
+                                                  : &berth_node::declared_features](
+                           const Row& row) { return (*row.node).*list; });
       return;
-    default: Misuse("no column " + name);
+    default: return;
   }
 }
 
@@ -249,7 +298,8 @@ void Block::AddNode(uint32_t i) {
 }
 
 berth_column Block::MakeColumn(const ColumnName& column) {
-  const uint32_t type = ColumnType(column.name);
+  const CellWriter writer(column.name, table_);
+  const uint32_t type = writer.type();
   const uint32_t size = ColumnSize(type);
   if (type == 0 || (column.optional && layout_.no_optional)) return {nullptr, type, 0};
   const uint32_t stride = size * (1 + layout_.padding);
@@ -257,8 +307,7 @@ berth_column Block::MakeColumn(const ColumnName& column) {
   std::vector<std::byte> bytes(start + size_t{stride} * indices_.size(), std::byte{0xa5});
   for (uint32_t i = 0; i < indices_.size(); ++i) {
     if (is_hollow(i)) continue;
-    WriteCell(column.name, table_.rows[indices_[i]], table_,
-              bytes.data() + start + size_t{i} * stride);
+    writer.Write(table_.rows[indices_[i]], bytes.data() + start + size_t{i} * stride);
   }
   return {memory_.Copy(bytes.data(), bytes.size()) + start, type, stride};
 }

@@ -42,7 +42,7 @@ uint32_t BitIf(bool set, uint32_t bit) { return set ? bit : 0; }
 // Builds the parts that pods and nodes have in common.
 class ViewBuilder {
  public:
-  ViewBuilder(internal::ViewMemory* memory, Ids* ids) : memory_(*memory), ids_(*ids) {}
+  explicit ViewBuilder(internal::ViewMemory* memory) : memory_(*memory) {}
 
   // Returns every entry of `list`, converted by `convert`.
   template <class List, class Convert>
@@ -61,7 +61,7 @@ class ViewBuilder {
   const berth_meta* Meta(const Spec& spec) {
     berth_meta meta{};
     meta.struct_size = sizeof meta;
-    meta.ns = ids_.InternOrNone(spec.ns);
+    meta.ns = IdOrNone(spec.ns);
     meta.name = Text(spec.name);
     meta.uid = Text(spec.uid);
     meta.resource_version = Text(spec.resource_version);
@@ -94,14 +94,14 @@ class ViewBuilder {
 
   const berth_selector* Selector(const std::optional<SelectorSpec>& selector);
 
-  berth_id Id(std::string_view text) { return ids_.Intern(text); }
-  berth_id IdOrNone(std::string_view text) { return ids_.InternOrNone(text); }
+  berth_id Id(std::string_view text) { return memory_.Intern(text); }
+  // Returns 0 for the empty text, which means that an object does not have the value.
+  berth_id IdOrNone(std::string_view text) { return text.empty() ? 0 : Id(text); }
   berth_str Text(std::string_view text) { return memory_.Text(text); }
   internal::ViewMemory& memory() { return memory_; }
 
  private:
   internal::ViewMemory& memory_;
-  Ids& ids_;
 };
 
 class PodViewBuilder : public ViewBuilder {
@@ -178,7 +178,7 @@ const berth_resources* ViewBuilder::Resources(const Amounts& amounts) {
 
 berth_array ViewBuilder::Conditions(const std::vector<ConditionSpec>& conditions) {
   return Each(conditions, [this](const ConditionSpec& c) {
-    return berth_condition{Id(c.type), ids_.InternOrNone(c.reason), c.status, 0, c.transition_ns};
+    return berth_condition{Id(c.type), IdOrNone(c.reason), c.status, 0, c.transition_ns};
   });
 }
 
@@ -361,16 +361,16 @@ berth_object ObjectViewBuilder::Build(const ObjectSpec& spec) {
           memory().Value(internal::WholeObject(spec))};
 }
 
-berth_pod Build(const PodSpec& spec, internal::ViewMemory* memory, Ids* ids) {
-  return PodViewBuilder(memory, ids).Build(spec);
+berth_pod Build(const PodSpec& spec, internal::ViewMemory* memory) {
+  return PodViewBuilder(memory).Build(spec);
 }
 
-berth_node Build(const NodeSpec& spec, internal::ViewMemory* memory, Ids* ids) {
-  return NodeViewBuilder(memory, ids).Build(spec);
+berth_node Build(const NodeSpec& spec, internal::ViewMemory* memory) {
+  return NodeViewBuilder(memory).Build(spec);
 }
 
-berth_object Build(const ObjectSpec& spec, internal::ViewMemory* memory, Ids* ids) {
-  return ObjectViewBuilder(memory, ids).Build(spec);
+berth_object Build(const ObjectSpec& spec, internal::ViewMemory* memory) {
+  return ObjectViewBuilder(memory).Build(spec);
 }
 
 uint32_t KindOf(const berth_pod& /*view*/) { return BERTH_KIND_POD; }
@@ -381,7 +381,7 @@ uint32_t KindOf(const berth_object& /*view*/) { return BERTH_KIND_OBJECT; }
 
 template <class View, class Spec>
 Handle<View, Spec>::Object::Object(Spec given, Ids& table)
-    : spec(std::move(given)), ids(table), view(Build(spec, &memory, &ids)) {}
+    : spec(std::move(given)), ids(table), memory(&table), view(Build(spec, &memory)) {}
 
 template <class View, class Spec>
 Handle<View, Spec>::Handle(Spec spec, Ids& ids)

@@ -49,6 +49,17 @@ static void MisuseClusterData(const berth_host* host) {
   selectors->release(host, selector);
 #endif
 }
+#elif defined BREAKS_SHAPE_BY_STALE_ID
+static void MisuseClusterData(const berth_host* host) {
+  const void* service = NULL;
+  const berth_strings* strings;
+  berth_id id;
+  host->get_service(host, BERTH_SERVICE_STRINGS, &service);
+  strings = service;
+  id = strings->intern(host, (berth_str){"test.example/stale", 18});
+  strings->release(host, id);
+  strings->text(host, id);
+}
 #else
 static void MisuseClusterData(const berth_host* host) { (void)host; }
 #endif

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,12 +21,14 @@ namespace {
 
 // How the plugins of this file answer `changed`.
 enum class Answers {
-  kRows,       // reports the right rows
-  kAll,        // reports that everything changed
-  kNone,       // reports that nothing changed
-  kOtherRows,  // reports rows that did not change
-  kOnlyLast,   // reports the rows of the last change, whatever the token is
-  kKeepsToken  // never replaces the first token
+  kRows,        // reports the right rows
+  kAll,         // reports that everything changed
+  kNone,        // reports that nothing changed
+  kOtherRows,   // reports rows that did not change
+  kOnlyLast,    // reports the rows of the last change, whatever the token is
+  kKeepsToken,  // never replaces the first token
+  kNoToken,     // reports that nothing changed, and the token 0
+  kUsedRows     // does not report a row that belonged to another node before
 };
 
 class Indexed : public Plugin {
@@ -45,20 +48,24 @@ class Neighbours : public Indexed {
   void OnChange(const Change& change) {
     if (change.kind == BERTH_CHANGE_POD_ADDED) Count(change, 1);
     if (change.kind == BERTH_CHANGE_POD_REMOVED) Count(change, -1);
+    if (change.kind == BERTH_CHANGE_NODE_ADDED && !rows_.insert(change.row).second) {
+      used_.insert(change.row);
+    }
   }
   int64_t Score(const Cycle& /*cycle*/, const Node& node) const {
     const auto next = pods_.find(node.row() + 1);
     return next == pods_.end() ? 0 : next->second;
   }
   Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
-    const uint64_t since = kAnswers == Answers::kKeepsToken && token != 0
-                               ? token
-                               : std::exchange(token, sequence_ + 1);
+    const uint64_t now = kAnswers == Answers::kNoToken ? 0 : sequence_ + 1;  // 0 is no token.
+    const bool keeps = kAnswers == Answers::kKeepsToken && token != 0;
+    const uint64_t before = keeps ? token : std::exchange(token, now);
     if (kAnswers == Answers::kAll) return Stale::kAll;
-    if (kAnswers == Answers::kNone) return Stale::kNone;
+    if (kAnswers == Answers::kNone || kAnswers == Answers::kNoToken) return Stale::kNone;
     for (const auto& [row, sequence] : changes_) {
       const bool is_last = sequence == sequence_;
-      if (kAnswers == Answers::kOnlyLast ? !is_last : sequence < since) continue;
+      if (kAnswers == Answers::kOnlyLast ? !is_last : sequence < before) continue;
+      if (kAnswers == Answers::kUsedRows && used_.contains(row)) continue;
       rows.Put(row - (kAnswers == Answers::kOtherRows ? 0 : 1));
     }
     return Stale::kRows;
@@ -73,7 +80,125 @@ class Neighbours : public Indexed {
 
   std::map<uint32_t, int64_t> pods_;
   std::map<uint32_t, uint64_t> changes_;  // The number of the last change of each row.
+  std::set<uint32_t> rows_;               // All rows that had a node.
+  std::set<uint32_t> used_;
   uint64_t sequence_ = 0;
+};
+
+// Scores a node by the number of nodes that were added before it. A node that is added on the row
+// of another one, or that comes back, has another score.
+class ByArrival : public Indexed {
+ public:
+  static constexpr Dependence kScoreDependence{.cluster = kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+
+  void OnChange(const Change& change) {
+    if (change.kind == BERTH_CHANGE_NODE_ADDED) added_[change.row] = count_++;
+  }
+  int64_t Score(const Cycle& /*cycle*/, const Node& node) const { return added_.at(node.row()); }
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& /*rows*/) const {
+    token = 1;
+    return Stale::kNone;
+  }
+
+ private:
+  std::map<uint32_t, int64_t> added_;
+  int64_t count_ = 0;
+};
+
+// Scores every node by the number of pending pods, of their priorities, or of nominated pods.
+enum class Counted { kPending, kPriorities, kNominated };
+template <Counted kCounted, bool kReports>
+class ByPods : public Indexed {
+ public:
+  static constexpr std::array kServices{BERTH_SERVICE_NOMINATOR};
+  static constexpr bool kPendingChanges = kCounted != Counted::kNominated;
+  static constexpr Dependence kScoreDependence{.cluster = kNodePods | kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+  struct State {
+    int64_t count = 0;
+  };
+
+  explicit ByPods(const Host& host) : host_(host) {}
+  void OnChange(const Change& change) {
+    if (change.kind == BERTH_CHANGE_PENDING_ADDED) count_ += Worth(*change.pod);
+    if (change.kind == BERTH_CHANGE_PENDING_CHANGED) {
+      count_ += Worth(*change.pod) - Worth(*change.old_pod);
+    }
+    if (change.kind == BERTH_CHANGE_PENDING_REMOVED) count_ -= Worth(*change.pod);
+  }
+  Status PreScore(Cycle& cycle, const Nodes& /*feasible*/, const Nodes& /*all*/) {
+    State& state = cycle.Emplace<State>(count_);
+    if (kCounted != Counted::kNominated) return Status::Success();
+    return host_.nominator().ForEach(
+        [&state](const berth_pod&, std::string_view) { ++state.count; });
+  }
+  int64_t Score(const Cycle& cycle, const Node& /*node*/) const {
+    return cycle.State<State>().count;
+  }
+  Stale ScoreChanged(const Cycle& cycle, uint64_t& token, RowSink& /*rows*/) const {
+    const uint64_t now = static_cast<uint64_t>(cycle.State<State>().count) + 1;
+    const bool is_same = std::exchange(token, now) == now;
+    return kReports && !is_same ? Stale::kAll : Stale::kNone;
+  }
+
+ private:
+  static int64_t Worth(const Pod& pod) {
+    return kCounted == Counted::kPriorities ? pod->priority : 1;
+  }
+
+  Host host_;
+  int64_t count_ = 0;
+};
+
+// Scores every node by whether the server serves a kind.
+template <bool kReports>
+class ByServed : public Indexed {
+ public:
+  static constexpr std::array kServices{BERTH_SERVICE_OBJECTS};
+  static constexpr std::array kKinds{"example.com/v1/Rack"};
+  static constexpr Dependence kScoreDependence{.cluster = kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+  struct State {
+    bool is_served = false;
+  };
+
+  explicit ByServed(const Host& host) : host_(host) {}
+  Status PreScore(Cycle& cycle, const Nodes& /*feasible*/, const Nodes& /*all*/) {
+    cycle.Emplace<State>(host_.objects().Served(kKinds[0]));
+    return Status::Success();
+  }
+  int64_t Score(const Cycle& cycle, const Node& /*node*/) const {
+    return cycle.State<State>().is_served ? 1 : 0;
+  }
+  Stale ScoreChanged(const Cycle& cycle, uint64_t& token, RowSink& /*rows*/) const {
+    const uint64_t now = cycle.State<State>().is_served ? 1 : 2;
+    const bool is_same = std::exchange(token, now) == now;
+    return kReports && !is_same ? Stale::kAll : Stale::kNone;
+  }
+
+ private:
+  Host host_;
+};
+
+// Scores a node by the column of its object, whose change is a change of the node.
+template <uint32_t kCluster>
+class ByObject : public Indexed {
+ public:
+  static constexpr std::array kServices{BERTH_SERVICE_OBJECTS};
+  static constexpr std::array kKinds{"example.com/v1/Rack"};
+  static constexpr Dependence kScoreDependence{.cluster = kCluster, .pod_parts = 0};
+  using RackObject = NodeObject<"example.com/v1/Rack">;
+  using Columns = berth::Columns<RackObject>;
+  using Node = NodeRow<Columns>;
+
+  int64_t Score(const Cycle& /*cycle*/, const Node& node) const {
+    return node[RackObject{}] != nullptr ? 1 : 0;
+  }
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& /*rows*/) const {
+    token = 1;
+    return Stale::kNone;
+  }
 };
 
 // Scores every node by the cpu of all nodes, whose changes it does not report.
@@ -177,7 +302,8 @@ std::vector<std::string> FindingsOf() {
   Scenario scenario{
       .nodes = {MakeNode("a").CpuMilli(1000), MakeNode("b").CpuMilli(2000),
                 MakeNode("c").CpuMilli(3000).Pod(MakePod("old"))},
-      .objects = {MakeObject("v1/ConfigMap", "default", "off")},
+      .objects = {MakeObject("v1/ConfigMap", "default", "off"),
+                  MakeObject("example.com/v1/Rack", "", "a")},
       .on_failure = [&findings](const std::string& text) { findings.push_back(text); }};
   PluginUnderTest plugin(kEntryOf<P>, std::move(scenario));
   if constexpr (berth::internal::kHasFilter<P>) {
@@ -194,6 +320,8 @@ TEST(Changed, AcceptsAReportOfAllRowsThatDiffer) {
   EXPECT_THAT((FindingsOf<Neighbours<Answers::kRows, kOther | kNodePods>>()), IsEmpty());
   EXPECT_THAT((FindingsOf<Neighbours<Answers::kKeepsToken>>()), IsEmpty())
       << "a token of the first state reports more than needed";
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kNoToken>>()), IsEmpty())
+      << "without a token no result is reused";
   EXPECT_THAT(FindingsOf<SignedByAllNodes>(), IsEmpty()) << "the signature covers the difference";
 }
 
@@ -214,6 +342,45 @@ TEST(Changed, ReportsARowThatIsLeftOut) {
 TEST(Changed, AsksAboutEveryEarlierState) {
   EXPECT_THAT((FindingsOf<Neighbours<Answers::kOnlyLast>>()),
               ElementsAre(AllOf(HasSubstr("node \"a\": 0, then 1"), HasSubstr(", then "))));
+}
+
+TEST(Changed, AddsNodesOnRowsOfRemovedOnes) {
+  EXPECT_THAT(
+      (FindingsOf<Neighbours<Answers::kUsedRows>>()),
+      ElementsAre(AllOf(HasSubstr("node \"b\": 1, then 0"),
+                        HasSubstr("the last node was removed, then node \"a-added\" was"))));
+  EXPECT_THAT(FindingsOf<ByArrival>(), IsEmpty())
+      << "a row whose node was added need not be reported";
+}
+
+TEST(Changed, ChangesPendingPods) {
+  EXPECT_THAT((FindingsOf<ByPods<Counted::kPending, true>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<ByPods<Counted::kPending, false>>()),
+              ElementsAre(HasSubstr("0, then 1 after pending pod web-pending was added")));
+  EXPECT_THAT((FindingsOf<ByPods<Counted::kPriorities, true>>()), IsEmpty());
+  EXPECT_THAT(
+      (FindingsOf<ByPods<Counted::kPriorities, false>>()),
+      ElementsAre(HasSubstr(
+          "0, then 7 after the labels and the priority of pending pod web-pending changed")));
+}
+
+TEST(Changed, ChangesNominations) {
+  EXPECT_THAT((FindingsOf<ByPods<Counted::kNominated, true>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<ByPods<Counted::kNominated, false>>()),
+              ElementsAre(HasSubstr("0, then 1 after pod web-nominated was nominated to node")));
+}
+
+TEST(Changed, ChangesWhichKindsAreServed) {
+  EXPECT_THAT(FindingsOf<ByServed<true>>(), IsEmpty());
+  EXPECT_THAT(FindingsOf<ByServed<false>>(),
+              ElementsAre(HasSubstr("after the server ended to serve example.com/v1/Rack")));
+}
+
+TEST(Changed, AnObjectInAColumnIsAPartOfTheNode) {
+  EXPECT_THAT((FindingsOf<ByObject<kNode | kOther>>()), IsEmpty());
+  EXPECT_THAT((FindingsOf<ByObject<kOther>>()),
+              ElementsAre(AllOf(HasSubstr("node \"a\": 1, then 0 after "),
+                                HasSubstr("example.com/v1/Rack \"a\" was removed"))));
 }
 
 TEST(Changed, ChangesNodesObjectsAndTime) {

@@ -24,6 +24,12 @@ struct Found {
   const berth_api* api = nullptr;
   const berth_timer* timer = nullptr;
   const berth_completion* completion = nullptr;
+  const berth_columns* columns = nullptr;
+  const berth_node_lookup* nodes = nullptr;
+  const berth_whatif* whatif = nullptr;
+  const berth_nominator* nominator = nullptr;
+  const berth_activate* activate = nullptr;
+  const berth_waiting* waiting = nullptr;
   uint32_t metric = 0;
 };
 inline Found found;
@@ -47,6 +53,12 @@ inline berth_code FindServices(const berth_host* host, const berth_value*, berth
   FindService(BERTH_SERVICE_API, &found.api);
   FindService(BERTH_SERVICE_TIMER, &found.timer);
   FindService(BERTH_SERVICE_COMPLETION, &found.completion);
+  FindService(BERTH_SERVICE_COLUMNS, &found.columns);
+  FindService(BERTH_SERVICE_NODES, &found.nodes);
+  FindService(BERTH_SERVICE_WHATIF, &found.whatif);
+  FindService(BERTH_SERVICE_NOMINATOR, &found.nominator);
+  FindService(BERTH_SERVICE_ACTIVATE, &found.activate);
+  FindService(BERTH_SERVICE_WAITING, &found.waiting);
   const berth_str label = ToAbi("result");
   const berth_metric metric = {sizeof metric,
                                BERTH_METRIC_COUNTER,

@@ -32,7 +32,9 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
   if (name == BERTH_POINT_ENQUEUE_EXTENSIONS) return given(parts.enqueue_extensions);
   if (name == BERTH_POINT_PERMIT) return given(parts.permit);
   if (name == BERTH_POINT_RESERVE) return given(parts.reserve);
+  if (name == BERTH_POINT_PRE_BIND) return given(parts.pre_bind);
   if (name == BERTH_POINT_BIND) return given(parts.bind);
+  if (name == BERTH_POINT_POST_FILTER) return given(parts.post_filter);
   if (name == BERTH_POINT_PRE_ENQUEUE) return given(parts.pre_enqueue);
   return nullptr;
 }
@@ -138,7 +140,9 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
   add(parts.enqueue_extensions, BERTH_POINT_ENQUEUE_EXTENSIONS);
   add(parts.permit, BERTH_POINT_PERMIT);
   add(parts.reserve, BERTH_POINT_RESERVE);
+  add(parts.pre_bind, BERTH_POINT_PRE_BIND);
   add(parts.bind, BERTH_POINT_BIND);
+  add(parts.post_filter, BERTH_POINT_POST_FILTER);
   add(parts.pre_enqueue, BERTH_POINT_PRE_ENQUEUE);
   std::erase_if(points_, [&](std::string_view id) {
     return std::find(parts.hidden_points.begin(), parts.hidden_points.end(), id) !=

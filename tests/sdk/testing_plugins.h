@@ -29,7 +29,9 @@ struct Parts {
   berth_enqueue_extensions enqueue_extensions{};
   berth_permit permit{};
   berth_reserve reserve{};
+  berth_pre_bind pre_bind{};
   berth_bind bind{};
+  berth_post_filter post_filter{};
   berth_pre_enqueue pre_enqueue{};
   berth_code (*create)(const berth_host*, const berth_value*, berth_status*) = nullptr;
   std::vector<const char*> kinds;

@@ -135,7 +135,10 @@ TEST_F(SchedulingServicesTest, WhatIfRunsThePluginsFilter) {
       EXPECT_THAT(question.RunFilters(selected, std::span(codes).first(2)).reasons(),
                   ElementsAre("RunFilters expects a code for each of the 3 rows, but found 2"));
       EXPECT_THAT(codes, ElementsAre(77, 2, 77));
-      EXPECT_EQ(question.RemovePod(2, PodOn(all, 1, 1)).code(), BERTH_ERROR) << "it is on another";
+      const berth::Status absent = question.RemovePod(2, PodOn(all, 1, 1));
+      EXPECT_EQ(absent.code(), BERTH_NOT_FOUND) << "it is on another";
+      EXPECT_THAT(absent.reasons(), ElementsAre("the pod is not on node c"));
+      EXPECT_EQ(Run(question, 3), "0 2 2 too many pods;") << "the rows keep their verdicts";
     }
     const uint32_t none = 9;
     EXPECT_EQ(host.what_if().Begin(cycle, {&none, 1}, WhatIfMode::kApart).status().code(),

@@ -49,6 +49,24 @@ TEST(Services, RecordLogAndMetrics) {
   EXPECT_EQ(metric.observations[0].second, 2);
 }
 
+TEST(Services, ATimerIsNeverInThePast) {
+  static std::vector<int64_t> fired;
+  fired.clear();
+  Parts parts = CorrectFilter();
+  parts.create = [](const berth_host* host, const berth_value* args, berth_status* status) {
+    FindServices(host, args, status);
+    const auto fire = [](void*) noexcept { fired.push_back(found.timer->now_ns(found.host)); };
+    uint64_t timer = 0;
+    found.timer->start(host, INT64_MIN, fire, nullptr, &timer);
+    found.timer->start(host, INT64_MAX, fire, nullptr, &timer);
+    return berth_code{BERTH_SUCCESS};
+  };
+  const SampleLibrary library(parts);
+  PluginUnderTest plugin(library.entry(), {.nodes = {MakeNode("a")}});
+  plugin.Advance(0);
+  EXPECT_THAT(fired, ElementsAre(0));
+}
+
 TEST(Services, TimersFollowTheVirtualClock) {
   static std::vector<int64_t> fired;
   fired.clear();
@@ -63,6 +81,7 @@ TEST(Services, TimersFollowTheVirtualClock) {
     found.timer->start(host, 10, fire, nullptr, &first);
     found.timer->start(host, 15, fire, nullptr, &third);
     EXPECT_EQ(found.timer->cancel(host, third), BERTH_SUCCESS);
+    EXPECT_EQ(found.timer->start(host, 1, nullptr, nullptr, &third), BERTH_BAD_ARGUMENT);
     return berth_code{BERTH_SUCCESS};
   };
   const SampleLibrary library(parts);
@@ -271,16 +290,21 @@ TEST(Services, TheApiServerAnswersFromATable) {
   plugin.Reserve(MakePod("p"), "a");
   EXPECT_THAT(Answered::all, IsEmpty());
   plugin.Advance(0);
-  EXPECT_THAT(Answered::all,
-              ElementsAre(R"(0 200 0 {"n": 7}  n=7)", "34 404 0  HTTP status 404",
-                          "1 429 5 later HTTP status 429", "0 200 0  ", "0 200 0  "));
+  EXPECT_THAT(Answered::all, ElementsAre(R"(0 200 0 {"n": 7}  n=7)", "34 404 0  HTTP status 404",
+                                         "1 429 5 later HTTP status 429", "0 200 0  ", "0 0 0  "));
   EXPECT_THAT(plugin.api().calls(),
               ElementsAre(ApiCall{"GET", "/x", "application/json", "b", 3},
                           ApiCall{"PATCH", "/x", "application/merge-patch+json", "b", 3},
                           ApiCall{"GET", "/busy", "application/json", "b", 3},
                           ApiCall{"PATCH", "/api/v1/namespaces/default/pods/p/status",
                                   "application/strategic-merge-patch+json", "{}", 0},
-                          ApiCall{"DELETE", "/api/v1/namespaces/default/pods/p", "", "room", 0}));
+                          ApiCall{"PATCH", "/api/v1/namespaces/default/pods/p/status",
+                                  "application/strategic-merge-patch+json",
+                                  R"({"status":{"conditions":[{"type":"DisruptionTarget",)"
+                                  R"("status":"True","reason":"PreemptionByScheduler",)"
+                                  R"("message":"room"}]}})",
+                                  0},
+                          ApiCall{"DELETE", "/api/v1/namespaces/default/pods/p", "", "", 0}));
   EXPECT_THAT(plugin.api().events(), ElementsAre(ApiEvent{"p", "a", "Normal", "R", "A", "N"}));
 }
 
@@ -299,7 +323,7 @@ TEST(Services, TheApiServerBindsAPod) {
     EXPECT_FALSE(p.completion().completed);
     plugin.Advance(0);
     EXPECT_EQ(p.completion().answer, Success());
-    EXPECT_EQ(q.completion().answer, MakeAnswer(BERTH_CONFLICT, {"HTTP status 409"}));
+    EXPECT_EQ(q.completion().answer, Error("HTTP status 409"));
   });
   EXPECT_THAT(findings, IsEmpty());
 }

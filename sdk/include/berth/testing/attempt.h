@@ -23,8 +23,11 @@
 
 namespace berth::testing {
 
-// Runs the step over all nodes of the cycle's table that PreFilter allows, in one block. The
-// result's `rows` are indexed by table row.
+// Returns a block of all nodes of the cycle's table, in which those are selected that PreFilter
+// allows. The table must outlive it.
+std::unique_ptr<Block> TableBlock(const Cycle& cycle);
+
+// Runs the step over TableBlock(). The result's `rows` are indexed by table row.
 BlockAnswer EvaluateTable(Cycle& cycle, Step step, const std::string& where = "");
 
 // The signature of the pod of an attempt.

@@ -3,7 +3,9 @@
 #define BERTH_TESTING_CALL_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include <berth/abi.h>
 #include <berth/testing/report.h>
@@ -26,7 +28,8 @@ std::string WordNames(uint32_t words);
 // The scope of one call into the plugin.
 class CallScope {
  public:
-  CallScope(Reporter* reporter, const char* point, Word word);
+  // `cycle`: the cycle that the plugin receives; NULL if it receives none.
+  CallScope(Reporter* reporter, const char* point, Word word, const berth_cycle* cycle = nullptr);
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
@@ -34,6 +37,7 @@ class CallScope {
   Reporter& reporter() const { return reporter_; }
   const char* point() const { return point_; }
   Word word() const { return word_; }
+  const berth_cycle* cycle() const { return cycle_; }
 
   // NULL on a thread that is not in a call, such as one of the plugin's own.
   static const CallScope* current() { return current_; }
@@ -46,11 +50,20 @@ class CallScope {
   CallObserver* const observer_;
   const char* const point_;
   const Word word_;
+  const berth_cycle* const cycle_;
   const CallScope* const outer_;
 };
 
-// Checks that a service is called under one of the `allowed` words.
+// Checks that a service is called under one of the `allowed` words. If it returns false, the
+// service does nothing and returns CONFLICT, 0 or NULL.
 bool ExpectWord(Reporter& reporter, const char* service, uint32_t allowed);
+
+// Checks that a service is called for the cycle of the current call. Does not read `cycle`.
+bool ExpectCycle(Reporter& reporter, const char* service, const berth_cycle* cycle);
+
+// Checks that a service is called within one of these points, such as "PostFilter".
+bool ExpectPoint(Reporter& reporter, const char* service,
+                 std::initializer_list<std::string_view> points);
 
 }  // namespace berth::testing
 

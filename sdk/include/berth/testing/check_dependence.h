@@ -9,6 +9,7 @@
 
 #include <berth/abi.h>
 #include <berth/testing/attempt.h>
+#include <berth/testing/parts.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
@@ -19,9 +20,9 @@ namespace berth::testing {
 // is reused.
 class DependenceChecker {
  public:
-  // `others` are pods whose parts are copied to this pod.
+  // `mutated`: the mutations of the pod. `others` are pods that are added to nodes.
   DependenceChecker(const Prober& prober, const Table& table, const PodHandle& pod,
-                    std::span<const PodSpec> others);
+                    MutatedPods& mutated, std::span<const PodSpec> others);
 
   void Run();
 
@@ -49,6 +50,7 @@ class DependenceChecker {
 
   const Prober& prober_;
   const Table& table_;
+  MutatedPods& mutated_;
   const PodHandle& pod_;
   const std::span<const PodSpec> others_;
   const Attempt base_;

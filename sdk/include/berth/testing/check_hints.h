@@ -3,11 +3,11 @@
 #define BERTH_TESTING_CHECK_HINTS_H_
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include <berth/abi.h>
-#include <berth/testing/pod_spec.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/parts.h>
 #include <berth/testing/queued.h>
 
 namespace berth::testing {
@@ -16,19 +16,20 @@ namespace berth::testing {
 // is about the pod itself: the host then calls the hint for each pod.
 class HintChecker {
  public:
-  // `others` are pods whose parts are copied to this pod.
-  HintChecker(HintCaller& hint_caller, std::span<const PodSpec> others);
+  HintChecker(HintCaller& hint_caller, MutatedPods& mutated, Ids& ids)
+      : hint_caller_(hint_caller), mutated_(mutated), ids_(ids) {}
 
-  // `answer` is the result of interest `i` for the pod.
-  void Run(const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer);
+  // `answer` is the result of interest `i` for the pod whose mutations these are.
+  void Run(const EventView& event, uint32_t i, uint32_t answer);
 
  private:
-  void CheckPart(int part, const PodSpec& pod, const EventSpec& event, uint32_t i, uint32_t answer);
+  void CheckPart(int part, const EventView& event, uint32_t i, uint32_t answer);
 
   static std::string Name(uint32_t hint) { return hint == BERTH_HINT_SKIP ? "Skip" : "Queue"; }
 
   HintCaller& hint_caller_;
-  const std::span<const PodSpec> others_;
+  MutatedPods& mutated_;
+  Ids& ids_;
 };
 
 }  // namespace berth::testing

@@ -25,6 +25,7 @@ class LeakChecker {
   static constexpr size_t kBatches = 4;
   static constexpr size_t kSmallestPiece = 16;  // no allocator returns less
 
+  void Measure();
   void CheckSlot(const berth_slot& slot);
 
   // Runs `round` repeatedly and reports a failure if it leaks. Memory that is kept once (a cache, a

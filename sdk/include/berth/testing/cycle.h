@@ -67,7 +67,7 @@ class Cycle {
   template <class Call>
   Answer Invoke(const char* point, Word word, Call call) const {
     Status status;
-    const CallScope scope(&instance_->reporter(), point, word);
+    const CallScope scope(&instance_->reporter(), point, word, &abi_);
     const berth_code code = call(status.abi());
     return status.With(code);
   }

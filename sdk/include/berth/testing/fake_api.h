@@ -19,8 +19,10 @@ class Services;
 // The response to a request.
 struct ApiReply {
   uint32_t http_status = 200;  // 0: the server does not respond
-  std::string body = {};       // JSON if it begins with { or [
+  std::string body = {};       // decoded if it is JSON
   int64_t retry_after_ns = 0;
+  std::string content_type =
+      {};  // empty: not stated; a body of a type that is not JSON is not decoded
 };
 
 // A request that the plugin made.
@@ -47,10 +49,14 @@ struct ApiEvent {
 };
 
 // The requests of the service are POST <pod>/binding for bind, PATCH <pod>/status for patch_status,
-// DELETE <pod> for evict, with the message as its body, where <pod> is
+// PATCH <pod>/status and DELETE <pod> for evict, where <pod> is
 // "/api/v1/namespaces/default/pods/web"; and those of `request` as they are. A request without a
 // reply in the table gets 404 if it is from `request`, and else 200 or 201.
-// PluginUnderTest::Advance() delivers the answers.
+//
+// PluginUnderTest::Advance() performs evictions, and delivers the answers in the order of the
+// requests; an eviction is performed after the answers that were due before. A pod of
+// PluginUnderTest::AddWaiting() is not deleted: it no longer waits, see
+// SchedulingServices::preempted().
 //
 // Threading: any; a test reads calls() and events() while no call is in progress.
 class FakeApi {
@@ -87,10 +93,20 @@ class FakeApi {
   ApiReply Serve(ApiCall call, uint32_t missing);
   // Serves a request, and calls `answer` with the response later.
   berth_code Send(ApiCall call, uint32_t missing, berth_api_answer answer, void* to);
+  struct Victim {
+    std::string uid;
+    std::string path;
+    std::string message;
+    bool waited;  // on Permit, when the eviction was requested
+  };
+  // Performs an eviction. Returns the code and the error text of its answer.
+  std::pair<berth_code, std::string> EvictNow(const Victim& victim);
   // Returns the code and the error text of a response.
   static std::pair<berth_code, std::string> ResultOf(const ApiReply& reply);
   // Calls `answer` with the response, or with CANCELLED.
   void Deliver(const ApiReply& reply, bool cancelled, berth_api_answer answer, void* to);
+  // Calls `answer` with a result that has no response.
+  void DeliverCode(berth_code code, const std::string& error, berth_api_answer answer, void* to);
 
   Services& services_;
   std::mutex mutex_;

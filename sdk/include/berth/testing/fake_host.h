@@ -12,6 +12,7 @@
 #define BERTH_TESTING_FAKE_HOST_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,6 +30,7 @@
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
 #include <berth/testing/instance.h>
+#include <berth/testing/parts.h>
 #include <berth/testing/placement.h>
 #include <berth/testing/queued.h>
 #include <berth/testing/report.h>
@@ -153,6 +155,9 @@ class PluginUnderTest {
   // Advances the clock: calls what the plugin posted, delivers the answers of the API server, and
   // fires the timers that are due. Advance(0) does this without letting time pass.
   void Advance(int64_t ns);
+  // Ends the instance: calls what is open with CANCELLED, then quiesce and destroy. Afterwards the
+  // test may only read the records.
+  void End();
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
@@ -163,6 +168,9 @@ class PluginUnderTest {
   // The plugin's requests about nominated, waiting and queued pods.
   const SchedulingServices& scheduling() const { return instance_->services().scheduling(); }
   Ids& ids() { return *world_.ids; }
+  // The number of ids that the plugin interned and has not released. After End(): the number of
+  // those that it left to the host, which releases them.
+  size_t held_ids() { return instance_->services().held_ids(); }
   // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }
   const Table& table() const { return table_; }
@@ -202,6 +210,8 @@ class PluginUnderTest {
 
   void RunChecks(const PodHandle& pod, Step step);
 
+  // Returns the mutations of a pod, which are kept for the next call with an equal pod.
+  MutatedPods& MutationsOf(const PodHandle& pod);
   // Keeps pods of the test, whose parts are copied to other pods.
   void Remember(const PodSpec& pod);
 
@@ -211,6 +221,7 @@ class PluginUnderTest {
   int64_t now_ns_ = 0;
   std::unique_ptr<Instance> instance_;
   std::vector<PodSpec> known_;
+  std::unique_ptr<MutatedPods> mutated_;
   bool leaks_checked_ = false;
 };
 

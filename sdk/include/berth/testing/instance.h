@@ -117,6 +117,10 @@ class Instance {
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
+  // Ends the instance as the host does: closes its services, quiesces and destroys it. Afterwards
+  // it has no points, and only services() may be used. Does nothing the second time.
+  void End();
+
   const Answer& created() const { return created_; }
   bool ok() const { return plugin_ != nullptr; }
   Reporter& reporter() { return reporter_; }

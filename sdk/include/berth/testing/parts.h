@@ -2,10 +2,14 @@
 #ifndef BERTH_TESTING_PARTS_H_
 #define BERTH_TESTING_PARTS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -30,11 +34,33 @@ bool DifferIn(uint64_t parts, const PartHashes& a, const PartHashes& b);
 struct Mutation {
   std::string how;  // "changed", "removed", "as in pod default/web"
   PodSpec pod;
+  PartHashes hashes;
 };
 
 // Returns copies of `pod` in which `part` is changed, removed, and copied from each of `others`.
 // Copies that do not differ are left out.
 std::vector<Mutation> MutatePart(int part, const PodSpec& pod, std::span<const PodSpec> others);
+
+// The mutations of one pod, each made once, when it is needed first. Holds no ids.
+class MutatedPods {
+ public:
+  MutatedPods(PodSpec pod, std::span<const PodSpec> others)
+      : pod_(std::move(pod)), hashes_(HashParts(pod_)), others_(others.begin(), others.end()) {}
+
+  const PodSpec& pod() const { return pod_; }
+  const PartHashes& hashes() const { return hashes_; }
+  size_t others() const { return others_.size(); }
+  const std::vector<Mutation>& Of(int part);
+
+ private:
+  const PodSpec pod_;
+  const PartHashes hashes_;
+  const std::vector<PodSpec> others_;
+  std::array<std::optional<std::vector<Mutation>>, BERTH_PART_COUNT> of_part_;
+};
+
+// Returns the hashes of the parts of a view.
+PartHashes HashesOf(const berth_pod& pod);
 
 }  // namespace berth::testing
 

@@ -61,10 +61,12 @@ class Placement {
   void Need(bool has, const char* what) const;
   const Row& RowOf(const std::string& node) const;
   berth_binding Binding(const std::string& node) const;
-  berth_done NewDone();
 
   template <class Call>
   Answer Checked(const char* point, Word word, Call call);
+  // Calls PreBind or Bind with a promise, which is closed unless the call returns Pending.
+  template <class Call>
+  Answer CheckedWithDone(const char* point, Services::DoneOf of, Call call);
 
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;

@@ -19,7 +19,7 @@ namespace berth::testing {
 
 // The queue's data for a pod.
 struct QueuedSpec {
-  PodSpec pod;
+  PodSpec pod = {};
   std::string group = "";
   uint32_t attempts = 0;
   int64_t queued_ns = 0;
@@ -42,10 +42,27 @@ struct EventSpec {
   const PodSpec* pod() const;
 };
 
-// Calls `use(const berth_queued&)` for the pod.
+// The views of an event.
+class EventView {
+ public:
+  EventView(EventSpec spec, Ids& ids);
+
+  const EventSpec& spec() const { return spec_; }
+  // Returns the event as interest `i` receives it.
+  berth_event abi(uint32_t i) const;
+
+ private:
+  EventSpec spec_;
+  std::vector<PodHandle> pods_;
+  std::vector<NodeHandle> nodes_;
+  std::vector<ObjectHandle> objects_;
+  berth_tagged before_;
+  berth_tagged after_;
+};
+
+// Calls `use(const berth_queued&)` for the pod. `spec.pod` is not used.
 template <class Use>
-void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
-  const PodHandle pod(spec.pod, ids);
+void WithQueued(const QueuedSpec& spec, const PodHandle& pod, Use use) {
   berth_queued queued{};
   queued.struct_size = sizeof queued;
   queued.kind = spec.group.empty() ? BERTH_QUEUED_POD : BERTH_QUEUED_GROUP;
@@ -58,11 +75,16 @@ void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
   use(queued);
 }
 
+template <class Use>
+void WithQueued(const QueuedSpec& spec, Ids& ids, Use use) {
+  WithQueued(spec, PodHandle(spec.pod, ids), use);
+}
+
 // Calls the hints of one instance, as the queue does for a pod that the plugin rejected.
 class HintCaller {
  public:
   // REQUIRES: the plugin has EnqueueExtensions.
-  HintCaller(Instance* instance, Ids* ids) : instance_(*instance), ids_(*ids) {}
+  explicit HintCaller(Instance* instance) : instance_(*instance) {}
 
   // Returns the event with the exact resource for `pod`: the event's own pod is a TARGET_POD.
   static EventSpec SeenFrom(const PodSpec& pod, EventSpec event);
@@ -74,13 +96,12 @@ class HintCaller {
   bool IsFor(const EventSpec& event, uint32_t i) const;
 
   // REQUIRES: interest `i` has a hint.
-  uint32_t Invoke(const PodSpec& pod, const EventSpec& spec, uint32_t i);
+  uint32_t Invoke(const PodHandle& pod, const EventView& event, uint32_t i);
 
   Reporter& reporter() const { return instance_.reporter(); }
 
  private:
   Instance& instance_;
-  Ids& ids_;
 };
 
 }  // namespace berth::testing

@@ -53,6 +53,8 @@ class SchedulingServices {
   void set_table(const Table* table) { table_ = table; }
   // Nominates the pod to `node`, and removes any other nomination of the pod.
   void Nominate(PodHandle pod, std::string node);
+  // Ends the nomination of the pod, if it has one.
+  void EndNomination(std::string_view uid);
   // Adds a pod that waits on Permit.
   void AddWaiting(PodHandle pod);
 
@@ -62,6 +64,8 @@ class SchedulingServices {
   const std::vector<std::string>& activated() const { return activated_; }
   const std::vector<std::string>& allowed() const { return allowed_; }
   const std::vector<Rejection>& rejected() const { return rejected_; }
+  // The waiting pods that an eviction returned to the queue, with its message.
+  const std::vector<Rejection>& preempted() const { return preempted_; }
 
   // --- The fake host ---
   // Records that a berth_nodes is passed to the plugin until EndPassing.
@@ -70,10 +74,15 @@ class SchedulingServices {
   // Ends the questions that the plugin left open, and reports them.
   // Called: after PostFilter.
   void EndQuestions();
+  bool IsWaiting(std::string_view uid) const;
+  bool WasRejected(std::string_view uid) const;
+  // Returns a waiting pod to the queue. Returns false if the pod does not wait.
+  bool Preempt(std::string_view uid, std::string_view message);
 
  private:
   static SchedulingServices& Of(const berth_host* host);
   static bool Expect(const berth_host* host, const char* service, uint32_t words);
+  static bool ExpectPostFilter(const berth_host* host, const char* service);
   WhatIfRows* FindQuestion(uint64_t question);
   // Reports an argument that is not valid, and returns BAD_ARGUMENT.
   berth_code BadArgument(const std::string& what);
@@ -132,6 +141,7 @@ class SchedulingServices {
   std::vector<std::string> activated_;
   std::vector<std::string> allowed_;
   std::vector<Rejection> rejected_;
+  std::vector<Rejection> preempted_;
 };
 
 }  // namespace berth::testing

@@ -8,7 +8,6 @@
 
 #include <berth/abi.h>
 #include <berth/internal/selector_text.h>
-#include <berth/testing/ids.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
 
@@ -18,7 +17,8 @@ namespace berth::testing::internal {
 // reason.
 class SelectorReader {
  public:
-  SelectorReader(Ids& ids, ViewMemory& memory) : ids_(ids), memory_(memory) {}
+  // `memory` keeps the selector, and the ids in it.
+  explicit SelectorReader(ViewMemory& memory) : memory_(memory) {}
 
   const berth_selector* FromValue(const ValueSpec* label_selector);
   const berth_selector* FromMap(const ValueSpec* labels);
@@ -38,7 +38,6 @@ class SelectorReader {
   bool Check(const berth::internal::TextRequirement& requirement, Place place);
   const berth_selector* Make(const Requirements& requirements, Place place);
 
-  Ids& ids_;
   ViewMemory& memory_;
   std::string error_;
 };

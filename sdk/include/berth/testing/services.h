@@ -57,6 +57,7 @@ struct ColumnBinder {
 struct Completion {
   std::mutex mutex;
   bool completed = false;
+  bool closed = false;  // the call returned another code than Pending
   Answer answer;
 };
 
@@ -95,16 +96,31 @@ class Services {
   void Advance(int64_t ns);
 
   // Returns a promise whose completion is recorded in `completion` as long as that exists.
-  berth_done NewDone(const std::shared_ptr<Completion>& completion);
+  enum class DoneOf { kPreBind, kBind };
+  berth_done NewDone(DoneOf call, const std::shared_ptr<Completion>& completion);
+  // Returns whether it is a promise of Bind of this instance that is not completed, and for which
+  // the host still waits. Threading: any.
+  bool IsOpenForBind(berth_done done);
 
-  // Answers with CANCELLED what is still open, and refuses later posts and requests.
+  // Ends timers and watches, refuses later callbacks, and calls with CANCELLED first what was
+  // posted, then the answers of the API server that are still open.
   // Called: before the instance is quiesced.
   void Close();
+  bool is_closed();
 
-  // Does something between two calls of the test. `cancelled`: the instance ends. Returns false
-  // after Close(). Threading: any.
+  // Does something between two calls of the test. `cancelled`: the instance ends.
   using Later = std::function<void(bool cancelled)>;
-  bool DoLater(Later later);
+  enum class LaterKind {
+    kPost,
+    kAnswer,
+    kRequest  // of the scheduler, which performs it when the current callbacks have been called
+  };
+  // Returns BERTH_CANCELLED after Close(), and BERTH_CONFLICT for a post too many. Threading: any.
+  berth_code DoLater(LaterKind kind, Later later);
+
+  // The number of ids that the plugin has interned and not released. When the instance has been
+  // destroyed, the number of those that it left to the host. Threading: any.
+  size_t held_ids();
 
   static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
   // The service berth.completion/1.
@@ -141,12 +157,23 @@ class Services {
     uint32_t kind = 0;
     uint64_t count = 0;
   };
+  struct Done {
+    DoneOf call;
+    std::weak_ptr<Completion> completion;
+  };
+  struct Due {
+    LaterKind kind;
+    Later run;
+  };
   struct Series {
     Metric* metric;
     std::vector<std::string> labels;
   };
 
-  void DoWhatIsDue();
+  // Returns whether requests were performed.
+  bool DoWhatIsDue();
+  // Reports the use of an id that is not in use.
+  void ReportStale(const std::string& use, berth_id id);
 
   static bool Expect(const berth_host* host, const char* service, uint32_t words);
 
@@ -213,6 +240,7 @@ class Services {
   // random
   static uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept;
 
+  static constexpr size_t kMostPosts = 65'536;
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
@@ -252,12 +280,13 @@ class Services {
   std::vector<std::string> faults_;
   std::map<std::string, Metric> metrics_;
   std::vector<Metric*> metric_order_;
-  std::vector<Series> series_;                           // handle - 1 -> series
-  std::map<berth_id, uint64_t> interned_;                // how often the plugin interned an id
-  std::map<const void*, Held> held_;                     // by the address of the view
-  std::map<uint64_t, std::weak_ptr<Completion>> dones_;  // by id
+  std::vector<Series> series_;             // handle - 1 -> series
+  std::map<berth_id, uint64_t> interned_;  // how often the plugin interned an id
+  std::map<const void*, Held> held_;       // by the address of the view
+  std::map<uint64_t, Done> dones_;         // by id
   uint64_t last_done_ = 0;
-  std::vector<Later> later_;
+  std::vector<Due> later_;
+  size_t posts_ = 0;  // of later_
   bool closed_ = false;
 
   FakeApi api_{*this};

@@ -3,6 +3,7 @@
 #define BERTH_TESTING_TABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,13 +24,14 @@ struct Row {
 
 // A value: a copy with one more pod represents a cluster with one more pod.
 struct Table {
-  std::vector<Row> rows;
+  std::vector<Row> rows;  // by ascending number
   Ids* ids = nullptr;
   std::vector<ObjectHandle> objects = {};
   std::set<std::string> not_served = {};  // kinds, each with one version
   std::vector<PodHandle> pending = {};    // pods without a node
 
-  void Add(const NodeSpec& node);
+  // Adds a node, and the pods on it, on the lowest row that has no node.
+  Row& Add(const NodeSpec& node);
   // Returns NULL if there is no such node.
   Row* Find(std::string_view node);
 };
@@ -50,8 +52,21 @@ uint32_t ColumnType(std::string_view given);
 
 uint32_t ColumnSize(uint32_t type);
 
-// Writes the value of column `given` of `row`, a row of `table`: ColumnSize bytes.
-void WriteCell(std::string_view given, const Row& row, const Table& table, void* to);
+// Writes the values of one column.
+//
+// Lifetime: the table must outlive it.
+class CellWriter {
+ public:
+  CellWriter(std::string_view column, const Table& table);
+
+  uint32_t type() const { return type_; }  // see ColumnType()
+  // Writes the value of a row: ColumnSize bytes. REQUIRES: type() is not 0.
+  void Write(const Row& row, void* to) const { write_(row, to); }
+
+ private:
+  uint32_t type_;
+  std::function<void(const Row&, void*)> write_;
+};
 
 // The memory layout of a block. Results must not depend on it.
 struct Layout {

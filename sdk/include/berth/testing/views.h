@@ -24,9 +24,20 @@ namespace berth::testing {
 namespace internal {
 
 // Owns the memory that a view points to. Every array has its own allocation of the exact size, so
-// that a sanitizer detects reads past its end.
+// that a sanitizer detects reads past its end. Holds the ids in the view.
+//
+// Lifetime: the table of the ids must outlive it.
 class ViewMemory {
  public:
+  // `ids`: NULL if the view has no ids of its own.
+  explicit ViewMemory(Ids* ids = nullptr) : ids_(ids) {}
+  ~ViewMemory() {
+    if (ids_ != nullptr) ids_->Release(uses_);
+  }
+  ViewMemory(const ViewMemory&) = delete;
+  ViewMemory& operator=(const ViewMemory&) = delete;
+
+  berth_id Intern(std::string_view text) { return uses_.emplace_back(ids_->Intern(text)); }
   template <class T>
   T* Copy(const T* items, size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -51,6 +62,8 @@ class ViewMemory {
  private:
   std::vector<std::unique_ptr<std::byte[]>> pieces_;
   std::vector<std::unique_ptr<ValueSpec>> values_;
+  Ids* const ids_;
+  std::vector<berth_id> uses_;
 };
 
 }  // namespace internal

@@ -31,7 +31,7 @@ class WhatIfRows {
   const std::vector<PodHandle>& PodsOf(uint32_t i) const;
 
   Answer AddPod(uint32_t i, const PodHandle& pod);
-  // Returns an Error if the pod is not on the row.
+  // Returns NOT_FOUND, and changes nothing, if the pod is not on the row.
   Answer RemovePod(uint32_t i, const berth_pod* pod);
   // Returns the verdict of each selected row, with its nominated pods of equal or higher priority
   // added, too.
