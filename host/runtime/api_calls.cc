@@ -135,6 +135,11 @@ void ApiCalls::Answer(CallId call, berth_code code, const ApiResponse& response)
   Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
 }
 
+void ApiCalls::Refuse() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+}
+
 void ApiCalls::Close() {
   std::vector<CallId> calls;
   {

@@ -386,10 +386,16 @@ berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code)
                           void* to) noexcept {
   Services& self = Of(host);
   if (run == nullptr) return BERTH_BAD_ARGUMENT;
+  if (self.waiting_posts_.fetch_add(1) >= kMaxPosts) {
+    --self.waiting_posts_;
+    return BERTH_CONFLICT;
+  }
   const bool posted = self.DoLater([&self, run, to](bool cancelled) {
+    --self.waiting_posts_;
     const CallScope scope(&self.reporter_, "a posted function", kEvent);
     run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);
   });
+  if (!posted) --self.waiting_posts_;
   return posted ? BERTH_SUCCESS : BERTH_CANCELLED;
 }
 

@@ -180,6 +180,27 @@ TEST(Services, ReportMisusedReferencesAndIds) {
   EXPECT_EQ(findings.size(), 4U);
 }
 
+TEST(Services, AtMost65536PostedFunctionsWait) {
+  static int runs = 0;
+  runs = 0;
+  static const auto post = [] {
+    return found.timer->post(
+        found.host, [](void*, berth_code) noexcept { ++runs; }, nullptr);
+  };
+  const Parts parts = WithReserve([](const berth_cycle&, const berth_target&) {
+    for (int i = 0; i < 65'536; ++i) ASSERT_EQ(post(), BERTH_SUCCESS);
+    EXPECT_EQ(post(), BERTH_CONFLICT);
+  });
+  const auto findings = FindingsOf(parts, [](PluginUnderTest& plugin) {
+    plugin.Reserve(MakePod("p"), "a");
+    plugin.Advance(0);
+    EXPECT_EQ(runs, 65'536);
+    EXPECT_EQ(post(), BERTH_SUCCESS);
+  });
+  EXPECT_EQ(runs, 65'537) << "cancelled at the end";
+  EXPECT_THAT(findings, IsEmpty());
+}
+
 TEST(Services, PostedFunctionsRunInAdvanceAndAreCancelledAtTheEnd) {
   static std::vector<berth_code> codes;
   codes.clear();
