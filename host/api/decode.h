@@ -21,6 +21,10 @@ struct DecodeOptions {
   uint32_t max_depth = 64;                    // The nesting of values that are kept as a tree.
   uint32_t max_elements = 65'536;             // The elements of one array or map of an object.
 
+  // How many recently used ids the decoder keeps, so that it finds them without the interner: a
+  // power of two. A decoder for a single value needs few.
+  uint32_t cached_ids = 4096;
+
   // JSON pointers, such as "/spec/hostIPC", to the fields of pods and nodes that are kept in
   // berth_meta.fields.
   std::vector<std::string> pod_fields;

@@ -416,24 +416,28 @@ TEST_F(DecodePodTest, EnforcesItsLimits) {
 }
 
 TEST_F(DecodePodTest, ReleasesIds) {
-  const size_t before = interner_.size();
-  {
-    Decoder decoder(interner_);
-    Result<PodRef> pod = decoder.DecodePod(
-        PodText("'nodeName':'n','nodeSelector':{'k':'v','k2':'v'},'tolerations':[{'key':'k'}]"));
-    ASSERT_TRUE(pod.ok());
-    EXPECT_GT(interner_.size(), before);
-    ASSERT_FALSE(decoder.DecodePod(PodText("'nodeName':'m','os':1")).ok());
+  for (const uint32_t cached_ids : {1U, 4096U}) {
+    const size_t before = interner_.size();
+    DecodeOptions options;
+    options.cached_ids = cached_ids;
+    {
+      Decoder decoder(interner_, options);
+      Result<PodRef> pod = decoder.DecodePod(
+          PodText("'nodeName':'n','nodeSelector':{'k':'v','k2':'v'},'tolerations':[{'key':'k'}]"));
+      ASSERT_TRUE(pod.ok());
+      EXPECT_GT(interner_.size(), before);
+      ASSERT_FALSE(decoder.DecodePod(PodText("'nodeName':'m','os':1")).ok());
+      interner_.Sweep();
+      EXPECT_EQ((*pod)->node_name(), "n");
+      EXPECT_EQ(ShowPairs((*pod)->view().node_selector), "k2=v k=v");
+      decoder.ReleaseIds();
+      interner_.Sweep();
+      EXPECT_EQ((*pod)->node_name(), "n") << "the pod still holds its ids";
+      EXPECT_EQ(interner_.Find("m"), kNoId);
+    }
     interner_.Sweep();
-    EXPECT_EQ((*pod)->node_name(), "n");
-    EXPECT_EQ(ShowPairs((*pod)->view().node_selector), "k2=v k=v");
-    decoder.ReleaseIds();
-    interner_.Sweep();
-    EXPECT_EQ((*pod)->node_name(), "n") << "the pod still holds its ids";
-    EXPECT_EQ(interner_.Find("m"), kNoId);
+    EXPECT_EQ(interner_.size(), before) << cached_ids;
   }
-  interner_.Sweep();
-  EXPECT_EQ(interner_.size(), before);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "host/api/json_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "host/base/time.h"
@@ -42,7 +43,9 @@ std::string Describe(JsonValue& value) {
 }  // namespace
 
 Reader::Reader(Interner& interner, DecodeOptions options)
-    : interner_(interner), options_(std::move(options)), cache_(kCacheSlots) {}
+    : interner_(interner), options_(std::move(options)), cache_(options_.cached_ids) {
+  BERTH_ASSERT(std::has_single_bit(options_.cached_ids));
+}
 
 Reader::~Reader() {
   Begin(0);
@@ -127,7 +130,7 @@ simdjson::padded_string_view Reader::Pad(std::string_view text) {
 Id Reader::Intern(std::string_view text) {
   if (text.empty()) return kEmptyId;
   const uint64_t hash = HashBytes(text);
-  CacheSlot& slot = cache_[hash % kCacheSlots];
+  CacheSlot& slot = cache_[hash & (cache_.size() - 1)];
   if (slot.hash != hash || slot.text != text) {
     const Id id = interner_.Intern(text);
     interner_.Release(slot.id);

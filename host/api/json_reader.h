@@ -231,7 +231,6 @@ class Reader {
     Id id = kNoId;        // The cache holds its own reference to this id.
     uint64_t object = 0;  // The number of the object that last added a reference.
   };
-  static constexpr size_t kCacheSlots = 4096;
 
   // Reads the string whose first character, after the opening quote, is at `raw`.
   bool TextAt(const char* raw, std::string_view* text);

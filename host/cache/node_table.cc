@@ -139,6 +139,7 @@ Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
       auto column = std::make_unique<Column>(std::move(spec).value());
       FillColumn(*column);
       WatchObjects(*column);
+      if (dropped_object_columns_.erase(column->spec.name()) != 0) BumpLiveRows();
       const auto free =
           std::ranges::find_if(columns_, [](const auto& slot) { return slot == nullptr; });
       const auto index = static_cast<ColumnIndex>(free - columns_.begin());
@@ -183,11 +184,19 @@ void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
   for (const ColumnIndex index : idle) {
     if (within_limits()) return;
     RemoveIdle(*columns_[index]);
-    column_by_name_.erase(columns_[index]->spec.name());
+    const ColumnSpec& spec = columns_[index]->spec;
+    if (spec.is_object()) dropped_object_columns_.insert(spec.name());
+    column_by_name_.erase(spec.name());
     UnwatchObjects(*columns_[index]);
     columns_[index].reset();
   }
   BERTH_ASSERT(idle_count_ == 0 && idle_bytes_ == 0);
+}
+
+void NodeTable::BumpLiveRows() {
+  for (Row row = 0; row < row_count(); ++row) {
+    if (IsLive(row)) BumpGeneration(row);
+  }
 }
 
 void NodeTable::FillColumn(Column& column) {

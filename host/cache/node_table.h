@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -91,8 +92,9 @@ class NodeTable {
   std::span<const uint32_t> row_numbers() const { return row_numbers_; }
 
   // --- columns ---
-  // Returns the column of that name, and builds it on first use. Errors: NotFound, see
-  // ColumnSpec::Parse.
+  // Returns the column of that name, and builds it on first use. To build a column of objects again
+  // after it was dropped is a change of every live row, because the objects may have changed
+  // meanwhile. Errors: NotFound, see ColumnSpec::Parse.
   Result<ColumnIndex> ColumnFor(std::string_view name);
   const ColumnSpec& column_spec(ColumnIndex column) const { return columns_[column]->spec; }
   // Returns the address of row 0's value; the other values follow spec.width() bytes apart.
@@ -126,6 +128,7 @@ class NodeTable {
   Row NewRow(std::string_view name);
   void ReleaseRow(Row row);
   void BumpGeneration(Row row) { generations_[row] = ++generation_; }
+  void BumpLiveRows();
   void WriteNodeColumns(Row row);
   void ClearNodeColumns(Row row);
   // Calls each(spec, value) for every sum over pods, with the row's value.
@@ -159,6 +162,7 @@ class NodeTable {
   StringMap<Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.
   StringMap<ColumnIndex> column_by_name_;
+  std::set<std::string, std::less<>> dropped_object_columns_;  // By name.
   uint32_t node_count_ = 0;
   uint64_t generation_ = 0;
   uint64_t node_set_generation_ = 0;

@@ -1,6 +1,7 @@
 // The columns of objects in the node table.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,46 @@ TEST_F(ObjectColumnTest, AChangeWithoutSuchAColumnIsNoChangeOfARow) {
   table_.DropIdleColumns(0);
   store_.Set(CsiNode("a"));
   EXPECT_EQ(table_.Generation(a), before) << "the column was dropped";
+}
+
+TEST_F(ObjectColumnTest, AColumnThatIsBuiltAgainIsAChangeOfTheLiveRows) {
+  store_.Set(CsiNode("gone"));
+  const Row kept = Set("kept");
+  const Row gone = Set("gone");
+  const Row pods_only = table_.RowForPodsOf("pods");
+  table_.AddPod(pods_only, objects_.Pod({.name = "p", .node = "pods"}));
+  At(kept);
+  table_.DropIdleColumns(0);
+  store_.Remove("storage.k8s.io/v1/CSINode", "", "gone");
+  store_.Set(CsiNode("kept"));
+  const auto generations = [&] {
+    return std::vector{table_.Generation(kept), table_.Generation(gone),
+                       table_.Generation(pods_only)};
+  };
+  const std::vector<uint64_t> before = generations();
+  EXPECT_NE(At(kept), nullptr);
+  const std::vector<uint64_t> built = generations();
+  EXPECT_GT(built[0], before[0]);
+  EXPECT_GT(built[1], before[1]);
+  EXPECT_EQ(built[2], before[2]);
+  // Neither a column that exists nor another column is built again.
+  At(kept);
+  ASSERT_TRUE(table_.ColumnFor("alloc.cpu").ok());
+  table_.DropIdleColumns(0);
+  ASSERT_TRUE(table_.ColumnFor("alloc.cpu").ok());
+  EXPECT_EQ(generations(), built);
+}
+
+// The first objects of a kind that the server begins to serve arrive before that is recorded.
+TEST_F(ObjectColumnTest, ANodeThatIsAddedWhileItsKindBeginsToBeServedHasItsObject) {
+  store_.SetServed("storage.k8s.io/v1/CSINode", false);
+  At(Set("other"));
+  const ObjectRef object = CsiNode("a");
+  store_.Set(object, true);
+  const Row a = Set("a");
+  EXPECT_EQ(At(a), &object->view());
+  store_.SetServed("storage.k8s.io/v1/CSINode", true);
+  EXPECT_EQ(At(a), &object->view());
 }
 
 TEST_F(ObjectColumnTest, ARowWithoutANodeHasNoObject) {

@@ -30,7 +30,7 @@ void ObjectStore::Remove(std::string_view kind, std::string_view ns, std::string
 
 ObjectRef ObjectStore::Get(std::string_view declared, std::string_view ns,
                            std::string_view name) const {
-  const auto objects = kinds_.find(UsedKind(declared));
+  const auto objects = kinds_.find(ReadKind(declared));
   if (objects == kinds_.end()) return nullptr;
   const auto found = objects->second.find(Key(ns, name));
   return found != objects->second.end() ? found->second : nullptr;
@@ -38,13 +38,22 @@ ObjectRef ObjectStore::Get(std::string_view declared, std::string_view ns,
 
 void ObjectStore::List(std::string_view declared, std::string_view ns,
                        const std::function<bool(const ObjectRef&)>& each) const {
-  const auto objects = kinds_.find(UsedKind(declared));
+  const auto objects = kinds_.find(ReadKind(declared));
   if (objects == kinds_.end()) return;
   auto object = ns.empty() ? objects->second.begin() : objects->second.lower_bound(Key(ns, ""));
   for (; object != objects->second.end(); ++object) {
     if (!ns.empty() && object->first.first != ns) return;
     if (!each(object->second)) return;
   }
+}
+
+std::vector<ObjectRef> ObjectStore::ObjectsOf(std::string_view kind) const {
+  std::vector<ObjectRef> found;
+  const auto objects = kinds_.find(kind);
+  if (objects == kinds_.end()) return found;
+  found.reserve(objects->second.size());
+  for (const auto& [key, object] : objects->second) found.push_back(object);
+  return found;
 }
 
 size_t ObjectStore::size() const {
@@ -67,6 +76,10 @@ std::string_view ObjectStore::UsedKind(std::string_view declared) const {
     if (!not_served_.contains(kind)) return kind;
   }
   return {};
+}
+
+std::string_view ObjectStore::ReadKind(std::string_view declared) const {
+  return HasSeveralVersions(declared) ? UsedKind(declared) : declared;
 }
 
 void ObjectStore::SetServed(std::string_view kind, bool served) {
@@ -100,7 +113,7 @@ void ObjectStore::Replay(WatcherId watcher) {
   const auto found = std::ranges::find(watchers_, watcher, &Watcher::id);
   BERTH_ASSERT(found != watchers_.end() && !found->replayed);
   found->replayed = true;
-  ReportAll(*found, UsedKind(found->declared), true);
+  ReportAll(*found, ReadKind(found->declared), true);
 }
 
 void ObjectStore::ReportAll(const Watcher& watcher, std::string_view kind, bool as_added) const {
@@ -121,11 +134,7 @@ void ObjectStore::Unwatch(WatcherId watcher) {
 
 void ObjectStore::NotifyWatchers(std::string_view kind, const ObjectChange& change) const {
   for (const Watcher& watcher : watchers_) {
-    if (!watcher.replayed) continue;
-    const bool is_watched = HasSeveralVersions(watcher.declared)
-                                ? UsedKind(watcher.declared) == kind
-                                : watcher.declared == kind;
-    if (is_watched) watcher.change(change);
+    if (watcher.replayed && ReadKind(watcher.declared) == kind) watcher.change(change);
   }
 }
 

@@ -26,7 +26,9 @@ struct ObjectChange {
 // Objects by kind ("v1/PersistentVolumeClaim"), then by namespace and name.
 //
 // Methods with a parameter `declared` accept a kind with several versions, as plugins declare it,
-// and use the version that the server serves: see UsedKind().
+// and use the version that the server serves: see UsedKind(). A kind with one version is read
+// whether or not it is recorded as served, because the objects of a kind that the server begins to
+// serve arrive before that is recorded (WatchSink::OnEvents).
 //
 // Threading: the scheduling thread.
 class ObjectStore {
@@ -42,6 +44,8 @@ class ObjectStore {
   // namespaces.
   void List(std::string_view declared, std::string_view ns,
             const std::function<bool(const ObjectRef&)>& each) const;
+  // Returns all objects of `kind`, which has one version, in the order of namespace and name.
+  std::vector<ObjectRef> ObjectsOf(std::string_view kind) const;
   size_t size() const;
 
   // Records whether the server serves `kind`, which has one version. Every kind counts as served
@@ -77,6 +81,8 @@ class ObjectStore {
   using Key = std::pair<std::string, std::string>;
   using Objects = std::map<Key, ObjectRef>;
 
+  // Returns the kind with one version whose objects stand for `declared`; empty if there is none.
+  std::string_view ReadKind(std::string_view declared) const;
   void NotifyWatchers(std::string_view kind, const ObjectChange& change) const;
   // Calls the watcher with all objects of the kind, as additions that existed or as deletions.
   void ReportAll(const Watcher& watcher, std::string_view kind, bool as_added) const;

@@ -237,6 +237,39 @@ TEST_F(VersionsTest, AWatcherGetsTheObjectsOfOneVersionAtATime) {
   EXPECT_THAT(calls_, ElementsAre("old: -a"));
 }
 
+// When the server begins to serve a kind, its first objects arrive before that is recorded.
+TEST_F(VersionsTest, AKindWithOneVersionIsReadBeforeItIsRecordedAsServed) {
+  store_.SetServed(kNew, false);
+  store_.SetServed(kOld, false);
+  store_.Set(Rack("v2", "a"), true);
+  EXPECT_FALSE(store_.IsServed(kNew));
+  EXPECT_NE(store_.Get(kNew, "", "a"), nullptr);
+  EXPECT_THAT(List(kNew, ""), ElementsAre("a"));
+  EXPECT_THAT(List(kBoth, ""), IsEmpty());
+  // The watchers of a reload come in between.
+  store_.Replay(Watch(kNew, "new"));
+  store_.Replay(Watch(kBoth, "both"));
+  EXPECT_THAT(calls_, ElementsAre("new: =a"));
+  store_.Set(Rack("v2", "b"), true);
+  store_.SetServed(kNew, true);
+  EXPECT_THAT(calls_, ElementsAre("new: =a", "new: =b", "both: =a", "both: =b"));
+}
+
+TEST_F(VersionsTest, ObjectsOfReturnsAllObjectsOfTheVersion) {
+  const auto names = [&](std::string_view kind) {
+    std::vector<std::string> keys;
+    for (const ObjectRef& object : store_.ObjectsOf(kind)) keys.push_back(object->Key());
+    return keys;
+  };
+  store_.Set(Rack("v1", "b"));
+  store_.Set(Rack("v1", "a"));
+  store_.Set(Rack("v2", "c"));
+  EXPECT_THAT(names(kOld), ElementsAre("a", "b"));
+  store_.SetServed(kOld, false);
+  EXPECT_THAT(names(kOld), ElementsAre("a", "b"));
+  EXPECT_THAT(names(""), IsEmpty());
+}
+
 TEST_F(VersionsTest, AWatcherThatWasNotReplayedIsNotCalled) {
   store_.Set(Rack("v1", "a"));
   const auto watcher = Watch(kBoth, "both");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,6 +16,7 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "tests/harness/harness.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {
@@ -329,6 +331,41 @@ TEST_F(ProfilesTest, IgnoresNewPodsOfARetiredProfile) {
 }
 
 // --- many reloads -------------------------------------------------------------------------------
+
+// The instance of a replaced profile, and that of the last one, get their last calls in the same
+// order.
+TEST_F(ProfilesTest, AnInstanceEndsInTheSameOrderAtAReloadAndAtTheEnd) {
+  static std::vector<std::string> calls;
+  calls.clear();
+  Stage stage;
+  Puppet& puppet = stage.Add("puppet.A", {Point::kChanges});
+  puppet.create = [&puppet] {
+    calls.emplace_back("create");
+    const void* timer = nullptr;
+    ASSERT_EQ(puppet.host->get_service(puppet.host, BERTH_SERVICE_TIMER, &timer), BERTH_SUCCESS);
+    const auto run = [](void*, berth_code code) noexcept {
+      calls.push_back("post " + std::to_string(code));
+    };
+    static_cast<const berth_timer*>(timer)->post(puppet.host, run, nullptr);
+  };
+  puppet.change = [](const berth_change& change) {
+    if (change.kind == BERTH_CHANGE_NODE_ADDED) calls.emplace_back("node");
+  };
+  puppet.quiesce = [] { calls.emplace_back("quiesce"); };
+  puppet.destroy = [] { calls.emplace_back("destroy"); };
+  stage.CompleteProfile();
+  const auto take = [] { return std::exchange(calls, {}); };
+  ASSERT_TRUE(harness_.Start(stage.spec(), Stage::catalog()).ok());
+  harness_.AddNodes({"n1"});
+  harness_.Run();
+  EXPECT_THAT(take(), ElementsAre("create", "node", "post 0"));
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{stage.spec()}).ok());
+  EXPECT_THAT(take(), ElementsAre("create", "node", "quiesce", "destroy"));
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{stage.spec()}).ok());
+  EXPECT_THAT(take(), ElementsAre("create", "node", "post 32", "quiesce", "destroy"));
+  harness_.Stop();
+  EXPECT_THAT(take(), ElementsAre("post 32", "quiesce", "destroy"));
+}
 
 TEST_F(ProfilesTest, AHundredReloadsLoseNoPodAndRetireEveryProfile) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});

@@ -1,6 +1,7 @@
 #include "host/event/event_router.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -117,13 +118,10 @@ void EventRouter::DropUnusedKinds() {
       continue;
     }
     if (!watch->second->is_known()) --unsynced_;
-    std::vector<ObjectRef> objects;
-    objects_.List(watch->first, "", [&objects](const ObjectRef& object) {
-      objects.push_back(object);
-      return true;
-    });
+    for (const ObjectRef& object : objects_.ObjectsOf(watch->first)) {
+      objects_.Remove(object->kind(), object->ns(), object->name());
+    }
     watch = watches_.erase(watch);
-    for (const ObjectRef& object : objects) RemoveObject(object);
   }
 }
 
@@ -131,11 +129,42 @@ void EventRouter::DropUnusedKinds() {
 // longer served needs a substitute.
 void EventRouter::SetServed(std::string_view kind, bool served) {
   if (served == objects_.IsServed(kind)) return;
+  const std::vector<std::string> before = UsedVersions();
   objects_.SetServed(kind, served);
+  const std::vector<std::string> after = UsedVersions();
+  std::set<std::pair<std::string, std::string>> changes;
+  size_t i = 0;
+  for (const std::string& declared : declared_) {
+    // The objects of a kind with one version were events when they arrived.
+    if (HasSeveralVersions(declared) && before[i] != after[i]) changes.emplace(before[i], after[i]);
+    ++i;
+  }
+  for (const auto& [from, to] : changes) OnVersionChanged(from, to);
   if (served) {
     DropUnusedKinds();
   } else {
     WatchUsedKinds();
+  }
+}
+
+std::vector<std::string> EventRouter::UsedVersions() const {
+  std::vector<std::string> used;
+  used.reserve(declared_.size());
+  for (const std::string& declared : declared_) used.emplace_back(objects_.UsedKind(declared));
+  return used;
+}
+
+void EventRouter::OnVersionChanged(std::string_view from, std::string_view to) {
+  const auto counterpart = [this](std::string_view kind, const ObjectRef& object) {
+    const ObjectRef found = objects_.Get(kind, object->ns(), object->name());
+    return found != nullptr && found->uid() == object->uid() ? found : nullptr;
+  };
+  for (const ObjectRef& old : objects_.ObjectsOf(from)) {
+    if (counterpart(to, old) == nullptr) OfferToQueue(BERTH_ACTION_DELETE, old, nullptr);
+  }
+  for (const ObjectRef& now : objects_.ObjectsOf(to)) {
+    const ObjectRef old = counterpart(from, now);
+    OfferToQueue(old == nullptr ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE, old, now);
   }
 }
 
@@ -194,18 +223,22 @@ void EventRouter::OnObject(const WatchEvent& event, bool existed) {
 void EventRouter::SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object,
                             bool existed) {
   objects_.Set(object, existed);
-  queue_.OnEvent({.resource = EventResourceOf(object->kind()),
-                  .action = action,
-                  .before = before,
-                  .after = object});
+  if (IsRead(object->kind())) OfferToQueue(action, before, object);
 }
 
 void EventRouter::RemoveObject(const ObjectRef& object) {
   objects_.Remove(object->kind(), object->ns(), object->name());
-  queue_.OnEvent({.resource = EventResourceOf(object->kind()),
-                  .action = BERTH_ACTION_DELETE,
-                  .before = object,
-                  .after = ObjectRef()});
+  if (IsRead(object->kind())) OfferToQueue(BERTH_ACTION_DELETE, object, nullptr);
+}
+
+bool EventRouter::IsRead(std::string_view kind) const {
+  return objects_.IsServed(kind) || declared_.contains(kind);
+}
+
+void EventRouter::OfferToQueue(uint32_t action, const ObjectRef& before, const ObjectRef& after) {
+  const std::string_view kind = (after != nullptr ? after : before)->kind();
+  queue_.OnEvent(
+      {.resource = EventResourceOf(kind), .action = action, .before = before, .after = after});
 }
 
 // --- pods ---------------------------------------------------------------------------------------

@@ -1,6 +1,25 @@
 // Applies every change of the cluster to the cache and the queue, and requeues the pods that wait
 // for such a change.
 //
+// When the server begins to serve a version of a kind that plugins prefer to the version in use,
+// the objects of the new version arrive one by one, and all of them replace those of the old
+// version when kSynced follows. Watchers get the objects of the old version as deleted and those of
+// the new one as added (<berth/abi.h>, berth.objects/1). Parked pods get other events, because
+// nothing was deleted or created in the cluster:
+//   - an object that has the same namespace, name and uid in both versions is updated. This is an
+//     event even if its resourceVersion is the same, because a version may have fields that the
+//     other one does not have. A requeue that was not necessary costs one attempt, while a lost
+//     event leaves a pod parked;
+//   - an object that only one of the versions has is deleted or added.
+// These events are applied when the version has changed. A change of an object of the new version
+// before that is no event, because plugins do not get the object yet: an attempt that such an event
+// leads to would be rejected again, and no event would follow.
+// When the server ends to serve the version in use, there is no such moment. The objects are
+// deleted before the client reports that the kind is not served, and those of another version are
+// received later. Plugins find no object in between, so that the deletions and additions are
+// events.
+// (kube-scheduler watches one version of each kind.)
+//
 // kube-scheduler: pkg/scheduler/eventhandlers.go
 #ifndef BERTH_HOST_EVENT_EVENT_ROUTER_H_
 #define BERTH_HOST_EVENT_EVENT_ROUTER_H_
@@ -88,9 +107,21 @@ class EventRouter {
   void Watch(std::string_view kind);
   // Watches the versions of every declared kind, up to the first one that the server may serve.
   void WatchUsedKinds();
-  // Ends the watches of versions that no declared kind uses, and removes their objects.
+  // Ends the watches of versions that no declared kind uses, and removes their objects. This is no
+  // event for parked pods: either they got the change of the version, or plugins did not get the
+  // objects.
   void DropUnusedKinds();
   void SetServed(std::string_view kind, bool served);
+  // Returns the version in use of each declared kind, in the order of declared_; empty if the
+  // server serves none.
+  std::vector<std::string> UsedVersions() const;
+  // Applies, as events, that plugins get the objects of version `to` instead of those of `from`.
+  // Either may be empty.
+  void OnVersionChanged(std::string_view from, std::string_view to);
+  // Returns whether plugins get the objects of this version: not while only kinds with several
+  // versions name it and its first objects arrive.
+  bool IsRead(std::string_view kind) const;
+  void OfferToQueue(uint32_t action, const ObjectRef& before, const ObjectRef& after);
   void Apply(std::string_view kind, const WatchEvent& event, bool existed);
   void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object, bool existed);
   void RemoveObject(const ObjectRef& object);
@@ -113,7 +144,8 @@ class EventRouter {
   std::vector<Id> routed_;            // The profiles and the draining ones.
   StringMap<PodRef> others_pending_;  // Keyed by uid.
   Client* client_ = nullptr;          // Set by StartWatches().
-  std::set<std::string> declared_;    // The kinds that were passed to StartWatches().
+  // The kinds that were passed to StartWatches().
+  std::set<std::string, std::less<>> declared_;
   size_t unsynced_ = 0;
   std::map<std::string, std::unique_ptr<Stream>, std::less<>> watches_;  // By kind.
 };

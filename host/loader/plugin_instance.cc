@@ -85,15 +85,13 @@ LoadResult<std::unique_ptr<PluginInstance>> PluginInstance::Create(const Instanc
   if (code == BERTH_SUCCESS && raw != nullptr) {
     instance.reset(new PluginInstance(options, info, raw));
   }
-  if (instance == nullptr || !sink.argument_errors().empty()) {
-    return CreateError(options, code, sink);
-  }
-  if (auto error = instance->CheckShape()) return *std::move(error);
-  if (auto error = instance->CopyPoints()) return *std::move(error);
-  if (auto error = instance->CopyColumns(options.column_type_of)) return *std::move(error);
-  if (auto error = instance->CopySlots()) return *std::move(error);
-  if (auto error = instance->CopyReasons()) return *std::move(error);
-  return instance;
+  if (instance == nullptr) return CreateError(options, code, sink);
+  std::optional<LoadError> error = sink.argument_errors().empty()
+                                       ? instance->Read(options.column_type_of)
+                                       : CreateError(options, code, sink);
+  if (!error.has_value()) return instance;
+  if (options.before_end) options.before_end();
+  return *std::move(error);
 }
 
 PluginInstance::PluginInstance(const InstanceOptions& options, const PluginInfo* info,
@@ -120,6 +118,14 @@ LoadError PluginInstance::Refusal(LoadErrorCode code, std::string expected,
   error.expected = std::move(expected);
   error.found = std::move(found);
   return error;
+}
+
+std::optional<LoadError> PluginInstance::Read(const ColumnTypeOf& column_type_of) {
+  if (auto error = CheckShape()) return error;
+  if (auto error = CopyPoints()) return error;
+  if (auto error = CopyColumns(column_type_of)) return error;
+  if (auto error = CopySlots()) return error;
+  return CopyReasons();
 }
 
 std::optional<LoadError> PluginInstance::CheckShape() const {

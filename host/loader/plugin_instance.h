@@ -39,6 +39,9 @@ struct InstanceOptions {
   const berth_host* host = nullptr;   // Must outlive the instance.
   const berth_value* args = nullptr;  // Must live until Create() returns.
   ColumnTypeOf column_type_of;
+  // Called before an instance that create() returned is quiesced and destroyed because Create()
+  // refuses it. May be empty.
+  std::function<void()> before_end = {};
 };
 
 // Owns a berth_plugin, which is created and checked once, then only read, then quiesced and
@@ -47,7 +50,8 @@ struct InstanceOptions {
 // any thread.
 class PluginInstance {
  public:
-  // Creates the instance. After an error, whatever was created is destroyed.
+  // Creates the instance. After an error, whatever was created is quiesced and destroyed; see
+  // InstanceOptions::before_end.
   // Errors: kUnknownPlugin, and kMissingService to kTooManyReasons.
   static LoadResult<std::unique_ptr<PluginInstance>> Create(const InstanceOptions& options);
 
@@ -102,6 +106,8 @@ class PluginInstance {
   }
 
   LoadError Refusal(LoadErrorCode code, std::string expected, std::string found) const;
+  // Checks and copies what the plugin returned. Returns why the host refuses the instance.
+  std::optional<LoadError> Read(const ColumnTypeOf& column_type_of);
   std::optional<LoadError> CheckShape() const;
   std::optional<LoadError> CopyPoints();
   std::optional<LoadError> CopyColumns(const ColumnTypeOf& column_type_of);

@@ -147,6 +147,11 @@ void ApiCalls::Answer(CallId call, const Reply& reply) {
   Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
 }
 
+void ApiCalls::Refuse() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+}
+
 void ApiCalls::Close() {
   std::vector<CallId> calls;
   {

@@ -71,13 +71,4 @@ bool HeldObjects::Release(const berth_tagged& object) {
   return true;
 }
 
-std::vector<std::shared_ptr<const void>> HeldObjects::TakeAll() {
-  std::vector<std::shared_ptr<const void>> owners;
-  const std::scoped_lock lock(mutex_);
-  owners.reserve(held_.size());
-  for (auto& [view, held] : held_) owners.push_back(std::move(held.owner));
-  held_.clear();
-  return owners;
-}
-
 }  // namespace berth::host

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include <berth/abi.h>
 
@@ -36,8 +35,8 @@ class HeldIds {
   std::unordered_map<Id, uint64_t> counts_;
 };
 
-// Pods, nodes and objects that the plugin retains, counted.
-// Threading: any.
+// Pods, nodes and objects that the plugin retains, counted. The destructor releases all.
+// Threading: any; the destructor when no other thread uses it.
 class HeldObjects {
  public:
   HeldObjects() = default;
@@ -49,8 +48,6 @@ class HeldObjects {
   bool Retain(const berth_tagged& object);
   // Undoes one Retain(). Returns false, and does nothing, if the object is not held.
   bool Release(const berth_tagged& object);
-  // Releases all, and returns what kept them alive.
-  std::vector<std::shared_ptr<const void>> TakeAll();
 
  private:
   struct Held {

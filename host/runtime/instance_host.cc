@@ -104,7 +104,7 @@ InstanceHost::Work::Work(InstanceHost& host, std::string the_plugin, std::string
       metrics(host),
       api_calls(std::make_shared<ApiCalls>(host)),
       posts(std::make_shared<Posts>(host)),
-      ids(host.services_.interner) {}
+      holdings(std::make_shared<Holdings>(host.services_.interner)) {}
 
 InstanceHost::~InstanceHost() {
   Retire();
@@ -126,26 +126,25 @@ void InstanceHost::Close() {
   }
   watches().Close();
   timers().Close();
+  // Before the first callback, which must not begin a request.
+  api_calls().Refuse();
   posts().Close();
   api_calls().Close();
 }
 
-void InstanceHost::Retire() {
+void InstanceHost::Retire(bool abandoned) {
   const std::unique_lock lock(uses_);
   if (is_retired()) return;
   closed_ = true;
   watches().Close();
   timers().Close();
-  // An instance that was not closed was never used, and expects no answers.
+  // If the host was not closed, create() failed, and the plugin has freed what its callbacks use.
   api_calls().DropAll();
   posts().DropAll();
   ClosePromises();
-  // A thread of the plugin may still use the objects that a busy instance retains.
-  for (auto& object : work_->refs.TakeAll()) {
-    if (is_busy()) Retain(std::move(object));
-  }
-  // Keep the callee id while a pool thread is still inside the plugin.
-  if (services_.monitor != nullptr && !is_busy()) services_.monitor->Unregister(callee_);
+  if (abandoned) Retain(work_->holdings);
+  // The callee id stays while a pool thread may be inside the plugin.
+  if (services_.monitor != nullptr && !abandoned) services_.monitor->Unregister(callee_);
   faults_ = nullptr;
   work_ = nullptr;
   retired_.store(true, std::memory_order_release);

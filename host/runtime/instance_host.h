@@ -50,8 +50,8 @@ enum ThreadWord : uint32_t {
 // Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
 //            call services long after the instance was destroyed, and <berth/abi.h> promises that
 //            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,100 bytes
-//            behind for every instance. The services may be destroyed earlier, and must not be used
-//            once it is retired: see HostUse.
+//            behind for every instance, and its SeriesTable if it has metrics. The services may be
+//            destroyed earlier, and must not be used once it is retired: see HostUse.
 class InstanceHost {
  public:
   // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see
@@ -65,18 +65,24 @@ class InstanceHost {
   // Activates the instance: activates its metric definitions and replays the existing objects to
   // its watchers. Calls the plugin under [event].
   void Begin();
-  // Ends timers and watches, and answers open and later requests with CANCELLED. No callback is
-  // called afterwards.
-  // Called: before the instance is quiesced.
+  // Ends timers and watches, and calls what the instance posted, and the answers of its open
+  // requests, with CANCELLED. Services take no new callbacks from then on, also not within these
+  // calls. No callback is called afterwards.
+  // Called: before the instance is quiesced, also if it never began.
   void Close();
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
   // Releases everything that the services keep for the instance. Service calls do nothing from now
-  // on.
-  // Called: when the instance is destroyed or could not be created.
-  void Retire();
+  // on. If the host was not closed, its timers, posts and requests are dropped without a call.
+  // Called: when the instance was destroyed, or create() failed.
+  void Retire() { Retire(false); }
+  // Retires the host of an instance that is never destroyed, because a thread of the pool was
+  // inside it when it was closed. Keeps what the instance holds (ids, objects, values and
+  // selectors) for ever: that thread, and threads of the plugin, may still use it.
+  void Abandon() { Retire(true); }
   bool is_retired() const { return retired_.load(std::memory_order_acquire); }
   // Returns whether threads of the pool are inside the instance, so that it cannot be destroyed. No
-  // thread enters a closed one.
+  // thread enters a closed one, but one that is inside may leave at any time: the caller asks once,
+  // and treats the instance as busy until its end if it was busy then.
   bool is_busy() const { return calls_.load(std::memory_order_acquire) > 0; }
 
   // --- any thread ---
@@ -106,8 +112,8 @@ class InstanceHost {
   bool MayUseColumn(std::string_view name) const;
   // The ids that the plugin has interned, and the objects that it retains. REQUIRES: the host is
   // not retired.
-  HeldIds& ids() { return work_->ids; }
-  HeldObjects& refs() { return work_->refs; }
+  HeldIds& ids() { return work_->holdings->ids; }
+  HeldObjects& refs() { return work_->holdings->refs; }
   // The handles of the plugin's metric series.
   SeriesTable& series() { return series_; }
   // Sets that Filter is called once for all nodes, under [cycle]. Called: before the first cycle.
@@ -162,8 +168,8 @@ class InstanceHost {
   ApiCalls& api_calls() { return *work_->api_calls; }
   Posts& posts() { return *work_->posts; }
   // Any thread, with a HostUse.
-  PluginValues& values() { return work_->values; }
-  PluginSelectors& selectors() { return work_->selectors; }
+  PluginValues& values() { return work_->holdings->values; }
+  PluginSelectors& selectors() { return work_->holdings->selectors; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(host->impl);
@@ -171,6 +177,16 @@ class InstanceHost {
 
  private:
   friend class HostUse;
+
+  // What the plugin may read without a call of a service until it releases it.
+  struct Holdings {
+    explicit Holdings(Interner& interner) : ids(interner) {}
+
+    PluginValues values;
+    PluginSelectors selectors;
+    HeldIds ids;
+    HeldObjects refs;
+  };
 
   // The objects of the services that live until the instance is retired.
   struct Work {
@@ -183,11 +199,10 @@ class InstanceHost {
     PluginMetrics metrics;
     std::shared_ptr<ApiCalls> api_calls;
     std::shared_ptr<Posts> posts;
-    PluginValues values;
-    PluginSelectors selectors;
-    HeldIds ids;
-    HeldObjects refs;
+    std::shared_ptr<Holdings> holdings;
   };
+
+  void Retire(bool abandoned);
 
   HostServices& services_;
   const std::vector<std::string> kinds_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -10,6 +11,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <berth/selectors.h>
 
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
@@ -38,6 +41,8 @@ struct Kept {
     Find(BERTH_SERVICE_TIMER, timer);
     Find(BERTH_SERVICE_API, api);
     Find(BERTH_SERVICE_COMPLETION, completion);
+    Find(BERTH_SERVICE_VALUES, values);
+    Find(BERTH_SERVICE_SELECTORS, selectors);
   }
   template <class T>
   void Find(const char* id, const T*& service) {
@@ -57,6 +62,8 @@ struct Kept {
   const berth_timer* timer;
   const berth_api* api;
   const berth_completion* completion;
+  const berth_values* values;
+  const berth_selectors* selectors;
 };
 
 void ExpectNothing(const Kept& kept) {
@@ -141,6 +148,26 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
   std::thread(expect_nothing).join();
 }
 
+// Returns the handle of a series of a new metric. Called: within create().
+uint64_t DefineSeries(const berth_host* host) {
+  const void* found = nullptr;
+  EXPECT_EQ(host->get_service(host, BERTH_SERVICE_METRICS, &found), BERTH_SUCCESS);
+  const auto& metrics = *static_cast<const berth_metrics*>(found);
+  const berth_metric metric{.struct_size = sizeof(metric),
+                            .kind = BERTH_METRIC_COUNTER,
+                            .name = AsStr("late_total"),
+                            .help = AsStr("Counts."),
+                            .label_names = nullptr,
+                            .n_labels = 0,
+                            .buckets = nullptr,
+                            .n_buckets = 0};
+  uint32_t index = 0;
+  uint64_t series = 0;
+  EXPECT_EQ(metrics.define(host, &metric, &index), BERTH_SUCCESS);
+  EXPECT_EQ(metrics.series(host, index, nullptr, &series), BERTH_SUCCESS);
+  return series;
+}
+
 // A thread calls services while the instance is being destroyed.
 TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
   for (int round = 0; round < 20; ++round) {
@@ -150,8 +177,10 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
     stage->services().timers = &stage->timers();
     stage->services().inbox = &stage->inbox();
     std::atomic<Promises::Id> promise = 0;
-    stage->Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding&, berth_done done,
-                                                      berth_status*) {
+    uint64_t series = 0;
+    Puppet& puppet = stage->Add("puppet.A", {Point::kBind});
+    puppet.create = [&] { series = DefineSeries(puppet.host); };
+    puppet.bind = [&](const berth_binding&, berth_done done, berth_status*) {
       promise = done.id;
       return BERTH_PENDING;
     };
@@ -170,7 +199,10 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
     const auto* log = static_cast<const berth_log*>(find(BERTH_SERVICE_LOG));
     const auto* timer = static_cast<const berth_timer*>(find(BERTH_SERVICE_TIMER));
     const auto* completion = static_cast<const berth_completion*>(find(BERTH_SERVICE_COMPLETION));
-    ASSERT_TRUE(strings != nullptr && log != nullptr && timer != nullptr && completion != nullptr);
+    const auto* observer = static_cast<const berth_metrics*>(find(BERTH_SERVICE_METRICS));
+    ASSERT_TRUE(strings != nullptr && log != nullptr && timer != nullptr && completion != nullptr &&
+                observer != nullptr);
+    ASSERT_NE(series, 0U);
     std::atomic<bool> began = false;
     std::atomic<bool> is_over = false;
     std::thread thread([&] {
@@ -178,6 +210,7 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
         strings->text(host, strings->intern(host, AsStr("rack")));
         log->log(host, *log->level == 0 ? 0 : *log->level - 1, AsStr("below"), nullptr, 0);
         timer->now_ns(host);
+        observer->observe(host, series, 1);
         completion->complete({host, promise}, BERTH_SUCCESS, AsStr("x"));
         timer->post(
             host, [](void*, berth_code) noexcept {}, nullptr);
@@ -234,9 +267,9 @@ struct PoolCalls {
     call.reset();
     binding.reset();
   }
-  void Start() {
+  void Start(Point point = Point::kBind) {
     binding = stage.MakeBinding();
-    call = std::make_unique<AsyncCall>(*binding, stage.calls(), plugin, Point::kBind,
+    call = std::make_unique<AsyncCall>(*binding, stage.calls(), plugin, point,
                                        [](const PluginStatus&) {});
     call->Start();
   }
@@ -310,6 +343,83 @@ TEST(InstanceHostTest, ABindingThatBecomesPendingDuringDestructionIsKept) {
   calls.stage.DestroyPlan();
   calls.stage.Drain();
   ExpectShown(*shown, kept);
+}
+
+// The value, selector and text that an instance holds, and reads without a call of the host.
+struct Reading {
+  explicit Reading(const berth_host* host) : kept(host) {
+    value = kept.values->parse(host, AsStr(R"({"rack":"r-value"})"), nullptr);
+    EXPECT_EQ(kept.selectors->from_text(host, AsStr("zone=z-selector"), &selector, nullptr),
+              BERTH_SUCCESS);
+    text = kept.strings->text(host, kept.strings->intern(host, AsStr("t-interned")));
+  }
+  void Expect(const Interner& interner) const {
+    EXPECT_EQ(Text(value->reader->as_string(value->reader->get(value, AsStr("rack")))), "r-value");
+    const berth_id_pair labels[] = {{interner.Find("zone"), interner.Find("z-selector")}};
+    EXPECT_TRUE(berth::Matches(selector, berth::Labels(berth_array{labels, 1, sizeof(labels[0])}),
+                               interner));
+    EXPECT_EQ(Text(text), "t-interned");
+    EXPECT_NE(interner.Find("t-interned"), kNoId);
+  }
+
+  const Kept kept;
+  const berth_value* value = nullptr;
+  const berth_selector* selector = nullptr;
+  berth_str text{};
+};
+
+// PreBind of puppet.Slow runs on a thread of its own when the destruction of the plan begins.
+// `returns_early`: it returns before the host of puppet.Slow is retired, but threads of the plugin
+// may go on.
+void TestReadingDuringDestruction(bool returns_early) {
+  PoolCalls calls;
+  calls.plugin = 1;
+  calls.stage.services().timers = &calls.stage.timers();
+  calls.stage.services().inbox = &calls.stage.inbox();
+  MetricStore metrics;
+  EmbeddedCluster cluster({.clock = calls.stage.clock(), .max_events = 10, .serve = nullptr});
+  calls.stage.services().metrics = &metrics;
+  calls.stage.services().client = &cluster;
+  std::thread thread;
+  std::atomic<const Reading*> shown = nullptr;
+  std::atomic<bool> goes = false;
+  std::vector<std::string> ends;
+  calls.stage.Add("puppet.A", {Point::kPreBind}).destroy = [&] {
+    if (!returns_early) return;
+    goes = true;
+    thread.join();
+  };
+  Puppet& puppet = calls.stage.Add("puppet.Slow", {Point::kPreBind});
+  puppet.quiesce = [&] { ends.emplace_back("quiesce"); };
+  puppet.destroy = [&] { ends.emplace_back("destroy"); };
+  Interner& interner = calls.stage.objects().interner();
+  std::unique_ptr<Reading> reading;
+  puppet.pre_bind = [&](const berth_binding&, berth_done, berth_status*) {
+    reading = std::make_unique<Reading>(puppet.host);
+    shown = reading.get();
+    while (!goes) std::this_thread::yield();
+    reading->Expect(interner);
+    return BERTH_SUCCESS;
+  };
+  calls.stage.Build();
+  calls.Start(Point::kPreBind);
+  thread = std::thread(calls.pool.Take());
+  while (shown == nullptr) std::this_thread::yield();
+  calls.GiveUp();
+  calls.stage.DestroyPlan();
+  shown.load()->Expect(interner);
+  goes = true;
+  if (!returns_early) thread.join();
+  calls.stage.Drain();
+  interner.Sweep();
+  shown.load()->Expect(interner);
+  EXPECT_THAT(ends, IsEmpty()) << "a call was in progress";
+}
+
+TEST(InstanceHostTest, AnAbandonedInstanceKeepsWhatItHolds) { TestReadingDuringDestruction(false); }
+
+TEST(InstanceHostTest, AnInstanceIsAbandonedThoughItsCallReturnsDuringDestruction) {
+  TestReadingDuringDestruction(true);
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ void Plan::Begin() {
   for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
 }
 
-// Bindings whose plugins have not answered, with the cycle state of all plugins, live until here.
+// Follows the order that <berth/abi.h> states under "The end of an instance". Bindings whose
+// plugins have not answered, with the cycle state of all plugins, live until here.
 Plan::~Plan() {
   std::vector<bool> busy;
   for (const PlannedPlugin& plugin : plugins_) {
@@ -122,9 +123,9 @@ void Plan::CloseAllPromises(const std::vector<bool>& busy) {
 void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
   if (is_busy) {
     plugin.host->Retain(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
-  } else {
-    Invoke(*plugin.host, kLoad, [&] { plugin.instance.reset(); });
+    return plugin.host->Abandon();
   }
+  Invoke(*plugin.host, kLoad, [&] { plugin.instance.reset(); });
   plugin.host->Retire();
 }
 
@@ -160,6 +161,7 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
     const auto column = ColumnSpec::Parse(name, services.interner);
     return column.ok() && host.MayUseColumn(name) ? column->type() : 0;
   };
+  options.before_end = [&host = *plugin.host] { host.Close(); };
   auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
   if (!instance.ok()) {
     plugin.host->Retire();
@@ -170,6 +172,7 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
     LoadError error = MakeLoadError(LoadErrorCode::kBadKind, expected, found);
     error.path = from.library->path();
     error.plugin = spec.name;
+    plugin.host->Close();
     Invoke(*plugin.host, kLoad, [&] { instance->reset(); });
     plugin.host->Retire();
     return error;

@@ -72,7 +72,7 @@ struct PlannedUse {
 // Threading: built and destroyed on the scheduling thread; immutable in between.
 // Lifetime:  the services and the table must outlive it. An instance that a thread of the pool is
 //            still calling when the plan is destroyed is neither quiesced nor destroyed: its
-//            InstanceHost retains it.
+//            InstanceHost retains it, with everything that it holds.
 class Plan {
  public:
   // Creates every instance, in order; replays for their watches wait for Begin(). Errors: all of
@@ -111,6 +111,8 @@ class Plan {
                                           HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);
   void CloseAllPromises(const std::vector<bool>& busy);
+  // Destroys the instance, or abandons it if it is busy. `is_busy`: as is_busy() was when the host
+  // was closed.
   static void DestroyInstance(PlannedPlugin& plugin, bool is_busy);
   Status AddUses(Point point, const std::vector<PlanSpec::Use>& uses);
   Status CheckWeights() const;

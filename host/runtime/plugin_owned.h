@@ -44,6 +44,14 @@ class PluginOwned {
   std::unordered_map<const T*, Parsed<T>> parsed_;
 };
 
+// Returns a decoder for one value or selector, which every call on any thread creates for itself.
+// The ids that a decoder keeps are of no use to it, and would be most of its cost.
+inline Decoder DecoderForOne(Interner& interner) {
+  DecodeOptions options;
+  options.cached_ids = 16;
+  return Decoder(interner, std::move(options));
+}
+
 // Adds the message of an error to the plugin's status. `status` may be NULL.
 inline void AddReason(berth_status* status, const Status& error) {
   if (status != nullptr) status->add_reason(status, AsStr(error.message()));

@@ -38,7 +38,7 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // --- any thread ---
 
   // Opens a call and runs `begin` on the scheduling thread, at once if this is that thread. Returns
-  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Close().
+  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Refuse().
   berth_code Begin(berth_api_answer answer, void* to,
                    std::function<void(ApiCalls& calls, CallId call)> begin);
   // Runs `task` on the scheduling thread, at once if this is that thread. Drops it if the instance
@@ -54,7 +54,9 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0 means no
   // limit.
   void StartTimer(CallId call, int64_t timeout_ns);
-  // Answers all open calls with CANCELLED.
+  // Refuses later calls.
+  void Refuse();
+  // Answers all open calls with CANCELLED, and refuses later ones.
   void Close();
   // Drops all open calls without answers.
   void DropAll();

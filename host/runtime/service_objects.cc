@@ -54,6 +54,7 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
     return BERTH_NOT_FOUND;
   }
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
+  if (instance.is_closed()) return BERTH_CANCELLED;
   if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   instance.watches().Add(Text(kind), change, to);
   return BERTH_SUCCESS;

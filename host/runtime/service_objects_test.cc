@@ -101,6 +101,10 @@ TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
   Watch();
   host_->Begin();
   host_->Close();
+  {
+    const PluginCall call(*host_, kLoad);
+    EXPECT_EQ(Watch(), BERTH_CANCELLED);
+  }
   objects_.Set(Namespace("red"));
   EXPECT_THAT(changes_, IsEmpty());
   auto other = Host("test.Other");

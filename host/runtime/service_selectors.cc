@@ -24,15 +24,15 @@ berth_code Keep(PluginOwned<T>& owned, Result<Parsed<T>> parsed, const T** out,
   return BERTH_SUCCESS;
 }
 
-// Calls `read` with a decoder and stores the selector that it returns. `read` passes a value as JSON,
-// so that its selector is decoded and validated like one of an object.
+// Calls `read` with a decoder and stores the selector that it returns. `read` passes a value as
+// JSON, so that its selector is decoded and validated like one of an object.
 template <class T, class Read>
 berth_code ReadSelector(const berth_host* host, PluginOwned<T> PluginSelectors::*owned,
                         const T** out, berth_status* status, const Read& read) {
   const HostUse instance(host);
   if (!instance) return BERTH_CANCELLED;
   if (out == nullptr) return BERTH_BAD_ARGUMENT;
-  Decoder decoder(instance->services().interner);
+  Decoder decoder = DecoderForOne(instance->services().interner);
   return Keep(instance->selectors().*owned, read(decoder), out, status);
 }
 

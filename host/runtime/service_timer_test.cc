@@ -158,12 +158,48 @@ TEST_F(TimerServiceTest, PostedFunctionsAreCancelledWithTheInstance) {
   EXPECT_EQ(service().post(abi(), Posted::Run, &a), BERTH_CANCELLED);
   RunLoop();
   EXPECT_EQ(log.size(), 2U);
-  // An instance that was not closed was never used.
+  // An instance whose create() failed is not closed.
   auto other = Host("test.Other");
   EXPECT_EQ(service().post(other->abi(), Posted::Run, &a), BERTH_SUCCESS);
   other.reset();
   RunLoop();
   EXPECT_EQ(log.size(), 2U);
+}
+
+TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfAnInstanceWait) {
+  ASSERT_EQ(Posts::kMaxWaiting, 65'536U) << "as <berth/abi.h> states";
+  struct Counted {
+    const berth_timer& timer;
+    const berth_host* host;
+    size_t runs = 0;
+    std::vector<berth_code> within = {};  // The codes of posts within the first call.
+    static void Count(void* to, berth_code code) noexcept {
+      EXPECT_EQ(code, BERTH_SUCCESS);
+      ++static_cast<Counted*>(to)->runs;
+    }
+    static void PostTwice(void* to, berth_code code) noexcept {
+      Counted& self = *static_cast<Counted*>(to);
+      Count(to, code);
+      for (int i = 0; i < 2; ++i) self.within.push_back(self.timer.post(self.host, Count, to));
+    }
+  } counted{service(), abi()};
+  EXPECT_EQ(service().post(abi(), Counted::PostTwice, &counted), BERTH_SUCCESS);
+  for (size_t i = 1; i < Posts::kMaxWaiting; ++i) {
+    ASSERT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_SUCCESS) << i;
+  }
+  EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_CONFLICT);
+  EXPECT_EQ(service().post(abi(), nullptr, &counted), BERTH_BAD_ARGUMENT);
+  const auto other = Host("test.Other");
+  EXPECT_EQ(service().post(other->abi(), Counted::Count, &counted), BERTH_SUCCESS);
+  RunLoop();
+  // The function that is being called does not wait any more.
+  EXPECT_THAT(counted.within, ::testing::ElementsAre(BERTH_SUCCESS, BERTH_CONFLICT));
+  EXPECT_EQ(counted.runs, Posts::kMaxWaiting + 2);
+  EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_SUCCESS);
+  RunLoop();
+  EXPECT_EQ(counted.runs, Posts::kMaxWaiting + 3);
+  host_->Close();
+  EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_CANCELLED);
 }
 
 TEST_F(TimerServiceTest, ReturnsTheTimeOfTheClock) {

@@ -12,7 +12,7 @@ const berth_value* ParseValue(const berth_host* host, berth_str json,
                               berth_status* status) noexcept {
   const HostUse instance(host);
   if (!instance) return nullptr;
-  Decoder decoder(instance->services().interner);
+  Decoder decoder = DecoderForOne(instance->services().interner);
   Result<Parsed<berth_value>> parsed = decoder.DecodeTree(Text(json));
   if (parsed.ok()) return instance->values().Add(std::move(parsed).value());
   AddReason(status, parsed.status());

@@ -259,17 +259,20 @@ TEST_F(RefsTest, TheEndOfTheInstanceReleasesTheRest) {
   EXPECT_EQ(pod.use_count(), 1);
 }
 
-// A thread of the pool is still inside the instance, and may use what it retained.
-TEST_F(RefsTest, ABusyInstanceKeepsItsObjects) {
+// A thread of the pool was inside the instance when it was closed. That thread, and others of the
+// plugin, may use what the instance retained.
+TEST_F(RefsTest, AnAbandonedInstanceKeepsItsObjects) {
   PodRef pod = test_objects_.Pod({.name = "p"});
   const std::weak_ptr<const void> kept = pod;
   Retain(BERTH_KIND_POD, &pod->view());
   pod.reset();
   host_->BeginCall();
   host_->Close();
+  EXPECT_TRUE(host_->is_busy());
+  host_->EndCall();
+  host_->Abandon();
   host_->Retire();
   EXPECT_FALSE(kept.expired());
-  host_->EndCall();
   // Such a host and what it keeps are never destroyed.
   static const InstanceHost* left_behind = nullptr;
   left_behind = host_.release();

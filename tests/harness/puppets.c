@@ -21,7 +21,7 @@ static berth_code create(const berth_host* host, berth_str name, berth_str profi
   memcpy(digits, profile.ptr + prefix, profile.len - prefix);
   const puppet_functions* test = (const puppet_functions*)(uintptr_t)strtoull(digits, NULL, 16);
   *out = test->create(test->self, name, host);
-  return BERTH_SUCCESS;
+  return *out != NULL ? BERTH_SUCCESS : BERTH_ERROR;
 }
 
 static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,

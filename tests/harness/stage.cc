@@ -327,6 +327,7 @@ berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) 
   actor.puppet.waiting = static_cast<const berth_waiting*>(find(BERTH_SERVICE_WAITING));
   actor.puppet.api = static_cast<const berth_api*>(find(BERTH_SERVICE_API));
   if (actor.puppet.create) actor.puppet.create();
+  if (actor.puppet.fails_in_create) return nullptr;
   actor.FillIn();
   return &actor.plugin;
 }

@@ -248,7 +248,8 @@ class Timers {
   // Calls `run` once, later, on the scheduling thread, in the order of the calls. Threading: [any].
   //   void run(berth_code code)   code: Success, or Cancelled when the instance ends first; or
   //   void run()                  called unless the instance ends first.
-  // Returns Success; Cancelled when the instance has ended: `run` is not called.
+  // Returns Success; Cancelled when the instance ends, and Conflict when 65,536 functions of the
+  // instance wait already: `run` is not called.
   template <class F>
   Status Post(F run) const {
     using Call = internal::OnceCall<F>;

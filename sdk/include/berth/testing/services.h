@@ -242,6 +242,7 @@ class Services {
 
   static constexpr size_t kMostPosts = 65'536;
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
+  static constexpr uint32_t kMaxPosts = 65'536;                       // see berth_timer.post
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{
@@ -289,6 +290,7 @@ class Services {
   size_t posts_ = 0;  // of later_
   bool closed_ = false;
 
+  std::atomic<uint32_t> waiting_posts_ = 0;  // how many posted functions were not called yet
   FakeApi api_{*this};
   std::vector<ObjectHandle> objects_;
   std::set<std::string> not_served_;
