@@ -61,7 +61,9 @@ Answer WhatIfRows::RemovePod(uint32_t i, const berth_pod* pod) {
   Row& row = state.table.rows[places_[i].row];
   const auto found = std::find_if(row.pods.begin(), row.pods.end(),
                                   [pod](const PodHandle& known) { return known.get() == pod; });
-  if (found == row.pods.end()) return Error("the pod is not on node " + row.node.name());
+  if (found == row.pods.end()) {
+    return MakeAnswer(BERTH_NOT_FOUND, {"the pod is not on node " + row.node.name()});
+  }
   const PodHandle gone = *found;
   row.pods.erase(found);
   return Change(state, places_[i].row, gone, false);

@@ -131,7 +131,9 @@ TEST_F(SchedulingServicesTest, WhatIfRunsThePluginsFilter) {
       const uint32_t selected[] = {1};
       EXPECT_TRUE(question.RunFilters(selected, codes).ok());
       EXPECT_THAT(codes, ElementsAre(77, 2, 77));
-      EXPECT_EQ(question.RemovePod(2, PodOn(all, 1, 1)).code(), BERTH_ERROR) << "it is on another";
+      EXPECT_EQ(question.RemovePod(2, PodOn(all, 1, 1)).code(), BERTH_NOT_FOUND)
+          << "it is on another";
+      EXPECT_EQ(Run(question, 3), "0 2 2 too many pods;") << "nothing changed";
     }
     const uint32_t none = 9;
     EXPECT_EQ(host.what_if().Begin(cycle, {&none, 1}, WhatIfMode::kApart).status().code(),

@@ -91,6 +91,9 @@ class WhatIfQuestion {
   const Status& status() const { return status_; }
   // Remove a pod from, and add a pod to, row `i` of the question. A pod that is added must live as
   // long as the question.
+  // Returns: Success; NotFound if the pod to remove is not on the row: nothing changes, and the row
+  //          keeps its verdict; Error if AddPod, RemovePod or the clone of a plugin failed: the row
+  //          (with kTogether: every row) has no verdict but Error from then on.
   Status RemovePod(uint32_t i, const berth_pod& pod) {
     internal::StatusSink sink;
     return sink.Take(services_->whatif->remove_pod(services_->host, id_, i, &pod, sink.abi()));
