@@ -121,8 +121,8 @@ std::vector<Id> Profiles::Activate(Plans plans) {
     plan->Begin();
     changes_.AddPlan(*plan);
     const Id name = names.emplace_back(parts_.interner.Intern(plan->scheduler_name()));
-    auto cycle =
-        std::make_unique<SchedulingCycle>(*plan, parts_, fields_, rejectors_, options_.seed);
+    auto cycle = std::make_unique<SchedulingCycle>(*plan, parts_, fields_, rejectors_,
+                                                   options_.seed, attempts_);
     active_.push_back(std::unique_ptr<Profile>(
         new Profile{.plan = std::move(plan), .name = name, .cycle = std::move(cycle)}));
   }

@@ -92,6 +92,7 @@ class Profiles {
   const HostRejectors rejectors_;
   HandledFields fields_;
   ChangeHub changes_;
+  uint64_t attempts_ = 0;  // The number of attempts, also those of replaced profiles.
   std::vector<std::unique_ptr<Profile>> active_;
   std::vector<std::unique_ptr<Profile>> retired_;
   bool may_drop_ = false;  // Since the last drop, a profile was retired or a binding of one ended.

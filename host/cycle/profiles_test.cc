@@ -99,6 +99,50 @@ TEST_F(ProfilesTest, TriesParkedPodsWithTheNewPlugins) {
   EXPECT_EQ(harness_.loop().draining(), 0U);
 }
 
+// The number of an attempt, on which the random numbers of plugins depend, is never used again.
+TEST_F(ProfilesTest, TheNumbersOfAttemptsContinueAfterAReload) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  struct Seen {
+    uint64_t id;
+    uint64_t random;
+  };
+  std::vector<Seen> seen;
+  const auto schedule = [&](const std::string& pod) {
+    ASSERT_EQ(Harness::Outcome(harness_.Schedule(Of(pod, "default-scheduler"))), "Success");
+    PluginCycle& cycle = harness_.loop().cycle().attempt().cycle(0);
+    seen.push_back({cycle.abi()->id, cycle.NextRandom()});
+  };
+  schedule("p0");
+  schedule("p1");
+  ReloadWith(TestProfile());
+  schedule("p2");
+  ReloadWith(Fit());
+  schedule("p3");
+  ASSERT_EQ(seen.size(), 4U);
+  for (size_t i = 1; i < seen.size(); ++i) {
+    EXPECT_GT(seen[i].id, seen[i - 1].id);
+    for (size_t before = 0; before < i; ++before) {
+      EXPECT_NE(seen[i].random, seen[before].random) << before << " and " << i;
+    }
+  }
+}
+
+TEST_F(ProfilesTest, ProfilesShareTheNumbersOfAttempts) {
+  harness_.AddNodes({"n1"});
+  Start(TestProfile());
+  ASSERT_TRUE(Reload({Named(TestProfile(), "one"), Named(TestProfile(), "two")}).ok());
+  std::vector<uint64_t> ids;
+  for (const char* name : {"one", "two", "one"}) {
+    const TestPod pod = Of("p" + std::to_string(ids.size()), name);
+    EXPECT_EQ(Harness::Outcome(harness_.Schedule(pod)), "Success");
+    const PodRef placed = harness_.cluster().FindPod("default", pod.name);
+    ids.push_back(harness_.loop().CycleFor(*placed)->attempt().cycle(0).abi()->id);
+  }
+  EXPECT_LT(ids[0], ids[1]);
+  EXPECT_LT(ids[1], ids[2]);
+}
+
 TEST_F(ProfilesTest, AsksTheNewPreEnqueueAboutReadyPods) {
   harness_.AddNodes({"n1"});
   Start(TestProfile());

@@ -35,13 +35,14 @@ Failure OneNodeFailure(const PluginStatus& status) {
 
 SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
                                  const HandledFields& fields, const HostRejectors& rejectors,
-                                 uint64_t seed)
+                                 uint64_t seed, uint64_t& attempts)
     : plan_(plan),
       parts_(parts),
       fields_(fields),
       rejectors_(rejectors),
       attempt_(plan, parts.cache.table()),
-      tie_breaker_(seed) {}
+      tie_breaker_(seed),
+      attempts_(attempts) {}
 
 // --- the cycle ----------------------------------------------------------------------------------
 

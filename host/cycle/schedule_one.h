@@ -61,12 +61,13 @@ void RollBack(SchedulingQueue& queue, CycleResult& result);
 // Runs scheduling cycles for the pods of one profile.
 //
 // Threading: the scheduling thread.
-// Lifetime:  plan, parts and fields must outlive it.
+// Lifetime:  the arguments of the constructor must outlive it.
 class SchedulingCycle {
  public:
-  // `seed` decides between equally good nodes.
+  // `seed` decides between equally good nodes. `attempts` counts the attempts of all profiles, so
+  // that the number of an attempt (berth_cycle.id) is never used again, also after a reload.
   SchedulingCycle(const Plan& plan, const SchedulerParts& parts, const HandledFields& fields,
-                  const HostRejectors& rejectors, uint64_t seed);
+                  const HostRejectors& rejectors, uint64_t seed, uint64_t& attempts);
 
   // Takes a pod that is in flight through its scheduling cycle. A pod that gets a node is handed to
   // its binding cycle; any other pod goes back to the queue or leaves it.
@@ -116,7 +117,7 @@ class SchedulingCycle {
   const HostRejectors rejectors_;
   Attempt attempt_;
   TieBreaker tie_breaker_;
-  uint64_t attempts_ = 0;
+  uint64_t& attempts_;
 };
 
 }  // namespace berth::host

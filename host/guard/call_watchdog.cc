@@ -29,6 +29,14 @@ bool CallWatch::IsNewlyOverdue(Running& running, int64_t now_ns) {
   return !std::exchange(running.reported, true);
 }
 
+void CallWatch::LeaveOutNested(size_t slot, const CallMonitor::ThreadCalls& seen, int64_t now_ns) {
+  const bool has_run =
+      innermost_[slot].call == seen.innermost && outermost_[slot].call == seen.outermost;
+  if (has_run && !CallMonitor::MayBlock(seen.innermost)) {
+    outermost_[slot].since_ns += now_ns - polled_ns_;
+  }
+}
+
 std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
                                          std::span<const CallMonitor::ThreadCalls> slots) {
   std::vector<OverdueCall> overdue;
@@ -39,6 +47,7 @@ std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
   };
   for (size_t slot = 0; slot < slots.size(); ++slot) {
     const CallMonitor::ThreadCalls& seen = slots[slot];
+    if (seen.innermost != seen.outermost) LeaveOutNested(slot, seen, now_ns);
     Track(outermost_[slot], seen.outermost, seen.outermost_deadline_ns, now_ns);
     Track(innermost_[slot], seen.innermost, seen.innermost_deadline_ns, now_ns);
     if (seen.innermost == seen.outermost) {
@@ -52,6 +61,7 @@ std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
       check(slot, outermost_[slot]);
     }
   }
+  polled_ns_ = now_ns;
   return overdue;
 }
 

@@ -21,7 +21,8 @@ namespace berth::host {
 struct OverdueCall {
   size_t slot;
   CallWord call;
-  int64_t running_ns;  // The time since Poll() first found the call.
+  // The time since Poll() first found the call, without the time of nested calls.
+  int64_t running_ns;
   int64_t deadline_ns;
 };
 
@@ -32,9 +33,11 @@ class CallWatch {
  public:
   explicit CallWatch(CallDeadlines deadlines) : deadlines_(deadlines) {}
 
-  // Returns the calls that became overdue since the last poll; each call once. If a nested call is
-  // late, only that call is returned, and the time of the outer call starts again. Calls that may
-  // block are ignored. `now_ns` must not go back.
+  // Returns the calls that became overdue since the last poll; each call once. The time of a nested
+  // call does not count for the outer one, because the nested call has a deadline of its own, which
+  // may be longer; the time of a nested call that is too short to be found by two polls counts. If
+  // a nested call is late, the time of the outer call starts again. Calls that may block are
+  // ignored. `now_ns` must not go back.
   std::vector<OverdueCall> Poll(int64_t now_ns, std::span<const CallMonitor::ThreadCalls> slots);
   // Returns whether a call has run for twice its deadline, although it was cancelled.
   bool stuck() const { return stuck_; }
@@ -47,6 +50,9 @@ class CallWatch {
     bool reported = false;
   };
 
+  // Leaves the time since the last poll out of the outer call's time, if the nested call has run
+  // since then. REQUIRES: the calls of `seen` are nested.
+  void LeaveOutNested(size_t slot, const CallMonitor::ThreadCalls& seen, int64_t now_ns);
   // `own_ns`: the deadline of the callee, or 0.
   void Track(Running& running, CallWord call, int64_t own_ns, int64_t now_ns) const;
   // Returns whether the call is overdue and has not been reported.
@@ -55,6 +61,7 @@ class CallWatch {
   const CallDeadlines deadlines_;
   std::array<Running, CallMonitor::kMaxThreads> innermost_;
   std::array<Running, CallMonitor::kMaxThreads> outermost_;
+  int64_t polled_ns_ = 0;  // The time of the last poll.
   bool stuck_ = false;
 };
 

@@ -151,12 +151,58 @@ TEST_F(CallWatchTest, ThePluginsOwnDeadlineReplacesThatOfThePoint) {
 TEST_F(CallWatchTest, NestedCallsHaveTheDeadlinesOfTheirPlugins) {
   const CallWord outer = Call(Point::kPostFilter);
   const CallWord inner = Call(Point::kFilter);
-  const CallMonitor::ThreadCalls seen{inner, outer, 0, 400 * kMillisecond};
-  Poll(0, {seen});
-  EXPECT_THAT(Poll(399, {seen}), IsEmpty());
-  EXPECT_THAT(Poll(400, {seen}), ElementsAre(outer));
-  EXPECT_THAT(Poll(999, {seen}), IsEmpty());
-  EXPECT_THAT(Poll(1000, {seen}), ElementsAre(inner));
+  const CallMonitor::ThreadCalls nested{inner, outer, 0, 400 * kMillisecond};
+  const CallMonitor::ThreadCalls alone{outer, outer, 400 * kMillisecond, 400 * kMillisecond};
+  Poll(0, {nested});
+  EXPECT_THAT(Poll(999, {nested}), IsEmpty()) << "the outer call waits for the nested one";
+  EXPECT_THAT(Poll(1000, {nested}), ElementsAre(inner));
+  EXPECT_THAT(Poll(1100, {alone}), IsEmpty());
+  EXPECT_THAT(Poll(1399, {alone}), IsEmpty());
+  EXPECT_THAT(Poll(1400, {alone}), ElementsAre(outer));
+}
+
+TEST_F(CallWatchTest, TheTimeOfANestedCallDoesNotCountForTheOuterOne) {
+  constexpr int64_t kLong = 5000 * kMillisecond;  // The deadline of the inner plugin.
+  constexpr int64_t kShort = 1000 * kMillisecond;
+  const CallWord outer = Call(Point::kPostFilter);
+  const CallWord inner = Call(Point::kFilter);
+  const CallMonitor::ThreadCalls alone{outer, outer, kShort, kShort};
+  const CallMonitor::ThreadCalls nested{inner, outer, kLong, kShort};
+  Poll(0, {alone});
+  EXPECT_THAT(Poll(600, {alone}), IsEmpty());
+  EXPECT_THAT(Poll(700, {nested}), IsEmpty());
+  for (int64_t now = 800; now <= 5600; now += 100) {
+    EXPECT_THAT(Poll(now, {nested}), IsEmpty()) << now;
+    EXPECT_FALSE(watch_.stuck());
+  }
+  // 700 ms were the outer call's own.
+  EXPECT_THAT(Poll(5899, {alone}), IsEmpty());
+  const auto late = watch_.Poll(5900 * kMillisecond, std::vector{alone});
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].call, outer);
+  EXPECT_EQ(late[0].running_ns, kShort);
+}
+
+TEST_F(CallWatchTest, ANestedCallIsLateByItsOwnLongerDeadline) {
+  const CallWord outer = Call(Point::kPostFilter);
+  const CallWord inner = Call(Point::kFilter);
+  const CallMonitor::ThreadCalls nested{inner, outer, 5000 * kMillisecond, 1000 * kMillisecond};
+  Poll(0, {nested});
+  EXPECT_THAT(Poll(4999, {nested}), IsEmpty());
+  EXPECT_THAT(Poll(5000, {nested}), ElementsAre(inner));
+}
+
+// Time that the watchdog cannot attribute to one of many short calls counts for the outer call.
+TEST_F(CallWatchTest, EachNestedCallLeavesOutOnlyTheTimeBetweenPollsThatFoundIt) {
+  const CallWord outer = Call(Point::kPostFilter);
+  int64_t now = 0;
+  std::vector<CallWord> late;
+  while (late.empty()) {
+    const CallWord inner = Call(Point::kFilter);
+    for (int i = 0; i < 2 && late.empty(); ++i, now += 100) late = Poll(now, {{inner, outer}});
+  }
+  EXPECT_THAT(late, ElementsAre(outer));
+  EXPECT_EQ(now, 10'100) << "half of the time belongs to nested calls";
 }
 
 TEST_F(CallWatchTest, AnIdleThreadIsNeverLate) {
@@ -213,6 +259,32 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
   ASSERT_EQ(faults_.Counts().size(), 1U);
   EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
   EXPECT_EQ(faults_.Counts()[0].count, 1U);
+}
+
+// PostFilter of one plugin asks what-if, which calls a slow Filter of another plugin.
+TEST_F(CallWatchdogTest, DoesNotBlameACallForANestedOne) {
+  const auto slow_account = faults_.Open("test.Slow", "default");
+  const auto slow =
+      monitor_.Register({"test.Slow", "default", "/opt/s.so", slow_account, 5000 * kMillisecond});
+  const auto quick =
+      monitor_.Register({"test.A", "default", "/opt/q.so", account_, 1000 * kMillisecond});
+  uint32_t cancel = 0;
+  monitor_.BeginAttempt(&cancel, nullptr);
+  {
+    const MonitoredCall post_filter(&monitor_, quick, Point::kPostFilter, {});
+    watchdog_.Poll(0);
+    {
+      const MonitoredCall filter(&monitor_, slow, Point::kFilter, {});
+      for (int64_t now = 100; now < 5000; now += 100) watchdog_.Poll(now * kMillisecond);
+      EXPECT_THAT(lines_, IsEmpty());
+      EXPECT_EQ(cancel, 0U);
+      watchdog_.Poll(5100 * kMillisecond);
+      EXPECT_EQ(cancel, 1U);
+    }
+  }
+  monitor_.EndAttempt(&cancel);
+  EXPECT_THAT(lines_, ElementsAre("test.Slow: Filter: deadline: a call has run for 5s; its "
+                                  "deadline is 5s"));
 }
 
 TEST_F(CallWatchdogTest, UsesTheDeadlineOfTheCallee) {

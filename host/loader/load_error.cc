@@ -1,6 +1,18 @@
 #include "host/loader/load_error.h"
 
+#include <array>
+#include <cstdio>
+
 namespace berth::host {
+namespace {
+
+std::string Hex(uint32_t number) {
+  std::array<char, 16> text;
+  std::snprintf(text.data(), text.size(), "0x%x", number);
+  return text.data();
+}
+
+}  // namespace
 
 std::string_view LoadErrorName(LoadErrorCode code) {
   switch (code) {
@@ -56,6 +68,14 @@ LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string fo
   error.expected = std::move(expected);
   error.found = std::move(found);
   return error;
+}
+
+std::optional<LoadError> UnknownFlags(LoadErrorCode code, const std::string& of, uint32_t flags,
+                                      uint32_t known) {
+  if ((flags & ~known) == 0) return std::nullopt;
+  std::string expected = of.empty() ? "" : of + " with ";
+  expected.append(known == 0 ? "no flags" : "flags within " + Hex(known));
+  return MakeLoadError(code, std::move(expected), Hex(flags));
 }
 
 std::string LoadError::ToString() const {

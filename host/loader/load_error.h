@@ -4,6 +4,7 @@
 #define BERTH_HOST_LOADER_LOAD_ERROR_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -48,7 +49,7 @@ enum class LoadErrorCode : uint8_t {
   kEntryMagic,
   kEntrySize,
   kEntryFunction,  // A function of the entry is missing, or belongs to another library.
-  kBadInfo,        // A berth_plugin_info lacks a required member.
+  kBadInfo,        // A berth_plugin_info lacks a required member, or has an unknown flag.
   kBadKind,        // A berth_plugin_info declares a kind that berth.objects/1 does not serve.
   kNoteDiffersFromEntry,
   kUnknownPoint,
@@ -60,9 +61,9 @@ enum class LoadErrorCode : uint8_t {
   kInitFailed,
   kBadArguments,
   kCreateFailed,
-  kBadInstance,   // The berth_plugin lacks a required member.
+  kBadInstance,   // The berth_plugin lacks a required member, or has an unknown flag.
   kMissingPoint,  // The point is declared, but get_point returns NULL.
-  kBadPoint,      // The struct of an extension point lacks a required member.
+  kBadPoint,  // The struct of an extension point lacks a required member, or has an unknown flag.
   kUnknownColumn,
   kColumnType,
   kBadSlot,
@@ -92,6 +93,12 @@ struct LoadError {
 
 // Returns an error that names no file and no plugin yet.
 LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found);
+
+// Returns the error for a bit of `flags` that is not in `known`, the flags of this host: "expected
+// slot 1 with flags within 0x3, found 0x4". `of` is what has the flags, or empty. Returns nothing
+// if every bit is in `known`.
+std::optional<LoadError> UnknownFlags(LoadErrorCode code, const std::string& of, uint32_t flags,
+                                      uint32_t known);
 
 // A T, or the LoadError that is the reason why there is none: a Result<T> with a structured error.
 // Must not: call value(), * or -> on an error, or error() on a value; both fail an assertion.

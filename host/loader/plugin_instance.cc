@@ -128,6 +128,13 @@ std::optional<LoadError> PluginInstance::Read(const ColumnTypeOf& column_type_of
   return CopyReasons();
 }
 
+std::optional<LoadError> PluginInstance::Located(std::optional<LoadError> error) const {
+  if (!error.has_value()) return std::nullopt;
+  error->path = library_->path();
+  error->plugin = info_->name;
+  return error;
+}
+
 std::optional<LoadError> PluginInstance::CheckShape() const {
   constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_plugin, destroy);
   if (raw_->struct_size < kSize) {
@@ -138,16 +145,12 @@ std::optional<LoadError> PluginInstance::CheckShape() const {
   if (raw_->get_point == nullptr || raw_->destroy == nullptr) {
     return Refusal(LoadErrorCode::kBadInstance, "get_point and destroy to be set", "NULL");
   }
-  return std::nullopt;
+  return Located(UnknownFlags(LoadErrorCode::kBadInstance, "a berth_plugin", raw_->flags, 0));
 }
 
 std::optional<LoadError> PluginInstance::CopyPoints() {
   for (const std::string& id : info_->points) {
-    std::optional<LoadError> error = CopyPoint(*raw_, id, &points_);
-    if (!error.has_value()) continue;
-    error->path = library_->path();
-    error->plugin = info_->name;
-    return error;
+    if (auto error = Located(CopyPoint(*raw_, id, &points_))) return error;
   }
   return std::nullopt;
 }
@@ -163,6 +166,10 @@ std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_
     if (from->struct_size < kFirstSize || from->name == nullptr) {
       return Refusal(LoadErrorCode::kBadInstance, which + " with a name",
                      from->struct_size < kFirstSize ? "a struct that is too small" : "NULL");
+    }
+    if (auto error = Located(
+            UnknownFlags(LoadErrorCode::kBadInstance, which, from->flags, BERTH_COLUMN_OPTIONAL))) {
+      return error;
     }
     ColumnRequest column{from->name, from->type, (from->flags & BERTH_COLUMN_OPTIONAL) != 0};
     const uint32_t type = column_type_of(column.name);
@@ -207,6 +214,11 @@ std::optional<LoadError> PluginInstance::CopySlots() {
                      which + " with an alignment that is a power of two and at most " +
                          std::to_string(kMaxSlotAlign),
                      std::to_string(slot.align));
+    }
+    // A later version may have flags in this member.
+    if (slot.reserved != 0) {
+      return Refusal(LoadErrorCode::kBadSlot, which + " with 0 in `reserved`",
+                     std::to_string(slot.reserved));
     }
     slot_types_.push_back(
         std::make_unique<std::string>(slot.type_id == nullptr ? "" : slot.type_id));

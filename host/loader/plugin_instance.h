@@ -78,6 +78,9 @@ class PluginInstance {
   // Returns the constant part of the reason table: entry i is bit i.
   std::span<const std::string> reasons() const { return reasons_; }
 
+  // Returns which values of the plugin this host does not use.
+  std::span<const LoadNote> notes() const { return points_.notes; }
+
   // Return the extension points; null if the plugin does not implement the point. Lifetime: that of
   // this object.
   const berth_pre_enqueue* pre_enqueue() const { return Get(points_.pre_enqueue); }
@@ -108,6 +111,8 @@ class PluginInstance {
   LoadError Refusal(LoadErrorCode code, std::string expected, std::string found) const;
   // Checks and copies what the plugin returned. Returns why the host refuses the instance.
   std::optional<LoadError> Read(const ColumnTypeOf& column_type_of);
+  // Adds the library and the plugin to an error.
+  std::optional<LoadError> Located(std::optional<LoadError> error) const;
   std::optional<LoadError> CheckShape() const;
   std::optional<LoadError> CopyPoints();
   std::optional<LoadError> CopyColumns(const ColumnTypeOf& column_type_of);

@@ -289,6 +289,11 @@ LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
   info.pod_fields = CopyList(from->pod_fields);
   info.args_schema = TextOr(from->args_schema, "{}");
   info.blocks_in_bind = (from->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0;
+  if (auto error =
+          UnknownFlags(LoadErrorCode::kBadInfo, which, from->flags, BERTH_PLUGIN_BLOCKS_IN_BIND)) {
+    error->plugin = info.name;
+    return *std::move(error);
+  }
   if (auto error = CheckKinds(info)) return *std::move(error);
   return info;
 }

@@ -14,6 +14,12 @@ using Fault = std::optional<LoadError>;
 
 constexpr uint32_t kMaxInterests = 4096;
 
+// The bits of berth_dependence and the single actions of an event that this host has.
+constexpr uint32_t kKnownDepends =
+    BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER;
+constexpr uint64_t kKnownParts = (uint64_t{1} << BERTH_PART_COUNT) - 1;
+constexpr uint32_t kKnownActions = BERTH_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM * 2 - 1;
+
 LoadError Bad(std::string expected, std::string found) {
   return MakeLoadError(LoadErrorCode::kBadPoint, std::move(expected), std::move(found));
 }
@@ -36,13 +42,34 @@ Fault CopyStructAt(const void* from, uint32_t first_size, std::optional<T>* to) 
   return std::nullopt;
 }
 
+// Copies the struct of an extension point, whose `flags` may have the bits in `known_flags` only.
+template <class T>
+Fault CopyPointAt(const void* from, uint32_t first_size, std::optional<T>* to,
+                  uint32_t known_flags = 0) {
+  if (auto fault = CopyStructAt(from, first_size, to)) return fault;
+  return UnknownFlags(LoadErrorCode::kBadPoint, "", (*to)->flags, known_flags);
+}
+
 // Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy. There,
-// BERTH_DEPENDS_NODE_PODS never stands without BERTH_DEPENDS_NODE, which it implies.
-Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to) {
+// BERTH_DEPENDS_NODE_PODS never stands without BERTH_DEPENDS_NODE, which it implies. If the plugin
+// names something that is unknown to this host, makes `*dependence` NULL: the answers are not
+// reused.
+Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_dependence>* to,
+                     std::string_view point, PluginPoints* points) {
   if (*dependence == nullptr) return std::nullopt;
   if (auto fault = CopyStructAt(*dependence, BERTH_FIRST_SIZE(berth_dependence, changed), to))
     return fault;
   berth_dependence& copy = **to;
+  const bool has_cluster = (copy.cluster & ~kKnownDepends) == 0;
+  if (!has_cluster || (copy.pod_parts & ~kKnownParts) != 0) {
+    points->notes.push_back({BERTH_LOG_DEBUG, "the answers of " + std::string(point) +
+                                                  " are never reused, because they depend on " +
+                                                  (has_cluster ? "parts of the pod" : "something") +
+                                                  " that this host does not have"});
+    to->reset();
+    *dependence = nullptr;
+    return std::nullopt;
+  }
   if ((copy.cluster & BERTH_DEPENDS_NODE_PODS) != 0) copy.cluster |= BERTH_DEPENDS_NODE;
   *dependence = &copy;
   return std::nullopt;
@@ -50,14 +77,22 @@ Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_de
 
 Fault CopyPreEnqueue(const void* from, PluginPoints* points) {
   auto& point = points->pre_enqueue;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
     return fault;
   return Require(point->pre_enqueue != nullptr, "pre_enqueue to be set");
 }
 
+// Returns the actions without those that are unknown to this host. UPDATE includes the updates of
+// later versions, so that it stays whole.
+uint32_t KnownActions(uint32_t actions) {
+  const uint32_t kept = kKnownActions | BERTH_ACTION_UPDATE;
+  const bool has_update = (actions & BERTH_ACTION_UPDATE) == BERTH_ACTION_UPDATE;
+  return actions & (has_update ? kept : kKnownActions);
+}
+
 Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
   auto& point = points->enqueue_extensions;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
     return fault;
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_event_interest, reserved);
   const berth_array given = point->interests;
@@ -78,6 +113,12 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
       points->interest_kinds.push_back(std::make_unique<std::string>(interest.kind));
       interest.kind = points->interest_kinds.back()->c_str();
     }
+    if (interest.resource == 0 || interest.resource > BERTH_RESOURCE_TARGET_POD) {
+      points->notes.push_back({BERTH_LOG_WARN, "no event occurs for interest " + std::to_string(i) +
+                                                   ", because this host does not have resource " +
+                                                   std::to_string(interest.resource)});
+    }
+    interest.actions = KnownActions(interest.actions);
     points->interests.push_back(interest);
   }
   point->interests = {points->interests.data(), given.count, sizeof(berth_event_interest)};
@@ -86,7 +127,7 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
 
 Fault CopyQueueSort(const void* from, PluginPoints* points) {
   std::optional<berth_queue_sort> point;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
     return fault;
   if (!points->queue_sort.has_value()) {
     points->queue_sort = berth_queue_sort_2{.struct_size = sizeof(berth_queue_sort_2),
@@ -102,7 +143,7 @@ Fault CopyQueueSort(const void* from, PluginPoints* points) {
 // Replaces revision 1, if the plugin offers both.
 Fault CopyQueueSort2(const void* from, PluginPoints* points) {
   auto& point = points->queue_sort;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
     return fault;
   if (auto fault =
           Require(point->key != nullptr || point->less != nullptr, "key or less to be set"))
@@ -112,7 +153,7 @@ Fault CopyQueueSort2(const void* from, PluginPoints* points) {
 
 Fault CopyPreFilter(const void* from, PluginPoints* points) {
   auto& point = points->pre_filter;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point))
     return fault;
   if (auto fault = Require(point->pre_filter != nullptr, "pre_filter to be set")) return fault;
   return Require((point->add_pod == nullptr) == (point->remove_pod == nullptr),
@@ -121,7 +162,8 @@ Fault CopyPreFilter(const void* from, PluginPoints* points) {
 
 Fault CopyFilter(const void* from, PluginPoints* points) {
   auto& point = points->filter;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_filter, filter_whole), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_filter, filter_whole), &point,
+                               BERTH_FILTER_SERIAL | BERTH_FILTER_WHOLE))
     return fault;
   if ((point->flags & BERTH_FILTER_WHOLE) != 0) {
     if (auto fault = Require(point->filter_whole != nullptr, "filter_whole to be set"))
@@ -131,26 +173,27 @@ Fault CopyFilter(const void* from, PluginPoints* points) {
                "a pointer");
   }
   if (auto fault = Require(point->filter != nullptr, "filter to be set")) return fault;
-  return CopyDependence(&point->dependence, &points->filter_dependence);
+  return CopyDependence(&point->dependence, &points->filter_dependence, "Filter", points);
 }
 
 Fault CopyPostFilter(const void* from, PluginPoints* points) {
   auto& point = points->post_filter;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
     return fault;
   return Require(point->post_filter != nullptr, "post_filter to be set");
 }
 
 Fault CopyPreScore(const void* from, PluginPoints* points) {
   auto& point = points->pre_score;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point))
     return fault;
   return Require(point->pre_score != nullptr, "pre_score to be set");
 }
 
 Fault CopyScore(const void* from, PluginPoints* points) {
   auto& point = points->score;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point))
+  if (auto fault =
+          CopyPointAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point, BERTH_SCORE_SERIAL))
     return fault;
   if (auto fault = Require(point->score != nullptr, "score to be set")) return fault;
   if (point->normalize_mode > BERTH_NORMALIZE_MIN_MAX_FLOAT) {
@@ -160,12 +203,12 @@ Fault CopyScore(const void* from, PluginPoints* points) {
   if (point->normalize_mode == BERTH_NORMALIZE_CUSTOM) {
     if (auto fault = Require(point->normalize != nullptr, "normalize to be set")) return fault;
   }
-  return CopyDependence(&point->dependence, &points->score_dependence);
+  return CopyDependence(&point->dependence, &points->score_dependence, "Score", points);
 }
 
 Fault CopyReserve(const void* from, PluginPoints* points) {
   auto& point = points->reserve;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point))
     return fault;
   return Require(point->reserve != nullptr && point->unreserve != nullptr,
                  "reserve and unreserve to be set");
@@ -173,33 +216,35 @@ Fault CopyReserve(const void* from, PluginPoints* points) {
 
 Fault CopyPermit(const void* from, PluginPoints* points) {
   auto& point = points->permit;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
   return Require(point->permit != nullptr, "permit to be set");
 }
 
 Fault CopyPreBind(const void* from, PluginPoints* points) {
   auto& point = points->pre_bind;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point,
+                               BERTH_PRE_BIND_PARALLEL))
     return fault;
   return Require(point->pre_bind != nullptr, "pre_bind to be set");
 }
 
 Fault CopyBind(const void* from, PluginPoints* points) {
   auto& point = points->bind;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
   return Require(point->bind != nullptr, "bind to be set");
 }
 
 Fault CopyPostBind(const void* from, PluginPoints* points) {
   auto& point = points->post_bind;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point))
     return fault;
   return Require(point->post_bind != nullptr, "post_bind to be set");
 }
 
 Fault CopyChanges(const void* from, PluginPoints* points) {
   auto& point = points->changes;
-  if (auto fault = CopyStructAt(from, BERTH_FIRST_SIZE(berth_changes, change), &point))
+  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_changes, change), &point,
+                               BERTH_CHANGES_FLAG_PENDING))
     return fault;
   return Require(point->change != nullptr, "change to be set");
 }

@@ -18,9 +18,17 @@ namespace berth::host {
 // Returns true for the id of an extension point that this host calls.
 bool IsKnownPoint(std::string_view id);
 
+// A value in a struct of a plugin that this host does not use, for the log.
+struct LoadNote {
+  uint32_t level = BERTH_LOG_DEBUG;  // BERTH_LOG_*
+  std::string text;
+};
+
 // Copies of the structs, so that callers of a point need not check its size: a struct from an older
 // plugin is extended with zeros, one from a newer plugin is truncated, and `struct_size` is the
-// host's. The data that a struct points to (dependence, interests) is copied too.
+// host's. The data that a struct points to (dependence, interests) is copied too. An unknown flag
+// is an error; a dependence with an unknown bit is left out; an unknown action of an interest is
+// removed.
 // Must not: be moved or copied; structs point into this object.
 struct PluginPoints {
   PluginPoints() = default;
@@ -47,6 +55,7 @@ struct PluginPoints {
   std::optional<berth_dependence> score_dependence;
   std::vector<berth_event_interest> interests;
   std::vector<std::unique_ptr<std::string>> interest_kinds;
+  std::vector<LoadNote> notes;
 };
 
 // Gets the point `id` from `plugin` and copies it into the corresponding member of `points`.

@@ -61,10 +61,12 @@ PluginStatus WholeFilterCall::Run(PluginCycle& cycle, const PassedNodes& survivo
                              .reasons = reasons_.data(),
                              .impl = &cycle,
                              .add_reason = AddWholeReason};
-  const PluginAnswer answer =
-      Invoke(cycle, Point::kFilter, [&](auto& instance, auto* abi, berth_status* status) {
+  const PluginAnswer answer = Invoke(
+      cycle, Point::kFilter,
+      [&](auto& instance, auto* abi, berth_status* status) {
         return instance.filter()->filter_whole(instance.self(), abi, survivors.abi(), &out, status);
-      });
+      },
+      kCycleWord);
   return answer.ok() ? PluginStatus() : AnswerError(cycle.plugin(), Point::kFilter, answer);
 }
 

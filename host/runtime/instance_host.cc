@@ -56,9 +56,9 @@ uint32_t WordsOf(Point point) {
     case Point::kPostFilter:
     case Point::kPreScore:
     case Point::kPermit: return kCycleWord;
-    case Point::kFilter: return kBlockWord;
-    case Point::kScore: return kBlockWord | kCycleWord;  // Score, or its normalization.
-    case Point::kReserve:                                // Reserve, or Unreserve.
+    case Point::kFilter:
+    case Point::kScore: return kBlockWord;
+    case Point::kReserve:  // Reserve, or Unreserve.
     case Point::kChanges: return kCycleWord | kEventWord;
     case Point::kPreBind:
     case Point::kBind: return kBindWord;
@@ -171,7 +171,7 @@ bool InstanceHost::MayUseColumn(std::string_view name) const {
 bool InstanceHost::IsCalledUnder(uint32_t words) const {
   if (std::this_thread::get_id() != scheduling_thread_ || is_closed()) return false;
   if (creating_) return (words & kLoadWord) != 0;
-  return ((point_ == Point::kFilter ? filter_word_ : WordsOf(point_)) & words) != 0;
+  return ((called_.words != 0 ? called_.words : WordsOf(called_.point)) & words) != 0;
 }
 
 void InstanceHost::Log(uint32_t level, std::string_view text) const {
@@ -179,12 +179,17 @@ void InstanceHost::Log(uint32_t level, std::string_view text) const {
 }
 
 void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
-  if (faults_ != nullptr) services_.faults->Note(*faults_, point, kind, what);
+  if (faults_ == nullptr) return;
+  const bool is_limited =
+      std::this_thread::get_id() == scheduling_thread_ && counted_faults_ != nullptr;
+  if (is_limited && !counted_faults_->insert(point).second) return;
+  services_.faults->Note(*faults_, point, kind, what);
 }
 
 void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
   const bool is_home = std::this_thread::get_id() == scheduling_thread_;
-  NoteFault(is_home && point_ != kNoCall ? point_ : kCallback, FaultKind::kException, what);
+  const bool is_called = is_home && point() != kNoCall;
+  NoteFault(is_called ? point() : kCallback, FaultKind::kException, what);
 }
 
 const PassedNodes* InstanceHost::FindPassed(const berth_nodes* nodes) const {
@@ -192,9 +197,9 @@ const PassedNodes* InstanceHost::FindPassed(const berth_nodes* nodes) const {
   return found != passed_nodes_.end() ? *found : nullptr;
 }
 
-Point InstanceHost::Enter(Point point) {
-  if (std::this_thread::get_id() != scheduling_thread_) return kNoCall;
-  return std::exchange(point_, point);
+CalledFunction InstanceHost::Enter(const CalledFunction& function) {
+  if (std::this_thread::get_id() != scheduling_thread_) return {};
+  return std::exchange(called_, function);
 }
 
 }  // namespace berth::host

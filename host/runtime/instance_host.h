@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -21,6 +23,7 @@
 #include "host/runtime/done.h"
 #include "host/runtime/held.h"
 #include "host/runtime/host_services.h"
+#include "host/runtime/plugin_call.h"
 #include "host/runtime/posts.h"
 #include "host/runtime/series_table.h"
 #include "host/runtime/service_api.h"
@@ -116,8 +119,6 @@ class InstanceHost {
   HeldObjects& refs() { return work_->holdings->refs; }
   // The handles of the plugin's metric series.
   SeriesTable& series() { return series_; }
-  // Sets that Filter is called once for all nodes, under [cycle]. Called: before the first cycle.
-  void SetFiltersWhole() { filter_word_ = kCycleWord; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
   // on other threads than the scheduling thread.
   bool IsCalledUnder(uint32_t words) const;
@@ -146,11 +147,21 @@ class InstanceHost {
 
   // --- the scheduling thread ---
 
-  // Records that the plugin is being called at `point`, or kNoCall, and returns the previous value.
-  // Does nothing on other threads.
-  Point Enter(Point point);
+  // Records which function of the plugin is being called, and returns the previous value. Does
+  // nothing on other threads.
+  CalledFunction Enter(const CalledFunction& function);
   // The point at which the plugin is being called; kNoCall if it is not.
-  Point point() const { return point_; }
+  Point point() const { return called_.point; }
+  // Returns whether `cycle`, which a plugin passes to a service, is the one that was passed to the
+  // call in progress. `cycle` may be any pointer.
+  bool IsCurrent(const berth_cycle* cycle) const {
+    return cycle != nullptr && cycle == called_.cycle;
+  }
+  // From now on counts one fault at most at each point: none at those in `*counted`, to which it
+  // adds the others. Null: counts every fault. Returns the previous value. See FaultLimit.
+  std::set<Point>* LimitFaults(std::set<Point>* counted) {
+    return std::exchange(counted_faults_, counted);
+  }
 
   // Why the plugin was refused; null if it was not.
   const std::optional<Refusal>& refusal() const { return refusal_; }
@@ -211,8 +222,8 @@ class InstanceHost {
   const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   std::shared_ptr<PluginFaults::Account> faults_;
   CallMonitor::CalleeId callee_ = 0;
-  Point point_ = kNoCall;
-  uint32_t filter_word_ = kBlockWord;
+  CalledFunction called_;
+  std::set<Point>* counted_faults_ = nullptr;  // See LimitFaults().
   bool creating_ = true;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> retired_ = false;
@@ -229,6 +240,21 @@ class InstanceHost {
   const SharedLogLevel log_level_;
   berth_log log_;
   berth_host abi_;
+};
+
+// Limits the faults that the scheduling thread counts for an instance, while the object lives.
+class FaultLimit {
+ public:
+  // `counted`: the points at which a fault was counted; must outlive the object.
+  FaultLimit(InstanceHost& host, std::set<Point>& counted)
+      : host_(host), outer_(host.LimitFaults(&counted)) {}
+  ~FaultLimit() { host_.LimitFaults(outer_); }
+  FaultLimit(const FaultLimit&) = delete;
+  FaultLimit& operator=(const FaultLimit&) = delete;
+
+ private:
+  InstanceHost& host_;
+  std::set<Point>* const outer_;
 };
 
 // Access to an InstanceHost from any thread: unless the host was retired before, it is not retired,

@@ -1,6 +1,7 @@
 // Service calls from a thread that a plugin left running after its instance was destroyed: they
 // must do nothing.
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -224,6 +225,54 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
     stage.reset();
     is_over = true;
     thread.join();
+  }
+}
+
+// The plugin implements the status that some services receive, so that add_reason may take long.
+TEST(InstanceHostTest, AStatusOfThePluginDoesNotDelayTheEnd) {
+  struct SlowStatus {
+    berth_status abi{};
+    std::atomic<bool> began = false;
+    std::atomic<bool> is_over = false;
+    bool was_over = false;
+
+    static void Wait(berth_status* status, berth_str) noexcept {
+      auto& self = *static_cast<SlowStatus*>(status->impl);
+      self.began = true;
+      for (int i = 0; i < 5000 && !self.is_over; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      self.was_over = self.is_over;
+    }
+  };
+  for (const bool parses_value : {false, true}) {
+    auto stage = std::make_unique<Stage>();
+    stage->Add("puppet.A", {Point::kBind});
+    stage->Build();
+    const berth_host* host = stage->HostOf("puppet.A").abi();
+    const void* values = nullptr;
+    const void* selectors = nullptr;
+    ASSERT_EQ(host->get_service(host, BERTH_SERVICE_VALUES, &values), BERTH_SUCCESS);
+    ASSERT_EQ(host->get_service(host, BERTH_SERVICE_SELECTORS, &selectors), BERTH_SUCCESS);
+    SlowStatus status;
+    status.abi.struct_size = sizeof(berth_status);
+    status.abi.impl = &status;
+    status.abi.add_reason = SlowStatus::Wait;
+    std::thread thread([&] {
+      const berth_selector* out = nullptr;
+      if (parses_value) {
+        const auto& service = *static_cast<const berth_values*>(values);
+        EXPECT_EQ(service.parse(host, AsStr("{"), &status.abi), nullptr);
+      } else {
+        const auto& service = *static_cast<const berth_selectors*>(selectors);
+        EXPECT_EQ(service.from_text(host, AsStr("a in"), &out, &status.abi), BERTH_BAD_ARGUMENT);
+      }
+    });
+    while (!status.began) std::this_thread::yield();
+    stage->DestroyPlan();
+    status.is_over = true;
+    thread.join();
+    EXPECT_TRUE(status.was_over) << "the plan was destroyed while add_reason ran";
   }
 }
 

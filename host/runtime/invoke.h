@@ -68,13 +68,13 @@ PluginAnswer Invoke(const PlannedPlugin& plugin, Point point, F&& f, CallTerms t
 }
 
 // Calls `f(instance, cycle, status)` inside a PluginCall and returns its answer. `cycle` carries
-// the deadline of this call.
+// the deadline of this call. `words`: see CalledFunction.
 template <std::invocable<const PluginInstance&, const berth_cycle*, berth_status*> F>
-PluginAnswer Invoke(PluginCycle& cycle, Point point, F&& f) {
+PluginAnswer Invoke(PluginCycle& cycle, Point point, F&& f, uint32_t words = 0) {
   const berth_cycle* abi = cycle.AbiFor(point);
-  return Invoke(cycle.plugin(), point, [&](const PluginInstance& instance, berth_status* status) {
-    return f(instance, abi, status);
-  });
+  const PlannedPlugin& plugin = cycle.plugin();
+  const PluginCall call(*plugin.host, {.point = point, .cycle = abi, .words = words});
+  return CallWithStatus([&](berth_status* status) { return f(*plugin.instance, abi, status); });
 }
 
 }  // namespace berth::host

@@ -9,7 +9,6 @@
 #include "host/config/profile.h"
 #include "host/runtime/arguments.h"
 #include "host/runtime/cycle_state.h"
-#include "host/runtime/filter_call.h"
 #include "host/runtime/invoke.h"
 
 namespace berth::host {
@@ -178,7 +177,9 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
     return error;
   }
   plugin.instance = std::move(instance).value();
-  if (plugin.instance->filter() != nullptr && FiltersWhole(plugin)) plugin.host->SetFiltersWhole();
+  for (const LoadNote& note : plugin.instance->notes()) {
+    if (note.level >= services.log_level.get()) plugin.host->Log(note.level, note.text);
+  }
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
   // before one that fails.

@@ -12,14 +12,15 @@ CallTerms TermsAt(Point point, CallTerms terms) {
 
 }  // namespace
 
-PluginCall::PluginCall(InstanceHost& host, Point point, CallTerms terms)
+PluginCall::PluginCall(InstanceHost& host, const CalledFunction& function, CallTerms terms)
     : host_(&host),
-      outer_point_(host.Enter(point)),
-      call_(host.services().monitor, host.callee(), point, TermsAt(point, terms)) {}
+      outer_(host.Enter(function)),
+      call_(host.services().monitor, host.callee(), function.point,
+            TermsAt(function.point, terms)) {}
 
 PluginCall::~PluginCall() {
   if (host_ == nullptr) return;
-  if (host_->Enter(outer_point_) == Point::kPostFilter) host_->what_if().EndAll();
+  if (host_->Enter(outer_).point == Point::kPostFilter) host_->what_if().EndAll();
 }
 
 void PluginCall::Detach() {

@@ -4,12 +4,22 @@
 
 #include <cstdint>
 
+#include <berth/abi.h>
+
 #include "host/guard/monitored_call.h"
 #include "host/guard/point.h"
 
 namespace berth::host {
 
 class InstanceHost;
+
+// Which function of a plugin is called.
+struct CalledFunction {
+  Point point = kNoCall;
+  const berth_cycle* cycle = nullptr;  // The cycle that is passed to the function; null: none.
+  // The words (ThreadWord) under which the function is called; 0: those of the point.
+  uint32_t words = 0;
+};
 
 // Records the call, from construction to destruction, in the instance's host, which checks service
 // calls against it, and in the call monitor. Every call of a plugin runs inside one; Invoke() opens
@@ -18,7 +28,9 @@ class InstanceHost;
 class PluginCall {
  public:
   // A call at kLoad has no deadline, whatever `terms` contains.
-  PluginCall(InstanceHost& host, Point point, CallTerms terms = {});
+  PluginCall(InstanceHost& host, const CalledFunction& function, CallTerms terms = {});
+  PluginCall(InstanceHost& host, Point point, CallTerms terms = {})
+      : PluginCall(host, CalledFunction{.point = point}, terms) {}
   ~PluginCall();
   PluginCall(const PluginCall&) = delete;
   PluginCall& operator=(const PluginCall&) = delete;
@@ -29,7 +41,7 @@ class PluginCall {
 
  private:
   InstanceHost* host_;  // Null after Detach().
-  const Point outer_point_;
+  const CalledFunction outer_;
   MonitoredCall call_;
 };
 

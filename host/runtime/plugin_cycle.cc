@@ -26,6 +26,7 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   skip_score = false;
   binding_allowed_ = false;
   random_.reset();
+  what_if_faults_.clear();
   added_reasons_.clear();
   columns_.clear();
   table_columns_.clear();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,11 @@ class PluginCycle {
                        std::span<const uint32_t> selected,
                        std::vector<berth_column>& columns) const;
 
+  // The points at which the what-if questions of this attempt have counted a fault of the plugin.
+  std::set<Point>& what_if_faults() {
+    return original_ != nullptr ? original_->what_if_faults_ : what_if_faults_;
+  }
+
   bool skip_filter = false;
   bool skip_score = false;
 
@@ -102,6 +108,7 @@ class PluginCycle {
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   bool binding_allowed_ = false;
+  std::set<Point> what_if_faults_;
   mutable std::optional<SplitMix64> random_;  // The attempt's; empty before its first use.
 };
 

@@ -234,6 +234,16 @@ TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
       << "puppet.B registers no event; puppet.C has no EnqueueExtensions, so all events apply";
 }
 
+TEST_F(PluginQueuePolicyTest, WarnsAboutAResourceThatNoEventHas) {
+  Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
+  a.interests = {MakeInterest(BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_ADD),
+                 MakeInterest(BERTH_RESOURCE_TARGET_POD + 1, BERTH_ACTION_ADD)};
+  Build();
+  EXPECT_THAT(stage_.lines, ElementsAre("puppet.A: no event occurs for interest 1, because this "
+                                        "host does not have resource 19"));
+  EXPECT_EQ(Interests().size(), 2U);
+}
+
 TEST_F(PluginQueuePolicyTest, KeepsTheInterestsOfTheHost) {
   stage_.Add("puppet.A", {Point::kFilter});
   stage_.Build();

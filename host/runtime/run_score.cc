@@ -60,10 +60,12 @@ PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
                   .count = attempt.feasible.size(),
                   .rows = rows.data(),
                   .scores = scores.data()};
-  const PluginAnswer answer =
-      Invoke(cycle, Point::kScore, [&](auto& instance, auto* abi, berth_status* status) {
+  const PluginAnswer answer = Invoke(
+      cycle, Point::kScore,
+      [&](auto& instance, auto* abi, berth_status* status) {
         return score.normalize(instance.self(), abi, &io, status);
-      });
+      },
+      kCycleWord);
   if (answer.ok()) return {};
   return AnswerError(cycle.plugin(), Point::kScore, answer, PointFunction::kNormalize);
 }

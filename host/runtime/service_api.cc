@@ -97,6 +97,7 @@ berth_code Evict(const berth_host* host, const berth_eviction* eviction, berth_a
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
+  if (eviction->flags != 0) return BERTH_BAD_ARGUMENT;
   return instance.api_calls().Begin(
       answer, to,
       [name = NameOf(instance, *eviction->pod), text = std::string(Text(eviction->message))](
@@ -139,6 +140,11 @@ std::optional<ObjectReference> ReferenceTo(const Interner& interner, const berth
   }
 }
 
+// Returns whether something is referred to, of whatever kind.
+bool IsObject(const berth_tagged* tagged) {
+  return tagged != nullptr && tagged->kind != 0 && tagged->object != nullptr;
+}
+
 berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexcept {
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
@@ -148,7 +154,10 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
   auto about = ReferenceTo(services.interner, given->regarding);
   const std::string_view type = Text(given->type);
   const bool bad_type = type != "Normal" && type != "Warning";
-  if (!about.has_value() || bad_type || given->reason.len == 0 || given->action.len == 0) {
+  auto related = ReferenceTo(services.interner, given->related);
+  const bool bad_related = !related.has_value() && IsObject(given->related);
+  if (given->flags != 0 || !about.has_value() || bad_related || bad_type ||
+      given->reason.len == 0 || given->action.len == 0) {
     return BERTH_BAD_ARGUMENT;
   }
   Event event{.type = std::string(type),
@@ -156,7 +165,7 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
               .action = std::string(Text(given->action)),
               .note = TruncateNote(Text(given->note)),
               .regarding = *std::move(about),
-              .related = ReferenceTo(services.interner, given->related),
+              .related = std::move(related),
               .reporting_controller = instance.profile(),
               .reporting_instance = instance.profile(),
               .time_ns = services.clock != nullptr ? services.clock->NowNs() : 0};
@@ -175,7 +184,9 @@ berth_code Request(const berth_host* host, const berth_api_request* given, berth
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   const bool known = std::ranges::find(kVerbs, Text(given->verb)) != kVerbs.end();
-  if (!known || !Text(given->path).starts_with('/')) return BERTH_BAD_ARGUMENT;
+  if (given->flags != 0 || !known || !Text(given->path).starts_with('/')) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiRequest request{.verb = std::string(Text(given->verb)),
                      .path = std::string(Text(given->path)),
                      .body = std::string(Text(given->body)),

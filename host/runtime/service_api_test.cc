@@ -229,6 +229,29 @@ TEST_F(ApiServiceTest, PassesARequestToTheClient) {
   EXPECT_EQ(requests_[1].ContentType(), "application/apply-patch+yaml");
 }
 
+// A flag that this host does not have may change what the call means.
+TEST_F(ApiServiceTest, RefusesAnUnknownFlag) {
+  const berth_tagged pod{BERTH_KIND_POD, 0, &pod_->view()};
+  for (const uint32_t flags : {0U, 1U, 0x80000000U}) {
+    SCOPED_TRACE(flags);
+    const berth_code expected = flags == 0 ? BERTH_SUCCESS : BERTH_BAD_ARGUMENT;
+    berth_api_request request{};
+    request.struct_size = sizeof request;
+    request.flags = flags;
+    request.verb = AsStr("GET");
+    request.path = AsStr("/x");
+    EXPECT_EQ(service().request(abi(), &request, Note, this), expected);
+    const berth_eviction eviction{sizeof eviction, flags, &pod_->view(), AsStr("why")};
+    EXPECT_EQ(service().evict(abi(), &eviction, Note, this), expected);
+    const berth_api_event event{sizeof event,    flags,      &pod,       nullptr,
+                                AsStr("Normal"), AsStr("R"), AsStr("A"), AsStr("")};
+    EXPECT_EQ(service().event(abi(), &event), expected);
+  }
+  EXPECT_EQ(requests_.size(), 1U);
+  EXPECT_EQ(scheduler_.asked.size(), 1U);
+  EXPECT_EQ(served_.events().size(), 1U);
+}
+
 TEST_F(ApiServiceTest, RefusesAnInvalidRequest) {
   for (const char* verb : {"", "get", "HEAD", "OPTIONS"}) {
     EXPECT_EQ(Request(verb), BERTH_BAD_ARGUMENT) << verb;
@@ -401,10 +424,14 @@ TEST_F(EventServiceTest, RefusesAnInvalidEvent) {
   const berth_tagged nothing{};
   EXPECT_EQ(Put(&nothing), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Put(nullptr), BERTH_BAD_ARGUMENT);
+  const berth_tagged unknown{BERTH_KIND_OBJECT + 1, 0, &pod_->view()};
+  EXPECT_EQ(Put(&unknown), BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(Put(&pod, "Normal", "R", "A", "N", &unknown), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Put(&pod, "normal"), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Put(&pod, "Normal", ""), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Put(&pod, "Normal", "R", ""), BERTH_BAD_ARGUMENT);
   EXPECT_THAT(served_.events(), IsEmpty());
+  EXPECT_EQ(Put(&pod, "Normal", "R", "A", "N", &nothing), BERTH_SUCCESS) << "related to nothing";
 }
 
 TEST_F(EventServiceTest, CutsOffALongNote) {

@@ -10,7 +10,7 @@ namespace {
 berth_code BindColumn(const berth_host* host, const berth_cycle* cycle, berth_str name,
                       uint32_t* index) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.IsCalledUnder(kCycleWord)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kCycleWord) || !instance.IsCurrent(cycle)) return BERTH_CONFLICT;
   if (instance.point() != Point::kPreFilter && instance.point() != Point::kPreScore) {
     return BERTH_CONFLICT;
   }

@@ -26,8 +26,8 @@ const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str 
 berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                        int32_t (*each)(void*, const berth_object*) noexcept, void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
+  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   const ObjectStore& objects = instance.services().objects;
   if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
   objects.List(Text(kind), Text(ns),
@@ -37,25 +37,23 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
 
 berth_code IsServed(const berth_host* host, berth_str kind) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
+  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   return instance.services().objects.IsServed(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
 berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::Change change,
                         void* to) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (instance.is_closed()) return BERTH_CANCELLED;
+  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) {
     const std::string expected = WhyNotDeclarable(Text(kind));
     // A plugin that watches pods or nodes would otherwise wait for them without an error.
-    if (!expected.empty() && instance.IsCalledUnder(kLoadWord)) {
-      instance.Refuse({"a watch of " + expected, Quoted(Text(kind))});
-    }
+    if (!expected.empty()) instance.Refuse({"a watch of " + expected, Quoted(Text(kind))});
     return BERTH_NOT_FOUND;
   }
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
-  if (instance.is_closed()) return BERTH_CANCELLED;
-  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   instance.watches().Add(Text(kind), change, to);
   return BERTH_SUCCESS;
 }

@@ -10,11 +10,11 @@ uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
   const HostUse use(host);
   if (!use) return 0;
   InstanceHost& instance = *use;
-  const bool is_own = cycle != nullptr && instance.IsCalledUnder(kCycleWord) &&
-                      PluginCycle::FromAbi(cycle)->plugin().host.get() == &instance;
-  if (is_own) return PluginCycle::FromAbi(cycle)->NextRandom();
+  if (instance.IsCalledUnder(kCycleWord) && instance.IsCurrent(cycle)) {
+    return PluginCycle::FromAbi(cycle)->NextRandom();
+  }
   instance.NoteFaultAtCurrentPoint(
-      "asked for a random number outside [cycle], or for the cycle of another instance");
+      "asked for a random number outside [cycle], or for another cycle than that of the call");
   return 0;
 }
 

@@ -25,6 +25,7 @@ class RandomServiceTest : public ::testing::Test {
     stage.Add("puppet.B", {Point::kPermit});
     stage.Build();
   }
+  // Calls the service within a call that has the plugin's own cycle, as `cycle` or not.
   static uint64_t Next(Stage& stage, const std::string& plugin, const berth_cycle* cycle,
                        Point point = Point::kPermit) {
     const PlannedPlugin& planned =
@@ -32,7 +33,8 @@ class RandomServiceTest : public ::testing::Test {
     const berth_host* host = planned.host->abi();
     const void* service = nullptr;
     EXPECT_EQ(host->get_service(host, BERTH_SERVICE_RANDOM, &service), BERTH_SUCCESS);
-    const PluginCall call(*planned.host, point);
+    const PluginCall call(*planned.host,
+                          {.point = point, .cycle = CycleOf(stage, stage.attempt(), plugin)});
     return static_cast<const berth_random*>(service)->next(host, cycle);
   }
   // Returns the cycle of the plugin in the attempt.
@@ -105,10 +107,12 @@ TEST_F(RandomServiceTest, MisuseIsAFaultAndGivesZero) {
   EXPECT_THAT(stage.Faults(), IsEmpty());
   EXPECT_EQ(Next(stage, "puppet.B", a), 0U) << "the cycle of another instance";
   EXPECT_EQ(Next(stage, "puppet.A", nullptr), 0U);
+  const berth_cycle copy = *a;
+  EXPECT_EQ(Next(stage, "puppet.A", &copy), 0U) << "a copy";
   EXPECT_EQ(Next(stage, "puppet.A", a, Point::kFilter), 0U) << "[block]";
   EXPECT_EQ(Next(stage, "puppet.A", a, Point::kPreEnqueue), 0U) << "[queue]";
   std::thread([&] { EXPECT_EQ(Next(stage, "puppet.A", a), 0U) << "another thread"; }).join();
-  EXPECT_EQ(stage.Faults().size(), 5U);
+  EXPECT_EQ(stage.Faults().size(), 6U);
   attempt.End();
 }
 

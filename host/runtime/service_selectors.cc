@@ -12,28 +12,27 @@
 namespace berth::host {
 namespace {
 
-// Stores the selector in *out, or adds the reasons of an error to the status.
-template <class T>
-berth_code Keep(PluginOwned<T>& owned, Result<Parsed<T>> parsed, const T** out,
-                berth_status* status) {
-  if (!parsed.ok()) {
-    AddReason(status, parsed.status());
-    return BERTH_BAD_ARGUMENT;
-  }
-  *out = owned.Add(std::move(parsed).value());
-  return BERTH_SUCCESS;
-}
-
-// Calls `read` with a decoder and stores the selector that it returns. `read` passes a value as
-// JSON, so that its selector is decoded and validated like one of an object.
+// Calls `read` with a decoder and stores the selector that it returns in *out, or adds the reason
+// of an error to the status. `read` passes a value as JSON, so that its selector is decoded and
+// validated like one of an object.
 template <class T, class Read>
 berth_code ReadSelector(const berth_host* host, PluginOwned<T> PluginSelectors::*owned,
                         const T** out, berth_status* status, const Read& read) {
-  const HostUse instance(host);
-  if (!instance) return BERTH_CANCELLED;
-  if (out == nullptr) return BERTH_BAD_ARGUMENT;
-  Decoder decoder = DecoderForOne(instance->services().interner);
-  return Keep(instance->selectors().*owned, read(decoder), out, status);
+  Status error;
+  {
+    const HostUse instance(host);
+    if (!instance) return BERTH_CANCELLED;
+    if (out == nullptr) return BERTH_BAD_ARGUMENT;
+    Decoder decoder = DecoderForOne(instance->services().interner);
+    Result<Parsed<T>> parsed = read(decoder);
+    if (parsed.ok()) {
+      *out = (instance->selectors().*owned).Add(std::move(parsed).value());
+      return BERTH_SUCCESS;
+    }
+    error = std::move(parsed).status();
+  }
+  AddReason(status, error);  // Calls the plugin, so that no HostUse may exist.
+  return BERTH_BAD_ARGUMENT;
 }
 
 berth_code FromValue(const berth_host* host, const berth_value* value, const berth_selector** out,

@@ -20,9 +20,9 @@ int64_t NowNs(const berth_host* host) noexcept {
 berth_code StartTimer(const berth_host* host, int64_t after_ns, PluginTimers::Fire fire, void* to,
                       uint64_t* timer) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (fire == nullptr) return BERTH_BAD_ARGUMENT;
   if (instance.is_closed()) return BERTH_CANCELLED;
   if (!instance.IsCalledUnder(kTimerWords)) return BERTH_CONFLICT;
+  if (fire == nullptr) return BERTH_BAD_ARGUMENT;
   *timer = instance.timers().Start(after_ns, fire, to);
   return BERTH_SUCCESS;
 }

@@ -10,12 +10,16 @@ namespace {
 
 const berth_value* ParseValue(const berth_host* host, berth_str json,
                               berth_status* status) noexcept {
-  const HostUse instance(host);
-  if (!instance) return nullptr;
-  Decoder decoder = DecoderForOne(instance->services().interner);
-  Result<Parsed<berth_value>> parsed = decoder.DecodeTree(Text(json));
-  if (parsed.ok()) return instance->values().Add(std::move(parsed).value());
-  AddReason(status, parsed.status());
+  Status error;
+  {
+    const HostUse instance(host);
+    if (!instance) return nullptr;
+    Decoder decoder = DecoderForOne(instance->services().interner);
+    Result<Parsed<berth_value>> parsed = decoder.DecodeTree(Text(json));
+    if (parsed.ok()) return instance->values().Add(std::move(parsed).value());
+    error = std::move(parsed).status();
+  }
+  AddReason(status, error);  // Calls the plugin, so that no HostUse may exist.
   return nullptr;
 }
 

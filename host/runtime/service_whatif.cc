@@ -25,26 +25,27 @@ berth_code PassOn(const PluginStatus& answer, berth_status* status) {
   return answer.code;
 }
 
-// Adds the reasons of all verdicts to the plugin's status, each text once.
-void PassOnReasons(const WhatIf& what_if, const Attempt& attempt,
-                   std::span<const uint32_t> selected, std::span<const RowVerdict> verdicts,
-                   berth_status* status) {
+// Returns the reasons of all verdicts, each text once.
+std::vector<std::string> ReasonsOf(const WhatIf& what_if, std::span<const uint32_t> selected,
+                                   std::span<const RowVerdict> verdicts) {
   std::set<std::pair<uint32_t, uint64_t>> seen;  // Plugins and reasons.
-  std::set<std::string> passed;
-  const auto pass = [&](const std::vector<std::string>& reasons) {
+  std::set<std::string> known;
+  std::vector<std::string> texts;
+  const auto add = [&](const std::vector<std::string>& reasons) {
     for (const std::string& reason : reasons) {
-      if (passed.insert(reason).second) status->add_reason(status, AsStr(reason));
+      if (known.insert(reason).second) texts.push_back(reason);
     }
   };
   for (const uint32_t i : selected) {
     const RowVerdict& verdict = verdicts[i];
     if (verdict.code == BERTH_SUCCESS) continue;
     if (verdict.code == BERTH_ERROR) {
-      pass(what_if.error(i).reasons);
+      add(what_if.error(i).reasons);
     } else if (seen.emplace(verdict.plugin, verdict.reasons).second) {
-      pass(attempt.cycle(verdict.plugin).RejectionTexts(verdict.reasons));
+      add(what_if.attempt().cycle(verdict.plugin).RejectionTexts(verdict.reasons));
     }
   }
+  return texts;
 }
 
 berth_code BeginQuestion(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
@@ -97,10 +98,10 @@ berth_code RunFilters(const berth_host* host, uint64_t question, const uint32_t*
                                                    : what_if->RunFilters(indices, verdicts);
   if (!answer.ok()) return PassOn(answer, status);
   for (const uint32_t i : indices) codes[i] = verdicts[i].code;
-  if (status != nullptr) {
-    PassOnReasons(*what_if, what_if->attempt(), indices, verdicts, status);
-  }
-  return BERTH_SUCCESS;
+  if (status == nullptr) return BERTH_SUCCESS;
+  // Collected first: the plugin, which implements the status, may end the question within
+  // add_reason.
+  return PassOn({BERTH_SUCCESS, {}, ReasonsOf(*what_if, indices, verdicts)}, status);
 }
 
 void EndQuestion(const berth_host* host, uint64_t question) noexcept {
@@ -126,9 +127,9 @@ bool WhatIfQuestions::IsAllowed() const {
 berth_code WhatIfQuestions::Begin(const berth_cycle* cycle, std::span<const uint32_t> rows,
                                   uint32_t mode, uint64_t* question) {
   if (!IsAllowed()) return BERTH_CONFLICT;
-  const PluginCycle& plugin_cycle = *PluginCycle::FromAbi(cycle);
-  Attempt* attempt = plugin_cycle.attempt();
-  if (attempt == nullptr || plugin_cycle.plugin().host.get() != &host_) return BERTH_CONFLICT;
+  if (!host_.IsCurrent(cycle)) return BERTH_CONFLICT;
+  Attempt* attempt = PluginCycle::FromAbi(cycle)->attempt();
+  if (attempt == nullptr) return BERTH_CONFLICT;
   if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) return BERTH_BAD_ARGUMENT;
   const NodeTable& table = attempt->table();
   const auto is_live = [&](Row row) { return row < table.row_count() && table.IsLive(row); };

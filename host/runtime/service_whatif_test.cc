@@ -203,7 +203,7 @@ TEST_F(WhatIfServiceTest, ReportsErrors) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     const uint64_t question = Begin(cycle);
     StatusSink sink;
-    EXPECT_EQ(service().remove_pod(host(), question, 0, &pod(2), sink.raw()), BERTH_ERROR);
+    EXPECT_EQ(service().remove_pod(host(), question, 0, &pod(2), sink.raw()), BERTH_NOT_FOUND);
     EXPECT_EQ(sink.JoinReasons(), "no corresponding pod c in pods of node n1");
     EXPECT_EQ(Verdict(question), "2: too many pods") << "the row did not change";
     SlotOf(cycle) = -1;  // Cloning fails.
@@ -305,6 +305,71 @@ TEST_F(WhatIfServiceTest, RefusesTheCycleOfAnotherPlugin) {
   AskInPostFilter([&](const berth_cycle&) {
     Begin(*other);
     EXPECT_EQ(begun_, BERTH_CONFLICT);
+  });
+}
+
+// A plugin may keep the cycle of an earlier call, of a what-if, or a copy.
+TEST_F(WhatIfServiceTest, RefusesEveryOtherCycle) {
+  const berth_cycle* in_what_if = nullptr;
+  const auto filter = a_->filter;
+  a_->filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
+                   berth_status* status) {
+    in_what_if = &cycle;
+    return filter(cycle, block, out, status);
+  };
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    const uint64_t question = Begin(cycle);
+    EXPECT_EQ(begun_, BERTH_SUCCESS);
+    Verdict(question);
+    ASSERT_NE(in_what_if, nullptr);
+    const berth_cycle copy = cycle;
+    const berth_cycle empty{};
+    for (const berth_cycle* other : {in_what_if, &copy, &empty}) {
+      EXPECT_EQ(Begin(*other), 0U);
+      EXPECT_EQ(begun_, BERTH_CONFLICT);
+    }
+    EXPECT_EQ(Begin(cycle), question + 1);
+    service().end(host(), question + 1);
+    service().end(host(), question);
+    Begin(*in_what_if);  // It no longer exists.
+    EXPECT_EQ(begun_, BERTH_CONFLICT);
+  });
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
+// The plugin implements the status, so that add_reason may call services.
+TEST_F(WhatIfServiceTest, AStatusMayEndTheQuestion) {
+  struct Ending {
+    berth_status abi{};
+    const berth_whatif& service;
+    const berth_host* host;
+    uint64_t question = 0;
+    std::vector<std::string> reasons;
+  };
+  a_->reasons = {AsStr("too many pods"), AsStr("odd"), AsStr("even")};
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    Ending ending{.service = service(), .host = host(), .reasons = {}};
+    ending.abi.struct_size = sizeof(berth_status);
+    ending.abi.impl = &ending;
+    ending.abi.add_reason = [](berth_status* self, berth_str text) noexcept {
+      auto& to = *static_cast<Ending*>(self->impl);
+      to.service.end(to.host, to.question);
+      to.reasons.emplace_back(Text(text));
+    };
+    a_->filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
+                    berth_status*) {
+      for (uint32_t i = 0; i < block.count; ++i) {
+        out.codes[i] = BERTH_UNSCHEDULABLE;
+        out.reasons[i] = uint64_t{1} << (block.rows[i] % 3);
+      }
+      return BERTH_SUCCESS;
+    };
+    ending.question = Begin(cycle, {0, 1, 2}, BERTH_WHATIF_APART);
+    uint8_t codes[3] = {};
+    EXPECT_EQ(service().run_filters(host(), ending.question, nullptr, 0, codes, &ending.abi),
+              BERTH_SUCCESS);
+    EXPECT_THAT(ending.reasons, ElementsAre("too many pods", "odd", "even"));
+    EXPECT_EQ(Verdict(ending.question), "failed with 36: ") << "the question has ended";
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -44,11 +45,11 @@ WhatIf::WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode)
   AddCallees(nullptr, 0);
 }
 
-WhatIf::WhatIf(const WhatIf& from, uint32_t row)
-    : attempt_(from.attempt_), mode_(Mode::kApart), rows_(from.attempt_.table()) {
-  rows_.AddCopy(from.rows_, row);
-  AddCallees(&from, row);
-  const auto broken = from.broken_.find(from.StateOf(row));
+WhatIf::WhatIf(const WhatIf& from, std::span<const uint32_t> rows)
+    : attempt_(from.attempt_), mode_(from.mode_), rows_(from.attempt_.table()) {
+  for (const uint32_t row : rows) rows_.AddCopy(from.rows_, row);
+  AddCallees(&from, rows.front());
+  const auto broken = from.broken_.find(from.StateOf(rows.front()));
   if (broken != from.broken_.end()) broken_.emplace(0, broken->second);
 }
 
@@ -83,8 +84,10 @@ PluginStatus WhatIf::AddPod(uint32_t i, const berth_pod& pod) {
 PluginStatus WhatIf::RemovePod(uint32_t i, const berth_pod& pod) {
   if (!rows_.RemovePod(i, pod)) {
     const berth_meta& node = *rows_.node_views()[i]->meta;
-    return PluginStatus::Error({}, "no corresponding pod " + std::string(Text(pod.meta->name)) +
-                                       " in pods of node " + std::string(Text(node.name)));
+    return {BERTH_NOT_FOUND,
+            {},
+            {"no corresponding pod " + std::string(Text(pod.meta->name)) + " in pods of node " +
+             std::string(Text(node.name))}};
   }
   return NotifyPlugins(false, i, pod);
 }
@@ -105,6 +108,7 @@ PluginStatus WhatIf::NotifyPlugin(bool added, uint32_t i, const berth_pod& pod, 
   const PointFunction function = added ? PointFunction::kAddPod : PointFunction::kRemovePod;
   const PlannedPlugin& plugin = callee.cycle.plugin();
   if (auto error = QuarantineError(plugin, Point::kPreFilter, function)) return *std::move(error);
+  const FaultLimit limit(*plugin.host, callee.cycle.what_if_faults());
   auto& own = callee.own[StateOf(i)];
   if (own == nullptr) {
     auto clone = std::make_unique<SlotSet>();
@@ -145,7 +149,7 @@ PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator,
   std::vector<uint32_t> passed;
   for (const uint32_t i : selected) {
     verdicts[i] = {};
-    PluginStatus status = RunWithNominated(nominator, i, verdicts[i]);
+    PluginStatus status = RunWithNominated(nominator, selected, i, verdicts);
     if (!status.ok()) status = Fail({&i, 1}, status, verdicts);
     if (!status.ok()) return status;
     if (verdicts[i].code == BERTH_SUCCESS) passed.push_back(i);
@@ -153,19 +157,36 @@ PluginStatus WhatIf::RunFiltersWithNominated(const Nominator& nominator,
   return Run(passed, verdicts);
 }
 
-PluginStatus WhatIf::RunWithNominated(const Nominator& nominator, uint32_t i, RowVerdict& verdict) {
+bool WhatIf::HasWholeFilter() const {
+  return std::ranges::any_of(attempt_.plan().At(Point::kFilter), [this](const PlannedUse& use) {
+    const Callee* callee = callees_[use.plugin].get();
+    return callee != nullptr && FiltersWhole(callee->cycle.plugin());
+  });
+}
+
+PluginStatus WhatIf::RunWithNominated(const Nominator& nominator,
+                                      std::span<const uint32_t> selected, uint32_t i,
+                                      std::span<RowVerdict> verdicts) {
   const berth_pod& pod = attempt_.pod->view();
+  // The other rows matter only to a whole Filter.
+  const bool alone = mode_ == Mode::kApart || !HasWholeFilter();
+  const std::span<const uint32_t> rows = alone ? std::span(&i, 1) : selected;
+  const auto at = static_cast<uint32_t>(std::ranges::find(rows, i) - rows.begin());
   std::unique_ptr<WhatIf> copy;
   for (const PodRef& nominated : nominator.PodsFor(Text(rows_.node_views()[i]->meta->name))) {
     if (!CountsAgainst(nominated->view(), pod)) continue;
-    if (copy == nullptr) copy.reset(new WhatIf(*this, i));
-    PluginStatus status = copy->AddPod(0, nominated->view());
+    if (copy == nullptr) copy.reset(new WhatIf(*this, rows));
+    PluginStatus status = copy->AddPod(at, nominated->view());
     if (!status.ok()) return status;
   }
   if (copy == nullptr) return {};
-  PluginStatus status = copy->RunFilters(kOneIndex, {&verdict, 1});
+  std::vector<uint32_t> all(rows.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<RowVerdict> answers(rows.size());
+  PluginStatus status = copy->RunFilters(all, answers);
   if (!status.ok()) return status;
-  return verdict.code == BERTH_ERROR ? copy->error(0) : PluginStatus();
+  verdicts[i] = answers[at];
+  return verdicts[i].code == BERTH_ERROR ? copy->error(at) : PluginStatus();
 }
 
 PluginStatus WhatIf::Run(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts) {
@@ -192,6 +213,7 @@ PluginStatus WhatIf::RunPlugin(uint32_t plugin, std::span<RowVerdict> verdicts) 
   if (const auto error = QuarantineError(planned, Point::kFilter)) {
     return Fail(survivors_, *error, verdicts);
   }
+  const FaultLimit limit(*planned.host, callees_[plugin]->cycle.what_if_faults());
   if (!FiltersWhole(planned)) return RunInBlocks(plugin, verdicts);
   if (mode_ == Mode::kTogether) return RunWhole(plugin, survivors_, verdicts);
   for (const uint32_t& i : survivors_) {

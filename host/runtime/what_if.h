@@ -25,6 +25,9 @@ namespace berth::host {
 // state, which are made at the first change: one per row if the rows are apart, one for all rows if
 // they are together. Filter reads the original state where nothing changed.
 //
+// A question may call a plugin once for each row. All questions of an attempt count one fault of a
+// plugin at each point at most, so that a plugin is not quarantined because of one attempt.
+//
 // Threading: [cycle].
 // Lifetime:  within one attempt, between PreFilter and the end of PostFilter. Pods that were added
 //            must live as long.
@@ -43,9 +46,9 @@ class WhatIf {
 
   // AddPod() adds a pod to row `i`, RemovePod() removes one; both call the plugins whose PreFilter
   // has AddPod and RemovePod and did not skip.
-  // Errors: the pod to remove is not on the row, which changes nothing; a plugin cannot clone its
-  //         state; `running AddPod on PreFilter plugin "X": ...`. After the last two, the error is
-  //         that of RunFilters() for the row.
+  // Returns: success; NotFound if the pod to remove is not on the row, which changes nothing; an
+  //          error if a plugin cannot clone its state, or failed (`running AddPod on PreFilter
+  //          plugin "X": ...`), which is then that of RunFilters() for the row.
   PluginStatus AddPod(uint32_t i, const berth_pod& pod);
   PluginStatus RemovePod(uint32_t i, const berth_pod& pod);
 
@@ -54,7 +57,9 @@ class WhatIf {
   // Returns: success; the first error, if the rows are together.
   PluginStatus RunFilters(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts);
   // Runs all Filters on each row with its nominated pods that count against the pod added, and then
-  // without them; a row must pass both times. (kube-scheduler: RunFilterPluginsWithNominatedPods)
+  // without them; a row must pass both times. Nominated pods of other rows are not added. If rows
+  // are together, a whole Filter is called for all selected rows both times, because its verdict of
+  // a row may depend on the others. (kube-scheduler: RunFilterPluginsWithNominatedPods)
   PluginStatus RunFiltersWithNominated(const Nominator& nominator,
                                        std::span<const uint32_t> selected,
                                        std::span<RowVerdict> verdicts);
@@ -64,8 +69,10 @@ class WhatIf {
  private:
   struct Callee;
 
-  WhatIf(const WhatIf& from, uint32_t row);
+  // A copy of some rows, which have the same state.
+  WhatIf(const WhatIf& from, std::span<const uint32_t> rows);
   void AddCallees(const WhatIf* from, uint32_t row);
+  bool HasWholeFilter() const;
   // The number of the state that belongs to row `i`.
   uint32_t StateOf(uint32_t i) const { return mode_ == Mode::kApart ? i : 0; }
   PluginStatus NotifyPlugins(bool added, uint32_t i, const berth_pod& pod);
@@ -73,7 +80,9 @@ class WhatIf {
 
   // The run over `survivors_`, which each step shortens.
   PluginStatus Run(std::span<const uint32_t> selected, std::span<RowVerdict> verdicts);
-  PluginStatus RunWithNominated(const Nominator& nominator, uint32_t i, RowVerdict& verdict);
+  // Sets verdicts[i] to that of row `i` with its nominated pods added.
+  PluginStatus RunWithNominated(const Nominator& nominator, std::span<const uint32_t> selected,
+                                uint32_t i, std::span<RowVerdict> verdicts);
   PluginStatus RunPlugin(uint32_t plugin, std::span<RowVerdict> verdicts);
   PluginStatus RunInBlocks(uint32_t plugin, std::span<RowVerdict> verdicts);
   PluginStatus RunBlock(uint32_t plugin, std::span<const uint32_t> indices,

@@ -9,12 +9,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/runtime/run_filter.h"
 #include "tests/harness/what_if_fixture.h"
 
 namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(WhatIfTest, RowsApartDoNotAffectEachOther) {
   const auto what_if = Ask({2, 1, 1});
@@ -134,6 +137,58 @@ TEST_F(WhatIfTest, NominatedPodsCountOnTheirRow) {
   }
 }
 
+// --- faults --------------------------------------------------------------------------------------
+
+// A question calls a plugin for many rows; one attempt must not quarantine the plugin.
+TEST_F(WhatIfTest, AnAttemptCountsOneFaultAtEachPoint) {
+  const auto fail = [](const berth_cycle&, const berth_block&, berth_filter_out&,
+                       berth_status* status) {
+    return Report({BERTH_BUG, {"thrown"}}, status);
+  };
+  const auto forget = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status*) {
+    return BERTH_SUCCESS;
+  };
+  Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
+  a_->filter = fail;
+  auto what_if = Ask({0, 1, 2});
+  Run(*what_if);
+  Run(*what_if);
+  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A Filter exception"));
+  a_->filter = forget;
+  Run(*what_if);
+  const Row rows[] = {0, 1};
+  WhatIf second(stage_.attempt(), rows);
+  Run(second);
+  EXPECT_EQ(stage_.Faults().size(), 1U) << "another question and another kind of fault";
+  a_answer_ = {BERTH_BUG, {"thrown"}};
+  EXPECT_FALSE(what_if->AddPod(0, pod(2)).ok());
+  EXPECT_FALSE(what_if->RemovePod(1, pod(0)).ok());
+  EXPECT_THAT(stage_.Faults(),
+              UnorderedElementsAre("puppet.A Filter exception", "puppet.A PreFilter exception"))
+      << "another point";
+  a_answer_ = {};
+  a_->filter = nullptr;
+  b.filter = fail;
+  Run(second);
+  EXPECT_EQ(stage_.Faults().size(), 3U) << "another plugin";
+  what_if = Ask({0, 1, 2});
+  Run(*what_if);
+  EXPECT_THAT(stage_.Faults(),
+              UnorderedElementsAre("puppet.A Filter exception", "puppet.A PreFilter exception",
+                                   "puppet.B Filter exception", "puppet.B Filter exception"))
+      << "another attempt";
+}
+
+TEST_F(WhatIfTest, FaultsOutsideOfQuestionsAreNotLimited) {
+  a_->filter = [](const berth_cycle&, const berth_block&, berth_filter_out&, berth_status* status) {
+    return Report({BERTH_BUG, {"thrown"}}, status);
+  };
+  const auto what_if = Ask({0, 1, 2});
+  Run(*what_if);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(RunFilter(stage_.attempt(), Nominator()).ok());
+  EXPECT_EQ(stage_.Faults().size(), 4U);
+}
+
 // --- whole Filters -------------------------------------------------------------------------------
 
 // Plugin C is called for all rows; it passes the row with the fewest pods.
@@ -153,6 +208,11 @@ class WhatIfWholeTest : public WhatIfTest {
         }
       }
       calls_.push_back(rows.size());
+      std::vector<std::string> counts;
+      for (const auto& [count, row] : rows) {
+        counts.push_back("n" + std::to_string(row) + ":" + std::to_string(count));
+      }
+      asked_.push_back(Join(counts, " "));
       const uint64_t fewest = std::ranges::min(rows).first;
       for (const auto& [count, row] : rows) {
         out.codes[row] = count == fewest ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
@@ -164,6 +224,7 @@ class WhatIfWholeTest : public WhatIfTest {
   }
 
   std::vector<size_t> calls_;
+  std::vector<std::string> asked_;  // The rows and their numbers of pods: "n0:0 n1:2".
 };
 
 TEST_F(WhatIfWholeTest, IsCalledOnceForRowsTogether) {
@@ -178,6 +239,49 @@ TEST_F(WhatIfWholeTest, IsCalledForEachRowApart) {
   const auto what_if = Ask({0, 1, 1});
   EXPECT_EQ(Run(*what_if), "Success | Success | Success");
   EXPECT_THAT(calls_, ElementsAre(1, 1, 1));
+}
+
+// The verdict of a row may depend on the other rows, also with the row's nominated pods.
+TEST_F(WhatIfWholeTest, NominatedPodsCountAmongAllRowsTogether) {
+  Nominator nominator;
+  nominator.Add(pods_[2], "n0");
+  const auto together = Ask({0, 1, 2}, WhatIf::Mode::kTogether);
+  EXPECT_EQ(Run(*together, &nominator),
+            "Unschedulable: not the emptiest | Unschedulable: not the emptiest | Success")
+      << "with its nominated pod, n0 has more pods than n2";
+  EXPECT_THAT(asked_, ElementsAre("n0:1 n1:2 n2:0", "n1:2 n2:0"));
+  asked_.clear();
+  const uint32_t selected[] = {0, 1};
+  EXPECT_EQ(Run(*together, selected, &nominator), "Success | Unschedulable: not the emptiest | -");
+  EXPECT_THAT(asked_, ElementsAre("n0:1 n1:2", "n0:0 n1:2")) << "the rows in question";
+}
+
+TEST_F(WhatIfWholeTest, NominatedPodsAreAddedToTheirOwnRowOnly) {
+  Nominator nominator;
+  nominator.Add(pods_[2], "n0");
+  nominator.Add(stage_.objects().Pod({.name = "d"}), "n2");
+  const auto together = Ask({2, 1, 0}, WhatIf::Mode::kTogether);
+  EXPECT_EQ(Run(*together, &nominator),
+            "Unschedulable: not the emptiest | Success | Unschedulable: not the emptiest");
+  EXPECT_THAT(asked_, ElementsAre("n2:1 n1:2 n0:0", "n2:0 n1:2 n0:1", "n1:2"))
+      << "one call for each row with nominated pods, and one without them";
+}
+
+TEST_F(WhatIfWholeTest, NominatedPodsOfARowApartAreTriedAlone) {
+  Nominator nominator;
+  nominator.Add(pods_[2], "n0");
+  EXPECT_EQ(Run(*Ask({0, 1, 2}), &nominator), "Success | Success | Success");
+  EXPECT_THAT(asked_, ElementsAre("n0:1", "n0:0", "n1:2", "n2:0"));
+}
+
+TEST_F(WhatIfWholeTest, AnErrorWithNominatedPodsIsThatOfTheQuestionTogether) {
+  Nominator nominator;
+  nominator.Add(pods_[2], "n0");
+  const auto together = Ask({0, 1, 2}, WhatIf::Mode::kTogether);
+  a_answer_ = {BERTH_ERROR, {"boom"}};
+  EXPECT_EQ(Run(*together, &nominator),
+            "Error: running AddPod on PreFilter plugin \"puppet.A\": boom");
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(WhatIfWholeTest, ReceivesOnlyRowsThatPassed) {

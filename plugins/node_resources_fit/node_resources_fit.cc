@@ -1,12 +1,14 @@
 // NodeResourcesFit: rejects nodes whose free resources are too small for the pod, and scores nodes
 // by how full they would be with the pod.
 // kube-scheduler: pkg/scheduler/framework/plugins/noderesources/fit.go, resource_allocation.go
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -143,10 +145,17 @@ berth::Status NodeResourcesFit::PreFilter(berth::Cycle& cycle, const berth::Node
   state.cpu = Wanted(request.milli_cpu);
   state.memory = Wanted(request.memory);
   state.ephemeral_storage = Wanted(request.ephemeral_storage);
+  // Sorted by name: pods with equal requests may have them in different orders, but must have the
+  // same reasons, because verdicts are reused.
+  std::vector<std::pair<std::string, int64_t>> scalars;
   for (const berth_quantity& scalar : cycle.pod().scalar_requests()) {
-    const std::string name(host_.Text(scalar.name));
-    if (scalar.value <= 0 || ignored_.Has(name)) continue;
-    state.needs.push_back({scalar.value, cycle.Bind<int64_t>("alloc:" + name),
+    std::string name(host_.Text(scalar.name));
+    if (scalar.value > 0 && !ignored_.Has(name))
+      scalars.emplace_back(std::move(name), scalar.value);
+  }
+  std::sort(scalars.begin(), scalars.end());
+  for (const auto& [name, value] : scalars) {
+    state.needs.push_back({value, cycle.Bind<int64_t>("alloc:" + name),
                            cycle.Bind<int64_t>("req:" + name),
                            out.AddReason("Insufficient " + name)});
   }

@@ -155,6 +155,18 @@ TEST(NodeResourcesFit, IgnoredResources) {
             Unresolvable(kCpu));
 }
 
+// Verdicts are reused for pods with equal requests, which may have the resources in any order.
+TEST(NodeResourcesFit, ReasonsAreSortedByResource) {
+  for (const char* first : {"example.com/a", "example.com/b"}) {
+    SCOPED_TRACE(first);
+    PluginUnderTest plugin({.nodes = {MakeNode("n").CpuMilli(1000)}});
+    plugin.ids().Intern(first);  // Resources are sorted by id.
+    const PodSpec pod = MakePod("p").Request("example.com/a", "1").Request("example.com/b", "1");
+    EXPECT_EQ(plugin.Filter(pod).On("n"),
+              Unresolvable("Insufficient example.com/a", "Insufficient example.com/b"));
+  }
+}
+
 // Returns the score of `pod` on the only node.
 int64_t ScoreOf(const NodeSpec& node, const PodSpec& pod, const Args& args = {}) {
   PluginUnderTest plugin({.nodes = {node}, .args = args});

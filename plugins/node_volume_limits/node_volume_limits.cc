@@ -104,11 +104,14 @@ class NodeVolumeLimits : public berth::Plugin {
     const State& state = cycle.State<State>();
     berth::Signer signer = host_.NewSigner();
     for (const Problem* problem : {&state.problem_without_csi_node, &state.problem_with_csi_node}) {
-      signer.Add(problem->verdict.code).Add(problem->text);
+      signer.Add(problem->verdict.code).Add(problem->verdict.reasons).Add(problem->text);
     }
+    // The numbers of reasons depend on the order of the pod's volumes, so they belong to the
+    // signature.
     for (const Wanted& wanted : state.wanted) {
       signer.Add(wanted.driver).Add(wanted.handle).Add(host_.Text(wanted.ns));
       signer.Add(wanted.migrated).Add(wanted.missing_driver.has_value());
+      signer.Add(wanted.missing_driver.value_or(0));
     }
     return signer.Take();
   }

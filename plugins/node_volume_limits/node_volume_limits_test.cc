@@ -254,6 +254,48 @@ TEST(NodeVolumeLimits, RejectsANodeWithoutARequiredDriver) {
   EXPECT_EQ(on(csi_driver("e", "true"), "bare"), Success());
 }
 
+// Verdicts with reasons are reused for pods with the same signature, so the numbers of the reasons
+// must mean the same texts.
+TEST(NodeVolumeLimits, EqualSignaturesMeanEqualReasons) {
+  const ObjectSpec driver = MakeObject("storage.k8s.io/v1/CSIDriver", "", "d",
+                                       R"({"spec": {"preventPodSchedulingIfMissing": true}})");
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}, .objects = FourClaims({driver})});
+  struct Signed {
+    uint64_t low;
+    uint64_t high;
+    std::vector<std::string> reasons;
+  };
+  const auto sign = [&plugin](const PodSpec& spec) {
+    const PodHandle pod(spec, plugin.ids());
+    Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+    EXPECT_EQ(cycle.PreFilter(), Success());
+    berth_signature signature{};
+    const berth_dependence& declared = *DependenceOf(plugin.instance(), Step::kFilter);
+    const Answer answer = cycle.Invoke("sign", kCycle, [&](berth_status*) {
+      return declared.sign(plugin.instance().self(), cycle.abi(), &signature);
+    });
+    EXPECT_EQ(answer, Success());
+    return Signed{signature.low, signature.high, cycle.reasons()};
+  };
+  const std::vector<std::string> kClaims[] = {{"gone", "c1"}, {"c1", "gone"}, {"gone", "c1", "c1"},
+                                              {"c1"},         {"c2"},         {"gone"}};
+  std::vector<Signed> all;
+  for (const auto& claims : kClaims) all.push_back(sign(PodWith(claims)));
+  const auto equal = [](const Signed& a, const Signed& b) {
+    return a.low == b.low && a.high == b.high;
+  };
+  for (const Signed& a : all) {
+    for (const Signed& b : all) {
+      if (equal(a, b)) {
+        EXPECT_EQ(a.reasons, b.reasons);
+      }
+    }
+  }
+  EXPECT_NE(all[0].reasons, all[1].reasons) << "the order of the volumes is that of the reasons";
+  EXPECT_TRUE(equal(all[0], all[2])) << "the same volumes have the same signature";
+  EXPECT_TRUE(equal(all[0], sign(PodWith({"gone", "c1"}, "q"))));
+}
+
 TEST(NodeVolumeLimits, UsesTheLatestObjects) {
   PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
                           .objects = FourClaims({CsiNode("n", "d", "1"), OfClass("u", "of-d")})});

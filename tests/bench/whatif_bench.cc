@@ -53,7 +53,8 @@ class InPostFilter {
     const void* service = nullptr;
     if (host_->get_service(host_, BERTH_SERVICE_WHATIF, &service) != BERTH_SUCCESS) std::abort();
     service_ = static_cast<const berth_whatif*>(service);
-    call_ = std::make_unique<PluginCall>(*plugin.host, Point::kPostFilter);
+    call_ = std::make_unique<PluginCall>(
+        *plugin.host, CalledFunction{.point = Point::kPostFilter, .cycle = cycle_});
   }
 
   // Asks about `count` rows from `first` on in one question. Returns how many of them pass.

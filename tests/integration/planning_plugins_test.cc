@@ -121,7 +121,8 @@ TEST_F(PreemptorTest, Misuse) {
   } kTable[] = {
       {"once-ended", "refused code=36", 0}, {"no-row", "refused code=34", 0},
       {"no-mode", "refused code=35", 0},    {"selected", "refused code=35", 0},
-      {"index", "refused code=35", 0},      {"open", "refused code=0", 1},
+      {"index", "refused code=35", 0},      {"no-pod", "refused code=34", 0},
+      {"open", "refused code=0", 1},        {"copied-cycle", "refused code=36", 0},
   };
   AddFullNodes(1);
   for (const auto& row : kTable) {

@@ -89,6 +89,39 @@ TEST_F(PluginInstanceTest, AWholeFilterNeedsNoFilter) {
   EXPECT_NE((*created)->filter()->filter_whole, nullptr);
 }
 
+// The answers of a plugin that depend on something unknown are never reused.
+TEST_F(PluginInstanceTest, LeavesOutADependenceThatItDoesNotHave) {
+  const struct {
+    const char* profile;
+    bool is_kept;
+    const char* note;
+  } kTable[] = {
+      {"default", true, ""},
+      {"filter-serial", true, ""},
+      {"unknown-cluster", false,
+       "the answers of Filter are never reused, because they depend on something that this host "
+       "does not have"},
+      {"unknown-part", false,
+       "the answers of Filter are never reused, because they depend on parts of the pod that this "
+       "host does not have"},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.profile);
+    const auto created = Create("good", row.profile);
+    ASSERT_TRUE(created.ok()) << created.error().ToString();
+    const PluginInstance& instance = **created;
+    EXPECT_EQ(instance.filter()->dependence != nullptr, row.is_kept);
+    EXPECT_NE(instance.score()->dependence, nullptr) << "the points are independent";
+    if (row.is_kept) {
+      EXPECT_THAT(instance.notes(), IsEmpty());
+      continue;
+    }
+    ASSERT_EQ(instance.notes().size(), 1U);
+    EXPECT_EQ(instance.notes()[0].level, uint32_t{BERTH_LOG_DEBUG});
+    EXPECT_EQ(instance.notes()[0].text, row.note);
+  }
+}
+
 TEST_F(PluginInstanceTest, CallsThePlugin) {
   const auto created = Create("good", "default");
   ASSERT_TRUE(created.ok()) << created.error().ToString();
@@ -215,6 +248,16 @@ INSTANTIATE_TEST_SUITE_P(
                "/weight: expected 1 to 100, found 0", true},
         Broken{"bad-arguments-unnamed", LoadErrorCode::kBadArguments, "found BadArgument", false},
         Broken{"instance-size", LoadErrorCode::kBadInstance, "a berth_plugin of at least", false},
+        Broken{"plugin-flag", LoadErrorCode::kBadInstance,
+               "expected a berth_plugin with no flags, found 0x1", true},
+        Broken{"column-flag", LoadErrorCode::kBadInstance,
+               "expected column 1 with flags within 0x1, found 0x3", true},
+        Broken{"filter-flag", LoadErrorCode::kBadPoint,
+               "expected in berth.filter/1 flags within 0x3, found 0x5", true},
+        Broken{"score-flag", LoadErrorCode::kBadPoint,
+               "expected in berth.score/1 flags within 0x1, found 0x80000000", true},
+        Broken{"slot-flag", LoadErrorCode::kBadSlot,
+               "expected slot 0 with 0 in `reserved`, found 1", true},
         Broken{"no-get-point", LoadErrorCode::kBadInstance, "get_point and destroy", true},
         Broken{"column-stride", LoadErrorCode::kBadInstance, "columns, found stride 8", true},
         Broken{"column-data", LoadErrorCode::kBadInstance, "columns, found NULL with count 2",

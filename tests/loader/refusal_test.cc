@@ -224,6 +224,10 @@ TEST_F(RefusalTest, CreateInAnotherLibrary) {
 
 TEST_F(RefusalTest, BadInfo) {
   ExpectRefusedAfterLoading(Variant("bad_info"), LoadErrorCode::kBadInfo, "found no name");
+  ExpectRefusedAfterLoading(
+      Variant("info_flags"), LoadErrorCode::kBadInfo,
+      "plugin \"test.Variant\": expected plugin info 0 with flags within 0x1, "
+      "found 0x7");
 }
 
 TEST_F(RefusalTest, NoteDiffersFromEntry) {

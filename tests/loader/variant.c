@@ -39,6 +39,9 @@
 #ifndef TEST_CREATE
 #define TEST_CREATE Create
 #endif
+#ifndef TEST_INFO_FLAGS
+#define TEST_INFO_FLAGS 0
+#endif
 #ifndef TEST_ABOUT
 #define TEST_ABOUT "Breaks one rule at a time."
 #endif
@@ -185,6 +188,7 @@ static void FillTables(void) {
   if (Breaks("unknown-column")) columns[0].name = "alloc.luck";
   if (Breaks("column-type")) columns[0].type = BERTH_TYPE_U8;
   if (Breaks("column-name")) columns[0].name = NULL;
+  if (Breaks("column-flag")) columns[1].flags |= 2;
 
   const berth_slot slot = {sizeof slot, 24, 16, 0, "test.state/1", NULL, NULL, NULL};
   slots[0] = slot;
@@ -193,6 +197,7 @@ static void FillTables(void) {
   if (Breaks("slot-align-128")) slots[0].align = 128;
   if (Breaks("slot-size-0")) slots[0].size = 0;
   if (Breaks("slot-size-huge")) slots[0].size = UINT32_MAX;
+  if (Breaks("slot-flag")) slots[0].reserved = 1;
 
   for (int i = 0; i < 65; ++i) reasons[i] = Str(i == 0 ? "node(s) were unlucky" : "another reason");
   if (Breaks("reason-null")) reasons[0].ptr = NULL;
@@ -205,7 +210,13 @@ static void FillTables(void) {
     filter.filter = NULL;
     filter.filter_whole = Breaks("whole-function") ? NULL : FilterWhole;
   }
+  if (Breaks("filter-flag")) filter.flags = 4 | BERTH_FILTER_SERIAL;
+  if (Breaks("filter-serial")) filter.flags = BERTH_FILTER_SERIAL;
   filter.dependence = Breaks("whole-kept") ? NULL : &dependence;
+  dependence.cluster = BERTH_DEPENDS_NODE;
+  dependence.pod_parts = BERTH_PART(LABELS);
+  if (Breaks("unknown-cluster")) dependence.cluster |= 8;
+  if (Breaks("unknown-part")) dependence.pod_parts |= (uint64_t)1 << BERTH_PART_COUNT;
   memset(&score, 0, sizeof score);
   score.score.struct_size = sizeof score;
   score.score.score = Score;
@@ -213,6 +224,7 @@ static void FillTables(void) {
   score.score.normalize_mode =
       Breaks("normalize-missing") ? BERTH_NORMALIZE_CUSTOM : BERTH_NORMALIZE_MAX;
   if (Breaks("normalize-unknown")) score.score.normalize_mode = 99;
+  if (Breaks("score-flag")) score.score.flags = 0x80000000u;
   score.later = 1;
 }
 
@@ -251,6 +263,7 @@ __attribute__((unused)) static berth_code Create(const berth_host* host, berth_s
   if (Breaks("column-stride")) plugin->columns.stride = 8;
   if (Breaks("column-data")) plugin->columns.data = NULL;
   if (Breaks("column-count")) plugin->columns.count = UINT32_MAX;
+  if (Breaks("plugin-flag")) plugin->flags = 1;
   plugin->get_point = Breaks("no-get-point") ? NULL : GetPoint;
   plugin->quiesce = Breaks("no-quiesce") ? NULL : Quiesce;
   plugin->destroy = Destroy;
@@ -286,7 +299,7 @@ static const char* const services[] = {TEST_SERVICES, NULL};
 static const char* const kinds[] = {"v1/Namespace", NULL};
 static const berth_plugin_info info = {
     .struct_size = sizeof info,
-    .flags = BERTH_PLUGIN_BLOCKS_IN_BIND,
+    .flags = BERTH_PLUGIN_BLOCKS_IN_BIND | TEST_INFO_FLAGS,
 #ifdef TEST_INFO_WITHOUT_NAME
     .name = NULL,
 #elif defined(TEST_ENTRY_NAME)

@@ -307,6 +307,11 @@ static void DestroyState(void* at) { (void)at; }
 #define DestroyState NULL
 #endif
 
+#ifdef BREAKS_HOST_BY_FLAG
+enum { kEnqueueFlags = 0x20 };
+#else
+enum { kEnqueueFlags = 0 };
+#endif
 #ifdef BREAKS_HOST
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
 #else
@@ -340,7 +345,7 @@ static const berth_event_interest kInterests[] = {
 #define Hint NULL
 #endif
 static const berth_enqueue_extensions kEnqueue = {
-    sizeof(berth_enqueue_extensions), 0, {kInterests, 1, sizeof kInterests[0]}, Hint};
+    sizeof(berth_enqueue_extensions), kEnqueueFlags, {kInterests, 1, sizeof kInterests[0]}, Hint};
 static const berth_column_request kColumns[] = {
     {sizeof(berth_column_request), 0, "alloc.cpu", kColumnType, 0} MORE_COLUMNS};
 static const berth_slot kSlots[] = {{sizeof(berth_slot), sizeof(State), kSlotAlign, 0,

@@ -36,6 +36,7 @@ constexpr struct {
     {"exports", "library", "berth_entry_v1_extra"},
     {"note", "library", "2.0.0"},
     {"host", "host", "expected slot 0 with an alignment that is a power of two"},
+    {"host_by_flag", "host", "expected in berth.enqueue_extensions/1 no flags, found 0x20"},
     {"host_by_point", "host", "expected in berth.enqueue_extensions/1 hint to be set"},
     {"host_by_lanes", "host", "expected in berth.queue_sort/2 lane and next to be set"},
     {"host_by_service", "host", "expected a host with the service test.absent/1"},

@@ -16,6 +16,7 @@
 //   // Called:    SignFilter after PreFilter, SignScore after PreScore (after PreFilter if there is
 //   //            no PreScore); at most once per cycle.
 //   // Threading: [cycle].
+//   // A result of Filter contains the numbers of its reasons: see PreFilterOut::AddReason.
 //   std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const;
 //   // With kOther: reports which results for the pod of this cycle may differ from the results in
 //   // the state that `token` names, apart from rows that changed themselves where kNode or

@@ -56,6 +56,11 @@ class PreFilterOut {
   // Adds a reason for this cycle, such as "Insufficient example.com/gpu", to those in kReasons.
   // Keep the returned number in the State and pass it to Unschedulable. Returns -1 when all 64
   // reasons are in use: a verdict is then still possible, without this reason.
+  //
+  // With kFilterDependence, pods for which results are reused must get the same number for the same
+  // text, because a reused verdict contains numbers, and their texts are those of the new cycle.
+  // Add the reasons in an order that depends on nothing else than the declared parts and the
+  // signature, such as sorted by text, or add the numbers to the signature.
   int AddReason(std::string_view text) { return out_->add_reason(out_, Str(text)); }
 
  private:

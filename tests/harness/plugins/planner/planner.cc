@@ -33,7 +33,8 @@ class Preemptor : public berth::Plugin {
       berth::Arg("together", &Args::together, "Whether to ask about all nodes as one cluster."),
       berth::Arg("misuse", &Args::misuse,
                  "How to misuse the service instead: once-ended, no-row, "
-                 "no-mode, selected, index or open."));
+                 "no-mode, selected, index, no-pod, "
+                 "copied-cycle or open."));
   using Columns = berth::Columns<>;
   using Node = berth::NodeRow<Columns>;
 
@@ -136,6 +137,12 @@ class Preemptor : public berth::Plugin {
       answer = run(selected, 1);
     } else if (args_.misuse == "index") {
       answer = service.remove_pod(host, question, 1, &*cycle.pod(), nullptr);
+    } else if (args_.misuse == "no-pod") {
+      answer = service.remove_pod(host, question, 0, &*cycle.pod(), nullptr);
+    } else if (args_.misuse == "copied-cycle") {
+      const berth_cycle copy = cycle.abi();
+      uint64_t other = 0;
+      answer = service.begin(host, &copy, rows.data(), 1, BERTH_WHATIF_APART, &other);
     }
     if (args_.misuse != "open") service.end(host, question);
     host_.log().Info(code == 77 ? "refused" : "answered", {{"code", std::to_string(answer)}});
