@@ -53,13 +53,13 @@ std::optional<Arguments> DecodeBody(const ApiResponse& response) {
 
 }  // namespace
 
-// What a call is answered with.
+// The answer to a call.
 struct ApiCalls::Reply {
   explicit Reply(ApiResponse the_response)
       : response(std::move(the_response)),
         code(CodeOf(response.status)),
         body(DecodeBody(response)) {}
-  // The answer to a call that is cancelled.
+  // The answer is CANCELLED.
   explicit Reply(std::string why)
       : response(ApiResponse::None(Status::Unavailable(std::move(why)))), code(BERTH_CANCELLED) {}
 

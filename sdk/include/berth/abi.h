@@ -55,8 +55,8 @@
  * one, does nothing and returns CONFLICT, 0 or NULL. No callback runs within the call that
  * registered it.
  *
- * The end of an instance. When its profile is dropped or replaced, or the host stops, the host begins
- * no more cycles with the instance. Then, in this order:
+ * The end of an instance. When its profile is dropped or replaced, or the host stops, the host
+ * begins no more cycles with the instance. Then, in this order:
  *   1. it calls what the instance posted, and the answers of its API requests that are still open,
  *      with CANCELLED, under [event]. Timers, watches and changes are not reported any more, and
  *      services take no new callbacks: they return CANCELLED;
