@@ -1,8 +1,10 @@
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include <berth/abi.h>
+#include <berth/testing/argument.h>
 #include <berth/testing/call.h>
 #include <berth/testing/fake_api.h>
 #include <berth/testing/ids.h>
@@ -66,24 +68,33 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
   const bool accepted =
       self.services_.DoLater([done, reply = self.Serve(std::move(call), 201)](bool cancelled) {
         const auto [code, error] = ResultOf(reply);
-        if (!cancelled) Services::Complete(done, code, ToAbi(error));
+        const berth_outcome outcome = {sizeof outcome, code, ToAbi(error)};
+        if (!cancelled) Services::Complete(done, &outcome);
       });
   return accepted ? BERTH_PENDING : BERTH_CANCELLED;
 }
 
-berth_code FakeApi::PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
+berth_code FakeApi::PatchStatus(const berth_host* host, const berth_status_patch* patch,
                                 berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_status_patch, patch);
+  if (!ExpectReadable(self.services_.reporter(), "api.patch_status", *patch, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   return self.Send({.verb = "PATCH",
-                    .path = self.PathOf(*pod) + "/status",
+                    .path = self.PathOf(*patch->pod) + "/status",
                     .content_type = "application/strategic-merge-patch+json",
-                    .body = std::string(FromAbi(patch))},
+                    .body = std::string(FromAbi(patch->patch))},
                    200, answer, to);
 }
 
 berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction,
                           berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_eviction, message);
+  if (!ExpectReadable(self.services_.reporter(), "api.evict", *eviction, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   return self.Send({.verb = "DELETE",
                     .path = self.PathOf(*eviction->pod),
                     .content_type = "",
@@ -93,6 +104,10 @@ berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction
 
 berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) noexcept {
   FakeApi& self = Of(host);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_api_event, note);
+  if (!ExpectReadable(self.services_.reporter(), "api.event", *event, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiEvent seen{.regarding = self.NameOf(event->regarding),
                 .related = self.NameOf(event->related),
                 .type = std::string(FromAbi(event->type)),
@@ -110,6 +125,10 @@ berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) 
 
 berth_code FakeApi::Request(const berth_host* host, const berth_api_request* request,
                             berth_api_answer answer, void* to) noexcept {
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_api_request, timeout_ns);
+  if (!ExpectReadable(Of(host).services_.reporter(), "api.request", *request, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiCall call{.verb = std::string(FromAbi(request->verb)),
                .path = std::string(FromAbi(request->path)),
                .content_type = std::string(FromAbi(request->content_type)),

@@ -24,6 +24,7 @@ struct Found {
   const berth_api* api = nullptr;
   const berth_timer* timer = nullptr;
   const berth_completion* completion = nullptr;
+  const berth_columns* columns = nullptr;
   uint32_t metric = 0;
 };
 inline Found found;
@@ -47,6 +48,7 @@ inline berth_code FindServices(const berth_host* host, const berth_value*, berth
   FindService(BERTH_SERVICE_API, &found.api);
   FindService(BERTH_SERVICE_TIMER, &found.timer);
   FindService(BERTH_SERVICE_COMPLETION, &found.completion);
+  FindService(BERTH_SERVICE_COLUMNS, &found.columns);
   const berth_str label = ToAbi("result");
   const berth_metric metric = {sizeof metric,
                                BERTH_METRIC_COUNTER,

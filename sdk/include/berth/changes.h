@@ -6,9 +6,9 @@
 // pods without a node (BERTH_CHANGE_PENDING_*).
 //
 // Called:    for every change, in order. A new instance first receives everything that exists
-//            (BERTH_CHANGE_FLAG_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row number
-//            is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no reservation
-//            holds it.
+//            (BERTH_CHANGE_FLAG_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row
+//            number is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no
+//            reservation holds it.
 // Threading: [event]; [cycle] for assume and forget.
 // Must not:  throw. An index that missed a change is wrong, so after an exception every later call
 //            of this instance returns BERTH_BUG.
