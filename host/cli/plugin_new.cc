@@ -157,21 +157,25 @@ Status WriteFile(const fs::path& path, std::string_view text) {
   return file ? Status() : Status::Unavailable(path.string() + ": the file cannot be written");
 }
 
+// Returns where the SDK's crate is installed. `prefix`: of the installation.
+std::string RustCrateIn(const fs::path& prefix) {
+  return (prefix / BERTH_DATADIR / "berth" / "rust").string();
+}
+
 // Returns the names of the files that were written, sorted. `prefix` is where the SDK is installed.
 Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPlugin& plugin,
                                              const Language& language, const TemplatePoints& points,
                                              const fs::path& prefix) {
   const std::string library = std::string(language.library) + "/lib" + plugin.file + ".so";
-  const TemplateVariables variables{
-      {"NAME", plugin.name},
-      {"VENDOR", plugin.vendor},
-      {"CLASS", plugin.type},
-      {"FILE", plugin.file},
-      {"POINTS", JoinPoints(points)},
-      {"COUNT", std::to_string(points.size())},
-      {"LIBRARY", library},
-      {"ABOUT", "A new plugin: " + JoinPoints(points) + "."},
-      {"RUST_SDK", (prefix / BERTH_DATADIR / "berth" / "rust").string()}};
+  const TemplateVariables variables{{"NAME", plugin.name},
+                                    {"VENDOR", plugin.vendor},
+                                    {"CLASS", plugin.type},
+                                    {"FILE", plugin.file},
+                                    {"POINTS", JoinPoints(points)},
+                                    {"COUNT", std::to_string(points.size())},
+                                    {"LIBRARY", library},
+                                    {"ABOUT", "A new plugin: " + JoinPoints(points) + "."},
+                                    {"RUST_SDK", RustCrateIn(prefix)}};
   std::vector<std::string> written;
   for (const PluginTemplate& file : PluginTemplates()) {
     const std::string_view owner = file.path.substr(0, file.path.find('/'));
@@ -209,8 +213,14 @@ std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const 
     text += "  cmake -B build -DCMAKE_PREFIX_PATH=" + prefix +
             "\n  cmake --build build && ctest --test-dir build\n";
   }
-  return text + "  berth plugin check " + library +
-         "\n  berth explain --profile profile.toml --cluster cluster.yaml --pod default/web\n";
+  text += "  berth plugin check " + library +
+          "\n  berth explain --profile profile.toml --cluster cluster.yaml --pod default/web\n";
+  if (language.name == "rust") {
+    text += "\nCargo.toml names the crate berth by its absolute path, " + RustCrateIn(prefix) +
+            ".\nIf you move the SDK, or build on another machine, change the path of berth under "
+            "[dependencies].\n";
+  }
+  return text;
 }
 
 }  // namespace

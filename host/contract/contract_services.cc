@@ -13,7 +13,7 @@ constexpr berth_api kApi = {
     [](const berth_host*, const berth_binding*, berth_done) noexcept -> berth_code {
       return BERTH_PENDING;
     },
-    [](const berth_host*, const berth_pod*, berth_str, berth_api_answer,
+    [](const berth_host*, const berth_status_patch*, berth_api_answer,
        void*) noexcept -> berth_code { return BERTH_UNSUPPORTED; },
     [](const berth_host*, const berth_eviction*, berth_api_answer, void*) noexcept -> berth_code {
       return BERTH_UNSUPPORTED;

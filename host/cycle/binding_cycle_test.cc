@@ -139,6 +139,8 @@ TEST_F(BindingCycleBindTest, AFailureRemovesThePodFromTheCache) {
       {R"({"bind":{"how":"complete","code":1,"reasons":["boom"]}})",
        "Error: running Bind plugin \"test.A\": boom"},
       {R"({"bind":{"how":"complete","code":5}})", "Error: all Bind plugins skipped the pod"},
+      {R"({"bind":{"how":"small"}})",
+       "Error: running Bind plugin \"test.A\": gave a berth_outcome that is too small"},
       // If a plugin completes the call and returns a code as well, the completion counts.
       {R"({"bind":{"how":"both","code":1,"reasons":["boom"]}})",
        "Error: running Bind plugin \"test.A\": boom"},

@@ -60,8 +60,8 @@ TEST(WaitingPodsTest, ARejectedOrAllowedPodDoesNotWaitAnyMore) {
     seen.push_back(NamesOfWaiting(a));
   };
   const auto reject = [&](const char* uid) {
-    codes.push_back(
-        a.waiting->reject(a.host, AsStr(std::string_view(uid)), AsStr(std::string_view("no"))));
+    const berth_rejection rejection{sizeof rejection, 0, AsStr(uid), AsStr("no")};
+    codes.push_back(a.waiting->reject(a.host, &rejection));
     seen.push_back(NamesOfWaiting(a));
   };
   pod.a().permit = [&](const berth_cycle& cycle, const berth_target&, int64_t* timeout,
@@ -95,8 +95,8 @@ TEST(WaitingPodsTest, APodThatWasPermittedAtOnceDoesNotWait) {
   pod.b().pre_flight = [&](const berth_binding&, berth_status*) -> berth_code {
     Puppet& b = pod.b();
     seen = NamesOfWaiting(b);
-    codes.push_back(
-        b.waiting->reject(b.host, AsStr(std::string_view("uid-p")), AsStr(std::string_view("no"))));
+    const berth_rejection rejection{sizeof rejection, 0, AsStr("uid-p"), AsStr("no")};
+    codes.push_back(b.waiting->reject(b.host, &rejection));
     codes.push_back(b.waiting->allow(b.host, AsStr(std::string_view("uid-p"))));
     return BERTH_SUCCESS;
   };

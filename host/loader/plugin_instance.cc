@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "host/loader/foreign_struct.h"
+#include "host/base/foreign_struct.h"
 
 namespace berth::host {
 namespace {

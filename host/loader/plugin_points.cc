@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "host/loader/foreign_struct.h"
+#include "host/base/foreign_struct.h"
 
 namespace berth::host {
 namespace {

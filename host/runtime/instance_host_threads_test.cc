@@ -98,9 +98,9 @@ void ExpectNothing(const Kept& kept) {
   EXPECT_EQ(kept.timer->post(host, run, nullptr), BERTH_CANCELLED);
   EXPECT_EQ(kept.timer->cancel(host, 1), BERTH_CONFLICT);
   uint32_t index = 0;
-  EXPECT_EQ(kept.columns->bind(host, nullptr, text, &index), BERTH_CONFLICT);
+  EXPECT_EQ(kept.columns->bind(host, nullptr, nullptr, &index), BERTH_CONFLICT);
   EXPECT_EQ(kept.api->bind(host, nullptr, {host, 1}), BERTH_CANCELLED);
-  EXPECT_EQ(kept.api->patch_status(host, nullptr, text, answer, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.api->patch_status(host, nullptr, answer, nullptr), BERTH_CANCELLED);
   EXPECT_EQ(kept.api->evict(host, nullptr, answer, nullptr), BERTH_CANCELLED);
   EXPECT_EQ(kept.api->event(host, nullptr), BERTH_CANCELLED);
   EXPECT_EQ(kept.api->request(host, nullptr, answer, nullptr), BERTH_CANCELLED);
@@ -132,9 +132,8 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
     call.Start();
   }
   const auto expect_nothing = [&] {
-    for (berth_done done : promises) {
-      kept.completion->complete(done, BERTH_SUCCESS, AsStr("late"));
-    }
+    const berth_outcome late{sizeof late, BERTH_SUCCESS, AsStr("late")};
+    for (berth_done done : promises) kept.completion->complete(done, &late);
     ExpectNothing(kept);
   };
   stage->DestroyPlan();
@@ -212,7 +211,8 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
         log->log(host, *log->level == 0 ? 0 : *log->level - 1, AsStr("below"), nullptr, 0);
         timer->now_ns(host);
         observer->observe(host, series, 1);
-        completion->complete({host, promise}, BERTH_SUCCESS, AsStr("x"));
+        const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, AsStr("x")};
+        completion->complete({host, promise}, &outcome);
         timer->post(
             host, [](void*, berth_code) noexcept {}, nullptr);
         began = true;

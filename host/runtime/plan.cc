@@ -187,12 +187,15 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
   return std::nullopt;
 }
 
+Result<ColumnIndex> FindColumn(const PlannedPlugin& plugin, NodeTable& table,
+                               std::string_view name) {
+  if (plugin.host->MayUseColumn(name)) return table.ColumnFor(name);
+  return Status::NotFound("the plugin does not declare the kind of column " + std::string(name));
+}
+
 Status Plan::BindColumns(PlannedPlugin& plugin) {
   for (const ColumnRequest& request : plugin.instance->columns()) {
-    const Result<ColumnIndex> column =
-        plugin.host->MayUseColumn(request.name)
-            ? table_.ColumnFor(request.name)
-            : Status::NotFound("the plugin does not declare the kind of column " + request.name);
+    const Result<ColumnIndex> column = FindColumn(plugin, table_, request.name);
     if (!column.ok() && !request.optional) return column.status().Annotate(plugin.name);
     plugin.columns.push_back(column.ok() ? *column : kNoColumn);
     if (column.ok()) table_.PinColumn(*column);

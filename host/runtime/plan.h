@@ -62,6 +62,12 @@ struct PlannedPlugin {
   std::vector<std::string> reasons;  // The constant part of the reason table.
 };
 
+// Returns the column of this name.
+// Errors: NotFound if the host has no such column, or if it is a column of a kind that the plugin
+//         does not declare.
+Result<ColumnIndex> FindColumn(const PlannedPlugin& plugin, NodeTable& table,
+                               std::string_view name);
+
 class CycleState;
 
 struct PlannedUse {

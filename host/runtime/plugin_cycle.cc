@@ -70,15 +70,19 @@ void PluginCycle::AddColumn(ColumnIndex column) {
   table_columns_.push_back({table_.column_data(column), spec.type(), spec.width()});
 }
 
-Result<uint32_t> PluginCycle::BindColumn(std::string_view name) {
+Result<uint32_t> PluginCycle::BindColumn(std::string_view name, uint32_t type, bool optional) {
   if (!binding_allowed_) {
     return Status::Conflict("columns are bound in PreFilter and PreScore only");
   }
-  Result<ColumnIndex> column = table_.ColumnFor(name);
-  if (!column.ok()) return std::move(column).status();
-  const auto known = std::ranges::find(columns_, *column);
+  Result<ColumnIndex> found = FindColumn(plugin_, table_, name);
+  if (!found.ok() && !optional) return std::move(found).status();
+  if (found.ok() && table_.column_spec(*found).type() != type) {
+    return Status::InvalidArgument("column " + std::string(name) + " has another type");
+  }
+  const ColumnIndex column = found.ok() ? *found : kNoColumn;
+  const auto known = std::ranges::find(columns_, column);
   const auto index = static_cast<uint32_t>(known - columns_.begin());
-  if (known == columns_.end()) AddColumn(*column);
+  if (known == columns_.end()) AddColumn(column);
   return index;
 }
 

@@ -63,8 +63,11 @@ class PluginCycle {
   Attempt* attempt() const { return attempt_; }
   static PluginCycle* FromAbi(const berth_cycle* cycle);
 
-  // Implements berth.columns/1. Errors: Conflict outside PreFilter and PreScore; NotFound.
-  Result<uint32_t> BindColumn(std::string_view name);
+  // Implements berth.columns/1. Returns the column's index in the blocks of the plugin. `optional`:
+  // a column that the host does not have has no data in the blocks, and is no error.
+  // Errors: Conflict outside PreFilter and PreScore; NotFound; InvalidArgument if the column has
+  //         another type.
+  Result<uint32_t> BindColumn(std::string_view name, uint32_t type, bool optional);
   // Implements berth.random/1. A what-if continues the sequence of the attempt.
   uint64_t NextRandom();
   void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }

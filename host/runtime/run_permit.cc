@@ -26,17 +26,17 @@ PermitResult RunPermit(Attempt& attempt, Row row) {
     if (auto error = QuarantineError(plugin, Point::kPermit)) return {*std::move(error), {}};
     const berth_block block = cycle.BlockFor(row, 1, kOneIndex, columns);
     const berth_target target = TargetIn(block);
-    int64_t timeout_ns = 0;
+    berth_permit_out out{.struct_size = sizeof(out), .reserved = 0, .timeout_ns = 0};
     PluginAnswer answer =
         Invoke(cycle, Point::kPermit, [&](auto& instance, auto* abi, berth_status* status) {
-          return instance.permit()->permit(instance.self(), abi, &target, &timeout_ns, status);
+          return instance.permit()->permit(instance.self(), abi, &target, &out, status);
         });
     if (answer.ok()) continue;
     if (answer.code != BERTH_WAIT) {
       return {PointStatus(plugin, Point::kPermit, std::move(answer)), {}};
     }
     std::ranges::move(answer.reasons, std::back_inserter(result.status.reasons));
-    result.waits.push_back({use.plugin, std::clamp<int64_t>(timeout_ns, 0, kMaxTimeoutNs)});
+    result.waits.push_back({use.plugin, std::clamp<int64_t>(out.timeout_ns, 0, kMaxTimeoutNs)});
   }
   if (result.waits.empty()) return result;
   result.status.code = BERTH_WAIT;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/foreign_struct.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/json_body.h"
@@ -71,13 +72,14 @@ std::optional<std::string> WithUid(std::string_view patch, const std::string& ui
   return DumpJson(*json);
 }
 
-berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
+berth_code PatchStatus(const berth_host* host, const berth_status_patch* patch,
                        berth_api_answer answer, void* to) noexcept {
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  const OwnedName name = NameOf(instance, *pod);
-  auto body = WithUid(Text(patch), name.uid);
+  if (!IsReadable(*patch, BERTH_FIRST_SIZE(berth_status_patch, patch))) return BERTH_BAD_ARGUMENT;
+  const OwnedName name = NameOf(instance, *patch->pod);
+  auto body = WithUid(Text(patch->patch), name.uid);
   if (!body.has_value()) return BERTH_BAD_ARGUMENT;
   ApiRequest request{.verb = "PATCH",
                      .path = "/api/v1/namespaces/" + name.ns + "/pods/" + name.name + "/status",
@@ -97,7 +99,7 @@ berth_code Evict(const berth_host* host, const berth_eviction* eviction, berth_a
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
-  if (eviction->flags != 0) return BERTH_BAD_ARGUMENT;
+  if (!IsReadable(*eviction, BERTH_FIRST_SIZE(berth_eviction, message))) return BERTH_BAD_ARGUMENT;
   return instance.api_calls().Begin(
       answer, to,
       [name = NameOf(instance, *eviction->pod), text = std::string(Text(eviction->message))](
@@ -150,6 +152,7 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
   if (instance.is_closed()) return BERTH_CANCELLED;
+  if (!IsReadable(*given, BERTH_FIRST_SIZE(berth_api_event, note))) return BERTH_BAD_ARGUMENT;
   const HostServices& services = instance.services();
   auto about = ReferenceTo(services.interner, given->regarding);
   const std::string_view type = Text(given->type);
@@ -183,10 +186,11 @@ berth_code Request(const berth_host* host, const berth_api_request* given, berth
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  const bool known = std::ranges::find(kVerbs, Text(given->verb)) != kVerbs.end();
-  if (given->flags != 0 || !known || !Text(given->path).starts_with('/')) {
+  if (!IsReadable(*given, BERTH_FIRST_SIZE(berth_api_request, timeout_ns))) {
     return BERTH_BAD_ARGUMENT;
   }
+  const bool known = std::ranges::find(kVerbs, Text(given->verb)) != kVerbs.end();
+  if (!known || !Text(given->path).starts_with('/')) return BERTH_BAD_ARGUMENT;
   ApiRequest request{.verb = std::string(Text(given->verb)),
                      .path = std::string(Text(given->path)),
                      .body = std::string(Text(given->body)),

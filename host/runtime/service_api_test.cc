@@ -1,5 +1,8 @@
 // The service berth.api/1.
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,6 +59,10 @@ class ApiServiceTest : public ServicesTest {
   berth_code Evict(const char* message) {
     const berth_eviction eviction{sizeof eviction, 0, &pod_->view(), AsStr(message)};
     return service().evict(abi(), &eviction, Note, this);
+  }
+  berth_code PatchStatus(std::string_view text) {
+    const berth_status_patch patch{sizeof patch, 0, &pod_->view(), AsStr(text)};
+    return service().patch_status(abi(), &patch, Note, this);
   }
   void RunServed() {
     while (served_.Deliver() + inbox_.Drain() + timers_.RunDue(clock_.NowNs()) > 0) {
@@ -150,6 +157,7 @@ TEST_F(ApiServiceTest, AnAnswerStatesWhatTheServerSent) {
        "1 http=0 retry=0 body= error=no route"},
   };
   berth_api_request request{};
+  request.struct_size = sizeof request;
   request.verb = AsStr("GET");
   request.path = AsStr("/x");
   for (const Case& c : kTable) {
@@ -323,11 +331,60 @@ TEST_F(BindServiceTest, BindsOnTheSchedulingThreadWhenCalledFromAPool) {
   EXPECT_THAT(answers_, ElementsAre("0 "));
 }
 
+// ---- Arguments ----------------------------------------------------------------------------------
+
+// Calls `send` with structs of several sizes and with unknown flags. `first_size`: of the first
+// version.
+template <class T>
+std::vector<berth_code> CodesOf(T given, size_t first_size,
+                                const std::function<berth_code(const T&)>& send) {
+  std::vector<berth_code> codes;
+  for (const size_t size : {size_t{0}, first_size - 1, first_size, sizeof(T) + 8}) {
+    given.struct_size = static_cast<uint32_t>(size);
+    codes.push_back(send(given));
+  }
+  given.struct_size = sizeof(T);
+  for (const uint32_t flags : {1U, 1U << 31}) {
+    given.flags = flags;
+    codes.push_back(send(given));
+  }
+  return codes;
+}
+
+TEST_F(ApiServiceTest, RefusesAStructThatIsTooSmallAndUnknownFlags) {
+  const auto expected = ElementsAre(BERTH_BAD_ARGUMENT, BERTH_BAD_ARGUMENT, BERTH_SUCCESS,
+                                    BERTH_SUCCESS, BERTH_BAD_ARGUMENT, BERTH_BAD_ARGUMENT);
+  const berth_status_patch patch{sizeof patch, 0, &pod_->view(), AsStr("{}")};
+  EXPECT_THAT(CodesOf<berth_status_patch>(
+                  patch, sizeof patch,
+                  [&](const auto& p) { return service().patch_status(abi(), &p, Note, this); }),
+              expected);
+  const berth_eviction eviction{sizeof eviction, 0, &pod_->view(), AsStr("")};
+  EXPECT_THAT(CodesOf<berth_eviction>(
+                  eviction, sizeof eviction,
+                  [&](const auto& e) { return service().evict(abi(), &e, Note, this); }),
+              expected);
+  const berth_api_request request{sizeof request, 0, AsStr("GET"), AsStr("/x"), AsStr(""),
+                                  AsStr(""),      0};
+  EXPECT_THAT(CodesOf<berth_api_request>(
+                  request, sizeof request,
+                  [&](const auto& r) { return service().request(abi(), &r, Note, this); }),
+              expected);
+  const berth_tagged pod{BERTH_KIND_POD, 0, &pod_->view()};
+  const berth_api_event event{sizeof event,    0,          &pod,       nullptr,
+                              AsStr("Normal"), AsStr("R"), AsStr("A"), AsStr("N")};
+  EXPECT_THAT(CodesOf<berth_api_event>(event, sizeof event,
+                                       [&](const auto& e) { return service().event(abi(), &e); }),
+              expected);
+  RunServed();
+  EXPECT_EQ(answers_.size(), 6U) << "each request that was accepted is answered";
+}
+
 // ---- patch_status -------------------------------------------------------------------------------
 
 TEST_F(ApiServiceTest, AStatusPatchHasTheUidOfThePod) {
-  const berth_str patch = AsStr(R"({"status":{"nominatedNodeName":"n1"}})");
-  EXPECT_EQ(service().patch_status(abi(), &pod_->view(), patch, Note, this), BERTH_SUCCESS);
+  const char* const patch = R"({"status":{"nominatedNodeName":"n1"}})";
+  EXPECT_EQ(PatchStatus(patch), BERTH_SUCCESS);
   ASSERT_EQ(requests_.size(), 1U);
   EXPECT_EQ(requests_[0].verb, "PATCH");
   EXPECT_EQ(requests_[0].path, "/api/v1/namespaces/default/pods/p/status");
@@ -347,13 +404,11 @@ TEST_F(ApiServiceTest, RefusesAnInvalidPatch) {
         std::string(R"({"metadata":1})"), std::string(R"({"metadata":"x"})"),
         std::string(R"({"metadata":[]})"), std::string("{\"a\":\"\xff\"}"), deep, deep_and_whole,
         large}) {
-    EXPECT_EQ(service().patch_status(abi(), &pod_->view(), AsStr(patch), Note, this),
-              BERTH_BAD_ARGUMENT)
-        << patch.substr(0, 20);
+    EXPECT_EQ(PatchStatus(patch), BERTH_BAD_ARGUMENT) << patch.substr(0, 20);
   }
   EXPECT_THAT(requests_, IsEmpty());
   for (const char* patch : {"{}", R"({"metadata":null})", R"({"metadata":{"uid":7}})"}) {
-    service().patch_status(abi(), &pod_->view(), AsStr(patch), Note, this);
+    PatchStatus(patch);
     EXPECT_EQ(requests_.back().body, R"({"metadata":{"uid":"uid-p"}})") << patch;
   }
 }

@@ -1,5 +1,5 @@
 // The service berth.columns/1.
-#include "host/base/text.h"
+#include "host/base/foreign_struct.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_cycle.h"
 #include "host/runtime/services.h"
@@ -7,20 +7,28 @@
 namespace berth::host {
 namespace {
 
-berth_code BindColumn(const berth_host* host, const berth_cycle* cycle, berth_str name,
-                      uint32_t* index) noexcept {
+berth_code BindColumn(const berth_host* host, const berth_cycle* cycle,
+                      const berth_column_request* request, uint32_t* index) noexcept {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_column_request, reserved);
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kCycleWord) || !instance.IsCurrent(cycle)) return BERTH_CONFLICT;
   if (instance.point() != Point::kPreFilter && instance.point() != Point::kPreScore) {
     return BERTH_CONFLICT;
   }
-  if (!instance.MayUseColumn(Text(name))) return BERTH_NOT_FOUND;
-  const Result<uint32_t> bound = PluginCycle::FromAbi(cycle)->BindColumn(Text(name));
-  if (!bound.ok()) {
-    return bound.status().code() == ErrorCode::kNotFound ? BERTH_NOT_FOUND : BERTH_CONFLICT;
+  if (!IsReadable(*request, kFirstSize, BERTH_COLUMN_OPTIONAL)) return BERTH_BAD_ARGUMENT;
+  if (request->name == nullptr) return BERTH_BAD_ARGUMENT;
+  const bool optional = (request->flags & BERTH_COLUMN_OPTIONAL) != 0;
+  const Result<uint32_t> bound =
+      PluginCycle::FromAbi(cycle)->BindColumn(request->name, request->type, optional);
+  if (bound.ok()) {
+    *index = *bound;
+    return BERTH_SUCCESS;
   }
-  *index = *bound;
-  return BERTH_SUCCESS;
+  switch (bound.status().code()) {
+    case ErrorCode::kNotFound: return BERTH_NOT_FOUND;
+    case ErrorCode::kInvalidArgument: return BERTH_BAD_ARGUMENT;
+    default: return BERTH_CONFLICT;
+  }
 }
 
 constexpr berth_columns kColumns{sizeof(berth_columns), 0, BindColumn};

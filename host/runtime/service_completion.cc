@@ -1,6 +1,8 @@
 // The service berth.completion/1.
 #include <string>
+#include <string_view>
 
+#include "host/base/foreign_struct.h"
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
@@ -9,14 +11,27 @@
 namespace berth::host {
 namespace {
 
-void Complete(berth_done done, berth_code code, berth_str reason) noexcept {
+constexpr std::string_view kSmallOutcome = "gave a berth_outcome that is too small";
+
+// An outcome as the host keeps it.
+struct KeptOutcome {
+  berth_code code;
+  std::string reason;
+};
+
+KeptOutcome Keep(const berth_outcome& given) {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_outcome, reason);
+  if (given.struct_size < kFirstSize) return {BERTH_BUG, std::string(kSmallOutcome)};
+  const bool is_null = given.code != BERTH_SUCCESS && IsNull(given.reason);
+  if (is_null) return {BERTH_BUG, std::string(kNullReason)};
+  return {given.code, KeptReason(Text(given.reason))};
+}
+
+void Complete(berth_done done, const berth_outcome* outcome) noexcept {
   if (done.host == nullptr) return;
   InstanceHost& instance = InstanceHost::FromAbi(done.host);
-  const bool is_null = code != BERTH_SUCCESS && IsNull(reason);
-  const bool known = is_null
-                         ? instance.promises().Complete(done.id, BERTH_BUG, kNullReason)
-                         : instance.promises().Complete(done.id, code, KeptReason(Text(reason)));
-  if (known) return;
+  const KeptOutcome kept = Keep(*outcome);
+  if (instance.promises().Complete(done.id, kept.code, kept.reason)) return;
   const HostUse use(instance);
   if (use) {
     use->NoteFaultAtCurrentPoint("completed promise " + std::to_string(done.id) +

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "host/base/foreign_struct.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/services.h"
@@ -16,6 +17,7 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
                         uint32_t* index) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
+  if (metric->struct_size < BERTH_FIRST_SIZE(berth_metric, n_buckets)) return BERTH_BAD_ARGUMENT;
   MetricFamily family{.name = std::string(Text(metric->name)),
                       .help = std::string(Text(metric->help))};
   switch (metric->kind) {

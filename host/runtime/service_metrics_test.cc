@@ -109,6 +109,15 @@ TEST_F(MetricsServiceTest, RefusesAnInvalidDefinition) {
   EXPECT_EQ(Define(*host_, "a", {AsStr("plugin")}), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {}, 0), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(Define(*host_, "a", {}, 4), BERTH_BAD_ARGUMENT);
+  berth_metric metric{};
+  metric.kind = BERTH_METRIC_COUNTER;
+  metric.name = AsStr("a");
+  for (const uint32_t size : {0U, uint32_t{sizeof metric} - 1}) {
+    metric.struct_size = size;
+    EXPECT_EQ(service().define(abi(), &metric, &index_), BERTH_BAD_ARGUMENT) << size;
+  }
+  metric.struct_size = sizeof metric + 8;
+  EXPECT_EQ(service().define(abi(), &metric, &index_), BERTH_SUCCESS) << "of a later version";
 }
 
 TEST_F(MetricsServiceTest, AHistogramWithoutBucketsHasTheDefaultBuckets) {

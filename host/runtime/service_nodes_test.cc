@@ -116,7 +116,8 @@ TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
     EXPECT_EQ(what_if.begin(host_, &cycle, rows, 3, BERTH_WHATIF_TOGETHER, &question),
               BERTH_SUCCESS);
     uint8_t codes[3];
-    EXPECT_EQ(what_if.run_filters(host_, question, nullptr, 0, codes, nullptr), BERTH_SUCCESS);
+    const berth_whatif_run run{sizeof run, 0, nullptr, 0, codes};
+    EXPECT_EQ(what_if.run_filters(host_, question, &run, nullptr), BERTH_SUCCESS);
     what_if.end(host_, question);
     EXPECT_EQ(Place(all, 299), "1,43");
     return BERTH_UNSCHEDULABLE;

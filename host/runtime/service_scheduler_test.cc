@@ -135,9 +135,11 @@ TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
   EXPECT_EQ(waiting.each(abi(), Names::Each, &all), BERTH_SUCCESS);
   EXPECT_THAT(all.names, ElementsAre("a", "b"));
   EXPECT_EQ(waiting.allow(abi(), AsStr("uid-a")), BERTH_SUCCESS);
-  EXPECT_EQ(waiting.reject(other->abi(), AsStr("uid-b"), AsStr("too late")), BERTH_SUCCESS);
+  const berth_rejection late{sizeof late, 0, AsStr("uid-b"), AsStr("too late")};
+  EXPECT_EQ(waiting.reject(other->abi(), &late), BERTH_SUCCESS);
   EXPECT_EQ(waiting.allow(abi(), AsStr("uid-c")), BERTH_NOT_FOUND);
-  EXPECT_EQ(waiting.reject(abi(), AsStr("uid-c"), AsStr("")), BERTH_NOT_FOUND);
+  const berth_rejection empty{sizeof empty, 0, AsStr("uid-c"), AsStr("")};
+  EXPECT_EQ(waiting.reject(abi(), &empty), BERTH_NOT_FOUND);
   const std::string by = " by " + std::to_string(mine);
   const std::string by_other =
       " by " + std::to_string(services_.plugin_ids.IdOf("binpack", "test.Plugin"));
@@ -146,6 +148,30 @@ TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
       scheduler_.asked,
       ElementsAre("allow uid-a" + by, "reject uid-b" + by_other + ": too late", "allow uid-c" + by,
                   "reject uid-c" + by + ": test.Plugin gave no reason"));
+}
+
+TEST_F(SchedulerServicesTest, RefusesARejectionThatIsTooSmallOrHasUnknownFlags) {
+  const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
+  scheduler_.waiting = {Pod("a")};
+  const struct {
+    const char* name;
+    size_t size;
+    uint32_t flags;
+    berth_code code;
+  } kTable[] = {
+      {"no size", 0, 0, BERTH_BAD_ARGUMENT},
+      {"one byte too small", sizeof(berth_rejection) - 1, 0, BERTH_BAD_ARGUMENT},
+      {"the lowest flag", sizeof(berth_rejection), 1, BERTH_BAD_ARGUMENT},
+      {"the highest flag", sizeof(berth_rejection), 1U << 31, BERTH_BAD_ARGUMENT},
+      {"of a later version", sizeof(berth_rejection) + 8, 0, BERTH_SUCCESS},
+  };
+  for (const auto& row : kTable) {
+    scheduler_.asked.clear();
+    const berth_rejection rejection{static_cast<uint32_t>(row.size), row.flags, AsStr("uid-a"),
+                                    AsStr("no")};
+    EXPECT_EQ(waiting.reject(abi(), &rejection), row.code) << row.name;
+    EXPECT_EQ(scheduler_.asked.size(), row.code == BERTH_SUCCESS ? 1U : 0U) << row.name;
+  }
 }
 
 // Which services may be called at which point.
@@ -164,7 +190,8 @@ TEST_F(SchedulerServicesTest, AreAvailableOnTheSchedulingThreadOutsideBlocks) {
     if (activate.activate(abi(), nullptr, 0) == BERTH_CONFLICT) which += "activate ";
     if (waiting.each(abi(), Names::Each, &names) == BERTH_CONFLICT) which += "each ";
     if (waiting.allow(abi(), AsStr("u")) == BERTH_CONFLICT) which += "allow ";
-    if (waiting.reject(abi(), AsStr("u"), AsStr("")) == BERTH_CONFLICT) which += "reject ";
+    const berth_rejection rejection{sizeof rejection, 0, AsStr("u"), AsStr("")};
+    if (waiting.reject(abi(), &rejection) == BERTH_CONFLICT) which += "reject ";
     return which;
   };
   const auto at = [&](Point point) {

@@ -1,6 +1,7 @@
 // The service berth.waiting/1.
 #include <string>
 
+#include "host/base/foreign_struct.h"
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
@@ -28,13 +29,17 @@ berth_code Allow(const berth_host* host, berth_str pod_uid) noexcept {
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
-berth_code Reject(const berth_host* host, berth_str pod_uid, berth_str reason) noexcept {
+berth_code Reject(const berth_host* host, const berth_rejection* rejection) noexcept {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_rejection, reason);
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
+  if (!IsReadable(*rejection, kFirstSize)) return BERTH_BAD_ARGUMENT;
+  const berth_str reason = rejection->reason;
   std::string text = KeptReason(Text(reason));
   if (IsNull(reason)) text = NullReason(instance.plugin());
   if (text.empty()) text = NoReason(instance.plugin());
-  const bool waits = instance.services().scheduler->Reject(Text(pod_uid), instance.id(), text);
+  const bool waits =
+      instance.services().scheduler->Reject(Text(rejection->pod_uid), instance.id(), text);
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 

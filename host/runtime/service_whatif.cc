@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/foreign_struct.h"
 #include "host/base/text.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_cycle.h"
@@ -78,14 +79,16 @@ bool AreAscendingBelow(std::span<const uint32_t> indices, uint32_t end) {
   return std::ranges::adjacent_find(indices, std::ranges::greater_equal()) == indices.end();
 }
 
-berth_code RunFilters(const berth_host* host, uint64_t question, const uint32_t* selected,
-                      uint32_t n, uint8_t* codes, berth_status* status) noexcept {
+berth_code RunFilters(const berth_host* host, uint64_t question, const berth_whatif_run* run,
+                      berth_status* status) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
   WhatIf* what_if = instance.what_if().Find(question);
   if (what_if == nullptr) return BERTH_CONFLICT;
+  if (!IsReadable(*run, BERTH_FIRST_SIZE(berth_whatif_run, codes))) return BERTH_BAD_ARGUMENT;
   std::vector<uint32_t> indices;
-  if (selected != nullptr) {
-    indices.assign(selected, selected + n);
+  if (run->selected != nullptr) {
+    if (run->n_selected > what_if->size()) return BERTH_BAD_ARGUMENT;
+    indices.assign(run->selected, run->selected + run->n_selected);
     if (!AreAscendingBelow(indices, what_if->size())) return BERTH_BAD_ARGUMENT;
   } else {
     indices.resize(what_if->size());
@@ -97,7 +100,7 @@ berth_code RunFilters(const berth_host* host, uint64_t question, const uint32_t*
                                                          scheduler->nominator(), indices, verdicts)
                                                    : what_if->RunFilters(indices, verdicts);
   if (!answer.ok()) return PassOn(answer, status);
-  for (const uint32_t i : indices) codes[i] = verdicts[i].code;
+  for (const uint32_t i : indices) run->codes[i] = verdicts[i].code;
   if (status == nullptr) return BERTH_SUCCESS;
   // Collected first: the plugin, which implements the status, may end the question within
   // add_reason.

@@ -106,12 +106,12 @@ class WhatIfServiceTest : public ::testing::Test {
   std::string Verdict(uint64_t question, size_t count = 1) const {
     return Verdict(question, count, nullptr, 0);
   }
-  std::string Verdict(uint64_t question, size_t count, const uint32_t* selected, uint32_t n) const {
+  std::string Verdict(uint64_t question, size_t count, const uint32_t* selected, uint64_t n) const {
     StatusSink sink;
     constexpr uint8_t kNothing = 77;
     std::vector<uint8_t> codes(count, kNothing);
-    const berth_code code =
-        service().run_filters(host(), question, selected, n, codes.data(), sink.raw());
+    const berth_whatif_run run{sizeof run, 0, selected, n, codes.data()};
+    const berth_code code = service().run_filters(host(), question, &run, sink.raw());
     if (code != BERTH_SUCCESS) {
       EXPECT_THAT(codes, ::testing::Each(kNothing));
       return "failed with " + std::to_string(code) + ": " + sink.JoinReasons();
@@ -140,8 +140,9 @@ TEST_F(WhatIfServiceTest, ReportsTheVerdictOfTheChangedRow) {
     EXPECT_EQ(Add(question, 2), BERTH_SUCCESS);
     verdicts.push_back(Verdict(question));
     uint8_t code = 0;
-    EXPECT_EQ(service().run_filters(host(), question, nullptr, 99, &code, nullptr), BERTH_SUCCESS)
-        << "`n` is ignored";
+    const berth_whatif_run run{sizeof run, 0, nullptr, 99, &code};
+    EXPECT_EQ(service().run_filters(host(), question, &run, nullptr), BERTH_SUCCESS)
+        << "`n_selected` is ignored";
     EXPECT_EQ(code, BERTH_UNSCHEDULABLE);
     service().end(host(), question);
   });
@@ -366,8 +367,8 @@ TEST_F(WhatIfServiceTest, AStatusMayEndTheQuestion) {
     };
     ending.question = Begin(cycle, {0, 1, 2}, BERTH_WHATIF_APART);
     uint8_t codes[3] = {};
-    EXPECT_EQ(service().run_filters(host(), ending.question, nullptr, 0, codes, &ending.abi),
-              BERTH_SUCCESS);
+    const berth_whatif_run run{sizeof run, 0, nullptr, 0, codes};
+    EXPECT_EQ(service().run_filters(host(), ending.question, &run, &ending.abi), BERTH_SUCCESS);
     EXPECT_THAT(ending.reasons, ElementsAre("too many pods", "odd", "even"));
     EXPECT_EQ(Verdict(ending.question), "failed with 36: ") << "the question has ended";
   });
@@ -448,7 +449,8 @@ TEST_F(WhatIfServiceTest, ColumnsAreOnlyBoundInPreFilter) {
   }();
   uint32_t index = 0;
   const auto bind = [&](const berth_cycle& cycle) {
-    return columns.bind(host(), &cycle, AsStr("alloc.cpu"), &index);
+    const berth_column_request cpu{sizeof cpu, 0, "alloc.cpu", BERTH_TYPE_I64, 0};
+    return columns.bind(host(), &cycle, &cpu, &index);
   };
   const berth_cycle* kept = nullptr;
   a_->pre_filter = [&](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&,

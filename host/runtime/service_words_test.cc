@@ -97,7 +97,7 @@ class WordsTest : public ServicesTest {
         {"waiting.allow", kLook | kBindWord,
          [=, this] { return waiting->allow(abi(), AsStr("uid")); }},
         {"waiting.reject", kLook | kBindWord,
-         [=, this] { return waiting->reject(abi(), AsStr("uid"), AsStr("why")); }},
+         [=, this] { return waiting->reject(abi(), &rejection_); }},
     };
     rows.insert(rows.end(), more.begin(), more.end());
   }
@@ -108,7 +108,7 @@ class WordsTest : public ServicesTest {
     const auto* what_if = &Service<berth_whatif>(BERTH_SERVICE_WHATIF);
     const std::vector<WordRow> more = {
         {"columns.bind", kNoWord,
-         [=, this] { return columns->bind(abi(), &cycle_, AsStr("alloc.cpu"), &number_); }},
+         [=, this] { return columns->bind(abi(), &cycle_, &column_, &number_); }},
         {"whatif.begin", kNoWord,
          [=, this] {
            return what_if->begin(abi(), &cycle_, &number_, 1, BERTH_WHATIF_APART, &large_);
@@ -118,7 +118,7 @@ class WordsTest : public ServicesTest {
         {"whatif.add_pod", kNoWord,
          [=, this] { return what_if->add_pod(abi(), 1, 0, &pod_, nullptr); }},
         {"whatif.run_filters", kNoWord,
-         [=, this] { return what_if->run_filters(abi(), 1, nullptr, 0, nullptr, nullptr); }},
+         [=, this] { return what_if->run_filters(abi(), 1, &run_, nullptr); }},
     };
     rows.insert(rows.end(), more.begin(), more.end());
   }
@@ -227,6 +227,10 @@ class WordsTest : public ServicesTest {
     }
   }
 
+  const berth_rejection rejection_{sizeof(berth_rejection), 0, AsStr("uid"), AsStr("why")};
+  const berth_column_request column_{sizeof(berth_column_request), 0, "alloc.cpu", BERTH_TYPE_I64,
+                                     0};
+  const berth_whatif_run run_{sizeof(berth_whatif_run), 0, nullptr, 0, nullptr};
   uint32_t number_ = 0;
   uint64_t large_ = 0;
   int defined_ = 0;

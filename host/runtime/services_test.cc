@@ -2,6 +2,7 @@
 // own.
 #include "host/runtime/services.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -309,6 +310,12 @@ TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
   EXPECT_EQ(lines_[0], "3 test.Plugin: Changes: exception: index lost");
 }
 
+void Complete(const berth_completion& completion, berth_done done, berth_code code,
+              berth_str reason) {
+  const berth_outcome outcome{sizeof outcome, code, reason};
+  completion.complete(done, &outcome);
+}
+
 TEST_F(ServicesTest, CompletionCountsOnce) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
@@ -316,8 +323,8 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
     answers.push_back(std::to_string(code) + " " + std::string(reason));
   });
   const berth_done done = {abi(), id};
-  completion.complete(done, BERTH_ERROR, AsStr("first"));
-  completion.complete(done, BERTH_SUCCESS, AsStr("second"));
+  Complete(completion, done, BERTH_ERROR, AsStr("first"));
+  Complete(completion, done, BERTH_SUCCESS, AsStr("second"));
   EXPECT_THAT(answers, ElementsAre("1 first"));
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
 }
@@ -328,11 +335,11 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   const Promises::Id id = host_->promises().Open(
       [&](berth_code code, std::string_view) { answers.push_back(std::to_string(code)); });
   const auto other = Host("test.Other");
-  completion.complete({}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {}, BERTH_SUCCESS, AsStr(""));
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "no instance is named";
-  completion.complete({abi(), 0}, BERTH_SUCCESS, AsStr(""));
-  completion.complete({abi(), id + 1}, BERTH_SUCCESS, AsStr(""));
-  completion.complete({other->abi(), id}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {abi(), 0}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {abi(), id + 1}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {other->abi(), id}, BERTH_SUCCESS, AsStr(""));
   EXPECT_THAT(answers, IsEmpty());
   EXPECT_EQ(host_->open_promises(), 1U);
   std::vector<std::string> counts;
@@ -342,6 +349,21 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   EXPECT_THAT(counts, ElementsAre("test.Other 1", "test.Plugin 2"));
 }
 
+TEST_F(ServicesTest, AnOutcomeThatIsTooSmallCompletesTheCallWithBug) {
+  const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
+  std::vector<std::string> answers;
+  for (const size_t size : {size_t{0}, offsetof(berth_outcome, reason), sizeof(berth_outcome) - 1,
+                            sizeof(berth_outcome), sizeof(berth_outcome) + 8}) {
+    const Promises::Id id = host_->promises().Open([&](berth_code answer, std::string_view reason) {
+      answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
+    });
+    const berth_outcome outcome{static_cast<uint32_t>(size), BERTH_ERROR, AsStr("no disk")};
+    completion.complete({abi(), id}, &outcome);
+  }
+  const char* const small = "Bug gave a berth_outcome that is too small";
+  EXPECT_THAT(answers, ElementsAre(small, small, small, "Error no disk", "Error no disk"));
+}
+
 TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
@@ -349,7 +371,7 @@ TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
     const Promises::Id id = host_->promises().Open([&](berth_code answer, std::string_view reason) {
       answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
     });
-    completion.complete({abi(), id}, code, {nullptr, 3});
+    Complete(completion, {abi(), id}, code, {nullptr, 3});
   }
   EXPECT_THAT(answers, ElementsAre("Bug gave a reason that is NULL", "Success "));
 }

@@ -35,6 +35,7 @@ class Header:
         self.opaque = []     # names of structs without members
         self.types = {}      # name -> C type
         self.constants = {}  # name -> value, of enumerations
+        self.constant_since = {}  # name -> minor version, of marked constants
         self.numbers = {}    # name -> value, of macros
         self.strings = {}    # name -> text, of macros
         self.macros = {}     # name -> parameters, of all other macros
@@ -89,8 +90,10 @@ def _read_declarations(path, text, header, flags):
             if name:
                 raise HeaderError(f"enum {name}: an enumeration has no name, because its members "
                                   "and parameters are uint32_t")
-            header.constants.update(_enum_values(node))
-            header.enums.append(_enum_values(node))
+            values = _enum_values(node)
+            header.constants.update(values)
+            header.constant_since.update(_enum_marks(node, raw))
+            header.enums.append(values)
         elif not name.startswith("berth_"):
             continue
         elif kind == "RecordDecl" and node.get("tagUsed") == "union":
@@ -147,6 +150,18 @@ def _enum_values(node):
         values.append((constant["name"], value))
         following = value + 1
     return values
+
+
+def _enum_marks(node, raw):
+    """Returns {name: minor version} of the marked constants: `NAME BERTH_SINCE(1) = 5`."""
+    constants = [inner for inner in node["inner"] if inner["kind"] == "EnumConstantDecl"]
+    begins = [_offsets(constant["range"])[0] for constant in constants]
+    marks = {}
+    for constant, begin, end in zip(constants, begins, [*begins[1:], _range(node)[1]]):
+        declared = re.sub(r"/\*.*?\*/", "", raw[begin:end].decode(), flags=re.DOTALL)
+        if since := _since(declared):
+            marks[constant["name"]] = since
+    return marks
 
 
 def _members(node, raw, header):
@@ -283,6 +298,10 @@ def _check(header, functions):
             errors.append(f"{struct.name}.{struct.members[-1].name}: the compiler leaves "
                           f"{struct.size - end} bytes free after it: add a `reserved` member of "
                           "that size")
+    for name, since in header.constant_since.items():
+        if since > header.minor:
+            errors.append(f"{name}: BERTH_SINCE({since}) is newer than BERTH_ABI_MINOR "
+                          f"{header.minor}")
     for name, where in sorted(_used_by_value(header, functions).items()):
         if not header.structs[name].frozen:
             errors.append(f"{name}: is passed or stored by value ({where}), so that it can never "

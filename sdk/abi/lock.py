@@ -28,7 +28,10 @@ def render(header, state, released=0):
             since = f" since {member.since}" if member.since else ""
             out.append(f"  {member.offset}+{member.size} {member.name}: {member.type}{since}")
     for values in header.enums:
-        out += ["", "enum"] + [f"  {name} = {value}" for name, value in values]
+        out += ["", "enum"]
+        for name, value in values:
+            since = header.constant_since.get(name)
+            out.append(f"  {name} = {value}" + (f" since {since}" if since else ""))
     out.append("")
     out += [f"number {name} = {value}" for name, value in header.numbers.items()]
     out += [f"string {name} = {text}" for name, text in header.strings.items()]
@@ -41,7 +44,7 @@ PATTERNS = {
     "struct": re.compile(r"struct (\w+): (\d+) bytes, aligned to (\d+), (frozen|grows)"
                          r"(?: since (\d+))?"),
     "member": re.compile(r"  (\d+)\+(\d+) (\w+): (.*?)(?: since (\d+))?"),
-    "enum": re.compile(r"  (\w+) = (-?\d+)"),
+    "enum": re.compile(r"  (\w+) = (-?\d+)(?: since (\d+))?"),
     "pair": re.compile(r"(type|symbol|number|string) (\w+) = (.*)"),
     "macro": re.compile(r"(macro|opaque) (\w+)(.*)"),
 }
@@ -69,6 +72,8 @@ def parse(text):
             struct.members.append(member)
         elif kind == "enum":
             lock.constants[match[1]] = int(match[2])
+            if match[3]:
+                lock.constant_since[match[1]] = int(match[3])
         elif kind == "pair":
             table = {"type": lock.types, "symbol": lock.symbols, "number": lock.numbers,
                      "string": lock.strings}[match[1]]
@@ -160,9 +165,9 @@ def _moved(old, by_name, new):
 
 
 def unmarked(lock, header):
-    """Returns the new members and structs that lack BERTH_SINCE with the header's minor version,
-    which must be newer than the last release, and the marks that changed. While the version is a
-    draft there is none."""
+    """Returns the new members, structs and enumerators that lack BERTH_SINCE with the header's
+    minor version, which must be newer than the last release, and the marks that changed. While the
+    version is a draft there is none."""
     if lock.state == DRAFT:
         return []
     found = []
@@ -182,4 +187,11 @@ def unmarked(lock, header):
                              f"is BERTH_SINCE({member.since})")
             elif member.name not in known and member.since != expected:
                 found.append(f"{name}.{member.name}: appended {missing}")
+    for name in header.constants:
+        since = header.constant_since.get(name, 0)
+        old = lock.constant_since.get(name, 0)
+        if name not in lock.constants and since != expected:
+            found.append(f"{name}: added {missing}")
+        elif name in lock.constants and since != old:
+            found.append(f"{name}: was BERTH_SINCE({old}), is BERTH_SINCE({since})")
     return found

@@ -125,7 +125,13 @@ def render(header):
     for values in header.enums:
         is_code = any(name == "BERTH_SUCCESS" for name, _ in values)
         rust = "berth_code" if is_code else "i32" if min(v for _, v in values) < 0 else "u32"
-        out += [""] + [f"pub const {name}: {rust} = {value};" for name, value in values]
+        out.append("")
+        for name, value in values:
+            since = header.constant_since.get(name)
+            if since:
+                out.append(f"/// Minor version {since} added it: test `abi_minor` of the host "
+                           "before you pass it.")
+            out.append(f"pub const {name}: {rust} = {value};")
     for name in header.opaque:
         out += ["", "#[repr(C)]", f"pub struct {name} {{", "    _opaque: [u8; 0],", "}"]
     for struct in header.structs.values():

@@ -8,7 +8,7 @@ usage: update.py [--check] [--freeze] [--release]
 
 While version 1 is a draft, every change of the header is accepted, and this command prints those
 that are not an append. After the freeze it refuses them: a change of that kind needs a new major
-version. A new struct and a new member are then marked BERTH_SINCE with a minor version that is
+version. A new struct, member or enumerator is then marked BERTH_SINCE with a minor version that is
 newer than the last release.
 """
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include <berth/abi.h>
+#include <berth/testing/argument.h>
 #include <berth/testing/call.h>
 #include <berth/testing/fake_api.h>
 #include <berth/testing/ids.h>
@@ -83,7 +85,9 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
         // The plugin may have completed the promise, or the host no longer waits.
         if (cancelled || !self.services_.IsOpenForBind(done)) return;
         const auto [code, error] = ResultOf(reply);
-        Services::Complete(done, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error));
+        const berth_outcome outcome = {
+            sizeof outcome, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error)};
+        Services::Complete(done, &outcome);
       });
   return sent == BERTH_SUCCESS ? berth_code{BERTH_PENDING} : sent;
 }
@@ -133,20 +137,28 @@ bool DecodeBody(const ApiReply& reply, ValueSpec* value) {
 
 }  // namespace
 
-berth_code FakeApi::PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
+berth_code FakeApi::PatchStatus(const berth_host* host, const berth_status_patch* patch,
                                 berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
-  if (!IsPatchOfPod(FromAbi(patch))) return BERTH_BAD_ARGUMENT;
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_status_patch, patch);
+  if (!ExpectReadable(self.services_.reporter(), "api.patch_status", *patch, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
+  if (!IsPatchOfPod(FromAbi(patch->patch))) return BERTH_BAD_ARGUMENT;
   return self.Send({.verb = "PATCH",
-                    .path = self.PathOf(*pod) + "/status",
+                    .path = self.PathOf(*patch->pod) + "/status",
                     .content_type = "application/strategic-merge-patch+json",
-                    .body = std::string(FromAbi(patch))},
+                    .body = std::string(FromAbi(patch->patch))},
                    200, answer, to);
 }
 
 berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction,
                           berth_api_answer answer, void* to) noexcept {
   FakeApi& self = Of(host);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_eviction, message);
+  if (!ExpectReadable(self.services_.reporter(), "api.evict", *eviction, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   if (answer == nullptr) return BERTH_BAD_ARGUMENT;
   const std::string uid(FromAbi(eviction->pod->meta->uid));
   Victim victim{
@@ -186,6 +198,10 @@ std::pair<berth_code, std::string> FakeApi::EvictNow(const Victim& victim) {
 berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) noexcept {
   FakeApi& self = Of(host);
   if (self.services_.is_closed()) return BERTH_CANCELLED;
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_api_event, note);
+  if (!ExpectReadable(self.services_.reporter(), "api.event", *event, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiEvent seen{.regarding = self.NameOf(event->regarding),
                 .related = self.NameOf(event->related),
                 .type = std::string(FromAbi(event->type)),
@@ -203,6 +219,10 @@ berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) 
 
 berth_code FakeApi::Request(const berth_host* host, const berth_api_request* request,
                             berth_api_answer answer, void* to) noexcept {
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_api_request, timeout_ns);
+  if (!ExpectReadable(Of(host).services_.reporter(), "api.request", *request, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiCall call{.verb = std::string(FromAbi(request->verb)),
                .path = std::string(FromAbi(request->path)),
                .content_type = std::string(FromAbi(request->content_type)),

@@ -198,10 +198,11 @@ PermitResult Placement::Permit(const std::string& node) {
   Need(instance_.permit.has_value(), "Permit");
   const TargetView target(*cycle_, RowOf(node));
   PermitResult result;
+  berth_permit_out out{sizeof out, 0, 0};
   result.answer = Checked("Permit", kCycle, [&](berth_status* status) {
-    return instance_.permit->permit(instance_.self(), cycle_->abi(), target.abi(),
-                                    &result.timeout_ns, status);
+    return instance_.permit->permit(instance_.self(), cycle_->abi(), target.abi(), &out, status);
   });
+  result.timeout_ns = out.timeout_ns;
   constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
   if (result.answer.code == BERTH_WAIT &&
       (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {

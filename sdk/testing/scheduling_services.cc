@@ -13,6 +13,7 @@
 
 #include <berth/abi.h>
 #include <berth/testing/answer.h>
+#include <berth/testing/argument.h>
 #include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/ids.h>
@@ -222,22 +223,28 @@ berth_code SchedulingServices::AddPod(const berth_host* host, uint64_t question,
 }
 
 berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t question,
-                                          const uint32_t* selected, uint32_t n, uint8_t* codes,
+                                          const berth_whatif_run* run,
                                           berth_status* status) noexcept {
   if (!ExpectPostFilter(host, "whatif.run_filters")) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
   const WhatIfRows* asked = self.FindQuestion(question);
   if (asked == nullptr) return BERTH_CONFLICT;
-  std::vector<uint32_t> indices(selected != nullptr ? n : asked->size());
-  if (selected != nullptr) {
-    std::copy_n(selected, n, indices.begin());
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_whatif_run, codes);
+  if (!ExpectReadable(self.reporter_, "whatif.run_filters", *run, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
+  const uint64_t n = run->selected != nullptr ? run->n_selected : asked->size();
+  std::vector<uint32_t> indices(std::min<uint64_t>(n, asked->size()));
+  if (run->selected != nullptr) {
+    std::copy_n(run->selected, indices.size(), indices.begin());
   } else {
     std::iota(indices.begin(), indices.end(), 0u);
   }
   const bool ascend =
       std::adjacent_find(indices.begin(), indices.end(),
                          [](uint32_t a, uint32_t b) { return a >= b; }) == indices.end();
-  if (!ascend || (!indices.empty() && indices.back() >= asked->size())) {
+  const bool exist = indices.size() == n && (n == 0 || indices.back() < asked->size());
+  if (!ascend || !exist) {
     return self.BadArgument(
         "calls whatif.run_filters with selected rows that do not ascend or do not exist");
   }
@@ -247,7 +254,7 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
   if (!asked->is_apart() && failed != answers.end()) return PassOn(*failed, status);
   std::set<std::string> reasons;
   for (size_t k = 0; k < indices.size(); ++k) {
-    codes[indices[k]] = static_cast<uint8_t>(answers[k].code);
+    run->codes[indices[k]] = static_cast<uint8_t>(answers[k].code);
     reasons.insert(answers[k].reasons.begin(), answers[k].reasons.end());
   }
   return PassOn(MakeAnswer(BERTH_SUCCESS, {reasons.begin(), reasons.end()}), status);
@@ -330,11 +337,16 @@ berth_code SchedulingServices::Allow(const berth_host* host, berth_str uid) noex
   return BERTH_SUCCESS;
 }
 
-berth_code SchedulingServices::Reject(const berth_host* host, berth_str uid,
-                                      berth_str reason) noexcept {
+berth_code SchedulingServices::Reject(const berth_host* host,
+                                      const berth_rejection* rejection) noexcept {
   if (!Expect(host, "waiting.reject", kRequestWords)) return BERTH_CONFLICT;
-  if (!Of(host).EndWaiting(FromAbi(uid))) return BERTH_NOT_FOUND;
-  Of(host).rejected_.push_back({std::string(FromAbi(uid)), std::string(FromAbi(reason))});
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_rejection, reason);
+  if (!ExpectReadable(Of(host).reporter_, "waiting.reject", *rejection, kFirstSize)) {
+    return BERTH_BAD_ARGUMENT;
+  }
+  const std::string uid(FromAbi(rejection->pod_uid));
+  if (!Of(host).EndWaiting(uid)) return BERTH_NOT_FOUND;
+  Of(host).rejected_.push_back({uid, std::string(FromAbi(rejection->reason))});
   return BERTH_SUCCESS;
 }
 

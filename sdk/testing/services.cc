@@ -14,6 +14,7 @@
 #include <berth/abi.h>
 #include <berth/selectors.h>
 #include <berth/testing/answer.h>
+#include <berth/testing/argument.h>
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/object_spec.h>
@@ -286,24 +287,35 @@ berth_str Services::Text(const berth_host* host, berth_id id) noexcept {
   return ToAbi(self.ids_.Text(id));
 }
 
-berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
-                          uint32_t* index) noexcept {
+berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle,
+                          const berth_column_request* request, uint32_t* index) noexcept {
   if (!Expect(host, "columns.bind", kCycle)) return BERTH_CONFLICT;
   Reporter& reporter = Of(host).reporter_;
   if (!ExpectPoint(reporter, "columns.bind", {"PreFilter", "PreScore"}) ||
       !ExpectCycle(reporter, "columns.bind", cycle)) {
     return BERTH_CONFLICT;
   }
-  if (ColumnType(FromAbi(name)) == 0) return BERTH_NOT_FOUND;
-  if (const auto kind = ObjectKindOf(FromAbi(name)); !kind.empty() && !Of(host).Declared(kind)) {
-    return BERTH_NOT_FOUND;
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_column_request, reserved);
+  if (!ExpectReadable(Of(host).reporter_, "columns.bind", *request, kFirstSize,
+                      BERTH_COLUMN_OPTIONAL) ||
+      request->name == nullptr) {
+    return BERTH_BAD_ARGUMENT;
   }
+  const std::string name = request->name;
+  const bool optional = (request->flags & BERTH_COLUMN_OPTIONAL) != 0;
+  const std::string_view kind = ObjectKindOf(name);
+  const uint32_t type = kind.empty() || Of(host).Declared(kind) ? ColumnType(name) : 0;
+  if (type == 0 && !optional) return BERTH_NOT_FOUND;
+  if (type != 0 && type != request->type) return BERTH_BAD_ARGUMENT;
   auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
-  const auto found = std::find_if(columns.begin(), columns.end(), [name](const ColumnName& column) {
-    return column.name == FromAbi(name);
-  });
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const ColumnName& column) { return column.name == name; });
   *index = static_cast<uint32_t>(found - columns.begin());
-  if (found == columns.end()) columns.push_back({std::string(FromAbi(name)), false});
+  if (found == columns.end()) {
+    columns.push_back({name, optional});
+  } else if (!optional) {
+    found->optional = false;
+  }
   return BERTH_SUCCESS;
 }
 
@@ -466,7 +478,7 @@ uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) 
   return mixed ^ mixed >> 31;
 }
 
-void Services::Complete(berth_done done, berth_code code, berth_str reason) noexcept {
+void Services::Complete(berth_done done, const berth_outcome* outcome) noexcept {
   if (done.host == nullptr) return;
   Services& self = Of(done.host);
   std::shared_ptr<Completion> completion;
@@ -490,8 +502,16 @@ void Services::Complete(berth_done done, berth_code code, berth_str reason) noex
     return;
   }
   completion->completed = true;
-  completion->answer = MakeAnswer(code);
-  if (reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(reason));
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reason);
+  if (outcome->struct_size < kFirstSize) {
+    self.reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
+                                           std::to_string(outcome->struct_size) +
+                                           "; expected at least " + std::to_string(kFirstSize));
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
+  completion->answer = MakeAnswer(outcome->code);
+  if (outcome->reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome->reason));
 }
 
 }  // namespace berth::testing

@@ -209,6 +209,9 @@ class SampleTest(unittest.TestCase):
                 ("a newer struct than the header",
                  "berth_taint: BERTH_SINCE(1) is newer than BERTH_ABI_MINOR 0",
                  ("} berth_taint;", "} berth_taint BERTH_SINCE(1);")),
+                ("a newer enumerator than the header",
+                 "BERTH_OP_EXISTS: BERTH_SINCE(1) is newer than BERTH_ABI_MINOR 0",
+                 ("BERTH_OP_EXISTS", "BERTH_OP_EXISTS BERTH_SINCE(1)")),
                 ("an enumeration with a name", "enum berth_op: an enumeration has no name",
                  ("enum { BERTH_OP_IN", "enum berth_op { BERTH_OP_IN")),
                 ("a function", "berth_call: a declaration of the kind FunctionDecl is not locked",
@@ -272,6 +275,39 @@ class SampleTest(unittest.TestCase):
         self.assertEqual(locks.unmarked(frozen, header),
                          ["berth_taint: was BERTH_SINCE(0), is BERTH_SINCE(1)"])
 
+    def test_after_the_freeze_a_new_enumerator_states_its_version(self):
+        frozen = locks.parse(locks.render(read(SAMPLE), locks.FROZEN))
+        for name, declared, minor, expected in (
+                ("marked", "BERTH_OP_GT BERTH_SINCE(1)", 1, []),
+                ("marked, with a value", "BERTH_OP_GT BERTH_SINCE(1) = 7", 1, []),
+                ("not marked", "BERTH_OP_GT", 1, ["BERTH_OP_GT: added without BERTH_SINCE(1)"]),
+                ("the mark in a comment", "BERTH_OP_GT /* BERTH_SINCE(1) */", 1,
+                 ["BERTH_OP_GT: added without BERTH_SINCE(1)"]),
+                ("without a version", "BERTH_OP_GT", 0,
+                 ["BERTH_OP_GT: added without BERTH_SINCE(1)"]),
+                ("an older version", "BERTH_OP_GT BERTH_SINCE(1)", 2,
+                 ["BERTH_OP_GT: added without BERTH_SINCE(2)"])):
+            with self.subTest(name):
+                header = read(edit(SAMPLE, [("BERTH_OP_EXISTS", f"BERTH_OP_EXISTS, {declared}"),
+                                            ("MINOR 0", f"MINOR {minor}")]))
+                self.assertEqual(locks.breaks(frozen, header), [])
+                found = locks.unmarked(frozen, header)
+                self.assertEqual([text.split(";")[0] for text in found], expected)
+                self.assertEqual(locks.unmarked(self.lock, header), [])
+                again = locks.parse(locks.render(header, locks.FROZEN))
+                self.assertEqual(again.constants, header.constants)
+                self.assertEqual(again.constant_since, header.constant_since)
+                self.assertEqual(locks.unmarked(again, header), [])
+        header = read(edit(SAMPLE, [("MINOR 0", "MINOR 1"),
+                                    ("BERTH_OP_EXISTS", "BERTH_OP_EXISTS BERTH_SINCE(1)")]))
+        self.assertEqual(locks.unmarked(frozen, header),
+                         ["BERTH_OP_EXISTS: was BERTH_SINCE(0), is BERTH_SINCE(1)"])
+        # A count is not an enumerator that is added: it grows with what it counts.
+        header = read(edit(SAMPLE, [
+            ("MINOR 0", "MINOR 1"),
+            ("BERTH_PART_COUNT", "BERTH_PART_TIMES BERTH_SINCE(1), BERTH_PART_COUNT")]))
+        self.assertEqual(locks.breaks(frozen, header) + locks.unmarked(frozen, header), [])
+
     def test_a_released_version_accepts_no_more_members(self):
         one = [(END_OF_POD, END_OF_POD + "  int64_t os BERTH_SINCE(1);\n"), ("MINOR 0", "MINOR 1")]
         lock = locks.render(read(edit(SAMPLE, one)), locks.FROZEN, released=1)
@@ -304,6 +340,12 @@ class SampleTest(unittest.TestCase):
         for value, expected in ((0, "u32"), (2**32 - 1, "u32"), (2**32, "u64"), (-1, "i32"),
                                 (-2**31, "i32"), (-2**31 - 1, "i64")):
             self.assertEqual(rust.number_type(value), expected)
+
+    def test_rust_states_the_version_of_an_enumerator(self):
+        header = read(edit(SAMPLE, [("BERTH_OP_EXISTS", "BERTH_OP_EXISTS BERTH_SINCE(1)"),
+                                    ("MINOR 0", "MINOR 1"), ("POINT_FILTER", "POINT_POD")]))
+        self.assertIn("/// Minor version 1 added it: test `abi_minor` of the host before you pass "
+                      "it.\npub const BERTH_OP_EXISTS: u32 = 3;\n", rust.render(header))
 
     def test_rust_states_the_version_of_a_member(self):
         header = read(edit(SAMPLE, [(END_OF_POD, END_OF_POD + "  int64_t os BERTH_SINCE(1);\n"),

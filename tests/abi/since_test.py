@@ -1,4 +1,5 @@
-"""Tests BERTH_SINCE with a header that is abi.h and a member and a service of minor version 1.
+"""Tests BERTH_SINCE with a header that is abi.h with a member, a service and enumerators of minor
+version 1.
 
 usage: since_test.py C_COMPILER CXX_COMPILER
 """
@@ -30,6 +31,13 @@ METHOD = ("struct Layer { BERTH_REQUIRES_HOST(1) uint32_t added() const { return
           "uint32_t Use(const Layer& layer) { return layer.added(); }")
 BY_TAG = ("const struct berth_newcomer* Use(const berth_user* user) {"
           "  return BERTH_HAS(user, berth_user, newcomer) ? user->newcomer : NULL; }")
+CONSTANT = "uint32_t Use(void) { return BERTH_LATER_TWO; }"
+LAST_CONSTANT = "uint32_t Use(void) { return BERTH_LATER_FOUR; }"
+CASE = ("uint32_t Use(uint32_t kind) {"
+        "  switch (kind) { case BERTH_LATER_TWO: return 1; default: return 0; } }")
+TEST_AND_PASS = ("uint32_t Use(const berth_host* host) {"
+                 "  return host->abi_minor >= 1 ? BERTH_LATER_TWO : BERTH_LATER_ONE; }")
+OLD_CONSTANTS = "uint32_t Use(void) { return BERTH_LATER_ONE | BERTH_LATER_THREE; }"
 ENTRY = "_Static_assert(BERTH_MIN_HOST_MINOR == 0, \"the default\");"
 
 
@@ -52,7 +60,10 @@ class SinceTest(unittest.TestCase):
                  "typedef struct berth_user {\n  uint32_t struct_size;\n  uint32_t reserved;\n"
                  "  const struct berth_newcomer* newcomer BERTH_SINCE(1);\n"
                  "  void (*call)(const struct berth_newcomer* newcomer) BERTH_SINCE(1);\n"
-                 "} berth_user;\n")
+                 "} berth_user;\n"
+                 "enum {\n  BERTH_LATER_ONE = 1, /* unlike BERTH_SINCE(1) */\n"
+                 "  BERTH_LATER_TWO BERTH_SINCE(1) = 1 << 1, BERTH_LATER_THREE = 4,\n"
+                 "  /* the last one */\n  BERTH_LATER_FOUR BERTH_SINCE(1)\n};\n")
         text = text.replace(version, "#define BERTH_ABI_MINOR 1\n").replace(end, later + end)
         cls.path = os.path.join(cls.temporary.name, "berth", "abi.h")
         with open(cls.path, "w", encoding="utf-8") as file:
@@ -78,6 +89,15 @@ class SinceTest(unittest.TestCase):
         ("a newer struct by its tag by default", "c", BY_TAG, (), NOT_AVAILABLE),
         ("a newer struct by its tag where the host has it", "c", BY_TAG,
          ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("a newer enumerator by default", "c", CONSTANT, (), NOT_AVAILABLE),
+        ("a newer enumerator without a value by default", "c", LAST_CONSTANT, (), NOT_AVAILABLE),
+        ("a newer enumerator in a case by default", "c", CASE, (), NOT_AVAILABLE),
+        ("test and pass a newer enumerator by default", "c", TEST_AND_PASS, (), NOT_AVAILABLE),
+        ("the first version's enumerators by default", "c", OLD_CONSTANTS, (), ""),
+        ("a newer enumerator with that minimum", "c", CONSTANT, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("test and pass a newer enumerator where the host has it", "c", TEST_AND_PASS,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("an enumerator in C++, for the C++ layer", "c++", CASE, (), ""),
         ("use by default", "c", USE, (), NOT_AVAILABLE),
         ("test and use by default", "c", TEST_AND_USE, (), NOT_AVAILABLE),
         ("the first version's members by default", "c", FIRST_VERSION, (), ""),
@@ -114,6 +134,9 @@ class SinceTest(unittest.TestCase):
                                       ("berth_user", "call", 1)):
             members = {member.name: member for member in header.structs[struct].members}
             self.assertEqual(members[member].since, since, member)
+        self.assertEqual(header.constant_since, {"BERTH_LATER_TWO": 1, "BERTH_LATER_FOUR": 1})
+        self.assertEqual([header.constants[f"BERTH_LATER_{name}"]
+                          for name in ("ONE", "TWO", "THREE", "FOUR")], [1, 2, 4, 5])
         user = {member.name: member.type for member in header.structs["berth_user"].members}
         self.assertEqual(user["newcomer"], "const berth_newcomer *")
 

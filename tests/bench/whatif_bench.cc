@@ -70,7 +70,8 @@ class InPostFilter {
         service_->remove_pod(host_, question, i, &table.pods(rows[i])[v]->view(), nullptr);
       }
     }
-    service_->run_filters(host_, question, nullptr, 0, codes.data(), nullptr);
+    const berth_whatif_run run = {sizeof run, 0, nullptr, 0, codes.data()};
+    service_->run_filters(host_, question, &run, nullptr);
     service_->end(host_, question);
     return static_cast<uint32_t>(std::count(codes.begin(), codes.begin() + count, BERTH_SUCCESS));
   }

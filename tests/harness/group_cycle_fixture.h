@@ -143,8 +143,9 @@ class GroupCycleTest : public ::testing::Test {
   // Rejects a waiting pod. To be called within a call of A.
   void RejectWaiting(std::string_view uid) const {
     const std::string_view why = "no more";
-    EXPECT_EQ(a_.waiting->reject(a_.host, {uid.data(), uid.size()}, {why.data(), why.size()}),
-              BERTH_SUCCESS);
+    const berth_rejection rejection{
+        sizeof rejection, 0, {uid.data(), uid.size()}, {why.data(), why.size()}};
+    EXPECT_EQ(a_.waiting->reject(a_.host, &rejection), BERTH_SUCCESS);
   }
   // Returns the number of FailedScheduling events of the pod.
   size_t Failures(const std::string& pod) {

@@ -237,9 +237,9 @@ void Stage::Actor::FillIn() {
              }};
   permit = {sizeof(berth_permit), 0,
             [](void* self, const berth_cycle* cycle, const berth_target* target,
-               int64_t* timeout_ns, berth_status* status) noexcept -> berth_code {
+               berth_permit_out* out, berth_status* status) noexcept -> berth_code {
               const auto& f = Of(self).permit;
-              return f ? f(*cycle, *target, timeout_ns, status) : BERTH_SUCCESS;
+              return f ? f(*cycle, *target, &out->timeout_ns, status) : BERTH_SUCCESS;
             }};
   pre_bind = {sizeof(berth_pre_bind), puppet.is_parallel ? uint32_t{BERTH_PRE_BIND_PARALLEL} : 0U,
               nullptr,

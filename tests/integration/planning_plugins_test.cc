@@ -119,10 +119,12 @@ TEST_F(PreemptorTest, Misuse) {
     const char* line;
     uint64_t faults;
   } kTable[] = {
-      {"once-ended", "refused code=36", 0}, {"no-row", "refused code=34", 0},
-      {"no-mode", "refused code=35", 0},    {"selected", "refused code=35", 0},
-      {"index", "refused code=35", 0},      {"no-pod", "refused code=34", 0},
-      {"open", "refused code=0", 1},        {"copied-cycle", "refused code=36", 0},
+      {"once-ended", "refused code=36", 0},   {"no-row", "refused code=34", 0},
+      {"no-mode", "refused code=35", 0},      {"selected", "refused code=35", 0},
+      {"many", "refused code=35", 0},         {"flag", "refused code=35", 0},
+      {"small", "refused code=35", 0},        {"index", "refused code=35", 0},
+      {"no-pod", "refused code=34", 0},       {"open", "refused code=0", 1},
+      {"copied-cycle", "refused code=36", 0},
   };
   AddFullNodes(1);
   for (const auto& row : kTable) {

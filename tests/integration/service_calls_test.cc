@@ -290,10 +290,13 @@ TEST_F(ServiceCallsTest, RejectsAWaitingPod) {
     std::vector<std::string> names;
     EXPECT_EQ(waiting.each(host(), Note, &names), BERTH_SUCCESS);
     EXPECT_THAT(names, ElementsAre("waiting"));
-    EXPECT_EQ(waiting.reject(host(), AsStr("uid-nobody"), AsStr("")), BERTH_NOT_FOUND);
+    berth_rejection rejection{sizeof rejection, 0, AsStr("uid-nobody"), AsStr("")};
+    EXPECT_EQ(waiting.reject(host(), &rejection), BERTH_NOT_FOUND);
     EXPECT_EQ(waiting.allow(host(), AsStr("uid-nobody")), BERTH_NOT_FOUND);
-    EXPECT_EQ(waiting.reject(host(), AsStr("uid-waiting"), AsStr("the door is shut")),
-              BERTH_SUCCESS);
+    rejection = {sizeof rejection, 1, AsStr("uid-waiting"), AsStr("the door is shut")};
+    EXPECT_EQ(waiting.reject(host(), &rejection), BERTH_BAD_ARGUMENT) << "an unknown flag";
+    rejection.flags = 0;
+    EXPECT_EQ(waiting.reject(host(), &rejection), BERTH_SUCCESS);
   });
   EXPECT_EQ(harness_.PlaceOf("waiting"), QueuePlace::kUnschedulable);
   EXPECT_THAT(harness_.cluster().PodScheduledMessage("default", "waiting"),
@@ -399,25 +402,58 @@ TEST_F(ProbeServicesTest, SlotsExistFromPreFilterToBind) {
 TEST_F(ProbeServicesTest, ColumnsCanBeBoundInPreFilterOnly) {
   TestProfile profile;
   profile.Use("test.A", {Point::kPreFilter, Point::kFilter},
-              R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"}})");
+              R"({"preFilter":{"bindColumn":"label:zone"},"filter":{"bindColumn":"req.cpu"},
+                  "bindType":3})");
   ASSERT_TRUE(harness_.Start(profile).ok());
   EXPECT_EQ(Harness::Outcome(harness_.Schedule({.name = "p"})), "Success");
-  EXPECT_THAT(harness_.lines(), ElementsAre("test.A: bind code=0", "test.A: bind index=1",
-                                            "test.A: bind code=36", "test.A: bind index=-1"));
+  EXPECT_THAT(harness_.lines(),
+              ElementsAre("test.A: bind code=0", "test.A: bind index=1", "test.A: bind data=1",
+                          "test.A: bind code=36", "test.A: bind index=-1"));
 }
 
-TEST_F(ProbeServicesTest, UnknownAndMisspelledColumns) {
-  const std::pair<const char*, std::vector<std::string>> kTable[] = {
-      {"alloc:example.com/score", {"test.A: bind code=0", "test.A: bind index=0"}},
-      {"no.such", {"test.A: bind code=34", "test.A: bind index=-1"}},
+TEST_F(ProbeServicesTest, BoundColumnsMustExistInTheirType) {
+  const std::vector<std::string> kRefused = {"test.A: bind code=35", "test.A: bind index=-1"};
+  const std::vector<std::string> kUnknown = {"test.A: bind code=34", "test.A: bind index=-1"};
+  const std::vector<std::string> kAbsent = {"test.A: bind code=0", "test.A: bind index=1",
+                                            "test.A: bind data=0"};
+  const auto bound = [](int index) -> std::vector<std::string> {
+    return {"test.A: bind code=0", "test.A: bind index=" + std::to_string(index),
+            "test.A: bind data=1"};
   };
-  for (const auto& [name, lines] : kTable) {
+  const struct {
+    const char* name;
+    const char* column;
+    const char* more;  // Arguments of the plugin.
+    std::vector<std::string> lines;
+  } kTable[] = {
+      {"a column of the plugin", "alloc:example.com/score", "", bound(0)},
+      {"a new column", "alloc.cpu", "", bound(1)},
+      {"an optional column that exists", "alloc.cpu", R"(,"bindFlags":1)", bound(1)},
+      {"an unknown column", "no.such", "", kUnknown},
+      {"an optional unknown column", "no.such", R"(,"bindFlags":1)", kAbsent},
+      {"a kind that is not declared", "object:v1/Secret", R"(,"bindType":6)", kUnknown},
+      {"an optional column of such a kind", "object:v1/Secret", R"(,"bindType":6,"bindFlags":1)",
+       kAbsent},
+      {"another type", "alloc.cpu", R"(,"bindType":2)", kRefused},
+      {"another type of an optional column", "alloc.cpu", R"(,"bindType":2,"bindFlags":1)",
+       kRefused},
+      {"no type", "alloc.cpu", R"(,"bindType":0)", kRefused},
+      {"a type that does not exist", "alloc.cpu", R"(,"bindType":8)", kRefused},
+      {"an unknown flag", "alloc.cpu", R"(,"bindFlags":2)", kRefused},
+      {"an unknown flag of an unknown column", "no.such", R"(,"bindFlags":3)", kRefused},
+      {"a struct that is too small", "alloc.cpu", R"(,"bindSize":23)", kRefused},
+      {"a struct of a later version", "alloc.cpu", R"(,"bindSize":32)", bound(1)},
+  };
+  int pod = 0;
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.name);
     harness_.lines().clear();
-    const std::string args = R"({"preFilter":{"bindColumn":")" + std::string(name) + "\"}}";
+    const std::string args =
+        R"({"preFilter":{"bindColumn":")" + std::string(row.column) + "\"}" + row.more + "}";
     ASSERT_TRUE(
         harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, args.c_str())).ok());
-    harness_.Schedule({.name = std::string("p-") + name[0]});
-    EXPECT_EQ(harness_.lines(), lines);
+    harness_.Schedule({.name = "p" + std::to_string(pod++)});
+    EXPECT_EQ(harness_.lines(), row.lines);
   }
 }
 

@@ -262,6 +262,11 @@ TEST_F(GuestApiTest, AnInvalidPatchIsNotSent) {
   EXPECT_THAT(harness_.lines(), Contains(R"(test.Guest: patch bad_argument={"metadata":"x"})"));
 }
 
+TEST_F(GuestApiTest, APatchWithAnUnknownFlagIsNotSent) {
+  EXPECT_THAT(Answers({{"patch", "{}"}, {"patchFlags", 1}}), IsEmpty());
+  EXPECT_THAT(harness_.lines(), Contains("test.Guest: patch bad_argument={}"));
+}
+
 TEST_F(GuestTest, OpenRequestsAreCancelledWhenTheLoopIsDestroyed) {
   harness_.AddPod({.name = "p"});
   harness_.cluster().Deliver();

@@ -32,6 +32,7 @@ class NewPluginTest(installed.InstalledTest):
         for file in sorted(os.listdir(folder)):
             self.assertIn(os.path.join("rack_power", file), output)
         self.assertIn(f"-DCMAKE_PREFIX_PATH={self.prefix}", output)
+        self.assertNotIn("Cargo.toml", output)
         self.build(folder, "-DCMAKE_CXX_FLAGS=-Werror")
         self.expect_points(os.path.join(folder, "build", "librack_power.so"), "acme.RackPower",
                            ("Filter", "Score"))
@@ -98,8 +99,14 @@ class NewPluginTest(installed.InstalledTest):
 
     def test_rust_by_cargo(self):
         self.assertTrue(shutil.which("cargo"), "cargo not found: see .ci/packages.txt")
-        self.new("acme.Frugal", "--language", "rust")
+        output = self.new("acme.Frugal", "--language", "rust")
         folder = os.path.join(self.folder, "frugal")
+        # The next steps state the path that Cargo.toml has.
+        crate = os.path.join(self.prefix, "share", "berth", "rust")
+        self.assertIn(f"by its absolute path, {crate}.\n", output)
+        self.assertIn("change the path of berth under [dependencies]", output)
+        with open(os.path.join(folder, "Cargo.toml"), encoding="utf-8") as file:
+            self.assertIn(f"berth = {{ path = '''{crate}''' }}", file.read())
         self.run_in(folder, "cargo", "build", "--release", "--offline", "--quiet")
         self.run_in(folder, "cargo", "test", "--offline", "--quiet")
         self.keeps_contract(os.path.join(folder, "target", "release", "libfrugal.so"))

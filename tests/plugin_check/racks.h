@@ -18,10 +18,10 @@ static int64_t* CountOf(State* state, const berth_block* block, uint32_t i) {
 }
 
 static void CountPods(const Instance* plugin, const berth_cycle* cycle, const berth_nodes* all) {
-  static const char kLabel[] = "label:test.example/rack";
+  static const berth_column_request kRack = {sizeof kRack, 0, "label:test.example/rack",
+                                             BERTH_TYPE_ID, 0};
   State* state = cycle->slots[0];
-  plugin->columns->bind(plugin->host, cycle, (berth_str){kLabel, sizeof kLabel - 1},
-                        &state->column);
+  plugin->columns->bind(plugin->host, cycle, &kRack, &state->column);
   for (uint32_t b = 0; b < all->n_blocks; ++b) {
     const berth_block* block = all->block(all, b);
     for (uint32_t i = 0; i < block->count; ++i) {

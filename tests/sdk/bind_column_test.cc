@@ -97,7 +97,7 @@ class BindColumnTest : public ::testing::Test {
           ->reserve(self, cycle, &target_, status);
     }
     const auto* permit = plugin_.Point<berth_permit>(BERTH_POINT_PERMIT);
-    return permit->permit(self, cycle, &target_, &timeout_ns_, status);
+    return permit->permit(self, cycle, &target_, &permit_, status);
   }
 
   testing::SmallHost host_;
@@ -114,7 +114,7 @@ class BindColumnTest : public ::testing::Test {
   berth_post_filter_out nominated_ = {};
   berth_scores scores_ = {};
   berth_target target_ = {};
-  int64_t timeout_ns_ = 0;
+  berth_permit_out permit_{sizeof(berth_permit_out), 0, 0};
 };
 
 // The call fails even if the method catches the exception.

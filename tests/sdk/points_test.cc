@@ -413,11 +413,11 @@ TEST_F(Points, ReserveUnreserveAndPermit) {
   reserve->unreserve(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "Unreserve a");
   g_behavior.answer = Status::Wait("quorum");
-  int64_t timeout_ns = 0;
+  berth_permit_out out = {sizeof(out), 0, 0};
   const auto* permit = plugin_.Point<berth_permit>(BERTH_POINT_PERMIT);
-  EXPECT_EQ(permit->permit(plugin_.self(), &cycle_.cycle, &target, &timeout_ns, recorded_.abi()),
+  EXPECT_EQ(permit->permit(plugin_.self(), &cycle_.cycle, &target, &out, recorded_.abi()),
             BERTH_WAIT);
-  EXPECT_EQ(timeout_ns, 5'000'000'000);
+  EXPECT_EQ(out.timeout_ns, 5'000'000'000);
   EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"quorum"}));
 }
 

@@ -3,6 +3,7 @@
 #define BERTH_TESTS_SDK_SMALL_HOST_H_
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -140,17 +141,32 @@ inline berth_id Find(const berth_host* host, berth_str text) noexcept {
 inline berth_str Text(const berth_host* host, berth_id id) noexcept {
   return Str(std::string_view(Of(host).texts[id - 1]));
 }
-inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*/, berth_str name,
-                             uint32_t* index) noexcept {
-  if (Str(name).find("unknown") != std::string_view::npos) return BERTH_NOT_FOUND;
+// Returns BERTH_TYPE_*; 0 if the host has no such column.
+inline uint32_t ColumnType(std::string_view name) {
+  if (name.find("unknown") != std::string_view::npos) return 0;
+  if (name.starts_with("label:")) return BERTH_TYPE_ID;
+  if (name.starts_with("annotation:")) return BERTH_TYPE_STR;
+  if (name.starts_with("object:")) return BERTH_TYPE_OBJECT;
+  if (name == "taints") return BERTH_TYPE_ARRAY;
+  if (name == "taints.hard") return BERTH_TYPE_U32;
+  return name == "unschedulable" ? BERTH_TYPE_U8 : BERTH_TYPE_I64;
+}
+inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*/,
+                             const berth_column_request* request, uint32_t* index) noexcept {
+  if (request->struct_size != sizeof(*request) || request->flags != 0) return BERTH_BUG;
+  const uint32_t type = ColumnType(request->name);
+  if (type == 0) return BERTH_NOT_FOUND;
+  if (type != request->type) return BERTH_BAD_ARGUMENT;
   auto& bound = Of(host).bound_columns;
-  const auto found = std::find(bound.begin(), bound.end(), Str(name));
+  const auto found = std::find(bound.begin(), bound.end(), request->name);
   *index = Of(host).own_columns + static_cast<uint32_t>(found - bound.begin());
-  if (found == bound.end()) bound.emplace_back(Str(name));
+  if (found == bound.end()) bound.emplace_back(request->name);
   return BERTH_SUCCESS;
 }
-inline void Complete(berth_done done, berth_code code, berth_str reason) noexcept {
-  reinterpret_cast<RecordedCompletion*>(done.id)->answers.emplace_back(code, Str(reason));
+inline void Complete(berth_done done, const berth_outcome* outcome) noexcept {
+  assert(outcome->struct_size == sizeof(*outcome));
+  reinterpret_cast<RecordedCompletion*>(done.id)->answers.emplace_back(outcome->code,
+                                                                       Str(outcome->reason));
 }
 inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
                           berth_done done) noexcept {
@@ -166,9 +182,10 @@ inline berth_code Send(SmallHost& host, std::string request, berth_api_answer an
   host.answer_to = to;
   return BERTH_SUCCESS;
 }
-inline berth_code Patch(const berth_host* host, const berth_pod* /*pod*/, berth_str patch,
+inline berth_code Patch(const berth_host* host, const berth_status_patch* patch,
                         berth_api_answer answer, void* to) noexcept {
-  return Send(Of(host), "patch " + std::string(Str(patch)), answer, to);
+  if (patch->struct_size != sizeof(*patch) || patch->flags != 0) return BERTH_BAD_ARGUMENT;
+  return Send(Of(host), "patch " + std::string(Str(patch->patch)), answer, to);
 }
 inline berth_code Evict(const berth_host* host, const berth_eviction* eviction,
                         berth_api_answer answer, void* to) noexcept {

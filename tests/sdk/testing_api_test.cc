@@ -50,6 +50,16 @@ berth_code EvictPod(const berth_pod& pod, const char* name, berth_api_answer ans
   return found.api->evict(found.host, &eviction, answer, Name(name));
 }
 
+berth_code PatchStatus(const berth_pod& pod, const char* patch) {
+  const berth_status_patch given{sizeof given, 0, &pod, ToAbi(patch)};
+  return found.api->patch_status(found.host, &given, NoteAnswer, Name("p"));
+}
+
+void Complete(berth_done done, berth_code code) {
+  const berth_outcome outcome{sizeof outcome, code, {}};
+  found.completion->complete(done, &outcome);
+}
+
 // What the plugin does in Reserve, and in Bind.
 void (*with_api)(const berth_cycle& cycle) = nullptr;
 berth_code (*bind_with_api)(const berth_binding& binding, berth_done done) = nullptr;
@@ -122,9 +132,7 @@ TEST(Api, RefusesBadArguments) {
     EXPECT_EQ(SendRequest("GET", "/x", nullptr), BERTH_BAD_ARGUMENT);
     EXPECT_EQ(EvictPod(*cycle.pod, "none", nullptr), BERTH_BAD_ARGUMENT);
     for (const char* patch : {"", "[]", "{", "{\"metadata\": 1}"}) {
-      EXPECT_EQ(found.api->patch_status(found.host, cycle.pod, ToAbi(patch), NoteAnswer, Name("p")),
-                BERTH_BAD_ARGUMENT)
-          << patch;
+      EXPECT_EQ(PatchStatus(*cycle.pod, patch), BERTH_BAD_ARGUMENT) << patch;
     }
   };
   const auto findings = FindingsWithApi(
@@ -178,8 +186,8 @@ TEST(Api, AnEvictedPodThatWaitsReturnsToTheQueue) {
   };
   const auto evict_and_reject = [](const berth_cycle& cycle) {
     EXPECT_EQ(EvictPod(*cycle.pod, "e"), BERTH_SUCCESS);
-    EXPECT_EQ(found.waiting->reject(found.host, cycle.pod->meta->uid, ToAbi("late")),
-              BERTH_SUCCESS);
+    const berth_rejection late{sizeof late, 0, cycle.pod->meta->uid, ToAbi("late")};
+    EXPECT_EQ(found.waiting->reject(found.host, &late), BERTH_SUCCESS);
   };
   const auto wait = [](PluginUnderTest& plugin) { plugin.AddWaiting(MakePod("p")); };
   EXPECT_THAT(FindingsWithApi(evict, wait,
@@ -244,7 +252,7 @@ TEST(Api, AnEndingInstanceTakesNoNewCallbacks) {
       uint64_t timer = 0;
       codes.push_back(SendRequest("GET", "/x"));
       codes.push_back(EvictPod(*pod, "e"));
-      codes.push_back(found.api->patch_status(found.host, pod, ToAbi("{}"), NoteAnswer, Name("p")));
+      codes.push_back(PatchStatus(*pod, "{}"));
       const berth_tagged about{BERTH_KIND_POD, 0, pod};
       const berth_api_event event{sizeof event,    0,          &about,     nullptr,
                                   ToAbi("Normal"), ToAbi("R"), ToAbi("A"), ToAbi("N")};
@@ -317,7 +325,7 @@ TEST(Api, BindTakesOnlyAnOpenPromiseOfBind) {
               ElementsAre(refused(1)))
       << "a promise of PreBind";
   const auto complete_first = [](const berth_binding& binding, berth_done done) -> berth_code {
-    found.completion->complete(done, BERTH_SUCCESS, {});
+    Complete(done, BERTH_SUCCESS);
     return found.api->bind(found.host, &binding, done);
   };
   EXPECT_THAT(FindingsOf(BindingParts(complete_first),
@@ -343,7 +351,7 @@ TEST(Api, BindTakesOnlyAnOpenPromiseOfBind) {
                          [](PluginUnderTest& plugin) {
                            Placement placement = plugin.Place(MakePod("p"));
                            EXPECT_TRUE(placement.Bind("a").ok());
-                           found.completion->complete(last, BERTH_ERROR, {});
+                           Complete(last, BERTH_ERROR);
                            EXPECT_FALSE(placement.completion().completed) << "it has no effect";
                            const PodHandle pod(MakePod("p"), plugin.ids());
                            berth_binding binding{};

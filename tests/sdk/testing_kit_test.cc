@@ -283,7 +283,8 @@ TEST(Threads, ReportsColumnBindingInFilter) {
   Parts parts = WithFilter([](void*, const berth_cycle* cycle, const berth_block* block,
                               berth_filter_out* out, berth_status*) noexcept -> berth_code {
     uint32_t index = 0;
-    columns->bind(SampleLibrary::host(), cycle, ToAbi("alloc.pods"), &index);
+    const berth_column_request pods = {sizeof pods, 0, "alloc.pods", BERTH_TYPE_I64, 0};
+    columns->bind(SampleLibrary::host(), cycle, &pods, &index);
     EachSelected(block, [&](uint32_t i) { Reject(out, i, false); });
     return BERTH_SUCCESS;
   });

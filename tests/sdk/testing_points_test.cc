@@ -1,4 +1,5 @@
 // Tests the test kit: the extension points that are not called per block of nodes.
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -206,9 +207,9 @@ TEST(PreEnqueue, ReturnsAStatus) {
 TEST(Permit, ReturnsWaitWithATimeout) {
   Parts parts;
   parts.permit = {sizeof(berth_permit), 0,
-                  [](void*, const berth_cycle* cycle, const berth_target*, int64_t* timeout_ns,
+                  [](void*, const berth_cycle* cycle, const berth_target*, berth_permit_out* out,
                      berth_status*) noexcept -> berth_code {
-                    *timeout_ns = cycle->pod->priority;
+                    out->timeout_ns = cycle->pod->priority;
                     return BERTH_WAIT;
                   }};
   const SampleLibrary library(parts);
@@ -234,15 +235,36 @@ TEST(Bind, CompletesLaterAndOnlyOnce) {
     Placement placement = plugin.Place(MakePod("p"));
     EXPECT_EQ(placement.Bind("a").code, BERTH_PENDING);
     EXPECT_FALSE(placement.completion().completed);
-    found.completion->complete(pending, BERTH_SUCCESS, ToAbi(""));
+    const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, ToAbi("")};
+    found.completion->complete(pending, &outcome);
     EXPECT_TRUE(placement.completion().completed);
-    found.completion->complete(pending, BERTH_SUCCESS, ToAbi(""));
-    found.completion->complete({pending.host, pending.id + 1}, BERTH_SUCCESS, ToAbi(""));
-    found.completion->complete({pending.host, 0}, BERTH_SUCCESS, ToAbi(""));
+    found.completion->complete(pending, &outcome);
+    found.completion->complete({pending.host, pending.id + 1}, &outcome);
+    found.completion->complete({pending.host, 0}, &outcome);
   });
   EXPECT_THAT(findings, Contains(HasSubstr("completes a call twice")));
   EXPECT_THAT(findings, Contains(HasSubstr("completes promise 2, which it never got")));
   EXPECT_THAT(findings, Contains(HasSubstr("completes promise 0, which it never got")));
+}
+
+TEST(Bind, ReportsAnOutcomeThatIsTooSmall) {
+  Parts parts;
+  parts.create = &FindServices;
+  parts.bind = {
+      sizeof(berth_bind), 0,
+      [](void*, const berth_binding*, berth_done done, berth_status*) noexcept -> berth_code {
+        const berth_outcome outcome{offsetof(berth_outcome, reason), BERTH_SUCCESS, ToAbi("")};
+        found.completion->complete(done, &outcome);
+        return BERTH_PENDING;
+      }};
+  EXPECT_THAT(FindingsOf(parts,
+                         [](PluginUnderTest& plugin) {
+                           Placement placement = plugin.Place(MakePod("p"));
+                           placement.Bind("a");
+                           EXPECT_EQ(placement.completion().answer.code, BERTH_BUG);
+                         }),
+              Contains(HasSubstr("calls completion.complete with a struct_size of 8; expected at "
+                                 "least 24 [kShape]")));
 }
 
 TEST(Bind, OnAPoolThreadMayCallOnlyAnyServices) {

@@ -1,14 +1,10 @@
-// Tests the fake host's services about nodes, what-if questions, nominations and waiting pods, and
-// its calls of whole Filters.
-#include <algorithm>
-#include <atomic>
+// Tests the fake host's services about nodes, what-if questions, nominations and waiting pods.
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -23,7 +19,6 @@ namespace berth::testing {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -165,10 +160,13 @@ TEST_F(SchedulingServicesTest, NominatedPodsCountInAWhatIf) {
   EXPECT_THAT(findings_, IsEmpty());
 }
 
-TEST_F(SchedulingServicesTest, ReportsTheMisuseOfWhatIf) {
-  const auto expect = [this](const char* finding,
-                             const std::function<void(const berth_whatif&, const berth_host*,
-                                                      const berth_cycle*, uint64_t)>& misuse) {
+using Misuse = std::function<void(const berth_whatif&, const berth_host*, const berth_cycle*,
+                                  uint64_t question)>;
+
+class WhatIfMisuseTest : public SchedulingServicesTest {
+ protected:
+  // Expects that a misuse of a question about two rows causes this finding alone.
+  void Expect(const char* finding, const Misuse& misuse) {
     SCOPED_TRACE(finding);
     findings_.clear();
     InPostFilter([&](const Host& host, berth::Cycle& cycle, const berth::Nodes&) {
@@ -182,45 +180,64 @@ TEST_F(SchedulingServicesTest, ReportsTheMisuseOfWhatIf) {
       services.whatif->end(services.host, question);
     });
     EXPECT_THAT(findings_, ElementsAre(HasSubstr(finding)));
-  };
+  }
+};
+
+TEST_F(WhatIfMisuseTest, IsReported) {
   uint8_t codes[2];
+  const berth_whatif_run all{sizeof all, 0, nullptr, 0, codes};
   const uint32_t far[] = {0, 2};
-  const uint32_t back[] = {1, 0};
-  expect("which is not open", [&](const auto& service, auto* host, auto*, uint64_t question) {
+  Expect("which is not open", [&](const auto& service, auto* host, auto*, uint64_t question) {
     service.end(host, question);
-    EXPECT_EQ(service.run_filters(host, question, nullptr, 0, codes, nullptr), BERTH_CONFLICT);
+    EXPECT_EQ(service.run_filters(host, question, &all, nullptr), BERTH_CONFLICT);
   });
-  expect("of mode 7", [&](const auto& service, auto* host, auto* cycle, uint64_t) {
+  Expect("of mode 7", [&](const auto& service, auto* host, auto* cycle, uint64_t) {
     uint64_t other = 0;
     EXPECT_EQ(service.begin(host, cycle, far, 1, 7, &other), BERTH_BAD_ARGUMENT);
   });
-  expect("together that repeat", [&](const auto& service, auto* host, auto* cycle, uint64_t) {
+  Expect("together that repeat", [&](const auto& service, auto* host, auto* cycle, uint64_t) {
     uint64_t other = 0;
     const uint32_t twice[] = {1, 1};
     EXPECT_EQ(service.begin(host, cycle, twice, 2, BERTH_WHATIF_TOGETHER, &other),
               BERTH_BAD_ARGUMENT);
   });
-  for (const uint32_t* selected : {far, back}) {
-    expect("do not ascend or do not exist",
-           [&](const auto& service, auto* host, auto*, uint64_t question) {
-             EXPECT_EQ(service.run_filters(host, question, selected, 2, codes, nullptr),
-                       BERTH_BAD_ARGUMENT);
-           });
-  }
-  expect("whatif.add_pod for row 2 of a question about 2",
+  Expect("whatif.add_pod for row 2 of a question about 2",
          [&](const auto& service, auto* host, auto* cycle, uint64_t question) {
            EXPECT_EQ(service.add_pod(host, question, 2, cycle->pod, nullptr), BERTH_BAD_ARGUMENT);
          });
-  expect("adds a pod that the host did not pass",
+  Expect("adds a pod that the host did not pass",
          [&](const auto& service, auto* host, auto* cycle, uint64_t question) {
            const berth_pod copy = *cycle->pod;
            EXPECT_EQ(service.add_pod(host, question, 0, &copy, nullptr), BERTH_BAD_ARGUMENT);
          });
-  expect("leaves 1 what-if questions open",
+  Expect("leaves 1 what-if questions open",
          [&](const auto& service, auto* host, auto* cycle, uint64_t) {
            uint64_t other = 0;
            EXPECT_EQ(service.begin(host, cycle, far, 1, BERTH_WHATIF_APART, &other), BERTH_SUCCESS);
          });
+}
+
+TEST_F(WhatIfMisuseTest, OfRunFiltersIsReported) {
+  uint8_t codes[2];
+  const uint32_t far[] = {0, 2};
+  const uint32_t back[] = {1, 0};
+  const uint32_t size = sizeof(berth_whatif_run);
+  const struct {
+    const char* finding;
+    berth_whatif_run run;
+  } kTable[] = {
+      {"do not ascend or do not exist", {size, 0, far, 2, codes}},
+      {"do not ascend or do not exist", {size, 0, back, 2, codes}},
+      {"do not ascend or do not exist", {size, 0, far, uint64_t{1} << 40, codes}},
+      {"calls whatif.run_filters with the unknown flags 2", {size, 2, nullptr, 0, codes}},
+      {"calls whatif.run_filters with a struct_size of 31; expected at least 32",
+       {size - 1, 0, nullptr, 0, codes}},
+  };
+  for (const auto& row : kTable) {
+    Expect(row.finding, [&](const auto& service, auto* host, auto*, uint64_t question) {
+      EXPECT_EQ(service.run_filters(host, question, &row.run, nullptr), BERTH_BAD_ARGUMENT);
+    });
+  }
 }
 
 TEST_F(SchedulingServicesTest, WhatIfIsForPostFilterOnly) {
@@ -334,6 +351,19 @@ TEST_F(SchedulingServicesTest, WaitingAndQueuedPods) {
   EXPECT_THAT(findings_, IsEmpty());
 }
 
+TEST_F(SchedulingServicesTest, ReportsARejectionWithUnknownFlags) {
+  acts.permit = [](const Host& host, const berth::Target&) {
+    const auto& services = host.services();
+    const berth_rejection rejection{sizeof rejection, 1, ToAbi("uid-a"), ToAbi("no")};
+    EXPECT_EQ(services.waiting->reject(services.host, &rejection), BERTH_BAD_ARGUMENT);
+  };
+  PluginUnderTest plugin(kEntryOf<Planner>, ThreeNodes());
+  plugin.AddWaiting(MakePod("a"));
+  plugin.Permit(MakePod("p"), "a");
+  EXPECT_EQ(plugin.scheduling().waiting().size(), 1U);
+  EXPECT_THAT(findings_, ElementsAre(HasSubstr("calls waiting.reject with the unknown flags 1")));
+}
+
 // --- changes of several nodes together -----------------------------------------------------------
 
 // The state counts the nodes that changed, which no change of a single node reveals.
@@ -369,119 +399,6 @@ TEST(WhatIfTogether, ReportsStateThatKeepsOneNodeOnly) {
               ElementsAre(AllOf(HasSubstr("node \"a\": after changes of the pods on several nodes "
                                           "together it returns Unschedulable"),
                                 HasSubstr("kWhatIf"))));
-}
-
-// --- whole Filters -------------------------------------------------------------------------------
-
-struct WholeActs {
-  bool forgets = false;
-  bool writes_others = false;
-  bool depends_on_calls = false;
-  bool fails = false;
-  bool has_reason = true;
-};
-WholeActs whole;
-
-// Accepts the nodes with the fewest pods.
-class Fewest : public berth::Plugin {
- public:
-  static constexpr std::string_view kName = "test.Fewest";
-  static constexpr std::string_view kVersion = "1.0.0";
-  static constexpr std::string_view kAbout = "Accepts the nodes with the fewest pods.";
-  using Columns = berth::Columns<PodsCount>;
-  using Node = NodeRow<Columns>;
-
-  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
-                          berth::PreFilterOut& out) {
-    if (Pod(cycle.pod()).name() == "not-b") {
-      const std::string_view names[] = {"a", "c"};
-      out.OnlyNodes(names);
-    }
-    return berth::Status::Success();
-  }
-  berth::Status Filter(const berth::Cycle& /*cycle*/, const berth::Nodes& survivors,
-                       FilterWholeOut& out) const {
-    if (whole.fails) return berth::Status::Error("boom");
-    int64_t fewest = INT64_MAX;
-    survivors.ForEach<Columns>(
-        [&](const Node& node) { fewest = std::min(fewest, node[PodsCount{}]); });
-    if (whole.depends_on_calls && ++calls_ % 2 == 0) fewest = -1;
-    const int reason = whole.has_reason ? out.AddReason("not the fewest pods") : -1;
-    bool forgets = whole.forgets;
-    survivors.ForEach<Columns>([&](const Node& node) {
-      if (std::exchange(forgets, false)) return;
-      out.Set(node.row(), berth::UnschedulableIf(node[PodsCount{}] > fewest, reason));
-    });
-    if (whole.writes_others) out.Set(1, kPass);
-    return berth::Status::Success();
-  }
-
- private:
-  static inline std::atomic<int> calls_ = 0;
-};
-
-class WholeFilterTest : public ::testing::Test {
- protected:
-  WholeFilterTest() { whole = {}; }
-
-  FilterResult Filter(const std::string& pod = "p") {
-    findings_.clear();
-    PluginUnderTest plugin(
-        kEntryOf<Fewest>,
-        {.nodes = {MakeNode("a").Pod(MakePod("a1")), MakeNode("b"),
-                   MakeNode("c").Pod(MakePod("c1")).Pod(MakePod("c2"))},
-         .on_failure = [this](const std::string& text) { findings_.push_back(text); }});
-    return plugin.Filter(MakePod(pod));
-  }
-
-  std::vector<std::string> findings_;
-};
-
-TEST_F(WholeFilterTest, ReceivesAllNodes) {
-  const FilterResult result = Filter();
-  EXPECT_THAT(result.Fitting(), ElementsAre("b"));
-  EXPECT_EQ(result.On("c"), Unschedulable("not the fewest pods"));
-  EXPECT_THAT(findings_, IsEmpty());
-}
-
-TEST_F(WholeFilterTest, ReceivesOnlyNodesThatPreFilterAllows) {
-  const FilterResult result = Filter("not-b");
-  EXPECT_THAT(result.Fitting(), ElementsAre("a"));
-  EXPECT_EQ(result.On("b"), Unresolvable(kLeftOutByPreFilter));
-  EXPECT_THAT(findings_, IsEmpty());
-}
-
-TEST_F(WholeFilterTest, Violations) {
-  whole.fails = true;
-  EXPECT_EQ(Filter().filter, Error("boom"));
-  whole = {.forgets = true};
-  Filter();
-  EXPECT_THAT(findings_, Contains(AllOf(HasSubstr("leaves the code"), HasSubstr("kOutputs"))));
-  whole = {.writes_others = true};
-  Filter("not-b");
-  EXPECT_THAT(findings_,
-              Contains(AllOf(HasSubstr("writes row 1, which is not one of the survivors"),
-                             HasSubstr("kOutputs"))));
-  whole = {.depends_on_calls = true};
-  Filter();
-  EXPECT_THAT(findings_, Contains(AllOf(HasSubstr("called again"), HasSubstr("kRepeat"))));
-  whole = {.has_reason = false};
-  Filter();
-  EXPECT_THAT(findings_, Contains(AllOf(HasSubstr("has no reason"), HasSubstr("kCodes"))));
-}
-
-TEST_F(WholeFilterTest, NeedsItsFunctionAndNoDependence) {
-  Parts parts = CorrectFilter();
-  parts.filter.flags = BERTH_FILTER_WHOLE;
-  parts.filter.filter_whole = [](void*, const berth_cycle*, const berth_nodes*,
-                                 berth_filter_whole_out*,
-                                 berth_status*) noexcept -> berth_code { return BERTH_SUCCESS; };
-  const auto shape = [&] { return Findings(parts, {}, [](PluginUnderTest&) {}); };
-  EXPECT_THAT(shape(), ElementsAre(HasSubstr("BERTH_FILTER_WHOLE and a dependence")));
-  parts.filter.dependence = nullptr;
-  EXPECT_THAT(shape(), IsEmpty());
-  parts.filter.filter_whole = nullptr;
-  EXPECT_THAT(shape(), ElementsAre(HasSubstr("berth.filter/1 has no function")));
 }
 
 // --- normalisation -------------------------------------------------------------------------------

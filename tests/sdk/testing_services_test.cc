@@ -272,7 +272,8 @@ TEST(Services, TheApiServerAnswersFromATable) {
     EXPECT_EQ(request("GET", "/busy"), BERTH_SUCCESS);
     EXPECT_EQ(request("HEAD", "/x"), BERTH_BAD_ARGUMENT);
     EXPECT_EQ(request("GET", "x"), BERTH_BAD_ARGUMENT);
-    found.api->patch_status(found.host, cycle.pod, ToAbi("{}"), Answered::Note, nullptr);
+    const berth_status_patch patch{sizeof patch, 0, cycle.pod, ToAbi("{}")};
+    found.api->patch_status(found.host, &patch, Answered::Note, nullptr);
     const berth_eviction eviction{sizeof eviction, 0, cycle.pod, ToAbi("room")};
     found.api->evict(found.host, &eviction, Answered::Note, nullptr);
     const berth_tagged pod{BERTH_KIND_POD, 0, cycle.pod};
@@ -306,6 +307,89 @@ TEST(Services, TheApiServerAnswersFromATable) {
                                   0},
                           ApiCall{"DELETE", "/api/v1/namespaces/default/pods/p", "", "", 0}));
   EXPECT_THAT(plugin.api().events(), ElementsAre(ApiEvent{"p", "a", "Normal", "R", "A", "N"}));
+}
+
+TEST(Services, BoundColumnsMustExistInTheirType) {
+  static berth_column_request request;
+  static berth_code code;
+  static bool has_data;
+  Parts parts;
+  parts.create = &FindServices;
+  parts.pre_filter = {sizeof(berth_pre_filter), 0,
+                      [](void*, const berth_cycle* cycle, const berth_nodes* all,
+                         berth_pre_filter_out*, berth_status*) noexcept -> berth_code {
+                        uint32_t index = 0;
+                        code = found.columns->bind(found.host, cycle, &request, &index);
+                        has_data = code == BERTH_SUCCESS &&
+                                   all->block(all, 0)->columns[index].data != nullptr;
+                        return BERTH_SUCCESS;
+                      },
+                      nullptr, nullptr};
+  const uint32_t size = sizeof(berth_column_request);
+  const struct {
+    const char* name;
+    berth_column_request request;
+    berth_code code;
+    bool has_data;
+    std::vector<std::string> findings;
+  } kTable[] = {
+      {"a column", {size, 0, "alloc.cpu", BERTH_TYPE_I64, 0}, BERTH_SUCCESS, true, {}},
+      {"optional", {size, 1, "alloc.cpu", BERTH_TYPE_I64, 0}, BERTH_SUCCESS, true, {}},
+      {"an id", {size, 0, "label:zone", BERTH_TYPE_ID, 0}, BERTH_SUCCESS, true, {}},
+      {"unknown", {size, 0, "no.such", BERTH_TYPE_I64, 0}, BERTH_NOT_FOUND, false, {}},
+      {"optional, unknown", {size, 1, "no.such", BERTH_TYPE_I64, 0}, BERTH_SUCCESS, false, {}},
+      {"no id", {size, 0, "label:zone", BERTH_TYPE_U32, 0}, BERTH_BAD_ARGUMENT, false, {}},
+      {"optional, no id",
+       {size, 1, "label:zone", BERTH_TYPE_U32, 0},
+       BERTH_BAD_ARGUMENT,
+       false,
+       {}},
+      {"no type", {size, 0, "alloc.cpu", 0, 0}, BERTH_BAD_ARGUMENT, false, {}},
+      {"an unknown flag",
+       {size, 3, "alloc.cpu", BERTH_TYPE_I64, 0},
+       BERTH_BAD_ARGUMENT,
+       false,
+       {"Sample: calls columns.bind with the unknown flags 2 [kShape]"}},
+      {"too small",
+       {size - 1, 0, "alloc.cpu", BERTH_TYPE_I64, 0},
+       BERTH_BAD_ARGUMENT,
+       false,
+       {"Sample: calls columns.bind with a struct_size of 23; expected at least 24 [kShape]"}},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.name);
+    request = row.request;
+    EXPECT_EQ(FindingsOf(parts, [](PluginUnderTest& plugin) { plugin.Place(MakePod("p")); }),
+              row.findings);
+    EXPECT_EQ(code, row.code);
+    EXPECT_EQ(has_data, row.has_data);
+  }
+}
+
+TEST(Services, ReportsUnknownFlagsOfRequests) {
+  const Parts parts = WithReserve([](const berth_cycle& cycle, const berth_target&) {
+    const berth_host* const host = found.host;
+    const berth_status_patch patch{sizeof patch, 1, cycle.pod, ToAbi("{}")};
+    EXPECT_EQ(found.api->patch_status(host, &patch, Answered::Note, nullptr), BERTH_BAD_ARGUMENT);
+    const berth_eviction eviction{sizeof eviction, 2, cycle.pod, ToAbi("")};
+    EXPECT_EQ(found.api->evict(host, &eviction, Answered::Note, nullptr), BERTH_BAD_ARGUMENT);
+    const berth_tagged pod{BERTH_KIND_POD, 0, cycle.pod};
+    const berth_api_event event{sizeof event,    4,          &pod,       nullptr,
+                                ToAbi("Normal"), ToAbi("R"), ToAbi("A"), ToAbi("N")};
+    EXPECT_EQ(found.api->event(host, &event), BERTH_BAD_ARGUMENT);
+    const berth_api_request request{sizeof request, 8, ToAbi("GET"), ToAbi("/x"), ToAbi(""),
+                                    ToAbi(""),      0};
+    EXPECT_EQ(found.api->request(host, &request, Answered::Note, nullptr), BERTH_BAD_ARGUMENT);
+  });
+  const auto findings = FindingsOf(parts, [](PluginUnderTest& plugin) {
+    plugin.Reserve(MakePod("p"), "a");
+    EXPECT_THAT(plugin.api().calls(), IsEmpty());
+    EXPECT_THAT(plugin.api().events(), IsEmpty());
+  });
+  EXPECT_THAT(findings, ElementsAre(HasSubstr("api.patch_status with the unknown flags 1 [kShape]"),
+                                    HasSubstr("api.evict with the unknown flags 2 [kShape]"),
+                                    HasSubstr("api.event with the unknown flags 4 [kShape]"),
+                                    HasSubstr("api.request with the unknown flags 8 [kShape]")));
 }
 
 TEST(Services, TheApiServerBindsAPod) {

@@ -27,6 +27,8 @@ using ::testing::Not;
 
 constexpr int64_t kConflict = BERTH_CONFLICT;
 constexpr const char* kKind = "v1/ConfigMap";
+constexpr berth_column_request kPodsColumn = {sizeof(berth_column_request), 0, "alloc.pods",
+                                              BERTH_TYPE_I64, 0};
 
 // One function of a service.
 struct Function {
@@ -56,7 +58,7 @@ std::vector<Function> FunctionsOfLoad() {
       {"columns.bind", kCycle, "PreFilter", kConflict,
        [](auto* cycle) -> int64_t {
          uint32_t index = 0;
-         return found.columns->bind(found.host, cycle, ToAbi("alloc.pods"), &index);
+         return found.columns->bind(found.host, cycle, &kPodsColumn, &index);
        }},
       {"metrics.define", kLoad, nullptr, kConflict,
        [](auto*) -> int64_t {
@@ -127,7 +129,8 @@ std::vector<Function> FunctionsOfCycle() {
       {"whatif.run_filters", kCycle, "PostFilter", kConflict,
        [](auto*) -> int64_t {
          uint8_t code = 0;
-         return found.whatif->run_filters(found.host, last_question, nullptr, 0, &code, nullptr);
+         const berth_whatif_run run = {sizeof run, 0, nullptr, 0, &code};
+         return found.whatif->run_filters(found.host, last_question, &run, nullptr);
        }},
       {"whatif.end", kCycle, "PostFilter", std::nullopt,
        [](auto*) -> int64_t {
@@ -157,7 +160,10 @@ std::vector<Function> FunctionsOfRequests() {
       {"waiting.allow", kLook, nullptr, kConflict,
        [](auto*) -> int64_t { return found.waiting->allow(found.host, ToAbi("u")); }},
       {"waiting.reject", kLook, nullptr, kConflict,
-       [](auto*) -> int64_t { return found.waiting->reject(found.host, ToAbi("u"), {}); }},
+       [](auto*) -> int64_t {
+         const berth_rejection rejection = {sizeof rejection, 0, ToAbi("u"), {}};
+         return found.waiting->reject(found.host, &rejection);
+       }},
   };
 }
 
@@ -353,7 +359,7 @@ TEST(Words, ServicesRefuseAnotherCycle) {
          berth_status*) noexcept -> berth_code {
         uint32_t index = 0;
         for (const berth_cycle* asked : {cycle, first, &std::as_const(other)}) {
-          codes.push_back(found.columns->bind(found.host, asked, ToAbi("alloc.pods"), &index));
+          codes.push_back(found.columns->bind(found.host, asked, &kPodsColumn, &index));
           codes.push_back(found.random->next(found.host, asked) != 0);
         }
         return BERTH_SUCCESS;

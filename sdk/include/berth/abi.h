@@ -21,7 +21,9 @@
  *   - strings, pairs of ids, quantities, columns and references (marked "frozen") never change;
  *   - extension points and services are found by an id with a revision ("berth.filter/1"). Every
  *     new one is optional, and the host has a default for it;
- *   - an enumeration or a set of flags may get members. Set `reserved` to 0.
+ *   - an enumeration or a set of flags may get members, which the side with the older header does
+ *     not know: see below. Set `reserved` to 0;
+ *   - every member, struct and enumerator that is added has the mark BERTH_SINCE.
  *
  * Values that the reader does not know. A plugin ignores a kind of change or event that it does not
  * know, treats an operator or effect that it does not know as matching nothing, and does not change
@@ -32,7 +34,8 @@
  *   an action of berth_event_interest                 ignored
  *   a flag or mode of a plugin, point, slot or        the plugin is not loaded; the error states
  *     column                                          the value
- *   a flag or mode in a call of a service             BAD_ARGUMENT
+ *   a flag or mode in a call of a service             BAD_ARGUMENT; the same applies to a struct
+ *                                                     that is smaller than its first version
  *   a code that a plugin returns                      BUG
  *   the result of `hint`; of `changed`                BERTH_HINT_QUEUE; BERTH_STALE_ALL
  *
@@ -98,9 +101,10 @@ extern "C" {
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
- * member that is newer is marked BERTH_SINCE with its minor version, and its use in C does not
- * compile. To use such a member where the host has it, define BERTH_OPTIONAL_MINOR as its version,
- * and test BERTH_HAS before each use. gcc does not report a designated initialiser. */
+ * member or an enumerator that is newer is marked BERTH_SINCE with its minor version, and its use
+ * in C does not compile. To use it where the host has it, define BERTH_OPTIONAL_MINOR as its
+ * version, and test BERTH_HAS before each use of a member, and berth_host.abi_minor before the
+ * plugin passes the enumerator to the host. gcc does not report a designated initialiser. */
 #ifndef BERTH_MIN_HOST_MINOR
 #define BERTH_MIN_HOST_MINOR 0
 #endif
@@ -110,13 +114,14 @@ extern "C" {
 #if BERTH_MIN_HOST_MINOR > BERTH_ABI_MINOR || BERTH_OPTIONAL_MINOR > BERTH_ABI_MINOR
 #error "BERTH_MIN_HOST_MINOR or BERTH_OPTIONAL_MINOR is newer than this header (BERTH_ABI_MINOR)"
 #endif
-/* Marks a member or a struct with the minor version that added it: `uint32_t m BERTH_SINCE(1);`,
- * `typedef struct berth_x {...} berth_x BERTH_SINCE(1);`. Every member and struct that is added
- * after the freeze has the mark. The mark of a struct applies to its typedef, so that other
- * declarations name the struct by its tag: `const struct berth_x* x BERTH_SINCE(1);`. In C++ the
- * mark has no effect, because the C++ layer tests BERTH_HAS itself; a method of the layer that
- * requires the version is marked BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n
- * also defines BERTH_SINCE_n. */
+/* Marks a member, a struct or an enumerator with the minor version that added it:
+ * `uint32_t m BERTH_SINCE(1);`, `typedef struct berth_x {...} berth_x BERTH_SINCE(1);`,
+ * `BERTH_X BERTH_SINCE(1) = 8`. Everything of these kinds that is added after the freeze has the
+ * mark. The mark of a struct applies to its typedef, so that other declarations name the struct by
+ * its tag: `const struct berth_x* x BERTH_SINCE(1);`. In C++ the mark has no effect, because the
+ * C++ layer tests BERTH_HAS itself; a method or a constant of the layer that requires the version
+ * is marked BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n also defines
+ * BERTH_SINCE_n. */
 #define BERTH_REQUIRES_HOST(minor) BERTH_SINCE_##minor
 #ifdef __cplusplus
 #define BERTH_SINCE(minor)
@@ -128,10 +133,11 @@ extern "C" {
 #else
 #define BERTH_SINCE_1 BERTH_NEWER("1")
 #endif
-#define BERTH_NEWER(minor)                                    \
-  BERTH_UNAVAILABLE("requires a host of minor version " minor \
-                    ": define BERTH_MIN_HOST_MINOR as " minor \
-                    ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS before its use")
+#define BERTH_NEWER(minor)                                                             \
+  BERTH_UNAVAILABLE("requires a host of minor version " minor                          \
+                    ": define BERTH_MIN_HOST_MINOR as " minor                          \
+                    ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS (of an enumerator: " \
+                    "berth_host.abi_minor) before its use")
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define BERTH_UNAVAILABLE(text) __attribute__((unavailable(text)))
 #else
@@ -675,6 +681,21 @@ typedef struct berth_column {
   uint32_t stride;
 } berth_column;
 
+/* Requests a column: an element of berth_plugin.columns, or the argument of berth_columns.bind. If
+ * the catalogue has another type than `type`, the plugin is not loaded, or `bind` returns
+ * BAD_ARGUMENT. */
+enum {
+  /* The plugin works without the column: `data` is NULL when the host has no such column. */
+  BERTH_COLUMN_OPTIONAL = 1
+};
+typedef struct berth_column_request {
+  uint32_t struct_size;
+  uint32_t flags;   /* BERTH_COLUMN_* */
+  const char* name; /* a name of the table above */
+  uint32_t type;    /* BERTH_TYPE_* */
+  uint32_t reserved;
+} berth_column_request;
+
 /* The pods on a node, including pods that are being deleted, in no particular order. Frozen. */
 typedef struct berth_pod_list {
   const berth_pod* const* data;
@@ -1166,20 +1187,26 @@ typedef struct berth_reserve {
 /* Permit: decides whether the pod is bound now, waits, or is rejected.
  * Called:    after Reserve.
  * Threading: [cycle].
- * Returns:   SUCCESS; WAIT, with a timeout in nanoseconds (15 minutes at most): the pod keeps its
- *            place until every plugin that returned WAIT allows it (service berth.waiting/1), one
- *            plugin rejects it, or the timeout expires; a rejection parks the pod; after ERROR the
- *            pod backs off.
+ * Returns:   SUCCESS; WAIT, with a timeout in `out`: the pod keeps its place until every plugin
+ *            that returned WAIT allows it (service berth.waiting/1), one plugin rejects it, or the
+ *            timeout expires; a rejection parks the pod; after ERROR the pod backs off.
  * Groups: every member of a group has its own cycle, one after the other, before any member is
  * bound. If no member gets SUCCESS from all plugins, all members are unreserved and the group is
  * parked. So return WAIT until there are enough members; at the last one return SUCCESS and allow
  * those that wait. */
+typedef struct berth_permit_out {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Of WAIT: how long the pod waits for this plugin at most; 0 before the call. A time below 0
+   * counts as 0, and a time above 15 minutes as 15 minutes. */
+  int64_t timeout_ns;
+} berth_permit_out;
 #define BERTH_POINT_PERMIT "berth.permit/1"
 typedef struct berth_permit {
   uint32_t struct_size;
   uint32_t flags;
   berth_code (*permit)(void* self, const berth_cycle* cycle, const berth_target* target,
-                       int64_t* timeout_ns, berth_status* status) BERTH_NOEXCEPT;
+                       berth_permit_out* out, berth_status* status) BERTH_NOEXCEPT;
 } berth_permit;
 
 /* What [bind] calls receive: the pod and the node's name and uid, but no rows and no snapshot.
@@ -1382,17 +1409,20 @@ typedef struct berth_refs {
   void (*release)(const berth_host* host, berth_tagged object) BERTH_NOEXCEPT;
 } berth_refs;
 
-/* Binds columns whose names depend on the pod. Returns the column's index in the blocks of this
- * plugin in this cycle. Binding a name twice returns the same index.
- * Threading: [cycle], within PreFilter and PreScore.
- * Errors:    BERTH_NOT_FOUND for a name that is not in the catalogue; BERTH_CONFLICT outside
- *            PreFilter and PreScore. */
+/* Binds columns whose names depend on the pod. */
 #define BERTH_SERVICE_COLUMNS "berth.columns/1"
 typedef struct berth_columns {
   uint32_t struct_size;
   uint32_t reserved;
-  berth_code (*bind)(const berth_host* host, const berth_cycle* cycle, berth_str name,
-                     uint32_t* index) BERTH_NOEXCEPT;
+  /* Sets *index to the column's index in the blocks of this plugin in this cycle. Binding a name
+   * twice sets the same index.
+   * Threading: [cycle], within PreFilter and PreScore.
+   * Errors:    NOT_FOUND: the catalogue has no such column, or berth_plugin_info.kinds does not
+   *            name its kind. With BERTH_COLUMN_OPTIONAL this is SUCCESS, and `data` is NULL in the
+   *            blocks. BAD_ARGUMENT: the catalogue has another type, or a flag is unknown. CONFLICT
+   *            outside PreFilter and PreScore. */
+  berth_code (*bind)(const berth_host* host, const berth_cycle* cycle,
+                     const berth_column_request* request, uint32_t* index) BERTH_NOEXCEPT;
 } berth_columns;
 
 /* Values: JSON-like trees, for arguments, objects and fields. Every value points to this service.
@@ -1587,7 +1617,7 @@ typedef struct berth_node_lookup {
  * that AddPod and RemovePod have changed on a clone. `status` is created by the plugin, or NULL.
  * Threading: [cycle], within PostFilter.
  * Errors:    CONFLICT outside PostFilter, and for a question that has ended or never began.
- *            BAD_ARGUMENT for an index, selection or mode that is not valid.
+ *            BAD_ARGUMENT for an index, selection, mode or flag that is not valid.
  * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
  *            reused and never 0. A pod that was added must exist as long as the question. */
 enum {
@@ -1597,6 +1627,18 @@ enum {
   /* All rows are one cluster, in which all changes apply. `rows` contains each row once at most. */
   BERTH_WHATIF_TOGETHER = 2
 };
+/* The arguments of `run_filters`. */
+typedef struct berth_whatif_run {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  /* [n_selected] ascending indices of the question's `rows`; NULL: all of them, and `n_selected` is
+   * ignored */
+  const uint32_t* selected;
+  uint64_t n_selected;
+  /* [count of `rows`] codes[i] is written for every selected i, and for no other: the verdict of
+   * row i, as of Filter */
+  uint8_t* codes;
+} berth_whatif_run;
 #define BERTH_SERVICE_WHATIF "berth.whatif/1"
 typedef struct berth_whatif {
   uint32_t struct_size;
@@ -1615,15 +1657,12 @@ typedef struct berth_whatif {
                         berth_status* status) BERTH_NOEXCEPT;
   /* Runs all Filters of the profile on the selected rows. A row with nominated pods of equal or
    * higher priority must also pass with these pods added to it.
-   * `selected`: n ascending indices of `rows`; NULL: all, and `n` is ignored. codes[i] is written
-   * for every selected i, and for no other: the verdict of row i, as of Filter. `codes` has an
-   * element for each of `rows`.
    * Returns SUCCESS when the verdicts are written; `status` receives the reasons of the rejections,
    * each text once. With APART, an error of one row is its verdict, ERROR, and the other rows are
    * answered. With TOGETHER, an error of one row is that of the call: ERROR, and no verdict is
    * written. */
-  berth_code (*run_filters)(const berth_host* host, uint64_t question, const uint32_t* selected,
-                            uint32_t n, uint8_t* codes, berth_status* status) BERTH_NOEXCEPT;
+  berth_code (*run_filters)(const berth_host* host, uint64_t question, const berth_whatif_run* run,
+                            berth_status* status) BERTH_NOEXCEPT;
   /* Ends a question; does nothing for one that has ended. */
   void (*end)(const berth_host* host, uint64_t question) BERTH_NOEXCEPT;
 } berth_whatif;
@@ -1655,9 +1694,17 @@ typedef struct berth_activate {
                          uint64_t count) BERTH_NOEXCEPT;
 } berth_activate;
 
+/* The arguments of `reject`. */
+typedef struct berth_rejection {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  berth_str pod_uid;
+  berth_str reason; /* why the pod is rejected; should not be empty */
+} berth_rejection;
+
 /* Pods that wait on Permit. `allow` withdraws only this plugin's WAIT; `reject` rejects the pod for
- * all plugins, and the pod is parked. NOT_FOUND: the pod does not wait. Threading: [event] [queue]
- * [cycle] [bind]. */
+ * all plugins, and the pod is parked. NOT_FOUND: the pod does not wait. BAD_ARGUMENT: an unknown
+ * flag. Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_WAITING "berth.waiting/1"
 typedef struct berth_waiting {
   uint32_t struct_size;
@@ -1666,7 +1713,7 @@ typedef struct berth_waiting {
                      int32_t (*each)(void* to, const berth_pod* pod) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
   berth_code (*allow)(const berth_host* host, berth_str pod_uid) BERTH_NOEXCEPT;
-  berth_code (*reject)(const berth_host* host, berth_str pod_uid, berth_str reason) BERTH_NOEXCEPT;
+  berth_code (*reject)(const berth_host* host, const berth_rejection* rejection) BERTH_NOEXCEPT;
 } berth_waiting;
 
 /* Timers. The callback is called once, under [event]. 0 is never the id of a timer. Threading:
@@ -1735,6 +1782,13 @@ typedef struct berth_api_result {
 } berth_api_result;
 typedef void (*berth_api_answer)(void* to, const berth_api_result* result) BERTH_NOEXCEPT;
 
+typedef struct berth_status_patch {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  const berth_pod* pod;
+  berth_str patch; /* a strategic merge patch of the pod, as JSON */
+} berth_status_patch;
+
 typedef struct berth_eviction {
   uint32_t struct_size;
   uint32_t flags;
@@ -1761,8 +1815,9 @@ typedef struct berth_api {
    * `done` with the result. CONFLICT: `done` is not an open promise of Bind of this instance. */
   berth_code (*bind)(const berth_host* host, const berth_binding* binding,
                      berth_done done) BERTH_NOEXCEPT;
-  /* Patches the pod's status. `patch` is a strategic merge patch of the pod, as JSON. */
-  berth_code (*patch_status)(const berth_host* host, const berth_pod* pod, berth_str patch,
+  /* Patches the pod's status. BAD_ARGUMENT: `patch` is not a JSON object, its `metadata` is not an
+   * object, or a flag is unknown. */
+  berth_code (*patch_status)(const berth_host* host, const berth_status_patch* patch,
                              berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   /* Evicts a pod, as preemption does. A pod that waits on Permit, or whose PreBind can still be
    * cancelled, returns to the queue. Any other pod gets the condition DisruptionTarget with reason
@@ -1776,15 +1831,23 @@ typedef struct berth_api {
                         berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;
 
-/* Completes a [bind] call that returned PENDING: exactly once, with the code and text that the call
- * would have returned. A promise that is completed already, or that the host no longer waits for,
- * is ignored. An id that the host never passed to the instance is a fault of the plugin.
+/* How a call ended: the code and the text that it would have returned. */
+typedef struct berth_outcome {
+  uint32_t struct_size;
+  berth_code code;
+  berth_str reason; /* may be empty */
+} berth_outcome;
+
+/* Completes a [bind] call that returned PENDING: exactly once, with the outcome of the call. A
+ * promise that is completed already, or that the host no longer waits for, is ignored. An id that
+ * the host never passed to the instance is a fault of the plugin. An outcome that is smaller than
+ * its first version counts as BUG.
  * Threading: [any]. */
 #define BERTH_SERVICE_COMPLETION "berth.completion/1"
 typedef struct berth_completion {
   uint32_t struct_size;
   uint32_t reserved;
-  void (*complete)(berth_done done, berth_code code, berth_str reason) BERTH_NOEXCEPT;
+  void (*complete)(berth_done done, const berth_outcome* outcome) BERTH_NOEXCEPT;
 } berth_completion;
 
 /* ---- What a library exports ------------------------------------------------------------------ */
@@ -1809,16 +1872,6 @@ typedef struct berth_plugin_info {
   const char* const* pod_fields;
   const char* args_schema; /* JSON Schema of the arguments; "{}" or NULL: no arguments */
 } berth_plugin_info;
-
-/* The plugin works without the column: `data` is NULL when the host has no such column. */
-enum { BERTH_COLUMN_OPTIONAL = 1 };
-typedef struct berth_column_request {
-  uint32_t struct_size;
-  uint32_t flags;
-  const char* name;
-  uint32_t type; /* BERTH_TYPE_*; if the catalogue has another type, the plugin is not loaded */
-  uint32_t reserved;
-} berth_column_request;
 
 /* One instance, allocated and freed by the plugin. The host reads the arrays once, after
  * create(). */

@@ -41,7 +41,8 @@ class Api {
   template <class F>
   Status PatchStatus(const berth_pod& pod, std::string_view patch, F answer) const {
     return Send(std::move(answer), [&](berth_api_answer call, void* to) {
-      return services_->api->patch_status(services_->host, &pod, Str(patch), call, to);
+      const berth_status_patch abi = {sizeof(abi), 0, &pod, Str(patch)};
+      return services_->api->patch_status(services_->host, &abi, call, to);
     });
   }
   // Evicts a pod, as preemption does: see berth_api.evict.

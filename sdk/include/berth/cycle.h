@@ -3,7 +3,7 @@
 #ifndef BERTH_CYCLE_H_
 #define BERTH_CYCLE_H_
 
-#include <concepts>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -166,33 +166,38 @@ T& StateIn(const States& states) {
   return *static_cast<StateSlot<T>*>(head)->state;
 }
 
-// Returns the type of a column in the catalogue, or 0 for a name that is not in the catalogue.
-constexpr uint32_t CatalogueType(std::string_view name) {
-  if (name == "name" || name.starts_with("label:")) return BERTH_TYPE_ID;
-  if (name == "unschedulable") return BERTH_TYPE_U8;
-  if (name == "taints.hard" || name == "taints.soft") return BERTH_TYPE_U32;
-  if (name == "taints" || name == "images" || name == "features") return BERTH_TYPE_ARRAY;
-  if (name.starts_with("object:")) return BERTH_TYPE_OBJECT;
-  if (name.starts_with("annotation:")) return BERTH_TYPE_STR;
-  for (const std::string_view prefix :
-       {"alloc.", "alloc:", "req.", "req:", "nonzero.", "pods.", "hostport:"}) {
-    if (name.starts_with(prefix)) return BERTH_TYPE_I64;
-  }
-  return 0;
-}
-
+// The types of columns whose values are of type T, in the order in which Bind tries them: a
+// berth_id is a uint32_t.
 template <class T>
-constexpr bool MayHold(uint32_t type) {
-  switch (type) {
-    case BERTH_TYPE_I64: return std::same_as<T, int64_t>;
-    case BERTH_TYPE_U32:
-    case BERTH_TYPE_ID: return std::same_as<T, uint32_t>;
-    case BERTH_TYPE_U8: return std::same_as<T, uint8_t>;
-    case BERTH_TYPE_ARRAY: return std::same_as<T, berth_array>;
-    case BERTH_TYPE_OBJECT: return std::same_as<T, const berth_object*>;
-    case BERTH_TYPE_STR: return std::same_as<T, berth_str>;
-    default: return true;
+inline constexpr std::array<uint32_t, 0> kColumnTypes = {};
+template <>
+inline constexpr std::array<uint32_t, 1> kColumnTypes<int64_t> = {BERTH_TYPE_I64};
+template <>
+inline constexpr std::array<uint32_t, 2> kColumnTypes<uint32_t> = {BERTH_TYPE_ID, BERTH_TYPE_U32};
+template <>
+inline constexpr std::array<uint32_t, 1> kColumnTypes<uint8_t> = {BERTH_TYPE_U8};
+template <>
+inline constexpr std::array<uint32_t, 1> kColumnTypes<berth_array> = {BERTH_TYPE_ARRAY};
+template <>
+inline constexpr std::array<uint32_t, 1> kColumnTypes<const berth_object*> = {BERTH_TYPE_OBJECT};
+template <>
+inline constexpr std::array<uint32_t, 1> kColumnTypes<berth_str> = {BERTH_TYPE_STR};
+
+// Binds a column of one of the types. Returns its index, or no value if the host has no such
+// column.
+inline std::optional<uint32_t> BindColumn(const Services& services, const berth_cycle& cycle,
+                                          std::string_view name, std::span<const uint32_t> types) {
+  // As a C string, the name would end at the zero byte and be that of another column.
+  if (services.columns == nullptr || name.find('\0') != std::string_view::npos) return std::nullopt;
+  const std::string text(name);
+  for (const uint32_t type : types) {
+    const berth_column_request request = {sizeof(request), 0, text.c_str(), type, 0};
+    uint32_t index = 0;
+    const berth_code code = services.columns->bind(services.host, &cycle, &request, &index);
+    if (code == BERTH_SUCCESS) return index;
+    if (code != BERTH_BAD_ARGUMENT) break;  // Otherwise the column has another type.
   }
+  return std::nullopt;
 }
 
 }  // namespace internal
@@ -267,17 +272,17 @@ class Cycle {
     return column;
   }
   // Binds a column that the plugin does not require. Returns an unbound reference if the host has
-  // no such column.
+  // no such column, or one of another type.
   // Called: from PreFilter and PreScore only; otherwise as Bind.
   template <class T>
   ColumnRef<T> TryBind(std::string_view name) {
+    static_assert(!internal::kColumnTypes<T>.empty(),
+                  "Cycle::Bind<T>: T must be int64_t, uint32_t (also for ids), uint8_t, "
+                  "berth_array, berth_str or const berth_object*");
     if (!MayBind()) return FailBind(name), ColumnRef<T>();
-    uint32_t index = 0;
-    if (!internal::MayHold<T>(internal::CatalogueType(name)) || services_->columns == nullptr ||
-        services_->columns->bind(services_->host, cycle_, Str(name), &index) != BERTH_SUCCESS) {
-      return ColumnRef<T>();
-    }
-    return ColumnRef<T>(index);
+    const std::optional<uint32_t> index =
+        internal::BindColumn(*services_, *cycle_, name, internal::kColumnTypes<T>);
+    return index.has_value() ? ColumnRef<T>(*index) : ColumnRef<T>();
   }
 
   // True after a call of Bind failed.

@@ -38,7 +38,7 @@ class [[nodiscard]] Done {
   void Complete(const Status& status) {
     const std::string_view reason =
         status.reasons().empty() ? std::string_view() : std::string_view(status.reasons().front());
-    services_->completion->complete(Release(), status.code(), Str(reason));
+    CompleteWith(status.code(), reason);
   }
   // Releases the promise to the caller, who must complete the call.
   berth_done Release() { return std::exchange(done_, berth_done()); }
@@ -46,9 +46,11 @@ class [[nodiscard]] Done {
  private:
   void Abandon() {
     if (done_.id == 0) return;
-    services_->completion->complete(
-        Release(), BERTH_BUG,
-        Str(std::string_view("the berth::Done was destroyed before it was completed")));
+    CompleteWith(BERTH_BUG, "the berth::Done was destroyed before it was completed");
+  }
+  void CompleteWith(berth_code code, std::string_view reason) {
+    const berth_outcome outcome = {sizeof(outcome), code, Str(reason)};
+    services_->completion->complete(Release(), &outcome);
   }
 
   const internal::Services* services_ = nullptr;

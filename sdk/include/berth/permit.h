@@ -53,13 +53,13 @@ struct PermitPoint {
 
     explicit Table(const I& /*instance*/) {}
     static berth_code Call(void* self, const berth_cycle* cycle, const berth_target* target,
-                           int64_t* timeout_ns, berth_status* status) noexcept {
+                           berth_permit_out* out, berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "Permit");
         std::chrono::nanoseconds timeout{0};
         const Status answer = instance.plugin().Permit(wrapped, Target(*target), timeout);
-        *timeout_ns = timeout.count();
+        out->timeout_ns = timeout.count();
         return Answer(wrapped, answer, status);
       });
     }

@@ -113,20 +113,19 @@ class WhatIfQuestion {
   // element for every row of the question here too.
   Status RunFilters(std::span<const uint32_t> selected, std::span<uint8_t> codes) {
     static constexpr uint32_t kNothing = 0;
-    return Run(selected.empty() ? &kNothing : selected.data(),
-               static_cast<uint32_t>(selected.size()), codes);
+    return Run(selected.empty() ? &kNothing : selected.data(), selected.size(), codes);
   }
 
  private:
-  Status Run(const uint32_t* selected, uint32_t n, std::span<uint8_t> codes) {
+  Status Run(const uint32_t* selected, uint64_t n, std::span<uint8_t> codes) {
     if (id_ != 0 && codes.size() < rows_) {
       return Status(BERTH_BAD_ARGUMENT, "RunFilters expects a code for each of the " +
                                             std::to_string(rows_) + " rows, but found " +
                                             std::to_string(codes.size()));
     }
     internal::StatusSink sink;
-    return sink.Take(services_->whatif->run_filters(services_->host, id_, selected, n, codes.data(),
-                                                    sink.abi()));
+    const berth_whatif_run run = {sizeof(run), 0, selected, n, codes.data()};
+    return sink.Take(services_->whatif->run_filters(services_->host, id_, &run, sink.abi()));
   }
 
   const internal::Services* services_;
@@ -225,7 +224,8 @@ class Waiting {
     return Status(services_->waiting->allow(services_->host, Str(pod_uid)));
   }
   Status Reject(std::string_view pod_uid, std::string_view reason) const {
-    return Status(services_->waiting->reject(services_->host, Str(pod_uid), Str(reason)));
+    const berth_rejection rejection = {sizeof(rejection), 0, Str(pod_uid), Str(reason)};
+    return Status(services_->waiting->reject(services_->host, &rejection));
   }
 
  private:

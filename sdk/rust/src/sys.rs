@@ -192,6 +192,8 @@ pub const BERTH_TYPE_ARRAY: u32 = 5;
 pub const BERTH_TYPE_OBJECT: u32 = 6;
 pub const BERTH_TYPE_STR: u32 = 7;
 
+pub const BERTH_COLUMN_OPTIONAL: u32 = 1;
+
 pub const BERTH_CYCLE_WHAT_IF: u32 = 1;
 
 pub const BERTH_DEPENDS_NODE: u32 = 1;
@@ -299,8 +301,6 @@ pub const BERTH_WHATIF_APART: u32 = 1;
 pub const BERTH_WHATIF_TOGETHER: u32 = 2;
 
 pub const BERTH_PLUGIN_BLOCKS_IN_BIND: u32 = 1;
-
-pub const BERTH_COLUMN_OPTIONAL: u32 = 1;
 
 pub const BERTH_BUILD_ASSERTS: u32 = 1;
 pub const BERTH_BUILD_SANITIZED: u32 = 2;
@@ -621,6 +621,15 @@ pub struct berth_column {
     pub stride: u32,
 }
 
+#[repr(C)]
+pub struct berth_column_request {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub name: *const c_char,
+    pub type_: u32,
+    pub reserved: u32,
+}
+
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct berth_pod_list {
@@ -863,10 +872,17 @@ pub struct berth_reserve {
 }
 
 #[repr(C)]
+pub struct berth_permit_out {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub timeout_ns: i64,
+}
+
+#[repr(C)]
 pub struct berth_permit {
     pub struct_size: u32,
     pub flags: u32,
-    pub permit: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, target: *const berth_target, timeout_ns: *mut i64, status: *mut berth_status) -> berth_code>,
+    pub permit: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, target: *const berth_target, out: *mut berth_permit_out, status: *mut berth_status) -> berth_code>,
 }
 
 #[repr(C)]
@@ -966,7 +982,7 @@ pub struct berth_refs {
 pub struct berth_columns {
     pub struct_size: u32,
     pub reserved: u32,
-    pub bind: Option<unsafe extern "C" fn(host: *const berth_host, cycle: *const berth_cycle, name: berth_str, index: *mut u32) -> berth_code>,
+    pub bind: Option<unsafe extern "C" fn(host: *const berth_host, cycle: *const berth_cycle, request: *const berth_column_request, index: *mut u32) -> berth_code>,
 }
 
 #[repr(C)]
@@ -1059,13 +1075,22 @@ pub struct berth_node_lookup {
 }
 
 #[repr(C)]
+pub struct berth_whatif_run {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub selected: *const u32,
+    pub n_selected: u64,
+    pub codes: *mut u8,
+}
+
+#[repr(C)]
 pub struct berth_whatif {
     pub struct_size: u32,
     pub reserved: u32,
     pub begin: Option<unsafe extern "C" fn(host: *const berth_host, cycle: *const berth_cycle, rows: *const u32, count: u32, mode: u32, question: *mut u64) -> berth_code>,
     pub remove_pod: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, i: u32, pod: *const berth_pod, status: *mut berth_status) -> berth_code>,
     pub add_pod: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, i: u32, pod: *const berth_pod, status: *mut berth_status) -> berth_code>,
-    pub run_filters: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, selected: *const u32, n: u32, codes: *mut u8, status: *mut berth_status) -> berth_code>,
+    pub run_filters: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, run: *const berth_whatif_run, status: *mut berth_status) -> berth_code>,
     pub end: Option<unsafe extern "C" fn(host: *const berth_host, question: u64)>,
 }
 
@@ -1086,12 +1111,20 @@ pub struct berth_activate {
 }
 
 #[repr(C)]
+pub struct berth_rejection {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub pod_uid: berth_str,
+    pub reason: berth_str,
+}
+
+#[repr(C)]
 pub struct berth_waiting {
     pub struct_size: u32,
     pub reserved: u32,
     pub each: Option<unsafe extern "C" fn(host: *const berth_host, each: Option<unsafe extern "C" fn(*mut c_void, *const berth_pod) -> i32>, to: *mut c_void) -> berth_code>,
     pub allow: Option<unsafe extern "C" fn(host: *const berth_host, pod_uid: berth_str) -> berth_code>,
-    pub reject: Option<unsafe extern "C" fn(host: *const berth_host, pod_uid: berth_str, reason: berth_str) -> berth_code>,
+    pub reject: Option<unsafe extern "C" fn(host: *const berth_host, rejection: *const berth_rejection) -> berth_code>,
 }
 
 #[repr(C)]
@@ -1136,6 +1169,14 @@ pub struct berth_api_result {
 }
 
 #[repr(C)]
+pub struct berth_status_patch {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub pod: *const berth_pod,
+    pub patch: berth_str,
+}
+
+#[repr(C)]
 pub struct berth_eviction {
     pub struct_size: u32,
     pub flags: u32,
@@ -1160,17 +1201,24 @@ pub struct berth_api {
     pub struct_size: u32,
     pub reserved: u32,
     pub bind: Option<unsafe extern "C" fn(host: *const berth_host, binding: *const berth_binding, done: berth_done) -> berth_code>,
-    pub patch_status: Option<unsafe extern "C" fn(host: *const berth_host, pod: *const berth_pod, patch: berth_str, answer: berth_api_answer, to: *mut c_void) -> berth_code>,
+    pub patch_status: Option<unsafe extern "C" fn(host: *const berth_host, patch: *const berth_status_patch, answer: berth_api_answer, to: *mut c_void) -> berth_code>,
     pub evict: Option<unsafe extern "C" fn(host: *const berth_host, eviction: *const berth_eviction, answer: berth_api_answer, to: *mut c_void) -> berth_code>,
     pub event: Option<unsafe extern "C" fn(host: *const berth_host, event: *const berth_api_event) -> berth_code>,
     pub request: Option<unsafe extern "C" fn(host: *const berth_host, request: *const berth_api_request, answer: berth_api_answer, to: *mut c_void) -> berth_code>,
 }
 
 #[repr(C)]
+pub struct berth_outcome {
+    pub struct_size: u32,
+    pub code: berth_code,
+    pub reason: berth_str,
+}
+
+#[repr(C)]
 pub struct berth_completion {
     pub struct_size: u32,
     pub reserved: u32,
-    pub complete: Option<unsafe extern "C" fn(done: berth_done, code: berth_code, reason: berth_str)>,
+    pub complete: Option<unsafe extern "C" fn(done: berth_done, outcome: *const berth_outcome)>,
 }
 
 #[repr(C)]
@@ -1186,15 +1234,6 @@ pub struct berth_plugin_info {
     pub fields: *const *const c_char,
     pub pod_fields: *const *const c_char,
     pub args_schema: *const c_char,
-}
-
-#[repr(C)]
-pub struct berth_column_request {
-    pub struct_size: u32,
-    pub flags: u32,
-    pub name: *const c_char,
-    pub type_: u32,
-    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -1296,6 +1335,7 @@ zero! {
     berth_tagged
     berth_queued
     berth_column
+    berth_column_request
     berth_pod_list
     berth_block
     berth_nodes
@@ -1323,6 +1363,7 @@ zero! {
     berth_score
     berth_target
     berth_reserve
+    berth_permit_out
     berth_permit
     berth_binding
     berth_pre_bind
@@ -1343,20 +1384,23 @@ zero! {
     berth_object_change
     berth_objects
     berth_node_lookup
+    berth_whatif_run
     berth_whatif
     berth_nominator
     berth_activate
+    berth_rejection
     berth_waiting
     berth_timer
     berth_random
     berth_api_request
     berth_api_result
+    berth_status_patch
     berth_eviction
     berth_api_event
     berth_api
+    berth_outcome
     berth_completion
     berth_plugin_info
-    berth_column_request
     berth_plugin
     berth_entry
 }
@@ -1371,6 +1415,7 @@ new! {
     berth_node
     berth_object
     berth_queued
+    berth_column_request
     berth_block
     berth_nodes
     berth_cycle
@@ -1394,6 +1439,7 @@ new! {
     berth_score
     berth_target
     berth_reserve
+    berth_permit_out
     berth_permit
     berth_binding
     berth_pre_bind
@@ -1414,20 +1460,23 @@ new! {
     berth_object_change
     berth_objects
     berth_node_lookup
+    berth_whatif_run
     berth_whatif
     berth_nominator
     berth_activate
+    berth_rejection
     berth_waiting
     berth_timer
     berth_random
     berth_api_request
     berth_api_result
+    berth_status_patch
     berth_eviction
     berth_api_event
     berth_api
+    berth_outcome
     berth_completion
     berth_plugin_info
-    berth_column_request
     berth_plugin
 }
 

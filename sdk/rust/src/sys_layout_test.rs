@@ -261,6 +261,13 @@ fn structs_have_the_layout_of_c() {
         type_: 8,
         stride: 12,
     ]);
+    check!(berth_column_request, 24, 8, [
+        struct_size: 0,
+        flags: 4,
+        name: 8,
+        type_: 16,
+        reserved: 20,
+    ]);
     check!(berth_pod_list, 16, 8, [
         data: 0,
         count: 8,
@@ -446,6 +453,11 @@ fn structs_have_the_layout_of_c() {
         reserve: 8,
         unreserve: 16,
     ]);
+    check!(berth_permit_out, 16, 8, [
+        struct_size: 0,
+        reserved: 4,
+        timeout_ns: 8,
+    ]);
     check!(berth_permit, 16, 8, [
         struct_size: 0,
         flags: 4,
@@ -602,6 +614,13 @@ fn structs_have_the_layout_of_c() {
         find: 8,
         place: 16,
     ]);
+    check!(berth_whatif_run, 32, 8, [
+        struct_size: 0,
+        flags: 4,
+        selected: 8,
+        n_selected: 16,
+        codes: 24,
+    ]);
     check!(berth_whatif, 48, 8, [
         struct_size: 0,
         reserved: 4,
@@ -622,6 +641,12 @@ fn structs_have_the_layout_of_c() {
         struct_size: 0,
         reserved: 4,
         activate: 8,
+    ]);
+    check!(berth_rejection, 40, 8, [
+        struct_size: 0,
+        flags: 4,
+        pod_uid: 8,
+        reason: 24,
     ]);
     check!(berth_waiting, 32, 8, [
         struct_size: 0,
@@ -663,6 +688,12 @@ fn structs_have_the_layout_of_c() {
         error: 40,
         value: 56,
     ]);
+    check!(berth_status_patch, 32, 8, [
+        struct_size: 0,
+        flags: 4,
+        pod: 8,
+        patch: 16,
+    ]);
     check!(berth_eviction, 32, 8, [
         struct_size: 0,
         flags: 4,
@@ -688,6 +719,11 @@ fn structs_have_the_layout_of_c() {
         event: 32,
         request: 40,
     ]);
+    check!(berth_outcome, 24, 8, [
+        struct_size: 0,
+        code: 4,
+        reason: 8,
+    ]);
     check!(berth_completion, 16, 8, [
         struct_size: 0,
         reserved: 4,
@@ -705,13 +741,6 @@ fn structs_have_the_layout_of_c() {
         fields: 56,
         pod_fields: 64,
         args_schema: 72,
-    ]);
-    check!(berth_column_request, 24, 8, [
-        struct_size: 0,
-        flags: 4,
-        name: 8,
-        type_: 16,
-        reserved: 20,
     ]);
     check!(berth_plugin, 88, 8, [
         struct_size: 0,

@@ -78,7 +78,7 @@ class FakeApi {
 
   static berth_code Bind(const berth_host* host, const berth_binding* binding,
                          berth_done done) noexcept;
-  static berth_code PatchStatus(const berth_host* host, const berth_pod* pod, berth_str patch,
+  static berth_code PatchStatus(const berth_host* host, const berth_status_patch* patch,
                                 berth_api_answer answer, void* to) noexcept;
   static berth_code Evict(const berth_host* host, const berth_eviction* eviction,
                           berth_api_answer answer, void* to) noexcept;

@@ -104,8 +104,8 @@ class SchedulingServices {
                               const berth_pod* pod, berth_status* status) noexcept;
   static berth_code AddPod(const berth_host* host, uint64_t question, uint32_t i,
                            const berth_pod* pod, berth_status* status) noexcept;
-  static berth_code RunFilters(const berth_host* host, uint64_t question, const uint32_t* selected,
-                               uint32_t n, uint8_t* codes, berth_status* status) noexcept;
+  static berth_code RunFilters(const berth_host* host, uint64_t question,
+                               const berth_whatif_run* run, berth_status* status) noexcept;
   static void End(const berth_host* host, uint64_t question) noexcept;
   // nominator
   static berth_code ListNominated(const berth_host* host, berth_str node,
@@ -123,7 +123,7 @@ class SchedulingServices {
                                 int32_t (*each)(void*, const berth_pod*) noexcept,
                                 void* to) noexcept;
   static berth_code Allow(const berth_host* host, berth_str uid) noexcept;
-  static berth_code Reject(const berth_host* host, berth_str uid, berth_str reason) noexcept;
+  static berth_code Reject(const berth_host* host, const berth_rejection* rejection) noexcept;
 
   static const berth_node_lookup kNodes;
   static const berth_whatif kWhatIf;

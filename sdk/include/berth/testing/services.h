@@ -124,7 +124,7 @@ class Services {
 
   static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
   // The service berth.completion/1.
-  static void Complete(berth_done done, berth_code code, berth_str reason) noexcept;
+  static void Complete(berth_done done, const berth_outcome* outcome) noexcept;
   Ids& ids() { return ids_; }
 
   // Reports the existing objects to watchers, as additions.
@@ -197,8 +197,8 @@ class Services {
   static void Release(const berth_host* host, berth_tagged object) noexcept;
 
   // columns
-  static berth_code Bind(const berth_host* host, const berth_cycle* cycle, berth_str name,
-                         uint32_t* index) noexcept;
+  static berth_code Bind(const berth_host* host, const berth_cycle* cycle,
+                         const berth_column_request* request, uint32_t* index) noexcept;
 
   // metrics
   static berth_code Define(const berth_host* host, const berth_metric* metric,

@@ -3,9 +3,9 @@
  * notification and response.
  *
  * Arguments: Permit sends "requests", [[verb, path, body, content type], ...], to the API server,
- * and "patch" as a patch of the pod's status. If "http" is true, the plugin also logs the HTTP
- * status of each answer, and the kind that its decoded body names. For each member of "values" the
- * plugin logs what the functions of the values service return. */
+ * and "patch" as a patch of the pod's status, with the flags "patchFlags". If "http" is true, the
+ * plugin also logs the HTTP status of each answer, and the kind that its decoded body names. For
+ * each member of "values" the plugin logs what the functions of the values service return. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +38,7 @@ typedef struct guest {
   request requests[kMaxRequests];
   uint64_t n_requests;
   char patch[kTextMax]; /* Empty if no patch is sent. */
+  int64_t patch_flags;
   int64_t says_http;
 } guest;
 
@@ -139,20 +140,21 @@ static void SendRequests(guest* self, const berth_pod* pod) {
     if (code != BERTH_SUCCESS) Say(self, "request", CodeName(code), Str(r->text[1]));
   }
   if (self->patch[0] == '\0') return;
-  const berth_code code =
-      self->api->patch_status(self->host, pod, Str(self->patch), Answered, self);
+  const berth_status_patch patch = {sizeof(patch), (uint32_t)self->patch_flags, pod,
+                                    Str(self->patch)};
+  const berth_code code = self->api->patch_status(self->host, &patch, Answered, self);
   if (code != BERTH_SUCCESS) Say(self, "patch", CodeName(code), Str(self->patch));
 }
 
 static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target* target,
-                         int64_t* timeout_ns, berth_status* status) BERTH_NOEXCEPT {
+                         berth_permit_out* out, berth_status* status) BERTH_NOEXCEPT {
   guest* self = (guest*)to;
   uint64_t timer = 0;
   (void)target;
   (void)status;
   self->timer->start(self->host, 1000000000, Fired, self, &timer);
   SendRequests(self, cycle->pod);
-  *timeout_ns = 60 * (int64_t)1000000000;
+  out->timeout_ns = 60 * (int64_t)1000000000;
   return BERTH_WAIT;
 }
 
@@ -204,6 +206,7 @@ static void ReadArguments(guest* self, const berth_value* args) {
     self->n_requests = i + 1;
   }
   Copy(self->patch, v->as_string(v->get(args, Str("patch"))));
+  self->patch_flags = v->as_int(v->get(args, Str("patchFlags")));
   self->says_http = v->as_int(v->get(args, Str("http")));
   const berth_value* values = v->get(args, Str("values"));
   for (uint64_t i = 0; i < v->size(values); ++i) {

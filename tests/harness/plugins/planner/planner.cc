@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -33,7 +34,7 @@ class Preemptor : public berth::Plugin {
       berth::Arg("together", &Args::together, "Whether to ask about all nodes as one cluster."),
       berth::Arg("misuse", &Args::misuse,
                  "How to misuse the service instead: once-ended, no-row, "
-                 "no-mode, selected, index, no-pod, "
+                 "no-mode, selected, many, flag, small, index, no-pod, "
                  "copied-cycle or open."));
   using Columns = berth::Columns<>;
   using Node = berth::NodeRow<Columns>;
@@ -121,8 +122,10 @@ class Preemptor : public berth::Plugin {
     uint64_t question = 0;
     uint8_t code = 77;
     berth_code answer = begin(rows.front(), BERTH_WHATIF_APART, &question);
-    const auto run = [&](const uint32_t* selected, uint32_t n) {
-      return service.run_filters(host, question, selected, n, &code, nullptr);
+    const auto run = [&](const uint32_t* selected, uint64_t n, uint32_t flags = 0,
+                         uint32_t size = sizeof(berth_whatif_run)) {
+      const berth_whatif_run given = {size, flags, selected, n, &code};
+      return service.run_filters(host, question, &given, nullptr);
     };
     if (args_.misuse == "once-ended") {
       service.end(host, question);
@@ -135,6 +138,13 @@ class Preemptor : public berth::Plugin {
     } else if (args_.misuse == "selected") {
       const uint32_t selected[] = {1};
       answer = run(selected, 1);
+    } else if (args_.misuse == "many") {
+      const uint32_t selected[] = {0};
+      answer = run(selected, uint64_t{1} << 40);
+    } else if (args_.misuse == "flag") {
+      answer = run(nullptr, 0, 1);
+    } else if (args_.misuse == "small") {
+      answer = run(nullptr, 0, 0, offsetof(berth_whatif_run, codes));
     } else if (args_.misuse == "index") {
       answer = service.remove_pod(host, question, 1, &*cycle.pod(), nullptr);
     } else if (args_.misuse == "no-pod") {

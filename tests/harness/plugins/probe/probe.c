@@ -1,5 +1,6 @@
 /* Three equal plugins, test.A to test.C, whose arguments determine what they do at each point. They
  * are written in C and use only abi.h. */
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@ typedef struct probe {
   int64_t add_reasons;
   text bind_column; /* The column to bind in PreFilter. */
   text bind_in_filter;
+  int64_t bind_type;  /* BERTH_TYPE_* of these columns. */
+  int64_t bind_flags; /* BERTH_COLUMN_* of these columns. */
+  int64_t bind_size;  /* The struct_size of the requests. */
   int64_t log_inputs; /* Whether to log the inputs of the points. */
   /* Filter */
   answer filter; /* The result of the call. */
@@ -124,6 +128,9 @@ static void read_args(probe* p, const berth_value* args) {
   p->n_nodes = list(p, pre_filter, "nodes", p->nodes);
   p->add_reasons = number(p, pre_filter, "addReasons", 0);
   p->bind_column = word(p, pre_filter, "bindColumn");
+  p->bind_type = number(p, args, "bindType", BERTH_TYPE_I64);
+  p->bind_flags = number(p, args, "bindFlags", 0);
+  p->bind_size = number(p, args, "bindSize", sizeof(berth_column_request));
   p->log_inputs = number(p, args, "say", 0);
   const berth_value* filter = get(p, args, "filter");
   p->filter = read_answer(p, filter);
@@ -163,11 +170,17 @@ static int64_t count_selected(const berth_nodes* nodes) {
   return count;
 }
 
-static void bind_column(const probe* p, const berth_cycle* cycle, const text* name) {
+/* `nodes`: NULL in Filter. */
+static void bind_column(const probe* p, const berth_cycle* cycle, const text* name,
+                        const berth_nodes* nodes) {
   uint32_t index = UINT32_MAX;
+  const berth_column_request request = {(uint32_t)p->bind_size, (uint32_t)p->bind_flags,
+                                        name->bytes, (uint32_t)p->bind_type, 0};
   if (name->bytes[0] == '\0') return;
-  say(p, "bind", "code", p->columns->bind(p->host, cycle, str(name->bytes), &index));
+  say(p, "bind", "code", p->columns->bind(p->host, cycle, &request, &index));
   say(p, "bind", "index", index == UINT32_MAX ? -1 : (int64_t)index);
+  if (nodes == NULL || index == UINT32_MAX) return;
+  say(p, "bind", "data", nodes->block(nodes, 0)->columns[index].data != NULL);
 }
 
 static int32_t say_object(void* to, const berth_object* object) {
@@ -204,7 +217,7 @@ static berth_code pre_filter(void* self, const berth_cycle* cycle, const berth_n
     say_objects(p);
   }
   *(int64_t*)cycle->slots[0] = (int64_t)cycle->id;
-  bind_column(p, cycle, &p->bind_column);
+  bind_column(p, cycle, &p->bind_column, all);
   berth_str names[kListMax];
   for (uint32_t i = 0; i < p->n_nodes; ++i) names[i] = str(p->nodes[i].bytes);
   if (p->has_nodes) out->only_nodes(out, names, p->n_nodes);
@@ -220,7 +233,7 @@ static berth_code pre_filter(void* self, const berth_cycle* cycle, const berth_n
 static berth_code filter(void* self, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
-  bind_column(p, cycle, &p->bind_in_filter);
+  bind_column(p, cycle, &p->bind_in_filter, NULL);
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected == NULL ? k : block->selected[k];
     const int hit =
@@ -271,8 +284,9 @@ static berth_code normalize(void* self, const berth_cycle* cycle, berth_scores* 
 }
 
 /* `how` selects the behaviour: "return" returns the answer; "complete" completes the call with it
- * before returning Pending; "both" completes and returns Success; "api" lets the host bind;
- * "api-then-return" lets the host bind and also returns the answer. */
+ * before returning Pending; "small" does so with a struct that is too small; "both" completes and
+ * returns Success; "api" lets the host bind; "api-then-return" lets the host bind and also returns
+ * the answer. */
 static berth_code bind(void* self, const berth_binding* binding, berth_done done,
                        berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
@@ -282,10 +296,14 @@ static berth_code bind(void* self, const berth_binding* binding, berth_done done
     const berth_code code = p->api->bind(p->host, binding, done);
     return strcmp(how, "api") == 0 ? code : give(&p->bind, status);
   }
-  if (strcmp(how, "complete") == 0 || strcmp(how, "both") == 0) {
-    const berth_str reason = str(p->bind.n_reasons > 0 ? p->bind.reasons[0].bytes : "");
-    p->completion->complete(done, (berth_code)p->bind.code, reason);
-    p->completion->complete(done, BERTH_SUCCESS, str("second completion"));
+  const int is_small = strcmp(how, "small") == 0;
+  if (strcmp(how, "complete") == 0 || strcmp(how, "both") == 0 || is_small) {
+    const berth_outcome first = {is_small ? offsetof(berth_outcome, reason) : sizeof(berth_outcome),
+                                 (berth_code)p->bind.code,
+                                 str(p->bind.n_reasons > 0 ? p->bind.reasons[0].bytes : "")};
+    const berth_outcome second = {sizeof(second), BERTH_SUCCESS, str("second completion")};
+    p->completion->complete(done, &first);
+    p->completion->complete(done, &second);
     return strcmp(how, "both") == 0 ? BERTH_SUCCESS : BERTH_PENDING;
   }
   return give(&p->bind, status);

@@ -1,7 +1,7 @@
 // Reads structs that a plugin fills in. Their sizes and strides are set by the plugin and may be
 // smaller or larger than those of this host's header.
-#ifndef BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
-#define BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
+#ifndef BERTH_HOST_BASE_FOREIGN_STRUCT_H_
+#define BERTH_HOST_BASE_FOREIGN_STRUCT_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -34,6 +34,14 @@ inline uint32_t StructSize(const void* from) {
   return size;
 }
 
+// Returns true if the host can read the argument of a service: the struct has the members of its
+// first version, which are `first_size` bytes, and no flag that this host does not know. abi.h: the
+// service otherwise returns BAD_ARGUMENT.
+template <class T>
+bool IsReadable(const T& given, uint32_t first_size, uint32_t known_flags = 0) {
+  return given.struct_size >= first_size && (given.flags & ~known_flags) == 0;
+}
+
 // Returns what is wrong with an array of a plugin; nothing if it is valid. Its elements must be
 // structs with 8-byte members, at least `first_size` bytes long, and there may be at most
 // `max_count` of them.
@@ -49,4 +57,4 @@ inline std::optional<std::string> ArrayFault(const berth_array& array, uint32_t 
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_LOADER_FOREIGN_STRUCT_H_
+#endif  // BERTH_HOST_BASE_FOREIGN_STRUCT_H_
