@@ -76,17 +76,16 @@ class MemoryCheck {
   void MeasureQueue() {
     const auto pod = [this] { return cluster_.pods[NextPod()]; };
     if (instance().pre_enqueue) Measure("PreEnqueue", {}, [&] { plugin_.PreEnqueue(pod()); });
-    if (instance().queue_sort) {
-      Measure("QueueSort", {}, [this] {
-        WithTwoQueued([this](const berth_queued& a, const berth_queued& b) { Sort(a, b); });
-      });
-      if (instance().queue_sort->lane != nullptr) {
-        Measure("QueueSort's next", {}, [this] {
-          WithTwoQueued([this](const berth_queued& a, const berth_queued& b) { SelectLane(a, b); });
-        });
-      }
-    }
+    if (instance().queue_sort) MeasureQueueSort();
     if (instance().enqueue_extensions) MeasureHints();
+  }
+
+  void MeasureQueueSort() {
+    const auto sort = [this](const berth_queued& a, const berth_queued& b) { Sort(a, b); };
+    Measure("QueueSort", {}, [&] { WithTwoQueued(sort); });
+    if (instance().queue_sort->lane == nullptr) return;
+    const auto select = [this](const berth_queued& a, const berth_queued& b) { SelectLane(a, b); };
+    Measure("QueueSort's next", {}, [&] { WithTwoQueued(select); });
   }
 
   // Calls `use` for two pods in the queue, under [queue].
@@ -153,6 +152,7 @@ class MemoryCheck {
     const std::vector<std::unique_ptr<Cycle>> cycles = CyclesBefore(step);
     if (cycles.empty()) return;
     std::vector<std::unique_ptr<testing::Block>> blocks;
+    blocks.reserve(cycles.size());
     for (const auto& cycle : cycles) blocks.push_back(testing::TableBlock(*cycle));
     size_t next = 0;
     Measure(testing::StepName(step), {}, [&] {

@@ -222,7 +222,7 @@ template <class Read>
 std::function<void(const Row&, void*)> Writing(Read read) {
   return [read = std::move(read)](const Row& row, void* to) {
     const auto value = read(row);
-    std::memcpy(to, &value, sizeof value);
+    std::memcpy(to, &value, sizeof(decltype(value)));
   };
 }
 
