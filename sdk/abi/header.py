@@ -8,6 +8,7 @@ import tempfile
 
 CLANG = "clang"
 FLAGS = ("-std=c11", "-x", "c")
+CXX_FLAGS = ("-std=c++20", "-x", "c++")
 
 
 class HeaderError(Exception):
@@ -15,8 +16,10 @@ class HeaderError(Exception):
 
 
 class Member:
-    def __init__(self, name, ctype, since, parameters):
+    def __init__(self, name, ctype, since, parameters, element="", order=()):
         self.name, self.type, self.since, self.parameters = name, ctype, since, parameters
+        self.element = element    # the type of an array's elements; "" for other members
+        self.order = list(order)  # see parameter_order
         self.offset = self.size = None
 
 
@@ -33,12 +36,12 @@ class Header:
         self.major = self.minor = 0
         self.structs = {}    # name -> Struct
         self.opaque = []     # names of structs without members
-        self.types = {}      # name -> C type
+        self.types = {}      # name -> C type, and the order of a function's parameters
         self.constants = {}  # name -> value, of enumerations
         self.constant_since = {}  # name -> minor version, of marked constants
         self.numbers = {}    # name -> value, of macros
         self.strings = {}    # name -> text, of macros
-        self.macros = {}     # name -> parameters, of all other macros
+        self.macros = {}     # name -> parameters and body, of all other macros
         self.symbols = {}    # name -> C type
         self.enums = []      # [[(name, value)]], for generators
         self.elements = set()  # names in the comments of arrays: the types of their elements
@@ -55,7 +58,7 @@ def read(path):
     functions = _read_declarations(path, text, header, flags)
     _read_macros(path, header, flags)
     _measure(path, header, flags)
-    _check(header, functions)
+    _check(header, functions, _without_noexcept(path, flags))
     return header
 
 
@@ -79,10 +82,8 @@ def _text(ctype):
 def _read_declarations(path, text, header, flags):
     """Returns the C types of all functions, for _check."""
     raw = text.encode()  # clang counts bytes
-    tree = json.loads(_run(CLANG, *flags, "-Xclang", "-ast-dump=json", "-fsyntax-only", path,
-                           "-I", os.path.dirname(os.path.dirname(path))))
     end, functions, plain = 0, [], []
-    for node in tree["inner"]:
+    for node in _syntax(path, flags)["inner"]:
         name = node.get("name", "")
         begin, last = _range(node)
         kind = node["kind"]
@@ -110,6 +111,8 @@ def _read_declarations(path, text, header, flags):
         elif kind == "TypedefDecl":
             header.types[name] = _text(node["type"]["qualType"])
             functions.append(header.types[name])
+            order = parameter_order(raw[begin:last].decode())
+            header.types[name] += "; " + ", ".join(order) if order else ""
         elif kind == "VarDecl":
             header.symbols[name] = _text(node["type"]["qualType"])
         else:
@@ -121,6 +124,12 @@ def _read_declarations(path, text, header, flags):
             raise HeaderError(f"{name}: expected a name also before the braces: struct {name} {{")
     header.opaque = [name for name in header.opaque if name not in header.structs]
     return functions
+
+
+def _syntax(path, flags):
+    """Returns clang's tree of the file."""
+    return json.loads(_run(CLANG, *flags, "-Xclang", "-ast-dump=json", "-fsyntax-only", path,
+                           "-I", os.path.dirname(os.path.dirname(path))))
 
 
 def _is_ours(enum):
@@ -173,14 +182,17 @@ def _members(node, raw, header):
         begin, last = _offsets(field["range"])
         end = raw.index(b";", last)
         declared = raw[begin:end].decode()
-        members.append(Member(field["name"], _text(field["type"]["qualType"]), _since(declared),
-                              parameter_names(declared)))
         # The comment is above the member, or behind it on the same line.
         behind = re.match(rb";[ \t]*(/\*.*?\*/)?", raw[end:], re.DOTALL)
         around = raw[at:end + behind.end()].decode()
+        element = ""
         if re.search(r"\bberth_array\b", declared):
-            for comment in re.findall(r"/\*.*?\*/", around, re.DOTALL):
-                header.elements.update(re.findall(r"\bberth_\w+", comment))
+            comments = "".join(re.findall(r"/\*.*?\*/", around, re.DOTALL))
+            header.elements.update(re.findall(r"\bberth_\w+", comments))
+            named = re.search(r"\b(berth_\w+|u?int(8|16|32|64)_t|double|char)\b", comments)
+            element = named[0] if named else ""
+        members.append(Member(field["name"], _text(field["type"]["qualType"]), _since(declared),
+                              parameter_names(declared), element, parameter_order(declared)))
         at = end + behind.end()
     return members
 
@@ -192,25 +204,54 @@ def _offsets(range_):
     return begin["offset"], end["offset"]
 
 
-def parameter_names(declared):
-    """Returns the names of the parameters of `code (*name)(type a, type b)`; [] for other text."""
+def _parameters(declared):
+    """Returns the text of each parameter of `code (*name)(type a, type b)`; [] for other text."""
     declared = re.sub(r"/\*.*?\*/", "", declared, flags=re.DOTALL)
     match = re.match(r"[^()]*\(\*\w+\)\s*\(", declared)
     if not match:
         return []
-    names, depth, piece = [], 1, ""
+    pieces, depth, piece = [], 1, ""
     for char in declared[match.end():]:
         depth += (char == "(") - (char == ")")
         if depth == 0 or (char == "," and depth == 1):
-            function = re.search(r"\(\*(\w+)\)", piece)
-            words = re.findall(r"\w+", re.sub(r"\[.*?\]", "", piece))
-            names.append(function[1] if function else words[-1] if words else "")
+            pieces.append(piece.strip())
             piece = ""
         else:
             piece += char
         if depth == 0:
             break
-    return [] if names == ["void"] else names
+    return [] if pieces == ["void"] else pieces
+
+
+def _parameter_name(parameter):
+    function = re.search(r"\(\*(\w+)\)", parameter)
+    words = re.findall(r"\w+", re.sub(r"\[.*?\]", "", parameter))
+    return function[1] if function else words[-1] if words else ""
+
+
+def parameter_names(declared):
+    """Returns the names of the parameters of `code (*name)(type a, type b)`; [] for other text."""
+    return [_parameter_name(parameter) for parameter in _parameters(declared)]
+
+
+def parameter_order(declared):
+    """Returns the names of the parameters, and those of the callbacks among them, if one of these
+    functions has two parameters of one type: the types do not tell which is which. Else []."""
+    names, is_needed = [], False
+
+    def add(function, prefix):
+        nonlocal is_needed
+        types = set()
+        for parameter in _parameters(function):
+            name = _parameter_name(parameter)
+            ctype = re.sub(rf"\b{name}\b|\s", "", parameter) if name else parameter
+            is_needed = is_needed or ctype in types
+            types.add(ctype)
+            names.append(prefix + name)
+            add(parameter, f"{prefix}{name}.")
+
+    add(declared, "")
+    return names if is_needed else []
 
 
 # ---- Macros -------------------------------------------------------------------------------------
@@ -222,6 +263,9 @@ NOT_LOCKED = {"BERTH_ABI_H_", "BERTH_MIN_HOST_MINOR", "BERTH_OPTIONAL_MINOR"}
 NUMBER = re.compile(r"(?:0x[0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|BERTH_\w+|[-+*/%~^|&()<> ])+")
 # Macros without a value, which only the declarations of the header use.
 NO_VALUE = re.compile(r"|__attribute__.*|BERTH_NEWER\(.*\)")
+# Their bodies change with the version or the compiler, and reach no library.
+BODY_NOT_LOCKED = re.compile(r"BERTH_(?:SINCE|SINCE_\d+|REQUIRES_HOST|NEWER|UNAVAILABLE)")
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]')
 
 
 def _read_macros(path, header, flags):
@@ -237,13 +281,58 @@ def _read_macros(path, header, flags):
         elif name == "BERTH_ABI_MINOR":
             header.minor = int(body)
         elif parameters is not None or NO_VALUE.fullmatch(body):
-            header.macros[name] = parameters or ""
+            text = "" if BODY_NOT_LOCKED.fullmatch(name) else _compact(body)
+            header.macros[name] = (parameters or "") + (f" = {text}" if text else "")
         elif re.fullmatch(r'"[^"\\]*"', body):
             header.strings[name] = body[1:-1]
         elif NUMBER.fullmatch(body):
             header.numbers[name] = body
         else:
             raise HeaderError(f"{name}: expected a number or a text, found {body}")
+
+
+def _compact(body):
+    """Returns the tokens of a macro's body, with a space only where two words meet."""
+    out = ""
+    for token in TOKEN.findall(body):
+        out += " " if out and re.match(r"\w", token) and re.search(r"\w$", out) else ""
+        out += token
+    return out
+
+
+# ---- Exceptions ---------------------------------------------------------------------------------
+
+def _without_noexcept(path, flags):
+    """Returns the names of the members and types that are functions without noexcept in C++, or
+    that take a callback without it. In C the mark BERTH_NOEXCEPT has no effect."""
+    found = []
+
+    def visit(nodes, prefix):
+        for node in nodes:
+            kind, name = node["kind"], node.get("name", "")
+            if kind == "LinkageSpecDecl":
+                visit(node.get("inner", ()), prefix)
+            elif kind == "CXXRecordDecl" and name.startswith("berth_"):
+                visit(node.get("inner", ()), f"{name}.")
+            elif ((kind == "TypedefDecl" and name.startswith("berth_")) or
+                  (kind == "FieldDecl" and prefix)):
+                if _may_throw(node["type"]["qualType"]):
+                    found.append(prefix + name)
+
+    visit(_syntax(path, (*CXX_FLAGS, *flags[len(FLAGS):]))["inner"], "")
+    return found
+
+
+def _may_throw(ctype):
+    """Returns true if a pointer to a function in the type, as clang writes it, lacks noexcept."""
+    for match in re.finditer(re.escape("(*)("), ctype):
+        at, depth = match.end(), 1
+        while depth:
+            depth += (ctype[at] == "(") - (ctype[at] == ")")
+            at += 1
+        if not ctype.startswith(" noexcept", at):
+            return True
+    return False
 
 
 # ---- Layout -------------------------------------------------------------------------------------
@@ -273,9 +362,10 @@ def _measure(path, header, flags):
             member.offset, member.size = next(values), next(values)
 
 
-def _check(header, functions):
+def _check(header, functions, without_noexcept):
     """Checks the rules that the header states for itself. Raises HeaderError with all errors."""
-    errors = []
+    errors = [f"{name}: add BERTH_NOEXCEPT behind its parameters, and behind those of each "
+              "callback that it takes" for name in without_noexcept]
     for struct in header.structs.values():
         end = 0
         if struct.since > header.minor:
@@ -290,6 +380,9 @@ def _check(header, functions):
                 errors.append(f"{struct.name}.{member.name}: the compiler leaves "
                               f"{member.offset - end} bytes free before it: add a `reserved` "
                               "member of that size")
+            if "berth_array" in member.type and not member.element:
+                errors.append(f"{struct.name}.{member.name}: its comment must name the type of the "
+                              "array's elements")
             if member.since > header.minor:
                 errors.append(f"{struct.name}.{member.name}: BERTH_SINCE({member.since}) is newer "
                               f"than BERTH_ABI_MINOR {header.minor}")

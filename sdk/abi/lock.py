@@ -25,8 +25,11 @@ def render(header, state, released=0):
         kind += f" since {struct.since}" if struct.since else ""
         out += ["", f"struct {struct.name}: {struct.size} bytes, aligned to {struct.align}, {kind}"]
         for member in struct.members:
+            element = f" of {member.element}" if member.element else ""
+            order = "; " + ", ".join(member.order) if member.order else ""
             since = f" since {member.since}" if member.since else ""
-            out.append(f"  {member.offset}+{member.size} {member.name}: {member.type}{since}")
+            out.append(f"  {member.offset}+{member.size} {member.name}: {member.type}{element}"
+                       f"{order}{since}")
     for values in header.enums:
         out += ["", "enum"]
         for name, value in values:
@@ -43,7 +46,7 @@ PATTERNS = {
     "abi": re.compile(r"abi (\d+)\.(\d+) (?:draft|(frozen), released \d+\.(\d+))"),
     "struct": re.compile(r"struct (\w+): (\d+) bytes, aligned to (\d+), (frozen|grows)"
                          r"(?: since (\d+))?"),
-    "member": re.compile(r"  (\d+)\+(\d+) (\w+): (.*?)(?: since (\d+))?"),
+    "member": re.compile(r"  (\d+)\+(\d+) (\w+): (.*?)(?: of (\w+))?(?:; (.*?))?(?: since (\d+))?"),
     "enum": re.compile(r"  (\w+) = (-?\d+)(?: since (\d+))?"),
     "pair": re.compile(r"(type|symbol|number|string) (\w+) = (.*)"),
     "macro": re.compile(r"(macro|opaque) (\w+)(.*)"),
@@ -67,7 +70,8 @@ def parse(text):
             struct.size, struct.align = int(match[2]), int(match[3])
             lock.structs[match[1]] = struct
         elif kind == "member":
-            member = reader.Member(match[3], match[4], int(match[5] or 0), [])
+            member = reader.Member(match[3], match[4], int(match[7] or 0), [], match[5] or "",
+                                   match[6].split(", ") if match[6] else [])
             member.offset, member.size = int(match[1]), int(match[2])
             struct.members.append(member)
         elif kind == "enum":
@@ -131,8 +135,8 @@ def _struct_breaks(old, new):
             renamed = now is not None and now not in {m.name for m in old.members}
             found.append(f"{where}: removed or renamed" +
                          (f"; {now} is at its offset {member.offset} now" if renamed else ""))
-        elif by_name[member.name].type != member.type:
-            found.append(f"{where}: its type was {member.type}, is {by_name[member.name].type}")
+        else:
+            found += _member_breaks(where, member, by_name[member.name])
     known = {member.name for member in old.members}
     for at, name in enumerate(names):
         following = next((other for other in names[at:] if other in known), None)
@@ -149,6 +153,18 @@ def _struct_breaks(old, new):
     if old.frozen and not new.frozen:
         found.append(f"{old.name}: was frozen, and its comment no longer contains 'Frozen.'")
     return found or _moved(old, by_name, new)
+
+
+def _member_breaks(where, old, new):
+    if new.type != old.type:
+        return [f"{where}: its type was {old.type}, is {new.type}"]
+    if new.element != old.element:
+        return [f"{where}: its elements were {old.element}, are {new.element}"]
+    # A new name for a parameter is no break: libraries do not contain it.
+    moved = [name for at, name in enumerate(old.order)
+             if name in new.order and new.order[at] != name]
+    return [f"{where}: the order of its parameters was {', '.join(old.order)}, is "
+            f"{', '.join(new.order)}"] if moved else []
 
 
 def _moved(old, by_name, new):

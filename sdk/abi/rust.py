@@ -11,7 +11,10 @@ TITLE = """\
 //! because NULL is a value of every pointer in C. `ZERO` has all bytes zero; a struct that may grow
 //! also has `NEW`, which is `ZERO` with its `struct_size`: write
 //! `berth_filter {{ filter: Some(filter), ..berth_filter::NEW }}`.
-#![allow(missing_docs, non_camel_case_types)]
+//!
+//! What minor version n of the header added is deprecated unless the feature `host_n` of this crate
+//! is on: the compiler warns of its use. It does not check that the plugin tests `has!` before.
+#![allow(missing_docs, non_camel_case_types, deprecated)]
 
 use std::os::raw::{{c_char, c_void}};
 """
@@ -127,20 +130,16 @@ def render(header):
         rust = "berth_code" if is_code else "i32" if min(v for _, v in values) < 0 else "u32"
         out.append("")
         for name, value in values:
-            since = header.constant_since.get(name)
-            if since:
-                out.append(f"/// Minor version {since} added it: test `abi_minor` of the host "
-                           "before you pass it.")
+            out += _mark(header.constant_since.get(name), "`abi_minor` of the host")
             out.append(f"pub const {name}: {rust} = {value};")
     for name in header.opaque:
         out += ["", "#[repr(C)]", f"pub struct {name} {{", "    _opaque: [u8; 0],", "}"]
     for struct in header.structs.values():
         copy = "#[derive(Clone, Copy)]\n" if struct.frozen else ""
-        out += ["", f"{copy}#[repr(C)]", f"pub struct {struct.name} {{"]
+        out += ["", *_mark(struct.since, "`abi_minor` of the host"), f"{copy}#[repr(C)]",
+                f"pub struct {struct.name} {{"]
         for member in struct.members:
-            if member.since:
-                out.append(f"    /// Minor version {member.since} added it: test `has!` before you "
-                           "read it.")
+            out += ["    " + line for line in _mark(member.since, "`has!`")]
             out.append(f"    pub {name_of(member.name)}: "
                        f"{type_of(member.type, member.parameters)},")
         out.append("}")
@@ -149,6 +148,27 @@ def render(header):
     out += ["", CONSTANTS, _call("zero", header.structs), _call("new", grows),
             _call("point", [f"{name}: {point}" for point, name in tables(header).items()])]
     return "\n".join(out)
+
+
+def _mark(since, test):
+    """Returns the lines before a declaration that a minor version added; `test` tells whether a
+    host has it."""
+    if not since:
+        return []
+    return [f"/// Minor version {since} added it: test {test} before its use.",
+            f"#[cfg_attr(not(feature = \"host_{since}\"), deprecated(note = \"requires a host of "
+            f"minor version {since}: turn on the feature `host_{since}` of the crate, and set "
+            f"MIN_HOST_MINOR to {since} or test {test} before its use\"))]"]
+
+
+def missing_features(header, manifest):
+    """Returns what Cargo.toml lacks: a feature for each minor version, which implies the feature of
+    the version before."""
+    expected = [f"host_{minor} = [" + (f'"host_{minor - 1}"' if minor > 1 else "") + "]"
+                for minor in range(1, header.minor + 1)]
+    lines = manifest.splitlines()
+    return [f"sdk/rust/Cargo.toml: expected the feature {line}" for line in expected
+            if line not in lines]
 
 
 def number_type(value):
@@ -177,7 +197,7 @@ def _call(macro, names):
 def render_layout_test(header):
     """Returns a test that compares Rust's layout with that of clang."""
     out = ["// The layout that clang gives <berth/abi.h>. Written by sdk/abi/update.py: do not",
-           "// edit this file.", "use super::sys::*;", "",
+           "// edit this file.", "#![allow(deprecated)]", "use super::sys::*;", "",
            "macro_rules! check {",
            "    ($name:ident, $size:expr, $align:expr, [$($member:ident: $offset:expr,)*]) => {{",
            "        assert_eq!(std::mem::size_of::<$name>(), $size, stringify!($name));",

@@ -24,6 +24,7 @@ SDK = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join(SDK, "include", "berth", "abi.h")
 LOCK = os.path.join(SDK, "abi", "abi.lock")
 SYS = os.path.join(SDK, "rust", "src", "sys.rs")
+MANIFEST = os.path.join(SDK, "rust", "Cargo.toml")
 LAYOUT_TEST = os.path.join(SDK, "rust", "src", "sys_layout_test.rs")
 
 
@@ -56,9 +57,10 @@ def check(header_path, lock_text, files=True):
                         "with sdk/abi/update.py"]
     if not files:
         return []
-    return [f"{os.path.relpath(path, os.path.dirname(SDK))}: not up to date: run sdk/abi/update.py"
-            for path, text in generated(header, lock.state, lock.released).items()
-            if read_text(path) != text]
+    return rust.missing_features(header, read_text(MANIFEST)) + [
+        f"{os.path.relpath(path, os.path.dirname(SDK))}: not up to date: run sdk/abi/update.py"
+        for path, text in generated(header, lock.state, lock.released).items()
+        if read_text(path) != text]
 
 
 def main():

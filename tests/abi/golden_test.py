@@ -7,6 +7,7 @@ usage: golden_test.py HOST
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,19 @@ import tempfile
 import unittest
 
 import golden
+sys.path.insert(0, os.path.join(golden.SDK, "abi"))
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+import lock as locks
 
 HOST = sys.argv[1]
 LOCK = os.path.join(golden.SDK, "abi", "abi.lock")
 RELEASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+
+
+def read_text(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 class GoldenTest(unittest.TestCase):
@@ -52,23 +62,53 @@ class GoldenTest(unittest.TestCase):
         described = json.loads(self.run_host(folder, "plugin", "describe", library, "--output",
                                              "json"))
         self.assertEqual(described["warnings"], [])
-        with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
-            expected = json.load(file)
+        expected = json.loads(read_text(os.path.join(folder, "expected.json")))
+        if "nodes" in expected:
+            self.check_everything(folder, expected["nodes"])
+            return
         self.run_host(folder, "plugin", "check", library, "--cluster", "cluster.yaml", "--args",
                       json.dumps(expected["args"]))
         self.assertEqual(self.chosen(folder, expected["pod"]), [expected["without"]])
         self.assertEqual(self.chosen(folder, expected["pod"], "--profile", "profile.toml"),
                          [expected["with"]])
 
+    def check_everything(self, folder, nodes):
+        """Checks the log and the placements of the plugin that uses everything."""
+        command = [HOST, "simulate", "--cluster", "cluster.yaml", "--profile", "profile.toml",
+                   "--output", "json"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        logged = re.findall(r"(?m)^berth: warning: golden\.Everything: (.*)$", done.stderr)
+        expected = read_text(os.path.join(folder, "expected.log")).splitlines()
+        self.assertEqual(logged, expected)
+        placed = {pod["name"]: pod["node"] for pod in json.loads(done.stdout)["placements"]}
+        self.assertEqual(placed, nodes)
+
+    def test_everything_is_used(self):
+        """The plugin that uses everything notes each extension point and calls each function of
+        each service, as far as the lock lists them."""
+        source = read_text(os.path.join(golden.EVERYTHING, "everything.c"))
+        lock = locks.parse(read_text(LOCK))
+        for name, text in lock.strings.items():
+            if name.startswith("BERTH_POINT_") or name.startswith("BERTH_SERVICE_"):
+                self.assertIn(name, source, text)
+            if not name.startswith("BERTH_SERVICE_"):
+                continue
+            service = "node_lookup" if name == "BERTH_SERVICE_NODES" else name[14:].lower()
+            member = "nodes" if service == "node_lookup" else service
+            for function in lock.structs["berth_" + service].members:
+                if "(*)" in function.type:
+                    called = re.search(rf"\b(g->{member}|{member[0]})->{function.name}\(", source)
+                    self.assertTrue(called, f"{text}: {function.name}")
+
     def test_plugins_of_this_tree(self):
-        for name in golden.PLUGINS:
+        for name in [*golden.PLUGINS, *golden.EVERYTHING_PLUGINS]:
             with self.subTest(name):
                 self.check(os.path.join(self.temporary.name, name))
 
     def test_plugins_of_releases(self):
         libraries = sorted(glob.glob(os.path.join(RELEASES, "*", "*", "lib*.so")))
-        with open(LOCK, encoding="utf-8") as file:
-            is_draft = " draft\n" in file.read()
+        is_draft = " draft\n" in read_text(LOCK)
         if is_draft and not libraries:
             self.skipTest("version 1 is a draft: no release has golden plugins")
         self.assertTrue(libraries, f"the version is frozen: write its golden plugins to {RELEASES}")

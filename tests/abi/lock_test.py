@@ -31,6 +31,12 @@ SAMPLE = """
 #define BERTH_POINT_FILTER "berth.filter/1"
 #define BERTH_AT(array, i) ((array) + (i))
 #define BERTH_SINCE(minor)
+#define BERTH_EXPORT __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define BERTH_NOEXCEPT noexcept
+#else
+#define BERTH_NOEXCEPT
+#endif
 /* Text. Frozen. */
 typedef struct berth_str {
   const char* ptr;
@@ -39,7 +45,7 @@ typedef struct berth_str {
 typedef uint32_t berth_id;
 typedef struct berth_done berth_done;
 typedef struct berth_queue berth_queue;
-typedef void (*berth_answer)(void* to, berth_str body);
+typedef void (*berth_answer)(void* to, berth_str body) BERTH_NOEXCEPT;
 enum { BERTH_OP_IN = 1, BERTH_OP_NOT_IN, BERTH_OP_EXISTS };
 enum { BERTH_PART_NAME = 0, BERTH_PART_LABELS, BERTH_PART_COUNT };
 /* Elements. Frozen. */
@@ -58,7 +64,9 @@ typedef struct berth_pod {
   berth_str name;
   berth_array taints; /* berth_taint */
   int64_t priority;
-  int32_t (*less)(void* self, const struct berth_pod* a, uint8_t key[4]);
+  void (*place)(void (*each)(void* to, void* at) BERTH_NOEXCEPT, uint32_t row,
+                uint32_t* block) BERTH_NOEXCEPT;
+  int32_t (*less)(void* self, const struct berth_pod* a, uint8_t key[4]) BERTH_NOEXCEPT;
 } berth_pod;
 extern const berth_pod berth_entry_v1;
 """
@@ -79,7 +87,7 @@ def edit(text, edits):
     return text
 
 
-END_OF_POD = "uint8_t key[4]);\n"
+END_OF_POD = "uint8_t key[4]) BERTH_NOEXCEPT;\n"
 
 
 class SampleTest(unittest.TestCase):
@@ -107,7 +115,10 @@ class SampleTest(unittest.TestCase):
                 ("members of an opaque struct",
                  ("/* An element", "struct berth_done { int32_t struct_size; };\n/*")),
                 ("a minor version", ("MINOR 0", "MINOR 1")),
-                ("a name of a parameter", ("* a,", "* first,"))):
+                ("a name of a parameter", ("* a,", "* first,")),
+                ("a name among parameters of one type", ("void* at)", "void* node)")),
+                ("a comment of an array", ("/* berth_taint */", "/* berth_taint, sorted */")),
+                ("the layout of a macro", ("((array) + (i))", "((array)+\\\n   (i))"))):
             with self.subTest(name):
                 self.assertEqual(self.breaks(*edits), [])
 
@@ -161,8 +172,22 @@ class SampleTest(unittest.TestCase):
                 ("a macro's value", "BERTH_MAGIC: was 16, is 17", ("0x10u", "0x11u")),
                 ("a macro's text", "BERTH_POINT_FILTER: was berth.filter/1, is berth.filter/2",
                  ("filter/1", "filter/2")),
-                ("a macro's parameters", "BERTH_AT: was (array,i), is (i,array)",
+                ("a macro's parameters",
+                 "BERTH_AT: was (array,i) = ((array)+(i)), is (i,array) = ((array)+(i))",
                  ("AT(array, i)", "AT(i, array)")),
+                ("a macro's body",
+                 "BERTH_AT: was (array,i) = ((array)+(i)), is (array,i) = ((array)+1+(i))",
+                 ("((array) + (i))", "((array) + 1 + (i))")),
+                ("the body of a macro for declarations",
+                 'BERTH_EXPORT: was  = __attribute__((visibility("default"))), is  =',
+                 ('"default"', '"hidden"')),
+                ("the elements of an array",
+                 "berth_pod.taints: its elements were berth_taint, are berth_str",
+                 ("/* berth_taint */", "/* berth_str, of berth_taint */")),
+                ("parameters that change places",
+                 "berth_pod.place: the order of its parameters was each, each.to, each.at, row, "
+                 "block, is each, each.at, each.to, row, block",
+                 ("void* to, void* at", "void* at, void* to")),
                 ("a typedef", "berth_id: was uint32_t, is uint64_t", ("typedef uint32_t berth_id",
                                                                       "typedef uint64_t berth_id"),
                  ("uint32_t struct_size", "uint64_t struct_size")),
@@ -194,6 +219,17 @@ class SampleTest(unittest.TestCase):
                 ("a newer member than the header",
                  "berth_taint.value: BERTH_SINCE(1) is newer than "
                  "BERTH_ABI_MINOR 0", ("berth_id value;", "berth_id value BERTH_SINCE(1);")),
+                ("a function that may throw", "berth_pod.less: add BERTH_NOEXCEPT behind",
+                 ("key[4]) BERTH_NOEXCEPT", "key[4])")),
+                ("a callback that may throw", "berth_pod.place: add BERTH_NOEXCEPT behind its "
+                 "parameters, and behind those of each callback that it takes",
+                 ("void* at) BERTH_NOEXCEPT", "void* at)")),
+                ("a type that may throw", "berth_answer: add BERTH_NOEXCEPT",
+                 ("body) BERTH_NOEXCEPT", "body)")),
+                ("a mark without effect", "berth_answer: add BERTH_NOEXCEPT",
+                 ("#define BERTH_NOEXCEPT noexcept", "#define BERTH_NOEXCEPT")),
+                ("an array of an unknown type", "berth_pod.taints: its comment must name the type",
+                 ("/* berth_taint */", "/* of the node */")),
                 ("an array by value", "berth_taint: is passed or stored by value",
                  (END_OF_POD, END_OF_POD + "  berth_taint more[2];\n")),
                 ("a constant by value", "berth_taint: is passed or stored by value",
@@ -344,19 +380,33 @@ class SampleTest(unittest.TestCase):
     def test_rust_states_the_version_of_an_enumerator(self):
         header = read(edit(SAMPLE, [("BERTH_OP_EXISTS", "BERTH_OP_EXISTS BERTH_SINCE(1)"),
                                     ("MINOR 0", "MINOR 1"), ("POINT_FILTER", "POINT_POD")]))
-        self.assertIn("/// Minor version 1 added it: test `abi_minor` of the host before you pass "
-                      "it.\npub const BERTH_OP_EXISTS: u32 = 3;\n", rust.render(header))
+        self.assertRegex(rust.render(header),
+                         "/// Minor version 1 added it: test `abi_minor` of the host before its use"
+                         r"\.\n#\[cfg_attr\(not\(feature = \"host_1\"\), deprecated\([^\n]*\n"
+                         "pub const BERTH_OP_EXISTS: u32 = 3;\n")
 
     def test_rust_states_the_version_of_a_member(self):
         header = read(edit(SAMPLE, [(END_OF_POD, END_OF_POD + "  int64_t os BERTH_SINCE(1);\n"),
                                     ("MINOR 0", "MINOR 1"),
                                     ("POINT_FILTER", "POINT_POD")]))
-        self.assertIn("    /// Minor version 1 added it: test `has!` before you read it.\n"
-                      "    pub os: i64,\n", rust.render(header))
+        self.assertRegex(rust.render(header),
+                         "    /// Minor version 1 added it: test `has!` before its use\\.\n"
+                         r"    #\[cfg_attr\([^\n]*\n"
+                         "    pub os: i64,\n")
         self.assertIn("    berth_pod: BERTH_POINT_POD\n", rust.render(header))
         header = read(SAMPLE)
         with self.assertRaisesRegex(ValueError, "must be named berth_filter"):
             rust.render(header)
+
+    def test_rust_has_a_feature_for_each_minor_version(self):
+        header = read(edit(SAMPLE, [("MINOR 0", "MINOR 2")]))
+        one, two = "host_1 = []", 'host_2 = ["host_1"]'
+        for manifest, expected in (((one, two), []), ((one,), [two]), ((one, "host_2 = []"), [two]),
+                                   ((), [one, two])):
+            with self.subTest(manifest):
+                found = rust.missing_features(header, "\n".join(("[features]", *manifest, "")))
+                self.assertEqual(found, [f"sdk/rust/Cargo.toml: expected the feature {feature}"
+                                         for feature in expected])
 
     def test_a_missing_compiler_is_named(self):
         with unittest.mock.patch.object(reader, "CLANG", "no-clang"):
@@ -378,6 +428,22 @@ class SampleTest(unittest.TestCase):
                 ("int64_t priority", [])):
             with self.subTest(declared):
                 self.assertEqual(reader.parameter_names(declared), expected)
+
+    def test_names_parameters_that_types_do_not_tell_apart(self):
+        for declared, expected in (
+                ("void (*less)(void* self, const berth_pod* a, const berth_pod* b)",
+                 ["self", "a", "b"]),
+                ("void (*less)(void* self, const berth_pod *a, const berth_pod* b)",
+                 ["self", "a", "b"]),
+                ("typedef void (*berth_less)(int32_t a, int32_t b) BERTH_NOEXCEPT", ["a", "b"]),
+                ("void (*key)(void* self, uint8_t out[4], uint8_t in[4])", ["self", "out", "in"]),
+                ("void (*place)(uint32_t row, uint32_t* index)", []),
+                ("void (*list)(void (*each)(void* to, const berth_pod* pod), void* to)", []),
+                ("void (*list)(void (*each)(void* to, void* at), int32_t n)",
+                 ["each", "each.to", "each.at", "n"]),
+                ("void (*deinit)(void)", []), ("int64_t priority", [])):
+            with self.subTest(declared):
+                self.assertEqual(reader.parameter_order(declared), expected)
 
 
 class HeaderTest(unittest.TestCase):
@@ -407,6 +473,46 @@ class HeaderTest(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("version 1 is a draft; --freeze releases it", done.stderr)
+
+    def test_every_function_is_noexcept(self):
+        text = re.sub(r"\) BERTH_NOEXCEPT|\)BERTH_NOEXCEPT", ")", self.text)
+        with self.assertRaises(reader.HeaderError) as caught:
+            read(text)
+        functions = [f"{struct.name}.{member.name}" for struct in self.header.structs.values()
+                     for member in struct.members if "(*)" in member.type]
+        functions += [name for name, ctype in self.header.types.items() if "(*)" in ctype]
+        self.assertGreater(len(functions), 100)
+        self.assertEqual(sorted(line.split(":")[0] for line in str(caught.exception).splitlines()),
+                         sorted(functions))
+        with self.assertRaisesRegex(reader.HeaderError, r"^berth_strings\.text: [^\n]*\Z"):
+            read(edit(self.text, [
+                ("(*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT",
+                 "(*text)(const berth_host* host, berth_id id)")]))
+
+    def test_what_plugins_compile_in_is_locked(self):
+        lock = locks.parse(locks.render(self.header, locks.DRAFT))
+        for expected, old, new in (
+                ("BERTH_HAS: was (p,T,m) = ", "((p)->struct_size >= offsetof(T, m)",
+                 "((p)->struct_size > offsetof(T, m)"),
+                ("BERTH_ARRAY_HAS: was ", "((array).stride >= offsetof",
+                 "((array).stride > offsetof"),
+                ("BERTH_AT: was ", "(uint64_t)(i) * (array).stride", "(uint64_t)(i) * sizeof(T)"),
+                ("BERTH_PART: was ", "((uint64_t)1 << BERTH_PART", "((uint64_t)2 << BERTH_PART"),
+                ("BERTH_IS_CANCELLED: was ", "cancel, __ATOMIC_RELAXED) != 0",
+                 "cancel, __ATOMIC_RELAXED) == 1"),
+                ("BERTH_NOTE: was ", "{6u,   ", "{5u,   "),
+                ("BERTH_EXPORT: was ", 'visibility("default")', 'visibility("hidden")'),
+                ("berth_plugin.columns: its elements were berth_column_request, are berth_slot",
+                 "berth_array columns; /* berth_column_request */",
+                 "berth_array columns; /* berth_slot */"),
+                ("berth_node_lookup.place: the order of its parameters was host, in, row, block, "
+                 "index, is host, in, row, index, block",
+                 "uint32_t* block,\n                      uint32_t* index",
+                 "uint32_t* index,\n                      uint32_t* block")):
+            with self.subTest(expected):
+                found = locks.breaks(lock, read(edit(self.text, [(old, new)])))
+                self.assertEqual(len(found), 1, found)
+                self.assertEqual(found[0][:len(expected)], expected)
 
     def test_every_struct_may_grow_unless_it_is_frozen(self):
         found = self.changed("  uint32_t added;\n  uint32_t added_2;\n", "end")

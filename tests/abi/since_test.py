@@ -12,12 +12,15 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HEADER = os.path.join(ROOT, "sdk", "include", "berth", "abi.h")
-sys.path.insert(0, os.path.join(ROOT, "sdk", "abi"))
+INCLUDE = os.path.join(ROOT, "sdk", "include")
+CRATE = os.path.join(ROOT, "sdk", "rust", "src")
+sys.path += [os.path.join(ROOT, "sdk", "abi"), os.path.join(ROOT, "tests")]
 sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 import header as reader
+import rust
+from compilers import rust_compilers
 
 NOT_AVAILABLE = "requires a host of minor version 1: define BERTH_MIN_HOST_MINOR as 1"
 
@@ -31,6 +34,20 @@ METHOD = ("struct Layer { BERTH_REQUIRES_HOST(1) uint32_t added() const { return
           "uint32_t Use(const Layer& layer) { return layer.added(); }")
 BY_TAG = ("const struct berth_newcomer* Use(const berth_user* user) {"
           "  return BERTH_HAS(user, berth_user, newcomer) ? user->newcomer : NULL; }")
+# A member of a table of functions, such as that of a service or an extension point.
+CALL = "void Use(const berth_user* user) { user->call(NULL); }"
+TEST_AND_CALL = ("void Use(const berth_user* user) {"
+                 "  if (BERTH_HAS(user, berth_user, call)) user->call(NULL); }")
+ADDRESS = "const void* Use(const berth_user* user) { return &user->call; }"
+COPY = ("typedef void (*call)(const void* newcomer);"
+        "call Use(const berth_user* user) { return (call)user->call; }")
+ASSIGN = "void Use(berth_user* user) { user->call = NULL; }"
+DESIGNATE = ("static const berth_user kUser = {.call = NULL};"
+             "const berth_user* Use(void) { return &kUser; }")
+# Methods of the C++ layer.
+LAYER = ("#include <berth/plugin.h>\n"
+         "berth::Status Use(const berth::Host& host) { return host.activate().%s; }")
+NEW_METHOD, OLD_METHOD = LAYER % "All()", LAYER % 'Pod("uid")'
 CONSTANT = "uint32_t Use(void) { return BERTH_LATER_TWO; }"
 LAST_CONSTANT = "uint32_t Use(void) { return BERTH_LATER_FOUR; }"
 CASE = ("uint32_t Use(uint32_t kind) {"
@@ -48,26 +65,45 @@ class SinceTest(unittest.TestCase):
         if missing:
             raise AssertionError(f"{', '.join(missing)} not found: see .ci/packages.txt")
         cls.temporary = tempfile.TemporaryDirectory(prefix="berth_since_")
-        os.mkdir(os.path.join(cls.temporary.name, "berth"))
-        with open(HEADER, encoding="utf-8") as file:
-            text = file.read()
-        version, end = "#define BERTH_ABI_MINOR 0\n", "#ifdef __cplusplus\n}\n#endif\n"
-        assert text.count(version) == 1 and text.count(end) == 1
+        shutil.copytree(os.path.join(INCLUDE, "berth"), os.path.join(cls.temporary.name, "berth"))
+        end = "#ifdef __cplusplus\n}\n#endif\n"
         later = ("typedef struct berth_later {\n  uint32_t struct_size;\n"
                  "  uint32_t added BERTH_SINCE(1);\n} berth_later;\n"
                  "typedef struct berth_newcomer {\n  uint32_t struct_size;\n"
                  "} berth_newcomer BERTH_SINCE(1);\n"
                  "typedef struct berth_user {\n  uint32_t struct_size;\n  uint32_t reserved;\n"
                  "  const struct berth_newcomer* newcomer BERTH_SINCE(1);\n"
-                 "  void (*call)(const struct berth_newcomer* newcomer) BERTH_SINCE(1);\n"
+                 "  void (*call)(const struct berth_newcomer* newcomer) BERTH_NOEXCEPT\n"
+                 "      BERTH_SINCE(1);\n"
                  "} berth_user;\n"
                  "enum {\n  BERTH_LATER_ONE = 1, /* unlike BERTH_SINCE(1) */\n"
                  "  BERTH_LATER_TWO BERTH_SINCE(1) = 1 << 1, BERTH_LATER_THREE = 4,\n"
                  "  /* the last one */\n  BERTH_LATER_FOUR BERTH_SINCE(1)\n};\n")
-        text = text.replace(version, "#define BERTH_ABI_MINOR 1\n").replace(end, later + end)
-        cls.path = os.path.join(cls.temporary.name, "berth", "abi.h")
-        with open(cls.path, "w", encoding="utf-8") as file:
+        cls.path = cls.edit(
+            "abi.h", ("#define BERTH_ABI_MINOR 0\n", "#define BERTH_ABI_MINOR 1\n"),
+            (end, later + end),
+            ("} berth_activate;\n", "  berth_code (*all)(const berth_host* host) BERTH_NOEXCEPT "
+                                    "BERTH_SINCE(1);\n} berth_activate;\n"))
+        # A method that requires the version, as the C++ layer declares it.
+        method = "  Status Pod(std::string_view uid) const {"
+        cls.edit("scheduling.h", (method, "  BERTH_REQUIRES_HOST(1) Status All() const {\n"
+                                  "    const berth_activate& service = *services_->activate;\n"
+                                  "    const bool has = BERTH_HAS(&service, berth_activate, all);\n"
+                                  "    return has ? Status(service.all(services_->host)) : "
+                                  "Status::Success();\n  }\n" + method))
+
+    @classmethod
+    def edit(cls, name, *edits):
+        """Changes a header of the copy. Returns its path."""
+        path = os.path.join(cls.temporary.name, "berth", name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for old, new in edits:
+            assert text.count(old) == 1, f"{name}: {old!r} occurs {text.count(old)} times"
+            text = text.replace(old, new)
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
+        return path
 
     @classmethod
     def tearDownClass(cls):
@@ -76,7 +112,7 @@ class SinceTest(unittest.TestCase):
     def compile(self, compiler, language, source, *flags):
         """Returns the errors, or ""."""
         standard = {"c": "-std=c11", "c++": "-std=c++20"}[language]
-        done = subprocess.run([compiler, "-x", language, standard, "-Wall", "-Wextra", "-Werror",
+        done = subprocess.run([compiler, "-x", language, standard, "-Wall", "-Wextra",
                                "-fsyntax-only", "-I", self.temporary.name, *flags, "-"],
                               input="#include <berth/abi.h>\n" + source + "\n",
                               capture_output=True, text=True, check=False)
@@ -98,6 +134,21 @@ class SinceTest(unittest.TestCase):
         ("test and pass a newer enumerator where the host has it", "c", TEST_AND_PASS,
          ("-DBERTH_OPTIONAL_MINOR=1",), ""),
         ("an enumerator in C++, for the C++ layer", "c++", CASE, (), ""),
+        ("call by default", "c", CALL, (), NOT_AVAILABLE),
+        ("test and call by default", "c", TEST_AND_CALL, (), NOT_AVAILABLE),
+        ("take the address by default", "c", ADDRESS, (), NOT_AVAILABLE),
+        ("copy by default", "c", COPY, (), NOT_AVAILABLE),
+        ("assign by default", "c", ASSIGN, (), NOT_AVAILABLE),
+        ("call with that minimum", "c", CALL, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("test and call where the host has it", "c", TEST_AND_CALL, ("-DBERTH_OPTIONAL_MINOR=1",),
+         ""),
+        ("assign with that minimum", "c", ASSIGN, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("a method of the C++ layer by default", "c++", NEW_METHOD, (), NOT_AVAILABLE),
+        ("a method of the C++ layer with that minimum", "c++", NEW_METHOD,
+         ("-DBERTH_MIN_HOST_MINOR=1",), ""),
+        ("a method of the C++ layer where the host has it", "c++", NEW_METHOD,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("a first version's method of the C++ layer", "c++", OLD_METHOD, (), ""),
         ("use by default", "c", USE, (), NOT_AVAILABLE),
         ("test and use by default", "c", TEST_AND_USE, (), NOT_AVAILABLE),
         ("the first version's members by default", "c", FIRST_VERSION, (), ""),
@@ -121,7 +172,9 @@ class SinceTest(unittest.TestCase):
             for name, language, source, flags, expected in self.CASES:
                 compiler = compilers[language == "c++"]
                 with self.subTest(name, compiler=compiler):
-                    errors = self.compile(compiler, language, source, *flags)
+                    # The compiler reports an error, not a warning that -Werror makes one.
+                    strict = () if expected else ("-Werror",)
+                    errors = self.compile(compiler, language, source, *flags, *strict)
                     self.assertIn(expected, errors)
                     self.assertEqual(bool(errors), bool(expected), errors)
 
@@ -140,8 +193,53 @@ class SinceTest(unittest.TestCase):
         user = {member.name: member.type for member in header.structs["berth_user"].members}
         self.assertEqual(user["newcomer"], "const berth_newcomer *")
 
-    def test_clang_reports_a_designated_initialiser(self):
-        self.assertIn(NOT_AVAILABLE, self.compile("clang", "c", FILL))
+    def test_clang_reports_more(self):
+        for source in (FILL, DESIGNATE):
+            with self.subTest(source):
+                self.assertIn(NOT_AVAILABLE, self.compile("clang", "c", source))
+
+    # name, source, whether it uses something newer
+    RUST_CASES = (
+        ("a member", "pub unsafe fn f(p: *const berth_later) -> u32 { (*p).added }", True),
+        ("a tested member",
+         "pub unsafe fn f(p: *const berth_later) -> bool { berth::has!(p, added) }", True),
+        ("a function", "pub unsafe fn f(p: *const berth_user) -> bool { (*p).call.is_some() }",
+         True),
+        ("a filled table",
+         "pub const T: berth_user = berth_user { call: None, ..berth_user::NEW };", True),
+        ("a struct", "pub unsafe fn f(p: *const berth_newcomer) -> u32 { (*p).struct_size }", True),
+        ("an enumerator", "pub const C: u32 = BERTH_LATER_TWO;", True),
+        ("a member of the first version",
+         "pub unsafe fn f(p: *const berth_later) -> u32 { (*p).struct_size }", False),
+        ("a table of the first version", "pub const T: berth_user = berth_user::NEW;", False),
+        ("an enumerator of the first version", "pub const C: u32 = BERTH_LATER_THREE;", False),
+    )
+
+    def test_rust_warns(self):
+        folder = os.path.join(self.temporary.name, "rust")
+        crate, output = os.path.join(folder, "libberth.rlib"), os.path.join(folder, "user.out")
+        shutil.copytree(CRATE, folder)
+        header = reader.read(self.path)
+        for name, text in (("sys.rs", rust.render(header)),
+                           ("sys_layout_test.rs", rust.render_layout_test(header))):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        for rustc in rust_compilers():
+            common = (rustc, "--edition", "2021", "-D", "warnings", "--crate-type", "lib")
+            for flags in ((), ("--cfg", 'feature="host_1"')):
+                subprocess.run([*common, *flags, "--crate-name", "berth", "-o", crate,
+                                os.path.join(folder, "lib.rs")], check=True)
+                for name, source, is_newer in self.RUST_CASES:
+                    with self.subTest(name, compiler=rustc, flags=flags):
+                        done = subprocess.run(
+                            [*common, "--crate-name", "user", "--extern", f"berth={crate}",
+                             "--emit", "metadata", "-o", output, "-"],
+                            input="use berth::sys::*;\n" + source, capture_output=True, text=True,
+                            check=False)
+                        reports = "requires a host of minor version 1: turn on the feature" in \
+                            done.stderr
+                        self.assertEqual(reports, is_newer and not flags, done.stderr)
+                        self.assertEqual(done.returncode != 0, reports, done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 // Measures berth.whatif/1 as a preemption uses it: 500 nodes, two victims removed from each, and
 // the Filters of the default profile run on all of them. The cluster has 1,000 nodes with 30 pods
 // each. The calls go through the C ABI, from within PostFilter, to a scheduler over the embedded
-// cluster.
+// cluster. BM_Preemptor runs whole attempts with test.Preemptor, a plugin in a shared object, in a
+// cluster of 500 such nodes, and reports the time that the plugin measures around its one question:
+//   whatif_bench --benchmark_filter=BM_Preemptor --benchmark_format=json
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,6 +29,18 @@ constexpr uint32_t kRows = 500;
 constexpr uint32_t kVictims = 2;
 constexpr uint32_t kPodsPerNode = 30;
 
+// Every node is full, so that the pod fits only without the two victims.
+void AddFullNode(Harness& harness, const std::string& name) {
+  harness.AddNode({.name = name,
+                   .allocatable = R"("cpu":"30","memory":"64Gi","pods":"110")",
+                   .labels = R"("zone":"a")"});
+  for (uint32_t i = 0; i < kPodsPerNode; ++i) {
+    harness.AddPod({.name = name + "-" + std::to_string(i),
+                    .node = name,
+                    .requests = R"("cpu":"1","memory":"100Mi")"});
+  }
+}
+
 // A scheduler in the middle of an attempt: PreFilter has run, and a plugin is in PostFilter.
 class InPostFilter {
  public:
@@ -37,7 +51,7 @@ class InPostFilter {
         "spec":{"accessModes":["ReadWriteOncePod"],"volumeName":"pv"}})");
     harness_.AddObject(R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},
         "spec":{"hostPath":{"path":"/data"}}})");
-    for (uint32_t i = 0; i < kNodes; ++i) AddNode("n" + std::to_string(i));
+    for (uint32_t i = 0; i < kNodes; ++i) AddFullNode(harness_, "n" + std::to_string(i));
     if (!harness_.Start(DefaultPlanSpec(TestCatalog())).ok()) std::abort();
     Attempt& attempt = harness_.loop().cycle().attempt();
     TestPod pod{.name = "p", .requests = R"("cpu":"2","memory":"1Gi")", .spec = R"("priority":9)"};
@@ -77,18 +91,6 @@ class InPostFilter {
   }
 
  private:
-  // Every node is full, so that the pod fits only without the two victims.
-  void AddNode(const std::string& name) {
-    harness_.AddNode({.name = name,
-                      .allocatable = R"("cpu":"30","memory":"64Gi","pods":"110")",
-                      .labels = R"("zone":"a")"});
-    for (uint32_t i = 0; i < kPodsPerNode; ++i) {
-      harness_.AddPod({.name = name + "-" + std::to_string(i),
-                       .node = name,
-                       .requests = R"("cpu":"1","memory":"100Mi")"});
-    }
-  }
-
   mutable Harness harness_;
   const berth_host* host_ = nullptr;
   const berth_cycle* cycle_ = nullptr;
@@ -121,6 +123,34 @@ void BM_OneQuestionPerRow(benchmark::State& state, bool volume) {
   ReportTimePerRow(state);
 }
 
+void BM_Preemptor(benchmark::State& state) {
+  Harness harness;
+  for (uint32_t i = 0; i < kRows; ++i) AddFullNode(harness, "n" + std::to_string(i));
+  PlanSpec spec = DefaultPlanSpec(TestCatalog());
+  spec.plugins.push_back({.name = "test.Preemptor",
+                          .args = {{"victims", kVictims}, {"measures", true}},
+                          .where = "whatif_bench"});
+  spec.points[static_cast<size_t>(Point::kPostFilter)] = {{.plugin = "test.Preemptor"}};
+  if (!harness.Start(spec).ok()) std::abort();
+  const std::string measured = "test.Preemptor: measured begins=1 runs=1 ns=";
+  int64_t pods = 0;
+  for (auto _ : state) {
+    const std::string name = "p" + std::to_string(pods++);
+    harness.lines().clear();
+    harness.Schedule(
+        {.name = name, .requests = R"("cpu":"2","memory":"1Gi")", .spec = R"("priority":9)"});
+    const auto line = std::ranges::find_if(
+        harness.lines(), [&](const std::string& text) { return text.starts_with(measured); });
+    if (line == harness.lines().end()) std::abort();
+    state.SetIterationTime(std::stod(line->substr(measured.size())) / 1e9);
+    // Its nomination would take room on a node.
+    harness.cluster().DeletePod({"default", name, ""}, 0, nullptr);
+    harness.Settle();
+  }
+  ReportTimePerRow(state);
+}
+
+BENCHMARK(BM_Preemptor)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_OneQuestion, Apart, BERTH_WHATIF_APART, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_OneQuestion, Together, BERTH_WHATIF_TOGETHER, false)
     ->Unit(benchmark::kMillisecond);

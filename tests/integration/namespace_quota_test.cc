@@ -59,6 +59,36 @@ TEST_F(NamespaceQuotaTest, ADeletedPodMakesRoom) {
   EXPECT_EQ(harness_.cluster().FindPod("a", "p2")->node_name(), "n1");
 }
 
+// Nothing that happens to a pod on a node tells the plugin that the namespace has no pods any more.
+TEST_F(NamespaceQuotaTest, ADeletedPendingPodMakesRoom) {
+  Start(4);
+  harness_.AddPod({.name = "gated", .spec = R"("schedulingGates":[{"name":"wait"}])", .ns = "b"});
+  harness_.AddPod({.name = "more", .spec = R"("schedulingGates":[{"name":"wait"}])", .ns = "b"});
+  harness_.Settle();
+  for (const char* pod : {"p1", "p2"}) EXPECT_EQ(Outcome("a", pod), "Success") << pod;
+  EXPECT_THAT(Outcome("a", "p3"), HasSubstr(kShareIsUsed));
+  harness_.cluster().DeletePod({"b", "gated", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.cluster().FindPod("a", "p3")->node_name(), "") << "b still has a pod";
+  harness_.cluster().DeletePod({"b", "more", ""}, 0, nullptr);
+  harness_.Run();
+  EXPECT_EQ(harness_.cluster().FindPod("a", "p3")->node_name(), "n1");
+}
+
+// The only pod of its namespace is pending no more before it is on its node.
+TEST_F(NamespaceQuotaTest, AnAssumedPodDoesNotRequeueOthers) {
+  Start(6);
+  harness_.AddPod({.name = "q1", .spec = R"("schedulingGates":[{"name":"wait"}])", .ns = "b"});
+  harness_.Settle();
+  for (const char* pod : {"p1", "p2"}) EXPECT_EQ(Outcome("a", pod), "Success") << pod;
+  harness_.AddPod({.name = "p3", .ns = "a"});
+  harness_.AddPod({.name = "r1", .ns = "c"});
+  EXPECT_THAT(Harness::Outcome(harness_.Next()), HasSubstr(kShareIsUsed)) << "p3, two of six";
+  EXPECT_EQ(Harness::Outcome(harness_.Next()), "Success") << "r1";
+  harness_.Settle();
+  EXPECT_EQ(harness_.ready(), 0U);
+}
+
 // A pod that a profile assumes and then forgets is pending again, and counts once.
 TEST_F(NamespaceQuotaTest, APodCountsOnceWhenItsBindingFails) {
   Start(2);

@@ -19,8 +19,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class PlanningPluginsTest : public ::testing::Test {
  protected:
@@ -63,11 +63,17 @@ class PreemptorTest : public PlanningPluginsTest {
   static TestProfile WithPreemptor(const char* args = nullptr) {
     return Profile().Use("test.Preemptor", {Point::kPostFilter}, args);
   }
+  // A zone may run `pods` pods.
+  static TestProfile WithZones(int pods, const char* args) {
+    const std::string limit = "{\"pods\":" + std::to_string(pods) + "}";
+    return WithPreemptor(args).Use("test.Zones", {Point::kPreFilter, Point::kFilter},
+                                   limit.c_str());
+  }
   // Adds nodes with 4 cpu and pods of priority 10 + i and 50, with 2 cpu each, on node i.
   void AddFullNodes(int count) {
     for (int i = 0; i < count; ++i) {
       const std::string node = "n" + std::to_string(i);
-      harness_.AddNode({.name = node});
+      harness_.AddNode({.name = node, .labels = R"("zone":"a")"});
       harness_.AddPod(PodOf("low-" + node, "2", 10 + (i + 3) % count, node));
       harness_.AddPod(PodOf("mid-" + node, "2", 50, node));
     }
@@ -83,6 +89,19 @@ TEST_F(PreemptorTest, AsksAboutFiveHundredNodesInOneCall) {
   EXPECT_EQ(Faults("test.Preemptor"), 0U);
 }
 
+// What 500 nodes cost apart from time: one begin, one run_filters, and one copy of a plugin's state
+// per node, not one per victim. tests/bench/whatif_bench.cc measures the time.
+TEST_F(PreemptorTest, OneQuestionCopiesTheStateOncePerNode) {
+  AddFullNodes(500);
+  Start(WithZones(999, R"({"measures":true})"));
+  EXPECT_EQ(NominatedNodeOf(PodOf("p", "4", 1000)), "n497");
+  harness_.Stop();
+  EXPECT_THAT(harness_.lines(),
+              ElementsAre(StartsWith("test.Preemptor: measured begins=1 runs=1 ns="),
+                          "test.Preemptor: asked nodes=500 fitting=500 reasons=",
+                          "test.Zones: ended copies=500"));
+}
+
 TEST_F(PreemptorTest, OnlyNodesWithEnoughVictimsFit) {
   AddFullNodes(3);
   harness_.AddNode({.name = "busy"});
@@ -95,11 +114,63 @@ TEST_F(PreemptorTest, OnlyNodesWithEnoughVictimsFit) {
                           "test.Preemptor: asked nodes=4 fitting=3 reasons=Insufficient cpu;"));
 }
 
-TEST_F(PreemptorTest, RowsTogetherGetTheSameAnswers) {
+// Three nodes of one zone have six pods, and each of them has one victim.
+TEST_F(PreemptorTest, RowsTogetherAreOneCluster) {
+  const struct {
+    const char* name;
+    int pods;  // The limit of the zone.
+    const char* args;
+    const char* asked;
+    const char* copies;
+  } kTable[] = {
+      {"apart, without one of six", 6, R"({"victims":1})", "fitting=3 reasons=", "copies=3"},
+      {"apart, without one of six, of which four may run", 4, R"({"victims":1})",
+       "fitting=0 reasons=the zone is full;", "copies=3"},
+      {"together, without three of six", 4, R"({"victims":1,"together":true})",
+       "fitting=3 reasons=", "copies=1"},
+      {"together, without three of six, of which three may run", 3,
+       R"({"victims":1,"together":true})", "fitting=0 reasons=the zone is full;", "copies=1"},
+      {"together, all victims on the next node", 6, R"({"victims":1,"together":true,"moves":true})",
+       "fitting=0 reasons=Insufficient cpu;", "copies=1"},
+  };
   AddFullNodes(3);
-  Start(WithPreemptor(R"({"victims":1,"together":true})"));
-  EXPECT_EQ(NominatedNodeOf(PodOf("q", "2", 1000)), "n0");
-  EXPECT_THAT(harness_.lines(), ElementsAre("test.Preemptor: asked nodes=3 fitting=3 reasons="));
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.name);
+    harness_.lines().clear();
+    Start(WithZones(row.pods, row.args));
+    harness_.Schedule(PodOf("p" + std::to_string(&row - kTable), "2", 1000));
+    harness_.Stop();
+    EXPECT_THAT(harness_.lines(),
+                ElementsAre(std::string("test.Preemptor: asked nodes=3 ") + row.asked,
+                            std::string("test.Zones: ended ") + row.copies));
+  }
+}
+
+// A pod that a question adds takes room on its node, and counts in the zone.
+TEST_F(PreemptorTest, AddedPodsCount) {
+  const struct {
+    const char* name;
+    const char* args;
+    const char* asked;
+  } kTable[] = {
+      {"removed", R"({"victims":1})", "fitting=3 reasons="},
+      {"removed, and added to the next node", R"({"victims":1,"moves":true})",
+       "fitting=0 reasons=the zone is full;"},
+  };
+  for (const char* node : {"a", "b", "c"}) {
+    harness_.AddNode({.name = node, .labels = R"("zone":"a")"});
+    harness_.AddPod(PodOf(std::string("low-") + node, "1", 1, node));
+  }
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.name);
+    harness_.lines().clear();
+    Start(WithZones(3, row.args));
+    harness_.Schedule(PodOf("p" + std::to_string(&row - kTable), "2", 1000));
+    EXPECT_THAT(harness_.lines(),
+                ElementsAre(std::string("test.Preemptor: asked nodes=3 ") + row.asked));
+    harness_.cluster().DeletePod({"default", "p" + std::to_string(&row - kTable), ""}, 0, nullptr);
+    harness_.Stop();
+  }
 }
 
 // A node that another preemptor was nominated to has no room any more.
@@ -124,13 +195,15 @@ TEST_F(PreemptorTest, Misuse) {
       {"many", "refused code=35", 0},         {"flag", "refused code=35", 0},
       {"small", "refused code=35", 0},        {"index", "refused code=35", 0},
       {"no-pod", "refused code=34", 0},       {"open", "refused code=0", 1},
-      {"copied-cycle", "refused code=36", 0},
+      {"copied-cycle", "refused code=36", 0}, {"repeated", "refused code=35", 0},
+      {"add-index", "refused code=35", 0},    {"outside", "refused code=36", 0},
   };
   AddFullNodes(1);
   for (const auto& row : kTable) {
     SCOPED_TRACE(row.misuse);
     harness_.lines().clear();
-    Start(WithPreemptor((std::string(R"({"misuse":")") + row.misuse + "\"}").c_str()));
+    const std::string args = std::string(R"({"misuse":")") + row.misuse + "\"}";
+    Start(Profile().Use("test.Preemptor", {Point::kPreFilter, Point::kPostFilter}, args.c_str()));
     harness_.Schedule(PodOf(std::string("p-") + row.misuse, "4", 1000));
     EXPECT_EQ(harness_.lines().front(), std::string("test.Preemptor: ") + row.line);
     EXPECT_EQ(Faults("test.Preemptor"), row.faults);

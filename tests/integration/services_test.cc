@@ -278,6 +278,96 @@ TEST_F(GuestTest, OpenRequestsAreCancelledWhenTheLoopIsDestroyed) {
   EXPECT_EQ(harness_.lines().size(), 1U);
 }
 
+// ---- Calls --------------------------------------------------------------------------------------
+
+class GuestCallsTest : public GuestTest {
+ protected:
+  // Schedules a pod whose Permit makes these calls. Returns the lines that the calls log.
+  std::vector<std::string> LinesOf(const std::string& calls, uint64_t seed = 1) {
+    const std::string args = "{\"calls\":[" + calls + "]}";
+    const Status status =
+        harness_.Start(TestProfile().Use("test.Guest", {Point::kPermit}, args.c_str()), seed);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    harness_.lines().clear();
+    harness_.AddPod({.name = "p" + std::to_string(pods_++)});
+    harness_.Next();
+    harness_.Settle();
+    return Lines();
+  }
+  std::vector<std::string> Lines() {
+    std::vector<std::string> lines;
+    for (const std::string& line : harness_.lines()) {
+      if (!line.starts_with("test.Guest: namespace")) lines.push_back(line);
+    }
+    return lines;
+  }
+  uint64_t Faults() {
+    uint64_t count = 0;
+    for (const PluginFaults::Count& fault : harness_.loop().faults().Counts()) {
+      count += fault.count;
+    }
+    return count;
+  }
+
+ private:
+  int pods_ = 0;
+};
+
+TEST_F(GuestCallsTest, RandomNumbersDependOnTheSeed) {
+  const std::string calls = R"("random","random")";
+  const std::vector<std::string> first = LinesOf(calls);
+  ASSERT_EQ(first.size(), 4U);
+  EXPECT_THAT(first[0], StartsWith("test.Guest: random number="));
+  EXPECT_NE(first[0], first[2]) << "two numbers of one attempt";
+  EXPECT_EQ(first[3], "test.Guest: call random=success");
+  EXPECT_EQ(LinesOf(calls), first);
+  EXPECT_NE(LinesOf(calls, 2), first);
+  EXPECT_EQ(Faults(), 0U);
+}
+
+TEST_F(GuestCallsTest, InvalidCalls) {
+  const std::string kNotInACycle =
+      ": exception: asked for a random number outside [cycle], or for another cycle than that of "
+      "the call";
+  const struct {
+    const char* calls;
+    std::vector<std::string> lines;
+    uint64_t faults;
+  } kTable[] = {
+      {R"("random of a copy")",
+       {"Permit" + kNotInACycle, "random of a copy number=0", "call random of a copy=success"},
+       1},
+      {R"("random later")",
+       {"call random later=success", "callback" + kNotInACycle, "random later number=0"},
+       1},
+      {R"("post","post nothing")",
+       {"call post=success", "call post nothing=bad_argument", "posted code=success"},
+       0},
+      {R"("place in other nodes")", {"call place in other nodes=bad_argument"}, 0},
+      {R"("series of no metric")", {"call series of no metric=bad_argument"}, 0},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.calls);
+    std::vector<std::string> expected;
+    for (const std::string& line : row.lines) expected.push_back("test.Guest: " + line);
+    EXPECT_EQ(LinesOf(row.calls), expected);
+    EXPECT_EQ(Faults(), row.faults);
+  }
+}
+
+TEST_F(GuestCallsTest, WhatIsPostedLastIsCancelledAtTheEnd) {
+  const Status status = harness_.Start(
+      TestProfile().Use("test.Guest", {Point::kPermit}, R"({"calls":["post","post"]})"));
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  harness_.AddPod({.name = "p"});
+  harness_.cluster().Deliver();
+  while (harness_.loop().bindings().empty()) harness_.loop().Step();
+  harness_.lines().clear();
+  harness_.Stop();
+  EXPECT_THAT(Lines(), ElementsAre("test.Guest: posted code=cancelled",
+                                   "test.Guest: posted code=cancelled"));
+}
+
 // ---- Quarantine ---------------------------------------------------------------------------------
 
 class QuarantineTest : public ::testing::Test {

@@ -453,13 +453,13 @@ typedef struct berth_condition {
 
 typedef struct berth_affinity {
   uint32_t struct_size;
-  uint32_t has_required_node_terms; /* 1: required_node_terms is set, but may be empty */
-  berth_array required_node_terms;  /* berth_node_term; one of them must match */
-  berth_array preferred_node_terms; /* berth_node_term, with weights */
-  berth_array required_pod_terms;   /* berth_pod_term */
-  berth_array preferred_pod_terms;
-  berth_array required_pod_anti_terms;
-  berth_array preferred_pod_anti_terms;
+  uint32_t has_required_node_terms;     /* 1: required_node_terms is set, but may be empty */
+  berth_array required_node_terms;      /* berth_node_term; one of them must match */
+  berth_array preferred_node_terms;     /* berth_node_term, with weights */
+  berth_array required_pod_terms;       /* berth_pod_term */
+  berth_array preferred_pod_terms;      /* berth_pod_term */
+  berth_array required_pod_anti_terms;  /* berth_pod_term */
+  berth_array preferred_pod_anti_terms; /* berth_pod_term */
 } berth_affinity;
 
 /* Parts of a pod. A plugin names the parts that its answers depend on. The host hashes each part
@@ -765,9 +765,10 @@ typedef struct berth_slot {
 } berth_slot;
 
 /* ---- What an answer depends on --------------------------------------------------------------- */
-/* Declared for each Filter and each Score. The host reuses an answer for pods whose named parts and
- * signatures are equal, on nodes that have not changed. If nothing is declared (a NULL pointer),
- * the answers of this plugin are never reused; other plugins are not affected. */
+/* Declared for each Filter and each Score. The host may reuse an answer, also in later cycles, for
+ * pods whose named parts and signatures are equal, on nodes that have not changed. It may as well
+ * reuse no answer, and then it calls neither `sign` nor `changed`. If nothing is declared (a NULL
+ * pointer), the answers of this plugin are never reused; other plugins are not affected. */
 enum {
   BERTH_DEPENDS_NODE = 1, /* the node: columns marked "no", berth_block.nodes */
   /* the node and the pods on it. Implies NODE: without NODE it means the same */
@@ -795,8 +796,8 @@ typedef struct berth_dependence {
   /* BERTH_PART(..) | ..; include the parts that the cycle state is built from */
   uint64_t pod_parts;
   /* Writes a hash of everything that the answers depend on and that the masks cannot express: of
-   * the pod, of what PreFilter or PreScore computed for it, of other objects. The host reuses an
-   * answer without comparing anything else, so use a hash with a key that authors of objects do
+   * the pod, of what PreFilter or PreScore computed for it, of other objects. The host compares
+   * nothing else before it reuses an answer, so use a hash with a key that authors of objects do
    * not know, such as SipHash with berth_host.hash_key. NULL: the masks are complete.
    * Called:    Filter's after PreFilter, Score's after PreScore (after PreFilter if the plugin has
    *            no PreScore); at most once per cycle and point.

@@ -10,7 +10,10 @@
 //! or a member that has no safe form uses them with `unsafe`: [`library!`] accepts the table of an
 //! extension point, whose functions run in [`guard`]; [`Host::service`] finds a service; every view
 //! has `as_ptr`, and an [`Id`] has `as_raw`; [`AnyColumn::new`] requests a column of any type. A
-//! member that is newer than version 1.0 may be read only after [`has!`].
+//! member that is newer than version 1.0 may be read only after [`has!`]. What minor version n of the
+//! header added is deprecated in [`sys`] until the feature `host_n` of this crate is on, so that the
+//! compiler warns of its use. It does not check that [`has!`] precedes the use, and the feature does
+//! not set [`Plugin::MIN_HOST_MINOR`].
 //!
 //! The crate compiles for 64-bit little-endian targets, with the panic strategy `unwind`: with
 //! `abort`, a panic would end the scheduler.

@@ -46,7 +46,7 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     fn quiesce(&self) {}
 }
 
-/// The data that results depend on. The host reuses a result until this data changes.
+/// The data that results depend on. The host may reuse a result until this data changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Dependence {
     /// BERTH_DEPENDS_*.

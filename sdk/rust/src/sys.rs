@@ -6,7 +6,10 @@
 //! because NULL is a value of every pointer in C. `ZERO` has all bytes zero; a struct that may grow
 //! also has `NEW`, which is `ZERO` with its `struct_size`: write
 //! `berth_filter { filter: Some(filter), ..berth_filter::NEW }`.
-#![allow(missing_docs, non_camel_case_types)]
+//!
+//! What minor version n of the header added is deprecated unless the feature `host_n` of this crate
+//! is on: the compiler warns of its use. It does not check that the plugin tests `has!` before.
+#![allow(missing_docs, non_camel_case_types, deprecated)]
 
 use std::os::raw::{c_char, c_void};
 

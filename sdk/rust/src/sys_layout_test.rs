@@ -1,5 +1,6 @@
 // The layout that clang gives <berth/abi.h>. Written by sdk/abi/update.py: do not
 // edit this file.
+#![allow(deprecated)]
 use super::sys::*;
 
 macro_rules! check {

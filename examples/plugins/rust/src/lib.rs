@@ -26,7 +26,7 @@ fn limit(annotation: Option<&str>) -> Result<i64, ()> {
 const PRICE: Column<Text> = Column::new(0, "label:acme.com/cents-per-hour");
 /// The reasons of a rejection, as indices of REASONS.
 const TOO_EXPENSIVE: u32 = 0;
-/// The data that the results depend on. The host reuses a result until this data changes.
+/// The data that the results depend on. The host may reuse a result until this data changes.
 const DEPENDENCE: Dependence = Dependence {
     cluster: sys::BERTH_DEPENDS_NODE,
     pod_parts: berth::part(sys::BERTH_PART_ANNOTATIONS),

@@ -5,7 +5,8 @@
  * Arguments: Permit sends "requests", [[verb, path, body, content type], ...], to the API server,
  * and "patch" as a patch of the pod's status, with the flags "patchFlags". If "http" is true, the
  * plugin also logs the HTTP status of each answer, and the kind that its decoded body names. For
- * each member of "values" the plugin logs what the functions of the values service return. */
+ * each member of "values" the plugin logs what the functions of the values service return. Permit
+ * makes the "calls", and the plugin logs their results: see CallOf(). */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #include <berth/abi.h>
 
-enum { kMaxRequests = 8, kTextMax = 512 };
+enum { kMaxRequests = 8, kMaxCalls = 8, kTextMax = 512 };
 
 typedef struct request {
   char text[4][kTextMax]; /* The verb, the path, the body and its content type. */
@@ -30,6 +31,8 @@ typedef struct guest {
   const berth_waiting* waiting;
   const berth_timer* timer;
   const berth_api* api;
+  const berth_node_lookup* nodes;
+  const berth_random* random;
   uint32_t allowed; /* A counter of allowed pods. */
   uint32_t last;    /* A gauge: when a pod was last allowed, in seconds. */
   uint32_t sizes;   /* A histogram of the lengths of the pods' names. */
@@ -40,6 +43,8 @@ typedef struct guest {
   char patch[kTextMax]; /* Empty if no patch is sent. */
   int64_t patch_flags;
   int64_t says_http;
+  char calls[kMaxCalls][kTextMax];
+  uint64_t n_calls;
 } guest;
 
 static berth_str Str(const char* text) {
@@ -146,6 +151,58 @@ static void SendRequests(guest* self, const berth_pod* pod) {
   if (code != BERTH_SUCCESS) Say(self, "patch", CodeName(code), Str(self->patch));
 }
 
+static void Posted(void* to, berth_code code) BERTH_NOEXCEPT {
+  Say((const guest*)to, "posted", "code", Str(CodeName(code)));
+}
+
+static void SayNumber(const guest* self, const char* message, uint64_t number) {
+  char text[32];
+  snprintf(text, sizeof(text), "%llx", (unsigned long long)number);
+  Say(self, message, "number", Str(text));
+}
+
+/* A random number outside of a cycle. */
+static void FiredForRandom(void* to) BERTH_NOEXCEPT {
+  const guest* self = (const guest*)to;
+  const berth_cycle none = {.struct_size = sizeof(none)};
+  SayNumber(self, "random later", self->random->next(self->host, &none));
+}
+
+/* Makes one call, and returns its code. "random" draws a number, which is logged. The others are
+ * not valid, except "post". */
+static berth_code CallOf(guest* self, const char* name, const berth_cycle* cycle) {
+  uint64_t id = 0;
+  if (strcmp(name, "random") == 0) {
+    SayNumber(self, "random", self->random->next(self->host, cycle));
+  } else if (strcmp(name, "random of a copy") == 0) {
+    const berth_cycle copy = *cycle;
+    SayNumber(self, name, self->random->next(self->host, &copy));
+  } else if (strcmp(name, "random later") == 0) {
+    return self->timer->start(self->host, 0, FiredForRandom, self, &id);
+  } else if (strcmp(name, "post") == 0) {
+    return self->timer->post(self->host, Posted, self);
+  } else if (strcmp(name, "post nothing") == 0) {
+    return self->timer->post(self->host, NULL, self);
+  } else if (strcmp(name, "place in other nodes") == 0) {
+    const berth_nodes other = {.struct_size = sizeof(other)};
+    uint32_t block = 0;
+    uint32_t index = 0;
+    return self->nodes->place(self->host, &other, 0, &block, &index);
+  } else if (strcmp(name, "series of no metric") == 0) {
+    const berth_code code = self->metrics->series(self->host, 1000, NULL, &id);
+    self->metrics->observe(self->host, 1000, 1);
+    return code;
+  }
+  return BERTH_SUCCESS;
+}
+
+static void MakeCalls(guest* self, const berth_cycle* cycle) {
+  for (uint64_t i = 0; i < self->n_calls; ++i) {
+    const berth_code code = CallOf(self, self->calls[i], cycle);
+    Say(self, "call", self->calls[i], Str(CodeName(code)));
+  }
+}
+
 static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target* target,
                          berth_permit_out* out, berth_status* status) BERTH_NOEXCEPT {
   guest* self = (guest*)to;
@@ -154,6 +211,7 @@ static berth_code Permit(void* to, const berth_cycle* cycle, const berth_target*
   (void)status;
   self->timer->start(self->host, 1000000000, Fired, self, &timer);
   SendRequests(self, cycle->pod);
+  MakeCalls(self, cycle);
   out->timeout_ns = 60 * (int64_t)1000000000;
   return BERTH_WAIT;
 }
@@ -173,11 +231,23 @@ static void Destroy(berth_plugin* plugin) BERTH_NOEXCEPT {
   free(self);
 }
 
-static const char* const kServices[] = {
-    BERTH_SERVICE_LOG,        BERTH_SERVICE_STRINGS, BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,
-    BERTH_SERVICE_METRICS,    BERTH_SERVICE_OBJECTS, BERTH_SERVICE_WHATIF,  BERTH_SERVICE_NOMINATOR,
-    BERTH_SERVICE_ACTIVATE,   BERTH_SERVICE_WAITING, BERTH_SERVICE_TIMER,   BERTH_SERVICE_API,
-    BERTH_SERVICE_COMPLETION, BERTH_SERVICE_REFS,    BERTH_SERVICE_RANDOM,  NULL};
+static const char* const kServices[] = {BERTH_SERVICE_LOG,
+                                        BERTH_SERVICE_STRINGS,
+                                        BERTH_SERVICE_COLUMNS,
+                                        BERTH_SERVICE_VALUES,
+                                        BERTH_SERVICE_METRICS,
+                                        BERTH_SERVICE_OBJECTS,
+                                        BERTH_SERVICE_WHATIF,
+                                        BERTH_SERVICE_NOMINATOR,
+                                        BERTH_SERVICE_ACTIVATE,
+                                        BERTH_SERVICE_WAITING,
+                                        BERTH_SERVICE_TIMER,
+                                        BERTH_SERVICE_API,
+                                        BERTH_SERVICE_COMPLETION,
+                                        BERTH_SERVICE_REFS,
+                                        BERTH_SERVICE_RANDOM,
+                                        BERTH_SERVICE_NODES,
+                                        NULL};
 
 static void SayValue(const guest* self, berth_str key, const berth_value* value) {
   const berth_values* v = self->values;
@@ -208,6 +278,11 @@ static void ReadArguments(guest* self, const berth_value* args) {
   Copy(self->patch, v->as_string(v->get(args, Str("patch"))));
   self->patch_flags = v->as_int(v->get(args, Str("patchFlags")));
   self->says_http = v->as_int(v->get(args, Str("http")));
+  const berth_value* calls = v->get(args, Str("calls"));
+  for (uint64_t i = 0; i < v->size(calls) && i < kMaxCalls; ++i) {
+    Copy(self->calls[i], v->as_string(v->at(calls, i, NULL)));
+    self->n_calls = i + 1;
+  }
   const berth_value* values = v->get(args, Str("values"));
   for (uint64_t i = 0; i < v->size(values); ++i) {
     berth_str key = {NULL, 0};
@@ -264,7 +339,9 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
                 {BERTH_SERVICE_REFS, (const void**)&self->refs},
                 {BERTH_SERVICE_WAITING, (const void**)&self->waiting},
                 {BERTH_SERVICE_TIMER, (const void**)&self->timer},
-                {BERTH_SERVICE_API, (const void**)&self->api}};
+                {BERTH_SERVICE_API, (const void**)&self->api},
+                {BERTH_SERVICE_NODES, (const void**)&self->nodes},
+                {BERTH_SERVICE_RANDOM, (const void**)&self->random}};
   (void)name;
   (void)profile;
   (void)status;

@@ -155,6 +155,10 @@ class NodeLoad : public berth::Plugin {
 
   void Quiesce() { poller_.reset(); }
 
+  void OnChange(const berth::Change& change) {
+    if (change.kind == BERTH_CHANGE_NODE_REMOVED) loads_.erase(change.node->name);
+  }
+
   // A node of which the source reports nothing counts as fully loaded.
   int64_t Score(const berth::Cycle& /*cycle*/, const Node& node) const {
     const auto found = loads_.find(node[berth::NodeName{}]);
@@ -189,16 +193,19 @@ class NodeLoad : public berth::Plugin {
     // When the instance ends, the posted function is not called.
     static_cast<void>(host_.timers().Post([this, loads = ParseLoads(*body)] { Apply(loads); }));
   }
-  // Keeps the last known load of a node that the source leaves out.
+  // Keeps the last known load of a node that the source leaves out, and drops that of a name that
+  // no node has: the source may report any number of them.
   // Threading: the scheduling thread, between attempts.
   void Apply(const Loads& loads) {
     ++version_;
     for (const auto& [node, percent] : loads) {
+      if (!host_.nodes().Find(node)) continue;
       berth::InternedId id = host_.InternHeld(node);
       Load& load = loads_[id.get()];
       if (load.version != 0 && load.percent == percent) continue;
       load = {std::move(id), percent, version_};
     }
+    host_.log().Info("applied", {{"nodes", std::to_string(loads_.size())}});
   }
 
   const berth::Host host_;

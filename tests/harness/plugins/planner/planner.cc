@@ -1,6 +1,8 @@
 // Plugins that plan over many nodes, as a third party would write them, with the SDK only:
 //   test.Preemptor  asks about all nodes in one what-if question, with victims removed, and
 //                   nominates the best
+//   test.Zones      limits the pods of a zone with cycle state, so that an answer for one node
+//                   depends on the pods that a question removes from, or adds to, another node
 //   test.Quorum     a Filter that is called once for all nodes
 //   test.Witness    logs what it receives about the chosen node; normalises scores in double
 #include <algorithm>
@@ -11,6 +13,8 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <berth/plugin.h>
@@ -27,36 +31,47 @@ class Preemptor : public berth::Plugin {
   struct Args {
     int64_t victims = 2;
     bool together = false;
+    bool moves = false;
+    bool measures = false;
     std::string misuse;
   };
   static constexpr auto kArgs = berth::ArgRows<Args>(
       berth::Arg("victims", &Args::victims, berth::Range{0, 100}, "Victims per node, at most."),
       berth::Arg("together", &Args::together, "Whether to ask about all nodes as one cluster."),
+      berth::Arg("moves", &Args::moves,
+                 "Whether the victims of each node run on the next one instead."),
+      berth::Arg("measures", &Args::measures, "Whether to log what the question costs."),
       berth::Arg("misuse", &Args::misuse,
-                 "How to misuse the service instead: once-ended, no-row, "
-                 "no-mode, selected, many, flag, small, index, no-pod, "
-                 "copied-cycle or open."));
+                 "How to misuse the service instead: once-ended, no-row, no-mode, selected, many, "
+                 "flag, small, index, no-pod, add-index, copied-cycle, repeated, outside or "
+                 "open."));
   using Columns = berth::Columns<>;
   using Node = berth::NodeRow<Columns>;
 
   Preemptor(const berth::Host& host, const Args& args) : host_(host), args_(args) {}
 
+  // What-if questions are for PostFilter.
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& /*out*/) {
+    if (args_.misuse == "outside") LogMisuse(Begin(cycle, {0}, BERTH_WHATIF_APART).code, false);
+    return berth::Status::Success();
+  }
   berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all,
                            const berth::Verdicts& verdicts, berth::PostFilterOut& out) {
     const std::vector<Candidate> candidates = CandidatesIn(cycle, all, verdicts);
     std::vector<uint32_t> rows;
     for (const Candidate& candidate : candidates) rows.push_back(candidate.row);
     if (!args_.misuse.empty()) return Misuse(cycle, rows);
-    auto question = host_.what_if().Begin(
-        cycle, rows, args_.together ? berth::WhatIfMode::kTogether : berth::WhatIfMode::kApart);
-    if (!question) return berth::Status::Error("no question");
-    for (uint32_t i = 0; i < candidates.size(); ++i) {
-      for (const berth_pod* victim : candidates[i].victims) {
-        if (!question.RemovePod(i, *victim).ok()) return berth::Status::Error("RemovePod failed");
-      }
-    }
     std::vector<uint8_t> codes(rows.size());
-    const berth::Status status = question.RunFilters(codes);
+    Calls calls;
+    const auto begin = std::chrono::steady_clock::now();
+    const berth::Status status = Ask(cycle, candidates, rows, codes, calls);
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+    if (args_.measures) {
+      host_.log().Info("measured", {{"begins", std::to_string(calls.begins)},
+                                    {"runs", std::to_string(calls.runs)},
+                                    {"ns", std::to_string(took.count())}});
+    }
     if (!status.ok()) return status;
     return Choose(candidates, codes, status, all, out);
   }
@@ -66,6 +81,11 @@ class Preemptor : public berth::Plugin {
     uint32_t row;
     std::vector<const berth_pod*> victims;
     int64_t cost = 0;  // The sum of the victims' priorities.
+  };
+  // How often one attempt calls functions of the service.
+  struct Calls {
+    int begins = 0;
+    int runs = 0;
   };
 
   // Returns the rejected nodes on which removing pods may help, each with its pods of the lowest
@@ -86,6 +106,27 @@ class Preemptor : public berth::Plugin {
       candidates.push_back(std::move(candidate));
     });
     return candidates;
+  }
+
+  // Asks one question about all candidates.
+  berth::Status Ask(const berth::Cycle& cycle, const std::vector<Candidate>& candidates,
+                    const std::vector<uint32_t>& rows, std::vector<uint8_t>& codes,
+                    Calls& calls) const {
+    ++calls.begins;
+    auto question = host_.what_if().Begin(
+        cycle, rows, args_.together ? berth::WhatIfMode::kTogether : berth::WhatIfMode::kApart);
+    if (!question) return berth::Status::Error("no question");
+    for (uint32_t i = 0; i < candidates.size(); ++i) {
+      const uint32_t next = (i + 1) % static_cast<uint32_t>(candidates.size());
+      for (const berth_pod* victim : candidates[i].victims) {
+        if (!question.RemovePod(i, *victim).ok()) return berth::Status::Error("RemovePod failed");
+        if (args_.moves && !question.AddPod(next, *victim).ok()) {
+          return berth::Status::Error("AddPod failed");
+        }
+      }
+    }
+    ++calls.runs;
+    return question.RunFilters(codes);
   }
 
   berth::Status Choose(const std::vector<Candidate>& candidates, const std::vector<uint8_t>& codes,
@@ -112,18 +153,31 @@ class Preemptor : public berth::Plugin {
     return berth::Status::Success();
   }
 
+  struct Begun {
+    berth_code code;
+    uint64_t question;
+  };
+  Begun Begin(const berth::Cycle& cycle, std::initializer_list<uint32_t> rows,
+              uint32_t mode) const {
+    Begun begun = {};
+    begun.code =
+        host_.services().whatif->begin(host_.services().host, &cycle.abi(), rows.begin(),
+                                       static_cast<uint32_t>(rows.size()), mode, &begun.question);
+    return begun;
+  }
+  void LogMisuse(berth_code code, bool is_answered) const {
+    host_.log().Info(is_answered ? "answered" : "refused", {{"code", std::to_string(code)}});
+  }
+
   // Makes one call that is not valid, and logs its code.
   berth::Status Misuse(const berth::Cycle& cycle, const std::vector<uint32_t>& rows) const {
     const berth_whatif& service = *host_.services().whatif;
     const berth_host* host = host_.services().host;
-    const auto begin = [&](uint32_t row, uint32_t mode, uint64_t* question) {
-      return service.begin(host, &cycle.abi(), &row, 1, mode, question);
-    };
-    uint64_t question = 0;
     uint8_t code = 77;
-    berth_code answer = begin(rows.front(), BERTH_WHATIF_APART, &question);
-    const auto run = [&](const uint32_t* selected, uint64_t n, uint32_t flags = 0,
-                         uint32_t size = sizeof(berth_whatif_run)) {
+    auto [answer, question] = Begin(cycle, {rows.front()}, BERTH_WHATIF_APART);
+    const auto run = [&, question = question](const uint32_t* selected, uint64_t n,
+                                              uint32_t flags = 0,
+                                              uint32_t size = sizeof(berth_whatif_run)) {
       const berth_whatif_run given = {size, flags, selected, n, &code};
       return service.run_filters(host, question, &given, nullptr);
     };
@@ -132,9 +186,11 @@ class Preemptor : public berth::Plugin {
       answer = run(nullptr, 0);
       service.end(host, question);
     } else if (args_.misuse == "no-row") {
-      answer = begin(1'000'000, BERTH_WHATIF_APART, &question);
+      answer = Begin(cycle, {1'000'000}, BERTH_WHATIF_APART).code;
     } else if (args_.misuse == "no-mode") {
-      answer = begin(rows.front(), 3, &question);
+      answer = Begin(cycle, {rows.front()}, 3).code;
+    } else if (args_.misuse == "repeated") {
+      answer = Begin(cycle, {rows.front(), rows.front()}, BERTH_WHATIF_TOGETHER).code;
     } else if (args_.misuse == "selected") {
       const uint32_t selected[] = {1};
       answer = run(selected, 1);
@@ -147,6 +203,8 @@ class Preemptor : public berth::Plugin {
       answer = run(nullptr, 0, 0, offsetof(berth_whatif_run, codes));
     } else if (args_.misuse == "index") {
       answer = service.remove_pod(host, question, 1, &*cycle.pod(), nullptr);
+    } else if (args_.misuse == "add-index") {
+      answer = service.add_pod(host, question, 1, &*cycle.pod(), nullptr);
     } else if (args_.misuse == "no-pod") {
       answer = service.remove_pod(host, question, 0, &*cycle.pod(), nullptr);
     } else if (args_.misuse == "copied-cycle") {
@@ -155,12 +213,71 @@ class Preemptor : public berth::Plugin {
       answer = service.begin(host, &copy, rows.data(), 1, BERTH_WHATIF_APART, &other);
     }
     if (args_.misuse != "open") service.end(host, question);
-    host_.log().Info(code == 77 ? "refused" : "answered", {{"code", std::to_string(answer)}});
+    LogMisuse(answer, code != 77);
     return berth::Status::Unschedulable("misused");
   }
 
   const berth::Host host_;
   const Args args_;
+};
+
+class Zones : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "test.Zones";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Limits the number of pods of each zone.";
+  static constexpr berth::Reasons kReasons{"the zone is full"};
+  struct Args {
+    int64_t pods = 1;
+  };
+  static constexpr auto kArgs = berth::ArgRows<Args>(
+      berth::Arg("pods", &Args::pods, berth::Range{1, 1'000'000}, "How many pods a zone may run."));
+  using Zone = berth::Label<"zone">;
+  using Columns = berth::Columns<Zone>;
+  using Node = berth::NodeRow<Columns>;
+
+  // The pods of each zone. Counts how often the host copies it.
+  class State {
+   public:
+    explicit State(int64_t* copies) : copies_(copies) {}
+    State(const State& other) : pods_(other.pods_), copies_(other.copies_) { ++*copies_; }
+    State& operator=(const State&) = delete;
+
+    void Add(berth_id zone, int64_t pods) { pods_[zone] += pods; }
+    int64_t In(berth_id zone) const { return pods_.at(zone); }
+
+   private:
+    std::unordered_map<berth_id, int64_t> pods_;
+    int64_t* const copies_;
+  };
+
+  Zones(const berth::Host& host, const Args& args) : host_(host), args_(args) {}
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all,
+                          berth::PreFilterOut& /*out*/) {
+    State& state = cycle.Emplace<State>(&copies_);
+    all.ForEach<Columns>([&](const Node& node) {
+      state.Add(node[Zone{}], static_cast<int64_t>(node.pods().size()));
+    });
+    return berth::Status::Success();
+  }
+  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& /*pod*/, const Node& node) {
+    cycle.State<State>().Add(node[Zone{}], 1);
+    return berth::Status::Success();
+  }
+  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& /*pod*/, const Node& node) {
+    cycle.State<State>().Add(node[Zone{}], -1);
+    return berth::Status::Success();
+  }
+  berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
+    return berth::UnschedulableIf(cycle.State<State>().In(node[Zone{}]) >= args_.pods, 0);
+  }
+  void Quiesce() { host_.log().Info("ended", {{"copies", std::to_string(copies_)}}); }
+
+ private:
+  const berth::Host host_;
+  const Args args_;
+  int64_t copies_ = 0;  // How often the host copied a state, in all cycles.
 };
 
 class Quorum : public berth::Plugin {
@@ -265,4 +382,4 @@ class Witness : public berth::Plugin {
 
 }  // namespace
 
-BERTH_PLUGINS(Preemptor, Quorum, Witness);
+BERTH_PLUGINS(Preemptor, Zones, Quorum, Witness);
