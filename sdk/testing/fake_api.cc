@@ -67,7 +67,7 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
                          berth_done done) noexcept {
   FakeApi& self = Of(host);
   if (self.services_.is_closed()) return BERTH_CANCELLED;
-  if (!self.services_.IsOpenForBind(done)) {
+  if (!self.services_.promises().IsOpenForBind(done)) {
     self.services_.reporter().Fail(Check::kShape,
                                    done.host != host
                                        ? "calls api.bind with a promise of another instance"
@@ -83,11 +83,11 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
       Services::LaterKind::kAnswer,
       [&self, done, reply = self.Serve(std::move(call), 201)](bool cancelled) {
         // The plugin may have completed the promise, or the host no longer waits.
-        if (cancelled || !self.services_.IsOpenForBind(done)) return;
+        if (cancelled || !self.services_.promises().IsOpenForBind(done)) return;
         const auto [code, error] = ResultOf(reply);
         const berth_outcome outcome = {
             sizeof outcome, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error)};
-        Services::Complete(done, &outcome);
+        self.services_.promises().Complete(done, outcome);
       });
   return sent == BERTH_SUCCESS ? berth_code{BERTH_PENDING} : sent;
 }

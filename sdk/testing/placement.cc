@@ -16,6 +16,7 @@
 #include <berth/testing/ids.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/placement.h>
+#include <berth/testing/promises.h>
 #include <berth/testing/quantity.h>
 #include <berth/testing/report.h>
 #include <berth/testing/services.h>
@@ -108,9 +109,9 @@ Answer Placement::Checked(const char* point, Word word, Call call) {
 }
 
 template <class Call>
-Answer Placement::CheckedWithDone(const char* point, Services::DoneOf of, Call call) {
+Answer Placement::CheckedWithDone(const char* point, Promises::Call of, Call call) {
   Completion& completion = *dones_.emplace_back(std::make_shared<Completion>());
-  const berth_done done = instance_.services().NewDone(of, dones_.back());
+  const berth_done done = instance_.services().promises().New(of, dones_.back());
   const Answer answer = Checked(point, instance_.bind_word(),
                                 [&](berth_status* status) { return call(done, status); });
   const std::lock_guard lock(completion.mutex);
@@ -234,7 +235,7 @@ Answer Placement::PreBind(const std::string& node) {
   Need(instance_.pre_bind.has_value(), "PreBind");
   const berth_binding binding = Binding(node);
   return CheckedWithDone(
-      "PreBind", Services::DoneOf::kPreBind, [&](berth_done done, berth_status* status) {
+      "PreBind", Promises::Call::kPreBind, [&](berth_done done, berth_status* status) {
         return instance_.pre_bind->pre_bind(instance_.self(), &binding, done, status);
       });
 }
@@ -242,10 +243,9 @@ Answer Placement::PreBind(const std::string& node) {
 Answer Placement::Bind(const std::string& node) {
   Need(instance_.bind.has_value(), "Bind");
   const berth_binding binding = Binding(node);
-  return CheckedWithDone("Bind", Services::DoneOf::kBind,
-                         [&](berth_done done, berth_status* status) {
-                           return instance_.bind->bind(instance_.self(), &binding, done, status);
-                         });
+  return CheckedWithDone("Bind", Promises::Call::kBind, [&](berth_done done, berth_status* status) {
+    return instance_.bind->bind(instance_.self(), &binding, done, status);
+  });
 }
 
 void Placement::PostBind(const std::string& node) {

@@ -29,6 +29,7 @@
 #include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
+#include <berth/testing/fake_metrics.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/parts.h>
 #include <berth/testing/placement.h>
@@ -161,7 +162,9 @@ class PluginUnderTest {
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
-  const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  const std::map<std::string, Metric>& metrics() const {
+    return instance_->services().metrics().all();
+  }
   // The API server, which answers from a table: plugin.api().Reply("GET", "/x", {.http_status =
   // 404}).
   FakeApi& api() { return instance_->services().api(); }
