@@ -44,21 +44,30 @@ bool Promises::IsOpenForBind(berth_done done) {
   return !completion->completed && !completion->closed;
 }
 
+void Promises::Close() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, promise] : promises_) {
+    const std::shared_ptr<Completion> completion = promise.completion.lock();
+    if (completion == nullptr) continue;
+    const std::lock_guard completing(completion->mutex);
+    completion->closed = true;
+  }
+}
+
 void Promises::Complete(berth_done done, const berth_outcome& outcome) {
   std::shared_ptr<Completion> completion;
-  bool is_over = false;
   {
     const std::lock_guard lock(mutex_);
+    if (done.id == 0 || done.id > last_) {
+      reporter_.Fail(Check::kShape,
+                     "completes promise " + std::to_string(done.id) + ", which it never got");
+      return;
+    }
     if (const auto found = promises_.find(done.id); found != promises_.end()) {
       completion = found->second.completion.lock();
     }
-    is_over = completion == nullptr && done.id != 0 && done.id <= last_;
   }
-  if (completion == nullptr) {
-    const char* const why = is_over ? ", whose binding is over" : ", which it never got";
-    reporter_.Fail(Check::kShape, "completes promise " + std::to_string(done.id) + why);
-    return;
-  }
+  if (completion == nullptr) return;  // The host no longer waits for it.
   const std::lock_guard lock(completion->mutex);
   if (completion->closed) return;
   if (completion->completed) {
@@ -74,7 +83,13 @@ void Promises::Complete(berth_done done, const berth_outcome& outcome) {
     completion->answer = MakeAnswer(BERTH_BUG);
     return;
   }
+  if (outcome.code != BERTH_SUCCESS && IsNull(outcome.reason)) {
+    reporter_.Fail(Check::kShape, "completes a call with a reason that is NULL");
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
   completion->answer = MakeAnswer(outcome.code);
+  if (outcome.code == BERTH_SUCCESS && IsNull(outcome.reason)) return;
   if (outcome.reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome.reason));
 }
 

@@ -66,10 +66,17 @@ bool Services::DoWhatIsDue() {
     due.swap(later_);
     posts_ = 0;
   }
-  const auto requests = std::stable_partition(
-      due.begin(), due.end(), [](const Due& one) { return one.kind != LaterKind::kRequest; });
+  std::stable_partition(due.begin(), due.end(),
+                        [](const Due& one) { return one.kind != LaterKind::kRequest; });
   for (const Due& one : due) one.run(false);
-  return requests != due.end();
+  return !due.empty();
+}
+
+void Services::DoAllThatIsDue() {
+  // A plugin that sends a request in each answer would not let time pass otherwise.
+  constexpr int kMostRounds = 16;
+  for (int round = 0; round < kMostRounds && DoWhatIsDue(); ++round) {
+  }
 }
 
 void Services::Close() {
@@ -97,8 +104,7 @@ size_t Services::held_ids() {
 }
 
 void Services::Advance(int64_t ns) {
-  // The answers to requests that were performed are due now, too.
-  if (DoWhatIsDue()) DoWhatIsDue();
+  DoAllThatIsDue();
   const int64_t until = now_ns_ + ns;
   while (true) {
     const auto due =
@@ -108,11 +114,13 @@ void Services::Advance(int64_t ns) {
     const Timer timer = *due;
     timers_.erase(due);
     now_ns_ = std::max<int64_t>(now_ns_, timer.due_ns);
-    const CallScope scope(&reporter_, "a timer", kEvent);
-    timer.fire(timer.to);
+    {
+      const CallScope scope(&reporter_, "a timer", kEvent);
+      timer.fire(timer.to);
+    }
+    DoAllThatIsDue();
   }
   now_ns_ = until;
-  DoWhatIsDue();
 }
 
 void Services::Report(const Watch& watch, uint32_t flags, const berth_object* old,
@@ -185,9 +193,10 @@ berth_code Services::GetService(const berth_host* host, const char* id,
 }
 
 void Services::NoteFault(const berth_host* host, berth_str what) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  self.faults_.emplace_back(FromAbi(what));
+  const CallScope* call = CallScope::current();
+  const std::string where = call != nullptr ? call->point() : "a thread of the plugin";
+  Of(host).reporter_.Fail(Check::kFaults,
+                          where + " reports a fault: " + std::string(FromAbi(what)));
 }
 
 void Services::Log(const berth_host* host, uint32_t level, berth_str message,
@@ -396,13 +405,12 @@ berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code)
 uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
   if (!Expect(host, "random.next", kCycle)) return 0;
   if (!ExpectCycle(Of(host).reporter_, "random.next", cycle)) return 0;
-  auto& binder = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host));
+  const auto& binder = *static_cast<const ColumnBinder*>(cycle->host);
   if (binder.owner != &Of(host)) {
     Of(host).reporter_.Fail(Check::kShape, "calls random.next with the cycle of another instance");
     return 0;
   }
-  binder.random += 0x9e3779b97f4a7c15;
-  uint64_t mixed = binder.random;
+  uint64_t mixed = *binder.random += 0x9e3779b97f4a7c15;
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
   mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
   return mixed ^ mixed >> 31;

@@ -17,7 +17,8 @@ namespace berth::testing {
 struct Completion {
   std::mutex mutex;
   bool completed = false;
-  bool closed = false;  // the call returned another code than Pending
+  // the call returned another code than Pending, or the instance ended
+  bool closed = false;
   Answer answer;
 };
 
@@ -38,8 +39,10 @@ class Promises {
   // Returns whether it is a promise of Bind of this instance that is not completed, and for which
   // the host still waits.
   bool IsOpenForBind(berth_done done);
-  // Completes a promise as the service does: reports a promise that was never given, and one that
-  // is completed already.
+  // Closes the promises that are open: completing them has no effect any more.
+  void Close();
+  // Completes a promise as the service does. Reports a promise that was never given, and one that
+  // is completed twice while the host waits for it; ignores one for which the host does not wait.
   void Complete(berth_done done, const berth_outcome& outcome);
 
   static const berth_completion kService;

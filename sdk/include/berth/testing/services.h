@@ -44,7 +44,8 @@ struct ColumnBinder {
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
   const Cycle* cycle = nullptr;
   const Services* owner = nullptr;  // the host of the instance whose cycle it is
-  uint64_t random = 0;              // the state of the cycle's random numbers
+  // the state of the random numbers, which what-if questions continue
+  std::shared_ptr<uint64_t> random = {};
 };
 
 // The host of one plugin instance.
@@ -73,13 +74,13 @@ class Services {
   const std::vector<LogLine>& log() const { return log_; }
   FakeMetrics& metrics() { return metrics_; }
   Promises& promises() { return promises_; }
-  // The faults that calls without a result code reported.
-  const std::vector<std::string>& faults() const { return faults_; }
   size_t timers() const { return timers_.size(); }
   FakeApi& api() { return api_; }
 
-  // Calls what was posted, delivers the answers of the API server, advances the clock and fires the
-  // timers that are due, in order.
+  // Advances the clock and fires the timers that are due, in order. Before the first timer, and
+  // after each one, it calls what was posted, performs requests of the scheduler and delivers the
+  // answers of the API server. If each of these calls begins another one, the 17th waits for the
+  // next timer, or for the next Advance().
   void Advance(int64_t ns);
 
   // Ends timers and watches, refuses later callbacks, and calls with CANCELLED first what was
@@ -140,8 +141,10 @@ class Services {
     Later run;
   };
 
-  // Returns whether requests were performed.
+  // Calls what is due. Returns false if nothing was.
   bool DoWhatIsDue();
+  // Calls what is due, and what these calls make due, in turn.
+  void DoAllThatIsDue();
   // Reports the use of an id that is not in use.
   void ReportStale(const std::string& use, berth_id id);
 
@@ -205,7 +208,6 @@ class Services {
 
   static constexpr size_t kMostPosts = 65'536;
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
-  static constexpr uint32_t kMaxPosts = 65'536;                       // see berth_timer.post
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{
@@ -239,14 +241,12 @@ class Services {
 
   std::mutex mutex_;  // everything up to closed_
   std::vector<LogLine> log_;
-  std::vector<std::string> faults_;
   std::map<berth_id, uint64_t> interned_;  // how often the plugin interned an id
   std::map<const void*, Held> held_;       // by the address of the view
   std::vector<Due> later_;
   size_t posts_ = 0;  // of later_
   bool closed_ = false;
 
-  std::atomic<uint32_t> waiting_posts_ = 0;  // how many posted functions were not called yet
   FakeApi api_{*this};
   FakeMetrics metrics_;
   Promises promises_;
