@@ -81,7 +81,6 @@ class ContractChecker {
       CheckCycles();
       for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
       CheckChanges();
-      ReportFaults();
       Observe();
       coverage_.gaps = seen_.Gaps();
     }
@@ -191,10 +190,6 @@ class ContractChecker {
     ReportBug(point, pod, answer);
   }
 
-  void ReportFaults() {
-    for (const std::string& text : instance().services().faults()) sink_({"faults", text});
-  }
-
   void CheckQueue() {
     for (const PodSpec& pod : world_.pods) {
       if (instance().pre_enqueue) CheckAnswer("PreEnqueue", pod, plugin_->PreEnqueue(pod));
@@ -295,8 +290,14 @@ class ContractChecker {
 
   void CheckChanges() {
     plugin_->AddNode(testing::MakeNode("late"));
-    plugin_->AddPod(world_.pods.front(), "late", BERTH_CHANGE_FLAG_ASSUMED);
-    plugin_->RemovePod(world_.pods.front().name, "late", BERTH_CHANGE_FLAG_FORGOTTEN);
+    plugin_->ChangeNode(testing::MakeNode("late").Label("example.com/changed", "1"));
+    testing::PodSpec pod = world_.pods.front();
+    plugin_->AddPod(pod, "late", BERTH_CHANGE_FLAG_ASSUMED);
+    plugin_->RemovePod(pod.name, "late", BERTH_CHANGE_FLAG_FORGOTTEN);
+    plugin_->AddPod(pod, "late", BERTH_CHANGE_FLAG_ASSUMED);
+    plugin_->ConfirmPod(pod.name, "late");
+    plugin_->ChangePod(pod.Label("example.com/changed", "1").CpuMilli(250), "late");
+    plugin_->RemovePod(pod.name, "late");
     plugin_->RemoveNode("late");
     plugin_->Advance(60 * kSecond);
   }

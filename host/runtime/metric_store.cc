@@ -1,62 +1,14 @@
 #include "host/runtime/metric_store.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
+#include <berth/internal/metric_rules.h>
+
 #include "host/base/assert.h"
-#include "host/base/text.h"
 
 namespace berth::host {
-namespace {
-
-constexpr std::array<double, 15> kDefaultBuckets = {0.001, 0.002, 0.004, 0.008, 0.016,
-                                                    0.032, 0.064, 0.128, 0.256, 0.512,
-                                                    1.024, 2.048, 4.096, 8.192, 16.384};
-
-// Prometheus' data model: metric names may contain colons, label names may not.
-bool IsMetricName(std::string_view name, bool colons) {
-  const auto fits = [colons](char c) { return IsLetter(c) || c == '_' || (colons && c == ':'); };
-  return !name.empty() && fits(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return fits(c) || IsDigit(c); });
-}
-
-Status CheckLabels(const MetricFamily& family) {
-  std::vector<std::string> names = family.label_names;
-  std::ranges::sort(names);
-  if (std::ranges::adjacent_find(names) != names.end()) {
-    return Status::InvalidArgument("metric " + family.name + ": a label is named twice");
-  }
-  for (const std::string& name : names) {
-    const bool taken = name == "plugin" || name == "profile" || name.starts_with("__") ||
-                       (name == "le" && family.kind == MetricKind::kHistogram);
-    if (!IsMetricName(name, false) || taken) {
-      return Status::InvalidArgument("metric " + family.name + ": \"" + name +
-                                     "\" is not a valid label name, or is reserved");
-    }
-  }
-  return {};
-}
-
-Status Check(const MetricFamily& family) {
-  if (!IsMetricName(family.name, true)) {
-    return Status::InvalidArgument("\"" + family.name + "\" is not a valid metric name");
-  }
-  for (size_t i = 0; i < family.buckets.size(); ++i) {
-    const bool rises = i == 0 || family.buckets[i - 1] < family.buckets[i];
-    if (!std::isfinite(family.buckets[i]) || !rises) {
-      return Status::InvalidArgument("metric " + family.name +
-                                     ": expected finite bucket bounds in ascending order");
-    }
-  }
-  return CheckLabels(family);
-}
-
-}  // namespace
-
 // ---- MetricStore --------------------------------------------------------------------------------
 
 struct MetricStore::Entry {
@@ -97,7 +49,11 @@ class MetricStore::Metric {
 Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily family,
                                                                  std::string_view plugin,
                                                                  std::string_view profile) {
-  if (Status status = Check(family); !status.ok()) return status;
+  std::string wrong = internal::WrongMetric({.name = family.name,
+                                             .is_histogram = family.kind == MetricKind::kHistogram,
+                                             .label_names = family.label_names,
+                                             .buckets = family.buckets});
+  if (!wrong.empty()) return Status::InvalidArgument(std::move(wrong));
   const std::scoped_lock lock(mutex_);
   Name& name = names_[family.name];
   if (name.entry != nullptr && name.plugin != plugin) {
@@ -168,6 +124,6 @@ std::vector<MetricStore::Family> MetricStore::Read() const {
   return families;
 }
 
-std::span<const double> DefaultBuckets() { return kDefaultBuckets; }
+std::span<const double> DefaultBuckets() { return internal::kDefaultBuckets; }
 
 }  // namespace berth::host

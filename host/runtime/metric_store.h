@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/internal/metric_rules.h>
+
 #include "host/base/status.h"
 #include "host/runtime/metric_cell.h"
 
@@ -33,9 +35,8 @@ struct MetricSeries : MetricCell::Values {
 // Lifetime:  must outlive its metrics.
 class MetricStore {
  public:
-  // How many series one metric may have. A plugin that labels by pod would otherwise fill the
-  // memory.
-  static constexpr size_t kMaxSeries = 2000;
+  // How many series one metric may have.
+  static constexpr size_t kMaxSeries = internal::kMaxSeriesOfMetric;
 
   // A metric of one instance. Values stay when the instance is destroyed, so that counters continue
   // with the next one.

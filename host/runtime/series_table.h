@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include <berth/internal/metric_rules.h>
+
 #include "host/runtime/metric_cell.h"
 
 namespace berth::host {
@@ -23,9 +25,8 @@ namespace berth::host {
 // for each counter or gauge, and 208 for each histogram with the default buckets.
 class SeriesTable {
  public:
-  // How many series one instance may have. A plugin that labels by pod would otherwise fill the
-  // memory.
-  static constexpr size_t kMaxSeries = 4096;
+  // How many series one instance may have.
+  static constexpr size_t kMaxSeries = internal::kMaxSeriesOfInstance;
 
   SeriesTable() = default;
   SeriesTable(const SeriesTable&) = delete;

@@ -92,8 +92,26 @@ void ChangedChecker::ChangePods() {
                 others_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(others_.size(), 2)));
   uint32_t index = 0;
   for (const PodSpec& guest : guests) AddPod(index++ % count, guest);
+  ChangePod(0);
   RemovePods(0);
   RemovePods(count - 1);
+}
+
+// Changes a pod in two steps: the cluster confirms it, then its labels and requests change.
+void ChangedChecker::ChangePod(uint32_t index) {
+  PodSpec pod = states_.back().table->rows[index].pods.back().spec();
+  const auto put = [&](const std::string& how) {
+    Row& row =
+        NewTable("pod " + pod.name + " on node \"" + pod.node_name + "\" " + how).rows[index];
+    states_.back().pods.insert(row.number);
+    const PodHandle old = std::exchange(row.pods.back(), PodHandle(pod, *prober_.world().ids));
+    instance_->ChangePod(row, row.pods.back().get(), old.get());
+    Finish();
+  };
+  pod.resource_version += "1";
+  put("was confirmed");
+  pod.Label("example.com/changed", "1").CpuMilli(250);
+  put("got another label and another request");
 }
 
 void ChangedChecker::AddPod(uint32_t index, const PodSpec& pod) {

@@ -62,16 +62,18 @@ const berth_block* Nodes::At(uint32_t index) {
 }
 
 Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size)
-    : Cycle(instance, table, std::move(pod), block_size, 0) {
+    : Cycle(instance, table, std::move(pod), block_size,
+            Identity{++instance->cycles, 0, std::make_shared<uint64_t>(instance->cycles)}) {
   slots_.Construct();
 }
 
 std::unique_ptr<Cycle> Cycle::CloneForWhatIf() const {
-  std::unique_ptr<Cycle> clone(
-      new Cycle(instance_, table_, pod_, block_size_, uint32_t{BERTH_CYCLE_WHAT_IF}));
+  std::unique_ptr<Cycle> clone(new Cycle(instance_, table_, pod_, block_size_,
+                                         {abi_.id, BERTH_CYCLE_WHAT_IF, binder_.random}));
   clone->binder_.columns = binder_.columns;
   clone->reasons_ = reasons_;
   clone->only_nodes_ = only_nodes_;
+  clone->skips_filter_ = skips_filter_;
   return clone->slots_.CloneFrom(slots_) ? std::move(clone) : nullptr;
 }
 
@@ -83,6 +85,7 @@ Answer Cycle::PreFilter() {
   const Answer answer = Invoke("PreFilter", kCycle, [&](berth_status* status) {
     return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
   });
+  skips_filter_ = answer.code == BERTH_SKIP;
   Expect("PreFilter", answer,
          {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
           BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
@@ -139,7 +142,7 @@ std::vector<uint32_t> Cycle::AllowedRows() const {
 }
 
 Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size,
-             uint32_t flags)
+             Identity identity)
     : instance_(instance),
       table_(table),
       pod_(std::move(pod)),
@@ -149,10 +152,10 @@ Cycle::Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t blo
   binder_.columns = instance->columns();
   binder_.cycle = this;
   binder_.owner = &instance->services();
-  binder_.random = instance->cycles + 1;
+  binder_.random = std::move(identity.random);
   abi_.struct_size = sizeof abi_;
-  abi_.flags = flags;
-  abi_.id = ++instance->cycles;
+  abi_.flags = identity.flags;
+  abi_.id = identity.id;
   abi_.pod = pod_.get();
   abi_.slots = slots_.data();
   abi_.cancel = &cancel_;
@@ -166,9 +169,13 @@ void Cycle::SetOnlyNodes(const berth_str* names, uint64_t count) {
 }
 
 int32_t Cycle::AddReason(berth_str text) {
+  const auto added = reasons_.begin() + static_cast<std::ptrdiff_t>(instance_->reasons().size());
+  const auto known = std::find(added, reasons_.end(), FromAbi(text));
+  const auto bit = static_cast<int32_t>(known - reasons_.begin());
+  if (known != reasons_.end()) return bit;
   if (reasons_.size() >= 64) return -1;
   reasons_.emplace_back(FromAbi(text));
-  return static_cast<int32_t>(reasons_.size() - 1);
+  return bit;
 }
 
 }  // namespace berth::testing

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,14 +37,14 @@ std::string FakeApi::PathOf(const berth_pod& pod) const {
          std::string(FromAbi(pod.meta->name));
 }
 
-std::string FakeApi::NameOf(const berth_tagged* object) const {
-  if (object == nullptr || object->object == nullptr) return {};
+std::optional<std::string> FakeApi::NameOf(const berth_tagged* object) {
+  if (object == nullptr || object->object == nullptr) return std::nullopt;
   const berth_meta* meta = nullptr;
   switch (object->kind) {
     case BERTH_KIND_POD: meta = static_cast<const berth_pod*>(object->object)->meta; break;
     case BERTH_KIND_NODE: meta = static_cast<const berth_node*>(object->object)->meta; break;
     case BERTH_KIND_OBJECT: meta = static_cast<const berth_object*>(object->object)->meta; break;
-    default: return {};
+    default: return std::nullopt;
   }
   return std::string(FromAbi(meta->name));
 }
@@ -67,7 +68,7 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
                          berth_done done) noexcept {
   FakeApi& self = Of(host);
   if (self.services_.is_closed()) return BERTH_CANCELLED;
-  if (!self.services_.IsOpenForBind(done)) {
+  if (!self.services_.promises().IsOpenForBind(done)) {
     self.services_.reporter().Fail(Check::kShape,
                                    done.host != host
                                        ? "calls api.bind with a promise of another instance"
@@ -83,27 +84,44 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
       Services::LaterKind::kAnswer,
       [&self, done, reply = self.Serve(std::move(call), 201)](bool cancelled) {
         // The plugin may have completed the promise, or the host no longer waits.
-        if (cancelled || !self.services_.IsOpenForBind(done)) return;
+        if (cancelled || !self.services_.promises().IsOpenForBind(done)) return;
         const auto [code, error] = ResultOf(reply);
         const berth_outcome outcome = {
             sizeof outcome, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error)};
-        Services::Complete(done, &outcome);
+        self.services_.promises().Complete(done, outcome);
       });
   return sent == BERTH_SUCCESS ? berth_code{BERTH_PENDING} : sent;
 }
 
 namespace {
 
-// Returns whether the text is a JSON object whose metadata, if it has any, is an object: the host
-// adds the pod's uid there.
-bool IsPatchOfPod(std::string_view text) {
+std::string ToJson(const ValueSpec& value) {
+  std::string json;
+  internal::kValues.write_json(
+      &value,
+      [](void* to, berth_str text) noexcept {
+        static_cast<std::string*>(to)->append(FromAbi(text));
+      },
+      &json);
+  return json;
+}
+
+// Returns the patch with the pod's uid added, as the host does; std::nullopt if the text is no JSON
+// object, or its metadata no object.
+std::optional<std::string> WithUid(std::string_view text, berth_str uid) {
   ValueSpec patch;
   if (!internal::TryReadJson(text, &patch).empty() || patch.kind != BERTH_VALUE_OBJECT) {
-    return false;
+    return std::nullopt;
   }
-  const ValueSpec* const metadata = patch.Find("metadata");
-  return metadata == nullptr || metadata->kind == BERTH_VALUE_NULL ||
-         metadata->kind == BERTH_VALUE_OBJECT;
+  const ValueSpec* const given = patch.Find("metadata");
+  const bool has_none = given == nullptr || given->kind == BERTH_VALUE_NULL;
+  ValueSpec metadata = has_none ? ValueSpec::Object() : *given;
+  if (metadata.kind != BERTH_VALUE_OBJECT) return std::nullopt;
+  metadata.Drop("uid");
+  metadata.Set("uid", ValueSpec(std::string(FromAbi(uid))));
+  patch.Drop("metadata");
+  patch.Set("metadata", std::move(metadata));
+  return ToJson(patch);
 }
 
 // Returns the patch of a pod's status that says that the pod is preempted.
@@ -117,14 +135,7 @@ std::string DisruptionPatch(const std::string& message) {
   status.Set("conditions", ValueSpec::List({std::move(condition)}));
   ValueSpec patch = ValueSpec::Object();
   patch.Set("status", std::move(status));
-  std::string json;
-  internal::kValues.write_json(
-      &patch,
-      [](void* to, berth_str text) noexcept {
-        static_cast<std::string*>(to)->append(FromAbi(text));
-      },
-      &json);
-  return json;
+  return ToJson(patch);
 }
 
 // Decodes a body. Returns false if it is no JSON, or null.
@@ -144,11 +155,12 @@ berth_code FakeApi::PatchStatus(const berth_host* host, const berth_status_patch
   if (!ExpectReadable(self.services_.reporter(), "api.patch_status", *patch, kFirstSize)) {
     return BERTH_BAD_ARGUMENT;
   }
-  if (!IsPatchOfPod(FromAbi(patch->patch))) return BERTH_BAD_ARGUMENT;
+  std::optional<std::string> body = WithUid(FromAbi(patch->patch), patch->pod->meta->uid);
+  if (!body) return BERTH_BAD_ARGUMENT;
   return self.Send({.verb = "PATCH",
                     .path = self.PathOf(*patch->pod) + "/status",
                     .content_type = "application/strategic-merge-patch+json",
-                    .body = std::string(FromAbi(patch->patch))},
+                    .body = *std::move(body)},
                    200, answer, to);
 }
 
@@ -202,14 +214,19 @@ berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) 
   if (!ExpectReadable(self.services_.reporter(), "api.event", *event, kFirstSize)) {
     return BERTH_BAD_ARGUMENT;
   }
-  ApiEvent seen{.regarding = self.NameOf(event->regarding),
-                .related = self.NameOf(event->related),
+  const std::optional<std::string> regarding = NameOf(event->regarding);
+  const std::optional<std::string> related = NameOf(event->related);
+  const bool names_another =
+      event->related != nullptr && event->related->kind != 0 && event->related->object != nullptr;
+  ApiEvent seen{.regarding = regarding.value_or(""),
+                .related = related.value_or(""),
                 .type = std::string(FromAbi(event->type)),
                 .reason = std::string(FromAbi(event->reason)),
                 .action = std::string(FromAbi(event->action)),
                 .note = std::string(FromAbi(event->note))};
   const bool bad_type = seen.type != "Normal" && seen.type != "Warning";
-  if (bad_type || seen.regarding.empty() || seen.reason.empty() || seen.action.empty()) {
+  const bool bad_objects = !regarding || (!related && names_another);
+  if (bad_type || bad_objects || seen.reason.empty() || seen.action.empty()) {
     return BERTH_BAD_ARGUMENT;
   }
   const std::lock_guard lock(self.mutex_);

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +29,7 @@
 #include <berth/testing/placement.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/quantity.h>
+#include <berth/testing/queue_sort.h>
 #include <berth/testing/queued.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
@@ -83,46 +82,23 @@ Answer PluginUnderTest::PreEnqueue(const PodSpec& pod) {
 
 SortKey PluginUnderTest::Key(const QueuedSpec& queued) {
   Need(instance_->queue_sort && instance_->queue_sort->key != nullptr, "QueueSort with a key");
-  SortKey keys[2] = {};
-  for (SortKey& key : keys) {
-    WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
-      const CallScope scope(&reporter_, "QueueSort", kQueue);
-      instance_->queue_sort->key(instance_->self(), &view, key.data());
-    });
-  }
-  if (keys[0] != keys[1]) reporter_.Fail(Check::kRepeat, "QueueSort returns two keys for one pod");
-  return Flushed(keys[0]);
+  return Flushed(QueueSortCaller(instance_.get(), world_.ids.get()).Key(queued));
 }
 
 bool PluginUnderTest::Less(const QueuedSpec& a, const QueuedSpec& b) {
   Need(instance_->queue_sort.has_value(), "QueueSort");
-  if (instance_->queue_sort->key != nullptr) return Key(a) < Key(b);
-  const bool less = AskLess(a, b);
-  if (less && AskLess(b, a))
-    reporter_.Fail(Check::kRepeat, "QueueSort orders each of two pods before the other");
-  if (AskLess(a, a)) reporter_.Fail(Check::kRepeat, "QueueSort orders a pod before itself");
-  return Flushed(less);
+  return Flushed(QueueSortCaller(instance_.get(), world_.ids.get()).Less(a, b));
 }
 
 uint64_t PluginUnderTest::Lane(const QueuedSpec& queued) {
   Need(instance_->queue_sort && instance_->queue_sort->lane != nullptr, "QueueSort with lanes");
-  return Flushed(AskLane(queued));
+  return Flushed(QueueSortCaller(instance_.get(), world_.ids.get()).Lane(queued));
 }
 
 size_t PluginUnderTest::Next(const std::vector<QueuedSpec>& active) {
   Need(instance_->queue_sort.has_value(), "QueueSort");
   if (active.empty()) Misuse("Next() needs an active pod");
-  std::map<uint64_t, std::vector<size_t>> lanes;
-  for (size_t i = 0; i < active.size(); ++i) {
-    lanes[instance_->queue_sort->lane != nullptr ? AskLane(active[i]) : 0].push_back(i);
-  }
-  for (auto& [lane, entities] : lanes) {
-    const auto first = std::min_element(entities.begin(), entities.end(), [&](size_t a, size_t b) {
-      return Less(active[a], active[b]);
-    });
-    std::iter_swap(entities.begin(), first);
-  }
-  return Flushed(AskNext(active, lanes));
+  return Flushed(QueueSortCaller(instance_.get(), world_.ids.get()).Next(active));
 }
 
 uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {
@@ -220,13 +196,25 @@ void PluginUnderTest::AddPod(PodSpec pod, const std::string& node, uint32_t flag
 
 void PluginUnderTest::RemovePod(const std::string& name, const std::string& node, uint32_t flags) {
   Row& row = NeedRow(node);
-  const auto found = std::find_if(row.pods.begin(), row.pods.end(),
-                                  [&](const PodHandle& pod) { return pod.name() == name; });
-  if (found == row.pods.end()) Misuse("node \"" + node + "\" has no pod \"" + name + "\"");
-  const PodHandle gone = *found;
-  row.pods.erase(found);
+  const PodHandle gone = NeedPod(name, node);
+  std::erase_if(row.pods, [&](const PodHandle& pod) { return pod.get() == gone.get(); });
   instance_->Change(BERTH_CHANGE_POD_REMOVED, flags, row, gone.get());
   reporter_.Flush();
+}
+
+void PluginUnderTest::ChangePod(PodSpec pod, const std::string& node) {
+  const Row& row = NeedRow(node);
+  PodHandle& place = NeedPod(pod.name, node);
+  const PodHandle now(std::move(pod.NodeName(node)), *world_.ids);
+  const PodHandle old = std::exchange(place, now);
+  instance_->ChangePod(row, now.get(), old.get());
+  reporter_.Flush();
+}
+
+void PluginUnderTest::ConfirmPod(const std::string& name, const std::string& node) {
+  PodSpec confirmed = NeedPod(name, node).spec();
+  confirmed.resource_version += "1";
+  ChangePod(std::move(confirmed), node);
 }
 
 void PluginUnderTest::AddPendingPod(const PodSpec& pod) {
@@ -257,10 +245,7 @@ void PluginUnderTest::AssumePod(const std::string& name, const std::string& node
 }
 
 void PluginUnderTest::ForgetPod(const std::string& name, const std::string& node) {
-  const Row& row = NeedRow(node);
-  const auto found = std::find_if(row.pods.begin(), row.pods.end(),
-                                  [&](const PodHandle& pod) { return pod.name() == name; });
-  PodSpec pod = found != row.pods.end() ? found->spec() : PodSpec();
+  PodSpec pod = NeedPod(name, node).spec();
   RemovePod(name, node, BERTH_CHANGE_FLAG_FORGOTTEN);
   AddPendingPod(pod.NodeName(""));
 }
@@ -373,6 +358,14 @@ Row& PluginUnderTest::NeedRow(const std::string& node) {
   return *row;
 }
 
+PodHandle& PluginUnderTest::NeedPod(const std::string& name, const std::string& node) {
+  Row& row = NeedRow(node);
+  const auto found = std::find_if(row.pods.begin(), row.pods.end(),
+                                  [&](const PodHandle& pod) { return pod.name() == name; });
+  if (found == row.pods.end()) Misuse("node \"" + node + "\" has no pod \"" + name + "\"");
+  return *found;
+}
+
 std::vector<PodHandle>::iterator PluginUnderTest::NeedPending(const std::string& name) {
   const auto found = std::find_if(table_.pending.begin(), table_.pending.end(),
                                   [&](const PodHandle& pod) { return pod.name() == name; });
@@ -383,58 +376,6 @@ std::vector<PodHandle>::iterator PluginUnderTest::NeedPending(const std::string&
 std::optional<ObjectHandle> PluginUnderTest::FindObject(const ObjectSpec& object) const {
   const auto* found = testing::FindObject(table_.objects, object.kind, object.ns, object.name);
   return found != nullptr ? std::optional<ObjectHandle>(*found) : std::nullopt;
-}
-
-bool PluginUnderTest::AskLess(const QueuedSpec& a, const QueuedSpec& b) {
-  bool less = false;
-  WithQueued(a, *world_.ids, [&](const berth_queued& first) {
-    WithQueued(b, *world_.ids, [&](const berth_queued& second) {
-      const CallScope scope(&reporter_, "QueueSort", kQueue);
-      less = instance_->queue_sort->less(instance_->self(), &first, &second) != 0;
-    });
-  });
-  return less;
-}
-
-uint64_t PluginUnderTest::AskLane(const QueuedSpec& queued) {
-  uint64_t lanes[2] = {};
-  for (uint64_t& lane : lanes) {
-    WithQueued(queued, *world_.ids, [&](const berth_queued& view) {
-      const CallScope scope(&reporter_, "QueueSort", kQueue);
-      lane = instance_->queue_sort->lane(instance_->self(), &view);
-    });
-  }
-  if (lanes[0] != lanes[1])
-    reporter_.Fail(Check::kRepeat, "QueueSort returns two lanes for one pod");
-  return lanes[0];
-}
-
-// `lanes`: the entities by lane, the first one first.
-size_t PluginUnderTest::AskNext(const std::vector<QueuedSpec>& active,
-                                const std::map<uint64_t, std::vector<size_t>>& lanes) {
-  const size_t first = lanes.begin()->second.front();
-  if (instance_->queue_sort->next == nullptr) return first;
-  std::vector<berth_lane> views;
-  size_t next = 0;
-  // The views of the first entities live within nested calls of WithQueued.
-  const std::function<void(decltype(lanes.begin()))> ask = [&](auto lane) {
-    if (lane == lanes.end()) {
-      const CallScope scope(&reporter_, "QueueSort", kQueue);
-      next = instance_->queue_sort->next(
-          instance_->self(),
-          {views.data(), static_cast<uint32_t>(views.size()), sizeof(berth_lane)});
-      return;
-    }
-    WithQueued(active[lane->second.front()], *world_.ids, [&](const berth_queued& view) {
-      views.push_back({lane->first, lane->second.size(), &view});
-      ask(std::next(lane));
-    });
-  };
-  ask(lanes.begin());
-  if (next < lanes.size()) return std::next(lanes.begin(), static_cast<ptrdiff_t>(next))->second[0];
-  reporter_.Fail(Check::kCodes, "QueueSort's next returns the index " + std::to_string(next) +
-                                    " of " + std::to_string(lanes.size()) + " lanes");
-  return first;
 }
 
 Answer PluginUnderTest::LeftOut(const Cycle& cycle, const Row& row) {

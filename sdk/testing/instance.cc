@@ -13,6 +13,7 @@
 #include <berth/testing/instance.h>
 #include <berth/testing/quantity.h>
 #include <berth/testing/report.h>
+#include <berth/testing/slots.h>
 #include <berth/testing/table.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
@@ -94,6 +95,8 @@ void Instance::End() {
     const CallScope scope(&reporter_, "quiesce", kLoad);
     plugin_->quiesce(plugin_);
   }
+  services_.promises().Close();
+  while (!live_slots_.empty()) live_slots_.back()->Destroy();
   const CallScope scope(&reporter_, "destroy", kLoad);
   plugin_->destroy(plugin_);
   plugin_ = nullptr;
@@ -101,6 +104,10 @@ void Instance::End() {
   drop(pre_enqueue, enqueue_extensions, queue_sort, pre_filter, filter, post_filter, pre_score,
        score, reserve, permit, pre_bind, bind, post_bind, changes);
 }
+
+void Instance::AddSlots(Slots* slots) { live_slots_.push_back(slots); }
+
+void Instance::RemoveSlots(const Slots* slots) { std::erase(live_slots_, slots); }
 
 void Instance::Replay(const Table& table) {
   services_.scheduling().set_table(&table);
@@ -128,6 +135,16 @@ void Instance::Change(uint32_t kind, uint32_t flags, const Row& row, const berth
   change.pod = pod;
   change.node = row.node.get();
   change.old_node = old_node;
+  Deliver(change);
+}
+
+void Instance::ChangePod(const Row& row, const berth_pod* pod, const berth_pod* old_pod) {
+  berth_change change{};
+  change.kind = BERTH_CHANGE_POD_CHANGED;
+  change.row = row.number;
+  change.pod = pod;
+  change.old_pod = old_pod;
+  change.node = row.node.get();
   Deliver(change);
 }
 

@@ -16,6 +16,7 @@
 #include <berth/testing/ids.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/placement.h>
+#include <berth/testing/promises.h>
 #include <berth/testing/quantity.h>
 #include <berth/testing/report.h>
 #include <berth/testing/services.h>
@@ -67,7 +68,7 @@ Answer NormalizeCustom(Cycle& cycle, const std::vector<uint32_t>& rows,
 
 }  // namespace
 
-// The chosen node as the plugin sees it: with the pod, which is assumed there, on it.
+// The chosen node as the plugin sees it: with the pod, which is assumed there and names it.
 class Placement::TargetView {
  public:
   TargetView(const Cycle& cycle, const Row& row) {
@@ -77,7 +78,10 @@ class Placement::TargetView {
     const bool is_there = std::any_of(pods.begin(), pods.end(), [&](const PodHandle& pod) {
       return pod.spec().uid == cycle.pod().spec().uid;
     });
-    if (!is_there) pods.push_back(cycle.pod());
+    if (!is_there) {
+      PodSpec assumed = cycle.pod().spec();
+      pods.emplace_back(std::move(assumed.NodeName(row.node.name())), *table_.ids);
+    }
     block_.emplace(table_, cycle.columns(), std::vector<uint32_t>{0}, nullptr, Layout{});
     abi_ = {sizeof abi_, row.number, row.node.get(), &block_->view(), 0, 0};
   }
@@ -108,9 +112,9 @@ Answer Placement::Checked(const char* point, Word word, Call call) {
 }
 
 template <class Call>
-Answer Placement::CheckedWithDone(const char* point, Services::DoneOf of, Call call) {
+Answer Placement::CheckedWithDone(const char* point, Promises::Call of, Call call) {
   Completion& completion = *dones_.emplace_back(std::make_shared<Completion>());
-  const berth_done done = instance_.services().NewDone(of, dones_.back());
+  const berth_done done = instance_.services().promises().New(of, dones_.back());
   const Answer answer = Checked(point, instance_.bind_word(),
                                 [&](berth_status* status) { return call(done, status); });
   const std::lock_guard lock(completion.mutex);
@@ -204,12 +208,8 @@ PermitResult Placement::Permit(const std::string& node) {
   });
   result.timeout_ns = out.timeout_ns;
   constexpr int64_t kLongest = int64_t{15} * 60 * 1'000'000'000;
-  if (result.answer.code == BERTH_WAIT &&
-      (result.timeout_ns <= 0 || result.timeout_ns > kLongest)) {
-    instance_.reporter().Fail(Check::kCodes,
-                              "Permit returns Wait with a timeout of " +
-                                  std::to_string(result.timeout_ns) +
-                                  " ns; expected more than 0 and at most 15 minutes");
+  if (result.answer.code == BERTH_WAIT) {
+    result.timeout_ns = std::clamp<int64_t>(result.timeout_ns, 0, kLongest);
   }
   instance_.reporter().Flush();
   return result;
@@ -234,7 +234,7 @@ Answer Placement::PreBind(const std::string& node) {
   Need(instance_.pre_bind.has_value(), "PreBind");
   const berth_binding binding = Binding(node);
   return CheckedWithDone(
-      "PreBind", Services::DoneOf::kPreBind, [&](berth_done done, berth_status* status) {
+      "PreBind", Promises::Call::kPreBind, [&](berth_done done, berth_status* status) {
         return instance_.pre_bind->pre_bind(instance_.self(), &binding, done, status);
       });
 }
@@ -242,10 +242,9 @@ Answer Placement::PreBind(const std::string& node) {
 Answer Placement::Bind(const std::string& node) {
   Need(instance_.bind.has_value(), "Bind");
   const berth_binding binding = Binding(node);
-  return CheckedWithDone("Bind", Services::DoneOf::kBind,
-                         [&](berth_done done, berth_status* status) {
-                           return instance_.bind->bind(instance_.self(), &binding, done, status);
-                         });
+  return CheckedWithDone("Bind", Promises::Call::kBind, [&](berth_done done, berth_status* status) {
+    return instance_.bind->bind(instance_.self(), &binding, done, status);
+  });
 }
 
 void Placement::PostBind(const std::string& node) {

@@ -15,8 +15,8 @@ namespace berth::testing {
 
 std::string_view CheckName(Check check) {
   static constexpr std::string_view kNames[] = {
-      "kShape",  "kThreads", "kOutputs",    "kCodes", "kBlocks", "kConcurrency",
-      "kRepeat", "kWhatIf",  "kDependence", "kHints", "kSlots",  "kLeaks"};
+      "kShape",  "kThreads",    "kOutputs", "kCodes", "kBlocks", "kConcurrency", "kRepeat",
+      "kWhatIf", "kDependence", "kHints",   "kSlots", "kFaults", "kLeaks"};
   return kNames[static_cast<size_t>(check)];
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -178,23 +179,6 @@ berth_code SchedulingServices::Begin(const berth_host* host, const berth_cycle* 
   return BERTH_SUCCESS;
 }
 
-const PodHandle* SchedulingServices::FindPod(const WhatIfRows& question,
-                                             const berth_pod* pod) const {
-  if (question.cycle().pod().get() == pod) return &question.cycle().pod();
-  for (const Row& row : question.cycle().table().rows) {
-    for (const PodHandle& known : row.pods) {
-      if (known.get() == pod) return &known;
-    }
-  }
-  for (const Nomination& nomination : nominations_) {
-    if (nomination.pod.get() == pod) return &nomination.pod;
-  }
-  for (const PodHandle& known : waiting_) {
-    if (known.get() == pod) return &known;
-  }
-  return nullptr;
-}
-
 berth_code SchedulingServices::Change(const berth_host* host, uint64_t question, uint32_t i,
                                       const berth_pod* pod, berth_status* status, bool add) {
   const char* const name = add ? "whatif.add_pod" : "whatif.remove_pod";
@@ -207,8 +191,8 @@ berth_code SchedulingServices::Change(const berth_host* host, uint64_t question,
                             " of a question about " + std::to_string(asked->size()));
   }
   if (!add) return PassOn(asked->RemovePod(i, pod), status);
-  const PodHandle* known = self.FindPod(*asked, pod);
-  if (known == nullptr) return self.BadArgument("adds a pod that the host did not pass to it");
+  const std::optional<PodHandle> known = PodHandle::Find(pod, Services::Of(host).ids());
+  if (!known) return self.BadArgument("adds a pod that the host did not pass to it");
   return PassOn(asked->AddPod(i, *known), status);
 }
 
@@ -252,12 +236,15 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
   const auto failed = std::find_if(answers.begin(), answers.end(),
                                    [](const Answer& a) { return a.code == BERTH_ERROR; });
   if (!asked->is_apart() && failed != answers.end()) return PassOn(*failed, status);
-  std::set<std::string> reasons;
+  std::set<std::string> known;
+  Answer all;  // each text once, in the order of the rows
   for (size_t k = 0; k < indices.size(); ++k) {
     run->codes[indices[k]] = static_cast<uint8_t>(answers[k].code);
-    reasons.insert(answers[k].reasons.begin(), answers[k].reasons.end());
+    for (const std::string& reason : answers[k].reasons) {
+      if (known.insert(reason).second) all.reasons.push_back(reason);
+    }
   }
-  return PassOn(MakeAnswer(BERTH_SUCCESS, {reasons.begin(), reasons.end()}), status);
+  return PassOn(all, status);
 }
 
 void SchedulingServices::End(const berth_host* host, uint64_t question) noexcept {
@@ -337,6 +324,15 @@ berth_code SchedulingServices::Allow(const berth_host* host, berth_str uid) noex
   return BERTH_SUCCESS;
 }
 
+std::string SchedulingServices::ReasonOf(const berth_rejection& rejection) {
+  if (IsNull(rejection.reason)) {
+    reporter_.Fail(Check::kShape, "calls waiting.reject with a reason that is NULL");
+    return reporter_.plugin() + " gave a reason that is NULL";
+  }
+  if (rejection.reason.len == 0) return reporter_.plugin() + " gave no reason";
+  return std::string(FromAbi(rejection.reason));
+}
+
 berth_code SchedulingServices::Reject(const berth_host* host,
                                       const berth_rejection* rejection) noexcept {
   if (!Expect(host, "waiting.reject", kRequestWords)) return BERTH_CONFLICT;
@@ -346,7 +342,7 @@ berth_code SchedulingServices::Reject(const berth_host* host,
   }
   const std::string uid(FromAbi(rejection->pod_uid));
   if (!Of(host).EndWaiting(uid)) return BERTH_NOT_FOUND;
-  Of(host).rejected_.push_back({uid, std::string(FromAbi(rejection->reason))});
+  Of(host).rejected_.push_back({uid, Of(host).ReasonOf(*rejection)});
   return BERTH_SUCCESS;
 }
 

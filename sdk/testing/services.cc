@@ -13,7 +13,6 @@
 
 #include <berth/abi.h>
 #include <berth/selectors.h>
-#include <berth/testing/answer.h>
 #include <berth/testing/argument.h>
 #include <berth/testing/call.h>
 #include <berth/testing/ids.h>
@@ -29,7 +28,12 @@
 namespace berth::testing {
 
 Services::Services(Reporter* reporter, Ids* ids)
-    : reporter_(*reporter), ids_(*ids), parsed_(reporter, ids), scheduling_(reporter) {
+    : reporter_(*reporter),
+      ids_(*ids),
+      metrics_(reporter),
+      promises_(&host_, reporter),
+      parsed_(reporter, ids),
+      scheduling_(reporter) {
   host_.struct_size = sizeof host_;
   host_.abi_major = BERTH_ABI_MAJOR;
   host_.abi_minor = BERTH_ABI_MINOR;
@@ -62,10 +66,17 @@ bool Services::DoWhatIsDue() {
     due.swap(later_);
     posts_ = 0;
   }
-  const auto requests = std::stable_partition(
-      due.begin(), due.end(), [](const Due& one) { return one.kind != LaterKind::kRequest; });
+  std::stable_partition(due.begin(), due.end(),
+                        [](const Due& one) { return one.kind != LaterKind::kRequest; });
   for (const Due& one : due) one.run(false);
-  return requests != due.end();
+  return !due.empty();
+}
+
+void Services::DoAllThatIsDue() {
+  // A plugin that sends a request in each answer would not let time pass otherwise.
+  constexpr int kMostRounds = 16;
+  for (int round = 0; round < kMostRounds && DoWhatIsDue(); ++round) {
+  }
 }
 
 void Services::Close() {
@@ -92,30 +103,8 @@ size_t Services::held_ids() {
   return interned_.size();
 }
 
-berth_done Services::NewDone(DoneOf call, const std::shared_ptr<Completion>& completion) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(dones_, [](const auto& done) { return done.second.completion.expired(); });
-  dones_.emplace(++last_done_, Done{call, completion});
-  return {&host_, last_done_};
-}
-
-bool Services::IsOpenForBind(berth_done done) {
-  std::shared_ptr<Completion> completion;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = dones_.find(done.id);
-    if (done.host != &host_ || found == dones_.end()) return false;
-    if (found->second.call != DoneOf::kBind) return false;
-    completion = found->second.completion.lock();
-  }
-  if (completion == nullptr) return false;
-  const std::lock_guard lock(completion->mutex);
-  return !completion->completed && !completion->closed;
-}
-
 void Services::Advance(int64_t ns) {
-  // The answers to requests that were performed are due now, too.
-  if (DoWhatIsDue()) DoWhatIsDue();
+  DoAllThatIsDue();
   const int64_t until = now_ns_ + ns;
   while (true) {
     const auto due =
@@ -125,11 +114,13 @@ void Services::Advance(int64_t ns) {
     const Timer timer = *due;
     timers_.erase(due);
     now_ns_ = std::max<int64_t>(now_ns_, timer.due_ns);
-    const CallScope scope(&reporter_, "a timer", kEvent);
-    timer.fire(timer.to);
+    {
+      const CallScope scope(&reporter_, "a timer", kEvent);
+      timer.fire(timer.to);
+    }
+    DoAllThatIsDue();
   }
   now_ns_ = until;
-  DoWhatIsDue();
 }
 
 void Services::Report(const Watch& watch, uint32_t flags, const berth_object* old,
@@ -202,9 +193,10 @@ berth_code Services::GetService(const berth_host* host, const char* id,
 }
 
 void Services::NoteFault(const berth_host* host, berth_str what) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  self.faults_.emplace_back(FromAbi(what));
+  const CallScope* call = CallScope::current();
+  const std::string where = call != nullptr ? call->point() : "a thread of the plugin";
+  Of(host).reporter_.Fail(Check::kFaults,
+                          where + " reports a fault: " + std::string(FromAbi(what)));
 }
 
 void Services::Log(const berth_host* host, uint32_t level, berth_str message,
@@ -319,59 +311,6 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle,
   return BERTH_SUCCESS;
 }
 
-berth_code Services::Define(const berth_host* host, const berth_metric* metric,
-                            uint32_t* index) noexcept {
-  if (!Expect(host, "metrics.define", kLoad)) return BERTH_CONFLICT;
-  if (metric->kind < BERTH_METRIC_COUNTER || metric->kind > BERTH_METRIC_HISTOGRAM) {
-    return BERTH_BAD_ARGUMENT;
-  }
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  const auto [at, fresh] = self.metrics_.try_emplace(std::string(FromAbi(metric->name)));
-  if (!fresh) return BERTH_CONFLICT;
-  at->second.kind = metric->kind;
-  at->second.help = FromAbi(metric->help);
-  at->second.buckets.assign(metric->buckets, metric->buckets + metric->n_buckets);
-  for (uint64_t i = 0; i < metric->n_labels; ++i)
-    at->second.label_names.emplace_back(FromAbi(metric->label_names[i]));
-  self.metric_order_.push_back(&at->second);
-  *index = static_cast<uint32_t>(self.metric_order_.size() - 1);
-  return BERTH_SUCCESS;
-}
-
-berth_code Services::SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
-                              uint64_t* series) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  if (index >= self.metric_order_.size()) {
-    self.reporter_.Fail(Check::kShape, "asks for a series of metric " + std::to_string(index) +
-                                           ", which it did not define");
-    return BERTH_BAD_ARGUMENT;
-  }
-  Metric* metric = self.metric_order_[index];
-  std::vector<std::string> labels;
-  for (size_t i = 0; i < metric->label_names.size(); ++i)
-    labels.emplace_back(FromAbi(label_values[i]));
-  const auto known = std::find_if(
-      self.series_.begin(), self.series_.end(),
-      [&](const Series& other) { return other.metric == metric && other.labels == labels; });
-  *series = static_cast<uint64_t>(known - self.series_.begin()) + 1;
-  if (known == self.series_.end()) self.series_.push_back({metric, std::move(labels)});
-  return BERTH_SUCCESS;
-}
-
-void Services::Observe(const berth_host* host, uint64_t series, double value) noexcept {
-  Services& self = Of(host);
-  const std::lock_guard lock(self.mutex_);
-  if (series == 0 || series > self.series_.size()) {
-    self.reporter_.Fail(Check::kShape,
-                        "observes series " + std::to_string(series) + ", which it did not get");
-    return;
-  }
-  const Series& at = self.series_[series - 1];
-  at.metric->observations.emplace_back(at.labels, value);
-}
-
 bool Services::IsDeclared(std::string_view kind) const {
   for (const char* const* at = kinds_; at != nullptr && *at != nullptr; ++at) {
     if (kind == *at) return true;
@@ -466,52 +405,15 @@ berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code)
 uint64_t Services::NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
   if (!Expect(host, "random.next", kCycle)) return 0;
   if (!ExpectCycle(Of(host).reporter_, "random.next", cycle)) return 0;
-  auto& binder = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host));
+  const auto& binder = *static_cast<const ColumnBinder*>(cycle->host);
   if (binder.owner != &Of(host)) {
     Of(host).reporter_.Fail(Check::kShape, "calls random.next with the cycle of another instance");
     return 0;
   }
-  binder.random += 0x9e3779b97f4a7c15;
-  uint64_t mixed = binder.random;
+  uint64_t mixed = *binder.random += 0x9e3779b97f4a7c15;
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
   mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
   return mixed ^ mixed >> 31;
-}
-
-void Services::Complete(berth_done done, const berth_outcome* outcome) noexcept {
-  if (done.host == nullptr) return;
-  Services& self = Of(done.host);
-  std::shared_ptr<Completion> completion;
-  bool is_over = false;
-  {
-    const std::lock_guard lock(self.mutex_);
-    if (const auto found = self.dones_.find(done.id); found != self.dones_.end()) {
-      completion = found->second.completion.lock();
-    }
-    is_over = completion == nullptr && done.id != 0 && done.id <= self.last_done_;
-  }
-  if (completion == nullptr) {
-    const char* const why = is_over ? ", whose binding is over" : ", which it never got";
-    self.reporter_.Fail(Check::kShape, "completes promise " + std::to_string(done.id) + why);
-    return;
-  }
-  const std::lock_guard lock(completion->mutex);
-  if (completion->closed) return;
-  if (completion->completed) {
-    self.reporter_.Fail(Check::kShape, "completes a call twice");
-    return;
-  }
-  completion->completed = true;
-  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reason);
-  if (outcome->struct_size < kFirstSize) {
-    self.reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
-                                           std::to_string(outcome->struct_size) +
-                                           "; expected at least " + std::to_string(kFirstSize));
-    completion->answer = MakeAnswer(BERTH_BUG);
-    return;
-  }
-  completion->answer = MakeAnswer(outcome->code);
-  if (outcome->reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome->reason));
 }
 
 }  // namespace berth::testing

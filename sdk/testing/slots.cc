@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -54,7 +55,8 @@ bool Slot::GuardsIntact() const {
          std::all_of(data_ + slot_.size, data_ + slot_.size + kGuard, intact);
 }
 
-Slots::Slots(Instance* instance) : reporter_(instance->reporter()) {
+Slots::Slots(Instance* instance) : instance_(instance), reporter_(instance->reporter()) {
+  instance->AddSlots(this);
   const berth_array& wanted = instance->plugin().slots;
   for (uint32_t i = 0; i < wanted.count; ++i) {
     slots_.push_back(std::make_unique<Slot>(*BERTH_AT(berth_slot, wanted, i)));
@@ -62,10 +64,16 @@ Slots::Slots(Instance* instance) : reporter_(instance->reporter()) {
   }
 }
 
-Slots::~Slots() {
+Slots::~Slots() { Destroy(); }
+
+void Slots::Destroy() {
+  if (instance_ == nullptr) return;
   CheckGuards("the cycle");
-  const CallScope scope(&reporter_, "a slot's destroy", kCycle);
-  while (!slots_.empty()) slots_.pop_back();
+  {
+    const CallScope scope(&reporter_, "a slot's destroy", kCycle);
+    while (!slots_.empty()) slots_.pop_back();
+  }
+  std::exchange(instance_, nullptr)->RemoveSlots(this);
 }
 
 void Slots::Construct() {

@@ -389,6 +389,14 @@ Handle<View, Spec>::Handle(Spec spec, Ids& ids)
   ids.views().Add({KindOf(object_->view), 0, &object_->view}, object_);
 }
 
+template <class View, class Spec>
+std::optional<Handle<View, Spec>> Handle<View, Spec>::Find(const View* view, Ids& ids) {
+  if (view == nullptr) return std::nullopt;
+  const std::shared_ptr<const void> owner = ids.views().Find({KindOf(*view), 0, view});
+  if (owner == nullptr) return std::nullopt;
+  return Handle(std::static_pointer_cast<const Object>(owner));
+}
+
 template class Handle<berth_pod, PodSpec>;
 template class Handle<berth_node, NodeSpec>;
 template class Handle<berth_object, ObjectSpec>;

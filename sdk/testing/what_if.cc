@@ -71,6 +71,7 @@ Answer WhatIfRows::RemovePod(uint32_t i, const berth_pod* pod) {
 
 Answer WhatIfRows::Change(State& state, uint32_t row, const PodHandle& pod, bool add) const {
   if (!state.broken.ok()) return state.broken;
+  if (cycle_.skips_filter()) return {};
   const auto& point = cycle_.instance().pre_filter;
   const auto change = !point ? nullptr : add ? point->add_pod : point->remove_pod;
   if (change == nullptr) return {};
@@ -86,7 +87,8 @@ Answer WhatIfRows::Change(State& state, uint32_t row, const PodHandle& pod, bool
 
 std::vector<Answer> WhatIfRows::Run(State& state, std::span<const uint32_t> rows) const {
   if (!state.broken.ok()) return std::vector<Answer>(rows.size(), state.broken);
-  if (!cycle_.instance().filter || rows.empty()) return std::vector<Answer>(rows.size());
+  const bool passes = !cycle_.instance().filter || cycle_.skips_filter();
+  if (passes || rows.empty()) return std::vector<Answer>(rows.size());
   const Block block(state.table, state.cycle->columns(), {rows.begin(), rows.end()}, nullptr, {});
   const BlockAnswer all = Evaluate(*state.cycle, block, Step::kFilter, "in a what-if question");
   if (!all.call.ok()) {
@@ -97,27 +99,43 @@ std::vector<Answer> WhatIfRows::Run(State& state, std::span<const uint32_t> rows
   return answers;
 }
 
+bool WhatIfRows::Counts(const PodHandle& nominated) const {
+  const PodHandle& pod = cycle_.pod();
+  return nominated->scheduling_gates.count == 0 && nominated->priority >= pod->priority &&
+         nominated.spec().uid != pod.spec().uid;
+}
+
+Answer WhatIfRows::RunWithNominated(
+    std::span<const uint32_t> selected, size_t k,
+    std::span<const SchedulingServices::Nomination> nominations) const {
+  const Place& place = places_[selected[k]];
+  State copy;
+  for (const auto& nomination : nominations) {
+    const bool here = nomination.node == states_[place.state].table.rows[place.row].node.name();
+    if (!here || !Counts(nomination.pod)) continue;
+    if (copy.cycle == nullptr && copy.broken.ok()) copy = CopyState(states_[place.state]);
+    copy.table.rows[place.row].pods.push_back(nomination.pod);
+    (void)Change(copy, place.row, nomination.pod, true);
+  }
+  if (copy.cycle == nullptr && copy.broken.ok()) return {};
+  // The other rows matter only to a whole Filter.
+  if (is_apart() || !IsWholeFilter(cycle_.instance())) return Run(copy, {&place.row, 1}).front();
+  std::vector<uint32_t> rows;
+  for (const uint32_t i : selected) rows.push_back(places_[i].row);
+  const std::vector<Answer> answers = Run(copy, rows);
+  const auto failed = std::find_if(answers.begin(), answers.end(),
+                                   [](const Answer& a) { return a.code == BERTH_ERROR; });
+  return failed != answers.end() ? *failed : answers[k];
+}
+
 std::vector<Answer> WhatIfRows::RunFilters(
     std::span<const uint32_t> selected,
     std::span<const SchedulingServices::Nomination> nominations) const {
-  const berth_pod& pod = *cycle_.pod();
   std::vector<Answer> answers(selected.size());
   std::vector<std::vector<size_t>> of_state(states_.size());
   for (size_t k = 0; k < selected.size(); ++k) {
-    const Place& place = places_[selected[k]];
-    State copy;
-    for (const auto& nomination : nominations) {
-      const bool here = nomination.node == states_[place.state].table.rows[place.row].node.name();
-      const bool counts = nomination.pod->priority >= pod.priority &&
-                          nomination.pod.spec().uid != cycle_.pod().spec().uid;
-      if (!here || !counts) continue;
-      if (copy.cycle == nullptr && copy.broken.ok()) copy = CopyState(states_[place.state]);
-      copy.table.rows[place.row].pods.push_back(nomination.pod);
-      (void)Change(copy, place.row, nomination.pod, true);
-    }
-    const bool has_copy = copy.cycle != nullptr || !copy.broken.ok();
-    if (has_copy) answers[k] = Run(copy, {&place.row, 1}).front();
-    if (answers[k].ok()) of_state[place.state].push_back(k);
+    answers[k] = RunWithNominated(selected, k, nominations);
+    if (answers[k].ok()) of_state[places_[selected[k]].state].push_back(k);
   }
   for (size_t s = 0; s < states_.size(); ++s) {
     std::vector<uint32_t> rows;

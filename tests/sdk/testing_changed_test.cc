@@ -151,6 +151,28 @@ class ByPods : public Indexed {
   int64_t count_ = 0;
 };
 
+// Scores every node by the number of pods on all nodes that changed, or whose labels changed.
+template <bool kLabels>
+class ByChangedPods : public Indexed {
+ public:
+  static constexpr Dependence kScoreDependence{.cluster = kNodePods | kOther, .pod_parts = 0};
+  using Node = NodeRow<Columns>;
+
+  void OnChange(const Change& change) {
+    if (change.kind != BERTH_CHANGE_POD_CHANGED) return;
+    const bool counts = change.pod->meta->labels.count != change.old_pod->meta->labels.count;
+    changed_ += counts || !kLabels ? 1 : 0;
+  }
+  int64_t Score(const Cycle& /*cycle*/, const Node& /*node*/) const { return changed_; }
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& /*rows*/) const {
+    token = 1;
+    return Stale::kNone;
+  }
+
+ private:
+  int64_t changed_ = 0;
+};
+
 // Scores every node by whether the server serves a kind.
 template <bool kReports>
 class ByServed : public Indexed {
@@ -362,6 +384,14 @@ TEST(Changed, ChangesPendingPods) {
       (FindingsOf<ByPods<Counted::kPriorities, false>>()),
       ElementsAre(HasSubstr(
           "0, then 7 after the labels and the priority of pending pod web-pending changed")));
+}
+
+TEST(Changed, ChangesPodsOnNodes) {
+  EXPECT_THAT((FindingsOf<ByChangedPods<false>>()),
+              ElementsAre(HasSubstr("0, then 1 after pod web-guest on node \"a\" was confirmed")));
+  EXPECT_THAT((FindingsOf<ByChangedPods<true>>()),
+              ElementsAre(HasSubstr("0, then 1 after pod web-guest on node \"a\" got another label "
+                                    "and another request")));
 }
 
 TEST(Changed, ChangesNominations) {

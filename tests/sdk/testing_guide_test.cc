@@ -214,16 +214,7 @@ TEST(TestingGuide, AConfirmedPod) {
   plugin.AddPod(MakePod("poison"), "a", BERTH_CHANGE_FLAG_ASSUMED);
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p")), Success());
 
-  const Row& row = plugin.table().rows.front();
-  const PodHandle confirmed(MakePod("poison").NodeName("a").ResourceVersion("2"), plugin.ids());
-  berth_change change{};
-  change.struct_size = sizeof change;
-  change.kind = BERTH_CHANGE_POD_CHANGED;
-  change.row = row.number;
-  change.pod = confirmed.get();
-  change.old_pod = row.pods.front().get();
-  change.node = row.node.get();
-  plugin.instance().changes->change(plugin.instance().self(), &change);
+  plugin.ConfirmPod("poison", "a");
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p")), Unresolvable("poisoned"));
 }
 

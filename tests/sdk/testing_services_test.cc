@@ -298,7 +298,8 @@ TEST(Services, TheApiServerAnswersFromATable) {
                           ApiCall{"PATCH", "/x", "application/merge-patch+json", "b", 3},
                           ApiCall{"GET", "/busy", "application/json", "b", 3},
                           ApiCall{"PATCH", "/api/v1/namespaces/default/pods/p/status",
-                                  "application/strategic-merge-patch+json", "{}", 0},
+                                  "application/strategic-merge-patch+json",
+                                  R"({"metadata":{"uid":"uid-p"}})", 0},
                           ApiCall{"PATCH", "/api/v1/namespaces/default/pods/p/status",
                                   "application/strategic-merge-patch+json",
                                   R"({"status":{"conditions":[{"type":"DisruptionTarget",)"

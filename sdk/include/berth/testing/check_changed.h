@@ -57,6 +57,7 @@ class ChangedChecker {
 
   void ChangePods();
   void AddPod(uint32_t index, const PodSpec& pod);
+  void ChangePod(uint32_t index);
   void RemovePods(uint32_t index);
   void ChangeNodes();
   void CopyNode(const NodeSpec& from, uint32_t index);

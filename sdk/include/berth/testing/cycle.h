@@ -55,7 +55,7 @@ class Cycle {
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 
-  // Returns the same cycle with cloned state; NULL if a clone failed.
+  // Returns the same attempt with cloned state; NULL if a clone failed.
   std::unique_ptr<Cycle> CloneForWhatIf() const;
 
   // Returns Success if the plugin has no PreFilter.
@@ -90,7 +90,10 @@ class Cycle {
   const std::optional<std::vector<std::string>>& only_nodes() const { return only_nodes_; }
   const ColumnBinder& binder() const { return binder_; }
   uint32_t block_size() const { return block_size_; }
-  // Adds a text to the reason table. Returns its bit, or -1 if the table is full.
+  // Returns whether PreFilter returned SKIP, so that the plugin has no Filter in this attempt.
+  bool skips_filter() const { return skips_filter_; }
+  // Adds a text to the reason table, unless it was added before. Returns its bit, or -1 if the
+  // table is full.
   int32_t AddReason(berth_str text);
 
  private:
@@ -109,7 +112,13 @@ class Cycle {
     berth_pre_filter_out abi{};
   };
 
-  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size, uint32_t flags);
+  struct Identity {
+    uint64_t id;
+    uint32_t flags;
+    std::shared_ptr<uint64_t> random;
+  };
+  Cycle(Instance* instance, const Table* table, PodHandle pod, uint32_t block_size,
+        Identity identity);
 
   void SetOnlyNodes(const berth_str* names, uint64_t count);
 
@@ -121,6 +130,7 @@ class Cycle {
   Slots slots_;
   std::vector<std::string> reasons_;
   std::optional<std::vector<std::string>> only_nodes_;
+  bool skips_filter_ = false;
   uint32_t cancel_ = 0;
   berth_cycle abi_{};
 };

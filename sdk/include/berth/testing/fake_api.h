@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +51,8 @@ struct ApiEvent {
 
 // The requests of the service are POST <pod>/binding for bind, PATCH <pod>/status for patch_status,
 // PATCH <pod>/status and DELETE <pod> for evict, where <pod> is
-// "/api/v1/namespaces/default/pods/web"; and those of `request` as they are. A request without a
+// "/api/v1/namespaces/default/pods/web"; and those of `request` as they are. The body of
+// patch_status has the pod's uid, as the host adds it. A request without a
 // reply in the table gets 404 if it is from `request`, and else 200 or 201.
 //
 // PluginUnderTest::Advance() performs evictions, and delivers the answers in the order of the
@@ -88,7 +90,8 @@ class FakeApi {
 
   // Returns "/api/v1/namespaces/default/pods/web".
   std::string PathOf(const berth_pod& pod) const;
-  std::string NameOf(const berth_tagged* object) const;
+  // Returns std::nullopt if it refers to nothing, or is of an unknown kind.
+  static std::optional<std::string> NameOf(const berth_tagged* object);
   // Records a request and returns its response. `missing`: the HTTP status if the table has none.
   ApiReply Serve(ApiCall call, uint32_t missing);
   // Serves a request, and calls `answer` with the response later.

@@ -11,7 +11,6 @@
 #ifndef BERTH_TESTING_FAKE_HOST_H_
 #define BERTH_TESTING_FAKE_HOST_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,9 +28,11 @@
 #include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
+#include <berth/testing/fake_metrics.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/parts.h>
 #include <berth/testing/placement.h>
+#include <berth/testing/queue_sort.h>
 #include <berth/testing/queued.h>
 #include <berth/testing/report.h>
 #include <berth/testing/services.h>
@@ -54,8 +55,6 @@ struct Scenario {
   std::function<void(const std::string&)> on_failure = {};
   CallObserver* observer = nullptr;  // receives every call into the plugin
 };
-
-using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 
 // One instance of a plugin in a cluster that the test specifies.
 //
@@ -135,6 +134,10 @@ class PluginUnderTest {
   // `flags`: BERTH_CHANGE_FLAG_ASSUMED for a pod that this scheduler placed.
   void AddPod(PodSpec pod, const std::string& node, uint32_t flags = 0);
   void RemovePod(const std::string& name, const std::string& node, uint32_t flags = 0);
+  // Replaces the object of the pod of this name on the node: POD_CHANGED. ConfirmPod does this with
+  // another resource version, as the cluster does with an assumed pod.
+  void ChangePod(PodSpec pod, const std::string& node);
+  void ConfirmPod(const std::string& name, const std::string& node);
   // Adds, changes and removes a pod without a node, which a plugin sees if it asks for pending
   // pods.
   void AddPendingPod(const PodSpec& pod);
@@ -152,8 +155,9 @@ class PluginUnderTest {
   void Nominate(const PodSpec& pod, const std::string& node);
   // Adds a pod that waits on Permit, for berth.waiting/1.
   void AddWaiting(const PodSpec& pod);
-  // Advances the clock: calls what the plugin posted, delivers the answers of the API server, and
-  // fires the timers that are due. Advance(0) does this without letting time pass.
+  // Advances the clock: fires the timers that are due, in order. Before the first one, and after
+  // each one, it calls what the plugin posted and delivers the answers of the API server.
+  // Advance(0) does this without letting time pass.
   void Advance(int64_t ns);
   // Ends the instance: calls what is open with CANCELLED, then quiesce and destroy. Afterwards the
   // test may only read the records.
@@ -161,7 +165,9 @@ class PluginUnderTest {
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
-  const std::map<std::string, Metric>& metrics() const { return instance_->services().metrics(); }
+  const std::map<std::string, Metric>& metrics() const {
+    return instance_->services().metrics().all();
+  }
   // The API server, which answers from a table: plugin.api().Reply("GET", "/x", {.http_status =
   // 404}).
   FakeApi& api() { return instance_->services().api(); }
@@ -192,15 +198,9 @@ class PluginUnderTest {
 
   void Need(bool has, const char* what) const;
   Row& NeedRow(const std::string& node);
+  PodHandle& NeedPod(const std::string& name, const std::string& node);
   std::vector<PodHandle>::iterator NeedPending(const std::string& name);
   std::optional<ObjectHandle> FindObject(const ObjectSpec& object) const;
-
-  bool AskLess(const QueuedSpec& a, const QueuedSpec& b);
-
-  uint64_t AskLane(const QueuedSpec& queued);
-
-  size_t AskNext(const std::vector<QueuedSpec>& active,
-                 const std::map<uint64_t, std::vector<size_t>>& lanes);
 
   static Answer LeftOut(const Cycle& cycle, const Row& row);
 

@@ -20,6 +20,8 @@ namespace berth::testing {
 
 inline berth_str ToAbi(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view FromAbi(berth_str text);
+// Returns whether the text has a length but no content, so that it must not be read.
+inline bool IsNull(berth_str text) { return text.ptr == nullptr && text.len != 0; }
 
 // The objects of a test that exist now, by their views, so that the fake host can retain them.
 //

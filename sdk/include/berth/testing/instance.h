@@ -26,6 +26,8 @@
 
 namespace berth::testing {
 
+class Slots;
+
 // A berth_status that records what is added to it.
 class Status {
  public:
@@ -117,8 +119,9 @@ class Instance {
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  // Ends the instance as the host does: closes its services, quiesces and destroys it. Afterwards
-  // it has no points, and only services() may be used. Does nothing the second time.
+  // Ends the instance as the host does: closes its services, quiesces it, closes its promises,
+  // destroys the slots that are left, and destroys it. Afterwards it has no points, and only
+  // services() may be used. Does nothing the second time.
   void End();
 
   const Answer& created() const { return created_; }
@@ -161,6 +164,13 @@ class Instance {
   void Change(uint32_t kind, uint32_t flags, const Row& row, const berth_pod* pod,
               const berth_node* old_node = nullptr);
 
+  // Reports that a pod on the node of a row changed.
+  void ChangePod(const Row& row, const berth_pod* pod, const berth_pod* old_pod);
+
+  // Between these calls, the slots are destroyed if the instance ends.
+  void AddSlots(Slots* slots);
+  void RemoveSlots(const Slots* slots);
+
  private:
   void Create(const World& world);
 
@@ -176,6 +186,7 @@ class Instance {
   std::vector<ColumnName> columns_;
   std::vector<std::string> reasons_;
   uint64_t sequence_ = 0;
+  std::vector<Slots*> live_slots_;
   const bool blocks_in_bind_;
 };
 

@@ -14,7 +14,7 @@
 #include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
 #include <berth/testing/instance.h>
-#include <berth/testing/services.h>
+#include <berth/testing/promises.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
 
@@ -66,7 +66,7 @@ class Placement {
   Answer Checked(const char* point, Word word, Call call);
   // Calls PreBind or Bind with a promise, which is closed unless the call returns Pending.
   template <class Call>
-  Answer CheckedWithDone(const char* point, Services::DoneOf of, Call call);
+  Answer CheckedWithDone(const char* point, Promises::Call of, Call call);
 
   Instance& instance_;
   std::unique_ptr<Cycle> cycle_;

@@ -33,7 +33,8 @@ enum class Check : uint32_t {
   // the plugin writes cycle state only within its size and never in a block, and a change of a
   // clone does not change the original
   kSlots,
-  kLeaks,  // nothing is leaked after destroy
+  kFaults,  // no function without a result code fails
+  kLeaks,   // nothing is leaked after destroy
 };
 
 std::string_view CheckName(Check check);
@@ -68,6 +69,7 @@ class Reporter {
 
   void set_handler(std::function<void(const std::string&)> handler);
   void set_plugin(std::string plugin) { plugin_ = std::move(plugin); }
+  const std::string& plugin() const { return plugin_; }
   // Call it before the first call into the plugin. Lifetime: `observer` must outlive the reporter.
   void set_observer(CallObserver* observer) { observer_ = observer; }
   CallObserver* observer() const { return observer_; }

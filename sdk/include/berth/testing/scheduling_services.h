@@ -88,8 +88,8 @@ class SchedulingServices {
   berth_code BadArgument(const std::string& what);
   // Removes the pod from the waiting ones. Returns false if it does not wait.
   bool EndWaiting(std::string_view uid);
-  // Returns the handle of a pod that the host passed to the plugin; NULL if there is none.
-  const PodHandle* FindPod(const WhatIfRows& question, const berth_pod* pod) const;
+  // Returns the reason as the host keeps it.
+  std::string ReasonOf(const berth_rejection& rejection);
 
   // nodes
   static berth_code FindNode(const berth_host* host, berth_str name, uint32_t* row) noexcept;

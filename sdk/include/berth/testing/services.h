@@ -9,17 +9,19 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
-#include <berth/testing/answer.h>
 #include <berth/testing/call.h>
 #include <berth/testing/fake_api.h>
+#include <berth/testing/fake_metrics.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/parsed_data.h>
+#include <berth/testing/promises.h>
 #include <berth/testing/report.h>
 #include <berth/testing/scheduling_services.h>
 #include <berth/testing/table.h>
@@ -34,14 +36,6 @@ struct LogLine {
   std::map<std::string, std::string> pairs;
 };
 
-struct Metric {
-  uint32_t kind = 0;
-  std::string help;
-  std::vector<std::string> label_names;
-  std::vector<double> buckets;  // of a histogram; empty: the host's default
-  std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
-};
-
 class Cycle;
 class Services;
 
@@ -50,20 +44,13 @@ struct ColumnBinder {
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
   const Cycle* cycle = nullptr;
   const Services* owner = nullptr;  // the host of the instance whose cycle it is
-  uint64_t random = 0;              // the state of the cycle's random numbers
-};
-
-// A call that the service berth.completion/1 completes.
-struct Completion {
-  std::mutex mutex;
-  bool completed = false;
-  bool closed = false;  // the call returned another code than Pending
-  Answer answer;
+  // the state of the random numbers, which what-if questions continue
+  std::shared_ptr<uint64_t> random = {};
 };
 
 // The host of one plugin instance.
 //
-// Threading: as the services state. A test may read log() and metrics() while no call is in
+// Threading: as the services state. A test may read log() and metrics().all() while no call is in
 //            progress.
 class Services {
  public:
@@ -85,22 +72,16 @@ class Services {
   void set_now_ns(int64_t now_ns) { now_ns_ = now_ns; }
 
   const std::vector<LogLine>& log() const { return log_; }
-  const std::map<std::string, Metric>& metrics() const { return metrics_; }
-  // The faults that calls without a result code reported.
-  const std::vector<std::string>& faults() const { return faults_; }
+  FakeMetrics& metrics() { return metrics_; }
+  Promises& promises() { return promises_; }
   size_t timers() const { return timers_.size(); }
   FakeApi& api() { return api_; }
 
-  // Calls what was posted, delivers the answers of the API server, advances the clock and fires the
-  // timers that are due, in order.
+  // Advances the clock and fires the timers that are due, in order. Before the first timer, and
+  // after each one, it calls what was posted, performs requests of the scheduler and delivers the
+  // answers of the API server. If each of these calls begins another one, the 17th waits for the
+  // next timer, or for the next Advance().
   void Advance(int64_t ns);
-
-  // Returns a promise whose completion is recorded in `completion` as long as that exists.
-  enum class DoneOf { kPreBind, kBind };
-  berth_done NewDone(DoneOf call, const std::shared_ptr<Completion>& completion);
-  // Returns whether it is a promise of Bind of this instance that is not completed, and for which
-  // the host still waits. Threading: any.
-  bool IsOpenForBind(berth_done done);
 
   // Ends timers and watches, refuses later callbacks, and calls with CANCELLED first what was
   // posted, then the answers of the API server that are still open.
@@ -123,8 +104,6 @@ class Services {
   size_t held_ids();
 
   static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
-  // The service berth.completion/1.
-  static void Complete(berth_done done, const berth_outcome* outcome) noexcept;
   Ids& ids() { return ids_; }
 
   // Reports the existing objects to watchers, as additions.
@@ -157,21 +136,15 @@ class Services {
     uint32_t kind = 0;
     uint64_t count = 0;
   };
-  struct Done {
-    DoneOf call;
-    std::weak_ptr<Completion> completion;
-  };
   struct Due {
     LaterKind kind;
     Later run;
   };
-  struct Series {
-    Metric* metric;
-    std::vector<std::string> labels;
-  };
 
-  // Returns whether requests were performed.
+  // Calls what is due. Returns false if nothing was.
   bool DoWhatIsDue();
+  // Calls what is due, and what these calls make due, in turn.
+  void DoAllThatIsDue();
   // Reports the use of an id that is not in use.
   void ReportStale(const std::string& use, berth_id id);
 
@@ -199,13 +172,6 @@ class Services {
   // columns
   static berth_code Bind(const berth_host* host, const berth_cycle* cycle,
                          const berth_column_request* request, uint32_t* index) noexcept;
-
-  // metrics
-  static berth_code Define(const berth_host* host, const berth_metric* metric,
-                           uint32_t* index) noexcept;
-  static berth_code SeriesOf(const berth_host* host, uint32_t index, const berth_str* label_values,
-                             uint64_t* series) noexcept;
-  static void Observe(const berth_host* host, uint64_t series, double value) noexcept;
 
   // objects
   static constexpr uint32_t kObjectWords = kEvent | kQueue | kCycle | kBind;
@@ -242,33 +208,30 @@ class Services {
 
   static constexpr size_t kMostPosts = 65'536;
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
-  static constexpr uint32_t kMaxPosts = 65'536;                       // see berth_timer.post
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
   static constexpr berth_strings kStrings{
       sizeof(berth_strings), 0, &Intern, &Find, &Text, &ReleaseId};
   static constexpr berth_refs kRefs{sizeof(berth_refs), 0, &Retain, &Release};
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
-  static constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, &Define, &SeriesOf, &Observe};
   static constexpr berth_objects kObjects{sizeof(berth_objects), 0,         &GetObject,
                                           &ListObjects,          &IsServed, &WatchObjects};
   static constexpr berth_timer kTimer{sizeof(berth_timer), 0,    &NowNs, &WallNs, &StartTimer,
                                       &CancelTimer,        &Post};
   static constexpr berth_random kRandom{sizeof(berth_random), 0, &NextRandom};
-  static constexpr berth_completion kCompletion{sizeof(berth_completion), 0, &Complete};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
       {BERTH_SERVICE_LOG, &kLog},
       {BERTH_SERVICE_STRINGS, &kStrings},
       {BERTH_SERVICE_REFS, &kRefs},
       {BERTH_SERVICE_COLUMNS, &kColumns},
-      {BERTH_SERVICE_METRICS, &kMetrics},
+      {BERTH_SERVICE_METRICS, &FakeMetrics::kService},
       {BERTH_SERVICE_VALUES, &internal::kValues},
       {BERTH_SERVICE_OBJECTS, &kObjects},
       {BERTH_SERVICE_SELECTORS, &ParsedData::kSelectors},
       {BERTH_SERVICE_TIMER, &kTimer},
       {BERTH_SERVICE_RANDOM, &kRandom},
       {BERTH_SERVICE_API, &FakeApi::kService},
-      {BERTH_SERVICE_COMPLETION, &kCompletion}};
+      {BERTH_SERVICE_COMPLETION, &Promises::kService}};
 
   Reporter& reporter_;
   Ids& ids_;
@@ -278,20 +241,15 @@ class Services {
 
   std::mutex mutex_;  // everything up to closed_
   std::vector<LogLine> log_;
-  std::vector<std::string> faults_;
-  std::map<std::string, Metric> metrics_;
-  std::vector<Metric*> metric_order_;
-  std::vector<Series> series_;             // handle - 1 -> series
   std::map<berth_id, uint64_t> interned_;  // how often the plugin interned an id
   std::map<const void*, Held> held_;       // by the address of the view
-  std::map<uint64_t, Done> dones_;         // by id
-  uint64_t last_done_ = 0;
   std::vector<Due> later_;
   size_t posts_ = 0;  // of later_
   bool closed_ = false;
 
-  std::atomic<uint32_t> waiting_posts_ = 0;  // how many posted functions were not called yet
   FakeApi api_{*this};
+  FakeMetrics metrics_;
+  Promises promises_;
   std::vector<ObjectHandle> objects_;
   std::set<std::string> not_served_;
   std::vector<Watch> watches_;

@@ -40,7 +40,8 @@ class Slot {
   bool alive_ = false;
 };
 
-// All slots of one instance in one cycle.
+// All slots of one instance in one cycle. They are destroyed with this object, or when the instance
+// ends.
 class Slots {
  public:
   explicit Slots(Instance* instance);
@@ -49,6 +50,8 @@ class Slots {
   Slots& operator=(const Slots&) = delete;
 
   void Construct();
+  // Destroys the slots; only the destructor may be called then. Does nothing the second time.
+  void Destroy();
   // Returns false if a clone failed.
   bool CloneFrom(const Slots& other);
 
@@ -59,6 +62,7 @@ class Slots {
   void* const* data() const { return pointers_.data(); }
 
  private:
+  Instance* instance_;  // NULL: the slots are destroyed
   Reporter& reporter_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<void*> pointers_;

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -75,6 +77,9 @@ class Handle {
  public:
   Handle(Spec spec, Ids& ids);
 
+  // Returns the handle of a view that exists; std::nullopt for anything else, such as a copy.
+  static std::optional<Handle> Find(const View* view, Ids& ids);
+
   const View* get() const { return &object_->view; }
   const View& operator*() const { return object_->view; }
   const View* operator->() const { return &object_->view; }
@@ -92,6 +97,8 @@ class Handle {
     internal::ViewMemory memory;
     View view;
   };
+
+  explicit Handle(std::shared_ptr<const Object> object) : object_(std::move(object)) {}
 
   std::shared_ptr<const Object> object_;
 };

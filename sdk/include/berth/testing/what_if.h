@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTING_WHAT_IF_H_
 #define BERTH_TESTING_WHAT_IF_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -54,6 +55,12 @@ class WhatIfRows {
   State CopyState(const State& from) const;
   Answer Change(State& state, uint32_t row, const PodHandle& pod, bool add) const;
   std::vector<Answer> Run(State& state, std::span<const uint32_t> rows) const;
+  // Returns whether a pod that is nominated to a row takes its place before the cycle's pod.
+  bool Counts(const PodHandle& nominated) const;
+  // Returns the verdict of selected[k] with the pods that are nominated to it; Success if there are
+  // none.
+  Answer RunWithNominated(std::span<const uint32_t> selected, size_t k,
+                          std::span<const SchedulingServices::Nomination> nominations) const;
 
   const Cycle& cycle_;
   const uint32_t mode_;

@@ -1,0 +1,96 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <berth/abi.h>
+#include <berth/testing/answer.h>
+#include <berth/testing/argument.h>
+#include <berth/testing/ids.h>
+#include <berth/testing/promises.h>
+#include <berth/testing/report.h>
+#include <berth/testing/services.h>
+
+namespace berth::testing {
+namespace {
+
+void CompletePromise(berth_done done, const berth_outcome* outcome) noexcept {
+  if (done.host != nullptr) Services::Of(done.host).promises().Complete(done, *outcome);
+}
+
+}  // namespace
+
+const berth_completion Promises::kService{sizeof(berth_completion), 0, &CompletePromise};
+
+berth_done Promises::New(Call call, const std::shared_ptr<Completion>& completion) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(promises_, [](const auto& one) { return one.second.completion.expired(); });
+  promises_.emplace(++last_, Promise{call, completion});
+  return {&host_, last_};
+}
+
+bool Promises::IsOpenForBind(berth_done done) {
+  std::shared_ptr<Completion> completion;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = promises_.find(done.id);
+    if (done.host != &host_ || found == promises_.end()) return false;
+    if (found->second.call != Call::kBind) return false;
+    completion = found->second.completion.lock();
+  }
+  if (completion == nullptr) return false;
+  const std::lock_guard lock(completion->mutex);
+  return !completion->completed && !completion->closed;
+}
+
+void Promises::Close() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, promise] : promises_) {
+    const std::shared_ptr<Completion> completion = promise.completion.lock();
+    if (completion == nullptr) continue;
+    const std::lock_guard completing(completion->mutex);
+    completion->closed = true;
+  }
+}
+
+void Promises::Complete(berth_done done, const berth_outcome& outcome) {
+  std::shared_ptr<Completion> completion;
+  {
+    const std::lock_guard lock(mutex_);
+    if (done.id == 0 || done.id > last_) {
+      reporter_.Fail(Check::kShape,
+                     "completes promise " + std::to_string(done.id) + ", which it never got");
+      return;
+    }
+    if (const auto found = promises_.find(done.id); found != promises_.end()) {
+      completion = found->second.completion.lock();
+    }
+  }
+  if (completion == nullptr) return;  // The host no longer waits for it.
+  const std::lock_guard lock(completion->mutex);
+  if (completion->closed) return;
+  if (completion->completed) {
+    reporter_.Fail(Check::kShape, "completes a call twice");
+    return;
+  }
+  completion->completed = true;
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reason);
+  if (outcome.struct_size < kFirstSize) {
+    reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
+                                      std::to_string(outcome.struct_size) + "; expected at least " +
+                                      std::to_string(kFirstSize));
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
+  if (outcome.code != BERTH_SUCCESS && IsNull(outcome.reason)) {
+    reporter_.Fail(Check::kShape, "completes a call with a reason that is NULL");
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
+  completion->answer = MakeAnswer(outcome.code);
+  if (outcome.code == BERTH_SUCCESS && IsNull(outcome.reason)) return;
+  if (outcome.reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome.reason));
+}
+
+}  // namespace berth::testing
