@@ -50,6 +50,11 @@ std::string FakeMetrics::Read(const berth_metric& given, std::string* name, Metr
   return wrong.empty() ? wrong : "with a wrong definition: " + wrong;
 }
 
+void FakeMetrics::ForgetObservations() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, metric] : metrics_) metric.observations.clear();
+}
+
 berth_code FakeMetrics::Define(const berth_host* host, const berth_metric* metric,
                                uint32_t* index) noexcept {
   FakeMetrics& self = Of(host);

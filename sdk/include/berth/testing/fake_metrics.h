@@ -33,6 +33,8 @@ class FakeMetrics {
   FakeMetrics& operator=(const FakeMetrics&) = delete;
 
   const std::map<std::string, Metric>& all() const { return metrics_; }
+  // Drops what was observed, but keeps the metrics and their series.
+  void ForgetObservations();
 
   static const berth_metrics kService;
 
