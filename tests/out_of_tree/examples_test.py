@@ -66,6 +66,16 @@ class ExamplesTest(installed.InstalledTest):
         self.check(os.path.join(folder, "build", "libmemory_headroom.so"), "acme.MemoryHeadroom",
                    "percent")
         self.expect_decision(folder, "default/web", "many-cores", "much-memory")
+        # A profile that does not run PreFilter, on which Filter depends.
+        profile = os.path.join(folder, "profile.toml")
+        with open(profile, encoding="utf-8") as file:
+            text = file.read()
+        with open(profile, "w", encoding="utf-8") as file:
+            file.write(text.replace("weight = 1", 'points = ["Filter"]'))
+        self.assertIn("Filter requires the state of PreFilter, which was not called",
+                      self.run_in(folder, self.berth, "explain", "--cluster", "cluster.yaml",
+                                  "--pod", "default/web", "--profile", "profile.toml",
+                                  status=1))
 
     def test_rust(self):
         folder = self.copy("rust")

@@ -4,6 +4,7 @@ warnings as errors.
 usage: c_macros_test.py C_COMPILER
 """
 
+import ctypes
 import os
 import re
 import shutil
@@ -25,6 +26,8 @@ BODIES = {
         "  BERTH_FOR_EACH_SELECTED(block, k) n += i + k;\n"
         "}\nreturn n;",
     "BERTH_CELL": "return (uint32_t)BERTH_CELL(int64_t, block, 0, n);",
+    "BERTH_CELL_OR": "return (uint32_t)BERTH_CELL_OR(int64_t, block, 0, n, -1) +\n"
+                     "       (BERTH_CELL_OR(const berth_object*, block, 1, n, NULL) != NULL);",
     "BERTH_STR_INIT": "static const berth_str kTexts[] = {BERTH_STR_INIT(\"a\")};\n"
                       "return n + (uint32_t)kTexts[0].len + (block == NULL);",
     "BERTH_STR": "const berth_str text = BERTH_STR(\"a\");\n"
@@ -87,6 +90,23 @@ class MacrosTest(unittest.TestCase):
                 with self.subTest(compiler):
                     self.compile(compiler, LIBRARY, "-fPIC", "-shared", "-Wl,-z,defs", "-o",
                                  os.path.join(folder, "library.so"))
+
+    def test_a_library_states_how_it_was_compiled(self):
+        asserts, sanitized = 1, 2  # BERTH_BUILD_*
+        with tempfile.TemporaryDirectory() as folder:
+            for number, (flag, expected) in enumerate((("-UNDEBUG", asserts), ("-DNDEBUG", 0))):
+                library = os.path.join(folder, f"library{number}.so")
+                self.compile(self.compilers[0], LIBRARY, flag, "-fPIC", "-shared", "-o", library)
+                entry = (ctypes.c_uint64 * 3).in_dll(ctypes.CDLL(library), "berth_entry_v1")
+                self.assertEqual(entry[2], expected, flag)  # berth_entry.build_flags
+        for compiler in self.compilers:
+            for flag, expected in (("-fsanitize=address", sanitized),
+                                   ("-fsanitize=thread", sanitized),
+                                   ("-fsanitize=undefined", 0), ("-O1", 0)):
+                with self.subTest(flag, compiler=compiler):
+                    self.compile(compiler, "#include <berth/plugin_c.h>\n_Static_assert("
+                                 f"BERTH_LIBRARY_SANITIZED == {expected}, \"sanitized\");\n",
+                                 flag, "-fsyntax-only")
 
     def test_no_macro_is_left_out(self):
         with open(HEADER, encoding="utf-8") as file:

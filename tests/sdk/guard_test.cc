@@ -73,5 +73,47 @@ TEST(Guard, TurnsExceptionsIntoCodes) {
   g_thrown = Thrown::kNothing;
 }
 
+// Keeps an index from changes, and throws at a change without a pod.
+class ThrowsOnChange : public Plugin {
+ public:
+  static constexpr std::string_view kName = "ThrowsOnChange";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Keeps an index.";
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const { return kPass; }
+  void OnChange(const Change& change) {
+    if (change.pod == nullptr) throw Error("no pod");
+  }
+  std::vector<EventInterest> EventsToRegister() const {
+    return {{BERTH_RESOURCE_NODE, BERTH_ACTION_ADD}};
+  }
+  QueueingHint Hint(const Queued& queued, const Event& /*event*/) const {
+    if (queued.attempts > 1) throw Error("in Hint");
+    return QueueingHint::kSkip;
+  }
+};
+
+TEST(Guard, AHintOfABrokenIndexQueuesThePod) {
+  testing::SmallHost host;
+  testing::SmallInstance plugin(kEntryOf<ThrowsOnChange>, host);
+  const auto* changes = plugin.Point<berth_changes>(BERTH_POINT_CHANGES);
+  const auto* extensions = plugin.Point<berth_enqueue_extensions>(BERTH_POINT_ENQUEUE_EXTENSIONS);
+  const berth_pod pod = {};
+  const berth_event event = {};
+  const auto hint = [&](uint32_t attempts) {
+    berth_queued queued = {};
+    queued.attempts = attempts;
+    return extensions->hint(plugin.self(), &queued, &event);
+  };
+  berth_change change = {};
+  change.pod = &pod;
+  changes->change(plugin.self(), &change);
+  EXPECT_EQ(hint(1), uint32_t{BERTH_HINT_SKIP});
+  EXPECT_EQ(hint(2), uint32_t{BERTH_HINT_QUEUE}) << "after an exception";
+  EXPECT_EQ(hint(1), uint32_t{BERTH_HINT_SKIP}) << "an exception of Hint breaks no index";
+  change.pod = nullptr;
+  changes->change(plugin.self(), &change);
+  EXPECT_EQ(hint(1), uint32_t{BERTH_HINT_QUEUE}) << "after OnChange threw";
+}
+
 }  // namespace
 }  // namespace berth

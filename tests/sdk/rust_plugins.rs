@@ -137,6 +137,7 @@ impl berth::Score for Misplaced {
 
 /// An extension point without a safe trait.
 struct Raw {
+    host: Host,
     node: &'static str,
 }
 
@@ -146,8 +147,8 @@ impl berth::Plugin for Raw {
     const ABOUT: &'static str = "Rejects one node in Reserve.";
     type State = ();
 
-    fn create(_: &Host, _: &mut Args) -> Result<Self, Rejection> {
-        Ok(Raw { node: "b" })
+    fn create(host: &Host, _: &mut Args) -> Result<Self, Rejection> {
+        Ok(Raw { host: *host, node: "b" })
     }
 }
 
@@ -176,7 +177,13 @@ unsafe extern "C" fn reserve(
     })
 }
 
-unsafe extern "C" fn unreserve(_: *mut c_void, _: *const sys::berth_binding) {}
+unsafe extern "C" fn unreserve(plugin: *mut c_void, binding: *const sys::berth_binding) {
+    berth::guard_void((*(plugin as *const Raw)).host.as_ptr(), || {
+        if mode(Pod::from_ptr((*binding).pod)) == "panic in Reserve" {
+            panic!("in Unreserve");
+        }
+    })
+}
 
 static RESERVE: Constant<sys::berth_reserve> = Constant(sys::berth_reserve {
     reserve: Some(reserve),

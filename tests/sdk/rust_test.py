@@ -243,6 +243,7 @@ class RustTest(unittest.TestCase):
         self.assertIn("0/1 nodes are available: 1 rejected in Reserve.", simulated)
         self.assertRegex(simulated, r"(?m) [acd] *$")
         self.assertIn("panic: in Reserve", simulated)
+        self.assertIn("panic: in Unreserve", simulated)
 
     def test_keeps_the_contract(self):
         output = self.run_command(HOST, "plugin", "check", self.library, "--cluster", "good.json")

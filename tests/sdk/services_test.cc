@@ -305,6 +305,21 @@ TEST_F(HostTest, TimersFireOncePerStartAndAreCancelledOnDestruction) {
   EXPECT_EQ(host_.timers().WallNow(), 43ns);
 }
 
+TEST_F(HostTest, ATimerMayBeDestroyedByItsFunction) {
+  std::unique_ptr<Timer> timer;
+  std::string seen;
+  // The text is long enough to be on the heap, so that a destroyed function is found.
+  timer = std::make_unique<Timer>(host_.timers(), [&timer, &seen, text = std::string(100, 'x')] {
+    timer.reset();
+    seen = text;
+  });
+  EXPECT_TRUE(timer->Start(5s).ok());
+  small_.fire(small_.fire_to);
+  EXPECT_EQ(timer, nullptr);
+  EXPECT_EQ(seen, std::string(100, 'x'));
+  EXPECT_EQ(small_.timers_cancelled, 0U);
+}
+
 TEST_F(HostTest, PostedFunctionsRunOnceWithTheCodeIfTheyTakeIt) {
   std::vector<berth_code> codes;
   int runs = 0;

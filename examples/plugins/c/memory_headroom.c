@@ -19,6 +19,7 @@ typedef struct Headroom {
 typedef struct State {
   int64_t memory;  /* the pod's request */
   int64_t percent; /* the share to keep free for this pod */
+  int64_t is_set;  /* 1 after PreFilter; the host zeroes the state before */
 } State;
 
 /* The columns that the plugin reads for every node: one array per column, in this order. */
@@ -56,6 +57,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   (void)all, (void)out, (void)status;
   state->memory = cycle->pod->request->memory;
   state->percent = cycle->pod->priority >= plugin->exempt_priority ? 0 : plugin->percent;
+  state->is_set = 1;
   return BERTH_SUCCESS;
 }
 
@@ -63,7 +65,12 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
 static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block* block,
                          berth_filter_out* out, berth_status* status) {
   const State* state = cycle->slots[0];
-  (void)self, (void)status;
+  (void)self;
+  if (!state->is_set) {
+    status->add_reason(status, BERTH_STR("Filter requires the state of PreFilter, which was not "
+                                         "called: the profile must run the plugin at PreFilter"));
+    return BERTH_ERROR;
+  }
   BERTH_FOR_EACH_SELECTED(block, i) {
     const int64_t alloc = BERTH_CELL(int64_t, block, kAllocMemory, i);
     const int64_t left = MemoryLeft(block, i, state->memory);

@@ -4,6 +4,7 @@
 // Nodes have the label acme.com/rack and offer watts as an extended resource. Pods request them
 // like any other resource: `requests: {acme.com/watts: 300}`. NodeResourcesFit limits each node to
 // its own supply; this plugin limits the nodes of one rack together.
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +15,11 @@
 namespace {
 
 using Watts = int64_t;
+
+// A pod may request up to 2^63-1 watts. It counts with this many at most, which is more than any
+// rack can carry, so that the sums of a cluster do not overflow and can be subtracted exactly.
+constexpr Watts kMostWatts = Watts{1} << 40;
+
 using Draws = std::unordered_map<berth_id, Watts>;
 
 Watts DrawOf(const Draws& draws, berth_id rack) {
@@ -177,9 +183,10 @@ class RackPower : public berth::Plugin {
   }
 
  private:
+  // Returns the watts, limited to kMostWatts.
   Watts Amount(berth::Span<const berth_quantity> amounts) const {
     for (const berth_quantity& amount : amounts) {
-      if (amount.name == watts_) return amount.value;
+      if (amount.name == watts_) return std::min(amount.value, kMostWatts);
     }
     return 0;
   }

@@ -46,6 +46,32 @@ TEST(RackPower, LimitsARackToItsBudget) {
   EXPECT_EQ(plugin.Filter(Drawing("1")).On("loose"), Unresolvable("Node is in no rack"));
 }
 
+TEST(RackPower, ADrawOfAnySizeIsCounted) {
+  constexpr const char* kMax = "9223372036854775807";
+  std::vector<NodeSpec> nodes = Racks();
+  nodes.push_back(InRack("x", "r3", kMax));
+  nodes.push_back(InRack("y", "r3", kMax));
+  PluginUnderTest plugin({.nodes = nodes, .args = {{"wattsPerRack", 1000}}});
+  const struct {
+    const char* name;
+    const char* watts;
+    std::vector<std::string> fitting;
+  } cases[] = {
+      {"on racks that draw something", kMax, {}},
+      {"on a rack that draws too much", "1", {"a", "b", "c"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(plugin.Filter(Drawing(c.watts)).Fitting(), c.fitting);
+  }
+  // The sum of the rack is exact after such a pod has left.
+  plugin.AddPod(MakePod("gone").Request(kWatts, kMax), "c");
+  EXPECT_EQ(plugin.Filter(Drawing("1")).Fitting(), (std::vector<std::string>{"a", "b"}));
+  plugin.RemovePod("gone", "c");
+  EXPECT_EQ(plugin.Filter(Drawing("800")).Fitting(), (std::vector<std::string>{"c"}));
+  EXPECT_EQ(plugin.Filter(Drawing("801")).Fitting(), (std::vector<std::string>{}));
+}
+
 TEST(RackPower, KeepsTheReserveFree) {
   PluginUnderTest plugin(
       {.nodes = Racks(), .args = {{"wattsPerRack", 1000}, {"reservePercent", 20}}});

@@ -6,9 +6,10 @@
 // pods without a node (BERTH_CHANGE_PENDING_*).
 //
 // Called:    for every change, in order. A new instance first receives everything that exists
-//            (BERTH_CHANGE_FLAG_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A row
-//            number is reused only after its BERTH_CHANGE_NODE_REMOVED was delivered and no
-//            reservation holds it.
+//            (BERTH_CHANGE_FLAG_REPLAY), then BERTH_CHANGE_SYNCED, before its first cycle. A pod
+//            may be added before its node, and may remain after its node was removed. A row number
+//            is reused only when its node and all its pods were removed and no reservation holds
+//            it.
 // Threading: [event]; [cycle] for assume and forget.
 // Must not:  throw. An index that missed a change is wrong, so after an exception every later call
 //            of this instance returns BERTH_BUG.
@@ -40,6 +41,8 @@ struct ChangesPoint {
     static_assert(!kNamed<P> || kFits,
                   "OnChange has the wrong signature; expected\n"
                   "  void OnChange(const berth::Change& change)");
+    static_assert(kNamed<P> || !P::kPendingChanges,
+                  "kPendingChanges requires OnChange in the same class");
   }
 
   template <class I>

@@ -213,11 +213,18 @@ class Cycle {
   berth::Pod pod() const { return *cycle_->pod; }
   // Returns the attempt's number, which increases with every attempt.
   uint64_t id() const { return cycle_->id; }
-  // True when nothing that is decided in this cycle is committed.
+  // True when the call is part of a what-if question of PostFilter.
   bool what_if() const { return (cycle_->flags & BERTH_CYCLE_WHAT_IF) != 0; }
+  // True when pods that are nominated to the nodes of the call are added to them.
+  bool nominated() const { return (cycle_->flags & BERTH_CYCLE_NOMINATED) != 0; }
+  // If one of the two is true, the nodes are copies, and the State may be a clone. The verdict may
+  // still decide where the pod is placed: answer as otherwise, but write nothing outside the State.
+
   // True when the host no longer needs the result: return Status::Cancelled(). Test it every few
   // hundred nodes.
   bool cancelled() const { return BERTH_IS_CANCELLED(cycle_); }
+  // Returns the deadline of this call, on the clock of Timers::Now(); 0: none. The profile may set
+  // it for each plugin. A call that misses it is cancelled, and counted as a fault of the plugin.
   int64_t deadline_ns() const { return cycle_->deadline_ns; }
   const berth_cycle& abi() const { return *cycle_; }
 

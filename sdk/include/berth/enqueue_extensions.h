@@ -8,14 +8,20 @@
 //   // requeues the pod.
 //   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event);
 //
-// A plugin without EventsToRegister is assumed to depend on everything: every event of the cluster
-// requeues the pods that it rejected, also the events that the failure of another pod causes. This
-// is never wrong, but costs an attempt for each event.
+// A plugin without EventsToRegister is assumed to depend on everything but new pods: every event of
+// the cluster except BERTH_RESOURCE_UNSCHEDULED_POD requeues the pods that it rejected, also the
+// events that the failure of another pod causes. This costs an attempt for each event. A plugin
+// whose pods wait for other pods without a node, such as members of a group, registers for that
+// event.
 //
-// Called:    Hint for each parked pod that the plugin rejected, when a registered event occurs.
+// Called:    Hint for each parked pod that the plugin rejected, when a registered event occurs. If
+//            the interest has pod_parts, `queued` is any one of the pods that are equal in these
+//            parts: read only these parts of it. In a group, `queued` is one member
+//            (BERTH_QUEUED_MEMBER).
 // Threading: [queue].
 // Must not:  block. An exception from Hint counts as kQueue: the pod is tried once too often rather
-//            than never again.
+//            than never again. After an exception in a call that cannot return a status, such as
+//            OnChange, Hint is not called any more and counts as kQueue too.
 #ifndef BERTH_ENQUEUE_EXTENSIONS_H_
 #define BERTH_ENQUEUE_EXTENSIONS_H_
 
@@ -107,6 +113,8 @@ struct EnqueueExtensionsPoint {
     static uint32_t Hint(void* self, const berth_queued* queued,
                          const berth_event* event) noexcept {
       I& instance = *static_cast<I*>(self);
+      // An index that missed a change cannot tell whether the event helps.
+      if (instance.fault.set()) return BERTH_HINT_QUEUE;
       QueueingHint hint = QueueingHint::kQueue;
       GuardHint(instance.services, "Hint", [&] { hint = instance.plugin().Hint(*queued, *event); });
       return static_cast<uint32_t>(hint);

@@ -8,20 +8,28 @@
 //   berth::Status Filter(const berth::Cycle& cycle, const berth::Block<Columns>& block,
 //                        berth::FilterOut& out) const;
 //
-// To decide about all nodes in one call, because a verdict depends on which other nodes remain:
+// To decide about all nodes in one call, because a verdict depends on which other nodes remain, or
+// on an answer from outside the process, such as that of an HTTP extender:
 //
 //   berth::Status Filter(const berth::Cycle& cycle, const berth::Nodes& survivors,
 //                        berth::FilterWholeOut& out) const;
 //
 // Called:    per block, for the nodes that no earlier Filter rejected; the last form once, for all
-//            of them. It is not called when there are none. In a what-if (cycle.what_if()), its
-//            `survivors` are only the rows in question.
+//            of them. It is not called when there are none. In a what-if question
+//            (cycle.what_if()) and for a node with nominated pods (cycle.nominated()), its
+//            `survivors` are only the rows in question: one row per call, unless the question's
+//            rows are together. So a question about 500 nodes makes 500 calls.
 // Threading: [block], on several threads at the same time. With `static constexpr bool
-//            kFilterSerial = true`, one block at a time. The last form: [cycle].
+//            kFilterSerial = true`, one block at a time, on the scheduling thread: the method may
+//            then write members of the plugin and of the State that are declared `mutable`, and use
+//            code that is not safe for threads. It may be called for a row several times in a
+//            cycle, or not at all if the result is reused: without a dependence it is called for
+//            each row. The last form: [cycle].
 // Returns:   the first form: kPass; Unschedulable, Unresolvable or Pending with reasons; Failed,
 //            which fails the cycle. The other forms: Success when every selected node has a
 //            verdict; any other code fails the cycle.
 // Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
+//            The last form may wait until cycle.deadline_ns(); no pod is scheduled meanwhile.
 #ifndef BERTH_FILTER_H_
 #define BERTH_FILTER_H_
 
@@ -125,6 +133,8 @@ struct FilterPoint {
                   "implement Filter per node, per block, or for all nodes: only one of them");
     static_assert(!FiltersWhole<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),
                   "a Filter for all nodes has no dependence: its answers are never reused");
+    static_assert(kNamed<P> || !kHaskFilterSerial<P>,
+                  "kFilterSerial requires a Filter method in the same class");
     static_assert(!FiltersWhole<P> || !kHaskFilterSerial<P>,
                   "a Filter for all nodes has no kFilterSerial: it is called once");
     static_assert(

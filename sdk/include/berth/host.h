@@ -37,11 +37,11 @@ class Host {
   // Undoes one call of Intern() that returned this id. Threading: [any].
   void Release(berth_id id) const { services_->strings->release(services_->host, id); }
   // Returns the id that `text` has now, or 0 if it has none. The id is not owned: it is valid until
-  // the current call from the host returns.
+  // the current call from the host returns. On a thread of the plugin's own, use Intern() instead.
   berth_id Find(std::string_view text) const {
     return services_->strings->find(services_->host, Str(text));
   }
-  // Returns the text of an id. Lifetime: that of the id.
+  // Returns the text of an id; empty for 0 and for an unknown id. Lifetime: that of the id.
   std::string_view Text(berth_id id) const {
     return Str(services_->strings->text(services_->host, id));
   }
@@ -50,8 +50,9 @@ class Host {
   HashKey hash_key() const { return {services_->host->hash_key[0], services_->host->hash_key[1]}; }
   Signer NewSigner() const { return Signer(hash_key()); }
 
-  // Keeps a pod, node or object beyond the current call: one that the host passed in this call, or
-  // one that the instance retains. Throws an Error if it is no object of the host, such as a copy.
+  // Keeps a pod, node or object longer than what passed it: one that the host passed in this call,
+  // one that an index still has from an earlier change (changes.h), or one that the instance
+  // retains. Throws an Error if it is no object of the host, such as a copy.
   // Threading: [any].
   Ref<berth_pod> Retain(const berth_pod& pod) const { return {*services_, pod}; }
   Ref<berth_node> Retain(const berth_node& node) const { return {*services_, node}; }

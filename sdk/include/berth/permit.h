@@ -10,9 +10,10 @@
 //            the timeout expires; a rejection parks the pod; after Error the pod backs off.
 //            A parked pod is tried again after an event of EventsToRegister
 //            (enqueue_extensions.h). A plugin without EventsToRegister has its pods tried again
-//            after every event, and the timeout of one pod is such an event for the others: pods
-//            that wait for each other in vain are then tried again and again. Register for the
-//            events that can complete the group, such as a new pod.
+//            after every event except a new pod without a node, and the timeout of one pod is such
+//            an event for the others: pods that wait for each other in vain are then tried again
+//            and again, and a new member does not requeue them. Register for the events that can
+//            complete the group: BERTH_RESOURCE_UNSCHEDULED_POD for a new pod.
 #ifndef BERTH_PERMIT_H_
 #define BERTH_PERMIT_H_
 

@@ -28,10 +28,16 @@
        i##_number < (block)->n_selected && (i = BERTH_SELECTED(block, i##_number), (void)i, 1); \
        ++i##_number)
 
-/* The value of type T of node i in a column of the block, as an lvalue that must not be written. */
+/* The value of type T of node i in a column of the block, as an lvalue that must not be written.
+ * For an optional column that the host may not have, use BERTH_CELL_OR. */
 #define BERTH_CELL(T, block, column, i)                     \
-  (*(const T*)((const char*)(block)->columns[column].data + \
+  (*(T const*)((const char*)(block)->columns[column].data + \
                (uint64_t)(i) * (block)->columns[column].stride))
+
+/* The value of type T of node i in an optional column of the block, or `absent` if the host does
+ * not have the column. */
+#define BERTH_CELL_OR(T, block, column, i, absent) \
+  ((block)->columns[column].data != NULL ? BERTH_CELL(T, block, column, i) : (T)(absent))
 
 /* ---- Texts and arrays ------------------------------------------------------------------------ */
 
@@ -60,8 +66,8 @@
  *   ...              designated initialisers of the other members of berth_plugin_info; `.about`
  *                    is required
  *
- * Defines `berth_get_point` for berth_plugin.get_point. BERTH_MIN_HOST_MINOR must be a plain
- * number. */
+ * Defines `berth_get_point` for berth_plugin.get_point, and states in berth_entry.build_flags how
+ * the library was compiled. BERTH_MIN_HOST_MINOR must be a plain number. */
 #define BERTH_LIBRARY(name_, version_, points_, create_, ...)                                     \
   BERTH_NOTE(BERTH_LIBRARY_NOTE(name_, version_, points_(BERTH_LIBRARY_ID)));                     \
   static const void* berth_get_point(const berth_plugin* berth_self, const char* berth_id_text) { \
@@ -84,15 +90,34 @@
                                                .points = berth_point_ids,                         \
                                                __VA_ARGS__};                                      \
   static const berth_plugin_info* const berth_infos[] = {&berth_info};                            \
-  const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,                                       \
-                                      .struct_size = sizeof(berth_entry),                         \
-                                      .abi_major = BERTH_ABI_MAJOR,                               \
-                                      .abi_minor = BERTH_ABI_MINOR,                               \
-                                      .min_host_minor = BERTH_MIN_HOST_MINOR,                     \
-                                      .pointer_bits = 64,                                         \
-                                      .n_plugins = 1,                                             \
-                                      .plugins = berth_infos,                                     \
-                                      .create = create_}
+  const berth_entry berth_entry_v1 = {                                                            \
+      .magic = BERTH_MAGIC,                                                                       \
+      .struct_size = sizeof(berth_entry),                                                         \
+      .abi_major = BERTH_ABI_MAJOR,                                                               \
+      .abi_minor = BERTH_ABI_MINOR,                                                               \
+      .min_host_minor = BERTH_MIN_HOST_MINOR,                                                     \
+      .pointer_bits = 64,                                                                         \
+      .build_flags = BERTH_LIBRARY_ASSERTS | BERTH_LIBRARY_SANITIZED,                             \
+      .n_plugins = 1,                                                                             \
+      .plugins = berth_infos,                                                                     \
+      .create = create_}
+
+/* Used by BERTH_LIBRARY: how this file is compiled. */
+#ifdef NDEBUG
+#define BERTH_LIBRARY_ASSERTS 0u
+#else
+#define BERTH_LIBRARY_ASSERTS BERTH_BUILD_ASSERTS
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BERTH_LIBRARY_SANITIZED BERTH_BUILD_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BERTH_LIBRARY_SANITIZED BERTH_BUILD_SANITIZED
+#endif
+#endif
+#ifndef BERTH_LIBRARY_SANITIZED
+#define BERTH_LIBRARY_SANITIZED 0u
+#endif
 
 /* Used by BERTH_LIBRARY. BERTH_TEXT_OF turns a string literal into a literal with quotes, as JSON
  * has them. */

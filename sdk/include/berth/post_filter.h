@@ -6,8 +6,8 @@
 // Called:    plugin by plugin after PreFilter or Filter rejected the pod, until one returns
 //            Success, Unresolvable or an error.
 // Threading: [cycle].
-// Returns:   Success, with a nominated node; Unschedulable: the next plugin is called. The pod is
-//            parked in either case.
+// Returns:   Success, with a nominated node; Unschedulable or Pending: the next plugin is called.
+//            The pod is parked in every case, also after an error.
 #ifndef BERTH_POST_FILTER_H_
 #define BERTH_POST_FILTER_H_
 
@@ -43,7 +43,7 @@ class PostFilterOut {
   explicit PostFilterOut(berth_post_filter_out& out) : out_(&out) {}
 
   // Nominates the pod to this node; an empty name clears the nomination. Without a call the pod
-  // keeps its current nomination.
+  // keeps its current nomination. The host does not test whether there is a node of this name.
   void Nominate(std::string_view node) { out_->nominate(out_, Str(node)); }
 
  private:

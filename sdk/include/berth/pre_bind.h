@@ -60,6 +60,8 @@ struct PreBindPoint {
                   "  berth::Status PreBindPreFlight(const berth::Binding& binding)");
     static_assert(!kHasPreBindPreFlight<P> || kNamed<P>,
                   "PreBindPreFlight requires PreBind in the same class");
+    static_assert(!kHaskPreBindParallel<P> || kNamed<P>,
+                  "kPreBindParallel requires PreBind in the same class");
   }
 
   template <class I>

@@ -8,7 +8,8 @@
 // Returns:   Success; Skip: this plugin's Filter, AddPod and RemovePod are not called in this
 //            cycle; Unresolvable: the pod fits on no node, and the remaining PreFilters are not
 //            called; Unschedulable: the pod fits on no node, but the remaining PreFilters are
-//            called; any other code fails the cycle.
+//            called, and PostFilter may ask what-if questions, so emplace the State first; any
+//            other code fails the cycle.
 //
 // AddPod and RemovePod update the State, which may be a clone, as if `pod` were added to, or
 // removed from, the node. Implement both or neither; without them, the State must not depend on
@@ -46,7 +47,7 @@ class PreFilterOut {
 
   // Restricts the cycle to the named nodes. Names of nodes that do not exist are ignored; the sets
   // of several plugins are intersected. If it is not called, all nodes are considered; with an
-  // empty list, none.
+  // empty list, none. If one plugin calls it several times, the last call counts.
   void OnlyNodes(std::span<const std::string_view> names) {
     std::vector<berth_str> texts;
     texts.reserve(names.size());

@@ -4,7 +4,8 @@
 //                          const berth::Nodes& all);
 //
 // Called:    once per cycle, when two or more nodes are feasible.
-// Threading: [cycle].
+// Threading: [cycle]: the method may wait for an answer from outside the process, such as that of
+//            an HTTP extender, until cycle.deadline_ns(). No pod is scheduled meanwhile.
 // Returns:   Success; Skip: this plugin's Score is not called in this cycle; any other code fails
 //            the cycle.
 #ifndef BERTH_PRE_SCORE_H_

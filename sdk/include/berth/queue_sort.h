@@ -1,5 +1,6 @@
 // QueueSort: orders the pods of the active queue. There is exactly one plugin for it per process,
-// so every profile must use the same one.
+// so every profile must use the same one. The host calls the instance of the first profile; when
+// another instance takes over, it is called for every entity again.
 //
 //   berth::SortKey Key(const berth::Queued& queued) const;   // the lowest key is tried first; or
 //   bool Less(const berth::Queued& a, const berth::Queued& b) const;

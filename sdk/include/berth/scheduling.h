@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -140,7 +141,8 @@ class WhatIf {
   explicit operator bool() const { return bool(services_->whatif); }
 
   // Begins a question about rows. The question has no value if a row has no node (NotFound), if
-  // rows that are together repeat (BadArgument), and outside PostFilter (Conflict).
+  // rows that are together repeat (BadArgument), outside PostFilter, and if PreFilters were left
+  // out, because one returned Unresolvable or no node was left to consider (Conflict).
   WhatIfQuestion Begin(const Cycle& cycle, std::span<const uint32_t> rows, WhatIfMode mode) const {
     uint64_t question = 0;
     const berth_code code = services_->whatif->begin(services_->host, &cycle.abi(), rows.data(),
@@ -153,7 +155,8 @@ class WhatIf {
   const internal::Services* services_;
 };
 
-// Pods that are nominated to a node and not yet on it.
+// Pods that are nominated to a node and not yet on it. Clear takes effect before the next entry of
+// the queue is tried: what the current call reads still has the nomination.
 class Nominator {
  public:
   explicit Nominator(const internal::Services& services) : services_(&services) {}
@@ -186,7 +189,8 @@ class Nominator {
   const internal::Services* services_;
 };
 
-// Moves pods to the active queue; PreEnqueue still applies.
+// Moves pods to the active queue, before the next entry of the queue is tried; PreEnqueue still
+// applies.
 class Activate {
  public:
   explicit Activate(const internal::Services& services) : services_(&services) {}
@@ -204,7 +208,8 @@ class Activate {
   const internal::Services* services_;
 };
 
-// Pods that wait on Permit.
+// Pods that wait on Permit. What Allow and Reject decide takes effect before the next entry of the
+// queue is tried. `each` may call both.
 class Waiting {
  public:
   explicit Waiting(const internal::Services& services) : services_(&services) {}
@@ -280,7 +285,8 @@ class Random {
   const internal::Services* services_;
 };
 
-// One timer, usually a member of the plugin. `fire` is called under [event], once per Start.
+// One timer, usually a member of the plugin. `fire` is called under [event], once per Start. It may
+// start the timer again, and may destroy it.
 //
 // Threading: all methods use the timer without a lock, so that they are for the scheduling thread
 //            alone: never for a thread of the plugin's own, nor for a [bind] on a pool thread.
@@ -288,7 +294,8 @@ class Timer {
  public:
   // Threading: as for Start.
   Timer(Timers timers, std::function<void()> fire)
-      : services_(timers.services()), fire_(std::move(fire)) {}
+      : services_(timers.services()),
+        fire_(std::make_shared<const std::function<void()>>(std::move(fire))) {}
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
   // Cancels the timer. Threading: as for Cancel.
@@ -315,11 +322,13 @@ class Timer {
   static void Fire(void* to) noexcept {
     Timer& self = *static_cast<Timer*>(to);
     self.running_ = false;
-    internal::GuardVoid(self.services_, "a timer", [&] { self.fire_(); });
+    // Copied, because the function may destroy the timer.
+    const auto fire = self.fire_;
+    internal::GuardVoid(self.services_, "a timer", [&] { (*fire)(); });
   }
 
   const internal::Services& services_;
-  std::function<void()> fire_;
+  std::shared_ptr<const std::function<void()>> fire_;
   uint64_t id_ = 0;
   bool running_ = false;
 };

@@ -9,7 +9,7 @@
 //
 // Called:    per block of feasible nodes.
 // Threading: [block], on several threads at the same time. With `static constexpr bool kScoreSerial
-//            = true`, one block at a time.
+//            = true`, one block at a time, on the scheduling thread, as kFilterSerial (filter.h).
 // Returns:   a raw score. After normalisation every score must be in 0..100; the host multiplies
 //            the scores by the plugin's weight and adds them up.
 // Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
@@ -115,9 +115,9 @@ struct ScorePoint {
                   "declare kNormalize or NormalizeScore, not both");
     static_assert(
         kNamed<P> || !(kHasNormalizeScore<P> || kHaskNormalize<P> || kHasScoreDependence<P> ||
-                       kHaskScoreDependence<P>),
-        "kNormalize, NormalizeScore, kScoreDependence and ScoreDependence require a Score "
-        "method in the same class");
+                       kHaskScoreDependence<P> || kHaskScoreSerial<P>),
+        "kNormalize, NormalizeScore, kScoreSerial, kScoreDependence and ScoreDependence require a "
+        "Score method in the same class");
   }
 
   template <class I>

@@ -1,7 +1,7 @@
 // Value: a tree of objects, arrays and scalars: an argument from the profile, or an object of a
 // kind that has no view.
 //
-//   const berth::Value claim = berth::ValueOf(host().objects().Get(kClaim, ns, name));
+//   const berth::Value claim = berth::ValueOf(host_.objects().Get(kClaim, ns, name));
 //   const std::string_view volume = claim["spec"]["volumeName"].AsString();
 //
 // A value that does not exist is absent and reads as empty or 0. A value of another kind than the

@@ -8,7 +8,8 @@
 //!
 //! [`sys`] has all declarations of <berth/abi.h>. A plugin that needs an extension point, a service
 //! or a member that has no safe form uses them with `unsafe`: [`library!`] accepts the table of an
-//! extension point, whose functions run in [`guard`]; [`Host::service`] finds a service; every view
+//! extension point, whose functions run in [`guard`], [`guard_void`] or [`guard_or`];
+//! [`Host::service`] finds a service; every view
 //! has `as_ptr`, and an [`Id`] has `as_raw`; [`AnyColumn::new`] requests a column of any type. A
 //! member that is newer than version 1.0 may be read only after [`has!`]. What minor version n of the
 //! header added is deprecated in [`sys`] until the feature `host_n` of this crate is on, so that the
@@ -40,7 +41,7 @@ mod sys_layout_test;
 pub use host::{Args, Host, Level};
 pub use library::{Constant, PlainData};
 pub use plugin::{points, Dependence, Filter, Normalize, Plugin, PreEnqueue, PreFilter, Score};
-pub use status::{guard, Rejection, Verdict};
+pub use status::{guard, guard_or, guard_void, Rejection, Verdict};
 pub use views::{AnyColumn, Column, ColumnType, Cycle, Id, Node, Pod, Resources, Text};
 
 /// Returns the bit of a part of a pod, for [`Dependence::pod_parts`]:

@@ -2,7 +2,7 @@
 
 use crate::host::{Args, Host};
 use crate::plugin::Plugin;
-use crate::status::{abort_on_panic, catch, guard, slot, str_of, text_of, Rejection};
+use crate::status::{abort_on_panic, guard, guard_void, slot, str_of, text_of, Rejection};
 use crate::sys;
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -290,12 +290,7 @@ unsafe extern "C" fn get_point<P: Exported>(
 
 unsafe extern "C" fn quiesce<P: Plugin>(plugin: *mut sys::berth_plugin) {
     let instance = instance_of::<P>(plugin);
-    if let Err(text) = catch(|| (*instance).plugin.quiesce()) {
-        let host = (*instance).host;
-        if let Some(fault) = (*host).fault {
-            fault(host, str_of(&text)) // copied before the call returns
-        }
-    }
+    guard_void((*instance).host, || (*instance).plugin.quiesce());
 }
 
 unsafe extern "C" fn destroy<P>(plugin: *mut sys::berth_plugin) {
@@ -362,7 +357,8 @@ pub const BUILD_FLAGS: u64 =
 /// An extension point without a safe trait is named by its id and a table: a `&'static` of the
 /// struct in [`crate::sys`] that belongs to the id, in a static of [`crate::Constant`]. You write
 /// `unsafe`, because the functions in the table receive raw pointers: to the plugin as `self`, and
-/// to what <berth/abi.h> states. A panic must not leave them: run their code in [`crate::guard`].
+/// to what <berth/abi.h> states. A panic must not leave them: run their code in [`crate::guard`],
+/// or in [`crate::guard_void`] or [`crate::guard_or`] if they return no code.
 /// [`crate::Cycle::from_ptr`] gives them the state.
 ///
 /// ```text
@@ -377,6 +373,10 @@ pub const BUILD_FLAGS: u64 =
 ///         gang.reserve(cycle.state(), target)?;
 ///         Ok(sys::BERTH_SUCCESS)
 ///     })
+/// }
+/// unsafe extern "C" fn unreserve(plugin: *mut c_void, binding: *const sys::berth_binding) {
+///     let gang = &*(plugin as *const Gang);
+///     berth::guard_void(gang.host.as_ptr(), || gang.unreserve(binding))
 /// }
 /// static RESERVE: berth::Constant<sys::berth_reserve> = berth::Constant(sys::berth_reserve {
 ///     reserve: Some(reserve),

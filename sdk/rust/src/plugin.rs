@@ -27,8 +27,8 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// The oldest minor version of the host that the library supports. A member of [`sys`] that a
     /// newer version adds may be read only after [`crate::has!`].
     const MIN_HOST_MINOR: u16 = 0;
-    /// BERTH_PLUGIN_*: BERTH_PLUGIN_BLOCKS_IN_BIND if functions of a table for PreBind, Bind or
-    /// PostBind block.
+    /// BERTH_PLUGIN_*: BERTH_PLUGIN_BLOCKS_IN_BIND if functions of a table for PreBind or Bind
+    /// block.
     const FLAGS: u32 = 0;
     /// The columns that the plugin reads for every node, each at its own index.
     const COLUMNS: &'static [AnyColumn] = &[];
@@ -81,6 +81,7 @@ pub trait Filter: Plugin {
 
 /// How the host normalises the scores of a plugin to 0..100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Normalize {
     /// The scores are in 0..100 already.
     None = sys::BERTH_NORMALIZE_NONE as isize,
@@ -90,6 +91,9 @@ pub enum Normalize {
     MaxReversed = sys::BERTH_NORMALIZE_MAX_REVERSED as isize,
     /// 100 * (s - min) / (max - min).
     MinMax = sys::BERTH_NORMALIZE_MIN_MAX as isize,
+    /// As `MinMax`, in `f64`: 100.0 * ((s - min) / (max - min)), rounded down. 29 of 0..100 becomes
+    /// 28.
+    MinMaxFloat = sys::BERTH_NORMALIZE_MIN_MAX_FLOAT as isize,
 }
 
 /// Rates how well each feasible node suits the pod.
@@ -269,4 +273,32 @@ unsafe extern "C" fn score<P: Score>(
         }
         Ok(sys::BERTH_SUCCESS)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scored;
+    impl Plugin for Scored {
+        const NAME: &'static str = "test.Scored";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "";
+        type State = ();
+        fn create(_: &Host, _: &mut Args) -> Result<Self, Rejection> {
+            Ok(Scored)
+        }
+    }
+    impl Score for Scored {
+        const NORMALIZE: Normalize = Normalize::MinMaxFloat;
+        fn score(&self, _: &Cycle<()>, _: Node) -> i64 {
+            0
+        }
+    }
+
+    #[test]
+    fn the_table_of_score_has_the_mode() {
+        let table = <points::Score as Point<Scored>>::table() as *const sys::berth_score;
+        assert_eq!(unsafe { (*table).normalize_mode }, sys::BERTH_NORMALIZE_MIN_MAX_FLOAT);
+    }
 }

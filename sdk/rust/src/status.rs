@@ -106,8 +106,11 @@ pub(crate) unsafe fn text_of<'a>(text: sys::berth_str) -> &'a str {
 }
 
 /// # Safety
-/// `status` is valid.
+/// `status` is valid, or NULL: then the text is dropped.
 pub(crate) unsafe fn add_reason(status: *mut sys::berth_status, text: &str) {
+    if status.is_null() {
+        return;
+    }
     if let Some(add) = (*status).add_reason {
         add(status, str_of(text)) // copied before the call returns
     }
@@ -115,10 +118,12 @@ pub(crate) unsafe fn add_reason(status: *mut sys::berth_status, text: &str) {
 
 /// Runs the code of a function that the host calls, which a panic must not leave. A panic becomes
 /// BERTH_BUG, and a rejection its code, both with reasons. The safe extension points use it; use it
-/// in the functions of every table that you write.
+/// in the functions of every table that you write. A function without a `berth_status` uses
+/// [`guard_void`] or [`guard_or`]; one that returns a code all the same passes NULL, and the
+/// reasons are dropped.
 ///
 /// # Safety
-/// `status` is what the host passed to the function.
+/// `status` is what the host passed to the function, or NULL.
 pub unsafe fn guard(
     status: *mut sys::berth_status,
     call: impl FnOnce() -> Result<sys::berth_code, Rejection>,
@@ -134,6 +139,38 @@ pub unsafe fn guard(
         Err(text) => {
             add_reason(status, &text);
             sys::BERTH_BUG
+        }
+    }
+}
+
+/// Runs the code of a function that returns nothing to the host, such as Unreserve, PostBind, a
+/// change, a timer or an answer, which a panic must not leave. A panic is reported to the host,
+/// which counts it as a fault of the plugin.
+///
+/// # Safety
+/// `host` is what the host passed to `create`.
+pub unsafe fn guard_void(host: *const sys::berth_host, call: impl FnOnce()) {
+    guard_or(host, (), call)
+}
+
+/// Runs the code of a function whose result is no code, which a panic must not leave. A panic is
+/// reported to the host, which counts it as a fault of the plugin, and the function returns
+/// `otherwise`: `sys::BERTH_HINT_QUEUE` for a hint, and `sys::BERTH_STALE_ALL` for `changed`.
+///
+/// # Safety
+/// `host` is what the host passed to `create`.
+pub unsafe fn guard_or<R>(
+    host: *const sys::berth_host,
+    otherwise: R,
+    call: impl FnOnce() -> R,
+) -> R {
+    match catch(call) {
+        Ok(result) => result,
+        Err(text) => {
+            if let Some(fault) = (*host).fault {
+                fault(host, str_of(&text)) // copied before the call returns
+            }
+            otherwise
         }
     }
 }
@@ -223,6 +260,47 @@ pub(crate) mod tests {
             (sys::BERTH_BUG, vec!["panic: without a text".to_string()])
         );
         assert_eq!(guarded(|| Ok(sys::BERTH_SUCCESS)), (sys::BERTH_SUCCESS, vec![]));
+    }
+
+    #[test]
+    fn without_a_status_the_reasons_are_dropped() {
+        unsafe {
+            let none = std::ptr::null_mut();
+            assert_eq!(guard(none, || panic!("lost")), sys::BERTH_BUG);
+            let rejected = guard(none, || Err(Rejection::unschedulable("lost")));
+            assert_eq!(rejected, sys::BERTH_UNSCHEDULABLE);
+            assert_eq!(guard(none, || Ok(sys::BERTH_SKIP)), sys::BERTH_SKIP);
+        }
+    }
+
+    unsafe extern "C" fn keep_fault(host: *const sys::berth_host, what: sys::berth_str) {
+        (*((*host).impl_ as *mut Vec<String>)).push(text_of(what).to_string());
+    }
+
+    #[test]
+    fn a_panic_without_a_code_is_a_fault() {
+        let mut faults: Vec<String> = Vec::new();
+        let host = sys::berth_host {
+            impl_: &mut faults as *mut _ as *mut c_void,
+            fault: Some(keep_fault),
+            ..sys::berth_host::NEW
+        };
+        let (queue, skip) = (sys::BERTH_HINT_QUEUE, sys::BERTH_HINT_SKIP);
+        let mut calls = 0;
+        unsafe {
+            guard_void(&host, || calls += 1);
+            assert_eq!(guard_or(&host, queue, || skip), skip);
+            guard_void(&host, || panic!("in unreserve"));
+            assert_eq!(guard_or(&host, queue, || panic!("in hint")), queue);
+        }
+        assert_eq!(calls, 1);
+        assert_eq!(faults, ["panic: in unreserve", "panic: in hint"]);
+    }
+
+    #[test]
+    fn a_panic_of_a_guarded_call_without_fault_of_the_host_is_kept() {
+        let host = sys::berth_host::NEW;
+        assert_eq!(unsafe { guard_or(&host, 7, || panic!("in key")) }, 7);
     }
 
     #[test]
