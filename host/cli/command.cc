@@ -202,6 +202,16 @@ void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
       ->allow_extra_args(false);
   command
       ->add_option(
+          "--deadline", flags.deadlines,
+          "How long a call of the plugin may take, as `deadline` in its profile [the defaults of "
+          "the host: 1s, PostFilter 10s, PreBind and Bind on a thread of the pool 10m]; for a "
+          "library with several plugins, give --deadline NAME=DURATION once for each plugin")
+      ->type_name("[NAME=]DURATION")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  command
+      ->add_option(
           "-c,--cluster", flags.cluster_files,
           "A file with nodes, pods and other objects to check the plugin with; - is standard "
           "input [a cluster made for the columns that the plugin reads]; may be given several "

@@ -63,6 +63,8 @@ struct PluginCheckFlags {
   std::string library;  // The path.
   // The arguments as JSON objects: "{..}" for the only plugin of the library, or "NAME={..}".
   std::vector<std::string> args;
+  // The deadlines of calls: "DURATION" for the only plugin of the library, or "NAME=DURATION".
+  std::vector<std::string> deadlines;
   std::vector<std::string> cluster_files;  // If empty, a cluster is made for each plugin.
   OutputFormat output = OutputFormat::kTable;
 };

@@ -202,6 +202,7 @@ loaded, 3 a plugin called exit().)";
 inline constexpr std::string_view kPluginCheckExamples = R"(Examples:
   berth plugin check build/librack_power.so --args '{"wattsPerRack": 1000}'
   berth plugin check build/libacme.so --args 'acme.RackPower={"wattsPerRack": 1000}'
+  berth plugin check build/libremote_filter.so --deadline 5s
   berth plugin check build/librack_power.so --output json | jq .plugins[].findings
   kubectl get nodes,pods -A -o json | berth plugin check build/librack_power.so --cluster -
 
@@ -211,10 +212,15 @@ columns that the plugin reads. It varies the size of blocks and the number of th
 with garbage before each call, and changes and adds pods and nodes that the plugin declares not to
 depend on. It calls each function for up to two seconds to find memory that calls keep; a cache must
 have a bound that 2,000 calls reach, and of at most 64 MiB. If a function takes so long that two
-seconds are not enough for 4,096 calls, the check `leaks` is "not seen". It creates and destroys the
-plugin a thousand times. A plugin whose calls take long is called less often; the report shows how
-often. The library is loaded in a process of its own, so that a crash, or a call that does not
-return, is a finding.
+seconds are not enough for 4,096 calls, the check `leaks` is "not seen". It lets pods, nodes and
+objects with new names come and go, and expects that the plugin does not hold more and more ids,
+references, values and selectors. Requests to the API server get an answer, pods wait on Permit and
+are nominated, and time passes. It creates and destroys the plugin a thousand times. A plugin whose
+calls take long is called less often; the report shows how often. The library is loaded in a process
+of its own, so that a crash, or a call that does not return, is a finding.
+
+Use --deadline if the profile of the plugin sets `deadline`. A call that takes longer is a finding
+and ends the check of this plugin.
 
 Use --cluster to check the plugin with the nodes, pods and other objects of a real cluster, in any
 form that `berth simulate` accepts. At most 12 nodes, 4 pods on each and 8 pods without a node are

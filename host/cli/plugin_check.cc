@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/duration.h"
 #include "host/base/json_text.h"
 #include "host/base/suggest.h"
 #include "host/cli/commands.h"
@@ -27,7 +28,8 @@ using Json = nlohmann::ordered_json;
 // One broken promise often has a hundred findings. The report has this many of them.
 constexpr size_t kMaxFindingsPerPromise = 3;
 
-using ArgsByPlugin = std::map<std::string, std::string, std::less<>>;
+template <class T>
+using ByPlugin = std::map<std::string, T, std::less<>>;
 
 std::string NamesOf(const PluginNote& note) {
   std::string names;
@@ -37,30 +39,48 @@ std::string NamesOf(const PluginNote& note) {
   return names;
 }
 
-// Returns the plugin that the arguments are for. `name` is the NAME of "NAME={..}", or empty for
-// "{..}".
-Result<std::string> PluginOfArgs(std::string_view name, const PluginNote& note) {
+// A flag that is given once for each plugin of the library: "VALUE" or "NAME=VALUE".
+struct PluginFlag {
+  const char* name;   // "--args"
+  const char* value;  // An example, for errors.
+};
+constexpr PluginFlag kArgsFlag = {"--args", "{\"key\": value}"};
+constexpr PluginFlag kDeadlineFlag = {"--deadline", "5s"};
+
+// Returns the plugin that a value is for. `name` is the NAME of "NAME=VALUE", or empty.
+Result<std::string> PluginOf(const PluginFlag& flag, std::string_view name,
+                             const PluginNote& note) {
   std::vector<std::string> known;
   for (const PluginInNote& plugin : note.plugins) known.push_back(plugin.name);
   if (name.empty() && known.size() == 1) return known.front();
+  const std::string begin = std::string(flag.name) + ": ";
   if (name.empty()) {
-    return Status::InvalidArgument("--args: the library has " + std::to_string(known.size()) +
+    return Status::InvalidArgument(begin + "the library has " + std::to_string(known.size()) +
                                    " plugins (" + NamesOf(note) +
-                                   "); name the plugin that the arguments are for: --args '" +
-                                   known.front() + "={\"key\": value}'");
+                                   "); name the plugin that it is for: " + flag.name + " '" +
+                                   known.front() + "=" + flag.value + "'");
   }
   if (std::ranges::find(known, name) != known.end()) return std::string(name);
-  return Status::InvalidArgument("--args: expected a plugin of the library (" + NamesOf(note) +
+  return Status::InvalidArgument(begin + "expected a plugin of the library (" + NamesOf(note) +
                                  "), found " + std::string(name) + DidYouMean(name, known));
 }
 
+// Adds the value of a plugin. Errors: the plugin has a value already.
+template <class T>
+Status AddOnce(const PluginFlag& flag, const std::string& plugin, T value, ByPlugin<T>& all) {
+  if (all.emplace(plugin, std::move(value)).second) return {};
+  return Status::InvalidArgument(std::string(flag.name) +
+                                 ": expected one value for each plugin, found two for " + plugin);
+}
+
 // Arguments that are not a JSON object are invalid input, not a fault of the plugin.
-Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const PluginNote& note) {
-  ArgsByPlugin all;
+Result<ByPlugin<std::string>> ParseArgs(const std::vector<std::string>& given,
+                                        const PluginNote& note) {
+  ByPlugin<std::string> all;
   for (const std::string_view text : given) {
     const size_t name_end = std::min(text.find_first_of("=[{\""), text.size());
     const bool is_named = name_end < text.size() && text[name_end] == '=';
-    const auto name = PluginOfArgs(is_named ? text.substr(0, name_end) : "", note);
+    const auto name = PluginOf(kArgsFlag, is_named ? text.substr(0, name_end) : "", note);
     if (!name.ok()) return name.status();
     const std::string_view value = is_named ? text.substr(name_end + 1) : text;
     const Json args = ParseOrderedJson(value);
@@ -69,11 +89,29 @@ Result<ArgsByPlugin> ParseArgs(const std::vector<std::string>& given, const Plug
           "--args: expected a JSON object such as {\"cpuMilli\": 200}, found " +
           std::string(value));
     }
-    if (!all.emplace(*name, DumpJson(args)).second) {
-      return Status::InvalidArgument(
-          "--args: expected arguments once for each plugin, found them " +
-          std::string("twice for ") + *name);
+    if (Status status = AddOnce(kArgsFlag, *name, DumpJson(args), all); !status.ok()) {
+      return status;
     }
+  }
+  return all;
+}
+
+Result<ByPlugin<int64_t>> ParseDeadlines(const std::vector<std::string>& given,
+                                         const PluginNote& note) {
+  ByPlugin<int64_t> all;
+  for (const std::string_view text : given) {
+    const size_t equals = text.find('=');
+    const bool is_named = equals != std::string_view::npos;
+    const auto name = PluginOf(kDeadlineFlag, is_named ? text.substr(0, equals) : "", note);
+    if (!name.ok()) return name.status();
+    const std::string_view value = is_named ? text.substr(equals + 1) : text;
+    const Result<int64_t> ns = ParseDuration(value);
+    if (!ns.ok() || *ns <= 0) {
+      return Status::InvalidArgument(
+          "--deadline: expected a duration of more than 0, such as 5s or 1m30s, found " +
+          std::string(value));
+    }
+    if (Status status = AddOnce(kDeadlineFlag, *name, *ns, all); !status.ok()) return status;
   }
   return all;
 }
@@ -308,9 +346,10 @@ std::string CreationError(const std::string& plugin, const std::vector<ContractF
 // Checks one plugin after the other, each in a process of its own.
 class LibraryCheck {
  public:
-  LibraryCheck(const PluginLibrary::Source& source, const ArgsByPlugin& args,
-               std::span<const ClusterManifest> cluster, const CommandEnvironment& env)
-      : source_(source), args_(args), cluster_(cluster), env_(env) {}
+  LibraryCheck(const PluginLibrary::Source& source, const ByPlugin<std::string>& args,
+               const ByPlugin<int64_t>& deadlines, std::span<const ClusterManifest> cluster,
+               const CommandEnvironment& env)
+      : source_(source), args_(args), deadlines_(deadlines), cluster_(cluster), env_(env) {}
 
   // Errors: a process could not be created.
   Status Run() {
@@ -342,11 +381,13 @@ class LibraryCheck {
 
   Status Check(const PluginInNote& plugin) {
     const auto args = args_.find(plugin.name);
+    const auto deadline = deadlines_.find(plugin.name);
     const auto outcome =
         CheckContractIsolated(source_,
                               {.plugin = plugin.name,
                                .args = args == args_.end() ? std::string() : args->second,
-                               .cluster = cluster_},
+                               .cluster = cluster_,
+                               .deadline_ns = deadline == deadlines_.end() ? 0 : deadline->second},
                               env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
     const std::string why =
@@ -371,7 +412,8 @@ class LibraryCheck {
   }
 
   const PluginLibrary::Source& source_;
-  const ArgsByPlugin& args_;
+  const ByPlugin<std::string>& args_;
+  const ByPlugin<int64_t>& deadlines_;
   const std::span<const ClusterManifest> cluster_;
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
@@ -391,9 +433,11 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
   const auto args = ParseArgs(flags.args, source->checked.note);
   if (!args.ok()) return Fail(env, args.status());
+  const auto deadlines = ParseDeadlines(flags.deadlines, source->checked.note);
+  if (!deadlines.ok()) return Fail(env, deadlines.status());
   const auto cluster = ReadClusterFiles(flags.cluster_files, env.in);
   if (!cluster.ok()) return Fail(env, cluster.status());
-  LibraryCheck check(*source, *args, *cluster, env);
+  LibraryCheck check(*source, *args, *deadlines, *cluster, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);

@@ -16,8 +16,9 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/contract/contract_cluster.h"
-#include "host/contract/contract_services.h"
+#include "host/contract/holdings_check.h"
 #include "host/contract/memory_check.h"
+#include "host/contract/placement_check.h"
 
 namespace berth::host {
 namespace {
@@ -43,7 +44,10 @@ constexpr ContractPromise kPromises[] = {
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
-    {"leaks", "No memory is leaked by a call, by a cycle or by destroy()."},
+    {"leaks",
+     "No memory is leaked by a call, by a cycle or by destroy(), and what the plugin holds does "
+     "not "
+     "grow with the pods, nodes and objects that come and go."},
     {"instances", "No instance leaves an open file or a thread after destroy()."},
     {"faults", "The plugin throws no exception."},
     {kDeadlinesPromise, "Every call returns before its deadline."},
@@ -79,7 +83,7 @@ class ContractChecker {
       seen_.filter.is_declared = plugin.instance().filter.has_value();
       CheckQueue();
       CheckCycles();
-      for (const PodSpec& pod : world_.pods) CheckPlacement(pod);
+      CheckPlacement();
       CheckChanges();
       ReportFaults();
       Observe();
@@ -105,7 +109,6 @@ class ContractChecker {
             .objects = world_.objects,
             .pending = world_.pods,
             .plugin = subject_.request.plugin,
-            .services = StubServices(),
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
   }
@@ -185,19 +188,17 @@ class ContractChecker {
                          ToString(answer)});
   }
 
-  // Checks the answer of a point that may reject the pod or the node.
-  void CheckAnswer(const char* point, const PodSpec& pod, const Answer& answer) {
-    seen_.AddAnswer(answer);
-    ReportBug(point, pod, answer);
-  }
-
   void ReportFaults() {
     for (const std::string& text : instance().services().faults()) sink_({"faults", text});
   }
 
   void CheckQueue() {
     for (const PodSpec& pod : world_.pods) {
-      if (instance().pre_enqueue) CheckAnswer("PreEnqueue", pod, plugin_->PreEnqueue(pod));
+      if (instance().pre_enqueue) {
+        const Answer answer = plugin_->PreEnqueue(pod);
+        seen_.AddAnswer(answer);
+        ReportBug("PreEnqueue", pod, answer);
+      }
       if (instance().enqueue_extensions) CheckHints(pod);
       if (!instance().queue_sort) continue;
       for (const PodSpec& other : world_.pods) {
@@ -265,6 +266,7 @@ class ContractChecker {
     }
     if (instance().post_filter) {
       ReportBug("PostFilter", pod, plugin_->Place(pod).PostFilter().answer);
+      plugin_->Advance(0);
     }
     if (!instance().score) return;
     const testing::ScoreResult result = plugin_->Score(pod);
@@ -273,24 +275,14 @@ class ContractChecker {
     seen_.AddScore(result);
   }
 
-  void CheckPlacement(const PodSpec& pod) {
-    const std::string& node = world_.nodes.front().name;
-    testing::Placement placement = plugin_->Place(pod);
-    const auto& reserve = instance().reserve;
-    if (reserve) CheckAnswer("Reserve", pod, placement.Reserve(node));
-    if (instance().permit) CheckAnswer("Permit", pod, placement.Permit(node).answer);
-    if (instance().pre_bind) {
-      ReportBug("PreBindPreFlight", pod, placement.PreFlight(node));
-      ReportBug("PreBind", pod, placement.PreBind(node));
-    }
-    if (instance().bind) ReportBug("Bind", pod, placement.Bind(node));
-    if (instance().post_bind) placement.PostBind(node);
-    if (!reserve || reserve->unreserve == nullptr) return;
-    testing::Placement again = plugin_->Place(pod);
-    again.Unreserve(node);  // The host may call Unreserve without Reserve.
-    ReportBug("Reserve", pod, again.Reserve(node));
-    again.Unreserve(node);
-    again.Unreserve(node);
+  void CheckPlacement() {
+    PlacementCheck(
+        *plugin_, world_,
+        [this](const char* point, const PodSpec& pod, const Answer& answer, bool is_verdict) {
+          if (is_verdict) seen_.AddAnswer(answer);
+          ReportBug(point, pod, answer);
+        })
+        .Run();
   }
 
   void CheckChanges() {
@@ -308,15 +300,18 @@ class ContractChecker {
     };
     const MemoryReport report = CheckMemoryOfCalls(create, world_, budget);
     for (const MemoryLeak& leak : report.leaks) sink_({"leaks", ToString(leak)});
+    const HoldingsReport holdings = CheckHoldings(create, world_, budget);
+    for (const std::string& leak : holdings.leaks) sink_({"leaks", leak});
+    std::vector<std::string> gaps = report.gaps;
+    gaps.insert(gaps.end(), holdings.gaps.begin(), holdings.gaps.end());
     const auto known = std::ranges::find(coverage_.gaps, "leaks", &ContractGap::promise);
-    if (report.gaps.empty() || known != coverage_.gaps.end()) return;
-    coverage_.gaps.push_back({"leaks", Join(report.gaps, " ")});
+    if (gaps.empty() || known != coverage_.gaps.end()) return;
+    coverage_.gaps.push_back({"leaks", Join(gaps, " ")});
   }
 
-  // Returns the scenario of an instance that is only measured: the kit keeps nothing for each call.
+  // Returns the scenario of an instance that is only measured: no call is checked.
   testing::Scenario QuietScenario() {
     testing::Scenario scenario = ScenarioWith(world_.nodes);
-    scenario.services = QuietServices();
     for (uint32_t check = 0; check <= static_cast<uint32_t>(testing::Check::kLeaks); ++check) {
       scenario.without.push_back(static_cast<testing::Check>(check));
     }
@@ -394,7 +389,6 @@ class ContractChecker {
     world.info = &world.library.Find(subject_.request.plugin);
     world.profile = "default-scheduler";
     world.args = Args();
-    world.scripted = StubServices();
     world.reporter = &reporter;
     testing::Table table;
     table.ids = world.ids.get();

@@ -69,6 +69,8 @@ struct ContractCheckRequest {
   // ReadContractCluster().
   std::span<const ClusterManifest> cluster = {};
   ContractBudget budget = {};
+  // The deadline of each call, as in a profile: see DeadlineObserver. 0: those of the host.
+  int64_t deadline_ns = 0;
 };
 
 struct ContractSubject {

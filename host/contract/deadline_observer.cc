@@ -22,11 +22,12 @@ std::string Seconds(int64_t ns) {
 
 }  // namespace
 
-DeadlineObserver::Deadline DeadlineObserver::DeadlineOf(std::string_view function) {
+DeadlineObserver::Deadline DeadlineObserver::DeadlineOf(std::string_view function) const {
   constexpr CallDeadlines kDeadlines;
   const testing::CallScope* call = testing::CallScope::current();
   const testing::Word word = call == nullptr ? testing::kCycle : call->word();
   if (word == testing::kLoad) return {kLoadDeadlineNs, "check"};
+  if (deadline_ns_ != 0) return {deadline_ns_, "plugin"};
   if (word == testing::kBindOnPool) return {kDeadlines.bind_ns, "host"};
   const bool post_filter = function == NameOf(Point::kPostFilter);
   return {kDeadlines.of(post_filter ? Point::kPostFilter : Point::kFilter), "host"};
@@ -36,8 +37,12 @@ std::string DeadlineObserver::Suffix(const Deadline& deadline) {
   return std::string("; the deadline of the ") + deadline.owner + " is " + Seconds(deadline.ns);
 }
 
-DeadlineObserver::DeadlineObserver(std::function<int64_t()> steady_ns, Late late)
-    : steady_ns_(std::move(steady_ns)), late_(std::move(late)), watcher_([this] { Watch(); }) {}
+DeadlineObserver::DeadlineObserver(std::function<int64_t()> steady_ns, int64_t deadline_ns,
+                                   Late late)
+    : steady_ns_(std::move(steady_ns)),
+      deadline_ns_(deadline_ns),
+      late_(std::move(late)),
+      watcher_([this] { Watch(); }) {}
 
 DeadlineObserver::~DeadlineObserver() {
   {

@@ -18,8 +18,9 @@
 
 namespace berth::host {
 
-// Calls `late` once, for the first call that takes longer than its default deadline in the host
-// (CallDeadlines): when the call returns, or kHangingAfterNs after the deadline. The host has no
+// Calls `late` once, for the first call that takes longer than its deadline: when the call returns,
+// or kHangingAfterNs after the deadline. The deadline is the plugin's own, which a profile may set,
+// or else the default of the host (CallDeadlines). The host has no
 // deadline for calls that it makes while it loads a plugin; for them, this class uses
 // kLoadDeadlineNs.
 //
@@ -31,8 +32,9 @@ class DeadlineObserver final : public testing::CallObserver {
 
   using Late = std::function<void(const std::string& text)>;
 
-  // `steady_ns` must only go forward, and may be called on any thread.
-  DeadlineObserver(std::function<int64_t()> steady_ns, Late late);
+  // `steady_ns` must only go forward, and may be called on any thread. `deadline_ns`: the deadline
+  // of the plugin's calls; 0: it has none of its own.
+  DeadlineObserver(std::function<int64_t()> steady_ns, int64_t deadline_ns, Late late);
   ~DeadlineObserver() override;
   DeadlineObserver(const DeadlineObserver&) = delete;
   DeadlineObserver& operator=(const DeadlineObserver&) = delete;
@@ -43,7 +45,7 @@ class DeadlineObserver final : public testing::CallObserver {
  private:
   struct Deadline {
     int64_t ns;
-    const char* owner;  // The program that sets this deadline: "host" or "check".
+    const char* owner;  // What sets this deadline: "host", "check", or "plugin" in a profile.
   };
   struct Call {
     const char* function;
@@ -52,7 +54,7 @@ class DeadlineObserver final : public testing::CallObserver {
   };
 
   // Returns the deadline of the call that begins on this thread.
-  static Deadline DeadlineOf(std::string_view function);
+  Deadline DeadlineOf(std::string_view function) const;
   // Returns "; the deadline of the host is 1.0 s".
   static std::string Suffix(const Deadline& deadline);
   void Watch();
@@ -61,6 +63,7 @@ class DeadlineObserver final : public testing::CallObserver {
   std::string FindHangingCall() const;
 
   const std::function<int64_t()> steady_ns_;
+  const int64_t deadline_ns_;
   const Late late_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -47,12 +47,14 @@ constexpr struct {
      "the deadline of the check is 10.0 s"},
 };
 
-// Returns the texts that the observer reports about a call that takes `took_ns`.
-std::vector<std::string> Reports(const char* function, Word word, int64_t took_ns) {
+// Returns the texts that the observer reports about a call that takes `took_ns`. `deadline_ns`: the
+// plugin's own deadline.
+std::vector<std::string> Reports(const char* function, Word word, int64_t took_ns,
+                                 int64_t deadline_ns = 0) {
   std::atomic<int64_t> now_ns = 0;
   std::mutex mutex;
   std::vector<std::string> reported;
-  DeadlineObserver observer([&now_ns] { return now_ns.load(); },
+  DeadlineObserver observer([&now_ns] { return now_ns.load(); }, deadline_ns,
                             [&](const std::string& text) {
                               const std::lock_guard lock(mutex);
                               reported.push_back(text);
@@ -78,10 +80,24 @@ TEST(DeadlineObserverTest, HasTheDeadlinesOfTheHost) {
   }
 }
 
+TEST(DeadlineObserverTest, APluginMayHaveADeadlineOfItsOwn) {
+  constexpr int64_t kOwnNs = 5 * kSecond;
+  for (const auto& c : kCalls) {
+    SCOPED_TRACE(std::string(c.function) + " " + testing::WordNames(c.word));
+    // Calls that create or destroy a plugin have no deadline in a profile.
+    const bool is_own = c.word != testing::kLoad;
+    const int64_t limit_ns = is_own ? kOwnNs : c.deadline_ns;
+    EXPECT_THAT(Reports(c.function, c.word, limit_ns - 1, kOwnNs), IsEmpty());
+    EXPECT_THAT(Reports(c.function, c.word, limit_ns, kOwnNs),
+                ElementsAre(::testing::HasSubstr(is_own ? "; the deadline of the plugin is 5.0 s"
+                                                        : c.deadline)));
+  }
+}
+
 TEST(DeadlineObserverTest, ReportsACallThatDoesNotReturn) {
   std::atomic<int64_t> now_ns = 0;
   std::promise<std::string> reported;
-  DeadlineObserver observer([&now_ns] { return now_ns.load(); },
+  DeadlineObserver observer([&now_ns] { return now_ns.load(); }, 0,
                             [&reported](const std::string& text) { reported.set_value(text); });
   Reporter reporter("acme.Slow");
   reporter.set_observer(&observer);

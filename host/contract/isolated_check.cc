@@ -131,7 +131,7 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
     WriteToParent(pipe, LineOf(promise, std::move(text)));
   };
   // A plugin that is late once is late a thousand times, so the check ends.
-  DeadlineObserver observer(steady_ns, [&](const std::string& text) {
+  DeadlineObserver observer(steady_ns, request.deadline_ns, [&](const std::string& text) {
     write_line(kDeadlinesPromise, text);
     ::_exit(0);
   });

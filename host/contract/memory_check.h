@@ -23,8 +23,8 @@ struct MemoryReport {
 // instance, and finds the functions that leak. A function that is measured together with earlier
 // ones (PostFilter after PreFilter, Permit after Reserve) is not measured if one of those leaks.
 //
-// `create` returns an instance in the cluster for which the test kit keeps nothing for each call:
-// see QuietServices(). `budget`: for each function.
+// `create` returns an instance in the cluster whose checks are switched off, so that the test kit
+// keeps nothing for each call. `budget`: for each function.
 MemoryReport CheckMemoryOfCalls(
     const std::function<std::unique_ptr<testing::PluginUnderTest>()>& create,
     const ContractCluster& cluster, const MemoryBudget& budget);

@@ -29,6 +29,12 @@ void FakeApi::Reply(std::string verb, std::string path, ApiReply reply) {
   table_[{std::move(verb), std::move(path)}] = std::move(reply);
 }
 
+void FakeApi::ForgetRecords() {
+  const std::lock_guard lock(mutex_);
+  calls_.clear();
+  events_.clear();
+}
+
 FakeApi& FakeApi::Of(const berth_host* host) { return Services::Of(host).api(); }
 
 std::string FakeApi::PathOf(const berth_pod& pod) const {

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,15 +27,14 @@ void AddReason(berth_status* status, const std::string& why) {
 
 ParsedData& ParsedData::Of(const berth_host* host) { return Services::Of(host).parsed(); }
 
-ParsedData::~ParsedData() {
-  if (!values_.empty()) {
-    reporter_.Fail(Check::kLeaks,
-                   "keeps " + std::to_string(values_.size()) + " parsed values after destroy");
-  }
-  if (!selectors_.empty()) {
-    reporter_.Fail(Check::kLeaks,
-                   "keeps " + std::to_string(selectors_.size()) + " selectors after destroy");
-  }
+size_t ParsedData::values() const {
+  const std::lock_guard lock(mutex_);
+  return values_.size();
+}
+
+size_t ParsedData::selectors() const {
+  const std::lock_guard lock(mutex_);
+  return selectors_.size();
 }
 
 const berth_value* ParsedData::ParseValue(berth_str json, berth_status* status) {

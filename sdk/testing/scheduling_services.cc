@@ -88,6 +88,13 @@ bool SchedulingServices::Preempt(std::string_view uid, std::string_view message)
   return true;
 }
 
+void SchedulingServices::ForgetRecords() {
+  activated_.clear();
+  allowed_.clear();
+  rejected_.clear();
+  preempted_.clear();
+}
+
 void SchedulingServices::AddWaiting(PodHandle pod) { waiting_.push_back(std::move(pod)); }
 
 void SchedulingServices::EndPassing(const Nodes& nodes) { std::erase(passed_, &nodes); }

@@ -92,6 +92,22 @@ size_t Services::held_ids() {
   return interned_.size();
 }
 
+Holdings Services::holdings() {
+  const std::lock_guard lock(mutex_);
+  return {interned_.size(), held_.size(), parsed_.values(), parsed_.selectors()};
+}
+
+void Services::ForgetRecords() {
+  {
+    const std::lock_guard lock(mutex_);
+    log_.clear();
+    faults_.clear();
+    for (auto& [name, metric] : metrics_) metric.observations.clear();
+  }
+  api_.ForgetRecords();
+  scheduling_.ForgetRecords();
+}
+
 berth_done Services::NewDone(DoneOf call, const std::shared_ptr<Completion>& completion) {
   const std::lock_guard lock(mutex_);
   std::erase_if(dones_, [](const auto& done) { return done.second.completion.expired(); });
@@ -455,7 +471,10 @@ berth_code Services::CancelTimer(const berth_host* host, uint64_t timer) noexcep
 berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
                           void* to) noexcept {
   Services& self = Of(host);
-  if (run == nullptr) return BERTH_BAD_ARGUMENT;
+  if (run == nullptr) {
+    self.reporter_.Fail(Check::kShape, "calls timer.post without a function");
+    return BERTH_BAD_ARGUMENT;
+  }
   return self.DoLater(LaterKind::kPost, [&self, run, to](bool cancelled) {
     const CallScope scope(&self.reporter_, "a posted function", kEvent);
     run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);

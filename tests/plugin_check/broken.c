@@ -15,23 +15,7 @@
 #define BREAKS_ARGS_OF_TWO
 #endif
 
-/* These variants score a node by the pods on another one. */
-#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN || \
-    defined BREAKS_DEPENDENCE_ON_PENDING || defined BREAKS_NOTHING_WITH_AN_INDEX
-#define KNOWS_NEIGHBOURS
-#endif
-
-#ifdef BREAKS_NOTHING_AFTER_UNRESERVE
-#define MORE_POINTS_TEXT ",\"berth.reserve/1\",\"berth.pre_bind/1\""
-#elif defined BREAKS_NOTHING_AFTER_POST_BIND
-#define MORE_POINTS_TEXT ",\"berth.bind/1\",\"berth.post_bind/1\""
-#elif defined KNOWS_NEIGHBOURS
-#define MORE_POINTS_TEXT ",\"berth.changes/1\""
-#elif defined HAS_LANES
-#define MORE_POINTS_TEXT ",\"berth.queue_sort/1\",\"berth.queue_sort/2\""
-#else
-#define MORE_POINTS_TEXT ""
-#endif
+#include "points.h"
 #define POINTS_TEXT                                                          \
   "\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.score/1\"," \
   "\"berth.enqueue_extensions/1\"" MORE_POINTS_TEXT "]}"
@@ -84,6 +68,7 @@ typedef struct State {
 typedef struct Instance {
   berth_plugin abi;
   const berth_host* host;
+  const void* misused; /* The service MISUSED_ID. */
   const berth_timer* timer;
   const berth_columns* columns;
   pthread_t thread;
@@ -127,20 +112,23 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #ifdef COUNTS_RACKS
 #include "racks.h"
 #endif
-#ifdef KNOWS_NEIGHBOURS
 #include "neighbours.h"
-#endif
 #if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
 #include "reservations.h"
 #elif defined HAS_LANES
 #include "lanes.h"
 #endif
+#include "bindings.h"
+#include "permits.h"
+#include "post_filters.h"
+#include "services.h"
 
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                             berth_pre_filter_out* out, berth_status* status) {
   State* state = cycle->slots[0];
-  (void)self, (void)all, (void)out, (void)status;
+  (void)out, (void)status;
   state->wanted = cycle->pod->request->milli_cpu;
+  MisuseInPreFilter(self, cycle, all);
 #ifdef BREAKS_NOTHING_IS_REACHED
   status->add_reason(status, (berth_str){"no", 2});
 #endif
@@ -183,7 +171,7 @@ static int Rejects(const berth_cycle* cycle, const berth_block* block, uint32_t 
 #ifdef BREAKS_REPEAT
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 7 == 0) return 1;
 #endif
-#ifdef BREAKS_DEPENDENCE_ON_POD
+#if defined BREAKS_DEPENDENCE_ON_POD || defined SIGNS
   if (cycle->pod->priority > 500) return 1;
 #endif
 #ifdef BREAKS_DEPENDENCE_ON_PODS
@@ -200,7 +188,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
                          berth_filter_out* out, berth_status* status) {
   uint32_t written = block->n_selected;
   int64_t concurrent = 0;
-  (void)self, (void)status;
+  (void)status;
 #ifdef BREAKS_LEAKS_OF_FILTER
   kept = calloc(1, 100 * 1000);
 #endif
@@ -228,10 +216,10 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #ifdef BREAKS_SURVIVAL_BY_EXIT
   exit(3);
 #endif
-#ifdef BREAKS_THREADS
-  uint64_t timer = 0;
-  ((const Instance*)self)->timer->start(((const Instance*)self)->host, 1, NULL, NULL, &timer);
+#ifdef BREAKS_DEADLINES_ONCE
+  if (__atomic_exchange_n(&calls, 1, __ATOMIC_RELAXED) == 0) Sleep(1100);
 #endif
+  MisuseInBlock(self);
 #ifdef BREAKS_SLOTS
   ((State*)cycle->slots[0])->wanted += 1;
 #endif
@@ -240,7 +228,8 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #endif
   for (uint32_t k = 0; k < written; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
-    const int rejected = Rejects(cycle, block, i) || concurrent != 0;
+    const int rejected =
+        Rejects(cycle, block, i) || concurrent != 0 || RejectsByIndex(self, block->rows[i]);
     out->codes[i] = rejected ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
     out->reasons[i] = rejected ? 1u : 0u;
 #ifdef BREAKS_CODES
@@ -280,7 +269,8 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
 }
 
 static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* event) {
-  (void)self, (void)event;
+  (void)event;
+  MisuseInQueue(self);
 #ifdef BREAKS_LEAKS_OF_HINT
   kept = malloc(16);
 #endif
@@ -318,13 +308,13 @@ enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 3 };
 enum { kColumnType = BERTH_TYPE_I64, kSlotAlign = 8 };
 #endif
 
-#ifdef BREAKS_WHATIF_AT_RUN_TIME
+#if defined BREAKS_WHATIF_AT_RUN_TIME || defined BREAKS_DEPENDENCE_OF_FILTER
 enum { kDependsOn = BERTH_DEPENDS_NODE | BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER };
 #else
 enum { kDependsOn = BERTH_DEPENDS_NODE };
 #endif
 static const berth_dependence kDependence = {sizeof(berth_dependence), kDependsOn,
-                                             BERTH_PART(REQUESTS), NULL, NULL};
+                                             BERTH_PART(REQUESTS), SIGN, FILTER_CHANGED};
 #ifndef KNOWS_NEIGHBOURS
 #define kScoreDependence kDependence
 #endif
@@ -407,6 +397,7 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   plugin->host = host;
   plugin->timer = timer;
   host->get_service(host, BERTH_SERVICE_COLUMNS, &columns);
+  host->get_service(host, MISUSED_ID, &plugin->misused);
   plugin->columns = columns;
   creator = pthread_self();
   MisuseClusterData(host);

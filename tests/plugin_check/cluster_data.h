@@ -30,13 +30,35 @@ static void MisuseClusterData(const berth_host* host) {
   host->get_service(host, BERTH_SERVICE_OBJECTS, &objects);
   ((const berth_objects*)objects)->watch(host, (berth_str){"v1/Node", 7}, OnObject, NULL);
 }
-#elif defined BREAKS_LEAKS_OF_VALUES
-static void MisuseClusterData(const berth_host* host) {
-  const void* values = NULL;
-  host->get_service(host, BERTH_SERVICE_VALUES, &values);
-  ((const berth_values*)values)->parse(host, (berth_str){"[1]", 3}, NULL);
+#elif defined BREAKS_LEAKS_OF_OBJECTS
+/* Retains every object, and never releases one. */
+static const berth_refs* refs;
+static void OnObject(void* to, const berth_object_change* change) {
+  const berth_tagged object = {BERTH_KIND_OBJECT, 0, change->now};
+  if (change->now != NULL) refs->retain(to, object);
 }
-#elif defined BREAKS_LEAKS_OF_SELECTORS || defined BREAKS_SHAPE_BY_RELEASE
+
+static void MisuseClusterData(const berth_host* host) {
+  const void* service = NULL;
+  host->get_service(host, BERTH_SERVICE_REFS, &service);
+  refs = service;
+  host->get_service(host, BERTH_SERVICE_OBJECTS, &service);
+  ((const berth_objects*)service)
+      ->watch(host, (berth_str){"v1/Namespace", 12}, OnObject, (void*)host);
+}
+#elif defined BREAKS_NOTHING_IS_RELEASED
+/* The host releases what an instance leaves. */
+static void MisuseClusterData(const berth_host* host) {
+  const void* service = NULL;
+  const berth_selector* selector = NULL;
+  host->get_service(host, BERTH_SERVICE_VALUES, &service);
+  ((const berth_values*)service)->parse(host, (berth_str){"[1]", 3}, NULL);
+  host->get_service(host, BERTH_SERVICE_SELECTORS, &service);
+  ((const berth_selectors*)service)->from_text(host, (berth_str){"a", 1}, &selector, NULL);
+  host->get_service(host, BERTH_SERVICE_STRINGS, &service);
+  ((const berth_strings*)service)->intern(host, (berth_str){"test.example/kept", 17});
+}
+#elif defined BREAKS_SHAPE_BY_RELEASE
 static void MisuseClusterData(const berth_host* host) {
   const void* service = NULL;
   const berth_selectors* selectors;
@@ -44,10 +66,8 @@ static void MisuseClusterData(const berth_host* host) {
   host->get_service(host, BERTH_SERVICE_SELECTORS, &service);
   selectors = service;
   selectors->from_text(host, (berth_str){"a", 1}, &selector, NULL);
-#ifdef BREAKS_SHAPE_BY_RELEASE
   selectors->release(host, selector);
   selectors->release(host, selector);
-#endif
 }
 #elif defined BREAKS_SHAPE_BY_STALE_ID
 static void MisuseClusterData(const berth_host* host) {

@@ -1,9 +1,10 @@
-/* Counts the pods of each node, and the pods without a node, in an index, and scores a node by the
- * pods on the node of the next row and by the pods without a node. For variants of broken.c, which
- * includes this file once. */
+/* Counts the pods of each node, and the pods without a node, in an index, and scores or filters a
+ * node by the pods on the node of the next row and by the pods without a node. For variants of
+ * broken.c, which includes this file once. */
 #ifndef BERTH_TESTS_PLUGIN_CHECK_NEIGHBOURS_H_
 #define BERTH_TESTS_PLUGIN_CHECK_NEIGHBOURS_H_
 
+#ifdef KNOWS_NEIGHBOURS
 /* Rows with the same remainder share a counter. */
 enum { kBuckets = 64, kMostRows = 4096 };
 
@@ -34,7 +35,7 @@ static uint32_t Changed(void* self, const berth_cycle* cycle, uint64_t* token,
   const uint64_t before = *token;
   (void)cycle;
   *token = plugin->sequence + 1;
-#ifdef BREAKS_DEPENDENCE_OF_CHANGED
+#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_FILTER
   return BERTH_STALE_NONE;
 #endif
 #ifndef BREAKS_DEPENDENCE_ON_PENDING
@@ -55,5 +56,18 @@ static uint32_t Changed(void* self, const berth_cycle* cycle, uint64_t* token,
 static const berth_changes kFirst = {sizeof(berth_changes), BERTH_CHANGES_FLAG_PENDING, Change};
 static const berth_dependence kScoreDependence = {sizeof(berth_dependence), BERTH_DEPENDS_OTHER, 0,
                                                   NULL, Changed};
+#endif
+
+#ifdef BREAKS_DEPENDENCE_OF_FILTER
+#define FILTER_CHANGED Changed
+static int RejectsByIndex(const Instance* plugin, uint32_t row) {
+  return PodsBeside(plugin, row) > 1;
+}
+#else
+#define FILTER_CHANGED NULL
+static int RejectsByIndex(const Instance* plugin, uint32_t row) {
+  return (void)plugin, (void)row, 0;
+}
+#endif
 
 #endif /* BERTH_TESTS_PLUGIN_CHECK_NEIGHBOURS_H_ */

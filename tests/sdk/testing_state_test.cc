@@ -212,6 +212,40 @@ TEST(Leaks, ReportsAnInstanceThatIsNotFreed) {
   };
   EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("create and destroy leaks about")));
 }
+
+TEST(Leaks, IgnoresWhatTheKitRecordsAndWhatIsDueLater) {
+  static const berth_log* log = nullptr;
+  static const berth_api* api = nullptr;
+  static const berth_timer* timer = nullptr;
+  static berth_code (*pre_filter)(void*, const berth_cycle*, const berth_nodes*,
+                                  berth_pre_filter_out*, berth_status*) noexcept = nullptr;
+  Parts parts = CorrectState();
+  parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
+    const void* service = nullptr;
+    host->get_service(host, BERTH_SERVICE_LOG, &service);
+    log = static_cast<const berth_log*>(service);
+    host->get_service(host, BERTH_SERVICE_API, &service);
+    api = static_cast<const berth_api*>(service);
+    host->get_service(host, BERTH_SERVICE_TIMER, &service);
+    timer = static_cast<const berth_timer*>(service);
+    return berth_code{BERTH_SUCCESS};
+  };
+  pre_filter = parts.pre_filter.pre_filter;
+  parts.pre_filter.pre_filter = [](void* self, const berth_cycle* cycle, const berth_nodes* all,
+                                   berth_pre_filter_out* out,
+                                   berth_status* status) noexcept -> berth_code {
+    const berth_host* host = static_cast<const ColumnBinder*>(cycle->host)->owner->host();
+    log->log(host, BERTH_LOG_INFO, ToAbi("a text that needs memory of its own"), nullptr, 0);
+    const berth_api_request request = {
+        sizeof request, 0, ToAbi("GET"), ToAbi("/api/v1/namespaces/default/pods"), {}, {}, 0};
+    api->request(
+        host, &request, [](void*, const berth_api_result*) noexcept {}, nullptr);
+    timer->post(
+        host, [](void*, berth_code) noexcept {}, nullptr);
+    return pre_filter(self, cycle, all, out, status);
+  };
+  EXPECT_THAT(FilterFindings(parts), IsEmpty());
+}
 #endif
 
 }  // namespace

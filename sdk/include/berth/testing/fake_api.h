@@ -70,6 +70,8 @@ class FakeApi {
 
   const std::vector<ApiCall>& calls() const { return calls_; }
   const std::vector<ApiEvent>& events() const { return events_; }
+  // Drops the requests and events that were recorded.
+  void ForgetRecords();
 
   static const berth_api kService;
 

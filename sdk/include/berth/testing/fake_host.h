@@ -171,6 +171,9 @@ class PluginUnderTest {
   // The number of ids that the plugin interned and has not released. After End(): the number of
   // those that it left to the host, which releases them.
   size_t held_ids() { return instance_->services().held_ids(); }
+  // The number of ids, references, values and selectors that the plugin has not released. After
+  // End(): of those that it left to the host.
+  Holdings holdings() { return instance_->services().holdings(); }
   // For tests that call the plugin directly.
   Instance& instance() { return *instance_; }
   const Table& table() const { return table_; }

@@ -3,6 +3,7 @@
 #ifndef BERTH_TESTING_PARSED_DATA_H_
 #define BERTH_TESTING_PARSED_DATA_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,19 +16,22 @@
 
 namespace berth::testing {
 
-// Reports what was released wrongly, and what is left when the instance has been destroyed.
+// Reports wrong releases. The host releases the values and selectors that an instance leaves.
 //
 // Threading: any.
 class ParsedData {
  public:
   ParsedData(Reporter* reporter, Ids* ids) : reporter_(*reporter), ids_(*ids) {}
-  ~ParsedData();
   ParsedData(const ParsedData&) = delete;
   ParsedData& operator=(const ParsedData&) = delete;
 
   // berth_values.parse and release.
   const berth_value* ParseValue(berth_str json, berth_status* status);
   void ReleaseValue(const berth_value* value);
+
+  // The numbers of values and selectors that are not released.
+  size_t values() const;
+  size_t selectors() const;
 
   // The service berth.selectors/1.
   static const berth_selectors kSelectors;
@@ -57,7 +61,7 @@ class ParsedData {
 
   Reporter& reporter_;
   Ids& ids_;
-  std::mutex mutex_;  // Guards what follows.
+  mutable std::mutex mutex_;  // Guards what follows.
   std::map<const berth_value*, std::unique_ptr<ValueSpec>> values_;
   std::map<const void*, std::unique_ptr<internal::ViewMemory>> selectors_;
 };

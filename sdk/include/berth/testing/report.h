@@ -33,7 +33,7 @@ enum class Check : uint32_t {
   // the plugin writes cycle state only within its size and never in a block, and a change of a
   // clone does not change the original
   kSlots,
-  kLeaks,  // nothing is leaked after destroy
+  kLeaks,  // nothing is leaked by a cycle or by destroy, and no what-if question stays open
 };
 
 std::string_view CheckName(Check check);

@@ -67,6 +67,9 @@ class SchedulingServices {
   // The waiting pods that an eviction returned to the queue, with its message.
   const std::vector<Rejection>& preempted() const { return preempted_; }
 
+  // Drops the requests that were recorded.
+  void ForgetRecords();
+
   // --- The fake host ---
   // Records that a berth_nodes is passed to the plugin until EndPassing.
   void BeginPassing(const Nodes& nodes) { passed_.push_back(&nodes); }

@@ -42,6 +42,14 @@ struct Metric {
   std::vector<std::pair<std::vector<std::string>, double>> observations;  // label values, value
 };
 
+// How much an instance holds and has not released. The host releases the rest after destroy().
+struct Holdings {
+  size_t ids = 0;         // texts that are interned
+  size_t references = 0;  // objects that are retained
+  size_t values = 0;      // values that were parsed
+  size_t selectors = 0;
+};
+
 class Cycle;
 class Services;
 
@@ -121,6 +129,14 @@ class Services {
   // The number of ids that the plugin has interned and not released. When the instance has been
   // destroyed, the number of those that it left to the host. Threading: any.
   size_t held_ids();
+  // Returns how much the plugin holds; when the instance has been destroyed, what it left to the
+  // host. Threading: any.
+  Holdings holdings();
+
+  // Drops what was recorded for the test: log lines, observations, faults, requests and events.
+  // Measurements of memory do this, so that only what the plugin keeps remains.
+  // Called: while no call is in progress.
+  void ForgetRecords();
 
   static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
   // The service berth.completion/1.
