@@ -217,8 +217,8 @@ TEST(Services, PostedFunctionsRunInAdvanceAndAreCancelledAtTheEnd) {
     plugin.Reserve(MakePod("q"), "a");
   });
   EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_CANCELLED));
-  EXPECT_THAT(findings, Contains(HasSubstr("calls timer.post without a function")));
-  EXPECT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings, ElementsAre(HasSubstr("calls timer.post without a function"),
+                                    HasSubstr("calls timer.post without a function")));
 }
 
 TEST(Services, RandomNumbersAreRepeatable) {
