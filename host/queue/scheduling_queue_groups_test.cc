@@ -214,6 +214,18 @@ TEST(SchedulingQueueGroupsTest, QueueSortSeesTheGroup) {
   EXPECT_EQ(Text(view.pod->meta->name), "b");
 }
 
+TEST(SchedulingQueueGroupsTest, AHintSeesTheMemberAndItsGroup) {
+  TestQueue test(TestQueue::DefaultTable(), kGroups);
+  test.Run("join a g 3; join b g 8; add x");
+  const QueuedEntity& group = test.Entity("a");
+  const berth_queued view = group.ViewOf(group.group->members.back().pod);
+  EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(Text(view.group), "default/g");
+  EXPECT_EQ(view.priority, 3);
+  EXPECT_EQ(Text(view.pod->meta->name), "a");
+  EXPECT_EQ(Text(test.Entity("x").ViewOf(test.Entity("x").pod).group), "");
+}
+
 TEST(SchedulingQueueGroupsTest, APriorityChangeMovesTheGroup) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g 3; join b g 8; add x 5; join b g 1; pop x; pop g(a,b)");

@@ -253,13 +253,10 @@ PluginStatus WhatIf::RunBlock(uint32_t plugin, std::span<const uint32_t> indices
   std::ranges::transform(indices, selected.begin(), [first](uint32_t i) { return i - first; });
   std::fill_n(codes.begin(), count, kUnwrittenVerdict);
   std::fill_n(reasons.begin(), count, uint64_t{0});
-  berth_filter_out out{.struct_size = sizeof(berth_filter_out),
-                       .reserved = 0,
-                       .codes = codes.data(),
-                       .reasons = reasons.data()};
   const berth_block block = callee.cycle.BlockFor(
       rows_, first, count, std::span(selected).first(indices.size()), columns_);
-  if (PluginStatus error = FilterBlock(callee.cycle, block, out); !error.ok()) {
+  const PluginStatus error = FilterBlock(callee.cycle, block, codes.data(), reasons.data());
+  if (!error.ok()) {
     // Rows that are apart are answered one by one then, because one row may be the cause. A late
     // call is not repeated.
     const bool repeat = mode_ == Mode::kApart && !alone && !BERTH_IS_CANCELLED(callee.cycle.abi());
