@@ -11,7 +11,7 @@ berth_queued QueuedEntity::View() const {
 berth_queued QueuedEntity::ViewOf(const PodRef& member) const {
   const std::string_view name = group != nullptr ? group->name : std::string_view();
   return {.struct_size = sizeof(berth_queued),
-          .kind = BERTH_QUEUED_POD,
+          .kind = group != nullptr ? uint32_t{BERTH_QUEUED_MEMBER} : uint32_t{BERTH_QUEUED_POD},
           .pod = &member->view(),
           .group = {name.data(), name.size()},
           .priority = member->view().priority,

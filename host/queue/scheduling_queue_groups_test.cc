@@ -219,11 +219,13 @@ TEST(SchedulingQueueGroupsTest, AHintSeesTheMemberAndItsGroup) {
   test.Run("join a g 3; join b g 8; add x");
   const QueuedEntity& group = test.Entity("a");
   const berth_queued view = group.ViewOf(group.group->members.back().pod);
-  EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_MEMBER});
   EXPECT_EQ(Text(view.group), "default/g");
   EXPECT_EQ(view.priority, 3);
   EXPECT_EQ(Text(view.pod->meta->name), "a");
-  EXPECT_EQ(Text(test.Entity("x").ViewOf(test.Entity("x").pod).group), "");
+  const berth_queued single = test.Entity("x").ViewOf(test.Entity("x").pod);
+  EXPECT_EQ(single.kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(Text(single.group), "");
 }
 
 TEST(SchedulingQueueGroupsTest, APriorityChangeMovesTheGroup) {

@@ -197,7 +197,7 @@ std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Nominator& 
 // Sets `verdict` to that of the row with its nominated pods added.
 PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, Row row,
                                  RowVerdict& verdict) {
-  WhatIf what_if(attempt, {&row, 1});
+  WhatIf what_if(attempt, {&row, 1}, WhatIf::Mode::kApart, BERTH_CYCLE_NOMINATED);
   for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
     if (!CountsAgainst(pod->view(), attempt.pod->view())) continue;
     if (PluginStatus status = what_if.AddPod(0, pod->view()); !status.ok()) return status;

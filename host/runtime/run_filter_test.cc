@@ -196,7 +196,7 @@ TEST_F(RunFilterTest, AnErrorWithNominatedPodsFailsTheCycle) {
   slot = 1;
   a_->filter = [](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                   berth_status*) {
-    const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
+    const bool what_if = cycle.flags == BERTH_CYCLE_NOMINATED;
     ForEachSelected(block, [&](uint32_t i) {
       out.codes[i] = what_if ? BERTH_ERROR : BERTH_SUCCESS;
       out.reasons[i] = 1;

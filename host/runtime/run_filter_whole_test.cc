@@ -36,7 +36,7 @@ class RunFilterWholeTest : public RunFilterTest {
           out.reasons[block.rows[i]] = bit < 0 ? 0 : uint64_t{1} << bit;
         });
       }
-      const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
+      const bool what_if = cycle.flags == BERTH_CYCLE_NOMINATED;
       stage_.log.push_back("whole " + names + (what_if ? "what-if" : ""));
       return Report(answer_, status);
     };

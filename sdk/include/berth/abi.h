@@ -22,12 +22,15 @@
  *   - extension points and services are found by an id with a revision ("berth.filter/1"). Every
  *     new one is optional, and the host has a default for it;
  *   - an enumeration or a set of flags may get members, which the side with the older header does
- *     not know: see below. Set `reserved` to 0;
+ *     not know: see below. Set `reserved` to 0, and `flags` where no comment names a flag;
  *   - every member, struct and enumerator that is added has the mark BERTH_SINCE.
  *
- * Values that the reader does not know. A plugin ignores a kind of change or event that it does not
- * know, treats an operator or effect that it does not know as matching nothing, and does not change
- * flags that it does not know. A host treats a value that it does not know like this:
+ * Values that the reader does not know. A plugin treats an operator or effect that it does not know
+ * as matching nothing, a code as ERROR, a kind of volume as BERTH_VOLUME_OTHER, the resource of an
+ * event as one that may help the pod, and any other value as "not set". It does not change flags
+ * that it does not know. A later host passes a new kind of change, queue entry or object only to a
+ * plugin that asks for it, so that an index of an older plugin misses nothing. A host treats a
+ * value that it does not know like this:
  *   a bit of berth_dependence.cluster or .pod_parts   the answers are never reused
  *   a bit of berth_event_interest.pod_parts           the hint is called once for each pod
  *   a resource of berth_event_interest                no event has it: the host logs a warning
@@ -40,14 +43,16 @@
  *   the result of `hint`; of `changed`                BERTH_HINT_QUEUE; BERTH_STALE_ALL
  *
  * Threads. The comment of every function states where the function is called, in these words only:
- *   [load]   While a profile is built or dropped. One call at a time per library. The function may
- *            block and allocate.
+ *   [load]   The scheduling thread, while a profile is built or dropped. One call at a time per
+ *            library. The function may block and allocate.
  *   [event]  The scheduling thread, between attempts, while it applies one change of the cluster, a
  *            timer, an answer of the API server or the end of a binding.
  *   [queue]  The scheduling thread, while it orders or requeues pods. The function must be short.
- *   [cycle]  The scheduling thread, within one attempt to place one pod.
+ *   [cycle]  The scheduling thread, within one attempt to place one pod. Unless its comment forbids
+ *            it, the function may wait for an answer from outside the process, such as that of an
+ *            HTTP extender, until berth_cycle.deadline_ns. No pod is scheduled meanwhile.
  *   [block]  Within a [cycle], on several threads at the same time, for disjoint blocks of nodes.
- *            Slots and the instance are read-only here.
+ *            Slots and the instance are read-only here, unless the point has the flag SERIAL.
  *   [bind]   After the cycle, for several pods at the same time: on the scheduling thread, or on a
  *            pool thread for a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND. On a pool thread the plugin
  *            may call only services marked [any]. Rows and blocks are not valid here.
@@ -55,11 +60,17 @@
  * [event], [queue] and [cycle] never overlap, nor does [bind] on the scheduling thread. A function
  * that runs under one of these words may call only the services that are marked with the same word
  * or with [any]. A service that is called under another word, or for another cycle than the current
- * one, does nothing and returns CONFLICT, 0 or NULL. No callback runs within the call that
- * registered it.
+ * one, does nothing and returns CONFLICT, 0 or NULL.
+ *
+ * Callbacks. A callback that a service keeps for later never runs within the call that passed it. A
+ * callback that a service takes for the call itself (`each`, `put`, the functions of a
+ * berth_status) runs within it: it may call every service that the caller may call. The pod or
+ * object that `each` receives is valid until the host's call into the plugin returns.
  *
  * The end of an instance. When its profile is dropped or replaced, or the host stops, the host
- * begins no more cycles with the instance. Then, in this order:
+ * begins no more cycles with the instance. It waits until the instance's pods have left their
+ * binding cycles; if it stops, it calls `unreserve` for those that are not bound instead. Neither
+ * `unreserve` nor `post_bind` is called afterwards. Then, in this order:
  *   1. it calls what the instance posted, and the answers of its API requests that are still open,
  *      with CANCELLED, under [event]. Timers, watches and changes are not reported any more, and
  *      services take no new callbacks: they return CANCELLED;
@@ -68,18 +79,22 @@
  *      destroys the slots that are left;
  *   4. it calls `destroy`, and then releases the ids, references, values and selectors that the
  *      instance still holds.
- * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and what the
- * instance holds stays. If create() fails, none of this is called: the plugin frees what it
- * allocated, and the host drops the timers, posts and requests of the instance without a call.
+ * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and the slots
+ * and bindings of the instance and what it holds stay as they are. If create() fails, none of this
+ * is called: the plugin frees what it allocated, and the host drops the timers, watches, posts and
+ * requests of the instance without a call and releases its ids, references, values and selectors.
  *
  * Errors. Exceptions, panics and longjmp must not cross the boundary. An exception or panic that
  * leaves a plugin's function ends the process, and the crash report names the plugin.
  *
  * Memory. Neither side frees memory of the other. What the host passes is valid until the call
  * returns, unless the member's comment states otherwise. The host copies what the plugin returns
- * before it calls the plugin again. The host allocates what it passes; the plugin allocates
- * berth_entry, berth_plugin_info, berth_plugin and everything that they point to. A pointer is
- * never NULL unless its comment allows NULL.
+ * before it calls the plugin again. The arguments of a service must be valid until the service
+ * returns, unless its comment states otherwise; the host copies what it keeps. The host
+ * allocates what it passes; the plugin allocates berth_entry, berth_plugin_info, berth_plugin and
+ * everything that they point to. A pointer is never NULL unless its comment allows NULL, with these
+ * exceptions: a pointer to `count` elements (or n_labels, ...) may be NULL when there are none, a
+ * list of berth_plugin_info when it is empty, and a `const berth_value*` when the value is absent.
  */
 #ifndef BERTH_ABI_H_
 #define BERTH_ABI_H_
@@ -159,8 +174,8 @@ typedef struct berth_str {
  * names), represented as a number: equal ids mean equal text. 0 means "absent". The order of ids
  * means nothing and differs in every process. An id in an object lives as long as that object. An
  * id that the plugin interned lives until the plugin releases it, and no longer than the plugin
- * instance. The host reuses the ids of dropped strings, so do not keep an id that you did not
- * intern. */
+ * instance. The host reuses the ids of dropped strings: keep an id no longer than an object that
+ * has it, or intern it. */
 typedef uint32_t berth_id;
 #define BERTH_ID_NONE 0u
 
@@ -198,7 +213,10 @@ typedef struct berth_array {
   ((array).stride >= offsetof(T, m) + sizeof(((const T*)(array).data)->m))
 
 /* The code that a function returns. 0 to 6 are Kubernetes' status codes and mean for the pod what
- * they mean in Kubernetes. */
+ * they mean in Kubernetes. "A rejection" is UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or
+ * PENDING. A function of an extension point returns a code that its comment names, or ERROR,
+ * CANCELLED or BUG. CANCELLED counts as ERROR. Any other code counts as BUG, except that PreBind
+ * and Bind may pass on UNSUPPORTED, NOT_FOUND, BAD_ARGUMENT and CONFLICT, which count as ERROR. */
 typedef int32_t berth_code;
 enum {
   BERTH_SUCCESS = 0,
@@ -214,7 +232,7 @@ enum {
   BERTH_NOT_FOUND = 34,
   BERTH_BAD_ARGUMENT = 35,
   BERTH_CONFLICT = 36,
-  BERTH_BUG = 37 /* a fault of the plugin: counted against the plugin, not the pod */
+  BERTH_BUG = 37 /* as ERROR, and counted as a fault of the plugin */
 };
 
 /* Receives the reasons for a returned code. The caller of the function creates it: the host for
@@ -321,9 +339,12 @@ typedef struct berth_node_term {
   berth_array fields;      /* berth_requirement */
 } berth_node_term;
 
+/* The pods that a term means are in one of `namespaces`, or in a namespace that
+ * `namespace_selector` matches; if neither is set, in the namespace of the term's pod. */
 typedef struct berth_pod_term {
-  const berth_selector* selector;           /* NULL: no selector, matches no pod */
-  const berth_selector* namespace_selector; /* NULL: not set */
+  /* with matchLabelKeys and mismatchLabelKeys merged in; NULL: no selector, matches no pod */
+  const berth_selector* selector;
+  const berth_selector* namespace_selector; /* NULL: not set; empty: matches every namespace */
   berth_array namespaces;                   /* berth_id */
   berth_id topology_key;
   int32_t weight; /* of a preferred term; 0 in a required one */
@@ -337,9 +358,9 @@ enum {
   BERTH_TOLERATION_LT
 };
 typedef struct berth_toleration {
-  berth_id key;   /* 0: every key (op is Exists) */
-  berth_id value; /* the empty string also has an id */
-  uint32_t op;
+  berth_id key;    /* 0: every key (op is Exists) */
+  berth_id value;  /* the empty string also has an id */
+  uint32_t op;     /* BERTH_TOLERATION_EQUAL when the object does not set it */
   uint32_t effect; /* 0: every effect */
   int64_t seconds; /* -1: no limit */
 } berth_toleration;
@@ -597,17 +618,17 @@ typedef struct berth_tagged {
 
 /* An entry of the queue, which QueueSort orders: a pod, or the pods of one spec.schedulingGroup if
  * a plugin handles that field. A group is parked, backs off and is tried as one entry. PreEnqueue
- * and hints receive each member separately: a group is gated when PreEnqueue rejects one of its
- * members, and requeued when a hint returns BERTH_HINT_QUEUE for one of its members. */
-enum { BERTH_QUEUED_POD = 1, BERTH_QUEUED_GROUP };
+ * and hints receive each member separately (MEMBER): a group is gated when PreEnqueue rejects one
+ * of its members, and requeued when a hint returns BERTH_HINT_QUEUE for one of its members. */
+enum { BERTH_QUEUED_POD = 1, BERTH_QUEUED_GROUP, BERTH_QUEUED_MEMBER };
 typedef struct berth_queued {
   uint32_t struct_size;
-  uint32_t kind;
-  /* the pod, or the group's first member, which has the group's highest priority */
+  uint32_t kind; /* BERTH_QUEUED_*: a pod without a group, a group, or one member of a group */
+  /* the pod; of a GROUP the first member, which has the group's highest priority */
   const berth_pod* pod;
-  berth_str group;  /* "<namespace>/<name>" of the group; empty for a pod */
-  int32_t priority; /* the priority of `pod` */
-  uint32_t attempts;
+  berth_str group;   /* "<namespace>/<name>" of the GROUP, or of the MEMBER's group; else empty */
+  int32_t priority;  /* the priority of `pod` */
+  uint32_t attempts; /* of the entry: of a MEMBER, those of its group, like the times below */
   /* when the entry last entered the queue; since 1970, like all times of objects */
   int64_t queued_ns;
   int64_t first_attempt_ns; /* when the entry first became ready; 0: not yet */
@@ -729,18 +750,24 @@ typedef struct berth_nodes {
 } berth_nodes;
 
 /* ---- One attempt to place one pod ------------------------------------------------------------ */
+/* With either flag, the nodes of the call are copies, and slots that AddPod and RemovePod change
+ * are clones. The verdict may still decide where the pod is placed, so answer as without the flags,
+ * but write nothing outside the slots. */
 enum {
-  BERTH_CYCLE_WHAT_IF = 1 /* slots that AddPod changes are clones; nothing is committed */
+  BERTH_CYCLE_WHAT_IF = 1,  /* the call is part of a what-if question of PostFilter */
+  BERTH_CYCLE_NOMINATED = 2 /* pods that are nominated to the nodes are added to them */
 };
 typedef struct berth_cycle {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags;         /* BERTH_CYCLE_* */
   uint64_t id;            /* the attempt's number; increases with every attempt */
   const berth_pod* pod;   /* node_name is 0 */
   void* const* slots;     /* this instance's cycle state, in the order of berth_plugin.slots */
   const uint32_t* cancel; /* see BERTH_IS_CANCELLED */
-  int64_t deadline_ns; /* the deadline of this call, on the clock of berth_timer.now_ns; 0: none */
-  const void* host;    /* for the host only */
+  /* The deadline of this call, on the clock of berth_timer.now_ns; 0: none. The profile may set it
+   * for each plugin. A call that misses it is cancelled, and counted as a fault of the plugin. */
+  int64_t deadline_ns;
+  const void* host; /* for the host only */
 } berth_cycle;
 /* True when the host no longer needs the answer for a berth_cycle or berth_binding: return
  * BERTH_CANCELLED. It costs one relaxed atomic load; test it every few hundred nodes. */
@@ -845,9 +872,10 @@ typedef struct berth_pre_enqueue {
 /* EnqueueExtensions: registers the events that may make a pod schedulable that this plugin
  * rejected.
  * Called:    `hint` when a registered event occurs, once for each parked pod that the plugin
- *            rejected, or once for all of them that are equal in the interest's `pod_parts`. If a
- *            plugin rejects pods and does not implement this point, every event except
- *            UNSCHEDULED_POD requeues them.
+ *            rejected, or once for all of them that are equal in the interest's `pod_parts`: then
+ *            `queued` is any one of them, so read only the named parts of it. If a plugin rejects
+ *            pods and does not implement this point, every event except UNSCHEDULED_POD requeues
+ *            them.
  * Threading: [queue].
  * Returns:   BERTH_HINT_QUEUE: the pod is requeued; BERTH_HINT_SKIP: the pod stays parked.
  * Must not:  block. */
@@ -932,6 +960,7 @@ typedef struct berth_enqueue_extensions {
   uint32_t flags;
   /* berth_event_interest. Empty: only a flush or Activate requeues the pods */
   berth_array interests;
+  /* NULL if no interest has `has_hint` */
   uint32_t (*hint)(void* self, const berth_queued* queued, const berth_event* event) BERTH_NOEXCEPT;
 } berth_enqueue_extensions;
 
@@ -939,7 +968,9 @@ typedef struct berth_enqueue_extensions {
  * so every profile must use the same one with the same arguments. The host calls the instance of
  * the first profile, for the pods of all profiles.
  * Called:    `key` when an entity enters the active queue. The host compares the bytes; the lowest
- *            key is tried first. If `key` is NULL, `less` is called for each comparison instead.
+ *            key is tried first. If `key` is NULL, `less` is called for each comparison instead; if
+ *            `key` is set, `less` may be NULL. When another instance takes over, the host calls its
+ *            `key` for every entity, or sorts all entities with its `less`.
  * Threading: [queue].
  * Returns:   `less`: 1 when `a` is tried before `b`, else 0.
  * Must not:  depend on anything but the entity. The order must be strict and must not change while
@@ -957,7 +988,8 @@ typedef struct berth_queue_sort {
 /* QueueSort with lanes: divides the active queue into lanes, such as one per namespace, and decides
  * which lane the next entity is taken from. For orders that no key can express, because they depend
  * on what was taken before: round robin, weights, dominant-resource fairness. It is revision 2 of
- * QueueSort: if a plugin offers both revisions, the host uses this one.
+ * QueueSort: if a plugin offers both revisions, the host uses this one. As in revision 1, the host
+ * calls the instance of the first profile.
  * Called:    `key` or `less` as in revision 1, for the order within a lane. `lane` when an entity
  *            enters the active queue; the entity stays in its lane until it leaves the active
  *            queue, also if its pod changes. When another instance of the plugin takes over, the
@@ -975,7 +1007,7 @@ typedef struct berth_queue_sort {
  * Lifetime:  the lanes until `next` returns. */
 typedef struct berth_lane {
   uint64_t lane;
-  uint64_t count;            /* of its entities; never 0 */
+  uint64_t count;            /* the number of entities in the lane; never 0 */
   const berth_queued* first; /* the entity that is tried if this lane is next */
 } berth_lane;
 #define BERTH_POINT_QUEUE_SORT_2 "berth.queue_sort/2"
@@ -996,14 +1028,15 @@ typedef struct berth_queue_sort_2 {
  * Returns:   SUCCESS; SKIP: this plugin's Filter, AddPod and RemovePod are not called in this
  *            cycle; UNSCHEDULABLE_AND_UNRESOLVABLE: the pod fits on no node, and the remaining
  *            PreFilters are not called; UNSCHEDULABLE: the pod fits on no node, but the remaining
- *            PreFilters are called; any other code fails the cycle. */
+ *            PreFilters are called, and PostFilter may ask what-if questions, so prepare the slots
+ *            first; any other code fails the cycle. */
 typedef struct berth_pre_filter_out {
   uint32_t struct_size;
   uint32_t reserved;
   void* impl;
   /* Restricts the cycle to the named nodes. Names of nodes that do not exist are ignored; the sets
    * of several plugins are intersected. If it is not called, all nodes are considered; with `count`
-   * 0, none. */
+   * 0, none. If one plugin calls it several times, the last call counts. */
   void (*only_nodes)(struct berth_pre_filter_out* self, const berth_str* names,
                      uint64_t count) BERTH_NOEXCEPT;
   /* Adds a text to the plugin's reason table for this cycle. Returns its bit, or -1 when all 64
@@ -1036,9 +1069,9 @@ typedef struct berth_pre_filter {
  * Returns:   SUCCESS when every selected node has a verdict; any other code fails the cycle with
  *            the text of `status`. The verdict of selected node i is codes[i]: SUCCESS,
  *            UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE, PENDING or ERROR. Unless it is SUCCESS,
- *            reasons[i] states why: bit b stands for reason b of the plugin's table.
- * Must not:  block, log per node, write an index that is not selected, or leave a selected index
- *            unwritten. */
+ *            reasons[i] states why: bit b stands for reason b of the plugin's table. A verdict of
+ *            another code, or one that is not written, counts as BUG.
+ * Must not:  `filter`: block, log per node, or write an index that is not selected. */
 typedef struct berth_filter_out {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1046,8 +1079,12 @@ typedef struct berth_filter_out {
   uint64_t* reasons; /* [block.count] */
 } berth_filter_out;
 enum {
-  BERTH_FILTER_SERIAL = 1, /* the host calls `filter` for one block at a time */
-  BERTH_FILTER_WHOLE = 2   /* the host calls `filter_whole` instead of `filter` */
+  /* The host calls `filter` for one block at a time, on the scheduling thread. The function may
+   * then write its slots and the instance, and use code that is not safe for threads. A row may be
+   * evaluated several times in a cycle, also on a clone of the slots, and not at all if its answer
+   * is reused: set `dependence` to NULL to be called for each row. No effect with WHOLE. */
+  BERTH_FILTER_SERIAL = 1,
+  BERTH_FILTER_WHOLE = 2 /* the host calls `filter_whole` instead of `filter` */
 };
 /* The verdicts of a whole Filter, by row: berth_block.rows states the row of each survivor. */
 typedef struct berth_filter_whole_out {
@@ -1070,13 +1107,14 @@ typedef struct berth_filter {
                        berth_filter_out* out,
                        berth_status* status) BERTH_NOEXCEPT; /* NULL with BERTH_FILTER_WHOLE */
   /* With BERTH_FILTER_WHOLE: decides about all nodes in one call, for verdicts that depend on which
-   * other nodes remain.
+   * other nodes remain, or on an answer from outside the process.
    * Called:    once per cycle, over the nodes that no earlier Filter of the profile rejected; not
    *            called when there are none. If the pod is nominated to a node, first over this node
    *            alone. Within a what-if question, and for a node with nominated pods
-   *            (BERTH_CYCLE_WHAT_IF), `survivors` are only the rows in question, in its order: all
-   *            rows of BERTH_WHATIF_TOGETHER at once, otherwise one row per call.
-   * Threading: [cycle].
+   *            (berth_cycle.flags), `survivors` are only the rows in question, in the order of the
+   *            question's rows: all rows of BERTH_WHATIF_TOGETHER at once, otherwise one row per
+   *            call, so that a question about 500 nodes makes 500 calls.
+   * Threading: [cycle]: the function may wait for such an answer.
    * Returns:   SUCCESS when every survivor has a verdict, codes[row] and reasons[row] as for
    *            `filter`; any other code fails the cycle.
    * Must not:  write a row that is not among the survivors. */
@@ -1088,9 +1126,9 @@ typedef struct berth_filter {
  * Called:    plugin by plugin after PreFilter or Filter rejected the pod, until one returns
  *            SUCCESS, UNSCHEDULABLE_AND_UNRESOLVABLE or an error.
  * Threading: [cycle].
- * Returns:   SUCCESS, with a nominated node; UNSCHEDULABLE: the next plugin is called. The pod is
- *            parked in either case. If no plugin calls `nominate`, the pod keeps its current
- *            nomination. */
+ * Returns:   SUCCESS, with a nominated node; UNSCHEDULABLE or PENDING: the next plugin is called.
+ *            The pod is parked in every case, also after an error. If no plugin calls `nominate`,
+ *            the pod keeps its current nomination. */
 enum { BERTH_NOMINATE_KEEP = 0, BERTH_NOMINATE_OVERRIDE = 1 };
 typedef struct berth_verdicts {
   uint32_t struct_size;
@@ -1102,11 +1140,11 @@ typedef struct berth_verdicts {
 } berth_verdicts;
 typedef struct berth_post_filter_out {
   uint32_t struct_size;
-  uint32_t mode; /* BERTH_NOMINATE_*; KEEP before the call */
+  uint32_t mode; /* BERTH_NOMINATE_*; KEEP before the call; only `nominate` writes it */
   void* impl;
-  /* Nominates a node and sets `mode` to OVERRIDE. An empty name clears the nomination. If a plugin
-   * ends the point, only its own call counts, and none after an error; otherwise the last call of a
-   * plugin counts. */
+  /* Nominates a node and sets `mode` to OVERRIDE. An empty name clears the nomination. The host
+   * does not test whether there is a node of this name. If a plugin ends the point, only its own
+   * call counts, and none after an error; otherwise the last call of a plugin counts. */
   void (*nominate)(struct berth_post_filter_out* self, berth_str node) BERTH_NOEXCEPT;
 } berth_post_filter_out;
 #define BERTH_POINT_POST_FILTER "berth.post_filter/1"
@@ -1139,18 +1177,20 @@ typedef struct berth_pre_score {
  * Returns:   SUCCESS, with out[i] written for every selected i, and not INT64_MIN; any other code
  *            fails the cycle. After normalisation every score must be in 0..100; the host
  *            multiplies the scores by the weight and adds them up. The modes use integer division,
- *            except MIN_MAX_FLOAT.
+ *            except MIN_MAX_FLOAT. A score outside 0..100, or one that is not written, counts as
+ *            BUG.
  * Must not:  block, log per node, write an index that is not selected, or leave a selected index
  *            unwritten. */
 enum {
   BERTH_NORMALIZE_NONE = 0,
-  /* 100 * s / max; unchanged when max is 0. As upstream's DefaultNormalizeScore */
+  /* 100 * s / max; unchanged when max is 0. Equals DefaultNormalizeScore of kube-scheduler */
   BERTH_NORMALIZE_MAX = 1,
   BERTH_NORMALIZE_MAX_REVERSED = 2, /* 100 - 100 * s / max; 100 for all when max is 0 */
   BERTH_NORMALIZE_MIN_MAX = 3, /* 100 * (s - min) / (max - min); 0 for all when all are equal */
   BERTH_NORMALIZE_CUSTOM = 4,
   /* (int64_t)(100.0 * ((double)(s - min) / (double)(max - min))); 0 for all when all are equal.
-   * Differs from MIN_MAX by rounding: 29 of 0..100 becomes 28. As upstream's InterPodAffinity */
+   * Differs from MIN_MAX by rounding: 29 of 0..100 becomes 28. Equals the normalisation of
+   * InterPodAffinity in kube-scheduler */
   BERTH_NORMALIZE_MIN_MAX_FLOAT = 5
 };
 #define BERTH_SCORE_MAX 100
@@ -1160,7 +1200,7 @@ typedef struct berth_scores {
   const uint32_t* rows; /* [count] ascending */
   int64_t* scores;      /* [count] raw in, normalised out */
 } berth_scores;
-enum { BERTH_SCORE_SERIAL = 1 };
+enum { BERTH_SCORE_SERIAL = 1 }; /* as BERTH_FILTER_SERIAL, for `score` */
 #define BERTH_POINT_SCORE "berth.score/1"
 typedef struct berth_score {
   uint32_t struct_size;
@@ -1171,7 +1211,7 @@ typedef struct berth_score {
   berth_code (*score)(void* self, const berth_cycle* cycle, const berth_block* block, int64_t* out,
                       berth_status* status) BERTH_NOEXCEPT;
   berth_code (*normalize)(void* self, const berth_cycle* cycle, berth_scores* scores,
-                          berth_status* status) BERTH_NOEXCEPT;
+                          berth_status* status) BERTH_NOEXCEPT; /* may be NULL if not CUSTOM */
 } berth_score;
 
 /* The node that was chosen for the pod. `block` and `index` lead to the plugin's columns of the
@@ -1217,8 +1257,8 @@ typedef struct berth_reserve {
 typedef struct berth_permit_out {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Of WAIT: how long the pod waits for this plugin at most; 0 before the call. A time below 0
-   * counts as 0, and a time above 15 minutes as 15 minutes. */
+  /* How long the pod waits for this plugin at most if the result is WAIT; 0 before the call. A time
+   * below 0 counts as 0, and a time above 15 minutes as 15 minutes. */
   int64_t timeout_ns;
 } berth_permit_out;
 #define BERTH_POINT_PERMIT "berth.permit/1"
@@ -1235,7 +1275,7 @@ typedef struct berth_permit {
  * Lifetime:  until the pod has left the binding cycle. */
 struct berth_binding {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags;       /* 0 */
   const berth_pod* pod; /* node_name is 0 */
   berth_str node_name;
   berth_str node_uid;
@@ -1254,6 +1294,7 @@ struct berth_binding {
  * Returns:   `pre_flight`: SUCCESS, SKIP (`pre_bind` is not called) or ERROR. `pre_bind`: SUCCESS;
  *            PENDING: the plugin completes `done` later, exactly once; any other code ends the
  *            binding, and the pod backs off.
+ *            A promise that is completed with PENDING or SKIP counts as BUG.
  * Lifetime:  `done` until it is completed; if `pre_bind` returns another code than PENDING, only
  *            until it returns. Completing it afterwards has no effect.
  * Consecutive PreBinds that set BERTH_PRE_BIND_PARALLEL run at the same time. */
@@ -1272,8 +1313,9 @@ typedef struct berth_pre_bind {
  * Called:    plugin by plugin until one returns another code than SKIP.
  * Threading: [bind].
  * Returns:   SUCCESS: the pod is bound; SKIP: this plugin does not bind this pod; PENDING: the
- *            plugin completes `done` later; any other code ends the binding. To use the service
- *            berth.api/1, pass `done` to its `bind` and return PENDING.
+ *            plugin completes `done` later, also with SKIP; any other code ends the binding, and
+ *            the pod backs off. To use the service berth.api/1, pass `done` to its `bind` and
+ *            return PENDING.
  * Lifetime:  `done` as in PreBind. */
 #define BERTH_POINT_BIND "berth.bind/1"
 typedef struct berth_bind {
@@ -1401,14 +1443,15 @@ typedef struct berth_strings {
   uint32_t struct_size;
   uint32_t reserved;
   /* Returns the id of the text, which the instance holds until it has called `release` as often as
-   * `intern` returned the id. The host releases after destroy() what the instance still holds. */
+   * `intern` returned the id. The host releases after destroy() what the instance still holds, and
+   * returns 0 from then on. */
   berth_id (*intern)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the id that the text has now, or 0 if it has none. Valid until the current call into
    * the plugin returns. On a thread of the plugin's own, and under [bind] on a pool thread, an id
    * is valid only if the instance holds it: `find` returns 0 there, so use `intern`.
    * Threading: [load] [event] [queue] [cycle] [block], and [bind] on the scheduling thread. */
   berth_id (*find)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
-  /* Returns the text, which lives as long as the id. */
+  /* Returns the text, which lives as long as the id. It is empty for 0 and for an unknown id. */
   berth_str (*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
   /* Undoes one call of `intern` that returned this id. 0 is ignored. An id that the instance does
    * not hold is a fault of the plugin and changes nothing. */
@@ -1510,7 +1553,8 @@ typedef struct berth_node_selector {
 /* Selectors: creates selectors from objects and texts, and matches selectors.
  * Threading: [any].
  * Returns:   SUCCESS, and the selector; BAD_ARGUMENT, with the reasons in `status` unless it is
- *            NULL, for anything that the API server would reject; nothing is written then.
+ *            NULL, for anything that the API server would reject, and for an absent value; nothing
+ *            is written then.
  * Lifetime:  a selector until it is released, or until destroy() returns. It is a fault of the
  *            plugin, and changes nothing, to release a selector that this service did not return,
  *            or to release it twice. NULL: does nothing. */
@@ -1558,7 +1602,9 @@ typedef struct berth_metric {
 typedef struct berth_metrics {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Returns CONFLICT when the name is already defined. */
+  /* CONFLICT: outside create(), or when the name is already defined: twice by the instance, by
+   * another plugin, or by another instance of the plugin with other properties. BAD_ARGUMENT: the
+   * kind is unknown, or a name, the labels or the buckets are not valid. The log states which. */
   berth_code (*define)(const berth_host* host, const berth_metric* metric,
                        uint32_t* index) BERTH_NOEXCEPT;
   /* Sets *series to a handle of the metric with these label values, which is valid until destroy().
@@ -1641,9 +1687,12 @@ typedef struct berth_node_lookup {
 
 /* Evaluates the pod of this cycle on copies of nodes with other pods added or removed: any number
  * of nodes per question, and any number of questions at the same time. Filter reads cycle state
- * that AddPod and RemovePod have changed on a clone. `status` is created by the plugin, or NULL.
+ * that AddPod and RemovePod have changed on a clone. A plugin whose PreFilter returned SKIP takes
+ * no part. `status` is created by the plugin, or NULL.
  * Threading: [cycle], within PostFilter.
- * Errors:    CONFLICT outside PostFilter, and for a question that has ended or never began.
+ * Errors:    CONFLICT outside PostFilter; for a question that has ended or never began; and from
+ *            `begin` if PreFilters were left out, because one of them returned
+ *            UNSCHEDULABLE_AND_UNRESOLVABLE or `only_nodes` left no node.
  *            BAD_ARGUMENT for an index, selection, mode or flag that is not valid.
  * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
  *            reused and never 0. A pod that was added must exist as long as the question. */
@@ -1698,7 +1747,9 @@ typedef struct berth_whatif {
 /* Pods that are nominated to a node and not yet on it: `list` calls `each` for those of one node,
  * `each` for those of all nodes, ordered by node; both until the callback returns 0. `clear`
  * removes a pod's nomination, both in this scheduler and in the pod's status; NOT_FOUND: the pod is
- * not nominated. Threading: [event] [queue] [cycle]. */
+ * not nominated. It does so before the next entry of the queue is tried: the lists and what-if
+ * questions of the current call into the plugin still have the nomination. Threading: [event]
+ * [queue] [cycle]. */
 #define BERTH_SERVICE_NOMINATOR "berth.nominator/1"
 typedef struct berth_nominator {
   uint32_t struct_size;
@@ -1712,8 +1763,9 @@ typedef struct berth_nominator {
                      void* to) BERTH_NOEXCEPT;
 } berth_nominator;
 
-/* Moves pods to the active queue; PreEnqueue still applies. Pods that are not waiting in the queue
- * are ignored. Threading: [event] [queue] [cycle] [bind]. */
+/* Moves pods to the active queue, before the next entry of the queue is tried; PreEnqueue still
+ * applies. Pods that are not waiting in the queue at the call, or whose attempt begins before, are
+ * ignored. Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_ACTIVATE "berth.activate/1"
 typedef struct berth_activate {
   uint32_t struct_size;
@@ -1734,7 +1786,9 @@ typedef struct berth_rejection {
  * those for which an instance that this one replaced returned WAIT, ordered by uid. `allow`
  * withdraws this plugin's WAIT; NOT_FOUND: the pod does not wait for this plugin. `reject` rejects
  * any pod that waits, for all plugins, and the pod is parked; NOT_FOUND: the pod does not wait.
- * BAD_ARGUMENT: an unknown flag. Threading: [event] [queue] [cycle] [bind]. */
+ * BAD_ARGUMENT: an unknown flag. Threading: [event] [queue] [cycle] [bind].
+ * `each` does not pass a pod that its callback has allowed or rejected. What `allow` and `reject`
+ * decide takes effect before the next entry of the queue is tried. */
 #define BERTH_SERVICE_WAITING "berth.waiting/1"
 typedef struct berth_waiting {
   uint32_t struct_size;
@@ -1746,9 +1800,9 @@ typedef struct berth_waiting {
   berth_code (*reject)(const berth_host* host, const berth_rejection* rejection) BERTH_NOEXCEPT;
 } berth_waiting;
 
-/* Timers. The callback is called once, under [event]. 0 is never the id of a timer. `start` returns
- * CONFLICT also when 65,536 timers of the instance have not ended. Threading:
- * [load] [event] [queue] [cycle] [bind], unless a member's comment states otherwise. */
+/* Timers. The callback is called once, under [event]. The id of a timer is never 0 and never
+ * reused.
+ * Threading: [load] [event] [queue] [cycle] [bind], unless a member's comment states otherwise. */
 #define BERTH_SERVICE_TIMER "berth.timer/1"
 typedef struct berth_timer {
   uint32_t struct_size;
@@ -1756,6 +1810,8 @@ typedef struct berth_timer {
   int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT; /* monotonic, [any] */
   /* on the clock of object times, [any] */
   int64_t (*wall_ns)(const berth_host* host) BERTH_NOEXCEPT;
+  /* A time below 0 counts as 0. BAD_ARGUMENT without `fire`; CANCELLED when the instance ends;
+   * CONFLICT also when 65,536 timers of the instance have not ended. */
   berth_code (*start)(const berth_host* host, int64_t after_ns,
                       void (*fire)(void* to) BERTH_NOEXCEPT, void* to,
                       uint64_t* timer) BERTH_NOEXCEPT;
@@ -1790,7 +1846,7 @@ typedef struct berth_random {
  *            `body` of more than 3 MiB. */
 typedef struct berth_api_request {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* 0 */
   berth_str verb; /* GET, POST, PUT, PATCH or DELETE */
   berth_str path; /* with its query: "/api/v1/nodes?limit=500" */
   /* The media type of `body`. Empty: application/json, and application/merge-patch+json for
@@ -1825,14 +1881,14 @@ typedef struct berth_status_patch {
 
 typedef struct berth_eviction {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* 0 */
   const berth_pod* pod;
   berth_str message;
 } berth_eviction;
 
 typedef struct berth_api_event {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* 0 */
   const berth_tagged* regarding;
   const berth_tagged* related; /* NULL: none */
   berth_str type;              /* "Normal" or "Warning" */
@@ -1855,7 +1911,8 @@ typedef struct berth_api {
                              berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   /* Evicts a pod, as preemption does. A pod that waits on Permit, or whose PreBind can still be
    * cancelled, returns to the queue. Any other pod gets the condition DisruptionTarget with reason
-   * PreemptionByScheduler and `message`, and is deleted. SUCCESS if the pod no longer exists. */
+   * PreemptionByScheduler and `message`, and is deleted. SUCCESS if the pod no longer exists. The
+   * host begins after the current call into the plugin. */
   berth_code (*evict)(const berth_host* host, const berth_eviction* eviction,
                       berth_api_answer answer, void* to) BERTH_NOEXCEPT;
   /* Creates an events.k8s.io/v1 Event. */
@@ -1891,15 +1948,15 @@ typedef struct berth_completion {
 enum { BERTH_PLUGIN_BLOCKS_IN_BIND = 1 };
 typedef struct berth_plugin_info {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags;              /* BERTH_PLUGIN_* */
   const char* name;            /* "NodeResourcesFit", "acme.RackPower": what a profile names */
   const char* version;         /* "1.4.0" */
   const char* about;           /* one sentence */
   const char* const* points;   /* ids of extension points; unknown ones are ignored */
   const char* const* services; /* ids of services that the plugin requires */
-  /* Of berth.objects/1: "v1/Namespace". Several versions, in the order of preference, are separated
-   * by "|": "resource.k8s.io/v1|v1beta1/ResourceClaim". v1/Pod and v1/Node are refused: pods and
-   * nodes come with berth_block and berth.changes/1. */
+  /* The kinds that the host keeps for berth.objects/1: "v1/Namespace". Several versions, in the
+   * order of preference, are separated by "|": "resource.k8s.io/v1|v1beta1/ResourceClaim". v1/Pod
+   * and v1/Node are refused: pods and nodes come with berth_block and berth.changes/1. */
   const char* const* kinds;
   const char* const* fields; /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
   /* fields of the pod that the plugin handles: "/spec/tolerations" */
@@ -1911,7 +1968,7 @@ typedef struct berth_plugin_info {
  * create(). */
 struct berth_plugin {
   uint32_t struct_size;
-  uint32_t flags;
+  uint32_t flags; /* 0 */
   void* self;
   berth_array columns; /* berth_column_request */
   berth_array slots;   /* berth_slot */

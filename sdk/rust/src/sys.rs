@@ -183,6 +183,7 @@ pub const BERTH_KIND_OBJECT: u32 = 3;
 
 pub const BERTH_QUEUED_POD: u32 = 1;
 pub const BERTH_QUEUED_GROUP: u32 = 2;
+pub const BERTH_QUEUED_MEMBER: u32 = 3;
 
 pub const BERTH_TYPE_I64: u32 = 1;
 pub const BERTH_TYPE_U32: u32 = 2;
@@ -195,6 +196,7 @@ pub const BERTH_TYPE_STR: u32 = 7;
 pub const BERTH_COLUMN_OPTIONAL: u32 = 1;
 
 pub const BERTH_CYCLE_WHAT_IF: u32 = 1;
+pub const BERTH_CYCLE_NOMINATED: u32 = 2;
 
 pub const BERTH_DEPENDS_NODE: u32 = 1;
 pub const BERTH_DEPENDS_NODE_PODS: u32 = 2;
