@@ -162,6 +162,11 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageI
   PodLifecycle pod;
   Evicted evicted;
   pod.b().pre_bind = pod.AnswersLater();
+  // What PreBind has claimed must be released, although PreBind itself is cancelled.
+  pod.b().unreserve = [unreserve = pod.b().unreserve](const berth_binding& binding) {
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
+    unreserve(binding);
+  };
   pod.Run();
   EvictP(pod, "", evicted);
   pod.harness().Settle();

@@ -108,28 +108,29 @@ TEST(WaitingPodsTest, APodThatWasPermittedAtOnceDoesNotWait) {
 
 TEST(WaitingPodsTest, APluginSeesOnlyThePodsThatWaitForIt) {
   PodLifecycle pod;
-  std::vector<std::string> seen_by_a, seen_by_b;
-  berth_code allowed = BERTH_BUG;
+  std::vector<std::string> seen_by_a, seen_by_b{"not called"};
+  berth_code allowed_by_b = BERTH_BUG;
   pod.a().permit = [&](const berth_cycle& cycle, const berth_target&, int64_t* timeout,
                        berth_status*) -> berth_code {
     *timeout = kSecond;
     if (Text(cycle.pod->meta->name) == "p") return BERTH_WAIT;
     seen_by_a = NamesOfWaiting(pod.a());
-    seen_by_b = NamesOfWaiting(pod.b());
-    allowed = pod.b().waiting->allow(pod.b().host, AsStr(std::string_view("uid-p")));
     return BERTH_SUCCESS;
   };
   pod.b().permit = [&](const berth_cycle& cycle, const berth_target&, int64_t*,
                        berth_status*) -> berth_code {
-    if (Text(cycle.pod->meta->name) == "q")
-      allowed = pod.b().waiting->allow(pod.b().host, AsStr(std::string_view("uid-p")));
+    if (Text(cycle.pod->meta->name) != "q") return BERTH_SUCCESS;
+    const Puppet& b = pod.b();
+    seen_by_b = NamesOfWaiting(b);
+    allowed_by_b = b.waiting->allow(b.host, AsStr(std::string_view("uid-p")));
     return BERTH_SUCCESS;
   };
   pod.Run();
   pod.AddPod("q");
   pod.harness().Run();
   EXPECT_THAT(seen_by_a, ElementsAre("p"));
-  EXPECT_EQ(allowed, BERTH_NOT_FOUND);
+  EXPECT_THAT(seen_by_b, IsEmpty());
+  EXPECT_EQ(allowed_by_b, BERTH_NOT_FOUND);
   EXPECT_EQ(pod.Outcome(), "Wait");
 }
 

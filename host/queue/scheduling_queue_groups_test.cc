@@ -173,7 +173,7 @@ TEST(SchedulingQueueGroupsTest, CallsAHintForEachMemberUntilOneReturnsTrue) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join b g; join c g; pop g(a,b,c); return g 1");
   test.policy.hint = [](const Interest&, const berth_queued& queued, const berth_event&) {
-    EXPECT_EQ(queued.kind, uint32_t{BERTH_QUEUED_POD});
+    EXPECT_EQ(queued.kind, uint32_t{BERTH_QUEUED_MEMBER});
     EXPECT_EQ(queued.attempts, 1U);
     return Text(queued.pod->meta->name) == "b";
   };

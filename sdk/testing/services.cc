@@ -279,13 +279,7 @@ void Services::Release(const berth_host* host, berth_tagged object) noexcept {
 }
 
 berth_id Services::Find(const berth_host* host, berth_str text) noexcept {
-  const CallScope* call = CallScope::current();
-  if (call == nullptr || call->word() == kBindOnPool) {
-    const std::string where = call == nullptr ? "a thread of the plugin" : "a pool thread";
-    Of(host).reporter_.Fail(Check::kThreads, "calls strings.find from " + where +
-                                                 ", where it returns 0; use strings.intern there");
-    return BERTH_ID_NONE;
-  }
+  if (!Expect(host, "strings.find", kSchedulingThread)) return BERTH_ID_NONE;
   return Of(host).ids_.Find(FromAbi(text));
 }
 
@@ -446,7 +440,7 @@ berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
   if (self.is_closed()) return BERTH_CANCELLED;
   if (!Expect(host, "timer.start", kTimerWords)) return BERTH_CONFLICT;
   if (fire == nullptr) return BERTH_BAD_ARGUMENT;
-  if (self.timers_.size() >= kMostPosts) return BERTH_CONFLICT;
+  if (self.timers_.size() >= kMaxPosts) return BERTH_CONFLICT;
   const int64_t now = self.now_ns_;
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
   self.timers_.push_back({++self.last_timer_, now + after, fire, to});
