@@ -24,6 +24,8 @@ inline constexpr BrokenVariant kBroken[] = {
     {"kinds", "library", "expected in kinds a kind other than v1/Pod: berth_block.pods and"},
     {"host_by_watch", "host", "expected a watch of a kind other than v1/Node: berth_block.nodes"},
     {"host_by_column", "host", "expected a column of a kind that berth_plugin_info.kinds names"},
+    {"host_by_interest", "host",
+     "interest 0 in a kind that berth_plugin_info.kinds names, found \"PersistentVolumeClaim\""},
     {"shape", "shape", "the reason table has an empty text"},
     {"outputs", "outputs", "unwritten"},
     {"outputs_of_others", "outputs", "which is not selected"},
