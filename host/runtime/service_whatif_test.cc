@@ -338,6 +338,37 @@ TEST_F(WhatIfServiceTest, RefusesEveryOtherCycle) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
+// The remaining PreFilters run after Unschedulable only, so that all slots are prepared.
+TEST_F(WhatIfServiceTest, RefusesAQuestionAfterPreFiltersWereLeftOut) {
+  const struct Case {
+    const char* name;
+    berth_code answer;
+    bool names_no_node;  // PreFilter restricts the pod to an empty list of nodes.
+    berth_code begun;
+  } kCases[] = {
+      {"no rejection", BERTH_SUCCESS, false, BERTH_SUCCESS},
+      {"Unschedulable", BERTH_UNSCHEDULABLE, false, BERTH_SUCCESS},
+      {"Unresolvable", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, false, BERTH_CONFLICT},
+      {"no node left", BERTH_SUCCESS, true, BERTH_CONFLICT},
+  };
+  const Case* now = nullptr;
+  stage_.Add("puppet.B", {Point::kPreFilter}).pre_filter =
+      [&](const berth_cycle&, const berth_nodes&, berth_pre_filter_out& out, berth_status*) {
+        if (now->names_no_node) out.only_nodes(&out, nullptr, 0);
+        return now->answer;
+      };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    now = &c;
+    AskInPostFilter([&](const berth_cycle& cycle) {
+      const uint64_t question = Begin(cycle);
+      EXPECT_EQ(begun_, c.begun);
+      if (question != 0) service().end(host(), question);
+    });
+  }
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
 // The plugin implements the status, so that add_reason may call services.
 TEST_F(WhatIfServiceTest, AStatusMayEndTheQuestion) {
   struct Ending {

@@ -215,8 +215,8 @@ typedef struct berth_array {
 /* The code that a function returns. 0 to 6 are Kubernetes' status codes and mean for the pod what
  * they mean in Kubernetes. "A rejection" is UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or
  * PENDING. A function of an extension point returns a code that its comment names, or ERROR,
- * CANCELLED or BUG. CANCELLED counts as ERROR. Any other code counts as BUG, except that PreBind
- * and Bind may pass on UNSUPPORTED, NOT_FOUND, BAD_ARGUMENT and CONFLICT, which count as ERROR. */
+ * CANCELLED or BUG. CANCELLED counts as ERROR. Any other code counts as BUG, except that `pre_bind`
+ * and `bind` may pass on UNSUPPORTED, NOT_FOUND, BAD_ARGUMENT and CONFLICT, which are errors. */
 typedef int32_t berth_code;
 enum {
   BERTH_SUCCESS = 0,
