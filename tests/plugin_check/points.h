@@ -26,7 +26,7 @@
 #define HAS_PERMIT
 #endif
 
-#if defined BREAKS_WHATIF_OPEN || defined BREAKS_WHATIF_ENDED || \
+#if defined BREAKS_NOTHING_LEFT_OPEN || defined BREAKS_WHATIF_ENDED || \
     defined BREAKS_WHATIF_RUN_TOO_SMALL || defined BREAKS_SURVIVAL_OF_A_NOMINATION
 #define HAS_POST_FILTER
 #endif

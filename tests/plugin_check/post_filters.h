@@ -26,7 +26,7 @@ static void Misuse(const Instance* plugin, const berth_cycle* cycle, uint32_t ro
 #ifdef BREAKS_WHATIF_RUN_TOO_SMALL
   run.struct_size = 8;
 #endif
-#ifndef BREAKS_WHATIF_OPEN
+#ifndef BREAKS_NOTHING_LEFT_OPEN
 #ifdef BREAKS_WHATIF_ENDED
   whatif->end(plugin->host, question);
 #endif

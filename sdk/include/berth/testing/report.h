@@ -34,7 +34,7 @@ enum class Check : uint32_t {
   // clone does not change the original
   kSlots,
   kFaults,  // no function without a result code fails
-  kLeaks,   // nothing is leaked by a cycle or by destroy, and no what-if question stays open
+  kLeaks,   // nothing is leaked by a cycle or by destroy
 };
 
 std::string_view CheckName(Check check);

@@ -74,7 +74,7 @@ class SchedulingServices {
   // Records that a berth_nodes is passed to the plugin until EndPassing.
   void BeginPassing(const Nodes& nodes) { passed_.push_back(&nodes); }
   void EndPassing(const Nodes& nodes);
-  // Ends the questions that the plugin left open, and reports them.
+  // Ends the questions that the plugin left open, as the host does.
   // Called: after PostFilter.
   void EndQuestions();
   bool IsWaiting(std::string_view uid) const;
