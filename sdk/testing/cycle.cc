@@ -86,6 +86,8 @@ Answer Cycle::PreFilter() {
     return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
   });
   skips_filter_ = answer.code == BERTH_SKIP;
+  const bool allows_none = answer.ok() && only_nodes_ && AllowedRows().empty();
+  has_ended_early_ = allows_none || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
   Expect("PreFilter", answer,
          {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
           BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});

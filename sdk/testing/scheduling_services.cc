@@ -164,6 +164,7 @@ berth_code SchedulingServices::Begin(const berth_host* host, const berth_cycle* 
                             ", which does not exist");
   }
   const Cycle& asked = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->cycle;
+  if (asked.has_ended_early()) return BERTH_CONFLICT;
   std::vector<uint32_t> indices;
   for (uint32_t i = 0; i < count; ++i) {
     const auto& all = asked.table().rows;

@@ -54,7 +54,7 @@ berth_code Services::DoLater(LaterKind kind, Later later) {
   const std::lock_guard lock(mutex_);
   if (closed_) return BERTH_CANCELLED;
   size_t& waiting = kind == LaterKind::kPost ? posts_ : requests_;
-  if (kind != LaterKind::kFollowUp && waiting >= kMostPosts) return BERTH_CONFLICT;
+  if (kind != LaterKind::kFollowUp && waiting >= kMostWaiting) return BERTH_CONFLICT;
   ++waiting;
   later_.push_back({kind, std::move(later)});
   return BERTH_SUCCESS;
@@ -394,7 +394,7 @@ berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
   if (self.is_closed()) return BERTH_CANCELLED;
   if (!Expect(host, "timer.start", kTimerWords)) return BERTH_CONFLICT;
   if (fire == nullptr) return BERTH_BAD_ARGUMENT;
-  if (self.timers_.size() >= kMaxPosts) return BERTH_CONFLICT;
+  if (self.timers_.size() >= kMostWaiting) return BERTH_CONFLICT;
   const int64_t now = self.now_ns_;
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
   self.timers_.push_back({++self.last_timer_, now + after, fire, to});

@@ -47,7 +47,9 @@ WhatIfRows::State WhatIfRows::MakeState(const Cycle& from, Table table) const {
 
 WhatIfRows::State WhatIfRows::CopyState(const State& from) const {
   if (!from.broken.ok()) return {from.table, nullptr, from.broken};
-  return MakeState(*from.cycle, from.table);
+  State copy = MakeState(*from.cycle, from.table);
+  if (copy.cycle != nullptr) copy.cycle->SetNominated();
+  return copy;
 }
 
 Answer WhatIfRows::AddPod(uint32_t i, const PodHandle& pod) {

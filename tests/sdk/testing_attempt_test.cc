@@ -216,6 +216,53 @@ TEST(WhatIfAsInTheHost, AQuestionIsNoAttempt) {
   EXPECT_THAT(ids, ElementsAre(1, 2));
 }
 
+TEST(WhatIfAsInTheHost, RefusesAQuestionAfterPreFiltersWereLeftOut) {
+  const struct {
+    const char* name;
+    berth_code answer;
+    bool names_no_node;  // PreFilter restricts the pod to an empty list of nodes.
+    berth_code begun;
+  } cases[] = {
+      {"no rejection", BERTH_SUCCESS, false, BERTH_SUCCESS},
+      {"Unschedulable", BERTH_UNSCHEDULABLE, false, BERTH_SUCCESS},
+      {"Unresolvable", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, false, BERTH_CONFLICT},
+      {"no node left", BERTH_SUCCESS, true, BERTH_CONFLICT},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Parts parts = AttemptParts();
+    attempted.pre_filter_code = c.answer;
+    attempted.pre_filter = [&](const berth_cycle&, berth_pre_filter_out& out) {
+      if (c.names_no_node) out.only_nodes(&out, nullptr, 0);
+    };
+    berth_code begun = BERTH_BUG;
+    const auto act = [&](const berth_cycle& cycle) {
+      const uint32_t row = 0;
+      uint64_t id = 0;
+      begun = found.whatif->begin(found.host, &cycle, &row, 1, BERTH_WHATIF_APART, &id);
+    };
+    (void)FindingsInPostFilter(parts, act);
+    EXPECT_EQ(begun, c.begun);
+  }
+}
+
+TEST(WhatIfAsInTheHost, TellsWhetherNominatedPodsAreAdded) {
+  const Parts parts = AttemptParts();
+  std::vector<uint32_t> flags;
+  attempted.add_pod = [&](const berth_cycle& cycle) { flags.push_back(cycle.flags); };
+  const auto nominate = [](PluginUnderTest& plugin) {
+    plugin.Nominate(MakePod("n").Priority(9), "b");
+  };
+  const auto act = [](const berth_cycle& cycle) {
+    EXPECT_EQ(cycle.flags, 0U);
+    Question question(cycle);
+    question.Add(0, cycle.pod);
+    (void)question.Run();
+  };
+  EXPECT_THAT(FindingsInPostFilter(parts, act, nominate), IsEmpty());
+  EXPECT_THAT(flags, ElementsAre(BERTH_CYCLE_WHAT_IF, BERTH_CYCLE_WHAT_IF | BERTH_CYCLE_NOMINATED));
+}
+
 TEST(WhatIfAsInTheHost, NominatedPodsCountAmongAllRowsTogether) {
   const struct {
     const char* name;

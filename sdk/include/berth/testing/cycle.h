@@ -92,6 +92,11 @@ class Cycle {
   uint32_t block_size() const { return block_size_; }
   // Returns whether PreFilter returned SKIP, so that the plugin has no Filter in this attempt.
   bool skips_filter() const { return skips_filter_; }
+  // Returns whether PreFilter rejected the pod on every node, so that the host would not have called
+  // the PreFilters after it. No what-if question is answered then.
+  bool has_ended_early() const { return has_ended_early_; }
+  // Lets the plugin see that nominated pods are added to the nodes (BERTH_CYCLE_NOMINATED).
+  void SetNominated() { abi_.flags |= BERTH_CYCLE_NOMINATED; }
   // Adds a text to the reason table, unless it was added before. Returns its bit, or -1 if the
   // table is full.
   int32_t AddReason(berth_str text);
@@ -131,6 +136,7 @@ class Cycle {
   std::vector<std::string> reasons_;
   std::optional<std::vector<std::string>> only_nodes_;
   bool skips_filter_ = false;
+  bool has_ended_early_ = false;
   uint32_t cancel_ = 0;
   berth_cycle abi_{};
 };

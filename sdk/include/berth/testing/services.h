@@ -224,7 +224,7 @@ class Services {
   // random
   static uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept;
 
-  static constexpr size_t kMostPosts = 65'536;
+  static constexpr size_t kMostWaiting = 65'536;  // posts, or timers, as in the host
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
