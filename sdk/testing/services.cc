@@ -386,20 +386,24 @@ bool Services::Declared(std::string_view kind) const {
   return false;
 }
 
-const berth_object* Services::GetObject(const berth_host* host, berth_str kind, berth_str ns,
-                                        berth_str name) noexcept {
-  if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
-    return nullptr;
-  const auto* found =
-      FindObject(Of(host).objects_, Of(host).Used(FromAbi(kind)), FromAbi(ns), FromAbi(name));
-  return found != nullptr ? found->get() : nullptr;
+berth_code Services::GetObject(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
+                               const berth_object** object) noexcept {
+  *object = nullptr;
+  if (!Expect(host, "objects.get", kObjectWords)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
+  const std::string used = Of(host).Used(FromAbi(kind));
+  if (used.empty()) return BERTH_UNSUPPORTED;
+  const auto* found = FindObject(Of(host).objects_, used, FromAbi(ns), FromAbi(name));
+  if (found == nullptr) return BERTH_NOT_FOUND;
+  *object = found->get();
+  return BERTH_SUCCESS;
 }
 
 berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                                  int32_t (*each)(void*, const berth_object*) noexcept,
                                  void* to) noexcept {
   if (!Expect(host, "objects.list", kObjectWords)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   const std::string used = Of(host).Used(FromAbi(kind));
   if (used.empty()) return BERTH_UNSUPPORTED;
   std::vector<ObjectHandle> sorted = Of(host).objects_;
@@ -416,7 +420,7 @@ berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_s
 
 berth_code Services::IsServed(const berth_host* host, berth_str kind) noexcept {
   if (!Expect(host, "objects.served", kObjectWords)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   return Of(host).Used(FromAbi(kind)).empty() ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
 }
 
@@ -425,7 +429,7 @@ berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
                                   void* to) noexcept {
   if (Of(host).is_closed()) return BERTH_CANCELLED;
   if (!Expect(host, "objects.watch", kLoad)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
   Of(host).watches_.push_back({std::string(FromAbi(kind)), change, to});
   return BERTH_SUCCESS;
@@ -502,7 +506,7 @@ void Services::Complete(berth_done done, const berth_outcome* outcome) noexcept 
     return;
   }
   completion->completed = true;
-  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reason);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reasons);
   if (outcome->struct_size < kFirstSize) {
     self.reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
                                            std::to_string(outcome->struct_size) +
@@ -511,7 +515,10 @@ void Services::Complete(berth_done done, const berth_outcome* outcome) noexcept 
     return;
   }
   completion->answer = MakeAnswer(outcome->code);
-  if (outcome->reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome->reason));
+  for (uint32_t i = 0; i < outcome->reasons.count; ++i) {
+    const berth_str reason = *BERTH_AT(berth_str, outcome->reasons, i);
+    if (reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(reason));
+  }
 }
 
 }  // namespace berth::testing

@@ -12,7 +12,8 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HEADER = os.path.join(ROOT, "sdk", "include", "berth", "abi.h")
+INCLUDE = os.path.join(ROOT, "sdk", "include")
+HEADER = os.path.join(INCLUDE, "berth", "abi.h")
 sys.path.insert(0, os.path.join(ROOT, "sdk", "abi"))
 sys.dont_write_bytecode = True
 
@@ -38,6 +39,19 @@ CASE = ("uint32_t Use(uint32_t kind) {"
 TEST_AND_PASS = ("uint32_t Use(const berth_host* host) {"
                  "  return host->abi_minor >= 1 ? BERTH_LATER_TWO : BERTH_LATER_ONE; }")
 OLD_CONSTANTS = "uint32_t Use(void) { return BERTH_LATER_ONE | BERTH_LATER_THREE; }"
+# A header of the C++ layer.
+LAYER = ("#pragma GCC diagnostic push\n"
+         "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
+         "template <class T> uint32_t Added(const T& later) {"
+         "  return BERTH_HAS(&later, T, added) ? later.added : 0; }\n"
+         "inline uint32_t Two() { return BERTH_LATER_TWO; }\n"
+         "inline const berth_newcomer* NewcomerOf(const berth_user& user) {"
+         "  return user.newcomer; }\n"
+         "#pragma GCC diagnostic pop\n")
+USE_LAYER = LAYER + ("uint32_t Use(const berth_later& later, const berth_user& user) {"
+                     "  return Added(later) + Two() + (NewcomerOf(user) != nullptr ? 1 : 0); }")
+USE_BESIDE_LAYER = LAYER + "uint32_t Use(const berth_later& later) { return later.added; }"
+OWN_DEPRECATED = "[[deprecated]] int Old(); int Use() { return Old(); }"
 ENTRY = "_Static_assert(BERTH_MIN_HOST_MINOR == 0, \"the default\");"
 
 
@@ -74,11 +88,13 @@ class SinceTest(unittest.TestCase):
         cls.temporary.cleanup()
 
     def compile(self, compiler, language, source, *flags):
-        """Returns the errors, or ""."""
-        standard = {"c": "-std=c11", "c++": "-std=c++20"}[language]
-        done = subprocess.run([compiler, "-x", language, standard, "-Wall", "-Wextra", "-Werror",
-                               "-fsyntax-only", "-I", self.temporary.name, *flags, "-"],
-                              input="#include <berth/abi.h>\n" + source + "\n",
+        """Returns the errors, or "". `language`: "plugin" is C++ that includes plugin.h."""
+        header = "plugin.h" if language == "plugin" else "abi.h"
+        options = ("c", "-std=c11") if language == "c" else ("c++", "-std=c++20")
+        done = subprocess.run([compiler, "-x", *options, "-Wall", "-Wextra", "-Werror",
+                               "-fsyntax-only", "-I", self.temporary.name, "-I", INCLUDE, *flags,
+                               "-"],
+                              input=f"#include <berth/{header}>\n{source}\n",
                               capture_output=True, text=True, check=False)
         return done.stderr if done.returncode else ""
 
@@ -97,7 +113,11 @@ class SinceTest(unittest.TestCase):
         ("a newer enumerator with that minimum", "c", CONSTANT, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("test and pass a newer enumerator where the host has it", "c", TEST_AND_PASS,
          ("-DBERTH_OPTIONAL_MINOR=1",), ""),
-        ("an enumerator in C++, for the C++ layer", "c++", CASE, (), ""),
+        ("an enumerator in C++", "c++", CASE, (), NOT_AVAILABLE),
+        ("an enumerator in C++, without errors for warnings", "c++", CASE, ("-Wno-error",), ""),
+        ("an enumerator in a plugin in C++", "plugin", CASE, ("-Wno-error",), NOT_AVAILABLE),
+        ("an enumerator in a plugin in C++ with that minimum", "plugin", CASE,
+         ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("use by default", "c", USE, (), NOT_AVAILABLE),
         ("test and use by default", "c", TEST_AND_USE, (), NOT_AVAILABLE),
         ("the first version's members by default", "c", FIRST_VERSION, (), ""),
@@ -110,7 +130,24 @@ class SinceTest(unittest.TestCase):
         ("an optional version newer than the header", "c", FIRST_VERSION,
          ("-DBERTH_OPTIONAL_MINOR=2",), "is newer than this header"),
         ("fill in with that minimum", "c", FILL, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
-        ("a member in C++, for the C++ layer", "c++", TEST_AND_USE, (), ""),
+        ("a member in C++", "c++", TEST_AND_USE, (), NOT_AVAILABLE),
+        ("a member in C++, without errors for warnings", "c++", USE, ("-Wno-error",), ""),
+        ("a member in C++ where the host has it", "c++", TEST_AND_USE,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("a member in a plugin in C++", "plugin", USE, ("-Wno-error",), NOT_AVAILABLE),
+        ("a struct in a plugin in C++", "plugin", SERVICE, ("-Wno-error",), NOT_AVAILABLE),
+        ("a struct by its tag in a plugin in C++", "plugin", BY_TAG, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("test and use in a plugin in C++", "plugin", TEST_AND_USE, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("test and use in a plugin in C++ where the host has it", "plugin", TEST_AND_USE,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("the first version's members in a plugin in C++", "plugin", FIRST_VERSION, (), ""),
+        ("the C++ layer", "plugin", USE_LAYER, (), ""),
+        ("a member beside the C++ layer", "plugin", USE_BESIDE_LAYER, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("another deprecated function with that minimum", "plugin", OWN_DEPRECATED,
+         ("-DBERTH_MIN_HOST_MINOR=1", "-Wno-error"), ""),
         ("a method by default", "c++", METHOD, (), NOT_AVAILABLE),
         ("a method with that minimum", "c++", METHOD, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("a method where the host has it", "c++", METHOD, ("-DBERTH_OPTIONAL_MINOR=1",), ""),
@@ -119,7 +156,10 @@ class SinceTest(unittest.TestCase):
     def test_every_compiler(self):
         for compilers in (sys.argv[1:3], ("clang", "clang++"), ("gcc", "g++")):
             for name, language, source, flags, expected in self.CASES:
-                compiler = compilers[language == "c++"]
+                # plugin.h takes long, and the compilers of the build are usually among the others.
+                if language == "plugin" and compilers == sys.argv[1:3]:
+                    continue
+                compiler = compilers[language != "c"]
                 with self.subTest(name, compiler=compiler):
                     errors = self.compile(compiler, language, source, *flags)
                     self.assertIn(expected, errors)
@@ -142,6 +182,7 @@ class SinceTest(unittest.TestCase):
 
     def test_clang_reports_a_designated_initialiser(self):
         self.assertIn(NOT_AVAILABLE, self.compile("clang", "c", FILL))
+        self.assertIn(NOT_AVAILABLE, self.compile("clang++", "plugin", FILL, "-Wno-error"))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@
 //! or a member that has no safe form uses them with `unsafe`: [`library!`] accepts the table of an
 //! extension point, whose functions run in [`guard`]; [`Host::service`] finds a service; every view
 //! has `as_ptr`, and an [`Id`] has `as_raw`; [`AnyColumn::new`] requests a column of any type. A
-//! member that is newer than version 1.0 may be read only after [`has!`].
+//! member that is newer than version 1.0 may be read only after [`has!`]. The compiler does not
+//! check this, unlike the compilers of C and C++: a member that is read without the test compiles.
 //!
 //! The crate compiles for 64-bit little-endian targets, with the panic strategy `unwind`: with
 //! `abort`, a panic would end the scheduler.
