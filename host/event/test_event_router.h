@@ -35,7 +35,8 @@ class RecordingPolicy final : public QueuePolicy {
                           .pod_parts = 0});
   }
 
-  std::optional<Gate> PreEnqueue(const PodRef&, std::optional<PluginId>) override {
+  std::optional<Gate> PreEnqueue(const PodRef&, const berth_queued&,
+                                 std::optional<PluginId>) override {
     return std::nullopt;
   }
   std::span<const Interest> interests() const override { return interests_; }

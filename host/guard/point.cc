@@ -12,6 +12,18 @@ const PointInfo* FindPoint(std::string_view id) {
   return found == kPoints.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> CalledPoints(std::span<const std::string> ids) {
+  std::vector<std::string> called;
+  for (const std::string& id : ids) {
+    const PointInfo* info = FindPoint(id);
+    if (info == nullptr) continue;
+    const bool has_newer = info->newer_id != nullptr && id != info->newer_id &&
+                           std::ranges::find(ids, info->newer_id) != ids.end();
+    if (!has_newer) called.push_back(id);
+  }
+  return called;
+}
+
 std::vector<std::string> PointNames(std::span<const std::string> ids) {
   std::vector<std::string> names;
   for (const std::string& id : ids) {

@@ -84,6 +84,10 @@ constexpr std::string_view NameOf(Point point) {
 // exist in this host.
 const PointInfo* FindPoint(std::string_view id);
 
+// Returns those of the ids whose functions this host calls: of several revisions of a point, only
+// the newest.
+std::vector<std::string> CalledPoints(std::span<const std::string> ids);
+
 // Returns the names of the points with these ids, each once, in the order of the ids. An id that
 // does not exist in this host is its own name.
 std::vector<std::string> PointNames(std::span<const std::string> ids);

@@ -45,5 +45,21 @@ TEST(Points, OfAPluginHaveOneNameForAllRevisions) {
   EXPECT_FALSE(HasPoint({}, Point::kFilter));
 }
 
+TEST(Points, OfSeveralRevisionsOnlyTheNewestIsCalled) {
+  const struct {
+    std::vector<std::string> ids;
+    std::vector<std::string> called;
+  } kTable[] = {
+      {{}, {}},
+      {{"berth.filter/1", "berth.changes/1"}, {"berth.filter/1", "berth.changes/1"}},
+      {{"berth.filter/2", "acme.later/1"}, {}},
+      {{"berth.queue_sort/1"}, {"berth.queue_sort/1"}},
+      {{"berth.queue_sort/2"}, {"berth.queue_sort/2"}},
+      {{"berth.queue_sort/1", "berth.queue_sort/2"}, {"berth.queue_sort/2"}},
+      {{"berth.queue_sort/2", "berth.queue_sort/1"}, {"berth.queue_sort/2"}},
+  };
+  for (const auto& row : kTable) EXPECT_EQ(CalledPoints(row.ids), row.called);
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/api/event_resource.h"
+#include "host/api/objects.h"
 #include "host/base/foreign_struct.h"
 #include "host/base/text.h"
 
@@ -49,6 +50,20 @@ std::optional<LoadError> CheckServices(const InstanceOptions& options, const Plu
   return std::nullopt;
 }
 
+berth_code CallCreate(const InstanceOptions& options, berth_plugin** out, berth_status* status) {
+  std::vector<berth_str> points;
+  points.reserve(options.points.size());
+  for (const std::string& point : options.points) points.push_back(AsStr(point));
+  const berth_instance_request request{.struct_size = sizeof(request),
+                                       .flags = 0,
+                                       .name = AsStr(options.plugin),
+                                       .profile = AsStr(options.profile),
+                                       .args = options.args,
+                                       .points = AsArray(std::span<const berth_str>(points)),
+                                       .deadline_ns = options.deadline_ns};
+  return options.library->entry().create(options.host, &request, out, status);
+}
+
 // Returns the error for a create() that returned no usable instance.
 LoadError CreateError(const InstanceOptions& options, berth_code code, const StatusSink& sink) {
   if (!sink.argument_errors().empty()) {
@@ -81,8 +96,7 @@ LoadResult<std::unique_ptr<PluginInstance>> PluginInstance::Create(const Instanc
   }
   StatusSink sink;
   berth_plugin* raw = nullptr;
-  const berth_code code = options.library->entry().create(
-      options.host, AsStr(options.plugin), AsStr(options.profile), options.args, &raw, sink.raw());
+  const berth_code code = CallCreate(options, &raw, sink.raw());
   std::unique_ptr<PluginInstance> instance;
   if (code == BERTH_SUCCESS && raw != nullptr) {
     instance.reset(new PluginInstance(options, info, raw));

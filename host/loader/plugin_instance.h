@@ -38,6 +38,8 @@ struct InstanceOptions {
   std::string profile;                // The profile that the instance belongs to.
   const berth_host* host = nullptr;   // Must outlive the instance.
   const berth_value* args = nullptr;  // Must live until Create() returns.
+  std::vector<std::string> points;    // See berth_instance_request.points.
+  int64_t deadline_ns = 0;            // See berth_instance_request.deadline_ns.
   ColumnTypeOf column_type_of;
   // Called before an instance that create() returned is quiesced and destroyed because Create()
   // refuses it. May be empty.

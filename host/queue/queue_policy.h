@@ -43,9 +43,10 @@ class QueuePolicy {
   virtual ~QueuePolicy() = default;
 
   // Runs PreEnqueue of the pod's profile. Returns the first plugin that rejects the pod, or nothing
-  // if the pod may enter the active queue. `first` is the plugin that rejected the pod last time;
-  // it runs before the others if it still exists.
-  virtual std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId> first) = 0;
+  // if the pod may enter the active queue. `queued`: the pod as plugins get it. `first` is the
+  // plugin that rejected the pod last time; it runs before the others if it still exists.
+  virtual std::optional<Gate> PreEnqueue(const PodRef& pod, const berth_queued& queued,
+                                         std::optional<PluginId> first) = 0;
   // Returns the interests of all plugins of all profiles. They stay unchanged until
   // SchedulingQueue::PolicyChanged().
   virtual std::span<const Interest> interests() const = 0;

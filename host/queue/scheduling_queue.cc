@@ -99,7 +99,7 @@ bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
   if (entity.gate.has_value()) first = entity.gate->plugin;
   std::optional<Gate> gate;
   const bool is_rejected = entity.AnyPod([&](const PodRef& pod) {
-    gate = policy_.PreEnqueue(pod, first);
+    gate = policy_.PreEnqueue(pod, entity.ViewOf(pod), first);
     return gate.has_value();
   });
   if (!is_rejected) return false;

@@ -204,6 +204,20 @@ TEST(SchedulingQueueGroupsTest, RunsThePluginThatGatedTheGroupFirst) {
   EXPECT_THAT(test.policy.pre_enqueue_calls, ElementsAre("a first 4", "b first 4"));
 }
 
+TEST(SchedulingQueueGroupsTest, PreEnqueueSeesEachMemberWithTheAttemptsOfTheGroup) {
+  TestQueue test(TestQueue::DefaultTable(), kGroups);
+  test.Run("join a g 3; join b g 8; pop g(b,a); return g 6; wait 3");
+  test.policy.pre_enqueue_views.clear();
+  test.Run("join c g 1");
+  std::vector<int32_t> priorities;
+  for (const berth_queued& view : test.policy.pre_enqueue_views) {
+    EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_POD});
+    EXPECT_EQ(view.attempts, 1U);
+    priorities.push_back(view.priority);
+  }
+  EXPECT_THAT(priorities, ElementsAre(8, 3, 1));
+}
+
 TEST(SchedulingQueueGroupsTest, QueueSortSeesTheGroup) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g 3; join b g 8");

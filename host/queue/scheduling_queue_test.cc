@@ -248,6 +248,20 @@ TEST(SchedulingQueueTest, PluginsSeePodAndQueueData) {
   EXPECT_EQ(view.first_attempt_ns, view.queued_ns);
 }
 
+TEST(SchedulingQueueTest, PreEnqueueSeesQueueData) {
+  TestQueue test;
+  test.Run("add a 11; sleep 3; pop a; return a 1; wait 3; node n-1");
+  const std::vector<berth_queued>& views = test.policy.pre_enqueue_views;
+  ASSERT_GE(views.size(), 2U);
+  EXPECT_EQ(views.front().attempts, 0U);
+  EXPECT_EQ(views.front().first_attempt_ns, 0);
+  EXPECT_EQ(views.back().kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(views.back().priority, 11);
+  EXPECT_EQ(views.back().attempts, 1U);
+  EXPECT_EQ(views.back().first_attempt_ns, views.front().queued_ns);
+  EXPECT_EQ(views.back().queued_ns, views.front().queued_ns + 3 * kSecond);
+}
+
 TEST(SchedulingQueueTest, CountsEntitiesInEachPlace) {
   TestQueue test;
   test.Run(

@@ -75,7 +75,10 @@ class TestOrder final : public QueueOrder {
 // plugin's number in its name, such as "helps-1-3".
 class TestPolicy final : public QueuePolicy {
  public:
-  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId> first) override {
+  std::optional<Gate> PreEnqueue(const PodRef& pod, const berth_queued& queued,
+                                 std::optional<PluginId> first) override {
+    EXPECT_EQ(queued.pod, &pod->view());
+    pre_enqueue_views.push_back(queued);
     pre_enqueue_calls.push_back(std::string(pod->name()) +
                                 (first.has_value() ? " first " + std::to_string(*first) : ""));
     const auto found = gated_by.find(pod->name());
@@ -113,8 +116,9 @@ class TestPolicy final : public QueuePolicy {
   std::map<std::string, PluginId, std::less<>> gated_by;
   std::function<bool(const Interest&, const berth_queued&, const berth_event&)> hint;
   std::vector<std::string>
-      pre_enqueue_calls;                // "pod", or "pod first 4" if plugin 4 rejected it before.
-  std::vector<std::string> hint_calls;  // "plugin:pod".
+      pre_enqueue_calls;  // "pod", or "pod first 4" if plugin 4 rejected it before.
+  std::vector<berth_queued> pre_enqueue_views;  // The argument of each call.
+  std::vector<std::string> hint_calls;          // "plugin:pod".
 };
 
 inline std::string_view PlaceName(QueuePlace place) {

@@ -107,10 +107,9 @@ void AsyncCall::Start() {
   if (auto error = QuarantineError(plugin_, shared_->point)) return Finish(std::move(*error));
   // The thread that completes the promise posts the answer.
   const Promises::Id id = plugin_.host->promises().Open(
-      [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
-        PluginAnswer answer{.code = code};
-        if (!reason.empty()) answer.reasons.emplace_back(reason);
-        PostAnswer(shared, std::move(kept), std::move(answer));
+      [shared = shared_, kept = binding_.Keep()](berth_code code,
+                                                 std::vector<std::string> reasons) mutable {
+        PostAnswer(shared, std::move(kept), {.code = code, .reasons = std::move(reasons)});
       },
       shared_->point == Point::kBind ? Promises::Kind::kBind : Promises::Kind::kOther);
   shared_->done = {plugin_.host->abi(), id};

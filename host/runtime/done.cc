@@ -42,7 +42,7 @@ void Promises::DisallowBind(Id id) {
   if (found != open_.end()) found->second.kind = Kind::kOther;
 }
 
-bool Promises::Complete(Id id, berth_code code, std::string_view reason) {
+bool Promises::Complete(Id id, berth_code code, std::vector<std::string> reasons) {
   // The lock outlives the answer, so that nothing that the answer holds is destroyed after
   // CloseAll() has returned.
   const std::shared_lock answering(answering_);
@@ -52,7 +52,7 @@ bool Promises::Complete(Id id, berth_code code, std::string_view reason) {
     if (id == 0 || id > last_) return false;
     answer = Take(id);
   }
-  if (answer) answer(code, reason);
+  if (answer) answer(code, std::move(reasons));
   return true;
 }
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <shared_mutex>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,7 +25,7 @@ class Promises {
   // Identifies a promise: berth_done.id. Never 0.
   using Id = uint64_t;
   // Called at most once, on the thread that completes the promise.
-  using Answer = std::function<void(berth_code code, std::string_view reason)>;
+  using Answer = std::function<void(berth_code code, std::vector<std::string> reasons)>;
   enum class Kind : uint8_t { kOther, kBind };
 
   Promises() = default;
@@ -49,7 +49,7 @@ class Promises {
 
   // Completes an open promise. Does nothing if it is over. Returns false if Open() has never
   // returned this id.
-  bool Complete(Id id, berth_code code, std::string_view reason);
+  bool Complete(Id id, berth_code code, std::vector<std::string> reasons);
   // Returns whether it is an open promise of Bind for which binding is allowed.
   bool IsOpenForBind(Id id) const;
 

@@ -20,11 +20,11 @@ TEST(PromisesThreads, EachIsAnsweredOnceOrClosed) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      while (!is_over) promises.Complete(current, BERTH_SUCCESS, "done");
+      while (!is_over) promises.Complete(current, BERTH_SUCCESS, {"done"});
     });
   }
   for (int round = 0; round < kRounds; ++round) {
-    const Promises::Id done = promises.Open([&](berth_code, std::string_view) { ++answers; });
+    const Promises::Id done = promises.Open([&](berth_code, const auto&) { ++answers; });
     current = done;
     if (round % 2 == 0) std::this_thread::yield();
     if (promises.Close(done)) ++closed;

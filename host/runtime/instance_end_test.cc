@@ -58,7 +58,7 @@ class InstanceEndTest : public ::testing::Test {
     if (watches_pods_) {
       EXPECT_EQ(Find<berth_objects>(BERTH_SERVICE_OBJECTS)
                     .watch(puppet_.host, AsStr("v1/Pod"), OnObject, this),
-                BERTH_NOT_FOUND);
+                BERTH_BAD_ARGUMENT);
     }
   }
   berth_code Request() {

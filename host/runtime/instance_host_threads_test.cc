@@ -87,7 +87,9 @@ void ExpectNothing(const Kept& kept) {
   uint64_t series = 0;
   EXPECT_EQ(kept.metrics->series(host, 0, nullptr, &series), BERTH_CANCELLED);
   kept.metrics->observe(host, 1, 1);
-  EXPECT_EQ(kept.objects->get(host, AsStr("v1/Namespace"), text, text), nullptr);
+  const berth_object* object = nullptr;
+  EXPECT_EQ(kept.objects->get(host, AsStr("v1/Namespace"), text, text, &object), BERTH_CONFLICT);
+  EXPECT_EQ(object, nullptr);
   EXPECT_EQ(kept.timer->now_ns(host), 0);
   EXPECT_EQ(kept.timer->wall_ns(host), 0);
   uint64_t timer = 0;
@@ -132,7 +134,7 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
     call.Start();
   }
   const auto expect_nothing = [&] {
-    const berth_outcome late{sizeof late, BERTH_SUCCESS, AsStr("late")};
+    const berth_outcome late{sizeof late, BERTH_SUCCESS, {}};
     for (berth_done done : promises) kept.completion->complete(done, &late);
     ExpectNothing(kept);
   };
@@ -211,7 +213,7 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
         log->log(host, *log->level == 0 ? 0 : *log->level - 1, AsStr("below"), nullptr, 0);
         timer->now_ns(host);
         observer->observe(host, series, 1);
-        const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, AsStr("x")};
+        const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, {}};
         completion->complete({host, promise}, &outcome);
         timer->post(
             host, [](void*, berth_code) noexcept {}, nullptr);

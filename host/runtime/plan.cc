@@ -32,6 +32,17 @@ Status InstanceStatus(const PlanSpec::Plugin& spec, const LoadError& error) {
   return errors.ToStatus();
 }
 
+// Returns the ids of the plugin's extension points that the profile uses.
+std::vector<std::string> EnabledPoints(const PlanSpec& spec, const std::string& plugin,
+                                       std::span<const std::string> ids) {
+  std::vector<std::string> points = CalledPoints(ids);
+  std::erase_if(points, [&](const std::string& id) {
+    const auto& uses = spec.points[static_cast<size_t>(FindPoint(id)->point)];
+    return std::ranges::find(uses, plugin, &PlanSpec::Use::plugin) == uses.end();
+  });
+  return points;
+}
+
 }  // namespace
 
 // --- building ------------------------------------------------------------------------------------
@@ -49,7 +60,7 @@ Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCata
   // Reserved, because pointers to elements must stay valid.
   plan->plugins_.reserve(spec.plugins.size());
   for (const PlanSpec::Plugin& plugin : spec.plugins) {
-    note(plan->AddPlugin(plugin, catalog, services));
+    note(plan->AddPlugin(plugin, spec, catalog, services));
   }
   if (errors.empty()) {
     for (const PointInfo& info : kPoints) {
@@ -75,7 +86,7 @@ std::optional<LoadError> Plan::TryPlugin(const PlanSpec::Plugin& spec, const Plu
   if (!found.ok()) return std::move(found).error();
   Plan plan(table);
   plan.scheduler_name_ = PlanSpec().scheduler_name;
-  return plan.CreateInstance(spec, *found, services);
+  return plan.CreateInstance(spec, CalledPoints(found->info->points), *found, services);
 }
 
 void Plan::Begin() {
@@ -128,18 +139,20 @@ void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
   plugin.host->Retire();
 }
 
-Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
-                       HostServices& services) {
+Status Plan::AddPlugin(const PlanSpec::Plugin& spec, const PlanSpec& profile,
+                       const PluginCatalog& catalog, HostServices& services) {
   auto found = catalog.Find(spec.name);
   if (!found.ok()) return found.error().ToStatus();
   if (std::ranges::find(plugins_, spec.name, &PlannedPlugin::name) != plugins_.end()) {
     return Status::InvalidArgument(Where(spec) + "plugin \"" + spec.name + "\" is listed twice");
   }
-  const std::optional<LoadError> refusal = CreateInstance(spec, *found, services);
+  const std::optional<LoadError> refusal = CreateInstance(
+      spec, EnabledPoints(profile, spec.name, found->info->points), *found, services);
   return refusal.has_value() ? InstanceStatus(spec, *refusal) : BindColumns(plugins_.back());
 }
 
 std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
+                                              std::vector<std::string> points,
                                               const PluginCatalog::Plugin& from,
                                               HostServices& services) {
   PlannedPlugin plugin;
@@ -156,6 +169,8 @@ std::optional<LoadError> Plan::CreateInstance(const PlanSpec::Plugin& spec,
   options.profile = scheduler_name_;
   options.host = plugin.host->abi();
   options.args = args.root();
+  options.points = std::move(points);
+  options.deadline_ns = spec.deadline_ns;
   options.column_type_of = [&services, &host = *plugin.host](std::string_view name) -> uint32_t {
     const auto column = ColumnSpec::Parse(name, services.interner);
     return column.ok() && host.MayUseColumn(name) ? column->type() : 0;

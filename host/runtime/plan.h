@@ -109,10 +109,12 @@ class Plan {
  private:
   explicit Plan(NodeTable& table) : table_(table) {}
 
-  Status AddPlugin(const PlanSpec::Plugin& spec, const PluginCatalog& catalog,
-                   HostServices& services);
-  // Adds an instance, which is not yet bound to its columns.
+  Status AddPlugin(const PlanSpec::Plugin& spec, const PlanSpec& profile,
+                   const PluginCatalog& catalog, HostServices& services);
+  // Adds an instance, which is not yet bound to its columns. `points`: see
+  // berth_instance_request.points.
   std::optional<LoadError> CreateInstance(const PlanSpec::Plugin& spec,
+                                          std::vector<std::string> points,
                                           const PluginCatalog::Plugin& from,
                                           HostServices& services);
   Status BindColumns(PlannedPlugin& plugin);

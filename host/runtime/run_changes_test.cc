@@ -243,7 +243,8 @@ class PendingTest : public ::testing::Test, public QueuePolicy, public QueueOrde
     stage_.log.clear();
   }
 
-  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId>) override {
+  std::optional<Gate> PreEnqueue(const PodRef& pod, const berth_queued&,
+                                 std::optional<PluginId>) override {
     stage_.log.push_back("PreEnqueue " + std::string(pod->name()));
     return std::nullopt;
   }

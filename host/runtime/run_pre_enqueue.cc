@@ -87,34 +87,33 @@ const PluginQueuePolicy::Gatekeepers* PluginQueuePolicy::GatekeepersOf(const Pod
   return found != gatekeepers_.end() ? &*found : nullptr;
 }
 
-std::optional<Gate> PluginQueuePolicy::PreEnqueue(const PodRef& pod,
+std::optional<Gate> PluginQueuePolicy::PreEnqueue(const PodRef& pod, const berth_queued& queued,
                                                   std::optional<PluginId> first) {
   const Gatekeepers* gatekeepers = GatekeepersOf(*pod);
   if (gatekeepers == nullptr) return std::nullopt;
   const auto& plugins = gatekeepers->plugins;
   // The plugin may have left the profile.
   if (first.has_value() && std::ranges::find(plugins, *first) != plugins.end()) {
-    if (auto gate = RunPlugin(*first, *pod)) return gate;
+    if (auto gate = RunPlugin(*first, queued)) return gate;
   }
   for (const PluginId plugin : plugins) {
     if (plugin == first) continue;
-    if (auto gate = RunPlugin(plugin, *pod)) return gate;
+    if (auto gate = RunPlugin(plugin, queued)) return gate;
   }
   return std::nullopt;
 }
 
-std::optional<Gate> PluginQueuePolicy::RunPlugin(PluginId id, const Pod& pod) const {
+std::optional<Gate> PluginQueuePolicy::RunPlugin(PluginId id, const berth_queued& queued) const {
   const PlannedPlugin& plugin = *instances_[id];
   if (const auto why = QuarantineReason(plugin)) {
     return Gate{id, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {std::string(*why)}};
   }
-  const berth_pod* view = &pod.view();
   PluginAnswer answer =
       Invoke(plugin, Point::kPreEnqueue,
-             [view](auto& instance, berth_status* status) {
-               return instance.pre_enqueue()->pre_enqueue(instance.self(), view, status);
+             [&queued](auto& instance, berth_status* status) {
+               return instance.pre_enqueue()->pre_enqueue(instance.self(), &queued, status);
              },
-             {.pod = view});
+             {.pod = queued.pod});
   if (answer.ok()) return std::nullopt;
   if (IsRejection(answer.code)) {
     return Gate{id, answer.code, RejectionReasons(plugin.name, std::move(answer.reasons))};

@@ -22,7 +22,8 @@ class PluginQueuePolicy final : public QueuePolicy {
   void SetPlans(const std::vector<const Plan*>& plans, std::vector<Interest> others);
 
   // Returns no gate for a pod without a profile. An error of a plugin gates the pod, and is logged.
-  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId> first) override;
+  std::optional<Gate> PreEnqueue(const PodRef& pod, const berth_queued& queued,
+                                 std::optional<PluginId> first) override;
   std::span<const Interest> interests() const override { return interests_; }
   bool Hint(const Interest& interest, const berth_queued& queued,
             const berth_event& event) override;
@@ -36,7 +37,7 @@ class PluginQueuePolicy final : public QueuePolicy {
 
   void AddPlugin(const Plan& plan, uint32_t plugin);
   const Gatekeepers* GatekeepersOf(const Pod& pod) const;
-  std::optional<Gate> RunPlugin(PluginId id, const Pod& pod) const;
+  std::optional<Gate> RunPlugin(PluginId id, const berth_queued& queued) const;
 
   std::vector<Gatekeepers> gatekeepers_;
   // Indexed by PluginId; null if no plan has the plugin.

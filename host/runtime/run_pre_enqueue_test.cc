@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/queued_entity.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -22,8 +23,8 @@ class PluginQueuePolicyTest : public ::testing::Test {
   // Adds a plugin that records the pods for which it is called, and gives this answer.
   void AddGatekeeper(const std::string& name, const ScriptedAnswer& given = {}) {
     Puppet& puppet = stage_.Add(name, {Point::kPreEnqueue});
-    puppet.pre_enqueue = [this, name, given](const berth_pod& pod, berth_status* status) {
-      stage_.log.push_back(name + " " + std::string(Text(pod.meta->name)));
+    puppet.pre_enqueue = [this, name, given](const berth_queued& queued, berth_status* status) {
+      stage_.log.push_back(name + " " + std::string(Text(queued.pod->meta->name)));
       return Report(given, status);
     };
   }
@@ -37,9 +38,13 @@ class PluginQueuePolicyTest : public ::testing::Test {
   }
   PluginId IdOf(std::string_view name) { return ids_.IdOf(stage_.plan().scheduler_name(), name); }
 
+  static std::optional<Gate> PreEnqueue(PluginQueuePolicy& policy, const PodRef& pod,
+                                        std::optional<PluginId> first = std::nullopt) {
+    return policy.PreEnqueue(pod, QueuedEntity{.attempts = 3}.ViewOf(pod), first);
+  }
   // Returns the gate as "puppet.A Unschedulable: why", or "enters".
   std::string PreEnqueue(std::optional<PluginId> first = std::nullopt) {
-    return Describe(policy_.PreEnqueue(PodOf(stage_), first));
+    return Describe(PreEnqueue(policy_, PodOf(stage_), first));
   }
   std::string Describe(const std::optional<Gate>& gate) const {
     if (!gate.has_value()) return "enters";
@@ -109,12 +114,12 @@ TEST_F(PluginQueuePolicyTest, EveryAnswer) {
     SCOPED_TRACE(c.description);
     Stage stage;
     stage.Add("puppet.A", {Point::kPreEnqueue}).pre_enqueue =
-        [&c](const berth_pod&, berth_status* status) { return Report(c.given, status); };
+        [&c](const berth_queued&, berth_status* status) { return Report(c.given, status); };
     stage.Build();
     ids_ = stage.services().plugin_ids;
     PluginQueuePolicy policy;
     policy.SetPlans({&stage.plan()}, {});
-    const std::optional<Gate> gate = policy.PreEnqueue(PodOf(stage), std::nullopt);
+    const std::optional<Gate> gate = PreEnqueue(policy, PodOf(stage));
     EXPECT_EQ(Describe(gate), c.outcome);
     std::vector<std::string> lines;
     if (gate.has_value() && gate->code == BERTH_ERROR) {
@@ -166,9 +171,28 @@ TEST_F(PluginQueuePolicyTest, APodOfNoProfileEnters) {
   AddGatekeeper("puppet.A", {BERTH_UNSCHEDULABLE});
   Build();
   const PodRef pod = stage_.objects().Pod({.name = "p", .spec = R"("schedulerName":"theirs")"});
-  EXPECT_FALSE(policy_.PreEnqueue(pod, std::nullopt).has_value());
-  EXPECT_FALSE(policy_.PreEnqueue(pod, IdOf("puppet.A")).has_value());
+  EXPECT_FALSE(PreEnqueue(policy_, pod).has_value());
+  EXPECT_FALSE(PreEnqueue(policy_, pod, IdOf("puppet.A")).has_value());
   EXPECT_THAT(stage_.log, IsEmpty());
+}
+
+TEST_F(PluginQueuePolicyTest, PluginsGetTheQueuedEntity) {
+  berth_queued seen{};
+  stage_.Add("puppet.A", {Point::kPreEnqueue}).pre_enqueue = [&](const berth_queued& queued,
+                                                                 berth_status*) {
+    seen = queued;
+    return BERTH_SUCCESS;
+  };
+  Build();
+  const PodRef pod = PodOf(stage_);
+  QueuedEntity entity{.attempts = 3, .queued_ns = 20, .first_attempt_ns = 10};
+  EXPECT_FALSE(policy_.PreEnqueue(pod, entity.ViewOf(pod), std::nullopt).has_value());
+  EXPECT_EQ(seen.struct_size, sizeof(berth_queued));
+  EXPECT_EQ(seen.kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(seen.pod, &pod->view());
+  EXPECT_EQ(seen.attempts, 3U);
+  EXPECT_EQ(seen.queued_ns, 20);
+  EXPECT_EQ(seen.first_attempt_ns, 10);
 }
 
 TEST_F(PluginQueuePolicyTest, AQuarantinedPluginGatesThePodWithoutACall) {
@@ -188,7 +212,7 @@ TEST_F(PluginQueuePolicyTest, EveryProfileHasItsOwnPlugins) {
   other.Build();
   policy_.SetPlans({&other.plan(), &stage_.plan()}, {});
   EXPECT_EQ(PreEnqueue(), "puppet.A Unschedulable: no");
-  EXPECT_FALSE(policy_.PreEnqueue(PodOf(other), std::nullopt).has_value());
+  EXPECT_FALSE(PreEnqueue(policy_, PodOf(other)).has_value());
   policy_.SetPlans({&other.plan()}, {});
   EXPECT_EQ(PreEnqueue(), "enters");
 }

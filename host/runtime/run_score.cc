@@ -28,9 +28,11 @@ PluginStatus ScoreRows(const Attempt& attempt, PluginCycle& cycle, std::vector<i
     const auto selected = attempt.feasible.SelectedOf(block);
     const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
     std::fill_n(out.begin(), block.count, kUnwrittenScore);
+    berth_score_out given{
+        .struct_size = sizeof(berth_score_out), .reserved = 0, .scores = out.data()};
     const PluginAnswer answer =
         Invoke(cycle, Point::kScore, [&](auto& instance, auto* abi, berth_status* status) {
-          return instance.score()->score(instance.self(), abi, &view, out.data(), status);
+          return instance.score()->score(instance.self(), abi, &view, &given, status);
         });
     if (!answer.ok()) return AnswerError(cycle.plugin(), Point::kScore, answer);
     const size_t end = raw.size();
@@ -160,11 +162,13 @@ PluginStatus RunPreScore(Attempt& attempt) {
     }
     const NodesView feasible(cycle, attempt.feasible);
     const NodesView all(cycle, attempt.live_rows());
+    berth_pre_score_out out{
+        .struct_size = sizeof(berth_pre_score_out), .reserved = 0, .impl = nullptr};
     cycle.set_binding_allowed(true);
     const PluginAnswer answer =
         Invoke(cycle, Point::kPreScore, [&](auto& instance, auto* abi, berth_status* status) {
           return instance.pre_score()->pre_score(instance.self(), abi, feasible.abi(), all.abi(),
-                                                 status);
+                                                 &out, status);
         });
     cycle.set_binding_allowed(false);
     if (answer.code == BERTH_SKIP) {

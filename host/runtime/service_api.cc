@@ -45,14 +45,18 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding, berth_d
     Promises& promises = calls.host().promises();
     // The host may have stopped waiting meanwhile and assigned the pod to another node.
     if (!promises.IsOpenForBind(id)) {
-      promises.Complete(id, BERTH_CANCELLED, "the host no longer waits for this binding");
+      promises.Complete(id, BERTH_CANCELLED, {"the host no longer waits for this binding"});
       return;
     }
     calls.host().services().client->Bind(
         pod.view(), node, [weak = calls.host().weak_promises(), id](const Status& status) {
           const auto held = weak.lock();
-          const berth_code code = status.ok() ? BERTH_SUCCESS : BERTH_ERROR;
-          if (held != nullptr) held->Complete(id, code, status.message());
+          if (held == nullptr) return;
+          if (status.ok()) {
+            held->Complete(id, BERTH_SUCCESS, {});
+          } else {
+            held->Complete(id, BERTH_ERROR, {std::string(status.message())});
+          }
         });
   });
   return will_run ? BERTH_PENDING : BERTH_CONFLICT;

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
 #include "host/runtime/plugin_call.h"
@@ -313,8 +314,8 @@ class BindServiceTest : public ApiServiceTest {
   }
   berth_done Done(Promises::Kind kind = Promises::Kind::kBind) {
     const Promises::Id id = host_->promises().Open(
-        [this](berth_code code, std::string_view reason) {
-          answers_.push_back(std::to_string(code) + " " + std::string(reason));
+        [this](berth_code code, const std::vector<std::string>& reasons) {
+          answers_.push_back(std::to_string(code) + " " + Join(reasons, ","));
         },
         kind);
     return {abi(), id};
@@ -341,7 +342,7 @@ TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
   host_->promises().Close(ended.id);
   const auto other = Host("test.Other");
   const berth_done of_other = {
-      other->abi(), other->promises().Open([](berth_code, auto) {}, Promises::Kind::kBind)};
+      other->abi(), other->promises().Open([](berth_code, const auto&) {}, Promises::Kind::kBind)};
   for (berth_done done : {pre_bind, ended, of_other, berth_done{abi(), 0}, berth_done{}}) {
     EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT);
     std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT); }).join();

@@ -1,6 +1,8 @@
 // The service berth.completion/1.
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "host/base/foreign_struct.h"
 #include "host/base/status_sink.h"
@@ -11,27 +13,41 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kSmallOutcome = "gave a berth_outcome that is too small";
+// The most reasons of an outcome. A larger number is taken for memory that is not initialised.
+constexpr uint32_t kMaxOutcomeReasons = 65'536;
 
 // An outcome as the host keeps it.
 struct KeptOutcome {
   berth_code code;
-  std::string reason;
+  std::vector<std::string> reasons;
 };
 
 KeptOutcome Keep(const berth_outcome& given) {
-  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_outcome, reason);
-  if (given.struct_size < kFirstSize) return {BERTH_BUG, std::string(kSmallOutcome)};
-  const bool is_null = given.code != BERTH_SUCCESS && IsNull(given.reason);
-  if (is_null) return {BERTH_BUG, std::string(kNullReason)};
-  return {given.code, KeptReason(Text(given.reason))};
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_outcome, reasons);
+  if (given.struct_size < kFirstSize) {
+    return {BERTH_BUG, {"gave a berth_outcome that is too small"}};
+  }
+  if (const auto fault = ArrayFault(given.reasons, sizeof(berth_str), kMaxOutcomeReasons)) {
+    return {BERTH_BUG, {"gave an array of reasons that is not valid: " + *fault}};
+  }
+  KeptOutcome kept{given.code, {}};
+  for (uint32_t i = 0; i < given.reasons.count; ++i) {
+    const berth_str reason = *BERTH_AT(berth_str, given.reasons, i);
+    if (IsNull(reason)) {
+      if (given.code != BERTH_SUCCESS) kept.code = BERTH_BUG;
+      kept.reasons.emplace_back(kNullReason);
+    } else if (reason.len != 0) {
+      kept.reasons.push_back(KeptReason(Text(reason)));
+    }
+  }
+  return kept;
 }
 
 void Complete(berth_done done, const berth_outcome* outcome) noexcept {
   if (done.host == nullptr) return;
   InstanceHost& instance = InstanceHost::FromAbi(done.host);
-  const KeptOutcome kept = Keep(*outcome);
-  if (instance.promises().Complete(done.id, kept.code, kept.reason)) return;
+  KeptOutcome kept = Keep(*outcome);
+  if (instance.promises().Complete(done.id, kept.code, std::move(kept.reasons))) return;
   const HostUse use(instance);
   if (use) {
     use->NoteFaultAtCurrentPoint("completed promise " + std::to_string(done.id) +

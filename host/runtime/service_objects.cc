@@ -15,19 +15,25 @@ namespace {
 // Objects may be looked up wherever the scheduling thread calls a plugin, except in a block.
 constexpr uint32_t kLookWords = kEventWord | kQueueWord | kCycleWord | kBindWord;
 
-const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
-                              berth_str name) noexcept {
+berth_code GetObject(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
+                     const berth_object** object) noexcept {
+  *object = nullptr;
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.IsCalledUnder(kLookWords) || !instance.Declared(Text(kind))) return nullptr;
-  const ObjectRef object = instance.services().objects.Get(Text(kind), Text(ns), Text(name));
-  return object != nullptr ? &object->view() : nullptr;
+  if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
+  if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
+  const ObjectStore& objects = instance.services().objects;
+  if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
+  const ObjectRef found = objects.Get(Text(kind), Text(ns), Text(name));
+  if (found == nullptr) return BERTH_NOT_FOUND;
+  *object = &found->view();
+  return BERTH_SUCCESS;
 }
 
 berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                        int32_t (*each)(void*, const berth_object*) noexcept, void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
+  if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
   const ObjectStore& objects = instance.services().objects;
   if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
   objects.List(Text(kind), Text(ns),
@@ -38,7 +44,7 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
 berth_code IsServed(const berth_host* host, berth_str kind) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
-  if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
+  if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
   return instance.services().objects.IsServed(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
@@ -51,7 +57,7 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
     const std::string expected = WhyNotDeclarable(Text(kind));
     // A plugin that watches pods or nodes would otherwise wait for them without an error.
     if (!expected.empty()) instance.Refuse({"a watch of " + expected, Quoted(Text(kind))});
-    return BERTH_NOT_FOUND;
+    return BERTH_BAD_ARGUMENT;
   }
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
   instance.watches().Add(Text(kind), change, to);

@@ -62,6 +62,14 @@ class ObjectsServiceTest : public ServicesTest {
     return service().watch(abi(), AsStr(kind), RecordChange, this);
   }
 
+  // Looks an object up, and sets `got_`.
+  berth_code Get(const char* name, const char* kind = kNamespace) {
+    static constexpr berth_object kNone{};
+    got_ = &kNone;
+    return service().get(abi(), AsStr(kind), AsStr(""), AsStr(name), &got_);
+  }
+
+  const berth_object* got_ = nullptr;
   std::vector<std::string> changes_;
   Point at_ = kNoCall;
   bool retains_ = false;
@@ -74,13 +82,15 @@ TEST_F(ObjectsServiceTest, GetsAndListsDeclaredKinds) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("blue"));
   EXPECT_THAT(List(abi()), ElementsAre("blue", "red"));
-  const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
-  ASSERT_NE(red, nullptr);
-  EXPECT_EQ(Text(red->meta->uid), "uid-red");
-  EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("green")), nullptr);
-  EXPECT_EQ(service().get(abi(), AsStr("v1/Secret"), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_EQ(Get("red"), BERTH_SUCCESS);
+  ASSERT_NE(got_, nullptr);
+  EXPECT_EQ(Text(got_->meta->uid), "uid-red");
+  EXPECT_EQ(Get("green"), BERTH_NOT_FOUND);
+  EXPECT_EQ(got_, nullptr);
+  EXPECT_EQ(Get("red", "v1/Secret"), BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(got_, nullptr);
   EXPECT_EQ(service().list(abi(), AsStr("v1/Secret"), AsStr(""), nullptr, nullptr),
-            BERTH_NOT_FOUND);
+            BERTH_BAD_ARGUMENT);
 }
 
 TEST_F(ObjectsServiceTest, AWatcherFirstGetsAReplay) {
@@ -117,7 +127,7 @@ TEST_F(ObjectsServiceTest, AWatchEndsWithTheInstance) {
 }
 
 TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {
-  EXPECT_EQ(Watch("v1/Secret"), BERTH_NOT_FOUND);
+  EXPECT_EQ(Watch("v1/Secret"), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(service().watch(abi(), AsStr(kNamespace), nullptr, nullptr), BERTH_BAD_ARGUMENT);
   host_->Begin();
   const PluginCall call(*host_, Point::kPreFilter);
@@ -131,8 +141,9 @@ TEST_F(ObjectsServiceTest, AKindThatIsNotServedHasNoObjects) {
   host_->Begin();
   const PluginCall call(*host_, Point::kPreFilter);
   EXPECT_EQ(served(kNamespace), BERTH_UNSUPPORTED);
-  EXPECT_EQ(served("v1/Secret"), BERTH_NOT_FOUND);
-  EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_EQ(served("v1/Secret"), BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(Get("red"), BERTH_UNSUPPORTED);
+  EXPECT_EQ(got_, nullptr);
   EXPECT_EQ(service().list(abi(), AsStr(kNamespace), AsStr(""), nullptr, nullptr),
             BERTH_UNSUPPORTED);
   EXPECT_THAT(changes_, IsEmpty());
@@ -150,13 +161,13 @@ TEST_F(ObjectsServiceTest, ServedIsNotAskedInOtherPlaces) {
 }
 
 TEST_F(ObjectsServiceTest, AWatchOfPodsOrNodesRefusesThePlugin) {
-  EXPECT_EQ(Watch("v1/Secret"), BERTH_NOT_FOUND);
+  EXPECT_EQ(Watch("v1/Secret"), BERTH_BAD_ARGUMENT);
   EXPECT_FALSE(host_->refusal().has_value()) << "a kind that the plugin may declare";
-  EXPECT_EQ(Watch("v1/Pod"), BERTH_NOT_FOUND);
+  EXPECT_EQ(Watch("v1/Pod"), BERTH_BAD_ARGUMENT);
   ASSERT_TRUE(host_->refusal().has_value());
   EXPECT_THAT(host_->refusal()->expected, ::testing::HasSubstr("berth.changes/1"));
   EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"");
-  EXPECT_EQ(Watch("v1/Node"), BERTH_NOT_FOUND);
+  EXPECT_EQ(Watch("v1/Node"), BERTH_BAD_ARGUMENT);
   EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"") << "the first one is kept";
 }
 
@@ -180,7 +191,8 @@ TEST_F(ObjectsServiceTest, ALookedUpObjectMayBeRetained) {
   host_->Begin();
   const PluginCall call(*host_, kCallback);
   objects_.Set(Namespace("red"));
-  const berth_object* red = service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red"));
+  ASSERT_EQ(Get("red"), BERTH_SUCCESS);
+  const berth_object* red = got_;
   EXPECT_EQ(refs().retain(abi(), Tagged(red)), BERTH_SUCCESS);
   objects_.Remove(kNamespace, "", "red");
   EXPECT_EQ(Text(red->meta->name), "red");
@@ -191,7 +203,8 @@ TEST_F(ObjectsServiceTest, OtherThreadsMayNotLookUpObjects) {
   host_->Begin();
   objects_.Set(Namespace("red"));
   std::thread([&] {
-    EXPECT_EQ(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+    EXPECT_EQ(Get("red"), BERTH_CONFLICT);
+    EXPECT_EQ(got_, nullptr);
     EXPECT_EQ(service().list(abi(), AsStr(kNamespace), AsStr(""), nullptr, nullptr),
               BERTH_CONFLICT);
   }).join();

@@ -134,7 +134,8 @@ class WordsTest : public ServicesTest {
     const std::vector<WordRow> more = {
         {"objects.get", kLook,
          [=, this] {
-           return AsCode(objects->get(abi(), kind, AsStr(""), AsStr("red")) != nullptr);
+           const berth_object* object = nullptr;
+           return objects->get(abi(), kind, AsStr(""), AsStr("red"), &object);
          }},
         {"objects.list", kLook,
          [=, this] { return objects->list(abi(), kind, AsStr(""), EachObject, nullptr); }},

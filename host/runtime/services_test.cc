@@ -2,7 +2,9 @@
 // own.
 #include "host/runtime/services.h"
 
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/status_sink.h"
+#include "host/base/text.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
 
@@ -334,21 +337,21 @@ TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
 }
 
 void Complete(const berth_completion& completion, berth_done done, berth_code code,
-              berth_str reason) {
-  const berth_outcome outcome{sizeof outcome, code, reason};
+              std::vector<berth_str> reasons) {
+  const berth_outcome outcome{sizeof outcome, code, AsArray(std::span(reasons))};
   completion.complete(done, &outcome);
 }
 
 TEST_F(ServicesTest, CompletionCountsOnce) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
-  const Promises::Id id = host_->promises().Open([&](berth_code code, std::string_view reason) {
-    answers.push_back(std::to_string(code) + " " + std::string(reason));
+  const Promises::Id id = host_->promises().Open([&](berth_code code, const auto& reasons) {
+    answers.push_back(std::to_string(code) + " " + Join(reasons, ", "));
   });
   const berth_done done = {abi(), id};
-  Complete(completion, done, BERTH_ERROR, AsStr("first"));
-  Complete(completion, done, BERTH_SUCCESS, AsStr("second"));
-  EXPECT_THAT(answers, ElementsAre("1 first"));
+  Complete(completion, done, BERTH_ERROR, {AsStr("first"), AsStr(""), AsStr("and more")});
+  Complete(completion, done, BERTH_SUCCESS, {AsStr("second")});
+  EXPECT_THAT(answers, ElementsAre("1 first, and more"));
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
 }
 
@@ -356,13 +359,13 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   const Promises::Id id = host_->promises().Open(
-      [&](berth_code code, std::string_view) { answers.push_back(std::to_string(code)); });
+      [&](berth_code code, const auto&) { answers.push_back(std::to_string(code)); });
   const auto other = Host("test.Other");
-  Complete(completion, {}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {}, BERTH_SUCCESS, {});
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "no instance is named";
-  Complete(completion, {abi(), 0}, BERTH_SUCCESS, AsStr(""));
-  Complete(completion, {abi(), id + 1}, BERTH_SUCCESS, AsStr(""));
-  Complete(completion, {other->abi(), id}, BERTH_SUCCESS, AsStr(""));
+  Complete(completion, {abi(), 0}, BERTH_SUCCESS, {});
+  Complete(completion, {abi(), id + 1}, BERTH_SUCCESS, {});
+  Complete(completion, {other->abi(), id}, BERTH_SUCCESS, {});
   EXPECT_THAT(answers, IsEmpty());
   EXPECT_EQ(host_->open_promises(), 1U);
   std::vector<std::string> counts;
@@ -375,12 +378,14 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
 TEST_F(ServicesTest, AnOutcomeThatIsTooSmallCompletesTheCallWithBug) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
-  for (const size_t size : {size_t{0}, offsetof(berth_outcome, reason), sizeof(berth_outcome) - 1,
+  for (const size_t size : {size_t{0}, offsetof(berth_outcome, reasons), sizeof(berth_outcome) - 1,
                             sizeof(berth_outcome), sizeof(berth_outcome) + 8}) {
-    const Promises::Id id = host_->promises().Open([&](berth_code answer, std::string_view reason) {
-      answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
+    const Promises::Id id = host_->promises().Open([&](berth_code answer, const auto& reasons) {
+      answers.push_back(std::string(CodeName(answer)) + " " + Join(reasons, ", "));
     });
-    const berth_outcome outcome{static_cast<uint32_t>(size), BERTH_ERROR, AsStr("no disk")};
+    berth_str reason = AsStr("no disk");
+    const berth_outcome outcome{static_cast<uint32_t>(size), BERTH_ERROR,
+                                AsArray(std::span(&reason, 1))};
     completion.complete({abi(), id}, &outcome);
   }
   const char* const small = "Bug gave a berth_outcome that is too small";
@@ -391,12 +396,43 @@ TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   for (const berth_code code : {BERTH_ERROR, BERTH_SUCCESS}) {
-    const Promises::Id id = host_->promises().Open([&](berth_code answer, std::string_view reason) {
-      answers.push_back(std::string(CodeName(answer)) + " " + std::string(reason));
+    const Promises::Id id = host_->promises().Open([&](berth_code answer, const auto& reasons) {
+      answers.push_back(std::string(CodeName(answer)) + " " + Join(reasons, ", "));
     });
-    Complete(completion, {abi(), id}, code, {nullptr, 3});
+    Complete(completion, {abi(), id}, code, {AsStr("first"), {nullptr, 3}});
   }
-  EXPECT_THAT(answers, ElementsAre("Bug gave a reason that is NULL", "Success "));
+  EXPECT_THAT(answers, ElementsAre("Bug first, gave a reason that is NULL",
+                                   "Success first, gave a reason that is NULL"));
+}
+
+TEST_F(ServicesTest, AnArrayOfReasonsThatIsNotValidCompletesTheCallWithBug) {
+  const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
+  const std::array<berth_str, 3> reasons = {AsStr("a"), AsStr("not seen"), AsStr("b")};
+  const struct {
+    berth_array reasons;
+    const char* answer;
+  } kTable[] = {
+      {{nullptr, 0, 0}, "Error "},
+      {{reasons.data(), 0, 1}, "Error "},
+      {{reasons.data(), 1, sizeof(berth_str)}, "Error a"},
+      {{reasons.data(), 2, 2 * sizeof(berth_str)}, "Error a, b"},
+      {{nullptr, 1, sizeof(berth_str)},
+       "Bug gave an array of reasons that is not valid: NULL with count 1"},
+      {{reasons.data(), 1, sizeof(berth_str) - 8},
+       "Bug gave an array of reasons that is not valid: stride 8"},
+      {{reasons.data(), 65'537, sizeof(berth_str)},
+       "Bug gave an array of reasons that is not valid: 65537 elements"},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.answer);
+    std::string answer;
+    const Promises::Id id = host_->promises().Open([&](berth_code code, const auto& given) {
+      answer = std::string(CodeName(code)) + " " + Join(given, ", ");
+    });
+    const berth_outcome outcome{sizeof outcome, BERTH_ERROR, row.reasons};
+    completion.complete({abi(), id}, &outcome);
+    EXPECT_EQ(answer, row.answer);
+  }
 }
 
 }  // namespace

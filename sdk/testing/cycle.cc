@@ -102,8 +102,10 @@ Answer Cycle::PreScore() {
   if (!point || point->pre_score == nullptr) return {};
   Nodes all(instance_, *table_, binder_, AllRows(), block_size_);
   Nodes feasible(instance_, *table_, binder_, AllowedRows(), block_size_);
+  berth_pre_score_out out{};
+  out.struct_size = sizeof out;
   const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
-    return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), status);
+    return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), &out, status);
   });
   Expect("PreScore", answer,
          {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,

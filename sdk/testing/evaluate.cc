@@ -167,10 +167,10 @@ BlockAnswer BlockCall::RunWholeFilter() {
 BlockAnswer BlockCall::RunScore() {
   const berth_score& point = *cycle_.instance().score;
   GuardedArray<int64_t> scores(block_.count(), block_.poison());
+  berth_score_out out{sizeof out, 0, scores.data()};
   BlockAnswer result;
   result.call = cycle_.Invoke("Score", kBlock, [&](berth_status* status) {
-    return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), scores.data(),
-                       status);
+    return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), &out, status);
   });
   ExpectInside("scores", scores);
   result.rows.resize(block_.count());

@@ -93,8 +93,10 @@ berth_code FakeApi::Bind(const berth_host* host, const berth_binding* binding,
         // The plugin may have completed the promise, or the host no longer waits.
         if (cancelled || !self.services_.promises().IsOpenForBind(done)) return;
         const auto [code, error] = ResultOf(reply);
-        const berth_outcome outcome = {
-            sizeof outcome, code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR, ToAbi(error)};
+        const berth_str reason = ToAbi(error);
+        const berth_outcome outcome = {sizeof outcome,
+                                       code == BERTH_SUCCESS ? BERTH_SUCCESS : BERTH_ERROR,
+                                       {&reason, reason.len != 0 ? 1U : 0U, sizeof reason}};
         self.services_.promises().Complete(done, outcome);
       });
   return sent == BERTH_SUCCESS ? berth_code{BERTH_PENDING} : sent;

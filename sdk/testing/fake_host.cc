@@ -71,11 +71,14 @@ PluginUnderTest::~PluginUnderTest() {
   reporter_.Flush();
 }
 
-Answer PluginUnderTest::PreEnqueue(const PodSpec& pod) {
+Answer PluginUnderTest::PreEnqueue(const QueuedSpec& queued) {
   Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
-  const PodHandle view(pod, *world_.ids);
-  const Answer answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
-    return instance_->pre_enqueue->pre_enqueue(instance_->self(), view.get(), status);
+  Answer answer;
+  WithQueued(queued, *world_.ids, [&](berth_queued view) {
+    view.kind = BERTH_QUEUED_POD;
+    answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
+      return instance_->pre_enqueue->pre_enqueue(instance_->self(), &view, status);
+    });
   });
   return Flushed(answer);
 }
@@ -325,7 +328,7 @@ Answer PluginUnderTest::Create(Library library, Scenario scenario) {
 void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter* reporter,
                            World* world) {
   world->info = &library.Find(scenario.plugin);
-  world->profile = scenario.profile;
+  world->SetProfile(scenario.profile, scenario.points, scenario.deadline_ns);
   world->args = std::move(scenario.args);
   world->scripted = std::move(scenario.services);
   world->reporter = reporter;

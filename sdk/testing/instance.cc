@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,23 @@ const berth_plugin_info& Library::Find(const std::string& name) const {
   Misuse("the library has no plugin \"" + name + "\"; it has:" + names);
 }
 
+bool World::Enables(const std::string& id) const {
+  if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_CHANGES) return true;
+  return std::find(points->begin(), points->end(), id) != points->end();
+}
+
+std::vector<std::string> World::EnabledPoints() const {
+  std::vector<std::string> enabled;
+  for (const char* const* id = info->points; id != nullptr && *id != nullptr; ++id) {
+    if (Enables(*id)) enabled.emplace_back(*id);
+  }
+  // The host uses the newer one of two revisions.
+  if (std::find(enabled.begin(), enabled.end(), BERTH_POINT_QUEUE_SORT_2) != enabled.end()) {
+    std::erase(enabled, BERTH_POINT_QUEUE_SORT);
+  }
+  return enabled;
+}
+
 LibraryUse::LibraryUse(const Library& library, const berth_host* host, Reporter* reporter)
     : entry_(library.entry()), reporter_(*reporter) {
   const std::lock_guard lock(Registry().mutex);
@@ -83,7 +101,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
   use_.emplace(world.library, services_.host(), world.reporter);
   created_ = use_->answer();
   if (created_.ok()) Create(world);
-  if (plugin_ != nullptr) CopyPoints();
+  if (plugin_ != nullptr) CopyPoints(world);
 }
 
 Instance::~Instance() { End(); }
@@ -170,9 +188,18 @@ void Instance::Create(const World& world) {
       world.args.value() != nullptr ? std::make_unique<ValueSpec>(*world.args.value()) : nullptr;
   Status status;
   const CallScope scope(&reporter_, "create", kLoad);
+  const std::vector<std::string> points = world.EnabledPoints();
+  std::vector<berth_str> ids;
+  for (const std::string& point : points) ids.push_back(ToAbi(point));
+  berth_instance_request request{};
+  request.struct_size = sizeof request;
+  request.name = ToAbi(world.info->name);
+  request.profile = ToAbi(world.profile);
+  request.args = args.get();
+  request.points = {ids.data(), static_cast<uint32_t>(ids.size()), sizeof(berth_str)};
+  request.deadline_ns = world.deadline_ns;
   const berth_code code =
-      world.library.entry().create(services_.host(), ToAbi(world.info->name), ToAbi(world.profile),
-                                   args.get(), &plugin_, status.abi());
+      world.library.entry().create(services_.host(), &request, &plugin_, status.abi());
   created_ = status.With(code);
   if (created_.ok() && plugin_ == nullptr) {
     reporter_.Fail(Check::kShape, "create returns Success but sets no plugin");
@@ -181,27 +208,27 @@ void Instance::Create(const World& world) {
   if (!created_.ok()) plugin_ = nullptr;
 }
 
-void Instance::CopyPoints() {
+void Instance::CopyPoints(const World& world) {
   const CallScope scope(&reporter_, "get_point", kLoad);
-  pre_enqueue = CopyPoint<berth_pre_enqueue>(*plugin_, BERTH_POINT_PRE_ENQUEUE);
-  enqueue_extensions =
-      CopyPoint<berth_enqueue_extensions>(*plugin_, BERTH_POINT_ENQUEUE_EXTENSIONS);
-  queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT_2);
-  if (!queue_sort) {
-    // Revision 1 is the beginning of revision 2.
-    queue_sort = CopyPoint<berth_queue_sort_2>(*plugin_, BERTH_POINT_QUEUE_SORT);
-  }
-  pre_filter = CopyPoint<berth_pre_filter>(*plugin_, BERTH_POINT_PRE_FILTER);
-  filter = CopyPoint<berth_filter>(*plugin_, BERTH_POINT_FILTER);
-  post_filter = CopyPoint<berth_post_filter>(*plugin_, BERTH_POINT_POST_FILTER);
-  pre_score = CopyPoint<berth_pre_score>(*plugin_, BERTH_POINT_PRE_SCORE);
-  score = CopyPoint<berth_score>(*plugin_, BERTH_POINT_SCORE);
-  reserve = CopyPoint<berth_reserve>(*plugin_, BERTH_POINT_RESERVE);
-  permit = CopyPoint<berth_permit>(*plugin_, BERTH_POINT_PERMIT);
-  pre_bind = CopyPoint<berth_pre_bind>(*plugin_, BERTH_POINT_PRE_BIND);
-  bind = CopyPoint<berth_bind>(*plugin_, BERTH_POINT_BIND);
-  post_bind = CopyPoint<berth_post_bind>(*plugin_, BERTH_POINT_POST_BIND);
-  changes = CopyPoint<berth_changes>(*plugin_, BERTH_POINT_CHANGES);
+  const auto copy = [&]<class T>(std::optional<T>& point, const char* id) {
+    if (world.Enables(id)) point = CopyPoint<T>(*plugin_, id);
+  };
+  copy(pre_enqueue, BERTH_POINT_PRE_ENQUEUE);
+  copy(enqueue_extensions, BERTH_POINT_ENQUEUE_EXTENSIONS);
+  copy(queue_sort, BERTH_POINT_QUEUE_SORT_2);
+  // Revision 1 is the beginning of revision 2.
+  if (!queue_sort) copy(queue_sort, BERTH_POINT_QUEUE_SORT);
+  copy(pre_filter, BERTH_POINT_PRE_FILTER);
+  copy(filter, BERTH_POINT_FILTER);
+  copy(post_filter, BERTH_POINT_POST_FILTER);
+  copy(pre_score, BERTH_POINT_PRE_SCORE);
+  copy(score, BERTH_POINT_SCORE);
+  copy(reserve, BERTH_POINT_RESERVE);
+  copy(permit, BERTH_POINT_PERMIT);
+  copy(pre_bind, BERTH_POINT_PRE_BIND);
+  copy(bind, BERTH_POINT_BIND);
+  copy(post_bind, BERTH_POINT_POST_BIND);
+  copy(changes, BERTH_POINT_CHANGES);
   for (uint32_t i = 0; i < plugin_->columns.count; ++i) {
     const auto* request = BERTH_AT(berth_column_request, plugin_->columns, i);
     columns_.push_back({request->name, (request->flags & BERTH_COLUMN_OPTIONAL) != 0});

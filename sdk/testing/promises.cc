@@ -75,7 +75,7 @@ void Promises::Complete(berth_done done, const berth_outcome& outcome) {
     return;
   }
   completion->completed = true;
-  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reason);
+  constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_outcome, reasons);
   if (outcome.struct_size < kFirstSize) {
     reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
                                       std::to_string(outcome.struct_size) + "; expected at least " +
@@ -83,14 +83,18 @@ void Promises::Complete(berth_done done, const berth_outcome& outcome) {
     completion->answer = MakeAnswer(BERTH_BUG);
     return;
   }
-  if (outcome.code != BERTH_SUCCESS && IsNull(outcome.reason)) {
-    reporter_.Fail(Check::kShape, "completes a call with a reason that is NULL");
-    completion->answer = MakeAnswer(BERTH_BUG);
-    return;
-  }
   completion->answer = MakeAnswer(outcome.code);
-  if (outcome.code == BERTH_SUCCESS && IsNull(outcome.reason)) return;
-  if (outcome.reason.len != 0) completion->answer.reasons.emplace_back(FromAbi(outcome.reason));
+  for (uint32_t i = 0; i < outcome.reasons.count; ++i) {
+    const berth_str reason = *BERTH_AT(berth_str, outcome.reasons, i);
+    if (IsNull(reason) && outcome.code != BERTH_SUCCESS) {
+      reporter_.Fail(Check::kShape, "completes a call with a reason that is NULL");
+      completion->answer = MakeAnswer(BERTH_BUG);
+      return;
+    }
+    if (reason.len != 0 && !IsNull(reason)) {
+      completion->answer.reasons.emplace_back(FromAbi(reason));
+    }
+  }
 }
 
 }  // namespace berth::testing

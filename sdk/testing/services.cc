@@ -342,20 +342,24 @@ bool Services::Declared(std::string_view kind) const {
   return false;
 }
 
-const berth_object* Services::GetObject(const berth_host* host, berth_str kind, berth_str ns,
-                                        berth_str name) noexcept {
-  if (!Expect(host, "objects.get", kObjectWords) || !Of(host).Declared(FromAbi(kind)))
-    return nullptr;
-  const auto* found =
-      FindObject(Of(host).objects_, Of(host).Used(FromAbi(kind)), FromAbi(ns), FromAbi(name));
-  return found != nullptr ? found->get() : nullptr;
+berth_code Services::GetObject(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
+                               const berth_object** object) noexcept {
+  *object = nullptr;
+  if (!Expect(host, "objects.get", kObjectWords)) return BERTH_CONFLICT;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
+  const std::string used = Of(host).Used(FromAbi(kind));
+  if (used.empty()) return BERTH_UNSUPPORTED;
+  const auto* found = FindObject(Of(host).objects_, used, FromAbi(ns), FromAbi(name));
+  if (found == nullptr) return BERTH_NOT_FOUND;
+  *object = found->get();
+  return BERTH_SUCCESS;
 }
 
 berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                                  int32_t (*each)(void*, const berth_object*) noexcept,
                                  void* to) noexcept {
   if (!Expect(host, "objects.list", kObjectWords)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   const std::string used = Of(host).Used(FromAbi(kind));
   if (used.empty()) return BERTH_UNSUPPORTED;
   std::vector<ObjectHandle> sorted = Of(host).objects_;
@@ -372,7 +376,7 @@ berth_code Services::ListObjects(const berth_host* host, berth_str kind, berth_s
 
 berth_code Services::IsServed(const berth_host* host, berth_str kind) noexcept {
   if (!Expect(host, "objects.served", kObjectWords)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   return Of(host).Used(FromAbi(kind)).empty() ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
 }
 
@@ -381,7 +385,7 @@ berth_code Services::WatchObjects(const berth_host* host, berth_str kind,
                                   void* to) noexcept {
   if (Of(host).is_closed()) return BERTH_CANCELLED;
   if (!Expect(host, "objects.watch", kLoad)) return BERTH_CONFLICT;
-  if (!Of(host).Declared(FromAbi(kind))) return BERTH_NOT_FOUND;
+  if (!Of(host).Declared(FromAbi(kind))) return BERTH_BAD_ARGUMENT;
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
   Of(host).watches_.push_back({std::string(FromAbi(kind)), change, to});
   return BERTH_SUCCESS;

@@ -45,9 +45,8 @@ ASSIGN = "void Use(berth_user* user) { user->call = NULL; }"
 DESIGNATE = ("static const berth_user kUser = {.call = NULL};"
              "const berth_user* Use(void) { return &kUser; }")
 # Methods of the C++ layer.
-LAYER = ("#include <berth/plugin.h>\n"
-         "berth::Status Use(const berth::Host& host) { return host.activate().%s; }")
-NEW_METHOD, OLD_METHOD = LAYER % "All()", LAYER % 'Pod("uid")'
+CALL_METHOD = "berth::Status Use(const berth::Host& host) { return host.activate().%s; }"
+NEW_METHOD, OLD_METHOD = CALL_METHOD % "All()", CALL_METHOD % 'Pod("uid")'
 CONSTANT = "uint32_t Use(void) { return BERTH_LATER_TWO; }"
 LAST_CONSTANT = "uint32_t Use(void) { return BERTH_LATER_FOUR; }"
 CASE = ("uint32_t Use(uint32_t kind) {"
@@ -55,6 +54,19 @@ CASE = ("uint32_t Use(uint32_t kind) {"
 TEST_AND_PASS = ("uint32_t Use(const berth_host* host) {"
                  "  return host->abi_minor >= 1 ? BERTH_LATER_TWO : BERTH_LATER_ONE; }")
 OLD_CONSTANTS = "uint32_t Use(void) { return BERTH_LATER_ONE | BERTH_LATER_THREE; }"
+# A header of the C++ layer.
+LAYER = ("#pragma GCC diagnostic push\n"
+         "#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n"
+         "template <class T> uint32_t Added(const T& later) {"
+         "  return BERTH_HAS(&later, T, added) ? later.added : 0; }\n"
+         "inline uint32_t Two() { return BERTH_LATER_TWO; }\n"
+         "inline const berth_newcomer* NewcomerOf(const berth_user& user) {"
+         "  return user.newcomer; }\n"
+         "#pragma GCC diagnostic pop\n")
+USE_LAYER = LAYER + ("uint32_t Use(const berth_later& later, const berth_user& user) {"
+                     "  return Added(later) + Two() + (NewcomerOf(user) != nullptr ? 1 : 0); }")
+USE_BESIDE_LAYER = LAYER + "uint32_t Use(const berth_later& later) { return later.added; }"
+OWN_DEPRECATED = "[[deprecated]] int Old(); int Use() { return Old(); }"
 ENTRY = "_Static_assert(BERTH_MIN_HOST_MINOR == 0, \"the default\");"
 
 
@@ -86,11 +98,14 @@ class SinceTest(unittest.TestCase):
                                     "BERTH_SINCE(1);\n} berth_activate;\n"))
         # A method that requires the version, as the C++ layer declares it.
         method = "  Status Pod(std::string_view uid) const {"
-        cls.edit("scheduling.h", (method, "  BERTH_REQUIRES_HOST(1) Status All() const {\n"
+        cls.edit("scheduling.h", (method, "#pragma GCC diagnostic push\n#pragma GCC diagnostic "
+                                  "ignored \"-Wdeprecated-declarations\"\n"
+                                  "  BERTH_REQUIRES_HOST(1) Status All() const {\n"
                                   "    const berth_activate& service = *services_->activate;\n"
                                   "    const bool has = BERTH_HAS(&service, berth_activate, all);\n"
                                   "    return has ? Status(service.all(services_->host)) : "
-                                  "Status::Success();\n  }\n" + method))
+                                  "Status::Success();\n  }\n"
+                                  "#pragma GCC diagnostic pop\n" + method))
 
     @classmethod
     def edit(cls, name, *edits):
@@ -110,11 +125,12 @@ class SinceTest(unittest.TestCase):
         cls.temporary.cleanup()
 
     def compile(self, compiler, language, source, *flags):
-        """Returns the errors, or ""."""
-        standard = {"c": "-std=c11", "c++": "-std=c++20"}[language]
-        done = subprocess.run([compiler, "-x", language, standard, "-Wall", "-Wextra",
-                               "-fsyntax-only", "-I", self.temporary.name, *flags, "-"],
-                              input="#include <berth/abi.h>\n" + source + "\n",
+        """Returns the errors, or "". `language`: "plugin" is C++ that includes plugin.h."""
+        header = "plugin.h" if language == "plugin" else "abi.h"
+        options = ("c", "-std=c11") if language == "c" else ("c++", "-std=c++20")
+        done = subprocess.run([compiler, "-x", *options, "-Wall", "-Wextra", "-fsyntax-only",
+                               "-I", self.temporary.name, *flags, "-"],
+                              input=f"#include <berth/{header}>\n{source}\n",
                               capture_output=True, text=True, check=False)
         return done.stderr if done.returncode else ""
 
@@ -133,7 +149,6 @@ class SinceTest(unittest.TestCase):
         ("a newer enumerator with that minimum", "c", CONSTANT, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("test and pass a newer enumerator where the host has it", "c", TEST_AND_PASS,
          ("-DBERTH_OPTIONAL_MINOR=1",), ""),
-        ("an enumerator in C++, for the C++ layer", "c++", CASE, (), ""),
         ("call by default", "c", CALL, (), NOT_AVAILABLE),
         ("test and call by default", "c", TEST_AND_CALL, (), NOT_AVAILABLE),
         ("take the address by default", "c", ADDRESS, (), NOT_AVAILABLE),
@@ -143,12 +158,17 @@ class SinceTest(unittest.TestCase):
         ("test and call where the host has it", "c", TEST_AND_CALL, ("-DBERTH_OPTIONAL_MINOR=1",),
          ""),
         ("assign with that minimum", "c", ASSIGN, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
-        ("a method of the C++ layer by default", "c++", NEW_METHOD, (), NOT_AVAILABLE),
-        ("a method of the C++ layer with that minimum", "c++", NEW_METHOD,
+        ("a method of the C++ layer by default", "plugin", NEW_METHOD, (), NOT_AVAILABLE),
+        ("a method of the C++ layer with that minimum", "plugin", NEW_METHOD,
          ("-DBERTH_MIN_HOST_MINOR=1",), ""),
-        ("a method of the C++ layer where the host has it", "c++", NEW_METHOD,
+        ("a method of the C++ layer where the host has it", "plugin", NEW_METHOD,
          ("-DBERTH_OPTIONAL_MINOR=1",), ""),
-        ("a first version's method of the C++ layer", "c++", OLD_METHOD, (), ""),
+        ("a first version's method of the C++ layer", "plugin", OLD_METHOD, (), ""),
+        ("an enumerator in C++", "c++", CASE, ("-Werror",), NOT_AVAILABLE),
+        ("an enumerator in C++, without errors for warnings", "c++", CASE, ("-Wno-error",), ""),
+        ("an enumerator in a plugin in C++", "plugin", CASE, ("-Wno-error",), NOT_AVAILABLE),
+        ("an enumerator in a plugin in C++ with that minimum", "plugin", CASE,
+         ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("use by default", "c", USE, (), NOT_AVAILABLE),
         ("test and use by default", "c", TEST_AND_USE, (), NOT_AVAILABLE),
         ("the first version's members by default", "c", FIRST_VERSION, (), ""),
@@ -161,8 +181,25 @@ class SinceTest(unittest.TestCase):
         ("an optional version newer than the header", "c", FIRST_VERSION,
          ("-DBERTH_OPTIONAL_MINOR=2",), "is newer than this header"),
         ("fill in with that minimum", "c", FILL, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
-        ("a member in C++, for the C++ layer", "c++", TEST_AND_USE, (), ""),
-        ("a method by default", "c++", METHOD, (), NOT_AVAILABLE),
+        ("a member in C++", "c++", TEST_AND_USE, ("-Werror",), NOT_AVAILABLE),
+        ("a member in C++, without errors for warnings", "c++", USE, ("-Wno-error",), ""),
+        ("a member in C++ where the host has it", "c++", TEST_AND_USE,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("a member in a plugin in C++", "plugin", USE, ("-Wno-error",), NOT_AVAILABLE),
+        ("a struct in a plugin in C++", "plugin", SERVICE, ("-Wno-error",), NOT_AVAILABLE),
+        ("a struct by its tag in a plugin in C++", "plugin", BY_TAG, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("test and use in a plugin in C++", "plugin", TEST_AND_USE, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("test and use in a plugin in C++ where the host has it", "plugin", TEST_AND_USE,
+         ("-DBERTH_OPTIONAL_MINOR=1",), ""),
+        ("the first version's members in a plugin in C++", "plugin", FIRST_VERSION, (), ""),
+        ("the C++ layer", "plugin", USE_LAYER, (), ""),
+        ("a member beside the C++ layer", "plugin", USE_BESIDE_LAYER, ("-Wno-error",),
+         NOT_AVAILABLE),
+        ("another deprecated function with that minimum", "plugin", OWN_DEPRECATED,
+         ("-DBERTH_MIN_HOST_MINOR=1", "-Wno-error"), ""),
+        ("a method by default", "c++", METHOD, ("-Werror",), NOT_AVAILABLE),
         ("a method with that minimum", "c++", METHOD, ("-DBERTH_MIN_HOST_MINOR=1",), ""),
         ("a method where the host has it", "c++", METHOD, ("-DBERTH_OPTIONAL_MINOR=1",), ""),
     )
@@ -170,11 +207,14 @@ class SinceTest(unittest.TestCase):
     def test_every_compiler(self):
         for compilers in (sys.argv[1:3], ("clang", "clang++"), ("gcc", "g++")):
             for name, language, source, flags, expected in self.CASES:
-                compiler = compilers[language == "c++"]
+                # plugin.h takes long, and the compilers of the build are usually among the others.
+                if language == "plugin" and compilers == sys.argv[1:3]:
+                    continue
+                compiler = compilers[language != "c"]
                 with self.subTest(name, compiler=compiler):
                     # The compiler reports an error, not a warning that -Werror makes one.
                     strict = () if expected else ("-Werror",)
-                    errors = self.compile(compiler, language, source, *flags, *strict)
+                    errors = self.compile(compiler, language, source, *strict, *flags)
                     self.assertIn(expected, errors)
                     self.assertEqual(bool(errors), bool(expected), errors)
 
@@ -197,6 +237,7 @@ class SinceTest(unittest.TestCase):
         for source in (FILL, DESIGNATE):
             with self.subTest(source):
                 self.assertIn(NOT_AVAILABLE, self.compile("clang", "c", source))
+                self.assertIn(NOT_AVAILABLE, self.compile("clang++", "plugin", source))
 
     # name, source, whether it uses something newer
     RUST_CASES = (

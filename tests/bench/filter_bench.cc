@@ -148,10 +148,9 @@ void BM_Filter(benchmark::State& state, const char* name) {
       &GetService,     [](const berth_host*, berth_str) noexcept { std::abort(); },
       {1, 2}};
   berth_plugin* plugin = nullptr;
-  if (Entry().create(&host, {name, std::strlen(name)}, {"p", 1}, nullptr, &plugin, nullptr) !=
-      BERTH_SUCCESS) {
-    std::abort();
-  }
+  const berth_instance_request request = {
+      sizeof(request), 0, {name, std::strlen(name)}, {"p", 1}, nullptr, {}, 0};
+  if (Entry().create(&host, &request, &plugin, nullptr) != BERTH_SUCCESS) std::abort();
   const auto* filter =
       static_cast<const berth_filter*>(plugin->get_point(plugin, BERTH_POINT_FILTER));
   table.Prepare(*plugin);

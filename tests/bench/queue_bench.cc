@@ -74,7 +74,8 @@ class InLanes final : public QueueOrder {
 // that fits on it.
 class FitPolicy final : public QueuePolicy {
  public:
-  std::optional<Gate> PreEnqueue(const PodRef& pod, std::optional<PluginId>) override {
+  std::optional<Gate> PreEnqueue(const PodRef& pod, const berth_queued&,
+                                 std::optional<PluginId>) override {
     if (pod->view().scheduling_gates.count == 0) return std::nullopt;
     return Gate{.plugin = kGates, .reasons = {"gated"}};
   }

@@ -95,6 +95,8 @@ function(berth_host_library folder)
   add_library(host_${folder} STATIC ${arg_SOURCES})
   target_include_directories(host_${folder} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(host_${folder} PUBLIC berth::sdk ${arg_DEPENDS} PRIVATE berth_warnings)
+  # The host has everything that the header declares.
+  target_compile_definitions(host_${folder} PRIVATE BERTH_OPTIONAL_MINOR=BERTH_ABI_MINOR)
   berth_use_pch(host_${folder} host_pch)
 endfunction()
 

@@ -196,8 +196,8 @@ class GroupCycleTest : public ::testing::Test {
     puppet.pre_bind = [this, name](const berth_binding& binding, berth_done, berth_status* status) {
       return Report(AnswerAt("PreBind" + name, *binding.pod), status);
     };
-    puppet.pre_enqueue = [this, name](const berth_pod& pod, berth_status* status) {
-      return Report(AnswerAt("PreEnqueue" + name, pod), status);
+    puppet.pre_enqueue = [this, name](const berth_queued& queued, berth_status* status) {
+      return Report(AnswerAt("PreEnqueue" + name, *queued.pod), status);
     };
   }
 };

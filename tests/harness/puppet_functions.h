@@ -12,7 +12,8 @@ extern "C" {
 
 typedef struct puppet_functions {
   void* self;
-  berth_plugin* (*create)(void* self, berth_str name, const berth_host* host)BERTH_NOEXCEPT;
+  berth_plugin* (*create)(void* self, const berth_instance_request* request,
+                          const berth_host* host)BERTH_NOEXCEPT;
 } puppet_functions;
 
 #ifdef __cplusplus

@@ -9,18 +9,17 @@
 
 #include "puppet_functions.h"
 
-static berth_code create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out,
-                         berth_status* status) BERTH_NOEXCEPT {
+static berth_code create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) BERTH_NOEXCEPT {
   static const char kPrefix[] = "stage-";
   const uint64_t prefix = sizeof(kPrefix) - 1;
+  const berth_str profile = request->profile;
   char digits[17] = {0};
-  (void)args;
   (void)status;
   if (profile.len <= prefix || profile.len - prefix >= sizeof(digits)) return BERTH_BAD_ARGUMENT;
   memcpy(digits, profile.ptr + prefix, profile.len - prefix);
   const puppet_functions* test = (const puppet_functions*)(uintptr_t)strtoull(digits, NULL, 16);
-  *out = test->create(test->self, name, host);
+  *out = test->create(test->self, request, host);
   return *out != NULL ? BERTH_SUCCESS : BERTH_ERROR;
 }
 

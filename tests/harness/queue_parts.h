@@ -23,7 +23,8 @@ namespace berth::host {
 // Holds back no pod and is interested in no event.
 class EmptyQueuePolicy final : public QueuePolicy {
  public:
-  std::optional<Gate> PreEnqueue(const PodRef&, std::optional<PluginId>) override {
+  std::optional<Gate> PreEnqueue(const PodRef&, const berth_queued&,
+                                 std::optional<PluginId>) override {
     return std::nullopt;
   }
   std::span<const Interest> interests() const override { return {}; }

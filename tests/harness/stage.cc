@@ -119,11 +119,12 @@ const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) n
 }
 
 void Stage::Actor::FillInQueuePoints() {
-  pre_enqueue = {sizeof(berth_pre_enqueue), 0,
-                 [](void* self, const berth_pod* pod, berth_status* status) noexcept -> berth_code {
-                   const auto& f = Of(self).pre_enqueue;
-                   return f ? f(*pod, status) : BERTH_SUCCESS;
-                 }};
+  pre_enqueue = {
+      sizeof(berth_pre_enqueue), 0,
+      [](void* self, const berth_queued* queued, berth_status* status) noexcept -> berth_code {
+        const auto& f = Of(self).pre_enqueue;
+        return f ? f(*queued, status) : BERTH_SUCCESS;
+      }};
   enqueue_extensions = {
       sizeof(berth_enqueue_extensions), 0, AsArray(std::span(puppet.interests)),
       [](void* self, const berth_queued* queued, const berth_event* event) noexcept -> uint32_t {
@@ -195,21 +196,22 @@ void Stage::Actor::FillInFilterPoints() {
 }
 
 void Stage::Actor::FillInScorePoints() {
-  pre_score = {sizeof(berth_pre_score), 0,
-               [](void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                  const berth_nodes* all, berth_status* status) noexcept -> berth_code {
-                 const auto& f = Of(self).pre_score;
-                 return f ? f(*cycle, *feasible, *all, status) : BERTH_SUCCESS;
-               }};
+  pre_score = {
+      sizeof(berth_pre_score), 0,
+      [](void* self, const berth_cycle* cycle, const berth_nodes* feasible, const berth_nodes* all,
+         berth_pre_score_out*, berth_status* status) noexcept -> berth_code {
+        const auto& f = Of(self).pre_score;
+        return f ? f(*cycle, *feasible, *all, status) : BERTH_SUCCESS;
+      }};
   score = {sizeof(berth_score),
            0,
            BERTH_NORMALIZE_NONE,
            0,
            nullptr,
-           [](void* self, const berth_cycle* cycle, const berth_block* block, int64_t* out,
+           [](void* self, const berth_cycle* cycle, const berth_block* block, berth_score_out* out,
               berth_status* status) noexcept -> berth_code {
-             if (const auto& f = Of(self).score) return f(*cycle, *block, out, status);
-             std::fill_n(out, block->count, int64_t{0});
+             if (const auto& f = Of(self).score) return f(*cycle, *block, out->scores, status);
+             std::fill_n(out->scores, block->count, int64_t{0});
              return BERTH_SUCCESS;
            },
            nullptr};
@@ -316,9 +318,15 @@ Stage::Stage()
 
 Stage::~Stage() = default;
 
-berth_plugin* Stage::Create(void* self, berth_str name, const berth_host* host) noexcept {
-  Actor& actor = *static_cast<Stage*>(self)->actors_.find(Text(name))->second;
+berth_plugin* Stage::Create(void* self, const berth_instance_request* request,
+                            const berth_host* host) noexcept {
+  Actor& actor = *static_cast<Stage*>(self)->actors_.find(Text(request->name))->second;
   actor.puppet.host = host;
+  actor.puppet.enabled_points.clear();
+  for (const berth_str point : Elements<berth_str>(request->points)) {
+    actor.puppet.enabled_points.emplace_back(Text(point));
+  }
+  actor.puppet.deadline_ns = request->deadline_ns;
   const auto find = [host](const char* id) -> const void* {
     const void* service = nullptr;
     return host->get_service(host, id, &service) == BERTH_SUCCESS ? service : nullptr;
@@ -398,8 +406,7 @@ void Stage::AdvanceTime(int64_t ns) {
 }
 
 void Stage::Complete(berth_done done, const ScriptedAnswer& given) {
-  InstanceHost::FromAbi(done.host).promises().Complete(
-      done.id, given.code, given.reasons.empty() ? "" : given.reasons.front());
+  InstanceHost::FromAbi(done.host).promises().Complete(done.id, given.code, given.reasons);
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {

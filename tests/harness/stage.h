@@ -43,7 +43,7 @@ berth_code Report(const ScriptedAnswer& given, berth_status* status);
 // The functions of one plugin. A function that is not set succeeds. PreBind and Bind of puppet.Slow
 // and puppet.Slower are called on any thread. Only puppet.Lanes has lanes.
 struct Puppet {
-  std::function<berth_code(const berth_pod&, berth_status*)> pre_enqueue;
+  std::function<berth_code(const berth_queued&, berth_status*)> pre_enqueue;
   std::vector<berth_event_interest> interests;  // Set before Build().
   std::function<bool(const berth_queued&, const berth_queued&)> less;
   // Of puppet.Lanes. Not set: every entity is in lane 0; the first lane is next.
@@ -95,6 +95,8 @@ struct Puppet {
   bool is_parallel = false;
   // Set when the instance is created; null if the host does not serve it.
   const berth_host* host = nullptr;
+  std::vector<std::string> enabled_points;
+  int64_t deadline_ns = 0;
   const berth_waiting* waiting = nullptr;
   const berth_activate* activate = nullptr;
   const berth_api* api = nullptr;
@@ -171,7 +173,8 @@ class Stage {
  private:
   struct Actor;
 
-  static berth_plugin* Create(void* self, berth_str name, const berth_host* host) noexcept;
+  static berth_plugin* Create(void* self, const berth_instance_request* request,
+                              const berth_host* host) noexcept;
 
   TestObjects objects_;
   Cache cache_{objects_.interner()};

@@ -87,7 +87,7 @@ TEST(QueuePluginAnswers, PreEnqueueGatesAPodUntilAnEvent) {
                     .has_hint = 0,
                     .reserved = 0,
                     .pod_parts = 0}};
-    a.pre_enqueue = [&](const berth_pod&, berth_status* status) {
+    a.pre_enqueue = [&](const berth_queued&, berth_status* status) {
       return Report({answer, {"not yet"}}, status);
     };
     harness.AddNode({.name = "n1"});

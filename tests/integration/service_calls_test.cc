@@ -482,8 +482,9 @@ TEST_F(ProbeServicesTest, ObjectsOfDeclaredKinds) {
       harness_.Start(TestProfile().Use("test.A", {Point::kPreFilter}, R"({"say":1})")).ok());
   harness_.Schedule({.name = "p"});
   EXPECT_THAT(harness_.lines(),
-              IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=34",
-                            "test.A: secret found=0", "test.A: retained code=0"}));
+              IsSupersetOf({"test.A: namespaces code=0", "test.A: secrets code=35",
+                            "test.A: secret get=35", "test.A: namespace x get=34",
+                            "test.A: namespace blue get=0", "test.A: retained code=0"}));
   const auto starts = [&](const char* text) {
     return std::ranges::find_if(harness_.lines(),
                                 [text](const std::string& line) { return line.starts_with(text); });

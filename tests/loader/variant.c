@@ -134,9 +134,9 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 }
 
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) {
+                        berth_score_out* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
-  for (uint32_t i = 0; i < block->count; ++i) out[i] = 7;
+  for (uint32_t i = 0; i < block->count; ++i) out->scores[i] = 7;
   return BERTH_SUCCESS;
 }
 
@@ -228,12 +228,13 @@ static void FillTables(void) {
   score.later = 1;
 }
 
-__attribute__((unused)) static berth_code Create(const berth_host* host, berth_str name,
-                                                 berth_str profile, const berth_value* args,
+__attribute__((unused)) static berth_code Create(const berth_host* host,
+                                                 const berth_instance_request* request,
                                                  berth_plugin** out, berth_status* status) {
-  (void)host, (void)args;
+  const berth_str profile = request->profile;
+  (void)host;
   Trace("create");
-  if (!Is(name, TEST_NAME)) return BERTH_NOT_FOUND;
+  if (!Is(request->name, TEST_NAME)) return BERTH_NOT_FOUND;
   if (profile.len >= sizeof broken) return BERTH_ERROR;
   memcpy(broken, profile.ptr, profile.len);
   broken[profile.len] = 0;

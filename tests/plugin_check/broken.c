@@ -248,21 +248,21 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #include "whole.h"
 
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) {
+                        berth_score_out* out, berth_status* status) {
   (void)self, (void)cycle, (void)status;
 #ifdef BREAKS_LEAKS_OF_SCORE
   kept = malloc(16);
 #endif
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected != NULL ? block->selected[k] : k;
-    out[i] = I64(block, 0, i);
+    out->scores[i] = I64(block, 0, i);
 #ifdef KNOWS_NEIGHBOURS
-    out[i] = PodsBeside(self, block->rows[i]);
+    out->scores[i] = PodsBeside(self, block->rows[i]);
 #endif
 #ifdef BREAKS_SCORES
-    out[i] = 101;
+    out->scores[i] = 101;
 #elif defined BREAKS_NOTHING_IS_REJECTED
-    out[i] = 1;
+    out->scores[i] = 1;
 #endif
   }
   return BERTH_SUCCESS;
@@ -391,12 +391,12 @@ static void Destroy(berth_plugin* plugin) {
 #include "silence.h"
 #endif
 
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out, berth_status* status) {
+static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) {
   const void* timer = NULL;
   const void* columns = NULL;
   Instance* plugin = calloc(1, sizeof *plugin);
-  (void)name, (void)profile, (void)args, (void)status;
+  (void)request, (void)status;
   if (plugin == NULL) return BERTH_ERROR;
   host->get_service(host, BERTH_SERVICE_TIMER, &timer);
   plugin->host = host;
@@ -422,14 +422,14 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   PrintAndForkChild();
 #endif
 #ifdef BREAKS_ARGS_BY_SCHEMA
-  if (args != NULL) abort(); /* The test passes only arguments that the schema forbids. */
+  if (request->args != NULL) abort(); /* The test passes only arguments that the schema forbids. */
 #endif
 #ifdef CREATE_RESULT
   free(plugin);
   return CREATE_RESULT;
 #endif
 #ifdef BREAKS_ARGS_OF_TWO
-  if ((args == NULL) != (name.len == strlen("test.Broken"))) {
+  if ((request->args == NULL) != (request->name.len == strlen("test.Broken"))) {
     free(plugin);
     return BERTH_BAD_ARGUMENT;
   }

@@ -86,7 +86,7 @@ class BindColumnTest : public ::testing::Test {
     }
     if (method == "PreScore") {
       return plugin_.Point<berth_pre_score>(BERTH_POINT_PRE_SCORE)
-          ->pre_score(self, cycle, &nodes_, &nodes_, status);
+          ->pre_score(self, cycle, &nodes_, &nodes_, &pre_score_out_, status);
     }
     if (method == "NormalizeScore") {
       return plugin_.Point<berth_score>(BERTH_POINT_SCORE)
@@ -109,6 +109,7 @@ class BindColumnTest : public ::testing::Test {
   const berth_node* views_[1] = {&node_};
   berth_block block_ = {sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, views_, nullptr};
   berth_nodes nodes_ = {};
+  berth_pre_score_out pre_score_out_ = {sizeof(berth_pre_score_out), 0, nullptr};
   berth_pre_filter_out out_ = {};
   berth_verdicts verdicts_ = {};
   berth_post_filter_out nominated_ = {};

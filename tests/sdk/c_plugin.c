@@ -68,11 +68,11 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 }
 
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) {
+                        berth_score_out* out, berth_status* status) {
   (void)self, (void)status;
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = Selected(block, k);
-    out[i] = FreeCpu(block, i) - cycle->pod->request->milli_cpu;
+    out->scores[i] = FreeCpu(block, i) - cycle->pod->request->milli_cpu;
   }
   return BERTH_SUCCESS;
 }
@@ -119,12 +119,11 @@ static berth_code ReadCpuMilli(const berth_host* host, const berth_value* args, 
   return BERTH_SUCCESS;
 }
 
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out, berth_status* status) {
+static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) {
   int64_t cpu_milli = 500;
   Headroom* plugin = NULL;
-  const berth_code code = ReadCpuMilli(host, args, &cpu_milli, status);
-  (void)name, (void)profile;
+  const berth_code code = ReadCpuMilli(host, request->args, &cpu_milli, status);
   if (code != BERTH_SUCCESS) return code;
   plugin = calloc(1, sizeof *plugin);
   if (plugin == NULL) return BERTH_ERROR;

@@ -217,8 +217,10 @@ TEST_F(Points, AMissingServiceIsReportedByName) {
 
 TEST_F(Points, AnUnknownNameIsNotFound) {
   berth_plugin* out = nullptr;
-  EXPECT_EQ(kEntryOf<Everything>.create(host_.abi(), Str(std::string_view("Other")),
-                                        Str(std::string_view("p")), nullptr, &out, recorded_.abi()),
+  berth_instance_request request = {};
+  request.struct_size = sizeof(request);
+  request.name = Str(std::string_view("Other"));
+  EXPECT_EQ(kEntryOf<Everything>.create(host_.abi(), &request, &out, recorded_.abi()),
             BERTH_NOT_FOUND);
   EXPECT_EQ(out, nullptr);
 }
@@ -248,7 +250,9 @@ TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
 TEST_F(Points, PreEnqueueReturnsCodeAndReasons) {
   g_behavior.answer = Status::Unresolvable("waiting for scheduling gates").Add("more");
   const auto* point = plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE);
-  EXPECT_EQ(point->pre_enqueue(plugin_.self(), &cycle_.pod, recorded_.abi()),
+  berth_queued queued = {};
+  queued.pod = &cycle_.pod;
+  EXPECT_EQ(point->pre_enqueue(plugin_.self(), &queued, recorded_.abi()),
             BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE);
   EXPECT_EQ(Last(), "PreEnqueue p");
   EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"waiting for scheduling gates", "more"}));
@@ -273,8 +277,9 @@ TEST_F(Points, HintIsCalledUnlessTheInterestIsAlways) {
       << "an exception requeues the pod";
   EXPECT_EQ(host_.faults, (std::vector<std::string>{"Hint: no hint"}));
   g_behavior.fail_void = false;
+  queued.pod = &cycle_.pod;
   EXPECT_EQ(plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE)
-                ->pre_enqueue(plugin_.self(), &cycle_.pod, nullptr),
+                ->pre_enqueue(plugin_.self(), &queued, nullptr),
             BERTH_SUCCESS)
       << "the instance stays usable";
 }
@@ -382,7 +387,9 @@ TEST_F(Points, ScoreAndNormalize) {
   EXPECT_EQ(point->normalize_mode, uint32_t{BERTH_NORMALIZE_CUSTOM});
   EXPECT_EQ(point->flags, 0U);
   int64_t out[3] = {};
-  EXPECT_EQ(point->score(plugin_.self(), &cycle_.cycle, &block_, out, nullptr), BERTH_SUCCESS);
+  berth_score_out score_out = {sizeof(score_out), 0, out};
+  const berth_code code = point->score(plugin_.self(), &cycle_.cycle, &block_, &score_out, nullptr);
+  EXPECT_EQ(code, BERTH_SUCCESS);
   berth_scores scores = {sizeof(scores), 3, rows_, out};
   EXPECT_EQ(point->normalize(plugin_.self(), &cycle_.cycle, &scores, nullptr), BERTH_SUCCESS);
   EXPECT_EQ(out[0], 11);
@@ -433,9 +440,10 @@ TEST_F(Points, PreBindCompletesOnReturnOrLater) {
   g_behavior.answer = Status::Pending();
   EXPECT_EQ(PreBind(), BERTH_PENDING);
   EXPECT_TRUE(completion_.answers.empty());
-  g_behavior.kept.Complete(Status::Error("detached"));
+  g_behavior.kept.Complete(Status::Error("detached").Add("and lost"));
   ASSERT_EQ(completion_.answers.size(), 1U);
-  EXPECT_EQ(completion_.answers[0], (std::pair<berth_code, std::string>{BERTH_ERROR, "detached"}));
+  EXPECT_EQ(completion_.answers[0],
+            std::pair(berth_code{BERTH_ERROR}, std::string("detached, and lost")));
   EXPECT_FALSE(g_behavior.kept);
 }
 
@@ -445,6 +453,7 @@ TEST_F(Points, ADestroyedDoneFailsTheBinding) {
   g_behavior.kept = Done();
   ASSERT_EQ(completion_.answers.size(), 1U);
   EXPECT_EQ(completion_.answers[0].first, BERTH_BUG);
+  EXPECT_EQ(completion_.answers[0].second, "the berth::Done was destroyed before it was completed");
 }
 
 TEST_F(Points, PendingWithoutADoneIsABug) {

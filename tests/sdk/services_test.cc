@@ -216,7 +216,8 @@ TEST_F(ObjectsTest, AreFoundAndListed) {
   EXPECT_TRUE(stopped.ok());
   EXPECT_EQ(seen, "ab");
   const auto nothing = [](const berth_object&) {};
-  EXPECT_EQ(host_.objects().List("v1/Unknown", "", nothing).code(), BERTH_NOT_FOUND);
+  EXPECT_EQ(host_.objects().List("v1/Undeclared", "", nothing).code(), BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(host_.objects().List("v1/NotServed", "", nothing).code(), BERTH_UNSUPPORTED);
 }
 
 TEST_F(ObjectsTest, AnExceptionStopsTheListAndIsRethrown) {

@@ -165,8 +165,12 @@ inline berth_code BindColumn(const berth_host* host, const berth_cycle* /*cycle*
 }
 inline void Complete(berth_done done, const berth_outcome* outcome) noexcept {
   assert(outcome->struct_size == sizeof(*outcome));
-  reinterpret_cast<RecordedCompletion*>(done.id)->answers.emplace_back(outcome->code,
-                                                                       Str(outcome->reason));
+  std::string reasons;
+  for (uint32_t i = 0; i < outcome->reasons.count; ++i) {
+    const berth_str reason = *BERTH_AT(berth_str, outcome->reasons, i);
+    reasons += (i == 0 ? "" : ", ") + std::string(Str(reason));
+  }
+  reinterpret_cast<RecordedCompletion*>(done.id)->answers.emplace_back(outcome->code, reasons);
 }
 inline berth_code ApiBind(const berth_host* host, const berth_binding* binding,
                           berth_done done) noexcept {
@@ -235,25 +239,33 @@ inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexce
   ++Of(host).timers_cancelled;
   return BERTH_SUCCESS;
 }
-inline const berth_object* GetObject(const berth_host* host, berth_str /*kind*/, berth_str /*ns*/,
-                                     berth_str name) noexcept {
-  for (const berth_object* object : Of(host).objects) {
-    if (Str(object->meta->name) == Str(name)) return object;
+// The code of calls about a kind, whose name states it.
+inline berth_code CodeOfKind(berth_str kind) {
+  if (Str(kind) == "v1/Undeclared") return BERTH_BAD_ARGUMENT;
+  if (Str(kind) == "v1/WrongWord") return BERTH_CONFLICT;
+  if (Str(kind) == "v1/Failed") return BERTH_ERROR;
+  return Str(kind) == "v1/NotServed" ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+}
+inline berth_code GetObject(const berth_host* host, berth_str kind, berth_str /*ns*/,
+                            berth_str name, const berth_object** object) noexcept {
+  *object = nullptr;
+  if (const berth_code code = CodeOfKind(kind); code != BERTH_SUCCESS) return code;
+  for (const berth_object* one : Of(host).objects) {
+    if (Str(one->meta->name) == Str(name)) return *object = one, BERTH_SUCCESS;
   }
-  return nullptr;
+  return BERTH_NOT_FOUND;
 }
 inline berth_code ListObjects(const berth_host* host, berth_str kind, berth_str /*ns*/,
                               int32_t (*each)(void* to, const berth_object*) noexcept,
                               void* to) noexcept {
-  if (Str(kind) == "v1/Unknown") return BERTH_NOT_FOUND;
-  if (Str(kind) == "v1/NotServed") return BERTH_UNSUPPORTED;
+  if (const berth_code code = CodeOfKind(kind); code != BERTH_SUCCESS) return code;
   for (const berth_object* object : Of(host).objects) {
     if (each(to, object) == 0) break;
   }
   return BERTH_SUCCESS;
 }
 inline berth_code IsServed(const berth_host* /*host*/, berth_str kind) noexcept {
-  return Str(kind) == "v1/NotServed" ? BERTH_UNSUPPORTED : BERTH_SUCCESS;
+  return CodeOfKind(kind);
 }
 inline berth_code WatchObjects(const berth_host* host, berth_str /*kind*/,
                                void (*change)(void* to, const berth_object_change* change) noexcept,
@@ -346,9 +358,16 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
 class SmallInstance {
  public:
   SmallInstance(const berth_entry& entry, SmallHost& host) : info_(entry.plugins[0]) {
-    code =
-        entry.create(host.abi(), Str(std::string_view(info_->name)),
-                     Str(std::string_view("default-scheduler")), nullptr, &plugin_, recorded.abi());
+    const berth_str points[] = {Str(std::string_view(BERTH_POINT_PRE_FILTER)),
+                                Str(std::string_view(BERTH_POINT_FILTER))};
+    const berth_instance_request request = {sizeof(request),
+                                            0,
+                                            Str(std::string_view(info_->name)),
+                                            Str(std::string_view("default-scheduler")),
+                                            nullptr,
+                                            {points, 2, sizeof(points[0])},
+                                            5'000'000'000};
+    code = entry.create(host.abi(), &request, &plugin_, recorded.abi());
   }
   SmallInstance(const SmallInstance&) = delete;
   SmallInstance& operator=(const SmallInstance&) = delete;

@@ -184,11 +184,12 @@ class StateTest : public ::testing::Test {
   }
   berth_code PreScore() {
     const auto* point = plugin_.template Point<berth_pre_score>(BERTH_POINT_PRE_SCORE);
-    return point->pre_score(plugin_.self(), &cycle_.cycle, &nodes_, &nodes_, recorded_.abi());
+    return point->pre_score(plugin_.self(), &cycle_.cycle, &nodes_, &nodes_, &pre_score_out_,
+                            recorded_.abi());
   }
   berth_code Score() {
     const auto* point = plugin_.template Point<berth_score>(BERTH_POINT_SCORE);
-    return point->score(plugin_.self(), &cycle_.cycle, &block_, &score_, recorded_.abi());
+    return point->score(plugin_.self(), &cycle_.cycle, &block_, &score_out_, recorded_.abi());
   }
   berth_code Reserve() {
     berth_target target = {};
@@ -204,11 +205,13 @@ class StateTest : public ::testing::Test {
   uint8_t code_ = 99;
   uint64_t reasons_ = 0;
   int64_t score_ = -1;
+  berth_score_out score_out_ = {sizeof(berth_score_out), 0, &score_};
 
  private:
   uint32_t rows_[1] = {0};
   berth_block block_ = {};
   berth_nodes nodes_ = {};
+  berth_pre_score_out pre_score_out_ = {sizeof(berth_pre_score_out), 0, nullptr};
   std::vector<std::vector<int64_t>> memory_;
   std::vector<void*> pointers_;
 };

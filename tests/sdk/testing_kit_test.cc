@@ -95,10 +95,10 @@ TEST(Outputs, ReportsAWriteAfterTheBlock) {
 }
 
 TEST(Outputs, ReportsAWriteBeforeTheBlock) {
-  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
-                                  berth_status*) noexcept -> berth_code {
-    EachSelected(block, [&](uint32_t i) { out[i] = 0; });
-    out[-1] = 0;
+  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block,
+                                  berth_score_out* out, berth_status*) noexcept -> berth_code {
+    EachSelected(block, [&](uint32_t i) { out->scores[i] = 0; });
+    out->scores[-1] = 0;
     return BERTH_SUCCESS;
   });
   EXPECT_THAT(ScoreFindings(parts),
@@ -118,10 +118,10 @@ TEST(Outputs, ReportsAnUnwrittenCode) {
 }
 
 TEST(Outputs, ReportsAnUnwrittenScore) {
-  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
-                                  berth_status*) noexcept -> berth_code {
+  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block,
+                                  berth_score_out* out, berth_status*) noexcept -> berth_code {
     EachSelected(block, [&](uint32_t i) {
-      if (i != 1) out[i] = 0;
+      if (i != 1) out->scores[i] = 0;
     });
     return BERTH_SUCCESS;
   });
@@ -266,9 +266,9 @@ TEST(Concurrency, ReportsDependenceOnOtherBlocks) {
 
 TEST(Repeat, ReportsChangingResults) {
   static int turn = 0;
-  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block, int64_t* out,
-                                  berth_status*) noexcept -> berth_code {
-    EachSelected(block, [&](uint32_t i) { out[i] = turn; });
+  const auto parts = WithScore([](void*, const berth_cycle*, const berth_block* block,
+                                  berth_score_out* out, berth_status*) noexcept -> berth_code {
+    EachSelected(block, [&](uint32_t i) { out->scores[i] = turn; });
     ++turn;
     return BERTH_SUCCESS;
   });

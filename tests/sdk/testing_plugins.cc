@@ -49,11 +49,11 @@ berth_array ArrayOf(const std::vector<T>& items) {
   return {items.data(), static_cast<uint32_t>(items.size()), sizeof(T)};
 }
 
-berth_code Create(const berth_host* host, berth_str, berth_str, const berth_value* args,
-                  berth_plugin** out, berth_status* status) noexcept {
+berth_code Create(const berth_host* host, const berth_instance_request* request, berth_plugin** out,
+                  berth_status* status) noexcept {
   current_host = host;
   if (current_parts->create != nullptr) {
-    const berth_code code = current_parts->create(host, args, status);
+    const berth_code code = current_parts->create(host, request->args, status);
     if (code != BERTH_SUCCESS) return code;
   }
   auto* sample = new Sample;
@@ -78,10 +78,10 @@ berth_code FilterByCpu(void*, const berth_cycle* cycle, const berth_block* block
   return BERTH_SUCCESS;
 }
 
-berth_code ScoreByCpu(void*, const berth_cycle* cycle, const berth_block* block, int64_t* out,
-                      berth_status*) noexcept {
+berth_code ScoreByCpu(void*, const berth_cycle* cycle, const berth_block* block,
+                      berth_score_out* out, berth_status*) noexcept {
   EachSelected(block, [&](uint32_t i) {
-    out[i] =
+    out->scores[i] =
         Cell<int64_t>(block, 0, i) - Cell<int64_t>(block, 1, i) - cycle->pod->request->milli_cpu;
   });
   return BERTH_SUCCESS;
@@ -253,7 +253,7 @@ Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_blo
   return parts;
 }
 
-Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
+Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, berth_score_out*,
                                     berth_status*) noexcept,
                 const berth_dependence* dependence) {
   Parts parts = CorrectScore();

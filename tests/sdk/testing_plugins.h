@@ -112,7 +112,7 @@ std::vector<std::string> ScoreFindings(const Parts& parts);
 Parts WithFilter(berth_code (*filter)(void*, const berth_cycle*, const berth_block*,
                                       berth_filter_out*, berth_status*) noexcept,
                  const berth_dependence* dependence = nullptr);
-Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, int64_t*,
+Parts WithScore(berth_code (*score)(void*, const berth_cycle*, const berth_block*, berth_score_out*,
                                     berth_status*) noexcept,
                 const berth_dependence* dependence = nullptr);
 

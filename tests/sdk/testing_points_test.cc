@@ -193,8 +193,9 @@ TEST(PreEnqueue, ReturnsAStatus) {
   Parts parts;
   parts.pre_enqueue = {
       sizeof(berth_pre_enqueue), 0,
-      [](void*, const berth_pod* pod, berth_status* status) noexcept -> berth_code {
-        if (pod->scheduling_gates.count == 0) return BERTH_SUCCESS;
+      [](void*, const berth_queued* queued, berth_status* status) noexcept -> berth_code {
+        if (queued->kind != BERTH_QUEUED_POD) return BERTH_ERROR;
+        if (queued->attempts > 2 || queued->pod->scheduling_gates.count == 0) return BERTH_SUCCESS;
         status->add_reason(status, ToAbi("gated"));
         return BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
       }};
@@ -202,6 +203,10 @@ TEST(PreEnqueue, ReturnsAStatus) {
   PluginUnderTest plugin(library.entry(), {});
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p")), Success());
   EXPECT_EQ(plugin.PreEnqueue(MakePod("p").Gate("g")), Unresolvable("gated"));
+  QueuedSpec queued{.pod = MakePod("p").Gate("g"), .group = "default/g", .attempts = 2};
+  EXPECT_EQ(plugin.PreEnqueue(queued), Unresolvable("gated"));
+  queued.attempts = 3;
+  EXPECT_EQ(plugin.PreEnqueue(queued), Success());
 }
 
 TEST(Permit, ReturnsWaitWithATimeout) {
@@ -233,7 +238,7 @@ TEST(Bind, CompletesLaterAndOnlyOnce) {
     Placement placement = plugin.Place(MakePod("p"));
     EXPECT_EQ(placement.Bind("a").code, BERTH_PENDING);
     EXPECT_FALSE(placement.completion().completed);
-    const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, ToAbi("")};
+    const berth_outcome outcome{sizeof outcome, BERTH_SUCCESS, {}};
     found.completion->complete(pending, &outcome);
     EXPECT_TRUE(placement.completion().completed);
     found.completion->complete(pending, &outcome);
@@ -251,7 +256,7 @@ TEST(Bind, ReportsAnOutcomeThatIsTooSmall) {
   parts.bind = {
       sizeof(berth_bind), 0,
       [](void*, const berth_binding*, berth_done done, berth_status*) noexcept -> berth_code {
-        const berth_outcome outcome{offsetof(berth_outcome, reason), BERTH_SUCCESS, ToAbi("")};
+        const berth_outcome outcome{offsetof(berth_outcome, reasons), BERTH_SUCCESS, {}};
         found.completion->complete(done, &outcome);
         return BERTH_PENDING;
       }};

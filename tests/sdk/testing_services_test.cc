@@ -132,8 +132,9 @@ TEST(Services, ObjectsMustBeDeclared) {
   parts.pre_filter = {sizeof(berth_pre_filter), 0,
                       [](void*, const berth_cycle*, const berth_nodes*, berth_pre_filter_out*,
                          berth_status*) noexcept -> berth_code {
-                        found.objects->get(found.host, ToAbi("v1/Secret"), ToAbi(""), ToAbi("s"));
-                        return BERTH_SUCCESS;
+                        const berth_object* object = nullptr;
+                        return found.objects->get(found.host, ToAbi("v1/Secret"), ToAbi(""),
+                                                  ToAbi("s"), &object);
                       },
                       nullptr, nullptr};
   const auto findings =

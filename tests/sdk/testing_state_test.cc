@@ -98,10 +98,11 @@ TEST(Dependence, ReportsPodsOfOtherNodes) {
 
 TEST(Dependence, IsCheckedForScore) {
   const auto parts = WithScore(
-      [](void*, const berth_cycle* cycle, const berth_block* block, int64_t* out,
+      [](void*, const berth_cycle* cycle, const berth_block* block, berth_score_out* out,
          berth_status*) noexcept -> berth_code {
-        EachSelected(
-            block, [&](uint32_t i) { out[i] = static_cast<int64_t>(cycle->pod->meta->name.len); });
+        EachSelected(block, [&](uint32_t i) {
+          out->scores[i] = static_cast<int64_t>(cycle->pod->meta->name.len);
+        });
         return BERTH_SUCCESS;
       },
       &kOnNode);
@@ -111,9 +112,10 @@ TEST(Dependence, IsCheckedForScore) {
 
 TEST(Dependence, AcceptsWhatTheSignatureCovers) {
   constexpr auto kNameLength = [](void*, const berth_cycle* cycle, const berth_block* block,
-                                  int64_t* out, berth_status*) noexcept -> berth_code {
-    EachSelected(block,
-                 [&](uint32_t i) { out[i] = static_cast<int64_t>(cycle->pod->meta->name.len); });
+                                  berth_score_out* out, berth_status*) noexcept -> berth_code {
+    EachSelected(block, [&](uint32_t i) {
+      out->scores[i] = static_cast<int64_t>(cycle->pod->meta->name.len);
+    });
     return BERTH_SUCCESS;
   };
   static constexpr berth_dependence kSigned{

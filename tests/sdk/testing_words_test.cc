@@ -69,10 +69,10 @@ std::vector<Function> FunctionsOfLoad() {
          uint32_t index = 0;
          return found.metrics->define(found.host, &metric, &index);
        }},
-      {"objects.get", kLook, nullptr, 0,
+      {"objects.get", kLook, nullptr, kConflict,
        [](auto*) -> int64_t {
-         return found.objects->get(found.host, ToAbi(kKind), ToAbi("default"), ToAbi("c")) !=
-                nullptr;
+         const berth_object* object = nullptr;
+         return found.objects->get(found.host, ToAbi(kKind), ToAbi("default"), ToAbi("c"), &object);
        }},
       {"objects.list", kLook, nullptr, kConflict,
        [](auto*) -> int64_t {
@@ -241,7 +241,7 @@ Parts CallingParts() {
     return berth_code{BERTH_SUCCESS};
   };
   parts.pre_enqueue = {sizeof(berth_pre_enqueue), 0,
-                       [](void*, const berth_pod*, berth_status*) noexcept -> berth_code {
+                       [](void*, const berth_queued*, berth_status*) noexcept -> berth_code {
                          return AtBinding("PreEnqueue");
                        }};
   parts.pre_filter = {sizeof(berth_pre_filter), 0,

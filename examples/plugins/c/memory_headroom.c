@@ -83,14 +83,14 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 
 /* Scores a node by the share of its memory that stays free, in percent. */
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) {
+                        berth_score_out* out, berth_status* status) {
   const int64_t memory = cycle->pod->request->memory;
   (void)self, (void)status;
   BERTH_FOR_EACH_SELECTED(block, i) {
     const int64_t alloc = BERTH_CELL(int64_t, block, kAllocMemory, i);
     const int64_t left = MemoryLeft(block, i, memory);
-    out[i] = left <= 0 || alloc < 100 ? 0 : left / (alloc / 100);
-    if (out[i] > BERTH_SCORE_MAX) out[i] = BERTH_SCORE_MAX;
+    out->scores[i] = left <= 0 || alloc < 100 ? 0 : left / (alloc / 100);
+    if (out->scores[i] > BERTH_SCORE_MAX) out->scores[i] = BERTH_SCORE_MAX;
   }
   return BERTH_SUCCESS;
 }
@@ -150,17 +150,16 @@ BERTH_LIBRARY(
 
 static void Destroy(berth_plugin* plugin) { free(plugin->self); }
 
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out, berth_status* status) {
+static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) {
   Headroom made = {.percent = 10, .exempt_priority = 1000000000};
   const void* values = NULL;
   int good = 0;
   Headroom* plugin = NULL;
-  (void)name, (void)profile;
   if (host->get_service(host, BERTH_SERVICE_VALUES, &values) != BERTH_SUCCESS) return BERTH_ERROR;
   /* Reads both arguments before it returns, so that all errors are reported at once. */
-  good = ReadInt(values, args, &kPercent, &made.percent, status);
-  good &= ReadInt(values, args, &kExemptPriority, &made.exempt_priority, status);
+  good = ReadInt(values, request->args, &kPercent, &made.percent, status);
+  good &= ReadInt(values, request->args, &kExemptPriority, &made.exempt_priority, status);
   if (!good) return BERTH_BAD_ARGUMENT;
   plugin = malloc(sizeof *plugin);
   if (plugin == NULL) return BERTH_ERROR;

@@ -117,9 +117,10 @@ extern "C" {
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
  * member or an enumerator that is newer is marked BERTH_SINCE with its minor version, and its use
- * in C does not compile. To use it where the host has it, define BERTH_OPTIONAL_MINOR as its
- * version, and test BERTH_HAS before each use of a member, and berth_host.abi_minor before the
- * plugin passes the enumerator to the host. gcc does not report a designated initialiser. */
+ * does not compile: in C, and in C++ after <berth/plugin.h>; without it, C++ compilers only warn.
+ * To use it where the host has it, define BERTH_OPTIONAL_MINOR as its version, and test BERTH_HAS
+ * before each use of a member, and berth_host.abi_minor before the plugin passes the enumerator to
+ * the host. gcc does not report a designated initialiser. */
 #ifndef BERTH_MIN_HOST_MINOR
 #define BERTH_MIN_HOST_MINOR 0
 #endif
@@ -133,30 +134,32 @@ extern "C" {
  * `uint32_t m BERTH_SINCE(1);`, `typedef struct berth_x {...} berth_x BERTH_SINCE(1);`,
  * `BERTH_X BERTH_SINCE(1) = 8`. Everything of these kinds that is added after the freeze has the
  * mark. The mark of a struct applies to its typedef, so that other declarations name the struct by
- * its tag: `const struct berth_x* x BERTH_SINCE(1);`. In C++ the mark has no effect, because the
- * C++ layer tests BERTH_HAS itself; a method or a constant of the layer that requires the version
- * is marked BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n also defines
+ * its tag: `const struct berth_x* x BERTH_SINCE(1);`. In C++ the mark is the attribute
+ * `deprecated`, which <berth/plugin.h> makes an error. A header of the C++ layer that tests
+ * BERTH_HAS itself encloses its code in `#pragma GCC diagnostic push`, `ignored
+ * "-Wdeprecated-declarations"` and `pop`. A method or a constant of the layer that requires the
+ * version is marked BERTH_REQUIRES_HOST. The change that raises BERTH_ABI_MINOR to n also defines
  * BERTH_SINCE_n. */
-#define BERTH_REQUIRES_HOST(minor) BERTH_SINCE_##minor
+#define BERTH_REQUIRES_HOST(minor) BERTH_SINCE_##minor(BERTH_UNAVAILABLE)
 #ifdef __cplusplus
-#define BERTH_SINCE(minor)
+#define BERTH_SINCE(minor) BERTH_SINCE_##minor(BERTH_DEPRECATED)
 #else
 #define BERTH_SINCE(minor) BERTH_REQUIRES_HOST(minor)
 #endif
 #if BERTH_OPTIONAL_MINOR >= 1
-#define BERTH_SINCE_1
+#define BERTH_SINCE_1(mark)
 #else
-#define BERTH_SINCE_1 BERTH_NEWER("1")
+#define BERTH_SINCE_1(mark) BERTH_NEWER(mark, "1")
 #endif
-#define BERTH_NEWER(minor)                                                             \
-  BERTH_UNAVAILABLE("requires a host of minor version " minor                          \
-                    ": define BERTH_MIN_HOST_MINOR as " minor                          \
-                    ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS (of an enumerator: " \
-                    "berth_host.abi_minor) before its use")
+#define BERTH_NEWER(mark, minor)                                                           \
+  mark("requires a host of minor version " minor ": define BERTH_MIN_HOST_MINOR as " minor \
+       ", or BERTH_OPTIONAL_MINOR and test BERTH_HAS (of an enumerator: "                  \
+       "berth_host.abi_minor) before its use")
+#define BERTH_DEPRECATED(text) __attribute__((deprecated(text)))
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define BERTH_UNAVAILABLE(text) __attribute__((unavailable(text)))
 #else
-#define BERTH_UNAVAILABLE(text) __attribute__((deprecated(text)))
+#define BERTH_UNAVAILABLE(text) BERTH_DEPRECATED(text)
 #endif
 
 /* True when struct `p` of type `T` is large enough to hold member `m`. */
@@ -867,7 +870,9 @@ typedef struct berth_dependence {
 typedef struct berth_pre_enqueue {
   uint32_t struct_size;
   uint32_t flags;
-  berth_code (*pre_enqueue)(void* self, const berth_pod* pod, berth_status* status) BERTH_NOEXCEPT;
+  /* `queued`: the pod, as `hint` receives it; of a group, one member. */
+  berth_code (*pre_enqueue)(void* self, const berth_queued* queued,
+                            berth_status* status) BERTH_NOEXCEPT;
 } berth_pre_enqueue;
 
 /* EnqueueExtensions: registers the events that may make a pod schedulable that this plugin
@@ -1163,20 +1168,26 @@ typedef struct berth_post_filter {
  * Threading: [cycle].
  * Returns:   SUCCESS; SKIP: this plugin's Score is not called in this cycle; any other code fails
  *            the cycle. */
+typedef struct berth_pre_score_out {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* impl;
+} berth_pre_score_out;
 #define BERTH_POINT_PRE_SCORE "berth.pre_score/1"
 typedef struct berth_pre_score {
   uint32_t struct_size;
   uint32_t flags;
   berth_code (*pre_score)(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                          const berth_nodes* all, berth_status* status) BERTH_NOEXCEPT;
+                          const berth_nodes* all, berth_pre_score_out* out,
+                          berth_status* status) BERTH_NOEXCEPT;
 } berth_pre_score;
 
 /* Score: rates how well each feasible node suits the pod.
  * Called:    when two or more nodes are feasible: `score` for each block of them; then, if the mode
  *            is CUSTOM, `normalize` once with all raw scores.
  * Threading: [block] for `score`, [cycle] for `normalize`.
- * Returns:   SUCCESS, with out[i] written for every selected i, and not INT64_MIN; any other code
- *            fails the cycle. After normalisation every score must be in 0..100; the host
+ * Returns:   SUCCESS, with scores[i] written for every selected i, and not INT64_MIN; any other
+ *            code fails the cycle. After normalisation every score must be in 0..100; the host
  *            multiplies the scores by the weight and adds them up. The modes use integer division,
  *            except MIN_MAX_FLOAT. A score outside 0..100, or one that is not written, counts as
  *            BUG.
@@ -1201,6 +1212,11 @@ typedef struct berth_scores {
   const uint32_t* rows; /* [count] ascending */
   int64_t* scores;      /* [count] raw in, normalised out */
 } berth_scores;
+typedef struct berth_score_out {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t* scores; /* [block.count] */
+} berth_score_out;
 enum { BERTH_SCORE_SERIAL = 1 }; /* as BERTH_FILTER_SERIAL, for `score` */
 #define BERTH_POINT_SCORE "berth.score/1"
 typedef struct berth_score {
@@ -1209,8 +1225,8 @@ typedef struct berth_score {
   uint32_t normalize_mode;
   uint32_t reserved;
   const berth_dependence* dependence;
-  berth_code (*score)(void* self, const berth_cycle* cycle, const berth_block* block, int64_t* out,
-                      berth_status* status) BERTH_NOEXCEPT;
+  berth_code (*score)(void* self, const berth_cycle* cycle, const berth_block* block,
+                      berth_score_out* out, berth_status* status) BERTH_NOEXCEPT;
   berth_code (*normalize)(void* self, const berth_cycle* cycle, berth_scores* scores,
                           berth_status* status) BERTH_NOEXCEPT; /* may be NULL if not CUSTOM */
 } berth_score;
@@ -1630,7 +1646,8 @@ typedef struct berth_metrics {
  * an object, berth_object.kind, has the version that the host uses: the first one that the server
  * serves. If that version changes, the watch reports the objects of the old version as deleted and
  * those of the new one as added.
- * Threading: `get`, `list` and `served`: [event] [queue] [cycle] [bind]; `watch`: [load].
+ * Threading: `get`, `list` and `served`: [event] [queue] [cycle], and [bind] on the scheduling
+ *            thread; `watch`: [load].
  * Lifetime:  a view until the call into the plugin that fetched it returns; berth.refs/1 keeps an
  *            object longer. */
 enum {
@@ -1649,21 +1666,24 @@ typedef struct berth_object_change {
 typedef struct berth_objects {
   uint32_t struct_size;
   uint32_t reserved;
-  const berth_object* (*get)(const berth_host* host, berth_str kind, berth_str ns,
-                             berth_str name)BERTH_NOEXCEPT; /* NULL: not found */
+  /* Sets *object. NOT_FOUND: there is no such object. UNSUPPORTED: the server does not serve the
+   * kind now. BAD_ARGUMENT: the plugin did not declare the kind. CONFLICT: called under another
+   * word. *object is NULL unless the result is SUCCESS. */
+  berth_code (*get)(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
+                    const berth_object** object) BERTH_NOEXCEPT;
   /* Calls `each` for every object of the kind, or of the kind and namespace if `ns` is not empty,
    * ordered by namespace and name, until `each` returns 0. UNSUPPORTED: the server does not serve
-   * the kind now. NOT_FOUND: the plugin did not declare the kind. */
+   * the kind now. BAD_ARGUMENT: the plugin did not declare the kind. */
   berth_code (*list)(const berth_host* host, berth_str kind, berth_str ns,
                      int32_t (*each)(void* to, const berth_object* object) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
   /* SUCCESS: the server serves the kind, or the host does not know yet. UNSUPPORTED: the server
-   * does not serve the kind now. NOT_FOUND: the plugin did not declare the kind. */
+   * does not serve the kind now. BAD_ARGUMENT: the plugin did not declare the kind. */
   berth_code (*served)(const berth_host* host, berth_str kind) BERTH_NOEXCEPT;
   /* Registers `change`, which is called under [event] for every change of the kind, in order.
    * Existing objects are reported first, as additions with the flag REPLAY. Returns SUCCESS, also
-   * for a kind that the server does not serve, whose objects are reported once it does; NOT_FOUND
-   * for a kind that was not declared; CONFLICT outside [load]. */
+   * for a kind that the server does not serve, whose objects are reported once it does;
+   * BAD_ARGUMENT for a kind that was not declared; CONFLICT outside [load]. */
   berth_code (*watch)(const berth_host* host, berth_str kind,
                       void (*change)(void* to, const berth_object_change* change) BERTH_NOEXCEPT,
                       void* to) BERTH_NOEXCEPT;
@@ -1923,17 +1943,18 @@ typedef struct berth_api {
                         berth_api_answer answer, void* to) BERTH_NOEXCEPT;
 } berth_api;
 
-/* How a call ended: the code and the text that it would have returned. */
+/* How a call ended: the code that it would have returned, and the reasons that it would have added
+ * to its berth_status. */
 typedef struct berth_outcome {
   uint32_t struct_size;
   berth_code code;
-  berth_str reason; /* may be empty */
+  berth_array reasons; /* berth_str; may be empty */
 } berth_outcome;
 
 /* Completes a [bind] call that returned PENDING: exactly once, with the outcome of the call. A
  * promise that is completed already, or that the host no longer waits for, is ignored. An id that
  * the host never passed to the instance is a fault of the plugin. An outcome that is smaller than
- * its first version counts as BUG.
+ * its first version, or whose array is not valid, counts as BUG.
  * Threading: [any]. */
 #define BERTH_SERVICE_COMPLETION "berth.completion/1"
 typedef struct berth_completion {
@@ -1985,6 +2006,23 @@ struct berth_plugin {
   void (*destroy)(struct berth_plugin* plugin) BERTH_NOEXCEPT;
 };
 
+/* What create() creates an instance for.
+ * Lifetime:  until create() returns. */
+typedef struct berth_instance_request {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  berth_str name; /* berth_plugin_info.name */
+  berth_str profile;
+  const berth_value* args; /* NULL: no arguments */
+  /* berth_str: the ids of berth_plugin_info.points whose functions the host calls: those of the
+   * points that the profile enables for this plugin, of EnqueueExtensions and of Changes. If a
+   * point has several revisions, only the one that the host uses. */
+  berth_array points;
+  /* How long a call of the plugin may take, as the profile sets it for this plugin. 0: the profile
+   * does not set it, and the host's own deadlines apply. */
+  int64_t deadline_ns;
+} berth_instance_request;
+
 enum { BERTH_BUILD_ASSERTS = 1, BERTH_BUILD_SANITIZED = 2 };
 typedef struct berth_entry {
   uint32_t magic; /* BERTH_MAGIC */
@@ -2001,12 +2039,10 @@ typedef struct berth_entry {
    * than SUCCESS, the library is rejected. Threading: [load]. */
   berth_code (*init)(const berth_host* host, berth_status* status) BERTH_NOEXCEPT;
   void (*deinit)(void) BERTH_NOEXCEPT;
-  /* Creates an instance of plugin `name` for profile `profile`. `args` may be NULL. Returns SUCCESS
-   * and sets *out; BAD_ARGUMENT, after add_argument_error for each wrong argument; or ERROR.
-   * Threading: [load]. */
-  berth_code (*create)(const berth_host* host, berth_str name, berth_str profile,
-                       const berth_value* args, berth_plugin** out,
-                       berth_status* status) BERTH_NOEXCEPT;
+  /* Creates an instance. Returns SUCCESS and sets *out; BAD_ARGUMENT, after add_argument_error for
+   * each wrong argument; or ERROR. Threading: [load]. */
+  berth_code (*create)(const berth_host* host, const berth_instance_request* request,
+                       berth_plugin** out, berth_status* status) BERTH_NOEXCEPT;
 } berth_entry;
 
 /* The only symbol that a library exports. */

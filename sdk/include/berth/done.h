@@ -2,8 +2,11 @@
 #ifndef BERTH_DONE_H_
 #define BERTH_DONE_H_
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <berth/abi.h>
 #include <berth/internal/services.h>
@@ -34,11 +37,12 @@ class [[nodiscard]] Done {
 
   // True until it is completed or released.
   explicit operator bool() const { return done_.id != 0; }
-  // Completes the call. REQUIRES: *this is true. Threading: [any].
+  // Completes the call, with all reasons. REQUIRES: *this is true. Threading: [any].
   void Complete(const Status& status) {
-    const std::string_view reason =
-        status.reasons().empty() ? std::string_view() : std::string_view(status.reasons().front());
-    CompleteWith(status.code(), reason);
+    std::vector<berth_str> reasons;
+    reasons.reserve(status.reasons().size());
+    for (const std::string& reason : status.reasons()) reasons.push_back(Str(reason));
+    CompleteWith(status.code(), reasons.data(), reasons.size());
   }
   // Releases the promise to the caller, who must complete the call.
   berth_done Release() { return std::exchange(done_, berth_done()); }
@@ -46,10 +50,13 @@ class [[nodiscard]] Done {
  private:
   void Abandon() {
     if (done_.id == 0) return;
-    CompleteWith(BERTH_BUG, "the berth::Done was destroyed before it was completed");
+    constexpr std::string_view kWhy = "the berth::Done was destroyed before it was completed";
+    const berth_str reason = Str(kWhy);
+    CompleteWith(BERTH_BUG, &reason, 1);
   }
-  void CompleteWith(berth_code code, std::string_view reason) {
-    const berth_outcome outcome = {sizeof(outcome), code, Str(reason)};
+  void CompleteWith(berth_code code, const berth_str* reasons, std::size_t count) {
+    const berth_outcome outcome = {
+        sizeof(outcome), code, {reasons, static_cast<uint32_t>(count), sizeof(berth_str)}};
     services_->completion->complete(Release(), &outcome);
   }
 

@@ -6,6 +6,8 @@
 #ifndef BERTH_HOST_H_
 #define BERTH_HOST_H_
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -25,6 +27,17 @@ class Host {
 
   std::string_view name() const { return Str(services_->host->name); }
   std::string_view version() const { return Str(services_->host->version); }
+
+  // The profile that the instance belongs to.
+  std::string_view profile() const { return services_->terms.profile; }
+  // Returns whether the host calls the plugin at this extension point, which the profile may leave
+  // out: if (!host.Enables(BERTH_POINT_PRE_FILTER)) throw berth::Error("needs PreFilter").
+  bool Enables(std::string_view point) const {
+    const auto& points = services_->terms.points;
+    return std::find(points.begin(), points.end(), point) != points.end();
+  }
+  // How long a call may take, as the profile sets it for this plugin; 0 if the profile does not.
+  int64_t deadline_ns() const { return services_->terms.deadline_ns; }
 
   // Returns the id of `text`, which the instance holds from now on: until Release() was called as
   // often as Intern() returned it, or until the instance is destroyed. InternHeld()

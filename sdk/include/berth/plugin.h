@@ -147,4 +147,13 @@ struct BerthPluginScope;
   static_assert(true, "a semicolon may follow")
 #define BERTH_PLUGIN(Class) BERTH_PLUGINS(Class);
 
+// From here on, the use of a member, a struct or an enumerator of <berth/abi.h> that is newer than
+// BERTH_OPTIONAL_MINOR is an error: see BERTH_SINCE. The same applies to every other use of
+// something deprecated; to exempt a part of a file, enclose it in `#pragma GCC diagnostic push`,
+// `warning "-Wdeprecated-declarations"` and `pop`. Nothing changes if BERTH_OPTIONAL_MINOR is the
+// version of the header.
+#if BERTH_OPTIONAL_MINOR < BERTH_ABI_MINOR
+#pragma GCC diagnostic error "-Wdeprecated-declarations"
+#endif
+
 #endif  // BERTH_PLUGIN_H_

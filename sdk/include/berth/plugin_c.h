@@ -81,8 +81,8 @@
     }                                                                                             \
     return NULL;                                                                                  \
   }                                                                                               \
-  static berth_code create_(const berth_host*, berth_str, berth_str, const berth_value*,          \
-                            berth_plugin**, berth_status*);                                       \
+  static berth_code create_(const berth_host*, const berth_instance_request*, berth_plugin**,     \
+                            berth_status*);                                                       \
   static const char* const berth_point_ids[] = {points_(BERTH_LIBRARY_ID), NULL};                 \
   static const berth_plugin_info berth_info = {.struct_size = sizeof(berth_plugin_info),          \
                                                .name = (name_),                                   \

@@ -1,6 +1,10 @@
 // PreEnqueue: decides whether the pod may enter the active queue.
 //
-//   berth::Status PreEnqueue(const berth::Pod& pod);
+//   berth::Status PreEnqueue(const berth::Pod& pod);            // or
+//   berth::Status PreEnqueue(const berth::Queued& queued);      // also attempts and times
+//
+// PreEnqueue gets each member of a group separately: `queued.pod` is the member, and the attempts
+// and times are those of the group.
 //
 // Called:    when a pod is about to become ready, and again after an event that the plugin
 //            registered for.
@@ -15,6 +19,7 @@
 #include <concepts>
 
 #include <berth/abi.h>
+#include <berth/enqueue_extensions.h>
 #include <berth/internal/detect.h>
 #include <berth/internal/guard.h>
 #include <berth/pod.h>
@@ -24,6 +29,15 @@ BERTH_INTERNAL_DETECT(PreEnqueue);
 namespace berth {
 namespace internal {
 
+template <class P>
+concept PreEnqueuesPod = requires(P& plugin, const Pod& pod) {
+  { plugin.PreEnqueue(pod) } -> std::same_as<Status>;
+};
+template <class P>
+concept PreEnqueuesQueued = requires(P& plugin, const Queued& queued) {
+  { plugin.PreEnqueue(queued) } -> std::same_as<Status>;
+};
+
 struct PreEnqueuePoint {
   static constexpr const char* kId = BERTH_POINT_PRE_ENQUEUE;
   template <class P>
@@ -31,12 +45,12 @@ struct PreEnqueuePoint {
 
   template <class P>
   static constexpr void Check() {
-    constexpr bool kFits = requires(P & plugin, const Pod& pod) {
-      { plugin.PreEnqueue(pod) } -> std::same_as<Status>;
-    };
-    static_assert(!kNamed<P> || kFits,
-                  "PreEnqueue has the wrong signature; expected\n"
-                  "  berth::Status PreEnqueue(const berth::Pod& pod)");
+    static_assert(!kNamed<P> || PreEnqueuesPod<P> || PreEnqueuesQueued<P>,
+                  "PreEnqueue has the wrong signature; expected one of\n"
+                  "  berth::Status PreEnqueue(const berth::Pod& pod)\n"
+                  "  berth::Status PreEnqueue(const berth::Queued& queued)");
+    static_assert(!(PreEnqueuesPod<P> && PreEnqueuesQueued<P>),
+                  "implement PreEnqueue for a pod or for a queued entity, not both");
   }
 
   template <class I>
@@ -44,10 +58,15 @@ struct PreEnqueuePoint {
     berth_pre_enqueue abi = {sizeof(berth_pre_enqueue), 0, &Call};
 
     explicit Table(const I& /*instance*/) {}
-    static berth_code Call(void* self, const berth_pod* pod, berth_status* status) noexcept {
+    static berth_code Call(void* self, const berth_queued* queued, berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
-      return Guard(instance.fault, status,
-                   [&] { return Answer(instance.plugin().PreEnqueue(Pod(*pod)), status); });
+      return Guard(instance.fault, status, [&] {
+        if constexpr (PreEnqueuesPod<typename I::PluginType>) {
+          return Answer(instance.plugin().PreEnqueue(Pod(*queued->pod)), status);
+        } else {
+          return Answer(instance.plugin().PreEnqueue(*queued), status);
+        }
+      });
     }
   };
 };

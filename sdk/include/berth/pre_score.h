@@ -46,7 +46,8 @@ struct PreScorePoint {
 
     explicit Table(const I& /*instance*/) {}
     static berth_code Call(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                           const berth_nodes* all, berth_status* status) noexcept {
+                           const berth_nodes* all, berth_pre_score_out* /*out*/,
+                           berth_status* status) noexcept {
       I& instance = *static_cast<I*>(self);
       return Guard(instance.fault, status, [&] {
         Cycle wrapped = instance.Wrap(*cycle, status, "PreScore");

@@ -141,16 +141,16 @@ struct ScorePoint {
       }
     }
     static berth_code Call(void* self, const berth_cycle* cycle, const berth_block* block,
-                           int64_t* out, berth_status* status) noexcept {
+                           berth_score_out* out, berth_status* status) noexcept {
       const I& instance = *static_cast<const I*>(self);
       return Guard(instance.fault, status, [&]() -> berth_code {
         const Cycle wrapped = instance.Wrap(*cycle, status, "Score");
         const Block<typename P::Columns> nodes(*block);
         if constexpr (ScoresNode<P>) {
-          ScoreNodes(instance.plugin(), wrapped, nodes, out);
+          ScoreNodes(instance.plugin(), wrapped, nodes, out->scores);
           return BERTH_SUCCESS;
         } else {
-          const std::span<int64_t> scores(out, block->count);
+          const std::span<int64_t> scores(out->scores, block->count);
           return Answer(instance.plugin().Score(wrapped, nodes, scores), status);
         }
       });

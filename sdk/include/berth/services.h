@@ -208,6 +208,19 @@ class [[nodiscard]] Ref {
   internal::Handle<berth_tagged> object_;
 };
 
+namespace internal {
+
+// Throws the error of a service call about objects of the kind.
+[[noreturn, gnu::cold, gnu::noinline]] inline void FailObjects(std::string_view kind,
+                                                               berth_code code) {
+  const std::string what = "cannot look up objects of kind \"" + std::string(kind) + "\": ";
+  if (code == BERTH_BAD_ARGUMENT) FailBug(what + "kKinds does not name it");
+  if (code == BERTH_CONFLICT) FailBug(what + "the current call may not read objects");
+  Fail(what + "the host returned the code " + std::to_string(code));
+}
+
+}  // namespace internal
+
 // A change of an object: `old` is null for an addition, `now` for a deletion.
 using ObjectChange = berth_object_change;
 
@@ -217,13 +230,21 @@ class Objects {
   explicit Objects(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return bool(services_->objects); }
 
-  // Returns null if there is no such object.
+  // Returns null if there is no such object, also if the API server does not serve the kind now.
+  // Errors: throws a std::logic_error if kKinds does not name the kind, or if the current call may
+  //         not read objects, such as Bind of a plugin with kBlocksInBind.
   const berth_object* Get(std::string_view kind, std::string_view ns, std::string_view name) const {
-    return services_->objects->get(services_->host, Str(kind), Str(ns), Str(name));
+    const berth_object* object = nullptr;
+    const berth_code code =
+        services_->objects->get(services_->host, Str(kind), Str(ns), Str(name), &object);
+    if (code == BERTH_SUCCESS) return object;
+    if (code != BERTH_NOT_FOUND && code != BERTH_UNSUPPORTED) [[unlikely]]
+      internal::FailObjects(kind, code);
+    return nullptr;
   }
   // Calls `each(const berth_object&)` for each object, ordered by namespace and name. If `each`
   // returns a bool, false stops the iteration. An empty `ns` means all namespaces.
-  // Errors: BERTH_NOT_FOUND for a kind that was not declared; BERTH_UNSUPPORTED for one that the
+  // Errors: BERTH_BAD_ARGUMENT for a kind that was not declared; BERTH_UNSUPPORTED for one that the
   //         API server does not serve now.
   template <class F>
   Status List(std::string_view kind, std::string_view ns, F&& each) const {
@@ -233,9 +254,12 @@ class Objects {
     call.Rethrow();
     return status;
   }
-  // Returns whether the API server serves the kind, as far as the host knows.
+  // Returns whether the API server serves the kind, as far as the host knows. Errors: as Get().
   bool Served(std::string_view kind) const {
-    return services_->objects->served(services_->host, Str(kind)) == BERTH_SUCCESS;
+    const berth_code code = services_->objects->served(services_->host, Str(kind));
+    if (code != BERTH_SUCCESS && code != BERTH_UNSUPPORTED) [[unlikely]]
+      internal::FailObjects(kind, code);
+    return code == BERTH_SUCCESS;
   }
   // Calls `(to->*kMethod)(const berth::ObjectChange& change)` on the scheduling thread for every
   // change of the kind from now on: objects.Watch<&Zones::OnClaim>(kind, this). A kind that the API

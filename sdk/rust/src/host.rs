@@ -2,7 +2,7 @@
 
 use crate::status::{str_of, text_of};
 use crate::sys;
-use crate::views::Id;
+use crate::views::{items, Id};
 use std::ffi::CString;
 use std::ops::RangeInclusive;
 use std::os::raw::c_void;
@@ -91,10 +91,12 @@ impl Host {
     }
 }
 
-/// The arguments that a profile gives the plugin. Each method reads one argument, and reports an
-/// error if it is wrong. `Plugin::create` then fails with all errors, whatever it returns.
+/// The arguments that a profile gives the plugin, and what else it states about the instance. Each
+/// method that reads an argument reports an error if it is wrong. `Plugin::create` then fails with
+/// all errors, whatever it returns.
 pub struct Args {
     values: *const sys::berth_values,
+    request: *const sys::berth_instance_request,
     args: *const sys::berth_value,
     status: *mut sys::berth_status,
     failed: bool,
@@ -105,15 +107,36 @@ impl Args {
     /// Called in create() with its arguments; the result does not outlive the call.
     pub(crate) unsafe fn new(
         host: *const sys::berth_host,
-        args: *const sys::berth_value,
+        request: *const sys::berth_instance_request,
         status: *mut sys::berth_status,
     ) -> Args {
         let values = find(host, sys::BERTH_SERVICE_VALUES) as *const sys::berth_values;
-        Args { values, args, status, failed: false }
+        Args { values, request, args: (*request).args, status, failed: false }
     }
 
     pub(crate) fn failed(&self) -> bool {
         self.failed
+    }
+
+    /// The name of the profile.
+    pub fn profile(&self) -> &str {
+        unsafe { text_of((*self.request).profile) }
+    }
+
+    /// Returns whether the host calls the plugin at this extension point, which the profile may
+    /// leave out: `args.enables(sys::BERTH_POINT_PRE_FILTER)`.
+    pub fn enables(&self, point: &str) -> bool {
+        // SAFETY: the elements are berth_str and live until create() returns.
+        unsafe {
+            let mut points = items::<sys::berth_str>((*self.request).points);
+            points.any(|id| text_of(*id) == point)
+        }
+    }
+
+    /// How long a call may take, in nanoseconds, as the profile sets it for this plugin; 0 if the
+    /// profile does not.
+    pub fn deadline_ns(&self) -> i64 {
+        unsafe { (*self.request).deadline_ns }
     }
 
     /// The arguments as <berth/abi.h> declares them; NULL if the profile has none. berth.values/1
@@ -187,5 +210,39 @@ impl Args {
         }
         self.error(&format!("/{key}"), "expected a string");
         default.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_state_what_the_profile_sets() {
+        let points = [str_of("berth.pre_filter/1"), str_of("berth.filter/1")];
+        let request = sys::berth_instance_request {
+            profile: str_of("nightly"),
+            points: sys::berth_array {
+                data: points.as_ptr() as *const c_void,
+                count: 2,
+                stride: std::mem::size_of::<sys::berth_str>() as u32,
+            },
+            deadline_ns: 5_000_000_000,
+            ..sys::berth_instance_request::NEW
+        };
+        let args = Args {
+            values: std::ptr::null(),
+            request: &request,
+            args: request.args,
+            status: std::ptr::null_mut(),
+            failed: false,
+        };
+        assert_eq!(args.profile(), "nightly");
+        assert!(args.enables(sys::BERTH_POINT_PRE_FILTER));
+        assert!(args.enables(sys::BERTH_POINT_FILTER));
+        assert!(!args.enables(sys::BERTH_POINT_SCORE));
+        assert!(!args.enables(""));
+        assert_eq!(args.deadline_ns(), 5_000_000_000);
+        assert!(args.as_ptr().is_null());
     }
 }

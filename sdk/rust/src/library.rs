@@ -317,12 +317,12 @@ fn offset_of_abi<P>() -> usize {
 /// The arguments are those of berth_entry.create.
 pub unsafe fn create<P: Exported>(
     host: *const sys::berth_host,
-    args: *const sys::berth_value,
+    request: *const sys::berth_instance_request,
     out: *mut *mut sys::berth_plugin,
     status: *mut sys::berth_status,
 ) -> sys::berth_code {
     guard(status, || {
-        let mut args = Args::new(host, args, status);
+        let mut args = Args::new(host, request, status);
         let created = P::create(&Host::new(host), &mut args);
         if args.failed() {
             return Ok(sys::BERTH_BAD_ARGUMENT);
@@ -454,14 +454,12 @@ macro_rules! library {
 
             unsafe extern "C" fn __berth_create(
                 host: *const $crate::sys::berth_host,
-                name: $crate::sys::berth_str,
-                _profile: $crate::sys::berth_str,
-                args: *const $crate::sys::berth_value,
+                request: *const $crate::sys::berth_instance_request,
                 out: *mut *mut $crate::sys::berth_plugin,
                 status: *mut $crate::sys::berth_status,
             ) -> $crate::sys::berth_code {
-                $(if $crate::library::is_name(name, <$plugin as $crate::Plugin>::NAME) {
-                    return $crate::library::create::<$plugin>(host, args, out, status);
+                $(if $crate::library::is_name((*request).name, <$plugin as $crate::Plugin>::NAME) {
+                    return $crate::library::create::<$plugin>(host, request, out, status);
                 })+
                 $crate::sys::BERTH_NOT_FOUND
             }
@@ -631,8 +629,9 @@ mod tests {
         };
         let mut plugin = std::ptr::null_mut();
         let mut status = sys::berth_status::NEW;
+        let request = sys::berth_instance_request::NEW;
         unsafe {
-            let code = create::<P>(&host, std::ptr::null(), &mut plugin, &mut status);
+            let code = create::<P>(&host, &request, &mut plugin, &mut status);
             assert_eq!(code, sys::BERTH_SUCCESS);
             (*plugin).quiesce.unwrap()(plugin);
             (*plugin).destroy.unwrap()(plugin);

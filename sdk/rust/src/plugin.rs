@@ -25,7 +25,8 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// JSON Schema of the arguments.
     const ARGS_SCHEMA: &'static str = "{}";
     /// The oldest minor version of the host that the library supports. A member of [`sys`] that a
-    /// newer version adds may be read only after [`crate::has!`].
+    /// newer version adds may be read only after [`crate::has!`], and a constant may be passed only
+    /// to a host whose `abi_minor` has it. The compiler does not check either.
     const MIN_HOST_MINOR: u16 = 0;
     /// BERTH_PLUGIN_*: BERTH_PLUGIN_BLOCKS_IN_BIND if functions of a table for PreBind or Bind
     /// block.
@@ -57,7 +58,8 @@ pub struct Dependence {
 
 /// Decides whether the pod may enter the active queue.
 pub trait PreEnqueue: Plugin {
-    /// Must not block. Threading: `[queue]`.
+    /// Must not block. A plugin that needs the attempts and times of the queue has a table of
+    /// [`sys::berth_pre_enqueue`] instead. Threading: `[queue]`.
     fn pre_enqueue(&self, pod: Pod) -> Result<(), Rejection>;
 }
 
@@ -212,11 +214,11 @@ impl<P: Score> Point<P> for points::Score {
 
 unsafe extern "C" fn pre_enqueue<P: PreEnqueue>(
     plugin: *mut c_void,
-    pod: *const sys::berth_pod,
+    queued: *const sys::berth_queued,
     status: *mut sys::berth_status,
 ) -> sys::berth_code {
     guard(status, || {
-        (*(plugin as *const P)).pre_enqueue(Pod::from_ptr(pod))?;
+        (*(plugin as *const P)).pre_enqueue(Pod::from_ptr((*queued).pod))?;
         Ok(sys::BERTH_SUCCESS)
     })
 }
@@ -263,13 +265,14 @@ unsafe extern "C" fn score<P: Score>(
     plugin: *mut c_void,
     cycle: *const sys::berth_cycle,
     block: *const sys::berth_block,
-    out: *mut i64,
+    out: *mut sys::berth_score_out,
     status: *mut sys::berth_status,
 ) -> sys::berth_code {
     guard(status, || {
         let (plugin, cycle) = (&*(plugin as *const P), Cycle::from_ptr(cycle, "Score"));
+        let scores = (*out).scores;
         for (i, node) in Node::selected(block) {
-            *out.add(i) = plugin.score(&cycle, node);
+            *scores.add(i) = plugin.score(&cycle, node);
         }
         Ok(sys::BERTH_SUCCESS)
     })

@@ -708,7 +708,7 @@ pub struct berth_dependence {
 pub struct berth_pre_enqueue {
     pub struct_size: u32,
     pub flags: u32,
-    pub pre_enqueue: Option<unsafe extern "C" fn(self_: *mut c_void, pod: *const berth_pod, status: *mut berth_status) -> berth_code>,
+    pub pre_enqueue: Option<unsafe extern "C" fn(self_: *mut c_void, queued: *const berth_queued, status: *mut berth_status) -> berth_code>,
 }
 
 #[repr(C)]
@@ -833,10 +833,17 @@ pub struct berth_post_filter {
 }
 
 #[repr(C)]
+pub struct berth_pre_score_out {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub impl_: *mut c_void,
+}
+
+#[repr(C)]
 pub struct berth_pre_score {
     pub struct_size: u32,
     pub flags: u32,
-    pub pre_score: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, feasible: *const berth_nodes, all: *const berth_nodes, status: *mut berth_status) -> berth_code>,
+    pub pre_score: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, feasible: *const berth_nodes, all: *const berth_nodes, out: *mut berth_pre_score_out, status: *mut berth_status) -> berth_code>,
 }
 
 #[repr(C)]
@@ -848,13 +855,20 @@ pub struct berth_scores {
 }
 
 #[repr(C)]
+pub struct berth_score_out {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub scores: *mut i64,
+}
+
+#[repr(C)]
 pub struct berth_score {
     pub struct_size: u32,
     pub flags: u32,
     pub normalize_mode: u32,
     pub reserved: u32,
     pub dependence: *const berth_dependence,
-    pub score: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, block: *const berth_block, out: *mut i64, status: *mut berth_status) -> berth_code>,
+    pub score: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, block: *const berth_block, out: *mut berth_score_out, status: *mut berth_status) -> berth_code>,
     pub normalize: Option<unsafe extern "C" fn(self_: *mut c_void, cycle: *const berth_cycle, scores: *mut berth_scores, status: *mut berth_status) -> berth_code>,
 }
 
@@ -1066,7 +1080,7 @@ pub struct berth_object_change {
 pub struct berth_objects {
     pub struct_size: u32,
     pub reserved: u32,
-    pub get: Option<unsafe extern "C" fn(host: *const berth_host, kind: berth_str, ns: berth_str, name: berth_str) -> *const berth_object>,
+    pub get: Option<unsafe extern "C" fn(host: *const berth_host, kind: berth_str, ns: berth_str, name: berth_str, object: *mut *const berth_object) -> berth_code>,
     pub list: Option<unsafe extern "C" fn(host: *const berth_host, kind: berth_str, ns: berth_str, each: Option<unsafe extern "C" fn(*mut c_void, *const berth_object) -> i32>, to: *mut c_void) -> berth_code>,
     pub served: Option<unsafe extern "C" fn(host: *const berth_host, kind: berth_str) -> berth_code>,
     pub watch: Option<unsafe extern "C" fn(host: *const berth_host, kind: berth_str, change: Option<unsafe extern "C" fn(*mut c_void, *const berth_object_change)>, to: *mut c_void) -> berth_code>,
@@ -1217,7 +1231,7 @@ pub struct berth_api {
 pub struct berth_outcome {
     pub struct_size: u32,
     pub code: berth_code,
-    pub reason: berth_str,
+    pub reasons: berth_array,
 }
 
 #[repr(C)]
@@ -1256,6 +1270,17 @@ pub struct berth_plugin {
 }
 
 #[repr(C)]
+pub struct berth_instance_request {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub name: berth_str,
+    pub profile: berth_str,
+    pub args: *const berth_value,
+    pub points: berth_array,
+    pub deadline_ns: i64,
+}
+
+#[repr(C)]
 pub struct berth_entry {
     pub magic: u32,
     pub struct_size: u32,
@@ -1268,7 +1293,7 @@ pub struct berth_entry {
     pub plugins: *const *const berth_plugin_info,
     pub init: Option<unsafe extern "C" fn(host: *const berth_host, status: *mut berth_status) -> berth_code>,
     pub deinit: Option<unsafe extern "C" fn()>,
-    pub create: Option<unsafe extern "C" fn(host: *const berth_host, name: berth_str, profile: berth_str, args: *const berth_value, out: *mut *mut berth_plugin, status: *mut berth_status) -> berth_code>,
+    pub create: Option<unsafe extern "C" fn(host: *const berth_host, request: *const berth_instance_request, out: *mut *mut berth_plugin, status: *mut berth_status) -> berth_code>,
 }
 
 macro_rules! zero {
@@ -1364,8 +1389,10 @@ zero! {
     berth_verdicts
     berth_post_filter_out
     berth_post_filter
+    berth_pre_score_out
     berth_pre_score
     berth_scores
+    berth_score_out
     berth_score
     berth_target
     berth_reserve
@@ -1408,6 +1435,7 @@ zero! {
     berth_completion
     berth_plugin_info
     berth_plugin
+    berth_instance_request
     berth_entry
 }
 
@@ -1440,8 +1468,10 @@ new! {
     berth_verdicts
     berth_post_filter_out
     berth_post_filter
+    berth_pre_score_out
     berth_pre_score
     berth_scores
+    berth_score_out
     berth_score
     berth_target
     berth_reserve
@@ -1484,6 +1514,7 @@ new! {
     berth_completion
     berth_plugin_info
     berth_plugin
+    berth_instance_request
 }
 
 point! {

@@ -420,6 +420,11 @@ fn structs_have_the_layout_of_c() {
         flags: 4,
         post_filter: 8,
     ]);
+    check!(berth_pre_score_out, 16, 8, [
+        struct_size: 0,
+        reserved: 4,
+        impl_: 8,
+    ]);
     check!(berth_pre_score, 16, 8, [
         struct_size: 0,
         flags: 4,
@@ -430,6 +435,11 @@ fn structs_have_the_layout_of_c() {
         count: 4,
         rows: 8,
         scores: 16,
+    ]);
+    check!(berth_score_out, 16, 8, [
+        struct_size: 0,
+        reserved: 4,
+        scores: 8,
     ]);
     check!(berth_score, 40, 8, [
         struct_size: 0,
@@ -724,7 +734,7 @@ fn structs_have_the_layout_of_c() {
     check!(berth_outcome, 24, 8, [
         struct_size: 0,
         code: 4,
-        reason: 8,
+        reasons: 8,
     ]);
     check!(berth_completion, 16, 8, [
         struct_size: 0,
@@ -754,6 +764,15 @@ fn structs_have_the_layout_of_c() {
         get_point: 64,
         quiesce: 72,
         destroy: 80,
+    ]);
+    check!(berth_instance_request, 72, 8, [
+        struct_size: 0,
+        flags: 4,
+        name: 8,
+        profile: 24,
+        args: 40,
+        points: 48,
+        deadline_ns: 64,
     ]);
     check!(berth_entry, 64, 8, [
         magic: 0,

@@ -5,7 +5,8 @@ use crate::sys;
 use std::marker::PhantomData;
 
 /// True when the struct that `$ptr` points to is large enough to hold `$member`. Test it before you
-/// read a member that is newer than version 1.0: `unsafe { has!(cycle.as_ptr(), member) }`.
+/// read a member that is newer than version 1.0: `unsafe { has!(cycle.as_ptr(), member) }`. The
+/// compiler does not report a member that is read without the test.
 ///
 /// # Safety
 /// `$ptr` points to a struct of [`sys`] whose member `struct_size` is set.
@@ -23,7 +24,9 @@ macro_rules! has {
 
 /// # Safety
 /// The elements have the type T and live as long as `'a`.
-unsafe fn items<'a, T: 'a>(array: sys::berth_array) -> impl Iterator<Item = *const T> + 'a {
+pub(crate) unsafe fn items<'a, T: 'a>(
+    array: sys::berth_array,
+) -> impl Iterator<Item = *const T> + 'a {
     let (data, stride) = (array.data as *const u8, array.stride as usize);
     (0..array.count as usize).map(move |i| data.add(i * stride) as *const T)
 }

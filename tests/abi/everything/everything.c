@@ -244,7 +244,7 @@ static void Tick(void* to) {
 
 static void Posted(void* to, berth_code code) {
   golden* g = (golden*)to;
-  const berth_outcome outcome = {sizeof(outcome), BERTH_SUCCESS, {NULL, 0}};
+  const berth_outcome outcome = {sizeof(outcome), BERTH_SUCCESS, {NULL, 0, 0}};
   Note(g, "timer.post ran with %d", code);
   if (g->done.id != 0) g->completion->complete(g->done, &outcome);
   g->done.id = 0;
@@ -263,8 +263,9 @@ static void Evicted(void* to, const berth_api_result* result) {
 
 static void Keep(char* to, berth_str uid) { snprintf(to, kUidSize, "%.*s", (int)uid.len, uid.ptr); }
 
-static berth_code PreEnqueue(void* self, const berth_pod* pod, berth_status* status) {
+static berth_code PreEnqueue(void* self, const berth_queued* queued, berth_status* status) {
   golden* g = (golden*)self;
+  const berth_pod* pod = queued->pod;
   Note(g, "point PreEnqueue");
   if (IsNamed(pod, "second")) Keep(g->second, pod->meta->uid);
   if (!IsNamed(pod, "gated")) return BERTH_SUCCESS;
@@ -302,9 +303,11 @@ static uint32_t Next(void* self, berth_array lanes) {
 
 static void UseObjects(golden* g) {
   const berth_str kind = Str("v1/Namespace");
-  Note(g, "objects.get finds %d", g->objects->get(g->host, kind, Str(""), Str("default")) != NULL);
-  Note(g, "objects.get of no object finds %d",
-       g->objects->get(g->host, kind, Str(""), Str("none")) != NULL);
+  const berth_object* found = NULL;
+  Note(g, "objects.get %d", g->objects->get(g->host, kind, Str(""), Str("default"), &found));
+  Note(g, "objects.get finds %d", found != NULL);
+  Note(g, "objects.get of no object %d",
+       g->objects->get(g->host, kind, Str(""), Str("none"), &found));
   Note(g, "objects.list %d", g->objects->list(g->host, kind, Str(""), Listed, g));
   Note(g, "objects.served %d", g->objects->served(g->host, kind));
   Note(g, "objects.served of no kind %d", g->objects->served(g->host, Str("v1/Nothing")));
@@ -461,8 +464,9 @@ static berth_code PostFilter(void* self, const berth_cycle* cycle, const berth_n
 }
 
 static berth_code PreScore(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                           const berth_nodes* all, berth_status* status) {
-  (void)cycle, (void)status;
+                           const berth_nodes* all, berth_pre_score_out* out,
+                           berth_status* status) {
+  (void)cycle, (void)out, (void)status;
   Note((golden*)self, "point PreScore %d feasible of %d", (int)feasible->n_nodes,
        (int)all->n_nodes);
   return BERTH_SUCCESS;
@@ -470,7 +474,7 @@ static berth_code PreScore(void* self, const berth_cycle* cycle, const berth_nod
 
 /* The node with the higher number in its label "zone" is better. */
 static berth_code Score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) {
+                        berth_score_out* out, berth_status* status) {
   golden* g = (golden*)self;
   const berth_column* zones = &block->columns[((const state*)cycle->slots[0])->zone];
   (void)status;
@@ -478,7 +482,7 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = Selected(block, k);
     const berth_id zone = *(const berth_id*)((const char*)zones->data + i * zones->stride);
-    out[i] = Is(g->strings->text(g->host, zone), "2") ? 7 : 3;
+    out->scores[i] = Is(g->strings->text(g->host, zone), "2") ? 7 : 3;
   }
   return BERTH_SUCCESS;
 }
@@ -668,8 +672,8 @@ static void GetServices(golden* g) {
   Note(g, "get_service of no service %d", g->host->get_service(g->host, "golden.none/1", &none));
 }
 
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out, berth_status* status) {
+static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) {
   golden* g = (golden*)calloc(1, sizeof(golden));
   uint64_t timer = 0;
   (void)status;
@@ -677,9 +681,11 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
   g->host = host;
   GetServices(g);
   Note(g, "init was called %d", initialised);
-  Note(g, "create %.*s for %.*s", (int)name.len, name.ptr, (int)profile.len, profile.ptr);
+  Note(g, "create %.*s for %.*s", (int)request->name.len, request->name.ptr,
+       (int)request->profile.len, request->profile.ptr);
+  Note(g, "create enables %u points", (unsigned)request->points.count);
   UseStrings(g);
-  UseValues(g, args);
+  UseValues(g, request->args);
   UseMetrics(g);
   Note(g, "objects.watch %d", g->objects->watch(host, Str("v1/Namespace"), Watched, g));
   Note(g, "timer.start %d", g->timer->start(host, kSecond, Cancelled, g, &timer));

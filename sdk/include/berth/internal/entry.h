@@ -63,13 +63,13 @@ berth_code FindServices(const berth_host* host, berth_status* status) {
 }
 
 template <class P>
-berth_code CreateInstance(const berth_host* host, const berth_value* args, berth_plugin** out,
-                          berth_status* status) noexcept {
+berth_code CreateInstance(const berth_host* host, const berth_instance_request& request,
+                          berth_plugin** out, berth_status* status) noexcept {
   return Guard(status, [&]() -> berth_code {
     if (const berth_code code = FindServices<P>(host, status); code != BERTH_SUCCESS) return code;
     typename P::Args decoded{};
-    if (!DecodeArgs<P>(Value(args), decoded, status)) return BERTH_BAD_ARGUMENT;
-    auto instance = std::make_unique<Instance<P>>(host, decoded);
+    if (!DecodeArgs<P>(Value(request.args), decoded, status)) return BERTH_BAD_ARGUMENT;
+    auto instance = std::make_unique<Instance<P>>(host, Terms(request), decoded);
     *out = instance.release()->abi();
     return BERTH_SUCCESS;
   });
@@ -79,19 +79,18 @@ template <class... P>
 struct Library {
   static constexpr std::array<const berth_plugin_info*, sizeof...(P)> kPlugins = {&kInfo<P>...};
 
-  static berth_code Create(const berth_host* host, berth_str name, berth_str /*profile*/,
-                           const berth_value* args, berth_plugin** out,
-                           berth_status* status) noexcept {
+  static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                           berth_plugin** out, berth_status* status) noexcept {
     berth_code code = BERTH_NOT_FOUND;
-    (TryCreate<P>(host, name, args, out, status, code), ...);
+    (TryCreate<P>(host, *request, out, status, code), ...);
     return code;
   }
 
  private:
   template <class Q>
-  static void TryCreate(const berth_host* host, berth_str name, const berth_value* args,
+  static void TryCreate(const berth_host* host, const berth_instance_request& request,
                         berth_plugin** out, berth_status* status, berth_code& code) {
-    if (Str(name) == Q::kName) code = CreateInstance<Q>(host, args, out, status);
+    if (Str(request.name) == Q::kName) code = CreateInstance<Q>(host, request, out, status);
   }
 };
 

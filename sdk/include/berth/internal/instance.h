@@ -135,8 +135,10 @@ class Instance : private DefineState<typename P::State, 0>,
   template <class Point>
   using TableOf = typename Point::template Table<Instance>;
 
-  Instance(const berth_host* from, const typename P::Args& args)
-      : services(from, &fault), plugin_(MakePlugin<P>(Host(services), args)), tables_(*this) {
+  Instance(const berth_host* from, Terms terms, const typename P::Args& args)
+      : services(from, &fault, std::move(terms)),
+        plugin_(MakePlugin<P>(Host(services), args)),
+        tables_(*this) {
     // Lets the compiler define the functions, which other files of the library may call.
     StateMustBeTheStateOfAPlugin(StateTag<typename P::State>());
     StateMustBeTheStateOfAPlugin(StateTag<ScoreStateOf<P>>());

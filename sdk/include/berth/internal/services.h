@@ -15,6 +15,7 @@
 #include <berth/abi.h>
 #include <berth/internal/fail.h>
 #include <berth/internal/pending_calls.h>
+#include <berth/span.h>
 
 namespace berth::internal {
 
@@ -49,6 +50,21 @@ class Fault {
   char text_[256] = {};
 };
 
+// The data of a berth_instance_request that the instance keeps.
+struct Terms {
+  std::string profile;
+  std::vector<std::string> points;  // The ids of extension points at which the host calls it.
+  int64_t deadline_ns = 0;
+
+  Terms() = default;
+  explicit Terms(const berth_instance_request& request)
+      : profile(Str(request.profile)), deadline_ns(request.deadline_ns) {
+    for (const berth_str& point : Span<const berth_str>(request.points)) {
+      points.emplace_back(Str(point));
+    }
+  }
+};
+
 // Throws the error of a service that the host does not serve. It is a function of its own so that a
 // use of a service, which may stand in a loop over nodes, costs one test and no code for the text.
 [[noreturn, gnu::cold, gnu::noinline]] inline void FailNotServed(const char* id) {
@@ -80,6 +96,7 @@ class Service {
 struct Services {
   const berth_host* host = nullptr;
   Fault* fault = nullptr;
+  Terms terms;
   Service<berth_log> log;
   Service<berth_strings> strings;
   Service<berth_refs> refs;
@@ -103,9 +120,10 @@ struct Services {
   mutable std::vector<std::unique_ptr<Kept>> kept;
   mutable PendingCalls pending;
 
-  Services(const berth_host* from, Fault* instance_fault)
+  Services(const berth_host* from, Fault* instance_fault, Terms instance_terms = {})
       : host(from),
         fault(instance_fault),
+        terms(std::move(instance_terms)),
         log(Find<berth_log>(BERTH_SERVICE_LOG)),
         strings(Find<berth_strings>(BERTH_SERVICE_STRINGS)),
         refs(Find<berth_refs>(BERTH_SERVICE_REFS)),

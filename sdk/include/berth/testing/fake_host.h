@@ -49,6 +49,10 @@ struct Scenario {
   std::vector<PodSpec> pending = {};         // pods without a node; see berth.changes/1
   std::string plugin = {};  // the plugin's name; may be empty if the library has one plugin
   std::string profile = "default-scheduler";
+  // the ids of the extension points that the profile enables; nothing: all that the plugin has
+  std::optional<std::vector<std::string>> points = {};
+  int64_t deadline_ns =
+      0;  // of the plugin's calls, as the profile sets it; see Host::deadline_ns()
   std::vector<Check> without = {};  // checks to switch off for this plugin
   // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};
@@ -86,7 +90,9 @@ class PluginUnderTest {
   PluginUnderTest& Without(Check check) { return reporter_.Without(check), *this; }
 
   // --- Queue ---
-  Answer PreEnqueue(const PodSpec& pod);
+  Answer PreEnqueue(const PodSpec& pod) { return PreEnqueue(QueuedSpec{.pod = pod}); }
+  // Also sets the attempts and times.
+  Answer PreEnqueue(const QueuedSpec& queued);
 
   // Returns the bytes of QueueSort's key for the pod. Checks that two calls return the same bytes.
   SortKey Key(const QueuedSpec& queued);

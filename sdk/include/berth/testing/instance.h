@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -92,7 +93,22 @@ struct World {
   Library library;
   const berth_plugin_info* info = nullptr;
   std::string profile;
+  std::optional<std::vector<std::string>> points;  // nothing: all
+  int64_t deadline_ns = 0;
   Args args;
+
+  // `enabled`: ids of extension points; nothing: all. `deadline`: of calls; 0: none.
+  void SetProfile(std::string name, std::optional<std::vector<std::string>> enabled,
+                  int64_t deadline) {
+    profile = std::move(name);
+    points = std::move(enabled);
+    deadline_ns = deadline;
+  }
+  // Returns whether the profile enables the extension point. EnqueueExtensions and Changes are
+  // always enabled.
+  bool Enables(const std::string& id) const;
+  // Returns berth_instance_request.points.
+  std::vector<std::string> EnabledPoints() const;
   std::map<std::string, const void*> scripted;
   std::set<std::string> not_served;  // kinds, each with one version
   std::shared_ptr<Ids> ids = std::make_shared<Ids>();
@@ -174,7 +190,7 @@ class Instance {
  private:
   void Create(const World& world);
 
-  void CopyPoints();
+  void CopyPoints(const World& world);
 
   void Deliver(berth_change change);
 

@@ -200,8 +200,8 @@ class Services {
   void Report(const Watch& watch, uint32_t flags, const berth_object* old, const berth_object* now);
   // Reports all objects of the kind, as additions that existed or as deletions.
   void ReportAll(const Watch& watch, const std::string& kind, bool as_added);
-  static const berth_object* GetObject(const berth_host* host, berth_str kind, berth_str ns,
-                                       berth_str name) noexcept;
+  static berth_code GetObject(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
+                              const berth_object** object) noexcept;
   static berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                                 int32_t (*each)(void*, const berth_object*) noexcept,
                                 void* to) noexcept;

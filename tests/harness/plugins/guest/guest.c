@@ -325,9 +325,8 @@ static void DefineMetrics(guest* self) {
   Say(self, "taken", CodeName(self->metrics->define(self->host, &gauge, &taken)), gauge.name);
 }
 
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out,
-                         berth_status* status) BERTH_NOEXCEPT {
+static berth_code Create(const berth_host* host, const berth_instance_request* given,
+                         berth_plugin** out, berth_status* status) BERTH_NOEXCEPT {
   guest* self = (guest*)calloc(1, sizeof(guest));
   const struct {
     const char* id;
@@ -342,14 +341,12 @@ static berth_code Create(const berth_host* host, berth_str name, berth_str profi
                 {BERTH_SERVICE_API, (const void**)&self->api},
                 {BERTH_SERVICE_NODES, (const void**)&self->nodes},
                 {BERTH_SERVICE_RANDOM, (const void**)&self->random}};
-  (void)name;
-  (void)profile;
   (void)status;
   self->host = host;
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
     host->get_service(host, wanted[i].id, wanted[i].to);
   }
-  ReadArguments(self, args);
+  ReadArguments(self, given->args);
   DefineMetrics(self);
   self->objects->watch(host, Str("v1/Namespace"), Changed, self);
   self->abi.struct_size = sizeof(berth_plugin);

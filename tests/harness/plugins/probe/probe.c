@@ -197,9 +197,13 @@ static void say_objects(const probe* p) {
   say(p, "namespaces", "code",
       p->objects->list(p->host, str("v1/Namespace"), none, say_object, to));
   say(p, "secrets", "code", p->objects->list(p->host, str("v1/Secret"), none, say_object, to));
-  say(p, "secret", "found", p->objects->get(p->host, str("v1/Secret"), none, str("x")) != NULL);
-  const berth_object* object = p->objects->get(p->host, str("v1/Namespace"), none, str("blue"));
-  if (object == NULL) return;
+  const berth_object* object = NULL;
+  say(p, "secret", "get", p->objects->get(p->host, str("v1/Secret"), none, str("x"), &object));
+  say(p, "namespace x", "get",
+      p->objects->get(p->host, str("v1/Namespace"), none, str("x"), &object));
+  const berth_code code = p->objects->get(p->host, str("v1/Namespace"), none, str("blue"), &object);
+  say(p, "namespace blue", "get", code);
+  if (code != BERTH_SUCCESS) return;
   const berth_tagged tagged = {BERTH_KIND_OBJECT, 0, object};
   say(p, "retained", "code", p->refs->retain(p->host, tagged));
   p->refs->release(p->host, tagged);
@@ -247,8 +251,10 @@ static berth_code filter(void* self, const berth_cycle* cycle, const berth_block
 }
 
 static berth_code pre_score(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                            const berth_nodes* all, berth_status* status) BERTH_NOEXCEPT {
+                            const berth_nodes* all, berth_pre_score_out* out,
+                            berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
+  (void)out;
   if (p->log_inputs != 0) {
     say(p, "pre_score", "feasible", count_selected(feasible));
     say(p, "pre_score", "all", count_selected(all));
@@ -259,14 +265,14 @@ static berth_code pre_score(void* self, const berth_cycle* cycle, const berth_no
 
 /* The score is the allocatable amount of example.com/score. */
 static berth_code score(void* self, const berth_cycle* cycle, const berth_block* block,
-                        int64_t* out, berth_status* status) BERTH_NOEXCEPT {
+                        berth_score_out* out, berth_status* status) BERTH_NOEXCEPT {
   const probe* p = self;
   (void)cycle;
   for (uint32_t k = 0; k < block->n_selected; ++k) {
     const uint32_t i = block->selected == NULL ? k : block->selected[k];
     if (same(block->nodes[i]->meta->name, p->no_score_at.bytes)) continue;
-    out[i] = *(const int64_t*)((const char*)block->columns[0].data +
-                               (uint64_t)i * block->columns[0].stride);
+    out->scores[i] = *(const int64_t*)((const char*)block->columns[0].data +
+                                       (uint64_t)i * block->columns[0].stride);
   }
   return give(&p->score, status);
 }
@@ -298,10 +304,14 @@ static berth_code bind(void* self, const berth_binding* binding, berth_done done
   }
   const int is_small = strcmp(how, "small") == 0;
   if (strcmp(how, "complete") == 0 || strcmp(how, "both") == 0 || is_small) {
-    const berth_outcome first = {is_small ? offsetof(berth_outcome, reason) : sizeof(berth_outcome),
-                                 (berth_code)p->bind.code,
-                                 str(p->bind.n_reasons > 0 ? p->bind.reasons[0].bytes : "")};
-    const berth_outcome second = {sizeof(second), BERTH_SUCCESS, str("second completion")};
+    berth_str reasons[kListMax];
+    for (uint32_t i = 0; i < p->bind.n_reasons; ++i) reasons[i] = str(p->bind.reasons[i].bytes);
+    const berth_outcome first = {
+        is_small ? offsetof(berth_outcome, reasons) : sizeof(berth_outcome),
+        (berth_code)p->bind.code,
+        {reasons, p->bind.n_reasons, sizeof(berth_str)}};
+    const berth_str again = str("second completion");
+    const berth_outcome second = {sizeof(second), BERTH_SUCCESS, {&again, 1, sizeof(berth_str)}};
     p->completion->complete(done, &first);
     p->completion->complete(done, &second);
     return strcmp(how, "both") == 0 ? BERTH_SUCCESS : BERTH_PENDING;
@@ -368,12 +378,10 @@ static void fill_in(probe* p, const berth_value* args) {
   p->abi.destroy = destroy;
 }
 
-static berth_code create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out,
-                         berth_status* status) BERTH_NOEXCEPT {
+static berth_code create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) BERTH_NOEXCEPT {
+  const berth_value* args = request->args;
   probe* p = calloc(1, sizeof(probe));
-  (void)name;
-  (void)profile;
   if (p == NULL) return BERTH_ERROR;
   p->host = host;
   host->get_service(host, BERTH_SERVICE_VALUES, (const void**)&p->values);
