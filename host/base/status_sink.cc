@@ -10,6 +10,12 @@ StatusSink::StatusSink()
 void StatusSink::AddReason(berth_status* self, berth_str text) noexcept {
   auto& sink = *static_cast<StatusSink*>(self->impl);
   sink.has_null_reason_ |= IsNull(text);
+  if (sink.reasons_.size() >= kMaxStatusReasons) {
+    sink.reasons_.resize(kMaxStatusReasons);
+    sink.left_out_ += 1;
+    sink.reasons_.push_back("and " + std::to_string(sink.left_out_) + " more reasons");
+    return;
+  }
   sink.reasons_.push_back(IsNull(text) ? std::string(kNullReason) : KeptReason(Text(text)));
 }
 

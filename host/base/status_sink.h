@@ -23,8 +23,10 @@ struct ArgumentError {
   friend bool operator==(const ArgumentError&, const ArgumentError&) = default;
 };
 
-// A longer reason is cut, so that one reason cannot fill conditions and output.
+// A longer reason is cut, and further reasons are counted only, so that one answer cannot fill
+// conditions and output.
 inline constexpr size_t kMaxReasonBytes = 1024;
+inline constexpr size_t kMaxStatusReasons = 64;
 // The reason in place of one that is NULL, after the name of the plugin.
 inline constexpr std::string_view kNullReason = "gave a reason that is NULL";
 
@@ -34,7 +36,8 @@ std::string KeptReason(std::string_view reason);
 
 // Collects the reasons and argument errors that a plugin adds through a berth_status. Pass raw() to
 // the call, and read the texts after it. The sink copies each text when it is added, as abi.h
-// promises. It keeps KeptReason() of a reason, and kNullReason for a reason that is NULL.
+// promises. It keeps KeptReason() of a reason, and kNullReason for a reason that is NULL. Of more
+// than kMaxStatusReasons reasons, it keeps the first ones and "and <n> more reasons".
 // Threading: used by one thread, for one plugin call.
 // Must not: be moved or copied, because raw() points to this object.
 class StatusSink {
@@ -63,6 +66,7 @@ class StatusSink {
 
   berth_status raw_;
   std::vector<std::string> reasons_;
+  size_t left_out_ = 0;
   std::vector<ArgumentError> argument_errors_;
   bool has_null_reason_ = false;
 };

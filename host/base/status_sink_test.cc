@@ -40,6 +40,23 @@ TEST(StatusSink, CutsLongReasons) {
   }
 }
 
+TEST(StatusSink, CountsTheReasonsBeyondTheLimit) {
+  for (const size_t added : {kMaxStatusReasons, kMaxStatusReasons + 1, kMaxStatusReasons + 500}) {
+    SCOPED_TRACE(added);
+    StatusSink sink;
+    for (size_t i = 0; i < added; ++i) {
+      const std::string text = std::to_string(i);
+      sink.raw()->add_reason(sink.raw(), AsStr(text));
+    }
+    const size_t more = added - kMaxStatusReasons;
+    ASSERT_EQ(sink.reasons().size(), kMaxStatusReasons + (more > 0 ? 1 : 0));
+    EXPECT_EQ(sink.reasons()[kMaxStatusReasons - 1], std::to_string(kMaxStatusReasons - 1));
+    const std::string last =
+        more > 0 ? "and " + std::to_string(more) + " more reasons" : std::to_string(added - 1);
+    EXPECT_EQ(sink.reasons().back(), last);
+  }
+}
+
 TEST(StatusSink, ReportsAReasonThatIsNull) {
   StatusSink sink;
   sink.raw()->add_reason(sink.raw(), {nullptr, 0});

@@ -142,6 +142,16 @@ inline std::string TruncateNote(std::string_view note) {
   return Truncate(note, kMaxEventNoteBytes, " ...");
 }
 
+// The most bytes of a message that the scheduler writes to a condition of a pod. The API server
+// accepts more, but refuses an object of more than 1.5 MiB. (As for conditions of
+// k8s.io/apimachinery/pkg/apis/meta/v1, types.go.)
+inline constexpr size_t kMaxConditionMessageBytes = 32'768;
+
+// Returns `message`, shortened to kMaxConditionMessageBytes with " ..." at its end if it is longer.
+inline std::string TruncateConditionMessage(std::string_view message) {
+  return Truncate(message, kMaxConditionMessageBytes, " ...");
+}
+
 // An Event of events.k8s.io/v1, which `kubectl describe` shows.
 struct Event {
   std::string type;    // "Normal" or "Warning".

@@ -78,6 +78,10 @@ void BindingCycle::CancelTimers() {
   waits_.clear();
 }
 
+bool BindingCycle::WaitsFor(PluginId plugin) const {
+  return is_waiting() && std::ranges::find(waits_, plugin, &Wait::plugin) != waits_.end();
+}
+
 void BindingCycle::Allow(PluginId plugin) {
   if (!is_waiting()) return;
   const auto wait = std::ranges::find(waits_, plugin, &Wait::plugin);

@@ -70,6 +70,8 @@ class BindingCycle {
   bool is_waiting() const {
     return state_ == State::kWaiting && !waits_.empty() && !verdict_.has_value();
   }
+  // Returns true while is_waiting() and the plugin has not allowed the pod.
+  bool WaitsFor(PluginId plugin) const;
   // Records that the plugin allows the pod, and stops the plugin's timeout. The pod is permitted
   // when all plugins that made it wait have allowed it. No effect unless is_waiting().
   void Allow(PluginId plugin);

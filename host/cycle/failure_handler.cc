@@ -1,5 +1,7 @@
 #include "host/cycle/failure_handler.h"
 
+#include <string>
+
 #include "host/base/assert.h"
 #include "host/cycle/pod_events.h"
 
@@ -37,14 +39,14 @@ void FailureHandler::Nominate(const PodRef& pod, const Failure& failure) {
 void FailureHandler::PatchStatus(const PodRef& pod, const Failure& failure) {
   const std::string_view reason = failure.code == BERTH_ERROR ? "SchedulerError" : "Unschedulable";
   const int64_t generation = pod->meta().generation;
+  const std::string message = TruncateConditionMessage(failure.message);
   PodStatusPatch patch;
   ForgetFailedPatches();
-  const bool sets_condition =
-      queue_.RecordReported(pod->uid(), reason, failure.message, generation);
+  const bool sets_condition = queue_.RecordReported(pod->uid(), reason, message, generation);
   if (sets_condition) {
     patch.pod_scheduled = {.status = BERTH_CONDITION_FALSE,
                            .reason = reason,
-                           .message = failure.message,
+                           .message = message,
                            .transition_ns = clock_.NowNs(),
                            .observed_generation = generation};
   }

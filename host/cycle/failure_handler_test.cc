@@ -53,6 +53,16 @@ TEST_F(FailureHandlerTest, ParksARejectedPodAndReportsIt) {
   EXPECT_THAT(client_.patches, ElementsAre("p Unschedulable: no room"));
 }
 
+TEST_F(FailureHandlerTest, CutsAMessageThatIsTooLongForACondition) {
+  const std::string most(kMaxConditionMessageBytes, 'x');
+  PopPod("p");
+  handler_.Handle("uid-p", "", Rejected(most));
+  PopPod("q");
+  handler_.Handle("uid-q", "", Rejected(most + "y"));
+  EXPECT_THAT(client_.patches, ElementsAre("p Unschedulable: " + most,
+                                           "q Unschedulable: " + most.substr(4) + " ..."));
+}
+
 TEST_F(FailureHandlerTest, AnErrorMakesThePodBackOff) {
   PopPod("p");
   handler_.Handle("uid-p", "", {.message = "boom"});

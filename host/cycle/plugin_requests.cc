@@ -26,19 +26,25 @@ bool PluginRequests::ClearNomination(std::string_view uid) {
   return true;
 }
 
-// The members of a group in its cycle are not waiting in the queue. If one of them could activate
-// the group there, the group would be retried without end.
+// A pod in its attempt, on Permit or in its binding is not waiting in the queue. If it could be
+// activated there, it would be retried without end, each time at once after it failed. The same
+// applies to a pod whose attempt begins before the request is carried out.
 void PluginRequests::Activate(std::string_view uid) {
-  const QueuedEntity* entity = queue_.Find(uid);
-  const bool is_in_group_cycle =
-      entity != nullptr && entity->group != nullptr && entity->place == QueuePlace::kInFlight;
-  if (is_in_group_cycle) return;
-  Defer([this, uid = std::string(uid)] { queue_.Activate(uid); });
+  const auto waiting = [this](std::string_view pod) {
+    const QueuedEntity* entity = queue_.Find(pod);
+    return entity != nullptr && entity->place != QueuePlace::kInFlight ? entity : nullptr;
+  };
+  const QueuedEntity* entity = waiting(uid);
+  if (entity == nullptr) return;
+  Defer([this, waiting, uid = std::string(uid), attempts = entity->attempts] {
+    const QueuedEntity* now = waiting(uid);
+    if (now != nullptr && now->attempts == attempts) queue_.Activate(uid);
+  });
 }
 
 bool PluginRequests::Allow(std::string_view uid, PluginId plugin) {
   BindingCycle* binding = waiting_pods_.Find(uid);
-  if (binding == nullptr || !binding->is_waiting()) return false;
+  if (binding == nullptr || !binding->WaitsFor(plugin)) return false;
   binding->Allow(plugin);
   if (!binding->is_waiting()) ApplyVerdictLater(uid);
   return true;
@@ -81,10 +87,11 @@ void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) 
   if (lost_place) return done(Status());
   const PodName name{victim.ns, victim.name, victim.uid};
   PodStatusPatch patch;
-  patch.disruption_target = PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
-                                                      .reason = "PreemptionByScheduler",
-                                                      .message = victim.message,
-                                                      .transition_ns = clock_.NowNs()};
+  patch.disruption_target =
+      PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
+                                .reason = "PreemptionByScheduler",
+                                .message = TruncateConditionMessage(victim.message),
+                                .transition_ns = clock_.NowNs()};
   client_.PatchPodStatus(name, patch, nullptr);
   client_.DeletePod(name, std::nullopt, [done](const Status& status) {
     done(status.code() == ErrorCode::kNotFound ? Status() : status);

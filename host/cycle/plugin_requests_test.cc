@@ -57,6 +57,29 @@ TEST_F(PluginRequestsTest, ActivatesLater) {
   EXPECT_FALSE(requests_.CarryOut());
 }
 
+TEST_F(PluginRequestsTest, ActivatesOnlyPodsThatWaitInTheQueue) {
+  requests_.Activate("uid-unknown");
+  PopPod("p");
+  requests_.Activate("uid-p");
+  EXPECT_TRUE(requests_.empty());
+  queue_.Return("uid-p", {.plugins = {1}});
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
+TEST_F(PluginRequestsTest, AnAttemptThatBeginsMeanwhileEndsTheRequest) {
+  Park("p");
+  requests_.Activate("uid-p");
+  PopAgain("uid-p");
+  requests_.CarryOut();
+  queue_.Return("uid-p", {.plugins = {1}});
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable) << "in flight";
+  requests_.Activate("uid-p");
+  PopAgain("uid-p");
+  queue_.Return("uid-p", {.plugins = {1}});
+  requests_.CarryOut();
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable) << "parked again";
+}
+
 TEST_F(PluginRequestsTest, ClearDropsRequests) {
   Park("p");
   requests_.Activate("uid-p");
@@ -66,6 +89,7 @@ TEST_F(PluginRequestsTest, ClearDropsRequests) {
 }
 
 TEST_F(PluginRequestsTest, WhatARequestLeadsToWaitsForTheNextCall) {
+  Park("q");
   requests_.Evict({"default", "p", "uid-p"}, "make room",
                   [this](const Status&) { requests_.Activate("uid-q"); });
   EXPECT_TRUE(requests_.CarryOut());
@@ -138,6 +162,11 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageI
   PodLifecycle pod;
   Evicted evicted;
   pod.b().pre_bind = pod.AnswersLater();
+  // What PreBind has claimed must be released, although PreBind itself is cancelled.
+  pod.b().unreserve = [unreserve = pod.b().unreserve](const berth_binding& binding) {
+    EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
+    unreserve(binding);
+  };
   pod.Run();
   EvictP(pod, "", evicted);
   pod.harness().Settle();

@@ -78,7 +78,6 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   parts_.queue.SetGroups(SetHandledFields(catalog));
   parts_.router.SetProfiles(std::move(names));
   DropUnusedRetired();
-  parts_.router.StartWatches(parts_.client, WatchedKinds());
   parts_.queue.RequeueAll();
   return {};
 }
@@ -140,9 +139,11 @@ bool Profiles::SetHandledFields(const PluginCatalog& catalog) {
 
 std::vector<std::string> Profiles::WatchedKinds() const {
   std::set<std::string> kinds;
-  for (const auto& profile : active_) {
-    for (const PlannedPlugin& plugin : profile->plan->plugins()) {
-      kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
+  for (const auto* profiles : {&active_, &retired_}) {
+    for (const auto& profile : *profiles) {
+      for (const PlannedPlugin& plugin : profile->plan->plugins()) {
+        kinds.insert(plugin.instance->info().kinds.begin(), plugin.instance->info().kinds.end());
+      }
     }
   }
   return {kinds.begin(), kinds.end()};
@@ -183,6 +184,7 @@ void Profiles::DropUnusedRetired() {
   std::vector<Id> draining;
   for (const auto& profile : retired_) draining.push_back(profile->name);
   parts_.router.SetDraining(std::move(draining));
+  parts_.router.StartWatches(parts_.client, WatchedKinds());
 }
 
 void Profiles::Drop(Profile& profile) {

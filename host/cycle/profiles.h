@@ -67,7 +67,8 @@ class Profiles {
   // queue is tried again after its backoff, with the new plugins; if no profile has its
   // schedulerName any more, it leaves the queue.
   void Release(std::unique_ptr<BindingCycle> ended);
-  // Drops the retired profiles that no binding cycle uses any more.
+  // Drops the retired profiles that no binding cycle uses any more, with the watches of kinds that
+  // only their plugins use.
   // Called: after Release() was called for all binding cycles that have ended.
   void DropUnusedRetired();
   // The number of retired profiles.
@@ -80,6 +81,7 @@ class Profiles {
   void ConfigureQueue(const Plans& plans);
   std::vector<Id> Activate(Plans plans);
   bool SetHandledFields(const PluginCatalog& catalog);
+  // Returns the kinds that plugins of active and retired profiles use.
   std::vector<std::string> WatchedKinds() const;
   bool IsRetired(const Plan& plan) const;
   void Drop(Profile& profile);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "host/base/assert.h"
@@ -168,6 +169,9 @@ bool SchedulingCycle::PreFilter(CycleResult& result) {
 
 bool SchedulingCycle::Filter(CycleResult& result) {
   if (attempt_.pre_filter_rejection.has_value()) return true;  // PreFilter rejected all nodes.
+  // The node that the pod is nominated to is tried twice if a plugin fails for it.
+  std::optional<FilterFaultLimit> fault_limit;
+  if (!attempt_.pod->nominated_node().empty()) fault_limit.emplace(attempt_);
   if (TryNominatedNode()) return true;
   if (attempt_.subset.has_value()) {
     attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);

@@ -251,6 +251,24 @@ TEST(SchedulingCycleTest, RunsTheStagesInOrder) {
 }
 
 // Decide() is for commands that explain a decision.
+// The Filters run twice in such an attempt.
+TEST(SchedulingCycleTest, AFaultForANominatedPodCountsOnce) {
+  OneAttempt attempt;
+  attempt.SetAnswer(Point::kFilter, {BERTH_BUG, {"std::bad_alloc"}});
+  attempt.pod().status = "\"nominatedNodeName\":\"n2\"";
+  attempt.Run();
+  EXPECT_EQ(std::ranges::count(attempt.calls(), "Filter"), 2);
+  EXPECT_EQ(std::ranges::count_if(attempt.harness().lines(),
+                                  [](const std::string& line) {
+                                    return line.find("exception: std::bad_alloc") !=
+                                           std::string::npos;
+                                  }),
+            1);
+  const auto counts = attempt.harness().loop().faults().Counts();
+  ASSERT_EQ(counts.size(), 1U);
+  EXPECT_EQ(counts[0].count, 1U);
+}
+
 TEST(SchedulingCycleTest, DecideRollsBackWhatItReserved) {
   OneAttempt attempt;
   ASSERT_EQ(attempt.Run(), "Success");

@@ -34,9 +34,10 @@ BindingCycle* WaitingPods::Find(std::string_view uid) const {
   return found != bindings_.end() ? found->second.get() : nullptr;
 }
 
-void WaitingPods::EachWaiting(const std::function<bool(const Pod& pod)>& each) const {
+void WaitingPods::EachWaiting(PluginId plugin,
+                              const std::function<bool(const Pod& pod)>& each) const {
   for (const auto& [uid, binding] : bindings_) {
-    if (binding->is_waiting() && !each(*binding->pod())) return;
+    if (binding->WaitsFor(plugin) && !each(*binding->pod())) return;
   }
 }
 

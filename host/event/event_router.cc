@@ -79,10 +79,11 @@ EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& qu
 
 void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
   client_ = &client;
-  declared_.insert(kinds.begin(), kinds.end());
+  declared_ = {kinds.begin(), kinds.end()};
   WatchUsedKinds();
   Watch(kNodeKind);
   Watch(kPodKind);
+  DropUnusedKinds();
 }
 
 void EventRouter::StopWatches() { watches_.clear(); }

@@ -72,7 +72,7 @@ class EventRouter {
   // Starts watching nodes, pods and `kinds`, which may name several versions: the first one that
   // the server serves is watched. Other objects and nodes are watched before pods, so that the
   // first cycle finds what its pod needs. Later calls start only the watches of `kinds` that do not
-  // exist yet. The client must outlive the router.
+  // exist yet, and end the watches of other kinds. The client must outlive the router.
   void StartWatches(Client& client, std::span<const std::string> kinds);
   // Replaces the profiles. Waiting pods of a new profile enter the queue, and those of a removed
   // profile leave it. The caller must then call SetDraining(), and must call ReleasePod() for a pod
@@ -107,9 +107,9 @@ class EventRouter {
   void Watch(std::string_view kind);
   // Watches the versions of every declared kind, up to the first one that the server may serve.
   void WatchUsedKinds();
-  // Ends the watches of versions that no declared kind uses, and removes their objects. This is no
-  // event for parked pods: either they got the change of the version, or plugins did not get the
-  // objects.
+  // Ends the watches of kinds and versions that no declared kind uses, and removes their objects.
+  // This is no event for parked pods: either they got the change of the version, or plugins did not
+  // get the objects.
   void DropUnusedKinds();
   void SetServed(std::string_view kind, bool served);
   // Returns the version in use of each declared kind, in the order of declared_; empty if the
@@ -144,7 +144,7 @@ class EventRouter {
   std::vector<Id> routed_;            // The profiles and the draining ones.
   StringMap<PodRef> others_pending_;  // Keyed by uid.
   Client* client_ = nullptr;          // Set by StartWatches().
-  // The kinds that were passed to StartWatches().
+  // The kinds that were passed to the last StartWatches().
   std::set<std::string, std::less<>> declared_;
   size_t unsynced_ = 0;
   std::map<std::string, std::unique_ptr<Stream>, std::less<>> watches_;  // By kind.

@@ -280,6 +280,27 @@ TEST_F(VersionSwitchTest, NoObjectOfAVersionThatIsDroppedStays) {
   EXPECT_EQ(store_.size(), 1U);
 }
 
+TEST_F(KindsTest, AKindThatNoPluginDeclaresAnyMoreIsDropped) {
+  AddRack("v1", "a");
+  Start({"example.com/v1/Rack", "v1/Namespace"});
+  EXPECT_EQ(store_.size(), 1U);
+  Start({"v1/Namespace"});
+  EXPECT_EQ(store_.size(), 0U);
+  AddRack("v1", "b");
+  EXPECT_EQ(store_.size(), 0U);
+  EXPECT_TRUE(router_.synced());
+  Start({"example.com/v1/Rack"});
+  EXPECT_EQ(store_.size(), 2U);
+  EXPECT_TRUE(router_.synced());
+}
+
+TEST_F(KindsTest, AKindThatIsDroppedBeforeItsObjectsCameDelaysNothing) {
+  router_.StartWatches(cluster_, std::vector<std::string>{"example.com/v1/Rack"});
+  router_.StartWatches(cluster_, std::vector<std::string>{});
+  cluster_.Deliver();
+  EXPECT_TRUE(router_.synced());
+}
+
 TEST_F(KindsTest, ObjectsThatExistedBeforeTheWatchAreMarked) {
   std::vector<std::string> changes;
   store_.Replay(store_.Watch("example.com/v1/Rack", [&](const ObjectChange& change) {

@@ -75,19 +75,35 @@ void CallMonitor::Unregister(CalleeId id) {
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-CallSlot* CallMonitor::SlotOfThisThread() {
+std::span<CallSlot> CallMonitor::Slots() const {
+  const size_t used = threads_->used_slots.load(std::memory_order_acquire);
+  return std::span(threads_->slots).first(std::min(used, kMaxThreads));
+}
+
+CallSlot* CallMonitor::FindSlot() const {
   const auto self = static_cast<uint64_t>(pthread_self());
-  const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
-  for (size_t i = 0; i < used; ++i) {
-    if (slots_[i].thread.load(std::memory_order_relaxed) == self) return &slots_[i];
+  for (CallSlot& slot : Slots()) {
+    if (slot.thread.load(std::memory_order_relaxed) == self) return &slot;
   }
-  const size_t mine = used_slots_.fetch_add(1, std::memory_order_acq_rel);
+  return nullptr;
+}
+
+CallSlot* CallMonitor::SlotOfThisThread() {
+  if (CallSlot* slot = FindSlot()) return slot;
+  const size_t mine = threads_->used_slots.fetch_add(1, std::memory_order_acq_rel);
   if (mine >= kMaxThreads) {
-    used_slots_.store(kMaxThreads, std::memory_order_release);
+    threads_->used_slots.store(kMaxThreads, std::memory_order_release);
     return nullptr;
   }
-  slots_[mine].thread.store(self, std::memory_order_relaxed);
-  return &slots_[mine];
+  CallSlot& slot = threads_->slots[mine];
+  slot.thread.store(static_cast<uint64_t>(pthread_self()), std::memory_order_relaxed);
+  return &slot;
+}
+
+Point CallMonitor::PointOnThisThread(CalleeId callee) const {
+  const CallSlot* slot = callee == 0 ? nullptr : FindSlot();
+  const CallWord call = slot == nullptr ? 0 : slot->innermost.load(std::memory_order_relaxed);
+  return call != 0 && CalleeOf(call) == callee ? PointOf(call) : kNoCall;
 }
 
 CallWord CallMonitor::NextWord(CallSlot& slot, CalleeId callee, Point point, bool may_block) {
@@ -130,13 +146,12 @@ bool CallMonitor::InAttempt(Point point) {
 }
 
 std::vector<CallMonitor::ThreadCalls> CallMonitor::Snapshot() const {
-  const size_t used = std::min(used_slots_.load(std::memory_order_acquire), kMaxThreads);
-  std::vector<ThreadCalls> seen(used);
+  std::vector<ThreadCalls> seen;
   const std::scoped_lock lock(mutex_);
-  for (size_t i = 0; i < used; ++i) {
-    const CallWord innermost = slots_[i].innermost.load(std::memory_order_relaxed);
-    const CallWord outermost = slots_[i].outermost.load(std::memory_order_relaxed);
-    seen[i] = {innermost, outermost, OwnDeadlineOf(innermost), OwnDeadlineOf(outermost)};
+  for (const CallSlot& slot : Slots()) {
+    const CallWord innermost = slot.innermost.load(std::memory_order_relaxed);
+    const CallWord outermost = slot.outermost.load(std::memory_order_relaxed);
+    seen.push_back({innermost, outermost, OwnDeadlineOf(innermost), OwnDeadlineOf(outermost)});
   }
   return seen;
 }
@@ -149,7 +164,7 @@ int64_t CallMonitor::OwnDeadlineOf(CallWord call) const {
 }
 
 std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot, CallWord call) {
-  CallSlot& at = slots_[slot];
+  CallSlot& at = threads_->slots[slot];
   const std::scoped_lock lock(mutex_);
   if (at.innermost.load(std::memory_order_relaxed) != call &&
       at.outermost.load(std::memory_order_relaxed) != call) {
@@ -169,7 +184,7 @@ void CallMonitor::EndOverdue(CallSlot& slot) {
   const std::scoped_lock lock(mutex_);
   slot.overdue.store(0, std::memory_order_relaxed);
   if (cancel_ == nullptr) return;
-  const bool is_other_overdue = std::ranges::any_of(slots_, [](const CallSlot& other) {
+  const bool is_other_overdue = std::ranges::any_of(threads_->slots, [](const CallSlot& other) {
     return other.overdue.load(std::memory_order_relaxed) != 0;
   });
   if (!is_other_overdue) __atomic_store_n(cancel_, 0U, __ATOMIC_RELAXED);
@@ -198,11 +213,7 @@ int64_t CallMonitor::DeadlineNs(Point point, int64_t own_ns, int64_t now_ns) con
 
 size_t CallMonitor::Describe(std::span<char> out) const {
   Line line(out);
-  const auto self = static_cast<uint64_t>(pthread_self());
-  const CallSlot* slot = nullptr;
-  for (const CallSlot& each : slots_) {
-    if (each.thread.load(std::memory_order_relaxed) == self) slot = &each;
-  }
+  const CallSlot* slot = FindSlot();
   const CallWord call = slot == nullptr ? 0 : slot->innermost.load(std::memory_order_relaxed);
   if (call == 0) return (line << "outside any plugin call").size();
   const uint32_t id = CalleeOf(call);

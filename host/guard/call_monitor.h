@@ -74,6 +74,18 @@ class CallMonitor {
   static constexpr size_t kMaxThreads = 64;
   static constexpr size_t kMaxCallees = 4096;
 
+  // What the threads that call plugins write.
+  // Lifetime: that of the monitor, and of every call that holds a reference because it may outlive
+  //           the monitor.
+  struct Threads {
+    std::array<CallSlot, kMaxThreads> slots;
+    std::atomic<size_t> used_slots = 0;
+    std::atomic<size_t> abandoned = 0;
+
+    // Counts an abandoned call that has ended; see CallMonitor::BeginAbandoned().
+    void EndAbandoned() { abandoned.fetch_sub(1, std::memory_order_relaxed); }
+  };
+
   // `interner` holds the namespaces of pods.
   explicit CallMonitor(const Interner& interner) : interner_(interner) {}
   ~CallMonitor();
@@ -98,8 +110,8 @@ class CallMonitor {
   void BeginCancellable(CallSlot& slot, uint32_t* cancel);
   void EndCancellable(CallSlot& slot);
   // Counts calls on threads of the pool that were abandoned and have not ended.
-  void BeginAbandoned() { abandoned_.fetch_add(1, std::memory_order_relaxed); }
-  void EndAbandoned() { abandoned_.fetch_sub(1, std::memory_order_relaxed); }
+  void BeginAbandoned() { threads_->abandoned.fetch_add(1, std::memory_order_relaxed); }
+  std::shared_ptr<Threads> threads() const { return threads_; }
 
   // --- Called by Attempt ---
 
@@ -121,7 +133,7 @@ class CallMonitor {
     watched_.store(deadlines, std::memory_order_release);
   }
   // Returns how many abandoned calls have not ended.
-  size_t abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
+  size_t abandoned() const { return threads_->abandoned.load(std::memory_order_relaxed); }
   struct ThreadCalls {
     CallWord innermost = 0;
     CallWord outermost = 0;
@@ -138,6 +150,11 @@ class CallMonitor {
   static Point PointOf(CallWord call);
   static bool MayBlock(CallWord call);
 
+  // --- Called by InstanceHost ---
+
+  // Returns the point at which the calling thread is calling this instance; kNoCall if it is not.
+  Point PointOnThisThread(CalleeId callee) const;
+
   // --- Called by the crash report ---
 
   // Writes what the calling thread is doing to `out`, "in plugin X (library path) at Filter, pod
@@ -150,15 +167,17 @@ class CallMonitor {
   // Returns Callee::deadline_ns of the call. REQUIRES: mutex_ is locked.
   int64_t OwnDeadlineOf(CallWord call) const;
   static bool InAttempt(Point point);
+  // Returns the slots that threads have.
+  std::span<CallSlot> Slots() const;
+  // Returns the slot of the calling thread; null if it has none. Async-signal-safe.
+  CallSlot* FindSlot() const;
 
   const Interner& interner_;
-  std::array<CallSlot, kMaxThreads> slots_;
-  std::atomic<size_t> used_slots_ = 0;
+  const std::shared_ptr<Threads> threads_ = std::make_shared<Threads>();
   // Pointers to the objects of owned_, indexed by id - 1. A signal handler reads them.
   std::array<std::atomic<const Callee*>, kMaxCallees> callees_{};
   std::atomic<const berth_pod*> attempt_pod_ = nullptr;
   std::atomic<const CallDeadlines*> watched_ = nullptr;
-  std::atomic<size_t> abandoned_ = 0;
 
   mutable std::mutex mutex_;  // Guards what follows.
   std::vector<std::shared_ptr<const Callee>> owned_;

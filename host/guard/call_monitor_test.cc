@@ -227,14 +227,28 @@ TEST_F(CallMonitorTest, ACallWithoutAMonitorIsNotRecorded) {
   EXPECT_EQ(Describe(), "outside any plugin call");
 }
 
-TEST_F(CallMonitorTest, ADetachedCallStaysRecorded) {
+TEST_F(CallMonitorTest, ADetachedCallEndsOnce) {
   auto call = Call(Register("test.A"), Point::kBind);
   const CallWord word = monitor_.Snapshot()[0].innermost;
   {
     auto inner = Call(Register("test.B"), Point::kFilter);
     inner.Detach();
+    EXPECT_EQ(monitor_.Snapshot()[0].innermost, word);
+    call.Detach();
+    EXPECT_EQ(Describe(), "outside any plugin call");
   }
-  EXPECT_NE(monitor_.Snapshot()[0].innermost, word);
+  EXPECT_EQ(Describe(), "outside any plugin call") << "the destructor does nothing";
+}
+
+TEST_F(CallMonitorTest, KnowsThePointAtWhichThisThreadCallsAnInstance) {
+  const auto a = Register("test.A");
+  const auto b = Register("test.B");
+  EXPECT_EQ(monitor_.PointOnThisThread(a), kNoCall);
+  const auto call = Call(a, Point::kBind);
+  EXPECT_EQ(monitor_.PointOnThisThread(a), Point::kBind);
+  EXPECT_EQ(monitor_.PointOnThisThread(b), kNoCall);
+  EXPECT_EQ(monitor_.PointOnThisThread(0), kNoCall);
+  std::thread([&] { EXPECT_EQ(monitor_.PointOnThisThread(a), kNoCall); }).join();
 }
 
 // ---- CrashReport --------------------------------------------------------------------------------

@@ -22,13 +22,22 @@ MonitoredCall::MonitoredCall(CallMonitor* monitor, CallMonitor::CalleeId callee,
   if (is_cancellable_) monitor_->BeginCancellable(*slot_, terms.cancel);
 }
 
-MonitoredCall::~MonitoredCall() {
-  if (slot_ == nullptr) return;
-  if (is_cancellable_) monitor_->EndCancellable(*slot_);
+void MonitoredCall::RestoreSlot() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   slot_->innermost.store(outer_, std::memory_order_relaxed);
   slot_->pod.store(outer_pod_, std::memory_order_relaxed);
   if (outer_ == 0) slot_->outermost.store(0, std::memory_order_relaxed);
+}
+
+void MonitoredCall::Detach() {
+  if (slot_ != nullptr) RestoreSlot();
+  slot_ = nullptr;
+}
+
+MonitoredCall::~MonitoredCall() {
+  if (slot_ == nullptr) return;
+  if (is_cancellable_) monitor_->EndCancellable(*slot_);
+  RestoreSlot();
   if (slot_->overdue.load(std::memory_order_relaxed) == call_) monitor_->EndOverdue(*slot_);
 }
 

@@ -36,11 +36,14 @@ class MonitoredCall {
   MonitoredCall(const MonitoredCall&) = delete;
   MonitoredCall& operator=(const MonitoredCall&) = delete;
 
-  // Makes the destructor do nothing.
-  // Called: when the call has outlived the monitor.
-  void Detach() { slot_ = nullptr; }
+  // Ends the record now, without the monitor; the destructor does nothing then.
+  // Called: when the call has outlived the monitor. REQUIRES: the call has a reference to
+  //         CallMonitor::Threads, and no CallTerms::cancel.
+  void Detach();
 
  private:
+  void RestoreSlot();
+
   CallMonitor* const monitor_;
   CallSlot* slot_ = nullptr;  // Null: the call is not recorded.
   bool is_cancellable_ = false;

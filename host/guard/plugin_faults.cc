@@ -15,7 +15,6 @@ std::string_view FaultName(FaultKind kind) {
     case FaultKind::kBadVerdict: return "bad verdict";
     case FaultKind::kBadScore: return "bad score";
     case FaultKind::kDeadline: return "deadline";
-    case FaultKind::kSlotLeak: return "slot leak";
   }
   return "unknown";
 }

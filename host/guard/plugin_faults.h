@@ -27,7 +27,6 @@ enum class FaultKind : uint8_t {
   kBadVerdict,  // A verdict that Filter must not give, or none.
   kBadScore,    // A score outside 0..100 after normalisation.
   kDeadline,    // A call or a promised answer took too long.
-  kSlotLeak,    // The plugin did not end a what-if question.
 };
 
 // Returns the name in messages and metric labels: "exception", "deadline".

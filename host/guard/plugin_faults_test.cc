@@ -49,10 +49,10 @@ TEST_F(PluginFaultsTest, CountsByProfilePluginPointAndKind) {
   faults.Note(*a, Point::kFilter, FaultKind::kBadVerdict, "y");
   faults.Note(*a, Point::kFilter, FaultKind::kDeadline, "x");
   faults.Note(*a, Point::kScore, FaultKind::kBadScore, "x");
-  faults.Note(*b, Point::kPostFilter, FaultKind::kSlotLeak, "x");
+  faults.Note(*b, Point::kPostFilter, FaultKind::kException, "x");
   EXPECT_THAT(
       Table(faults),
-      ElementsAre("binpack test.A PostFilter slot leak 1", "default test.A Filter bad verdict 2",
+      ElementsAre("binpack test.A PostFilter exception 1", "default test.A Filter bad verdict 2",
                   "default test.A Filter deadline 1", "default test.A Score bad score 1"));
 }
 

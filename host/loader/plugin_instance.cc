@@ -4,7 +4,9 @@
 #include <bit>
 #include <utility>
 
+#include "host/api/event_resource.h"
 #include "host/base/foreign_struct.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -151,6 +153,27 @@ std::optional<LoadError> PluginInstance::CheckShape() const {
 std::optional<LoadError> PluginInstance::CopyPoints() {
   for (const std::string& id : info_->points) {
     if (auto error = Located(CopyPoint(*raw_, id, &points_))) return error;
+  }
+  return CheckInterests();
+}
+
+// Without the kind in berth_plugin_info.kinds, the host watches the kind only as long as another
+// plugin names it: otherwise the event never occurs.
+std::optional<LoadError> PluginInstance::CheckInterests() const {
+  for (size_t i = 0; i < points_.interests.size(); ++i) {
+    const berth_event_interest& interest = points_.interests[i];
+    const bool is_custom = interest.resource == BERTH_RESOURCE_CUSTOM;
+    const std::string_view kind = is_custom ? interest.kind : KindOfResource(interest.resource);
+    const auto is_named = [&](const std::string& named) {
+      return is_custom ? named == kind : EventResourceOf(named) == interest.resource;
+    };
+    const bool is_watched = kind.empty() || interest.resource == BERTH_RESOURCE_NODE ||
+                            kind == "v1/Pod" || kind == "v1/Node";
+    if (is_watched || std::ranges::any_of(info_->kinds, is_named)) continue;
+    return Refusal(LoadErrorCode::kBadPoint,
+                   std::string("in ") + BERTH_POINT_ENQUEUE_EXTENSIONS + " interest " +
+                       std::to_string(i) + " in a kind that berth_plugin_info.kinds names",
+                   Quoted(kind));
   }
   return std::nullopt;
 }

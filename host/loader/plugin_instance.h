@@ -115,6 +115,7 @@ class PluginInstance {
   std::optional<LoadError> Located(std::optional<LoadError> error) const;
   std::optional<LoadError> CheckShape() const;
   std::optional<LoadError> CopyPoints();
+  std::optional<LoadError> CheckInterests() const;
   std::optional<LoadError> CopyColumns(const ColumnTypeOf& column_type_of);
   std::optional<LoadError> CopySlots();
   std::optional<LoadError> CopyReasons();

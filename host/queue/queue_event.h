@@ -8,6 +8,7 @@
 
 #include <berth/abi.h>
 
+#include "host/api/event_resource.h"
 #include "host/api/objects.h"
 
 namespace berth::host {
@@ -24,10 +25,6 @@ struct QueueEvent {
   AnyObject before = PodRef();
   AnyObject after = PodRef();
 };
-
-// Returns the event resource of a kind ("v1/PersistentVolume"), or CUSTOM for a kind without a
-// resource of its own. Not for pods, whose resource depends on whether they have a node.
-uint32_t EventResourceOf(std::string_view kind);
 
 // Returns the kind of the event's object if it is neither a pod nor a node; otherwise empty.
 std::string_view KindOf(const QueueEvent& event);

@@ -87,7 +87,8 @@ struct QueuedEntity {
 
   // Returns the view for QueueSort.
   berth_queued View() const;
-  // Returns the view of one member for hints, which are called for each member separately.
+  // Returns the view of one member for hints, which are called for each member separately
+  // (BERTH_QUEUED_MEMBER), or of the pod if this is no group.
   berth_queued ViewOf(const PodRef& member) const;
 };
 

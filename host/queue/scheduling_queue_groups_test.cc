@@ -173,7 +173,7 @@ TEST(SchedulingQueueGroupsTest, CallsAHintForEachMemberUntilOneReturnsTrue) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join b g; join c g; pop g(a,b,c); return g 1");
   test.policy.hint = [](const Interest&, const berth_queued& queued, const berth_event&) {
-    EXPECT_EQ(queued.kind, uint32_t{BERTH_QUEUED_POD});
+    EXPECT_EQ(queued.kind, uint32_t{BERTH_QUEUED_MEMBER});
     EXPECT_EQ(queued.attempts, 1U);
     return Text(queued.pod->meta->name) == "b";
   };
@@ -212,6 +212,20 @@ TEST(SchedulingQueueGroupsTest, QueueSortSeesTheGroup) {
   EXPECT_EQ(Text(view.group), "default/g");
   EXPECT_EQ(view.priority, 8);
   EXPECT_EQ(Text(view.pod->meta->name), "b");
+}
+
+TEST(SchedulingQueueGroupsTest, AHintSeesTheMemberAndItsGroup) {
+  TestQueue test(TestQueue::DefaultTable(), kGroups);
+  test.Run("join a g 3; join b g 8; add x");
+  const QueuedEntity& group = test.Entity("a");
+  const berth_queued view = group.ViewOf(group.group->members.back().pod);
+  EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_MEMBER});
+  EXPECT_EQ(Text(view.group), "default/g");
+  EXPECT_EQ(view.priority, 3);
+  EXPECT_EQ(Text(view.pod->meta->name), "a");
+  const berth_queued single = test.Entity("x").ViewOf(test.Entity("x").pod);
+  EXPECT_EQ(single.kind, uint32_t{BERTH_QUEUED_POD});
+  EXPECT_EQ(Text(single.group), "");
 }
 
 TEST(SchedulingQueueGroupsTest, APriorityChangeMovesTheGroup) {

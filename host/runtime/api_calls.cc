@@ -15,6 +15,7 @@
 #include "host/runtime/instance_host.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/service_api.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -75,11 +76,28 @@ berth_code ApiCalls::Begin(berth_api_answer answer, void* to,
   {
     const std::scoped_lock lock(mutex_);
     if (closed_) return BERTH_CANCELLED;
+    if (open_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
     call = ++last_;
     open_.emplace(call, Open{answer, to, 0});
   }
   OnSchedulingThread([call, begin = std::move(begin)](ApiCalls& calls) { begin(calls, call); });
   return BERTH_SUCCESS;
+}
+
+bool ApiCalls::Run(Task task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_tasks_ >= kMaxWaitingWork) return false;
+    ++waiting_tasks_;
+  }
+  OnSchedulingThread([task = std::move(task)](ApiCalls& calls) {
+    {
+      const std::scoped_lock lock(calls.mutex_);
+      --calls.waiting_tasks_;
+    }
+    task(calls);
+  });
+  return true;
 }
 
 void ApiCalls::OnSchedulingThread(Task task) {

@@ -35,13 +35,14 @@ struct AsyncCall::Shared {
   const PlannedPlugin& plugin;
   const PluginInstance& instance;
   const std::shared_ptr<InstanceHost> host;
+  // The call may outlive the monitor. Null: there is no monitor.
+  const std::shared_ptr<CallMonitor::Threads> threads;
   const Point point;
   berth_done done = {nullptr, 0};  // Its id is 0 until the call has begun.
   std::atomic<int64_t> began_ns = kNotBegun;
   std::atomic<RunState> run = RunState::kQueued;
-  const berth_binding* const binding;
+  berth_binding* const binding;
   uint32_t* const cancel;
-  int64_t* const binding_deadline;
   const int64_t deadline_ns;  // 0: none.
   // Used by the scheduling thread only:
   AsyncCall* call;  // Null after the call was answered or destroyed.
@@ -51,10 +52,12 @@ struct AsyncCall::Shared {
   bool HasDeadline() const { return calls.timers != nullptr && deadline_ns > 0; }
   // Returns false and changes nothing if the state is not `from`.
   bool Transition(RunState from, RunState to) { return run.compare_exchange_strong(from, to); }
-  // Starts the time of the call.
+  // Starts the time of the call. Called: on the thread that calls the plugin.
   void Begin() {
     const int64_t now = HasDeadline() ? calls.clock->NowNs() : 0;
-    if (HasDeadline()) *binding_deadline = now + deadline_ns;
+    if (HasDeadline()) {
+      binding->call_deadline_ns = binding->completion_deadline_ns = now + deadline_ns;
+    }
     began_ns.store(now, std::memory_order_relaxed);
   }
   berth_code Call(const PluginInstance& callee, berth_status* status) const {
@@ -74,15 +77,18 @@ AsyncCall::AsyncCall(Binding& binding, const AsyncCalls& calls, uint32_t plugin,
       calls_(calls),
       plugin_(binding.plan().plugins()[plugin]),
       index_(plugin),
+      kind_(point == Point::kBind ? BindingCall::kBind : BindingCall::kPreBind),
       answered_(std::move(answered)),
       shared_(new Shared{.calls = calls,
                          .plugin = plugin_,
                          .instance = *plugin_.instance,
                          .host = plugin_.host,
+                         .threads = plugin_.host->services().monitor != nullptr
+                                        ? plugin_.host->services().monitor->threads()
+                                        : nullptr,
                          .point = point,
-                         .binding = binding.AbiFor(plugin),
-                         .cancel = binding.CancelWordOf(plugin),
-                         .binding_deadline = binding.DeadlineFor(plugin),
+                         .binding = binding.AbiFor(plugin, kind_),
+                         .cancel = binding.CancelWordOf(plugin, kind_),
                          .deadline_ns = plugin_.host->deadline_ns() != 0
                                             ? plugin_.host->deadline_ns()
                                             : calls.deadline_ns,
@@ -99,7 +105,6 @@ AsyncCall::~AsyncCall() {
 
 void AsyncCall::Start() {
   if (auto error = QuarantineError(plugin_, shared_->point)) return Finish(std::move(*error));
-  binding_.BeginCall(index_);
   // The thread that completes the promise posts the answer.
   const Promises::Id id = plugin_.host->promises().Open(
       [shared = shared_, kept = binding_.Keep()](berth_code code, std::string_view reason) mutable {
@@ -126,17 +131,13 @@ void AsyncCall::Start() {
 // that of the answer.
 void AsyncCall::CallHere() {
   shared_->Begin();
-  const int64_t answer_due = shared_->binding->deadline_ns;
+  int64_t& due = shared_->binding->call_deadline_ns;
   const int64_t call_due = DeadlineNs(*plugin_.host, shared_->point);
-  const bool is_due_first = call_due != 0 && (answer_due == 0 || call_due < answer_due);
-  if (is_due_first) *shared_->binding_deadline = call_due;
+  if (call_due != 0 && (due == 0 || call_due < due)) due = call_due;
   PluginAnswer answer = Invoke(
       plugin_, shared_->point,
       [this](auto& instance, berth_status* status) { return shared_->Call(instance, status); },
       {.pod = shared_->binding->pod, .cancel = shared_->cancel});
-  if (is_due_first && answer.code == BERTH_PENDING) {
-    __atomic_store_n(shared_->binding_deadline, answer_due, __ATOMIC_RELAXED);
-  }
   if (!shared_->IsAnswer(answer.code)) return;
   Finish(PointStatus(plugin_, shared_->point, std::move(answer)));
 }
@@ -167,14 +168,13 @@ void AsyncCall::RunOnPool(const std::shared_ptr<Shared>& shared, Kept kept) {
       CallWithStatus([&](berth_status* status) { return shared->Call(shared->instance, status); });
   const HostUse world(host);
   host.EndCall();
+  const bool was_abandoned = shared->run.exchange(RunState::kReturned) == RunState::kAbandoned;
+  if (was_abandoned && shared->threads != nullptr) shared->threads->EndAbandoned();
   if (!world) {
     call->Detach();
     return host.Retain(std::move(kept));
   }
   call.reset();
-  CallMonitor* monitor = host.services().monitor;
-  const bool was_abandoned = shared->run.exchange(RunState::kReturned) == RunState::kAbandoned;
-  if (was_abandoned && monitor != nullptr) monitor->EndAbandoned();
   if (!shared->IsAnswer(answer.code)) {
     // The promises of a closed host keep nothing alive, but the plugin may still use the binding.
     return host.is_closed() ? host.Retain(std::move(kept)) : Release(shared, std::move(kept));
@@ -218,7 +218,7 @@ void AsyncCall::OnTimer() {
   if (now < due) return StartTimer(due);
   if (!is_overdue_) {
     is_overdue_ = true;
-    binding_.CancelCall(index_);
+    binding_.CancelCall(index_, kind_);
     return StartTimer(now + shared_->deadline_ns);
   }
   const std::string why = "no answer within " + FormatDuration(now - began);

@@ -86,6 +86,7 @@ class AsyncCall {
   const AsyncCalls& calls_;
   const PlannedPlugin& plugin_;
   const uint32_t index_;
+  const BindingCall kind_;
   Answered answered_;
   std::shared_ptr<Shared> shared_;  // Shared with the threads that may answer.
   TimerQueue::Id timer_ = 0;        // 0: none.

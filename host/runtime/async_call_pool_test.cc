@@ -93,7 +93,8 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
   EXPECT_THAT(answers_, IsEmpty());
   during_ = [this] {
     const int64_t began = stage_.clock().NowNs();
-    EXPECT_EQ(shown_->deadline_ns, began + kDeadline);
+    EXPECT_EQ(shown_->call_deadline_ns, began + kDeadline);
+    EXPECT_EQ(shown_->completion_deadline_ns, began + kDeadline);
     stage_.AdvanceTime(kDeadline - 1);
     EXPECT_FALSE(BERTH_IS_CANCELLED(shown_));
     stage_.AdvanceTime(1);
@@ -117,7 +118,7 @@ TEST_F(AsyncCallPoolTest, AShortDeadlineOfThePluginDoesNotShortenTheWaitForAThre
   const berth_binding* shown = nullptr;
   slow.pre_bind = [&](const berth_binding& given, berth_done, berth_status*) {
     shown = &given;
-    EXPECT_EQ(given.deadline_ns, stage.clock().NowNs() + kSecond);
+    EXPECT_EQ(given.completion_deadline_ns, stage.clock().NowNs() + kSecond);
     return BERTH_PENDING;
   };
   stage.SetDeadline("puppet.Slow", kSecond);

@@ -236,10 +236,13 @@ TEST_P(AsyncCallTest, PassesTheBindingToThePlugin) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = 5 * kSecond;
   scene.Start();
-  EXPECT_EQ(scene.shown, scene.binding->AbiFor(0));
+  EXPECT_EQ(scene.shown,
+            scene.binding->AbiFor(
+                0, GetParam() == Point::kBind ? BindingCall::kBind : BindingCall::kPreBind));
   EXPECT_EQ(Text(scene.shown->pod->meta->name), "p");
   EXPECT_EQ(*static_cast<int64_t*>(scene.shown->slots[0]), 7);
-  EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
+  EXPECT_EQ(scene.shown->call_deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
+  EXPECT_EQ(scene.shown->completion_deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
 }
 
 TEST_P(AsyncCallTest, AnAnswerCountsEvenIfThePluginIsQuarantinedMeanwhile) {
@@ -297,7 +300,7 @@ TEST_P(AsyncCallTest, ThePluginsOwnDeadlineReplacesThatOfTheProcess) {
     scene.stage.calls().deadline_ns = process_ns;
     scene.returns = {BERTH_PENDING};
     scene.Start();
-    EXPECT_EQ(scene.shown->deadline_ns, scene.stage.clock().NowNs() + 10 * kSecond);
+    EXPECT_EQ(scene.shown->completion_deadline_ns, scene.stage.clock().NowNs() + 10 * kSecond);
     scene.stage.AdvanceTime(10 * kSecond - 1);
     EXPECT_FALSE(BERTH_IS_CANCELLED(scene.shown));
     scene.stage.AdvanceTime(1);

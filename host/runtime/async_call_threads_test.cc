@@ -1,8 +1,11 @@
 // PreBind and Bind on threads of the pool and on threads of plugins.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -303,9 +306,68 @@ TEST_F(AsyncCallThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
   stage_.DestroyPlan();
   EXPECT_FALSE(was_quiesced);
   EXPECT_EQ(Stage::slots(), 1);  // The call still uses it.
+  EXPECT_EQ(stage_.monitor().abandoned(), 1U);
   may_end->Open();
   ended->Wait();
+  while (stage_.monitor().abandoned() > 0) std::this_thread::yield();
+  watchdog.Poll(0);
+  EXPECT_FALSE(watchdog.overdue()) << "nothing is stuck any more";
   stage_.Drain();
+}
+
+// The thread of the pool serves other plugins when the call has returned.
+TEST_F(AsyncCallThreadsTest, ACallThatOutlivesItsPlanLeavesNoTraceOnItsThread) {
+  const auto began = std::make_shared<Gate>();
+  const auto may_end = std::make_shared<Gate>();
+  stage_.Add("puppet.Slow", {Point::kPreBind}).pre_bind = [=](const berth_binding&, berth_done done,
+                                                              berth_status*) {
+    Stage::Complete(done, {BERTH_SUCCESS});
+    began->Open();
+    may_end->Wait();
+    return BERTH_PENDING;
+  };
+  stage_.Build();
+  BindPool pool(1);
+  stage_.calls().pool = &pool;
+  auto binding = stage_.MakeBinding();
+  auto run = std::make_unique<PreBindRun>(*binding, stage_.calls(), std::vector<uint32_t>(), End());
+  run->Start();
+  began->Wait();
+  AwaitEnds(1);
+  run.reset();
+  binding.reset();
+  stage_.DestroyPlan();
+  may_end->Open();
+  std::array<char, 256> text{};
+  size_t size = 0;
+  Gate described;
+  pool.Run([&] {
+    size = stage_.monitor().Describe(text);
+    described.Open();
+  });
+  described.Wait();
+  EXPECT_EQ(std::string_view(text.data(), size), "outside any plugin call");
+}
+
+// The plugin reports a fault, or causes one, within a call on a thread of the pool.
+TEST_F(AsyncCallThreadsTest, AFaultOnThePoolCountsAtItsPoint) {
+  Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
+  std::thread own;
+  slow.pre_bind = [&](const berth_binding&, berth_done, berth_status*) {
+    slow.host->fault(slow.host, AsStr("in the call"));
+    own = std::thread([&] { slow.host->fault(slow.host, AsStr("on its own thread")); });
+    return BERTH_SUCCESS;
+  };
+  stage_.Build();
+  BindPool pool(1);
+  stage_.calls().pool = &pool;
+  const auto binding = stage_.MakeBinding();
+  PreBindRun run(*binding, stage_.calls(), {}, End());
+  run.Start();
+  AwaitEnds(1);
+  own.join();
+  EXPECT_THAT(stage_.Faults(), ::testing::UnorderedElementsAre("puppet.Slow PreBind exception",
+                                                               "puppet.Slow callback exception"));
 }
 
 // A call that was not abandoned returns while the pool and the plan are being destroyed.

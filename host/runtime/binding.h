@@ -13,6 +13,10 @@
 
 namespace berth::host {
 
+// The calls that get a berth_binding. Each has one of its own, with its own cancel word and
+// deadlines, because a thread of the plugin may still read the one of an earlier call.
+enum class BindingCall : uint8_t { kPreFlight, kPreBind, kBind, kEnd };  // kEnd: see Binding.
+
 // Holds pod, node and cycle state, so that the next pod's attempt may begin.
 //
 // If a plugin was called and has not answered, the objects that were passed to it outlive the
@@ -31,23 +35,20 @@ class Binding {
   const Plan& plan() const { return plan_; }
   const PodRef& pod() const;
   const NodeRef& node() const;
-  // Returns the view of `plugin`, an index into Plan::plugins().
-  const berth_binding* AbiFor(uint32_t plugin) const;
+  // Returns what a call of `plugin`, an index into Plan::plugins(), gets. kEnd is Unreserve or
+  // PostBind, which are never cancelled. The caller of the plugin writes the deadlines before the
+  // call, and nothing writes them afterwards; 0 means no deadline. Each call is made once at most.
+  // REQUIRES: the plugin has the function in this plan. Lifetime: that of the result of Keep().
+  berth_binding* AbiFor(uint32_t plugin, BindingCall call) const;
 
-  // Cancels the present and later calls of all plugins: BERTH_IS_CANCELLED becomes true for them.
+  // Cancels the present and later calls of all plugins, except kEnd: BERTH_IS_CANCELLED becomes
+  // true for them.
   void Cancel();
   bool cancelled() const { return cancelled_; }
-  // Cancels the present call of this plugin.
-  void CancelCall(uint32_t plugin);
-  // Clears the cancellation and the deadline of the previous call.
-  // Called: before each call of a plugin under [bind].
-  void BeginCall(uint32_t plugin);
-  // Returns the word that BERTH_IS_CANCELLED reads in calls of the plugin. Lifetime: that of the
-  // result of Keep().
-  uint32_t* CancelWordOf(uint32_t plugin);
-  // Returns a pointer to the plugin's berth_binding.deadline_ns, which the caller of the plugin
-  // writes before and after the call. 0 means no deadline. Lifetime: that of Keep()'s result.
-  int64_t* DeadlineFor(uint32_t plugin);
+  void CancelCall(uint32_t plugin, BindingCall call);
+  // Returns the word that BERTH_IS_CANCELLED reads in this call. Lifetime: that of the result of
+  // Keep().
+  uint32_t* CancelWordOf(uint32_t plugin, BindingCall call);
 
   // Returns a reference that keeps everything alive that AbiFor() shows, including the cycle state.
   // Threading: must be released on the scheduling thread, since slots are destroyed there.
@@ -57,6 +58,7 @@ class Binding {
   std::unique_ptr<CycleState> TakeState();
 
  private:
+  struct Call;
   struct Body;
 
   const Plan& plan_;

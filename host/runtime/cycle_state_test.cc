@@ -44,14 +44,14 @@ TEST_F(CycleStateTest, IsNewForEveryAttempt) {
 
 TEST_F(CycleStateTest, BelongsToTheBindingWhileTheNextAttemptRuns) {
   const auto first = stage_.MakeBinding();
-  SlotOf(*first->AbiFor(0)) = 11;
+  SlotOf(*first->AbiFor(0, BindingCall::kEnd)) = 11;
   EXPECT_EQ(Stage::slots(), 2);
   const auto second = stage_.MakeBinding();
   EXPECT_EQ(Stage::slots(), 4);
-  EXPECT_EQ(SlotOf(*second->AbiFor(0)), 7);
+  EXPECT_EQ(SlotOf(*second->AbiFor(0, BindingCall::kEnd)), 7);
   stage_.Begin();
   EXPECT_EQ(Stage::slots(), 6);
-  EXPECT_EQ(SlotOf(*first->AbiFor(0)), 11);
+  EXPECT_EQ(SlotOf(*first->AbiFor(0, BindingCall::kEnd)), 11);
 }
 
 TEST_F(CycleStateTest, TheAttemptStillUsesStateThatWasTaken) {
@@ -65,7 +65,7 @@ TEST_F(CycleStateTest, TheAttemptStillUsesStateThatWasTaken) {
 
 TEST_F(CycleStateTest, RecyclingDestroysTheStateAndReusesTheMemory) {
   auto binding = stage_.MakeBinding();
-  void* const* slots = binding->AbiFor(0)->slots;
+  void* const* slots = binding->AbiFor(0, BindingCall::kEnd)->slots;
   Attempt& attempt = stage_.Begin();
   attempt.Recycle(binding->TakeState());
   EXPECT_EQ(Stage::slots(), 2);  // The slots of the attempt.
@@ -74,7 +74,7 @@ TEST_F(CycleStateTest, RecyclingDestroysTheStateAndReusesTheMemory) {
   bool used_again = false;
   for (int i = 0; i < 2; ++i) {
     binding = stage_.MakeBinding();
-    used_again = used_again || binding->AbiFor(0)->slots == slots;
+    used_again = used_again || binding->AbiFor(0, BindingCall::kEnd)->slots == slots;
     stage_.Begin();
   }
   EXPECT_TRUE(used_again);
@@ -89,7 +89,7 @@ TEST_F(CycleStateTest, CannotBeTakenWhileACallKeepsIt) {
   auto binding = stage_.MakeBinding();
   auto kept = binding->Keep();
   EXPECT_EQ(binding->TakeState(), nullptr);
-  const berth_binding& abi = *binding->AbiFor(1);
+  const berth_binding& abi = *binding->AbiFor(1, BindingCall::kEnd);
   binding.reset();
   EXPECT_EQ(Stage::slots(), 2);
   EXPECT_EQ(SlotOf(abi), 7);
@@ -103,41 +103,43 @@ TEST_F(CycleStateTest, CannotBeTakenWhileACallKeepsIt) {
 TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
   const auto binding = stage_.MakeBinding();
   ASSERT_EQ(stage_.plan().plugins().size(), 3U);
-  for (uint32_t plugin = 0; plugin < 3; ++plugin) {
-    const berth_binding& abi = *binding->AbiFor(plugin);
+  for (uint32_t plugin = 0; plugin < 2; ++plugin) {
+    const berth_binding& abi = *binding->AbiFor(plugin, BindingCall::kEnd);
     EXPECT_EQ(abi.struct_size, sizeof(berth_binding));
     EXPECT_EQ(abi.pod, &binding->pod()->view());
     EXPECT_EQ(Text(abi.node_name), "n1");
     EXPECT_EQ(Text(abi.node_uid), "uid-n1");
-    EXPECT_EQ(abi.deadline_ns, 0);
+    EXPECT_EQ(abi.call_deadline_ns, 0);
+    EXPECT_EQ(abi.completion_deadline_ns, 0);
     EXPECT_FALSE(BERTH_IS_CANCELLED(&abi));
   }
-  EXPECT_NE(binding->AbiFor(0)->slots, binding->AbiFor(1)->slots);
+  EXPECT_NE(binding->AbiFor(0, BindingCall::kEnd)->slots,
+            binding->AbiFor(1, BindingCall::kEnd)->slots);
 }
 
-TEST_F(CycleStateTest, CancellingACallAffectsNoOtherPlugin) {
+TEST_F(CycleStateTest, EveryCallHasItsOwnDeadlinesAndCancellation) {
+  stage_.Add("puppet.A", {Point::kPreBind, Point::kBind, Point::kPostBind});
+  stage_.Build();
   const auto binding = stage_.MakeBinding();
-  binding->BeginCall(0);
-  *binding->DeadlineFor(0) = 5;
-  EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 5);
-  EXPECT_EQ(binding->AbiFor(1)->deadline_ns, 0);
-  binding->CancelCall(0);
-  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
-  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
+  const berth_binding& pre_bind = *binding->AbiFor(0, BindingCall::kPreBind);
+  const berth_binding& bind = *binding->AbiFor(0, BindingCall::kBind);
+  const berth_binding& end = *binding->AbiFor(0, BindingCall::kEnd);
+  const berth_binding& other = *binding->AbiFor(1, BindingCall::kEnd);
+  EXPECT_EQ(pre_bind.slots, bind.slots);
+  EXPECT_NE(end.slots, other.slots);
+  binding->AbiFor(0, BindingCall::kPreBind)->call_deadline_ns = 5;
+  EXPECT_EQ(bind.call_deadline_ns, 0);
+  binding->CancelCall(0, BindingCall::kPreBind);
+  EXPECT_TRUE(BERTH_IS_CANCELLED(&pre_bind));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kPreFlight)));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(&bind));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(&end));
   EXPECT_FALSE(binding->cancelled());
-  binding->BeginCall(0);
-  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
-  EXPECT_EQ(binding->AbiFor(0)->deadline_ns, 0);
-}
-
-TEST_F(CycleStateTest, CancellingTheBindingAlsoCancelsLaterCalls) {
-  const auto binding = stage_.MakeBinding();
   binding->Cancel();
   EXPECT_TRUE(binding->cancelled());
-  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
-  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
-  binding->BeginCall(1);
-  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(1)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(&bind));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(&end)) << "Unreserve and PostBind are never cancelled";
+  EXPECT_FALSE(BERTH_IS_CANCELLED(&other));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace berth::host {
 namespace {
 
 int32_t AddWholeReason(berth_filter_whole_out* self, berth_str text) noexcept {
-  return static_cast<PluginCycle*>(self->impl)->AddReason(Text(text));
+  auto& cycle = *static_cast<PluginCycle*>(self->impl);
+  return cycle.AddReason(IsNull(text) ? NullReason(cycle.plugin().name) : KeptReason(Text(text)));
 }
 
 }  // namespace
@@ -18,7 +19,10 @@ bool FiltersWhole(const PlannedPlugin& plugin) {
   return (plugin.instance->filter()->flags & BERTH_FILTER_WHOLE) != 0;
 }
 
-PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, berth_filter_out& out) {
+PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, uint8_t* codes,
+                         uint64_t* reasons) {
+  berth_filter_out out{
+      .struct_size = sizeof(berth_filter_out), .reserved = 0, .codes = codes, .reasons = reasons};
   const PluginAnswer answer =
       Invoke(cycle, Point::kFilter, [&](auto& instance, auto* abi, berth_status* status) {
         return instance.filter()->filter(instance.self(), abi, &block, &out, status);

@@ -21,9 +21,12 @@ inline constexpr uint8_t kUnwrittenVerdict = 0xff;
 // Returns whether the plugin's Filter is called once for all nodes: BERTH_FILTER_WHOLE.
 bool FiltersWhole(const PlannedPlugin& plugin);
 
-// Calls the plugin for a block. Returns an error if the call failed.
+// Calls the plugin for a block. Returns an error if the call failed. The plugin gets a
+// berth_filter_out of its own, because it may change the pointers. `codes` and `reasons` have an
+// element for each index of the block.
 // Threading: [block].
-PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, berth_filter_out& out);
+PluginStatus FilterBlock(PluginCycle& cycle, const berth_block& block, uint8_t* codes,
+                         uint64_t* reasons);
 
 // Returns whether `code` rejects a node: it is a valid verdict, but neither Success nor Error.
 bool IsNodeRejection(uint8_t code);

@@ -16,8 +16,9 @@ void LogMessage(const berth_host* host, uint32_t level, berth_str message,
                 const berth_str_pair* pairs, uint64_t count) noexcept {
   const HostUse instance(host);
   if (!instance) return;
-  const HostServices& services = instance->services();
-  if (level < services.log_level.get()) return;
+  const uint32_t least = instance->services().log_level.get();
+  level = std::min<uint32_t>(level, BERTH_LOG_ERROR);
+  if (level < least) return;
   std::string line(Text(message));
   for (uint64_t i = 0; i < count; ++i) {
     line.append(" ").append(Text(pairs[i].key)).append("=").append(Text(pairs[i].value));
@@ -27,7 +28,7 @@ void LogMessage(const berth_host* host, uint32_t level, berth_str message,
 
 void Fault(const berth_host* host, berth_str what) noexcept {
   const HostUse instance(host);
-  if (instance) instance->NoteFaultAtCurrentPoint(Text(what));
+  if (instance) instance->NoteFaultAtCurrentPoint(KeptReason(Text(what)));
 }
 
 berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
@@ -169,7 +170,7 @@ bool InstanceHost::MayUseColumn(std::string_view name) const {
 }
 
 bool InstanceHost::IsCalledUnder(uint32_t words) const {
-  if (std::this_thread::get_id() != scheduling_thread_ || is_closed()) return false;
+  if (!IsOnSchedulingThread() || is_closed()) return false;
   if (creating_) return (words & kLoadWord) != 0;
   return ((called_.words != 0 ? called_.words : WordsOf(called_.point)) & words) != 0;
 }
@@ -180,26 +181,39 @@ void InstanceHost::Log(uint32_t level, std::string_view text) const {
 
 void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
   if (faults_ == nullptr) return;
-  const bool is_limited =
-      std::this_thread::get_id() == scheduling_thread_ && counted_faults_ != nullptr;
+  const bool is_limited = IsOnSchedulingThread() && counted_faults_ != nullptr;
   if (is_limited && !counted_faults_->insert(point).second) return;
   services_.faults->Note(*faults_, point, kind, what);
 }
 
 void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
-  const bool is_home = std::this_thread::get_id() == scheduling_thread_;
-  const bool is_called = is_home && point() != kNoCall;
-  NoteFault(is_called ? point() : kCallback, FaultKind::kException, what);
+  Point at = kNoCall;
+  if (IsOnSchedulingThread()) {
+    at = point();
+  } else if (services_.monitor != nullptr) {
+    at = services_.monitor->PointOnThisThread(callee_);
+  }
+  NoteFault(at != kNoCall ? at : kCallback, FaultKind::kException, what);
 }
 
 const PassedNodes* InstanceHost::FindPassed(const berth_nodes* nodes) const {
-  const auto found = std::ranges::find(passed_nodes_, nodes, &PassedNodes::abi);
-  return found != passed_nodes_.end() ? *found : nullptr;
+  const auto first = passed_nodes_.begin() + static_cast<ptrdiff_t>(called_.first_passed);
+  const auto end = passed_nodes_.begin() + static_cast<ptrdiff_t>(called_.end_passed);
+  const auto found = std::find_if(
+      first, end, [nodes](const PassedNodes* passed) { return passed->abi() == nodes; });
+  return found != end ? *found : nullptr;
 }
 
 CalledFunction InstanceHost::Enter(const CalledFunction& function) {
-  if (std::this_thread::get_id() != scheduling_thread_) return {};
-  return std::exchange(called_, function);
+  if (!IsOnSchedulingThread()) return {};
+  CalledFunction entered = function;
+  entered.first_passed = called_.end_passed;
+  entered.end_passed = passed_nodes_.size();
+  return std::exchange(called_, entered);
+}
+
+Point InstanceHost::Leave(const CalledFunction& outer) {
+  return IsOnSchedulingThread() ? std::exchange(called_, outer).point : kNoCall;
 }
 
 }  // namespace berth::host

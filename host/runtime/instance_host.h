@@ -119,6 +119,7 @@ class InstanceHost {
   HeldObjects& refs() { return work_->holdings->refs; }
   // The handles of the plugin's metric series.
   SeriesTable& series() { return series_; }
+  bool IsOnSchedulingThread() const { return std::this_thread::get_id() == scheduling_thread_; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
   // on other threads than the scheduling thread.
   bool IsCalledUnder(uint32_t words) const;
@@ -147,9 +148,11 @@ class InstanceHost {
 
   // --- the scheduling thread ---
 
-  // Records which function of the plugin is being called, and returns the previous value. Does
-  // nothing on other threads.
+  // Records which function of the plugin is being called, and returns what Leave() restores. Both
+  // do nothing on other threads.
   CalledFunction Enter(const CalledFunction& function);
+  // Records that the call has ended, and returns its point.
+  Point Leave(const CalledFunction& outer);
   // The point at which the plugin is being called; kNoCall if it is not.
   Point point() const { return called_.point; }
   // Returns whether `cycle`, which a plugin passes to a service, is the one that was passed to the
@@ -169,8 +172,8 @@ class InstanceHost {
   // Records that `nodes` is passed to the call that begins next, until it ends.
   void BeginPassing(const PassedNodes& nodes) { passed_nodes_.push_back(&nodes); }
   void EndPassing(const PassedNodes& nodes) { std::erase(passed_nodes_, &nodes); }
-  // Returns the nodes that a plugin refers to by their address, if they were passed to a call in
-  // progress; null otherwise.
+  // Returns the nodes that a plugin refers to by their address, if they were passed to the
+  // innermost call in progress; null otherwise.
   const PassedNodes* FindPassed(const berth_nodes* nodes) const;
   // REQUIRES for the methods below: it is not retired.
   ObjectWatches& watches() { return work_->watches; }

@@ -63,10 +63,11 @@ struct MetricStore::Entry {
   // Plugin, profile, label values.
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
 
-  explicit Entry(MetricFamily the_family)
-      : family(std::make_shared<const MetricFamily>(std::move(the_family))) {}
+  Entry(MetricFamily the_family, std::string_view the_plugin)
+      : family(std::make_shared<const MetricFamily>(std::move(the_family))), plugin(the_plugin) {}
 
   const std::shared_ptr<const MetricFamily> family;
+  const std::string plugin;  // The owner.
   std::map<Key, std::shared_ptr<MetricCell>> series;
   std::atomic<uint32_t> defined = 0;  // How many metrics have not begun.
 };
@@ -94,34 +95,36 @@ class MetricStore::Metric {
   bool begun_ = false;
 };
 
+Status MetricStore::Conflict(const Entry& entry, bool is_other_owner) {
+  const std::string metric = "metric " + entry.family->name;
+  if (is_other_owner) {
+    return Status::AlreadyExists(metric + " is already defined by plugin \"" + entry.plugin + "\"");
+  }
+  return Status::AlreadyExists(metric + " has another definition in another profile of plugin \"" +
+                               entry.plugin + "\"; expected the same definition in every profile");
+}
+
 Result<std::shared_ptr<MetricStore::Metric>> MetricStore::Define(MetricFamily family,
                                                                  std::string_view plugin,
                                                                  std::string_view profile) {
   if (Status status = Check(family); !status.ok()) return status;
   const std::scoped_lock lock(mutex_);
   Name& name = names_[family.name];
-  if (name.entry != nullptr && name.plugin != plugin) {
-    return Status::AlreadyExists("metric " + family.name + " is already defined by plugin \"" +
-                                 name.plugin + "\"");
-  }
   std::shared_ptr<Entry> entry = name.next.lock();
   if (entry == nullptr) entry = name.entry;
-  if (entry != nullptr && *entry->family != family) {
-    if (entry->defined > 0) {
-      return Status::AlreadyExists(
-          "metric " + family.name + " has another definition in another profile of plugin \"" +
-          name.plugin + "\"; expected the same definition in every profile");
-    }
+  const bool is_other_owner = entry != nullptr && entry->plugin != plugin;
+  if (entry != nullptr && (is_other_owner || *entry->family != family)) {
+    // The instances that have not begun are those of the profiles that are being loaded.
+    if (entry->defined > 0) return Conflict(*entry, is_other_owner);
     entry = nullptr;
   }
   if (entry == nullptr) {
-    entry = std::make_shared<Entry>(std::move(family));
+    entry = std::make_shared<Entry>(std::move(family), plugin);
     // Every metric that may observe holds a reference.
     const bool is_used = name.entry != nullptr && name.entry.use_count() > 1;
     if (is_used) {
       name.next = entry;
     } else {
-      name.plugin = plugin;
       name.entry = entry;
     }
   }

@@ -43,11 +43,10 @@ class MetricStore {
 
   // Returns a metric for one plugin and profile. Equal definitions by the same plugin are one
   // metric, in several profiles and for an instance that replaces another. Begin() activates a
-  // different definition; from then on, instances with the old definition may still observe, but
-  // Read() does not return their values.
-  // Errors: InvalidArgument for an invalid name, label or bucket; AlreadyExists if the name belongs
-  //         to another plugin, or if another instance that has not begun either defines it
-  //         differently.
+  // different definition, or that of another plugin, because a plugin may be renamed; from then on,
+  // instances with the old definition may still observe, but Read() does not return their values.
+  // Errors: InvalidArgument for an invalid name, label or bucket; AlreadyExists if another instance
+  //         that has not begun either belongs to another plugin or defines the name differently.
   Result<std::shared_ptr<Metric>> Define(MetricFamily family, std::string_view plugin,
                                          std::string_view profile);
   // Activates the definition, because the instance that has the metric is activated.
@@ -71,10 +70,11 @@ class MetricStore {
  private:
   struct Entry;
   struct Name {
-    std::string plugin;            // The owner.
     std::shared_ptr<Entry> entry;  // The active definition.
     std::weak_ptr<Entry> next;     // Becomes active when its instance is activated.
   };
+
+  static Status Conflict(const Entry& entry, bool is_other_owner);
 
   mutable std::mutex mutex_;  // Guards what follows and every entry.
   std::map<std::string, Name, std::less<>> names_;

@@ -20,7 +20,7 @@ PluginCall::PluginCall(InstanceHost& host, const CalledFunction& function, CallT
 
 PluginCall::~PluginCall() {
   if (host_ == nullptr) return;
-  if (host_->Enter(outer_).point == Point::kPostFilter) host_->what_if().EndAll();
+  if (host_->Leave(outer_) == Point::kPostFilter) host_->what_if().EndAll();
 }
 
 void PluginCall::Detach() {

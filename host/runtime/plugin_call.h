@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_PLUGIN_CALL_H_
 #define BERTH_HOST_RUNTIME_PLUGIN_CALL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include <berth/abi.h>
@@ -19,6 +20,9 @@ struct CalledFunction {
   const berth_cycle* cycle = nullptr;  // The cycle that is passed to the function; null: none.
   // The words (ThreadWord) under which the function is called; 0: those of the point.
   uint32_t words = 0;
+  // The nodes that were passed to the function, in InstanceHost: set by Enter().
+  size_t first_passed = 0;
+  size_t end_passed = 0;
 };
 
 // Records the call, from construction to destruction, in the instance's host, which checks service
@@ -35,8 +39,8 @@ class PluginCall {
   PluginCall(const PluginCall&) = delete;
   PluginCall& operator=(const PluginCall&) = delete;
 
-  // Makes the destructor do nothing.
-  // Called: when the call has outlived the services of its host.
+  // Ends the record of the call without the services of its host; the destructor does nothing then.
+  // Called: when the call has outlived these services. REQUIRES: see MonitoredCall::Detach().
   void Detach();
 
  private:

@@ -41,12 +41,12 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
           .host = this};
 }
 
-void PluginCycle::BeginWhatIf(PluginCycle& original, const SlotSet& slots) {
+void PluginCycle::BeginWhatIf(PluginCycle& original, const SlotSet& slots, uint32_t flags) {
   original_ = original.original_ != nullptr ? original.original_ : &original;
   skip_filter = original.skip_filter;
   skip_score = original.skip_score;
   abi_ = original.abi_;
-  abi_.flags |= BERTH_CYCLE_WHAT_IF;
+  abi_.flags |= flags;
   abi_.slots = slots.data();
   abi_.host = this;
 }

@@ -49,9 +49,9 @@ class PluginCycle {
   // Begins an attempt for `pod`, with the plugin's static columns and constant reasons. `slots`:
   // the plugin's cycle state, constructed or cloned; must outlive every call that gets abi().
   void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel, const SlotSet& slots);
-  // Begins a what-if (BERTH_CYCLE_WHAT_IF) with other slots. Columns and reasons are those of
-  // `original`, which must outlive it. The columns do not change.
-  void BeginWhatIf(PluginCycle& original, const SlotSet& slots);
+  // Begins a what-if with other slots and these flags (BERTH_CYCLE_*). Columns and reasons are
+  // those of `original`, which must outlive it. The columns do not change.
+  void BeginWhatIf(PluginCycle& original, const SlotSet& slots, uint32_t flags);
   // Replaces the slots of a what-if.
   void SetSlots(const SlotSet& slots) { abi_.slots = slots.data(); }
 

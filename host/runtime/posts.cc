@@ -4,6 +4,7 @@
 
 #include "host/runtime/instance_host.h"
 #include "host/runtime/invoke.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 
@@ -12,7 +13,7 @@ berth_code Posts::Add(Run run, void* to) {
   {
     const std::scoped_lock lock(mutex_);
     if (closed_) return BERTH_CANCELLED;
-    if (waiting_.size() >= kMaxWaiting) return BERTH_CONFLICT;
+    if (waiting_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
     waiting_.push_back({run, to});
   }
   // Each task calls the oldest function, so that the order of the tasks does not matter.

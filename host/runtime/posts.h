@@ -18,17 +18,13 @@ class Posts : public std::enable_shared_from_this<Posts> {
  public:
   using Run = void (*)(void* to, berth_code code) BERTH_NOEXCEPT;
 
-  // How many functions of one instance may wait. A plugin that posts faster than the scheduling
-  // thread calls would otherwise fill the memory. <berth/abi.h> states the number.
-  static constexpr size_t kMaxWaiting = 65'536;
-
   explicit Posts(InstanceHost& host) : host_(host) {}
   Posts(const Posts&) = delete;
   Posts& operator=(const Posts&) = delete;
 
   // Lets the scheduling thread call `run` later, in the order of the calls. Returns the code of the
-  // service: SUCCESS; BAD_ARGUMENT without `run`; CANCELLED after Close(); CONFLICT if kMaxWaiting
-  // functions wait. REQUIRES: the services have an inbox. Threading: any.
+  // service: SUCCESS; BAD_ARGUMENT without `run`; CANCELLED after Close(); CONFLICT if
+  // kMaxWaitingWork functions wait. REQUIRES: the services have an inbox. Threading: any.
   berth_code Add(Run run, void* to);
 
   // --- the scheduling thread ---

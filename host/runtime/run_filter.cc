@@ -33,10 +33,6 @@ class FilterPass {
         stages_.back().in_blocks.push_back(use.plugin);
       }
     }
-    out_ = {.struct_size = sizeof(berth_filter_out),
-            .reserved = 0,
-            .codes = codes_.data(),
-            .reasons = reasons_.data()};
   }
 
   // Returns an error if a plugin is quarantined, before any plugin is called.
@@ -121,7 +117,8 @@ class FilterPass {
     std::fill_n(reasons_.begin(), block.count, uint64_t{0});
     const berth_block view =
         cycle.BlockFor(block.first_row, block.count, std::span(survivors_).first(n_), columns_);
-    if (PluginStatus status = FilterBlock(cycle, view, out_); !status.ok()) return status;
+    PluginStatus status = FilterBlock(cycle, view, codes_.data(), reasons_.data());
+    if (!status.ok()) return status;
     return AllPassed() ? PluginStatus{} : RemoveRejected(plugin, block.first_row);
   }
 
@@ -179,7 +176,6 @@ class FilterPass {
   uint32_t n_ = 0;
   alignas(64) std::array<uint8_t, kBlockRows> codes_;
   alignas(64) std::array<uint64_t, kBlockRows> reasons_{};
-  berth_filter_out out_{};
   std::vector<berth_column> columns_;
 };
 
@@ -201,7 +197,7 @@ std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Nominator& 
 // Sets `verdict` to that of the row with its nominated pods added.
 PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, Row row,
                                  RowVerdict& verdict) {
-  WhatIf what_if(attempt, {&row, 1});
+  WhatIf what_if(attempt, {&row, 1}, WhatIf::Mode::kApart, BERTH_CYCLE_NOMINATED);
   for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
     if (!CountsAgainst(pod->view(), attempt.pod->view())) continue;
     if (PluginStatus status = what_if.AddPod(0, pod->view()); !status.ok()) return status;
@@ -212,6 +208,13 @@ PluginStatus FilterWithNominated(Attempt& attempt, const Nominator& nominator, R
 }
 
 }  // namespace
+
+FilterFaultLimit::FilterFaultLimit(Attempt& attempt) {
+  for (const PlannedUse& use : attempt.plan().At(Point::kFilter)) {
+    PluginCycle& cycle = attempt.cycle(use.plugin);
+    limits_.emplace_back(*cycle.plugin().host, cycle.what_if_faults());
+  }
+}
 
 PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator) {
   attempt.feasible.Clear();

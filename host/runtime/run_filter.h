@@ -2,8 +2,11 @@
 #ifndef BERTH_HOST_RUNTIME_RUN_FILTER_H_
 #define BERTH_HOST_RUNTIME_RUN_FILTER_H_
 
+#include <deque>
+
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"
+#include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_status.h"
 
 namespace berth::host {
@@ -21,6 +24,17 @@ namespace berth::host {
 // Returns:   success; an error when a plugin failed, which fails the cycle.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunFilterPluginsWithNominatedPods)
 PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator);
+
+// Lets several runs of the Filters of one attempt count one fault of each plugin at most, together
+// with the what-if questions of the attempt.
+// Lifetime:  the attempt must outlive it.
+class FilterFaultLimit {
+ public:
+  explicit FilterFaultLimit(Attempt& attempt);
+
+ private:
+  std::deque<FaultLimit> limits_;
+};
 
 }  // namespace berth::host
 

@@ -25,6 +25,37 @@ TEST_F(RunFilterTest, WithoutNominationsEveryNodeIsFilteredOnce) {
   EXPECT_THAT(Take(), ElementsAre("n0 0", "n1 0", "n2 0"));
 }
 
+// A plugin in C may write `*out->codes++ = ...`.
+TEST_F(RunFilterTest, APluginThatMovesThePointersDoesNoHarmToTheOthers) {
+  for (int i = 3; i < 600; ++i) {
+    stage_.cache().SetNode(stage_.objects().Node({.name = "n" + std::to_string(i)}));
+  }
+  a_->filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
+                  berth_status*) {
+    for (uint32_t i = 0; i < block.count; ++i) {
+      *out.codes++ = BERTH_SUCCESS;
+      *out.reasons++ = 0;
+    }
+    return BERTH_SUCCESS;
+  };
+  Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
+  b.reasons = {AsStr("odd")};
+  b.filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
+                berth_status*) {
+    ForEachSelected(block, [&](uint32_t i) {
+      out.codes[i] = block.rows[i] % 2 == 0 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+      out.reasons[i] = 1;
+    });
+    return BERTH_SUCCESS;
+  };
+  Attempt& attempt = Begin();
+  EXPECT_TRUE(RunFilter(attempt, nominator_).ok());
+  EXPECT_EQ(attempt.feasible.size(), 300U);
+  EXPECT_TRUE(attempt.feasible.Contains(598));
+  EXPECT_FALSE(attempt.feasible.Contains(599));
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
 TEST_F(RunFilterTest, WhichNominatedPodsCount) {
   const struct {
     const char* description;
@@ -165,7 +196,7 @@ TEST_F(RunFilterTest, AnErrorWithNominatedPodsFailsTheCycle) {
   slot = 1;
   a_->filter = [](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                   berth_status*) {
-    const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
+    const bool what_if = cycle.flags == BERTH_CYCLE_NOMINATED;
     ForEachSelected(block, [&](uint32_t i) {
       out.codes[i] = what_if ? BERTH_ERROR : BERTH_SUCCESS;
       out.reasons[i] = 1;

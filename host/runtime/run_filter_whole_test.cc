@@ -1,4 +1,5 @@
 // RunFilter with a Filter that is called once for all nodes.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/status_sink.h"
 #include "tests/harness/run_filter_fixture.h"
 
 namespace berth::host {
@@ -18,9 +20,9 @@ using ::testing::IsEmpty;
 class RunFilterWholeTest : public RunFilterTest {
  protected:
   RunFilterWholeTest() {
-    Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
-    b.filter_whole = [this](const berth_cycle& cycle, const berth_nodes& survivors,
-                            berth_filter_whole_out& out, berth_status* status) {
+    b_ = &stage_.Add("puppet.B", {Point::kFilter});
+    b_->filter_whole = [this](const berth_cycle& cycle, const berth_nodes& survivors,
+                              berth_filter_whole_out& out, berth_status* status) {
       std::string names;
       EXPECT_EQ(out.row_count, stage_.table().row_count());
       for (uint32_t n = 0; n < survivors.n_blocks; ++n) {
@@ -34,7 +36,7 @@ class RunFilterWholeTest : public RunFilterTest {
           out.reasons[block.rows[i]] = bit < 0 ? 0 : uint64_t{1} << bit;
         });
       }
-      const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
+      const bool what_if = cycle.flags == BERTH_CYCLE_NOMINATED;
       stage_.log.push_back("whole " + names + (what_if ? "what-if" : ""));
       return Report(answer_, status);
     };
@@ -57,6 +59,7 @@ class RunFilterWholeTest : public RunFilterTest {
     return lines;
   }
 
+  Puppet* b_ = nullptr;
   std::string worst_;
   std::string last_;
   uint8_t code_ = BERTH_UNSCHEDULABLE;
@@ -105,6 +108,29 @@ TEST_F(RunFilterWholeTest, FindsTheNodesOfEveryBlock) {
   EXPECT_EQ(attempt.feasible.size(), 598U);
   EXPECT_FALSE(attempt.feasible.Contains(256));
   EXPECT_FALSE(attempt.feasible.Contains(599));
+}
+
+TEST_F(RunFilterWholeTest, ReasonsAreCutLikeAllOthers) {
+  const std::string most(kMaxReasonBytes, 'x');
+  const std::string more = most + "y";
+  const struct {
+    berth_str given;
+    std::string kept;
+  } kTable[] = {{AsStr(most), most},
+                {AsStr(more), most.substr(3) + "..."},
+                {{nullptr, 1}, "puppet.B gave a reason that is NULL"}};
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.given.len);
+    b_->filter_whole = [&](const berth_cycle&, const berth_nodes&, berth_filter_whole_out& out,
+                           berth_status*) {
+      std::fill_n(out.codes, out.row_count, uint8_t{BERTH_SUCCESS});
+      out.codes[1] = BERTH_UNSCHEDULABLE;
+      out.reasons[1] = uint64_t{1} << out.add_reason(&out, row.given);
+      return BERTH_SUCCESS;
+    };
+    EXPECT_EQ(Outcome(Begin(), nominator_),
+              "n0 fits, n1 puppet.B Unschedulable: " + row.kept + ", n2 fits");
+  }
 }
 
 TEST_F(RunFilterWholeTest, Errors) {

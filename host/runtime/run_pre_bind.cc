@@ -13,15 +13,14 @@ namespace {
 
 // Returns Success, Skip, or an error.
 PluginStatus RunPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t index) {
-  const berth_binding* binding = of.AbiFor(index);
-  of.BeginCall(index);
-  *of.DeadlineFor(index) = DeadlineNs(*plugin.host, Point::kPreBind);
+  berth_binding* binding = of.AbiFor(index, BindingCall::kPreFlight);
+  binding->call_deadline_ns = DeadlineNs(*plugin.host, Point::kPreBind);
   const PluginAnswer answer =
       Invoke(plugin, Point::kPreBind,
              [binding](auto& instance, berth_status* status) {
                return instance.pre_bind()->pre_flight(instance.self(), binding, status);
              },
-             {.pod = binding->pod, .cancel = of.CancelWordOf(index)});
+             {.pod = binding->pod, .cancel = of.CancelWordOf(index, BindingCall::kPreFlight)});
   if (answer.ok() || answer.code == BERTH_SKIP) return {answer.code, plugin.id, {}};
   // Codes that Kubernetes does not have count as Error.
   if (answer.code == BERTH_ERROR || answer.code < BERTH_SUCCESS || answer.code > BERTH_PENDING) {
@@ -119,7 +118,8 @@ void PreBindRun::OnAnswer(Member& member, PluginStatus status) {
   if (!member.answer->ok() && !has_failed_) {
     has_failed_ = true;
     for (const Member& other : group_) {
-      if (other.call != nullptr && !other.answer.has_value()) binding_.CancelCall(other.plugin);
+      if (other.call == nullptr || other.answer.has_value()) continue;
+      binding_.CancelCall(other.plugin, BindingCall::kPreBind);
     }
   }
   if (outstanding_ == 0 && !is_starting_) Continue();

@@ -220,7 +220,7 @@ TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1),
                  MakeInterest(BERTH_RESOURCE_CUSTOM, BERTH_ACTION_ALL)};
-  a.interests[1].kind = "v1/Secret";
+  a.interests[1].kind = "v1/Pod";
   a.interests[1].pod_parts = 0;
   stage_.Add("puppet.B", {Point::kReserve, Point::kPermit, Point::kEnqueueExtensions});
   stage_.Add("puppet.C", {Point::kPreFilter});
@@ -229,9 +229,44 @@ TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
   EXPECT_THAT(
       Interests(),
       ElementsAre("puppet.A 0: " + std::to_string(BERTH_RESOURCE_NODE) + " 1 hint parts",
-                  "puppet.A 1: " + std::to_string(BERTH_RESOURCE_CUSTOM) + " " + all + " v1/Secret",
+                  "puppet.A 1: " + std::to_string(BERTH_RESOURCE_CUSTOM) + " " + all + " v1/Pod",
                   "puppet.C 0: " + std::to_string(BERTH_RESOURCE_WILDCARD) + " " + all))
       << "puppet.B registers no event; puppet.C has no EnqueueExtensions, so all events apply";
+}
+
+// The host watches only kinds that plugins name: otherwise the event would never occur.
+TEST_F(PluginQueuePolicyTest, AnInterestInAKindThatThePluginDoesNotNameIsRefused) {
+  const struct {
+    uint32_t resource;
+    const char* kind;
+    const char* missing;  // Null: the plugin is loaded.
+  } kTable[] = {
+      {BERTH_RESOURCE_POD_ANY, nullptr, nullptr},
+      {BERTH_RESOURCE_NODE, nullptr, nullptr},
+      {BERTH_RESOURCE_PV, nullptr, "PersistentVolume"},
+      {BERTH_RESOURCE_POD_GROUP, nullptr, "scheduling.k8s.io/PodGroup"},
+      {BERTH_RESOURCE_CUSTOM, "acme.com/v1/Rack", "acme.com/v1/Rack"},
+      {BERTH_RESOURCE_CUSTOM, "v1/Pod", nullptr},
+      {BERTH_RESOURCE_CUSTOM, "v1/Node", nullptr},
+      {BERTH_RESOURCE_WILDCARD, nullptr, nullptr},
+      {BERTH_RESOURCE_ASSIGNED_POD, nullptr, nullptr},
+  };
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.resource);
+    Stage stage;
+    Puppet& a = stage.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
+    a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD),
+                   MakeInterest(row.resource, BERTH_ACTION_ADD)};
+    a.interests[1].kind = row.kind;
+    stage.CompleteProfile();
+    const auto plan = Plan::Build(stage.spec(), Stage::catalog(), stage.services(), stage.table());
+    EXPECT_EQ(plan.ok(), row.missing == nullptr) << plan.status().ToString();
+    if (row.missing == nullptr || plan.ok()) continue;
+    EXPECT_THAT(
+        plan.status().message(),
+        ::testing::HasSubstr("interest 1 in a kind that berth_plugin_info.kinds names, found \"" +
+                             std::string(row.missing) + "\""));
+  }
 }
 
 TEST_F(PluginQueuePolicyTest, WarnsAboutAResourceThatNoEventHas) {

@@ -30,7 +30,8 @@ void RunUnreserve(const Binding& binding) {
   const auto uses = binding.plan().At(Point::kReserve);
   for (auto use = uses.rbegin(); use != uses.rend(); ++use) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use->plugin];
-    const berth_binding* abi = binding.AbiFor(use->plugin);
+    berth_binding* abi = binding.AbiFor(use->plugin, BindingCall::kEnd);
+    abi->call_deadline_ns = DeadlineNs(*plugin.host, Point::kReserve);
     Invoke(plugin, Point::kReserve,
            [abi](auto& instance) { instance.reserve()->unreserve(instance.self(), abi); },
            {.pod = abi->pod});

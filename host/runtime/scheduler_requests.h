@@ -33,11 +33,13 @@ class SchedulerRequests {
 
   virtual void Activate(std::string_view uid) = 0;
 
-  // Calls `each` for every waiting pod, until it returns false. Leaves out pods that were already
-  // rejected or allowed by all plugins.
-  virtual void EachWaiting(const std::function<bool(const Pod& pod)>& each) const = 0;
-  // Allow() and Reject() return false if the pod does not wait.
+  // Calls `each` for every pod that waits for the plugin, until it returns false. Leaves out pods
+  // that a plugin has rejected.
+  virtual void EachWaiting(PluginId plugin,
+                           const std::function<bool(const Pod& pod)>& each) const = 0;
+  // Returns false if the pod does not wait for the plugin.
   virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
+  // Returns false if the pod does not wait.
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
 
   // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.

@@ -39,9 +39,9 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding, berth_d
   InstanceHost& instance = *use;
   const bool is_open = done.host == host && instance.promises().IsOpenForBind(done.id);
   if (!is_open) return BERTH_CONFLICT;
-  instance.api_calls().OnSchedulingThread([pod = NameOf(instance, *binding->pod),
-                                           node = std::string(Text(binding->node_name)),
-                                           id = done.id](ApiCalls& calls) {
+  const bool will_run = instance.api_calls().Run([pod = NameOf(instance, *binding->pod),
+                                                  node = std::string(Text(binding->node_name)),
+                                                  id = done.id](ApiCalls& calls) {
     Promises& promises = calls.host().promises();
     // The host may have stopped waiting meanwhile and assigned the pod to another node.
     if (!promises.IsOpenForBind(id)) {
@@ -55,7 +55,7 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding, berth_d
           if (held != nullptr) held->Complete(id, code, status.message());
         });
   });
-  return BERTH_PENDING;
+  return will_run ? BERTH_PENDING : BERTH_CONFLICT;
 }
 
 // --- patch_status --------------------------------------------------------------------------------
@@ -172,10 +172,10 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
               .reporting_controller = instance.profile(),
               .reporting_instance = instance.profile(),
               .time_ns = services.clock != nullptr ? services.clock->NowNs() : 0};
-  instance.api_calls().OnSchedulingThread([event = std::move(event)](ApiCalls& calls) {
+  const bool will_run = instance.api_calls().Run([event = std::move(event)](ApiCalls& calls) {
     calls.host().services().client->CreateEvent(event, nullptr);
   });
-  return BERTH_SUCCESS;
+  return will_run ? BERTH_SUCCESS : BERTH_CONFLICT;
 }
 
 // --- request -------------------------------------------------------------------------------------
@@ -191,6 +191,9 @@ berth_code Request(const berth_host* host, const berth_api_request* given, berth
   }
   const bool known = std::ranges::find(kVerbs, Text(given->verb)) != kVerbs.end();
   if (!known || !Text(given->path).starts_with('/')) return BERTH_BAD_ARGUMENT;
+  if (given->path.len > kMaxBodyBytes || given->body.len > kMaxBodyBytes) {
+    return BERTH_BAD_ARGUMENT;
+  }
   ApiRequest request{.verb = std::string(Text(given->verb)),
                      .path = std::string(Text(given->path)),
                      .body = std::string(Text(given->body)),

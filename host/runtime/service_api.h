@@ -38,12 +38,13 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   // --- any thread ---
 
   // Opens a call and runs `begin` on the scheduling thread, at once if this is that thread. Returns
-  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Refuse().
+  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Refuse();
+  // CONFLICT if kMaxWaitingWork calls are open.
   berth_code Begin(berth_api_answer answer, void* to,
                    std::function<void(ApiCalls& calls, CallId call)> begin);
   // Runs `task` on the scheduling thread, at once if this is that thread. Drops it if the instance
-  // is retired before.
-  void OnSchedulingThread(Task task);
+  // is retired before. Returns false, and does nothing, if kMaxWaitingWork tasks wait.
+  bool Run(Task task);
   // Returns the callback for the cluster's answer. It may be called on any thread, and at any time.
   // It decodes the body, so that a client with threads of its own does not hold up the scheduling
   // thread with that.
@@ -73,6 +74,8 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
 
   struct Reply;
 
+  // Runs `task` as Run() does, without a limit.
+  void OnSchedulingThread(Task task);
   // Answers the call, unless it has been answered.
   void Answer(CallId call, const Reply& reply);
   // Removes and returns an open call; empty if it has been answered.
@@ -83,6 +86,7 @@ class ApiCalls : public std::enable_shared_from_this<ApiCalls> {
   mutable std::mutex mutex_;  // Guards what follows.
   std::unordered_map<CallId, Open> open_;
   CallId last_ = 0;
+  size_t waiting_tasks_ = 0;  // Tasks of Run() in the inbox.
   bool closed_ = false;
 };
 

@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cluster/json_body.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -221,6 +223,34 @@ TEST_F(ApiServiceTest, RequestsOfOtherThreadsRunOnTheSchedulingThread) {
 }
 
 // ---- request ------------------------------------------------------------------------------------
+
+TEST_F(ApiServiceTest, AnInstanceHasAtMost65536OpenRequests) {
+  ASSERT_EQ(kMaxWaitingWork, 65'536U) << "as <berth/abi.h> states";
+  for (size_t i = 0; i < kMaxWaitingWork; ++i) ASSERT_EQ(Request(), BERTH_SUCCESS) << i;
+  EXPECT_EQ(Request(), BERTH_CONFLICT);
+  EXPECT_EQ(Evict("make room"), BERTH_CONFLICT);
+  EXPECT_EQ(PatchStatus("{}"), BERTH_CONFLICT);
+  EXPECT_EQ(Request("FETCH"), BERTH_BAD_ARGUMENT);
+  RunServed();
+  EXPECT_EQ(answers_.size(), kMaxWaitingWork);
+  EXPECT_EQ(Request(), BERTH_SUCCESS);
+}
+
+TEST_F(ApiServiceTest, PathAndBodyHaveALimit) {
+  const std::string most(kMaxBodyBytes, 'x');
+  const std::string path = "/" + most.substr(1);
+  berth_api_request request{};
+  request.struct_size = sizeof request;
+  request.verb = AsStr("GET");
+  const auto send = [&](std::string_view at, std::string_view body) {
+    request.path = AsStr(at);
+    request.body = AsStr(body);
+    return service().request(abi(), &request, Note, this);
+  };
+  EXPECT_EQ(send(path, most), BERTH_SUCCESS);
+  EXPECT_EQ(send(path + "y", ""), BERTH_BAD_ARGUMENT);
+  EXPECT_EQ(send("/x", most + "y"), BERTH_BAD_ARGUMENT);
+}
 
 TEST_F(ApiServiceTest, PassesARequestToTheClient) {
   berth_api_request request{sizeof request,     0,      AsStr("PATCH"), AsStr("/api/v1/x?y=z"), {},

@@ -1,11 +1,14 @@
 // The events of the service berth.api/1.
+#include <cstddef>
 #include <string>
+#include <thread>
 #include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/runtime/test_services.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -75,6 +78,18 @@ TEST_F(EventServiceTest, RefusesAnInvalidEvent) {
   EXPECT_EQ(Put(&pod, "Normal", "R", ""), BERTH_BAD_ARGUMENT);
   EXPECT_THAT(served_.events(), IsEmpty());
   EXPECT_EQ(Put(&pod, "Normal", "R", "A", "N", &nothing), BERTH_SUCCESS) << "related to nothing";
+}
+
+TEST_F(EventServiceTest, AtMost65536EventsOfOtherThreadsWait) {
+  const berth_tagged pod = pod_tag();
+  std::thread([&] {
+    for (size_t i = 0; i < kMaxWaitingWork; ++i) ASSERT_EQ(Put(&pod), BERTH_SUCCESS) << i;
+    EXPECT_EQ(Put(&pod), BERTH_CONFLICT);
+    EXPECT_EQ(Put(&pod, "Unusual"), BERTH_BAD_ARGUMENT);
+  }).join();
+  inbox_.Drain();
+  EXPECT_EQ(Put(&pod), BERTH_SUCCESS);
+  EXPECT_EQ(served_.events().size(), 10U) << "the cluster keeps ten";
 }
 
 TEST_F(EventServiceTest, CutsOffALongNote) {

@@ -85,6 +85,11 @@ void PluginMetrics::Begin() {
   for (const Known& known : known_) host_.services().metrics->Begin(*known.metric);
 }
 
+berth_code PluginMetrics::TooManySeries(std::string_view what) {
+  if (!std::exchange(had_too_many_, true)) host_.NoteFaultAtCurrentPoint(what);
+  return BERTH_BUG;
+}
+
 berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
   const std::scoped_lock lock(mutex_);
   if (index >= known_.size()) return BERTH_BAD_ARGUMENT;
@@ -93,19 +98,15 @@ berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, 
   values.reserve(known.labels);
   for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
   const auto cell = host_.services().metrics->SeriesOf(*known.metric, values);
-  if (!cell.ok()) {
-    host_.NoteFaultAtCurrentPoint(cell.status().message());
-    return BERTH_BUG;
-  }
+  if (!cell.ok()) return TooManySeries(cell.status().message());
   const auto found = handles_.find(cell->get());
   if (found != handles_.end()) {
     *handle = found->second;
     return BERTH_SUCCESS;
   }
   if (host_.series().size() >= SeriesTable::kMaxSeries) {
-    host_.NoteFaultAtCurrentPoint("has more than " + std::to_string(SeriesTable::kMaxSeries) +
-                                  " series of metrics");
-    return BERTH_BUG;
+    return TooManySeries("has more than " + std::to_string(SeriesTable::kMaxSeries) +
+                         " series of metrics");
   }
   *handle = host_.series().Add(*cell);
   handles_.emplace(cell->get(), *handle);

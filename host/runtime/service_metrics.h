@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -40,9 +41,14 @@ class PluginMetrics {
     size_t labels;
   };
 
+  // Returns BUG, and counts a fault for the first time: a plugin that labels by node would
+  // otherwise count one for each node.
+  berth_code TooManySeries(std::string_view what);
+
   InstanceHost& host_;
   std::mutex mutex_;  // Guards what follows.
   std::vector<Known> known_;
+  bool had_too_many_ = false;
   std::unordered_map<const MetricCell*, uint64_t> handles_;
 };
 

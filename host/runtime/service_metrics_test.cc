@@ -166,6 +166,9 @@ TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
   }
   EXPECT_EQ(Faults(), 1U);
   EXPECT_THAT(lines_.back(), HasSubstr("metric a has more than 2000 series"));
+  const berth_str another = AsStr("another");
+  EXPECT_EQ(service().series(abi(), index_, &another, &series), BERTH_BUG);
+  EXPECT_EQ(Faults(), 1U) << "counted once for each instance";
 }
 
 TEST_F(MetricsServiceTest, TooManySeriesOfAnInstanceAreAFault) {

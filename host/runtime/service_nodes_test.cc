@@ -100,14 +100,17 @@ TEST_F(NodesServiceTest, FindsOnlyTheRowsOfTheNodesThatAreNamed) {
 TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kPostFilter});
   std::vector<std::string> places;
+  const berth_nodes* outer = nullptr;
   a.filter_whole = [&](const berth_cycle&, const berth_nodes& survivors,
                        berth_filter_whole_out& out, berth_status*) {
     places = Places(survivors, {0, 7, 299});
+    EXPECT_EQ(Place(survivors, 0, outer), "35") << "the nodes of PostFilter";
     std::fill_n(out.codes, out.row_count, uint8_t{BERTH_SUCCESS});
     return BERTH_SUCCESS;
   };
   a.post_filter = [&](const berth_cycle& cycle, const berth_nodes& all, const berth_verdicts&,
                       berth_post_filter_out&, berth_status*) {
+    outer = &all;
     const void* found = nullptr;
     EXPECT_EQ(host_->get_service(host_, BERTH_SERVICE_WHATIF, &found), BERTH_SUCCESS);
     const auto& what_if = *static_cast<const berth_whatif*>(found);

@@ -13,9 +13,11 @@ berth_id InternText(const berth_host* host, berth_str text) noexcept {
   return instance ? instance->ids().Intern(Text(text)) : BERTH_ID_NONE;
 }
 
+// On another thread, the host could drop the text before the call into the plugin returns.
 berth_id FindText(const berth_host* host, berth_str text) noexcept {
   const HostUse instance(host);
-  return instance ? instance->services().interner.Find(Text(text)) : BERTH_ID_NONE;
+  if (!instance || !instance->IsOnSchedulingThread()) return BERTH_ID_NONE;
+  return instance->services().interner.Find(Text(text));
 }
 
 berth_str TextOf(const berth_host* host, berth_id id) noexcept {

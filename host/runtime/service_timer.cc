@@ -6,6 +6,7 @@
 #include "host/runtime/instance_host.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/services.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -23,8 +24,7 @@ berth_code StartTimer(const berth_host* host, int64_t after_ns, PluginTimers::Fi
   if (instance.is_closed()) return BERTH_CANCELLED;
   if (!instance.IsCalledUnder(kTimerWords)) return BERTH_CONFLICT;
   if (fire == nullptr) return BERTH_BAD_ARGUMENT;
-  *timer = instance.timers().Start(after_ns, fire, to);
-  return BERTH_SUCCESS;
+  return instance.timers().Start(after_ns, fire, to, timer);
 }
 
 berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept {
@@ -48,7 +48,8 @@ const berth_timer* TimerService() { return &kTimer; }
 
 // ---- PluginTimers -------------------------------------------------------------------------------
 
-TimerQueue::Id PluginTimers::Start(int64_t after_ns, Fire fire, void* to) {
+berth_code PluginTimers::Start(int64_t after_ns, Fire fire, void* to, TimerQueue::Id* timer) {
+  if (open_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
   const int64_t now = host_.services().clock->NowNs();
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
   // The callback needs the timer's id, which is known only after Start().
@@ -58,7 +59,8 @@ TimerQueue::Id PluginTimers::Start(int64_t after_ns, Fire fire, void* to) {
     Invoke(host_, kCallback, [&] { fire(to); });
   });
   open_.insert(*self);
-  return *self;
+  *timer = *self;
+  return BERTH_SUCCESS;
 }
 
 bool PluginTimers::Cancel(TimerQueue::Id timer) {

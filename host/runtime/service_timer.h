@@ -23,7 +23,9 @@ class PluginTimers {
   PluginTimers(const PluginTimers&) = delete;
   PluginTimers& operator=(const PluginTimers&) = delete;
 
-  TimerQueue::Id Start(int64_t after_ns, Fire fire, void* to);
+  // Returns the code of the service: SUCCESS, which sets `*timer`; CONFLICT if kMaxWaitingWork
+  // timers of the instance have not ended.
+  berth_code Start(int64_t after_ns, Fire fire, void* to, TimerQueue::Id* timer);
   // Returns false if it is no open timer of this instance.
   bool Cancel(TimerQueue::Id timer);
   void Close();

@@ -11,6 +11,7 @@
 
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/test_services.h"
+#include "host/runtime/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -167,7 +168,7 @@ TEST_F(TimerServiceTest, PostedFunctionsAreCancelledWithTheInstance) {
 }
 
 TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfAnInstanceWait) {
-  ASSERT_EQ(Posts::kMaxWaiting, 65'536U) << "as <berth/abi.h> states";
+  ASSERT_EQ(kMaxWaitingWork, 65'536U) << "as <berth/abi.h> states";
   struct Counted {
     const berth_timer& timer;
     const berth_host* host;
@@ -184,7 +185,7 @@ TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfAnInstanceWait) {
     }
   } counted{service(), abi()};
   EXPECT_EQ(service().post(abi(), Counted::PostTwice, &counted), BERTH_SUCCESS);
-  for (size_t i = 1; i < Posts::kMaxWaiting; ++i) {
+  for (size_t i = 1; i < kMaxWaitingWork; ++i) {
     ASSERT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_SUCCESS) << i;
   }
   EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_CONFLICT);
@@ -194,12 +195,30 @@ TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfAnInstanceWait) {
   RunLoop();
   // The function that is being called does not wait any more.
   EXPECT_THAT(counted.within, ::testing::ElementsAre(BERTH_SUCCESS, BERTH_CONFLICT));
-  EXPECT_EQ(counted.runs, Posts::kMaxWaiting + 2);
+  EXPECT_EQ(counted.runs, kMaxWaitingWork + 2);
   EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_SUCCESS);
   RunLoop();
-  EXPECT_EQ(counted.runs, Posts::kMaxWaiting + 3);
+  EXPECT_EQ(counted.runs, kMaxWaitingWork + 3);
   host_->Close();
   EXPECT_EQ(service().post(abi(), Counted::Count, &counted), BERTH_CANCELLED);
+}
+
+TEST_F(TimerServiceTest, AnInstanceHasAtMost65536Timers) {
+  uint64_t timer = 0;
+  for (size_t i = 0; i < kMaxWaitingWork; ++i) {
+    ASSERT_EQ(service().start(abi(), 1, Note, this, &timer), BERTH_SUCCESS) << i;
+  }
+  const uint64_t last = timer;
+  EXPECT_EQ(service().start(abi(), 1, Note, this, &timer), BERTH_CONFLICT);
+  EXPECT_EQ(timer, last) << "nothing is written";
+  EXPECT_EQ(service().cancel(abi(), last), BERTH_SUCCESS);
+  EXPECT_EQ(service().start(abi(), 1, Note, this, &timer), BERTH_SUCCESS);
+  EXPECT_EQ(service().start(abi(), 1, Note, this, &timer), BERTH_CONFLICT);
+  clock_.Advance(1);
+  call_.reset();
+  RunLoop();
+  const PluginCall call(*host_, kCallback);
+  EXPECT_EQ(service().start(abi(), 1, Note, this, &timer), BERTH_SUCCESS);
 }
 
 TEST_F(TimerServiceTest, ReturnsTheTimeOfTheClock) {

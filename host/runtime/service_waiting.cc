@@ -18,7 +18,7 @@ berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const bert
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
   instance.services().scheduler->EachWaiting(
-      [&](const Pod& pod) { return each(to, &pod.view()) != 0; });
+      instance.id(), [&](const Pod& pod) { return each(to, &pod.view()) != 0; });
   return BERTH_SUCCESS;
 }
 

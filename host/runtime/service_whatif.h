@@ -31,7 +31,7 @@ class WhatIfQuestions {
   // Returns null if the question was ended or must not be used in this call.
   WhatIf* Find(uint64_t question);
   void End(uint64_t question);
-  // Ends the questions that are still open, and counts a fault for them.
+  // Ends the questions that are still open.
   // Called: after PostFilter.
   void EndAll();
 

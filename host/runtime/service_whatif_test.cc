@@ -258,7 +258,7 @@ TEST_F(WhatIfServiceTest, ArgumentsThatAreNotValid) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(WhatIfServiceTest, EndsAndCountsQuestionsThatThePluginLeftOpen) {
+TEST_F(WhatIfServiceTest, EndsQuestionsThatThePluginLeftOpen) {
   int64_t before = -1;
   AskInPostFilter([&](const berth_cycle& cycle) {
     before = Stage::slots();
@@ -266,7 +266,7 @@ TEST_F(WhatIfServiceTest, EndsAndCountsQuestionsThatThePluginLeftOpen) {
     EXPECT_EQ(Stage::slots(), before + 2);
   });
   EXPECT_EQ(Stage::slots(), before);
-  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
 TEST_F(WhatIfServiceTest, IsOnlyAvailableInPostFilter) {
@@ -411,7 +411,7 @@ TEST_F(WhatIfServiceTest, RefusesAQuestionThatWasEnded) {
     expect_none(second + 1);
     kept = second;
   });
-  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A PostFilter slot leak"));
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
   expect_none(kept);
   AskInPostFilter([&](const berth_cycle& cycle) {
     expect_none(kept);

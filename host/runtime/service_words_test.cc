@@ -182,11 +182,6 @@ class WordsTest : public ServicesTest {
     const std::vector<WordRow> more = {
         {"strings.intern", kAnyWord,
          [=, this] { return AsCode(strings->intern(abi(), AsStr("rack")) != BERTH_ID_NONE); }},
-        {"strings.find", kAnyWord,
-         [=, this] {
-           strings->intern(abi(), AsStr("rack"));
-           return AsCode(strings->find(abi(), AsStr("rack")) != BERTH_ID_NONE);
-         }},
         {"refs.retain", kAnyWord,
          [=, this] {
            return refs->retain(abi(), {BERTH_KIND_POD, 0, &pod_});

@@ -82,7 +82,30 @@ TEST_F(ServicesTest, LogDropsLinesBelowItsLevel) {
   services_.log_level = BERTH_LOG_ERROR;
   EXPECT_EQ(*log.level, uint32_t{BERTH_LOG_ERROR});
   log.log(abi(), BERTH_LOG_WARN, AsStr("dropped"), nullptr, 0);
-  EXPECT_THAT(lines_, ElementsAre("2 test.Plugin: kept node=a free=3"));
+  log.log(abi(), BERTH_LOG_OFF, AsStr("an error"), nullptr, 0);
+  services_.log_level = BERTH_LOG_OFF;
+  for (const uint32_t level : {uint32_t{BERTH_LOG_ERROR}, uint32_t{BERTH_LOG_OFF}, UINT32_MAX}) {
+    log.log(abi(), level, AsStr("dropped"), nullptr, 0);
+  }
+  EXPECT_THAT(lines_, ElementsAre("2 test.Plugin: kept node=a free=3", "4 test.Plugin: an error"));
+}
+
+TEST_F(ServicesTest, ALongFaultIsCut) {
+  const std::string what(kMaxReasonBytes + 1, 'x');
+  host_->abi()->fault(abi(), AsStr(what));
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], ::testing::EndsWith(what.substr(4) + "..."));
+}
+
+// A text that no object has may be dropped while another thread uses its id.
+TEST_F(ServicesTest, OnOtherThreadsFindReturnsNothing) {
+  const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
+  const berth_id id = strings.intern(abi(), AsStr("rack-7"));
+  EXPECT_EQ(strings.find(abi(), AsStr("rack-7")), id);
+  std::thread([&] {
+    EXPECT_EQ(strings.find(abi(), AsStr("rack-7")), kNoId);
+    EXPECT_EQ(strings.intern(abi(), AsStr("rack-7")), id);
+  }).join();
 }
 
 TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {

@@ -38,7 +38,9 @@ class FakeScheduler final : public SchedulerRequests {
     return nominator_.Remove(uid);
   }
   void Activate(std::string_view uid) override { asked.push_back("activate " + std::string(uid)); }
-  void EachWaiting(const std::function<bool(const Pod& pod)>& each) const override {
+  void EachWaiting(PluginId plugin,
+                   const std::function<bool(const Pod& pod)>& each) const override {
+    asked_waiting = plugin;
     for (const PodRef& pod : waiting) {
       if (!each(*pod)) return;
     }
@@ -62,7 +64,8 @@ class FakeScheduler final : public SchedulerRequests {
   std::map<std::string, Row, std::less<>> rows;  // Of nodes, by name.
   std::vector<std::string> asked;
   std::vector<PodRef> waiting;
-  Status evicted;  // The result of every eviction.
+  mutable PluginId asked_waiting = 0;  // The plugin of the last EachWaiting().
+  Status evicted;                      // The result of every eviction.
 
  private:
   bool Waits(std::string_view uid) const {

@@ -39,14 +39,14 @@ struct WhatIf::Callee {
   std::vector<std::unique_ptr<SlotSet>> own;
 };
 
-WhatIf::WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode)
-    : attempt_(attempt), mode_(mode), rows_(attempt.table()) {
+WhatIf::WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode, uint32_t flags)
+    : attempt_(attempt), mode_(mode), flags_(flags), rows_(attempt.table()) {
   for (const Row row : rows) rows_.Add(row);
   AddCallees(nullptr, 0);
 }
 
-WhatIf::WhatIf(const WhatIf& from, std::span<const uint32_t> rows)
-    : attempt_(from.attempt_), mode_(from.mode_), rows_(from.attempt_.table()) {
+WhatIf::WhatIf(const WhatIf& from, std::span<const uint32_t> rows, uint32_t flags)
+    : attempt_(from.attempt_), mode_(from.mode_), flags_(flags), rows_(from.attempt_.table()) {
   for (const uint32_t row : rows) rows_.AddCopy(from.rows_, row);
   AddCallees(&from, rows.front());
   const auto broken = from.broken_.find(from.StateOf(rows.front()));
@@ -66,7 +66,7 @@ void WhatIf::AddCallees(const WhatIf* from, uint32_t row) {
                                            : attempt_.state().of(plugin);
     callees_[plugin] =
         std::make_unique<Callee>(original, attempt_.table(), attempt_, state, states);
-    callees_[plugin]->cycle.BeginWhatIf(original, state);
+    callees_[plugin]->cycle.BeginWhatIf(original, state, flags_);
   };
   for (const PlannedUse& use : plan.At(Point::kPreFilter)) {
     if (TracksPods(plan.plugins()[use.plugin])) add(use.plugin);
@@ -175,7 +175,7 @@ PluginStatus WhatIf::RunWithNominated(const Nominator& nominator,
   std::unique_ptr<WhatIf> copy;
   for (const PodRef& nominated : nominator.PodsFor(Text(rows_.node_views()[i]->meta->name))) {
     if (!CountsAgainst(nominated->view(), pod)) continue;
-    if (copy == nullptr) copy.reset(new WhatIf(*this, rows));
+    if (copy == nullptr) copy.reset(new WhatIf(*this, rows, flags_ | BERTH_CYCLE_NOMINATED));
     PluginStatus status = copy->AddPod(at, nominated->view());
     if (!status.ok()) return status;
   }
@@ -253,13 +253,10 @@ PluginStatus WhatIf::RunBlock(uint32_t plugin, std::span<const uint32_t> indices
   std::ranges::transform(indices, selected.begin(), [first](uint32_t i) { return i - first; });
   std::fill_n(codes.begin(), count, kUnwrittenVerdict);
   std::fill_n(reasons.begin(), count, uint64_t{0});
-  berth_filter_out out{.struct_size = sizeof(berth_filter_out),
-                       .reserved = 0,
-                       .codes = codes.data(),
-                       .reasons = reasons.data()};
   const berth_block block = callee.cycle.BlockFor(
       rows_, first, count, std::span(selected).first(indices.size()), columns_);
-  if (PluginStatus error = FilterBlock(callee.cycle, block, out); !error.ok()) {
+  const PluginStatus error = FilterBlock(callee.cycle, block, codes.data(), reasons.data());
+  if (!error.ok()) {
     // Rows that are apart are answered one by one then, because one row may be the cause. A late
     // call is not repeated.
     const bool repeat = mode_ == Mode::kApart && !alone && !BERTH_IS_CANCELLED(callee.cycle.abi());

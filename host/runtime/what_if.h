@@ -35,8 +35,10 @@ class WhatIf {
  public:
   enum class Mode : uint8_t { kApart = BERTH_WHATIF_APART, kTogether = BERTH_WHATIF_TOGETHER };
 
+  // `flags`: those that plugins get, BERTH_CYCLE_*.
   // REQUIRES: the rows are live and, if they are together, distinct.
-  WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode = Mode::kApart);
+  WhatIf(Attempt& attempt, std::span<const Row> rows, Mode mode = Mode::kApart,
+         uint32_t flags = BERTH_CYCLE_WHAT_IF);
   ~WhatIf();
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
@@ -70,7 +72,7 @@ class WhatIf {
   struct Callee;
 
   // A copy of some rows, which have the same state.
-  WhatIf(const WhatIf& from, std::span<const uint32_t> rows);
+  WhatIf(const WhatIf& from, std::span<const uint32_t> rows, uint32_t flags);
   void AddCallees(const WhatIf* from, uint32_t row);
   bool HasWholeFilter() const;
   // The number of the state that belongs to row `i`.
@@ -97,6 +99,7 @@ class WhatIf {
 
   Attempt& attempt_;
   const Mode mode_;
+  const uint32_t flags_;
   PrivateRows rows_;
   std::vector<std::unique_ptr<Callee>> callees_;  // By plugin; null: it is not called.
   std::map<uint32_t, PluginStatus> broken_;       // By state: its AddPod or RemovePod failed.

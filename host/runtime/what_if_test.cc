@@ -255,6 +255,24 @@ TEST_F(WhatIfTest, RunsFiltersWithNominatedPodsFirst) {
   EXPECT_EQ(Run(*what_if), "Unschedulable: too many pods, added");
 }
 
+TEST_F(WhatIfTest, TheFlagsStateWhetherPodsAreNominated) {
+  std::vector<uint32_t> flags;
+  a_->filter = [&](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
+                   berth_status*) {
+    flags.push_back(cycle.flags);
+    std::fill_n(out.codes, block.count, uint8_t{BERTH_SUCCESS});
+    return BERTH_SUCCESS;
+  };
+  Attempt& attempt = Begin();
+  const Row row = 1;
+  WhatIf what_if(attempt, {&row, 1});
+  Nominator nominator;
+  nominator.Add(pods_[2], "n1");
+  RowVerdict verdict;
+  EXPECT_TRUE(what_if.RunFiltersWithNominated(nominator, kOneIndex, {&verdict, 1}).ok());
+  EXPECT_THAT(flags, ElementsAre(BERTH_CYCLE_WHAT_IF | BERTH_CYCLE_NOMINATED, BERTH_CYCLE_WHAT_IF));
+}
+
 TEST_F(WhatIfTest, WithoutNominatedPodsThatCountFiltersRunOnce) {
   Nominator nominator;
   const auto what_if = BeginAtN1();

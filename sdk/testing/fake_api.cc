@@ -20,6 +20,7 @@ namespace berth::testing {
 namespace {
 
 constexpr const char* kAnswerPoint = "an answer of the API server";
+constexpr size_t kMaxBytes = size_t{3} << 20;  // of a path or a body
 constexpr const char* kInstanceEnds = "the plugin's instance ends";
 
 }  // namespace
@@ -173,8 +174,8 @@ berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction
       Services::LaterKind::kRequest, [&self, victim = std::move(victim), deliver](bool cancelled) {
         if (cancelled) return deliver(BERTH_CANCELLED, kInstanceEnds);
         const auto [code, error] = self.EvictNow(victim);
-        self.services_.DoLater(Services::LaterKind::kAnswer, [deliver, code = code,
-                                                              error = error](bool is_late) {
+        self.services_.DoLater(Services::LaterKind::kFollowUp, [deliver, code = code,
+                                                                error = error](bool is_late) {
           deliver(is_late ? berth_code{BERTH_CANCELLED} : code, is_late ? kInstanceEnds : error);
         });
       });
@@ -232,6 +233,7 @@ berth_code FakeApi::Request(const berth_host* host, const berth_api_request* req
   const bool known =
       verb == "GET" || verb == "POST" || verb == "PUT" || verb == "PATCH" || verb == "DELETE";
   if (!known || !call.path.starts_with('/')) return BERTH_BAD_ARGUMENT;
+  if (call.path.size() > kMaxBytes || call.body.size() > kMaxBytes) return BERTH_BAD_ARGUMENT;
   if (call.content_type.empty()) {
     call.content_type = verb == "PATCH" ? "application/merge-patch+json" : "application/json";
   }

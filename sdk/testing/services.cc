@@ -49,8 +49,9 @@ Services::~Services() {
 berth_code Services::DoLater(LaterKind kind, Later later) {
   const std::lock_guard lock(mutex_);
   if (closed_) return BERTH_CANCELLED;
-  if (kind == LaterKind::kPost && posts_ >= kMostPosts) return BERTH_CONFLICT;
-  posts_ += kind == LaterKind::kPost ? 1 : 0;
+  size_t& waiting = kind == LaterKind::kPost ? posts_ : requests_;
+  if (kind != LaterKind::kFollowUp && waiting >= kMostPosts) return BERTH_CONFLICT;
+  ++waiting;
   later_.push_back({kind, std::move(later)});
   return BERTH_SUCCESS;
 }
@@ -60,7 +61,7 @@ bool Services::DoWhatIsDue() {
   {
     const std::lock_guard lock(mutex_);
     due.swap(later_);
-    posts_ = 0;
+    posts_ = requests_ = 0;
   }
   const auto requests = std::stable_partition(
       due.begin(), due.end(), [](const Due& one) { return one.kind != LaterKind::kRequest; });
@@ -278,6 +279,7 @@ void Services::Release(const berth_host* host, berth_tagged object) noexcept {
 }
 
 berth_id Services::Find(const berth_host* host, berth_str text) noexcept {
+  if (!Expect(host, "strings.find", kSchedulingThread)) return BERTH_ID_NONE;
   return Of(host).ids_.Find(FromAbi(text));
 }
 
@@ -438,6 +440,7 @@ berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
   if (self.is_closed()) return BERTH_CANCELLED;
   if (!Expect(host, "timer.start", kTimerWords)) return BERTH_CONFLICT;
   if (fire == nullptr) return BERTH_BAD_ARGUMENT;
+  if (self.timers_.size() >= kMaxPosts) return BERTH_CONFLICT;
   const int64_t now = self.now_ns_;
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
   self.timers_.push_back({++self.last_timer_, now + after, fire, to});

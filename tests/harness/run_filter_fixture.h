@@ -61,7 +61,7 @@ class RunFilterTest : public ::testing::Test {
     a_->filter = [this](const berth_cycle& cycle, const berth_block& block, berth_filter_out& out,
                         berth_status*) {
       ForEachSelected(block, [&](uint32_t i) {
-        const bool what_if = (cycle.flags & BERTH_CYCLE_WHAT_IF) != 0;
+        const bool what_if = cycle.flags == BERTH_CYCLE_NOMINATED;
         stage_.log.push_back(NodeNameIn(block, i) + (what_if ? " what-if " : " ") +
                              std::to_string(block.pods[i].count));
         const bool fits = block.pods[i].count < limit_;

@@ -12,6 +12,7 @@
 #include "host/runtime/run_bind.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_permit.h"
+#include "host/runtime/run_post_bind.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_bind.h"
 #include "host/runtime/run_pre_filter.h"
@@ -122,7 +123,7 @@ TEST_F(DeadlineTest, ThePluginsOwnDeadlineAppliesAtEveryPoint) {
     return BERTH_UNSCHEDULABLE;
   };
   a.pre_flight = [&](const berth_binding& binding, berth_status*) {
-    RecordDeadline(Point::kPreBind, binding.deadline_ns);
+    RecordDeadline(Point::kPreBind, binding.call_deadline_ns);
     return BERTH_SUCCESS;
   };
   stage_.Build();
@@ -149,7 +150,8 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     int64_t deadline_ns = 0;
     Puppet& puppet = stage.Add(name, {Point::kPreBind});
     puppet.pre_flight = [&](const berth_binding& binding, berth_status*) {
-      deadline_ns = binding.deadline_ns;
+      deadline_ns = binding.call_deadline_ns;
+      EXPECT_EQ(binding.completion_deadline_ns, 0);
       EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
       RunFor(watchdog, kSecond);
       was_cancelled = BERTH_IS_CANCELLED(&binding);
@@ -162,7 +164,8 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
     EXPECT_TRUE(RunPreBindPreFlight(*binding).status.ok());
     EXPECT_EQ(deadline_ns, stage.clock().NowNs() + kSecond);
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The call has ended.
+    // The call has ended.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kPreFlight)));
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " PreBind deadline"));
   }
 }
@@ -190,7 +193,8 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
     BindRun run(*binding, stage.calls(), End());
     run.Start();
     EXPECT_TRUE(was_cancelled);
-    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));  // The answer is still wanted.
+    // The answer is still wanted.
+    EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kBind)));
     EXPECT_THAT(stage.Faults(), ElementsAre(std::string(name) + " Bind deadline"));
     Stage::Complete(promise, {BERTH_SUCCESS});
     stage.Drain();
@@ -213,7 +217,8 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
     const int64_t now = stage.clock().NowNs();
     stage.Add("puppet.A", {Point::kBind}).bind = [&](const berth_binding& binding, berth_done,
                                                      berth_status*) {
-      EXPECT_EQ(binding.deadline_ns, now + row.deadline);
+      EXPECT_EQ(binding.call_deadline_ns, now + row.deadline);
+      EXPECT_EQ(binding.completion_deadline_ns, row.answer == 0 ? 0 : now + row.answer);
       return BERTH_PENDING;
     };
     stage.Build();
@@ -221,8 +226,38 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
     auto binding = stage.MakeBinding();
     BindRun run(*binding, stage.calls(), End());
     run.Start();
-    EXPECT_EQ(binding->AbiFor(0)->deadline_ns, row.answer == 0 ? 0 : now + row.answer);
+    EXPECT_EQ(binding->AbiFor(0, BindingCall::kBind)->call_deadline_ns, now + row.deadline)
+        << "nothing changes after the call has begun";
   }
+}
+
+// What the plugin claimed must be released, however the calls before ended.
+TEST_F(DeadlineTest, UnreserveAndPostBindAreNotCancelledAndHaveTheirOwnDeadline) {
+  const CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
+  std::vector<std::string> calls;
+  const auto record = [&](const char* name) {
+    return [&, name](const berth_binding& binding) {
+      EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
+      EXPECT_EQ(binding.call_deadline_ns, stage_.clock().NowNs() + kSecond);
+      EXPECT_EQ(binding.completion_deadline_ns, 0);
+      calls.push_back(name);
+    };
+  };
+  Puppet& a = stage_.Add("puppet.A", {Point::kReserve, Point::kBind, Point::kPostBind});
+  a.unreserve = record("unreserve");
+  a.post_bind = record("post_bind");
+  a.bind = [](const berth_binding&, berth_done, berth_status*) { return BERTH_PENDING; };
+  stage_.Build();
+  stage_.calls().deadline_ns = 5 * kSecond;
+  auto binding = stage_.MakeBinding();
+  BindRun run(*binding, stage_.calls(), End());
+  run.Start();
+  stage_.AdvanceTime(5 * kSecond);
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kBind)));
+  RunPostBind(*binding);
+  binding->Cancel();
+  RunUnreserve(*binding);
+  EXPECT_THAT(calls, ElementsAre("post_bind", "unreserve"));
 }
 
 TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
@@ -238,7 +273,7 @@ TEST_F(DeadlineTest, ABindingThatWasCancelledBeforeStaysCancelled) {
   binding->Cancel();
   BindRun run(*binding, stage_.calls(), End());
   run.Start();
-  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
+  EXPECT_TRUE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kBind)));
 }
 
 // AsyncCall enforces the deadline of calls on the pool.

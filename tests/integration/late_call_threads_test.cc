@@ -42,7 +42,7 @@ TEST(LateCallThreads, CancelsABindThatWaitsForCancellation) {
   run.Start();
   EXPECT_THAT(ends, ElementsAre("Error: running Bind plugin \"puppet.A\": it took too long"));
   EXPECT_THAT(stage.Faults(), ElementsAre("puppet.A Bind deadline"));
-  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0)));
+  EXPECT_FALSE(BERTH_IS_CANCELLED(binding->AbiFor(0, BindingCall::kBind)));
 }
 
 }  // namespace

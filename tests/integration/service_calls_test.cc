@@ -283,6 +283,18 @@ TEST_F(ServiceCallsTest, AnActivatedPodIsRetried) {
   EXPECT_EQ(attempts_of_other_, 2);
 }
 
+// Otherwise it would be tried again without end.
+TEST_F(ServiceCallsTest, APodCannotActivateItself) {
+  int attempts = 0;
+  a_.permit = [&](const berth_cycle& cycle, const berth_target&, int64_t*, berth_status*) {
+    EXPECT_EQ(a_.activate->activate(host(), &cycle.pod->meta->uid, 1), BERTH_SUCCESS);
+    return ++attempts < 3 ? BERTH_UNSCHEDULABLE : BERTH_SUCCESS;
+  };
+  AddPod("p");
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
 TEST_F(ServiceCallsTest, RejectsAWaitingPod) {
   AddPod("waiting");
   Call([&](const berth_pod&) {
@@ -296,6 +308,8 @@ TEST_F(ServiceCallsTest, RejectsAWaitingPod) {
     rejection = {sizeof rejection, 1, AsStr("uid-waiting"), AsStr("the door is shut")};
     EXPECT_EQ(waiting.reject(host(), &rejection), BERTH_BAD_ARGUMENT) << "an unknown flag";
     rejection.flags = 0;
+    // A pod that waits on Permit does not wait in the queue.
+    EXPECT_EQ(a_.activate->activate(host(), &rejection.pod_uid, 1), BERTH_SUCCESS);
     EXPECT_EQ(waiting.reject(host(), &rejection), BERTH_SUCCESS);
   });
   EXPECT_EQ(harness_.PlaceOf("waiting"), QueuePlace::kUnschedulable);

@@ -339,8 +339,13 @@ static const berth_score kScore = {
 static const berth_score kScore = {
     sizeof(berth_score), 0, BERTH_NORMALIZE_MAX, 0, &kScoreDependence, Score, NULL};
 #endif
+#ifdef BREAKS_HOST_BY_INTEREST
+enum { kInterest = BERTH_RESOURCE_PVC };
+#else
+enum { kInterest = BERTH_RESOURCE_NODE };
+#endif
 static const berth_event_interest kInterests[] = {
-    {BERTH_RESOURCE_NODE, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
+    {kInterest, BERTH_ACTION_ALL, NULL, 1, 0, BERTH_PART(REQUESTS)}};
 #ifdef BREAKS_HOST_BY_POINT
 #define Hint NULL
 #endif

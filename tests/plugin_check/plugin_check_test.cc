@@ -43,6 +43,8 @@ constexpr struct {
     {"kinds", "library", "expected in kinds a kind other than v1/Pod: berth_block.pods and"},
     {"host_by_watch", "host", "expected a watch of a kind other than v1/Node: berth_block.nodes"},
     {"host_by_column", "host", "expected a column of a kind that berth_plugin_info.kinds names"},
+    {"host_by_interest", "host",
+     "interest 0 in a kind that berth_plugin_info.kinds names, found \"PersistentVolumeClaim\""},
     {"leaks_of_values", "leaks", "keeps 1 parsed values after destroy"},
     {"leaks_of_selectors", "leaks", "keeps 1 selectors after destroy"},
     {"shape_by_release", "shape", "releases a selector that it did not read, or released before"},

@@ -289,6 +289,29 @@ TEST(Api, AnInstanceHasAtMost65536Posts) {
   EXPECT_THAT(findings, IsEmpty());
 }
 
+TEST(Api, AnInstanceHasAtMost65536OpenRequestsAndTimers) {
+  const auto act = [](const berth_cycle&) {
+    uint64_t timer = 0;
+    const auto start = [&timer] {
+      return found.timer->start(
+          found.host, 1, [](void*) noexcept {}, nullptr, &timer);
+    };
+    for (int i = 0; i < 65'536; ++i) {
+      ASSERT_EQ(SendRequest("GET", "/x"), BERTH_SUCCESS);
+      ASSERT_EQ(start(), BERTH_SUCCESS);
+    }
+    EXPECT_EQ(SendRequest("GET", "/x"), BERTH_CONFLICT);
+    EXPECT_EQ(start(), BERTH_CONFLICT);
+  };
+  const auto findings = FindingsWithApi(
+      act, [](PluginUnderTest&) {},
+      [](PluginUnderTest& plugin) {
+        plugin.Advance(1);
+        EXPECT_EQ(SendRequest("GET", "/x"), BERTH_SUCCESS);
+      });
+  EXPECT_THAT(findings, IsEmpty());
+}
+
 // --- bind ----------------------------------------------------------------------------------------
 
 Parts BindingParts(berth_code (*bind)(const berth_binding&, berth_done)) {

@@ -87,6 +87,26 @@ std::vector<std::string> FindingsOfActs(
 
 berth_id kept_id = 0;
 
+// The host may drop a text while another thread uses its id.
+TEST(Ids, AreFoundOnTheSchedulingThreadOnly) {
+  Parts parts;
+  parts.create = &FindServices;
+  parts.bind = {sizeof(berth_bind), 0,
+                [](void*, const berth_binding*, berth_done, berth_status*) noexcept -> berth_code {
+                  kept_id = found.strings->find(found.host, ToAbi("web"));
+                  return BERTH_SUCCESS;
+                }};
+  const auto bind = [](PluginUnderTest& plugin) {
+    plugin.Bind(MakePod("p").Label("app", "web"), "a");
+  };
+  EXPECT_THAT(FindingsOf(parts, bind), IsEmpty());
+  EXPECT_NE(kept_id, BERTH_ID_NONE);
+  parts.flags = BERTH_PLUGIN_BLOCKS_IN_BIND;
+  EXPECT_THAT(FindingsOf(parts, bind),
+              ElementsAre(HasSubstr("calls strings.find from Bind [bind] on a pool thread")));
+  EXPECT_EQ(kept_id, BERTH_ID_NONE);
+}
+
 TEST(Ids, OfThePluginLiveUntilTheyAreReleased) {
   const auto intern = [](const berth_cycle&, const berth_target&) {
     kept_id = found.strings->intern(found.host, ToAbi("mine"));

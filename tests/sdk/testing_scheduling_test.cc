@@ -210,11 +210,6 @@ TEST_F(WhatIfMisuseTest, IsReported) {
            const berth_pod copy = *cycle->pod;
            EXPECT_EQ(service.add_pod(host, question, 0, &copy, nullptr), BERTH_BAD_ARGUMENT);
          });
-  Expect("leaves 1 what-if questions open",
-         [&](const auto& service, auto* host, auto* cycle, uint64_t) {
-           uint64_t other = 0;
-           EXPECT_EQ(service.begin(host, cycle, far, 1, BERTH_WHATIF_APART, &other), BERTH_SUCCESS);
-         });
 }
 
 TEST_F(WhatIfMisuseTest, OfRunFiltersIsReported) {

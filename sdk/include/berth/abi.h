@@ -880,6 +880,21 @@ typedef struct berth_pre_enqueue {
  * Returns:   BERTH_HINT_QUEUE: the pod is requeued; BERTH_HINT_SKIP: the pod stays parked.
  * Must not:  block. */
 enum { BERTH_HINT_SKIP = 0, BERTH_HINT_QUEUE = 1 };
+/* The resources PV to CUSTOM have events only while the host watches their kind. A plugin that is
+ * interested in one of them must name the kind, in any version, in berth_plugin_info.kinds, or it
+ * is not loaded:
+ *   PV                    v1/PersistentVolume
+ *   PVC                   v1/PersistentVolumeClaim
+ *   CSI_NODE              storage.k8s.io/v1/CSINode
+ *   CSI_DRIVER            storage.k8s.io/v1/CSIDriver
+ *   VOLUME_ATTACHMENT     storage.k8s.io/v1/VolumeAttachment
+ *   CSI_STORAGE_CAPACITY  storage.k8s.io/v1/CSIStorageCapacity
+ *   STORAGE_CLASS         storage.k8s.io/v1/StorageClass
+ *   RESOURCE_CLAIM        resource.k8s.io/v1|v1beta2|v1beta1/ResourceClaim
+ *   RESOURCE_SLICE        resource.k8s.io/v1|v1beta2|v1beta1/ResourceSlice
+ *   DEVICE_CLASS          resource.k8s.io/v1|v1beta2|v1beta1/DeviceClass
+ *   POD_GROUP             scheduling.k8s.io/v1alpha2/PodGroup
+ *   CUSTOM                berth_event_interest.kind; v1/Pod and v1/Node need not be named */
 enum {
   BERTH_RESOURCE_POD_ANY = 1,
   BERTH_RESOURCE_NODE,
@@ -921,7 +936,8 @@ enum {
 typedef struct berth_event_interest {
   uint32_t resource; /* BERTH_RESOURCE_*. POD_ANY means ASSIGNED_POD and TARGET_POD */
   uint32_t actions;  /* BERTH_ACTION_* */
-  const char* kind;  /* for BERTH_RESOURCE_CUSTOM: a kind of berth_plugin_info.kinds; else NULL */
+  /* for BERTH_RESOURCE_CUSTOM: a kind, written as in berth_plugin_info.kinds; else NULL */
+  const char* kind;
   uint32_t has_hint; /* 0: every such event requeues the pod without a call of `hint` */
   uint32_t reserved;
   /* BERTH_PART(..) | ..: the parts of the pod that the hint's result depends on, apart from the
@@ -1127,7 +1143,8 @@ typedef struct berth_post_filter_out {
   uint32_t mode; /* BERTH_NOMINATE_*; KEEP before the call; only `nominate` writes it */
   void* impl;
   /* Nominates a node and sets `mode` to OVERRIDE. An empty name clears the nomination. The host
-   * does not test whether there is a node of this name. */
+   * does not test whether there is a node of this name. If a plugin ends the point, only its own
+   * call counts, and none after an error; otherwise the last call of a plugin counts. */
   void (*nominate)(struct berth_post_filter_out* self, berth_str node) BERTH_NOEXCEPT;
 } berth_post_filter_out;
 #define BERTH_POINT_POST_FILTER "berth.post_filter/1"
@@ -1140,7 +1157,8 @@ typedef struct berth_post_filter {
 } berth_post_filter;
 
 /* PreScore: prepares cycle state from the feasible nodes.
- * Called:    once per cycle, when two or more nodes are feasible.
+ * Called:    once per cycle, when two or more nodes are feasible and the profile has a Score
+ *            plugin.
  * Threading: [cycle].
  * Returns:   SUCCESS; SKIP: this plugin's Score is not called in this cycle; any other code fails
  *            the cycle. */
@@ -1212,7 +1230,8 @@ typedef struct berth_target {
 /* Reserve: claims what the pod needs apart from the node's resources.
  * Called:    `reserve` after the pod is assumed on the node. When anything fails from here on,
  *            `unreserve` is called for all plugins of the point in reverse order, even for plugins
- *            whose `reserve` was not called: it must be idempotent and cannot fail.
+ *            whose `reserve` was not called: it must be idempotent and cannot fail, and it is never
+ *            cancelled.
  * Threading: [cycle]; `unreserve` also [event], after a failed binding.
  * Returns:   SUCCESS; a rejection parks the pod; after ERROR the pod backs off. */
 typedef struct berth_binding berth_binding;
@@ -1250,7 +1269,9 @@ typedef struct berth_permit {
                        berth_permit_out* out, berth_status* status) BERTH_NOEXCEPT;
 } berth_permit;
 
-/* What [bind] calls receive: the pod and the node's name and uid, but no rows and no snapshot.
+/* What [bind] calls receive: the pod and the node's name and uid, but no rows and no snapshot. Each
+ * of `pre_flight`, `pre_bind`, `bind`, and `unreserve` or `post_bind` receives a berth_binding of
+ * its own, whose members do not change from the beginning of the call on.
  * Lifetime:  until the pod has left the binding cycle. */
 struct berth_binding {
   uint32_t struct_size;
@@ -1259,9 +1280,11 @@ struct berth_binding {
   berth_str node_name;
   berth_str node_uid;
   void* const* slots;
-  const uint32_t* cancel;
-  /* the call's deadline; after it returned PENDING, that of the completion. 0: none */
-  int64_t deadline_ns;
+  const uint32_t* cancel; /* see BERTH_IS_CANCELLED */
+  /* when the function must return, on the clock of berth_timer.now_ns. 0: none */
+  int64_t call_deadline_ns;
+  /* when `done` must be completed if the function returns PENDING, on the same clock. 0: none */
+  int64_t completion_deadline_ns;
 };
 
 /* PreBind: does what must happen before the pod is bound (attach a volume, write an allocation).
@@ -1304,7 +1327,7 @@ typedef struct berth_bind {
 
 /* PostBind: notifies the plugin that the pod is bound, so that it can clean up or record the
  * binding.
- * Called:    once, after Bind succeeded.
+ * Called:    once, after Bind succeeded. It is never cancelled.
  * Threading: [event]. */
 #define BERTH_POINT_POST_BIND "berth.post_bind/1"
 typedef struct berth_post_bind {
@@ -1414,7 +1437,7 @@ typedef struct berth_log {
               const berth_str_pair* pairs, uint64_t count) BERTH_NOEXCEPT;
 } berth_log;
 
-/* Strings and ids. Threading: [any]. */
+/* Strings and ids. Threading: [any], except `find`. */
 #define BERTH_SERVICE_STRINGS "berth.strings/1"
 typedef struct berth_strings {
   uint32_t struct_size;
@@ -1424,8 +1447,9 @@ typedef struct berth_strings {
    * returns 0 from then on. */
   berth_id (*intern)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the id that the text has now, or 0 if it has none. Valid until the current call into
-   * the plugin returns; on a thread of the plugin's own, an id is valid only if the instance holds
-   * it, so use `intern` there. */
+   * the plugin returns. On a thread of the plugin's own, and under [bind] on a pool thread, an id
+   * is valid only if the instance holds it: `find` returns 0 there, so use `intern`.
+   * Threading: [load] [event] [queue] [cycle] [block], and [bind] on the scheduling thread. */
   berth_id (*find)(const berth_host* host, berth_str text) BERTH_NOEXCEPT;
   /* Returns the text, which lives as long as the id. It is empty for 0 and for an unknown id. */
   berth_str (*text)(const berth_host* host, berth_id id) BERTH_NOEXCEPT;
@@ -1586,8 +1610,10 @@ typedef struct berth_metrics {
   /* Sets *series to a handle of the metric with these label values, which is valid until destroy().
    * `label_values` has one value per label name. Equal values give the same handle, which is never
    * 0. Ask once for each list of label values, not once for each observation.
-   * Errors: BAD_ARGUMENT for an index that `define` did not set; BUG when the metric or the plugin
-   *         has too many series, which is also a fault; CANCELLED after destroy(). */
+   * Series stay, also those of label values that no longer occur, such as names of removed nodes.
+   * Errors: BAD_ARGUMENT for an index that `define` did not set; BUG when the metric has 2,000
+   *         other series, or the instance 4,096, which is also a fault, counted once for each
+   *         instance; CANCELLED after destroy(). */
   berth_code (*series)(const berth_host* host, uint32_t metric, const berth_str* label_values,
                        uint64_t* series) BERTH_NOEXCEPT;
   /* Adds to a counter, sets a gauge, or records a value in a histogram. Takes no lock. Does nothing
@@ -1698,9 +1724,10 @@ typedef struct berth_whatif {
   berth_code (*begin)(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
                       uint32_t count, uint32_t mode, uint64_t* question) BERTH_NOEXCEPT;
   /* Remove a pod from, and add a pod to, row `i` of `rows`. NOT_FOUND, with a reason: the pod to
-   * remove is not on the row, and nothing changes. ERROR, with a reason: a plugin's AddPod,
-   * RemovePod or clone failed; from then on row i (with TOGETHER: every row) has no verdict but
-   * ERROR. */
+   * remove is not on the row, and nothing changes; it must be the view that the row's pod list has,
+   * not an older version of the pod that the plugin retained. ERROR, with a reason: a plugin's
+   * AddPod, RemovePod or clone failed; from then on row i (with TOGETHER: every row) has no verdict
+   * but ERROR. */
   berth_code (*remove_pod)(const berth_host* host, uint64_t question, uint32_t i,
                            const berth_pod* pod, berth_status* status) BERTH_NOEXCEPT;
   berth_code (*add_pod)(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
@@ -1737,8 +1764,8 @@ typedef struct berth_nominator {
 } berth_nominator;
 
 /* Moves pods to the active queue, before the next entry of the queue is tried; PreEnqueue still
- * applies. Pods that are not waiting in the queue then are ignored. Threading: [event] [queue]
- * [cycle] [bind]. */
+ * applies. Pods that are not waiting in the queue at the call, or whose attempt begins before, are
+ * ignored. Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_ACTIVATE "berth.activate/1"
 typedef struct berth_activate {
   uint32_t struct_size;
@@ -1755,9 +1782,11 @@ typedef struct berth_rejection {
   berth_str reason; /* why the pod is rejected; should not be empty */
 } berth_rejection;
 
-/* Pods that wait on Permit. `allow` withdraws only this plugin's WAIT; `reject` rejects the pod for
- * all plugins, and the pod is parked. NOT_FOUND: the pod does not wait. BAD_ARGUMENT: an unknown
- * flag. Threading: [event] [queue] [cycle] [bind].
+/* Pods that wait on Permit. `each` passes the pods that wait for this plugin in its profile, also
+ * those for which an instance that this one replaced returned WAIT, ordered by uid. `allow`
+ * withdraws this plugin's WAIT; NOT_FOUND: the pod does not wait for this plugin. `reject` rejects
+ * any pod that waits, for all plugins, and the pod is parked; NOT_FOUND: the pod does not wait.
+ * BAD_ARGUMENT: an unknown flag. Threading: [event] [queue] [cycle] [bind].
  * `each` does not pass a pod that its callback has allowed or rejected. What `allow` and `reject`
  * decide takes effect before the next entry of the queue is tried. */
 #define BERTH_SERVICE_WAITING "berth.waiting/1"
@@ -1781,7 +1810,8 @@ typedef struct berth_timer {
   int64_t (*now_ns)(const berth_host* host) BERTH_NOEXCEPT; /* monotonic, [any] */
   /* on the clock of object times, [any] */
   int64_t (*wall_ns)(const berth_host* host) BERTH_NOEXCEPT;
-  /* A time below 0 counts as 0. BAD_ARGUMENT without `fire`; CANCELLED when the instance ends. */
+  /* A time below 0 counts as 0. BAD_ARGUMENT without `fire`; CANCELLED when the instance ends;
+   * CONFLICT also when 65,536 timers of the instance have not ended. */
   berth_code (*start)(const berth_host* host, int64_t after_ns,
                       void (*fire)(void* to) BERTH_NOEXCEPT, void* to,
                       uint64_t* timer) BERTH_NOEXCEPT;
@@ -1810,7 +1840,10 @@ typedef struct berth_random {
 
 /* Requests to the API server. A request that returned SUCCESS is answered exactly once, under
  * [event].
- * Threading: [any]. */
+ * Threading: [any].
+ * Errors:    CONFLICT when 65,536 requests of the instance are not answered yet, or 65,536 of its
+ *            events and bindings wait for the scheduling thread. BAD_ARGUMENT for a `path` or a
+ *            `body` of more than 3 MiB. */
 typedef struct berth_api_request {
   uint32_t struct_size;
   uint32_t flags; /* 0 */

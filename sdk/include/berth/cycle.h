@@ -366,7 +366,10 @@ class Binding {
   std::string_view node_name() const { return Str(binding_->node_name); }
   std::string_view node_uid() const { return Str(binding_->node_uid); }
   bool cancelled() const { return BERTH_IS_CANCELLED(binding_); }
-  int64_t deadline_ns() const { return binding_->deadline_ns; }
+  // The times, on the clock of Timers::Now(), at which the method must return, and at which its
+  // Done must be completed if it returns Pending. 0: none.
+  int64_t call_deadline_ns() const { return binding_->call_deadline_ns; }
+  int64_t completion_deadline_ns() const { return binding_->completion_deadline_ns; }
   const berth_binding& abi() const { return *binding_; }
 
   // Returns the plugin's State or ScoreState, as Cycle::State does.

@@ -210,8 +210,8 @@ class Waiting {
   explicit Waiting(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return bool(services_->waiting); }
 
-  // Calls `each(const berth_pod&)` for each pod. If `each` returns a bool, false stops the
-  // iteration.
+  // Calls `each(const berth_pod&)` for each pod that waits for this plugin. If `each` returns a
+  // bool, false stops the iteration.
   template <class F>
   Status ForEach(F&& each) const {
     internal::EachCall<F, berth_pod> call(each);
@@ -219,7 +219,7 @@ class Waiting {
     call.Rethrow();
     return status;
   }
-  // Withdraws this plugin's Wait for the pod.
+  // Withdraws this plugin's Wait for the pod. NotFound: the pod does not wait for this plugin.
   Status Allow(std::string_view pod_uid) const {
     return Status(services_->waiting->allow(services_->host, Str(pod_uid)));
   }

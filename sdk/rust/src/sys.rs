@@ -896,7 +896,8 @@ pub struct berth_binding {
     pub node_uid: berth_str,
     pub slots: *const *mut c_void,
     pub cancel: *const u32,
-    pub deadline_ns: i64,
+    pub call_deadline_ns: i64,
+    pub completion_deadline_ns: i64,
 }
 
 #[repr(C)]

@@ -463,7 +463,7 @@ fn structs_have_the_layout_of_c() {
         flags: 4,
         permit: 8,
     ]);
-    check!(berth_binding, 72, 8, [
+    check!(berth_binding, 80, 8, [
         struct_size: 0,
         flags: 4,
         pod: 8,
@@ -471,7 +471,8 @@ fn structs_have_the_layout_of_c() {
         node_uid: 32,
         slots: 48,
         cancel: 56,
-        deadline_ns: 64,
+        call_deadline_ns: 64,
+        completion_deadline_ns: 72,
     ]);
     check!(berth_pre_bind, 24, 8, [
         struct_size: 0,

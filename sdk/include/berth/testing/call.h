@@ -21,6 +21,8 @@ enum Word : uint32_t {
   kBind = 32,
   kAnyWord = 63,
   kBindOnPool = 64,  // [bind] of a plugin with BERTH_PLUGIN_BLOCKS_IN_BIND: only services of [any]
+  // All words on the scheduling thread. Unlike kAnyWord, it allows no call on another thread.
+  kSchedulingThread = kAnyWord | 128,
 };
 
 std::string WordNames(uint32_t words);

@@ -113,9 +113,11 @@ class Services {
   enum class LaterKind {
     kPost,
     kAnswer,
-    kRequest  // of the scheduler, which performs it when the current callbacks have been called
+    kRequest,  // of the scheduler, which performs it when the current callbacks have been called
+    kFollowUp  // the answer to a kRequest
   };
-  // Returns BERTH_CANCELLED after Close(), and BERTH_CONFLICT for a post too many. Threading: any.
+  // Returns BERTH_CANCELLED after Close(), and BERTH_CONFLICT for a post or a request too many.
+  // Threading: any.
   berth_code DoLater(LaterKind kind, Later later);
 
   // The number of ids that the plugin has interned and not released. When the instance has been
@@ -287,7 +289,8 @@ class Services {
   std::map<uint64_t, Done> dones_;         // by id
   uint64_t last_done_ = 0;
   std::vector<Due> later_;
-  size_t posts_ = 0;  // of later_
+  size_t posts_ = 0;     // of later_
+  size_t requests_ = 0;  // of later_
   bool closed_ = false;
 
   std::atomic<uint32_t> waiting_posts_ = 0;  // how many posted functions were not called yet

@@ -190,7 +190,9 @@ class Quorum : public berth::Plugin {
                        berth::FilterWholeOut& out) const {
     if (args_.throws) throw berth::Error("thrown");
     if (args_.fails) return berth::Status::Error("no quorum today");
-    const bool is_met = cycle.what_if() || survivors.size() >= static_cast<uint64_t>(args_.nodes);
+    // Only a part of the nodes are candidates in a what-if.
+    const bool is_what_if = cycle.abi().flags != 0;
+    const bool is_met = is_what_if || survivors.size() >= static_cast<uint64_t>(args_.nodes);
     int64_t low = INT64_MAX;
     int64_t high = 0;
     survivors.ForEach<Columns>([&](const Node& node) {
