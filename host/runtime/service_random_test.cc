@@ -83,7 +83,7 @@ TEST_F(RandomServiceTest, AWhatIfContinuesTheSequence) {
   Attempt& attempt = stage.Begin();
   PluginCycle& original = attempt.cycle(0);
   PluginCycle what_if(original.plugin(), stage.table());
-  what_if.BeginWhatIf(original, attempt.state().of(0));
+  what_if.BeginWhatIf(original, attempt.state().of(0), BERTH_CYCLE_WHAT_IF);
   const uint64_t first = original.NextRandom();
   const uint64_t second = what_if.NextRandom();
   const uint64_t third = original.NextRandom();
