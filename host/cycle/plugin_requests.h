@@ -44,9 +44,7 @@ class PluginRequests final : public SchedulerRequests {
   const Nominator& nominator() const override { return queue_.nominator(); }
   bool ClearNomination(std::string_view uid) override;
   void Activate(std::string_view uid) override;
-  void EachWaiting(const std::function<bool(const Pod& pod)>& each) const override {
-    waiting_pods_.EachWaiting(each);
-  }
+  std::vector<PodRef> Waiting() const override { return waiting_pods_.Waiting(); }
   bool Allow(std::string_view uid, PluginId plugin) override;
   bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;
   void Evict(const PodName& pod, std::string_view message, StatusCallback done) override;

@@ -34,10 +34,12 @@ BindingCycle* WaitingPods::Find(std::string_view uid) const {
   return found != bindings_.end() ? found->second.get() : nullptr;
 }
 
-void WaitingPods::EachWaiting(const std::function<bool(const Pod& pod)>& each) const {
+std::vector<PodRef> WaitingPods::Waiting() const {
+  std::vector<PodRef> waiting;
   for (const auto& [uid, binding] : bindings_) {
-    if (binding->is_waiting() && !each(*binding->pod())) return;
+    if (binding->is_waiting()) waiting.push_back(binding->pod());
   }
+  return waiting;
 }
 
 bool WaitingPods::Uses(const Plan& plan) const {

@@ -3,9 +3,8 @@
 #ifndef BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 #define BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 
-#include <functional>
-#include <memory>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
@@ -33,9 +32,9 @@ class SchedulerRequests {
 
   virtual void Activate(std::string_view uid) = 0;
 
-  // Calls `each` for every waiting pod, until it returns false. Leaves out pods that were already
-  // rejected or allowed by all plugins.
-  virtual void EachWaiting(const std::function<bool(const Pod& pod)>& each) const = 0;
+  // Returns the pods that wait on Permit, without those that were already rejected, or allowed by
+  // all plugins.
+  virtual std::vector<PodRef> Waiting() const = 0;
   // Allow() and Reject() return false if the pod does not wait.
   virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;

@@ -29,7 +29,7 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
   const ObjectStore& objects = instance.services().objects;
-  if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
+  if (!objects.IsAvailable(Text(kind))) return BERTH_UNSUPPORTED;
   objects.List(Text(kind), Text(ns),
                [&](const ObjectRef& object) { return each(to, &object->view()) != 0; });
   return BERTH_SUCCESS;
@@ -39,7 +39,7 @@ berth_code IsServed(const berth_host* host, berth_str kind) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) return BERTH_NOT_FOUND;
-  return instance.services().objects.IsServed(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
+  return instance.services().objects.IsAvailable(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
 berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::Change change,

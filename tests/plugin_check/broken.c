@@ -16,8 +16,9 @@
 #endif
 
 /* These variants score a node by the pods on another one. */
-#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN || \
-    defined BREAKS_DEPENDENCE_ON_PENDING || defined BREAKS_NOTHING_WITH_AN_INDEX
+#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN ||      \
+    defined BREAKS_DEPENDENCE_ON_PENDING || defined BREAKS_DEPENDENCE_WITHOUT_TOKEN || \
+    defined BREAKS_NOTHING_WITH_AN_INDEX
 #define KNOWS_NEIGHBOURS
 #endif
 

@@ -39,7 +39,10 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
   return nullptr;
 }
 
-void Destroy(berth_plugin* plugin) noexcept { delete static_cast<Sample*>(plugin->self); }
+void Destroy(berth_plugin* plugin) noexcept {
+  if (current_parts != nullptr && current_parts->destroy != nullptr) current_parts->destroy();
+  delete static_cast<Sample*>(plugin->self);
+}
 
 template <class T>
 berth_array ArrayOf(const std::vector<T>& items) {
