@@ -178,20 +178,16 @@ void WriteJson(const berth_value* value, TreeWriter::Put put, void* to) noexcept
 
 // The table of a value has no state of an instance, so `parse` and `release` use the service of the
 // host that they get.
-const berth_values* ServiceOf(const berth_host* host) {
-  const void* service = nullptr;
-  const berth_code code = host->get_service(host, BERTH_SERVICE_VALUES, &service);
-  return code == BERTH_SUCCESS ? static_cast<const berth_values*>(service) : nullptr;
+const berth_values& ServiceOf(const berth_host* host) {
+  return *static_cast<const HostBase*>(host->impl)->values_service;
 }
 
 const berth_value* Parse(const berth_host* host, berth_str json, berth_status* status) noexcept {
-  const berth_values* const service = ServiceOf(host);
-  return service != nullptr ? service->parse(host, json, status) : nullptr;
+  return ServiceOf(host).parse(host, json, status);
 }
 
 void Release(const berth_host* host, const berth_value* value) noexcept {
-  const berth_values* const service = ServiceOf(host);
-  if (service != nullptr) service->release(host, value);
+  ServiceOf(host).release(host, value);
 }
 
 constexpr berth_values kService{

@@ -20,8 +20,15 @@ struct Member;
 struct PlacedMember;
 
 // Returns the table that every value points to, which is constant data. Its `parse` and `release`
-// call those of the service berth.values/1 that the host serves.
+// call those of HostBase::values_service.
 const berth_values* ValuesService();
+
+// What berth_host.impl points to, for every host of an instance.
+struct HostBase {
+  // The service berth.values/1 that the host serves. Unlike get_service, it is available on any
+  // thread at any time.
+  const berth_values* values_service;
+};
 
 // Returns the value as JSON, as berth_values.write_json writes it.
 std::string JsonOf(const berth_value* value);

@@ -78,6 +78,12 @@ std::string_view ObjectStore::UsedKind(std::string_view declared) const {
   return {};
 }
 
+bool ObjectStore::IsAvailable(std::string_view declared) const {
+  if (IsServed(declared)) return true;
+  const auto objects = kinds_.find(ReadKind(declared));
+  return objects != kinds_.end() && !objects->second.empty();
+}
+
 std::string_view ObjectStore::ReadKind(std::string_view declared) const {
   return HasSeveralVersions(declared) ? UsedKind(declared) : declared;
 }

@@ -52,8 +52,11 @@ class ObjectStore {
   // until it is recorded that it is not. Watchers of several versions get the objects of the
   // version that they used as deleted, and those of the version that they use now as added.
   void SetServed(std::string_view kind, bool served);
-  // Returns whether the server serves one of the versions.
+  // Returns whether it is recorded that the server serves one of the versions.
   bool IsServed(std::string_view declared) const { return !UsedKind(declared).empty(); }
+  // Returns whether Get(), List() and watchers have the objects of the kind, as far as they are
+  // known: it is recorded as served, or objects of it are here before that is recorded.
+  bool IsAvailable(std::string_view declared) const;
   // Returns the kind with the first version that the server serves; empty if it serves none.
   // Lifetime: that of the argument or of the store, whichever ends first.
   std::string_view UsedKind(std::string_view declared) const;

@@ -243,6 +243,8 @@ TEST_F(VersionsTest, AKindWithOneVersionIsReadBeforeItIsRecordedAsServed) {
   store_.SetServed(kOld, false);
   store_.Set(Rack("v2", "a"), true);
   EXPECT_FALSE(store_.IsServed(kNew));
+  EXPECT_TRUE(store_.IsAvailable(kNew));
+  EXPECT_FALSE(store_.IsAvailable(kBoth));
   EXPECT_NE(store_.Get(kNew, "", "a"), nullptr);
   EXPECT_THAT(List(kNew, ""), ElementsAre("a"));
   EXPECT_THAT(List(kBoth, ""), IsEmpty());
@@ -253,6 +255,22 @@ TEST_F(VersionsTest, AKindWithOneVersionIsReadBeforeItIsRecordedAsServed) {
   store_.Set(Rack("v2", "b"), true);
   store_.SetServed(kNew, true);
   EXPECT_THAT(calls_, ElementsAre("new: =a", "new: =b", "both: =a", "both: =b"));
+  EXPECT_TRUE(store_.IsAvailable(kBoth));
+}
+
+// A kind that is served and has no objects is available, too.
+TEST_F(VersionsTest, AKindIsAvailableIfItIsServedOrHasObjects) {
+  EXPECT_TRUE(store_.IsAvailable(kNew));
+  EXPECT_TRUE(store_.IsAvailable(kBoth));
+  store_.SetServed(kNew, false);
+  EXPECT_FALSE(store_.IsAvailable(kNew));
+  EXPECT_TRUE(store_.IsAvailable(kBoth)) << "the other version is served";
+  store_.SetServed(kOld, false);
+  EXPECT_FALSE(store_.IsAvailable(kBoth));
+  store_.Set(Rack("v2", "a"), true);
+  EXPECT_TRUE(store_.IsAvailable(kNew));
+  store_.Remove(kNew, "", "a");
+  EXPECT_FALSE(store_.IsAvailable(kNew));
 }
 
 TEST_F(VersionsTest, ObjectsOfReturnsAllObjectsOfTheVersion) {

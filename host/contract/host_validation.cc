@@ -37,8 +37,7 @@ class IdleScheduler final : public SchedulerRequests {
   const Nominator& nominator() const override { return nominator_; }
   bool ClearNomination(std::string_view /*uid*/) override { return false; }
   void Activate(std::string_view /*uid*/) override {}
-  void EachWaiting(PluginId /*plugin*/,
-                   const std::function<bool(const Pod& pod)>& /*each*/) const override {}
+  std::vector<PodRef> Waiting(PluginId /*plugin*/) const override { return {}; }
   bool Allow(std::string_view /*uid*/, PluginId /*plugin*/) override { return false; }
   bool Reject(std::string_view /*uid*/, PluginId /*plugin*/, std::string_view /*reason*/) override {
     return false;

@@ -44,9 +44,8 @@ class PluginRequests final : public SchedulerRequests {
   const Nominator& nominator() const override { return queue_.nominator(); }
   bool ClearNomination(std::string_view uid) override;
   void Activate(std::string_view uid) override;
-  void EachWaiting(PluginId plugin,
-                   const std::function<bool(const Pod& pod)>& each) const override {
-    waiting_pods_.EachWaiting(plugin, each);
+  std::vector<PodRef> Waiting(PluginId plugin) const override {
+    return waiting_pods_.Waiting(plugin);
   }
   bool Allow(std::string_view uid, PluginId plugin) override;
   bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;

@@ -34,11 +34,12 @@ BindingCycle* WaitingPods::Find(std::string_view uid) const {
   return found != bindings_.end() ? found->second.get() : nullptr;
 }
 
-void WaitingPods::EachWaiting(PluginId plugin,
-                              const std::function<bool(const Pod& pod)>& each) const {
+std::vector<PodRef> WaitingPods::Waiting(PluginId plugin) const {
+  std::vector<PodRef> waiting;
   for (const auto& [uid, binding] : bindings_) {
-    if (binding->WaitsFor(plugin) && !each(*binding->pod())) return;
+    if (binding->WaitsFor(plugin)) waiting.push_back(binding->pod());
   }
+  return waiting;
 }
 
 bool WaitingPods::Uses(const Plan& plan) const {

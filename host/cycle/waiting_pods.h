@@ -42,9 +42,8 @@ class WaitingPods {
   BindingCycle* Find(std::string_view uid) const;
   // Returns the binding cycles by the uid of the pod.
   const Map& all() const { return bindings_; }
-  // Calls each(pod) for every pod that waits on Permit for the plugin, by uid, until it returns
-  // false.
-  void EachWaiting(PluginId plugin, const std::function<bool(const Pod& pod)>& each) const;
+  // Returns the pods that wait on Permit for the plugin, by uid.
+  std::vector<PodRef> Waiting(PluginId plugin) const;
   // Returns true if a binding cycle uses plugins of the plan.
   bool Uses(const Plan& plan) const;
 

@@ -31,9 +31,13 @@ class InstanceEndTest : public ::testing::Test {
     stage_.services().inbox = &stage_.inbox();
     puppet_.has_slot = true;
     puppet_.create = [this] { OnCreate(); };
-    puppet_.quiesce = [this] { Note("quiesce"); };
+    puppet_.quiesce = [this] {
+      ExpectServed(BERTH_SUCCESS, "quiesce");
+      Note("quiesce");
+    };
     puppet_.destroy = [this] {
       EXPECT_NE(interner().Find("held until destroy"), kNoId);
+      ExpectServed(BERTH_SUCCESS, "destroy");
       Note("destroy");
     };
     puppet_.bind = [](const berth_binding&, berth_done, berth_status*) { return BERTH_PENDING; };
@@ -50,6 +54,7 @@ class InstanceEndTest : public ::testing::Test {
   // Posts a function, starts a timer, makes a request and interns a text.
   void OnCreate() {
     timer_ = &Find<berth_timer>(BERTH_SERVICE_TIMER);
+    objects_ = &Find<berth_objects>(BERTH_SERVICE_OBJECTS);
     EXPECT_EQ(timer_->post(puppet_.host, OnPost, this), BERTH_SUCCESS);
     uint64_t timer = 0;
     EXPECT_EQ(timer_->start(puppet_.host, 0, OnTimer, this, &timer), BERTH_SUCCESS);
@@ -77,10 +82,25 @@ class InstanceEndTest : public ::testing::Test {
   static void OnTimer(void* to) noexcept { Of(to).Note("timer"); }
   static void OnObject(void* to, const berth_object_change*) noexcept { Of(to).Note("object"); }
 
+  // Expects that what may be called under the present word is still served. `get_service`: its
+  // code under this word.
+  void ExpectServed(berth_code get_service, const std::string& what) {
+    const berth_host* host = puppet_.host;
+    const void* found = nullptr;
+    EXPECT_EQ(host->get_service(host, BERTH_SERVICE_LOG, &found), get_service) << what;
+    EXPECT_EQ(timer_->cancel(host, 1), BERTH_NOT_FOUND) << what;
+    const bool is_event = get_service == BERTH_CONFLICT;
+    // The plugin declares no kinds.
+    const auto each = [](void*, const berth_object*) noexcept { return 1; };
+    EXPECT_EQ(objects_->list(host, AsStr("v1/Secret"), {}, each, nullptr),
+              is_event ? BERTH_NOT_FOUND : BERTH_CONFLICT)
+        << what;
+  }
   // The services take no new callbacks within the last callbacks.
   void OnLast(const std::string& what, berth_code code) {
     Note(what + " " + std::string(CodeName(code)));
     if (code != BERTH_CANCELLED) return;
+    ExpectServed(BERTH_CONFLICT, what);
     uint64_t timer = 0;
     EXPECT_EQ(timer_->post(puppet_.host, OnPost, this), BERTH_CANCELLED) << what;
     EXPECT_EQ(timer_->start(puppet_.host, 0, OnTimer, this, &timer), BERTH_CANCELLED) << what;
@@ -110,6 +130,7 @@ class InstanceEndTest : public ::testing::Test {
   Stage stage_;
   Puppet& puppet_ = stage_.Add("puppet.A", {Point::kBind});
   const berth_timer* timer_ = nullptr;
+  const berth_objects* objects_ = nullptr;
   bool watches_pods_ = false;  // Which the host refuses.
   int served_ = 0;
   std::vector<std::string> calls_;

@@ -32,15 +32,15 @@ void Fault(const berth_host* host, berth_str what) noexcept {
 }
 
 berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
-  const HostUse instance(host);
-  if (!instance) return BERTH_NOT_FOUND;
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
   const auto services = Services();
   const auto found = std::ranges::find(services, std::string_view(id), &ServiceInfo::id);
   if (found == services.end()) return BERTH_NOT_FOUND;
-  if (found->is_served != nullptr && !found->is_served(instance->services())) {
+  if (found->is_served != nullptr && !found->is_served(instance.services())) {
     return BERTH_UNSUPPORTED;
   }
-  *service = found->id == BERTH_SERVICE_LOG ? instance->log_service() : found->service;
+  *service = found->id == BERTH_SERVICE_LOG ? instance.log_service() : found->service;
   return BERTH_SUCCESS;
 }
 
@@ -73,7 +73,8 @@ uint32_t WordsOf(Point point) {
 InstanceHost::InstanceHost(HostServices& services, std::string plugin,
                            std::vector<std::string> kinds, std::string profile, std::string library,
                            int64_t deadline_ns)
-    : services_(services),
+    : HostBase{InstanceValuesService()},
+      services_(services),
       kinds_(std::move(kinds)),
       id_(services.plugin_ids.IdOf(profile, plugin)),
       deadline_ns_(deadline_ns),
@@ -84,7 +85,7 @@ InstanceHost::InstanceHost(HostServices& services, std::string plugin,
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
            .abi_minor = BERTH_ABI_MINOR,
-           .impl = this,
+           .impl = static_cast<HostBase*>(this),
            .name = AsStr("berth"),
            .version = AsStr(kVersion),
            .get_service = GetService,
@@ -125,6 +126,7 @@ void InstanceHost::Close() {
     const std::unique_lock lock(uses_);
     if (closed_.exchange(true)) return;
   }
+  creating_ = false;
   watches().Close();
   timers().Close();
   // Before the first callback, which must not begin a request.
@@ -170,7 +172,7 @@ bool InstanceHost::MayUseColumn(std::string_view name) const {
 }
 
 bool InstanceHost::IsCalledUnder(uint32_t words) const {
-  if (!IsOnSchedulingThread() || is_closed()) return false;
+  if (!IsOnSchedulingThread() || is_retired()) return false;
   if (creating_) return (words & kLoadWord) != 0;
   return ((called_.words != 0 ? called_.words : WordsOf(called_.point)) & words) != 0;
 }

@@ -17,6 +17,7 @@
 
 #include <berth/abi.h>
 
+#include "host/api/value.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
 #include "host/guard/point.h"
@@ -55,7 +56,7 @@ enum ThreadWord : uint32_t {
 //            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,100 bytes
 //            behind for every instance, and its SeriesTable if it has metrics. The services may be
 //            destroyed earlier, and must not be used once it is retired: see HostUse.
-class InstanceHost {
+class InstanceHost : private HostBase {
  public:
   // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see
   // PlanSpec::Plugin.
@@ -70,12 +71,13 @@ class InstanceHost {
   void Begin();
   // Ends timers and watches, and calls what the instance posted, and the answers of its open
   // requests, with CANCELLED. Services take no new callbacks from then on, also not within these
-  // calls. No callback is called afterwards.
+  // calls; everything else is served until Retire(). No callback is called afterwards.
   // Called: before the instance is quiesced, also if it never began.
   void Close();
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
   // Releases everything that the services keep for the instance. Service calls do nothing from now
-  // on. If the host was not closed, its timers, posts and requests are dropped without a call.
+  // on, and return CANCELLED, 0 or NULL, or CONFLICT under a wrong word. If the host was not
+  // closed, its timers, posts and requests are dropped without a call.
   // Called: when the instance was destroyed, or create() failed.
   void Retire() { Retire(false); }
   // Retires the host of an instance that is never destroyed, because a thread of the pool was
@@ -121,7 +123,7 @@ class InstanceHost {
   SeriesTable& series() { return series_; }
   bool IsOnSchedulingThread() const { return std::this_thread::get_id() == scheduling_thread_; }
   // Returns whether the plugin is being called under one of these words (ThreadWord). Always false
-  // on other threads than the scheduling thread.
+  // on other threads than the scheduling thread, and when the host is retired.
   bool IsCalledUnder(uint32_t words) const;
   // Counts calls on threads of the pool. REQUIRES: the caller holds a HostUse of this host and, for
   // BeginCall(), the host is not closed.
@@ -186,7 +188,7 @@ class InstanceHost {
   PluginSelectors& selectors() { return work_->holdings->selectors; }
 
   static InstanceHost& FromAbi(const berth_host* host) {
-    return *static_cast<InstanceHost*>(host->impl);
+    return *static_cast<InstanceHost*>(static_cast<HostBase*>(host->impl));
   }
 
  private:

@@ -20,6 +20,7 @@
 #include "host/runtime/done.h"
 #include "host/runtime/instance_host.h"
 #include "host/runtime/metric_store.h"
+#include "host/runtime/test_find_service.h"
 #include "tests/harness/stage.h"
 #include "tests/harness/test_pool.h"
 
@@ -47,9 +48,7 @@ struct Kept {
   }
   template <class T>
   void Find(const char* id, const T*& service) {
-    const void* found = nullptr;
-    EXPECT_EQ(host->get_service(host, id, &found), BERTH_SUCCESS) << id;
-    service = static_cast<const T*>(found);
+    service = FindService<T>(host, id);
   }
 
   const berth_host* host;
@@ -75,7 +74,8 @@ void ExpectNothing(const Kept& kept) {
   kept.log->log(host, BERTH_LOG_ERROR, text, nullptr, 0);
   host->fault(host, text);
   const void* service = nullptr;
-  EXPECT_EQ(host->get_service(host, BERTH_SERVICE_LOG, &service), BERTH_NOT_FOUND);
+  EXPECT_EQ(host->get_service(host, BERTH_SERVICE_LOG, &service), BERTH_CONFLICT);
+  EXPECT_EQ(service, nullptr);
   EXPECT_EQ(kept.strings->intern(host, text), BERTH_ID_NONE);
   EXPECT_EQ(kept.strings->find(host, text), BERTH_ID_NONE);
   EXPECT_EQ(kept.strings->text(host, 7).len, 0U);
@@ -90,6 +90,16 @@ void ExpectNothing(const Kept& kept) {
   const berth_object* object = nullptr;
   EXPECT_EQ(kept.objects->get(host, AsStr("v1/Namespace"), text, text, &object), BERTH_CONFLICT);
   EXPECT_EQ(object, nullptr);
+  EXPECT_EQ(kept.metrics->define(host, nullptr, nullptr), BERTH_CONFLICT);
+  EXPECT_EQ(kept.objects->list(host, AsStr("v1/Namespace"), text, nullptr, nullptr),
+            BERTH_CONFLICT);
+  EXPECT_EQ(kept.objects->served(host, AsStr("v1/Namespace")), BERTH_CONFLICT);
+  EXPECT_EQ(kept.objects->watch(host, AsStr("v1/Namespace"), nullptr, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(kept.values->parse(host, AsStr("1"), nullptr), nullptr);
+  const berth_selector* selector = nullptr;
+  EXPECT_EQ(kept.selectors->from_text(host, text, &selector, nullptr), BERTH_CANCELLED);
+  EXPECT_EQ(selector, nullptr);
+  EXPECT_EQ(kept.selectors->matches(host, nullptr, {}), 0);
   EXPECT_EQ(kept.timer->now_ns(host), 0);
   EXPECT_EQ(kept.timer->wall_ns(host), 0);
   uint64_t timer = 0;
@@ -192,16 +202,11 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
                                             [](const PluginStatus&) {});
     call->Start();
     const berth_host* host = stage->HostOf("puppet.A").abi();
-    const auto find = [host](const char* id) {
-      const void* found = nullptr;
-      host->get_service(host, id, &found);
-      return found;
-    };
-    const auto* strings = static_cast<const berth_strings*>(find(BERTH_SERVICE_STRINGS));
-    const auto* log = static_cast<const berth_log*>(find(BERTH_SERVICE_LOG));
-    const auto* timer = static_cast<const berth_timer*>(find(BERTH_SERVICE_TIMER));
-    const auto* completion = static_cast<const berth_completion*>(find(BERTH_SERVICE_COMPLETION));
-    const auto* observer = static_cast<const berth_metrics*>(find(BERTH_SERVICE_METRICS));
+    const auto* strings = FindService<berth_strings>(host, BERTH_SERVICE_STRINGS);
+    const auto* log = FindService<berth_log>(host, BERTH_SERVICE_LOG);
+    const auto* timer = FindService<berth_timer>(host, BERTH_SERVICE_TIMER);
+    const auto* completion = FindService<berth_completion>(host, BERTH_SERVICE_COMPLETION);
+    const auto* observer = FindService<berth_metrics>(host, BERTH_SERVICE_METRICS);
     ASSERT_TRUE(strings != nullptr && log != nullptr && timer != nullptr && completion != nullptr &&
                 observer != nullptr);
     ASSERT_NE(series, 0U);
@@ -252,10 +257,9 @@ TEST(InstanceHostTest, AStatusOfThePluginDoesNotDelayTheEnd) {
     stage->Add("puppet.A", {Point::kBind});
     stage->Build();
     const berth_host* host = stage->HostOf("puppet.A").abi();
-    const void* values = nullptr;
-    const void* selectors = nullptr;
-    ASSERT_EQ(host->get_service(host, BERTH_SERVICE_VALUES, &values), BERTH_SUCCESS);
-    ASSERT_EQ(host->get_service(host, BERTH_SERVICE_SELECTORS, &selectors), BERTH_SUCCESS);
+    const auto* values = FindService<berth_values>(host, BERTH_SERVICE_VALUES);
+    const auto* selectors = FindService<berth_selectors>(host, BERTH_SERVICE_SELECTORS);
+    ASSERT_TRUE(values != nullptr && selectors != nullptr);
     SlowStatus status;
     status.abi.struct_size = sizeof(berth_status);
     status.abi.impl = &status;
@@ -263,11 +267,9 @@ TEST(InstanceHostTest, AStatusOfThePluginDoesNotDelayTheEnd) {
     std::thread thread([&] {
       const berth_selector* out = nullptr;
       if (parses_value) {
-        const auto& service = *static_cast<const berth_values*>(values);
-        EXPECT_EQ(service.parse(host, AsStr("{"), &status.abi), nullptr);
+        EXPECT_EQ(values->parse(host, AsStr("{"), &status.abi), nullptr);
       } else {
-        const auto& service = *static_cast<const berth_selectors*>(selectors);
-        EXPECT_EQ(service.from_text(host, AsStr("a in"), &out, &status.abi), BERTH_BAD_ARGUMENT);
+        EXPECT_EQ(selectors->from_text(host, AsStr("a in"), &out, &status.abi), BERTH_BAD_ARGUMENT);
       }
     });
     while (!status.began) std::this_thread::yield();
@@ -421,7 +423,8 @@ struct Reading {
 
 // PreBind of puppet.Slow runs on a thread of its own when the destruction of the plan begins.
 // `returns_early`: it returns before the host of puppet.Slow is retired, but threads of the plugin
-// may go on.
+// may go on. Afterwards the instance has ended although destroy() was not called, so that services
+// answer as after destroy().
 void TestReadingDuringDestruction(bool returns_early) {
   PoolCalls calls;
   calls.plugin = 1;
@@ -450,6 +453,7 @@ void TestReadingDuringDestruction(bool returns_early) {
     shown = reading.get();
     while (!goes) std::this_thread::yield();
     reading->Expect(interner);
+    if (!returns_early) ExpectNothing(reading->kept);
     return BERTH_SUCCESS;
   };
   calls.stage.Build();
@@ -464,6 +468,13 @@ void TestReadingDuringDestruction(bool returns_early) {
   calls.stage.Drain();
   interner.Sweep();
   shown.load()->Expect(interner);
+  calls.stage.lines.clear();
+  const auto expect_nothing = [&] { ExpectNothing(shown.load()->kept); };
+  expect_nothing();
+  std::thread(expect_nothing).join();
+  calls.stage.Drain();
+  EXPECT_THAT(calls.stage.lines, IsEmpty());
+  EXPECT_THAT(calls.stage.Faults(), IsEmpty());
   EXPECT_THAT(ends, IsEmpty()) << "a call was in progress";
 }
 

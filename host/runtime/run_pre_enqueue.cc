@@ -137,12 +137,7 @@ bool PluginQueuePolicy::Hint(const Interest& interest, const berth_queued& queue
                return instance.enqueue_extensions()->hint(instance.self(), &queued, &event);
              },
              {.pod = queued.pod});
-  if (hint > BERTH_HINT_QUEUE) {
-    plugin.host->NoteFault(
-        Point::kEnqueueExtensions, FaultKind::kBadCode,
-        "returned the hint " + std::to_string(hint) + ", expected Skip (0) or Queue (1)");
-  }
-  return hint != BERTH_HINT_SKIP;
+  return hint != BERTH_HINT_SKIP;  // A value that is unknown here may be that of a later version.
 }
 
 }  // namespace berth::host

@@ -354,10 +354,11 @@ TEST_F(PluginQueuePolicyTest, PassesTheEventToTheHint) {
   EXPECT_EQ(seen.interest, 5U);
   answer = BERTH_HINT_QUEUE;
   EXPECT_TRUE(policy_.Hint(interest, queued, event));
-  EXPECT_THAT(stage_.Faults(), IsEmpty());
-  answer = 2;
-  EXPECT_TRUE(policy_.Hint(interest, queued, event)) << "an invalid hint counts as Queue";
-  EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.A EnqueueExtensions bad code"));
+  for (const uint32_t unknown : {uint32_t{2}, UINT32_MAX}) {
+    answer = unknown;
+    EXPECT_TRUE(policy_.Hint(interest, queued, event)) << "an unknown hint counts as Queue";
+  }
+  EXPECT_THAT(stage_.Faults(), IsEmpty()) << "it may be a value of a later version";
 }
 
 TEST_F(PluginQueuePolicyTest, AQuarantinedHintCountsAsQueueWithoutACall) {

@@ -3,9 +3,8 @@
 #ifndef BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 #define BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 
-#include <functional>
-#include <memory>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
@@ -33,10 +32,8 @@ class SchedulerRequests {
 
   virtual void Activate(std::string_view uid) = 0;
 
-  // Calls `each` for every pod that waits for the plugin, until it returns false. Leaves out pods
-  // that a plugin has rejected.
-  virtual void EachWaiting(PluginId plugin,
-                           const std::function<bool(const Pod& pod)>& each) const = 0;
+  // Returns the pods that wait on Permit for the plugin, without those that were already rejected.
+  virtual std::vector<PodRef> Waiting(PluginId plugin) const = 0;
   // Returns false if the pod does not wait for the plugin.
   virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
   // Returns false if the pod does not wait.

@@ -16,7 +16,7 @@ namespace {
 berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
                         uint32_t* index) noexcept {
   InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.IsCalledUnder(kLoadWord)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kLoadWord) || instance.is_closed()) return BERTH_CONFLICT;
   if (metric->struct_size < BERTH_FIRST_SIZE(berth_metric, n_buckets)) return BERTH_BAD_ARGUMENT;
   MetricFamily family{.name = std::string(Text(metric->name)),
                       .help = std::string(Text(metric->help))};

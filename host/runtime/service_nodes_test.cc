@@ -10,6 +10,7 @@
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/run_score.h"
+#include "host/runtime/test_find_service.h"
 #include "host/runtime/test_services.h"
 #include "tests/harness/stage.h"
 
@@ -31,12 +32,10 @@ class NodesServiceTest : public ::testing::Test {
   // Returns "0,1" for block 0 and index 1, and checks that this is where the row stands; otherwise
   // the code.
   std::string Place(const berth_nodes& in, uint32_t row, const berth_nodes* named = nullptr) const {
-    const void* service = nullptr;
-    EXPECT_EQ(host_->get_service(host_, BERTH_SERVICE_NODES, &service), BERTH_SUCCESS);
     uint32_t block = 99;
     uint32_t index = 99;
-    const berth_code code = static_cast<const berth_node_lookup*>(service)->place(
-        host_, named != nullptr ? named : &in, row, &block, &index);
+    const berth_code code = FindService<berth_node_lookup>(host_, BERTH_SERVICE_NODES)
+                                ->place(host_, named != nullptr ? named : &in, row, &block, &index);
     if (code != BERTH_SUCCESS) {
       EXPECT_EQ(block + index, 198U);
       return std::to_string(code);
@@ -111,9 +110,7 @@ TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
   a.post_filter = [&](const berth_cycle& cycle, const berth_nodes& all, const berth_verdicts&,
                       berth_post_filter_out&, berth_status*) {
     outer = &all;
-    const void* found = nullptr;
-    EXPECT_EQ(host_->get_service(host_, BERTH_SERVICE_WHATIF, &found), BERTH_SUCCESS);
-    const auto& what_if = *static_cast<const berth_whatif*>(found);
+    const auto& what_if = *FindService<berth_whatif>(host_, BERTH_SERVICE_WHATIF);
     const uint32_t rows[] = {299, 0, 3};
     uint64_t question = 0;
     EXPECT_EQ(what_if.begin(host_, &cycle, rows, 3, BERTH_WHATIF_TOGETHER, &question),

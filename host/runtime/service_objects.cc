@@ -35,7 +35,7 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
   const ObjectStore& objects = instance.services().objects;
-  if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
+  if (!objects.IsAvailable(Text(kind))) return BERTH_UNSUPPORTED;
   objects.List(Text(kind), Text(ns),
                [&](const ObjectRef& object) { return each(to, &object->view()) != 0; });
   return BERTH_SUCCESS;
@@ -45,7 +45,7 @@ berth_code IsServed(const berth_host* host, berth_str kind) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
-  return instance.services().objects.IsServed(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
+  return instance.services().objects.IsAvailable(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
 berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::Change change,

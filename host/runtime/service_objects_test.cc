@@ -148,6 +148,10 @@ TEST_F(ObjectsServiceTest, AKindThatIsNotServedHasNoObjects) {
             BERTH_UNSUPPORTED);
   EXPECT_THAT(changes_, IsEmpty());
   objects_.Set(Namespace("red"), true);
+  EXPECT_EQ(served(kNamespace), BERTH_SUCCESS) << "before it is recorded";
+  EXPECT_THAT(List(abi()), ElementsAre("red"));
+  EXPECT_NE(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_THAT(changes_, ElementsAre("=red"));
   objects_.SetServed(kNamespace, true);
   EXPECT_EQ(served(kNamespace), BERTH_SUCCESS);
   EXPECT_THAT(List(abi()), ElementsAre("red"));

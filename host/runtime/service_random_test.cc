@@ -10,6 +10,7 @@
 #include "host/runtime/attempt.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/plugin_cycle.h"
+#include "host/runtime/test_find_service.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -31,11 +32,9 @@ class RandomServiceTest : public ::testing::Test {
     const PlannedPlugin& planned =
         *std::ranges::find(stage.plan().plugins(), plugin, &PlannedPlugin::name);
     const berth_host* host = planned.host->abi();
-    const void* service = nullptr;
-    EXPECT_EQ(host->get_service(host, BERTH_SERVICE_RANDOM, &service), BERTH_SUCCESS);
     const PluginCall call(*planned.host,
                           {.point = point, .cycle = CycleOf(stage, stage.attempt(), plugin)});
-    return static_cast<const berth_random*>(service)->next(host, cycle);
+    return FindService<berth_random>(host, BERTH_SERVICE_RANDOM)->next(host, cycle);
   }
   // Returns the cycle of the plugin in the attempt.
   static const berth_cycle* CycleOf(const Stage& stage, Attempt& attempt,

@@ -17,8 +17,10 @@ berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const bert
                        void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
-  instance.services().scheduler->EachWaiting(
-      instance.id(), [&](const Pod& pod) { return each(to, &pod.view()) != 0; });
+  // A copy, because the callback may allow and reject pods.
+  for (const PodRef& pod : instance.services().scheduler->Waiting(instance.id())) {
+    if (each(to, &pod->view()) == 0) break;
+  }
   return BERTH_SUCCESS;
 }
 

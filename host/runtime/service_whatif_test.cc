@@ -14,6 +14,7 @@
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
+#include "host/runtime/test_find_service.h"
 #include "host/runtime/test_services.h"
 #include "tests/harness/stage.h"
 
@@ -63,9 +64,7 @@ class WhatIfServiceTest : public ::testing::Test {
   }
   const berth_host* host() const { return stage_.HostOf("puppet.A").abi(); }
   const berth_whatif& service() const {
-    const void* service = nullptr;
-    EXPECT_EQ(host()->get_service(host(), BERTH_SERVICE_WHATIF, &service), BERTH_SUCCESS);
-    return *static_cast<const berth_whatif*>(service);
+    return *FindService<berth_whatif>(host(), BERTH_SERVICE_WHATIF);
   }
   const berth_pod& pod(size_t i) const { return pods_[i]->view(); }
   Row row() { return stage_.table().FindNode("n1"); }
@@ -471,13 +470,9 @@ TEST_F(WhatIfServiceTest, RefusesOtherThreads) {
 }
 
 TEST_F(WhatIfServiceTest, ColumnsAreOnlyBoundInPreFilter) {
-  const auto& columns = *[&] {
-    stage_.Build();
-    built_ = true;
-    const void* found = nullptr;
-    EXPECT_EQ(host()->get_service(host(), BERTH_SERVICE_COLUMNS, &found), BERTH_SUCCESS);
-    return static_cast<const berth_columns*>(found);
-  }();
+  stage_.Build();
+  built_ = true;
+  const auto& columns = *FindService<berth_columns>(host(), BERTH_SERVICE_COLUMNS);
   uint32_t index = 0;
   const auto bind = [&](const berth_cycle& cycle) {
     const berth_column_request cpu{sizeof cpu, 0, "alloc.cpu", BERTH_TYPE_I64, 0};

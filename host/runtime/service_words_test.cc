@@ -2,6 +2,7 @@
 // word than its own does nothing and returns CONFLICT, 0 or NULL.
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +133,18 @@ class WordsTest : public ServicesTest {
     const berth_str kind = AsStr("v1/Namespace");
     const berth_str other = AsStr("v1/Secret");  // The plugin did not declare it.
     const std::vector<WordRow> more = {
+        {"get_service", kLoadWord,
+         [=, this] {
+           const void* service = nullptr;
+           const berth_code code = abi()->get_service(abi(), BERTH_SERVICE_LOG, &service);
+           EXPECT_EQ(service != nullptr, code == BERTH_SUCCESS);
+           return code;
+         }},
+        {"get_service of an unknown id", kLoadWord,
+         [=, this] {
+           const void* service = nullptr;
+           return abi()->get_service(abi(), "berth.log/2", &service);
+         }},
         {"objects.get", kLook,
          [=, this] {
            const berth_object* object = nullptr;
@@ -214,11 +227,14 @@ class WordsTest : public ServicesTest {
     AddForAny(rows);
     return rows;
   }
+  static bool May(const WordRow& row, uint32_t words) {
+    return row.words == kAnyWord || (row.words & words) != 0;
+  }
   // Expects CONFLICT from every service that may not be called under `words`, and no CONFLICT from
   // the others.
   void ExpectUnder(uint32_t words) {
     for (const WordRow& row : AllRows()) {
-      const bool may = row.words == kAnyWord || (row.words & words) != 0;
+      const bool may = May(row, words);
       EXPECT_EQ(row.call() != BERTH_CONFLICT, may) << row.service;
     }
   }
@@ -298,6 +314,35 @@ TEST_F(WordsTest, AnInstanceThatEndsTakesNoNewCallbacks) {
   EXPECT_EQ(start(Fire), BERTH_CANCELLED);
   EXPECT_EQ(start(nullptr), BERTH_CANCELLED);
   EXPECT_EQ(watch(), BERTH_CANCELLED);
+}
+
+// The words count until the instance is destroyed. Metrics are defined in create() only.
+TEST_F(WordsTest, AnInstanceThatEndsMayCallTheServicesOfItsWord) {
+  const auto is_refused = [](const WordRow& row) {
+    const berth_code code = row.call();
+    return code == BERTH_CONFLICT || code == BERTH_CANCELLED;
+  };
+  const std::set<std::string> no_more = {"metrics.define",
+                                         "objects.watch",
+                                         "objects.watch of another kind",
+                                         "objects.watch without a function",
+                                         "timer.start",
+                                         "timer.start without a function",
+                                         "timer.post",
+                                         "api.request"};
+  host_->Begin();
+  host_->Close();
+  const auto rows = AllRows();
+  for (const PlaceRow& place : kPlaces) {
+    SCOPED_TRACE(place.description);
+    const PluginCall call(*host_, place.function);
+    for (const WordRow& row : rows) {
+      const bool may = May(row, place.words) && !no_more.contains(row.service);
+      EXPECT_EQ(is_refused(row), !may) << row.service;
+    }
+  }
+  host_->Retire();
+  for (const WordRow& row : rows) EXPECT_TRUE(is_refused(row)) << row.service;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/instance_host.h"
+#include "host/runtime/test_find_service.h"
 
 namespace berth::host {
 
@@ -38,12 +39,9 @@ class FakeScheduler final : public SchedulerRequests {
     return nominator_.Remove(uid);
   }
   void Activate(std::string_view uid) override { asked.push_back("activate " + std::string(uid)); }
-  void EachWaiting(PluginId plugin,
-                   const std::function<bool(const Pod& pod)>& each) const override {
+  std::vector<PodRef> Waiting(PluginId plugin) const override {
     asked_waiting = plugin;
-    for (const PodRef& pod : waiting) {
-      if (!each(*pod)) return;
-    }
+    return waiting;
   }
   bool Allow(std::string_view uid, PluginId plugin) override {
     asked.push_back("allow " + std::string(uid) + " by " + std::to_string(plugin));
@@ -64,7 +62,7 @@ class FakeScheduler final : public SchedulerRequests {
   std::map<std::string, Row, std::less<>> rows;  // Of nodes, by name.
   std::vector<std::string> asked;
   std::vector<PodRef> waiting;
-  mutable PluginId asked_waiting = 0;  // The plugin of the last EachWaiting().
+  mutable PluginId asked_waiting = 0;  // The plugin of the last Waiting().
   Status evicted;                      // The result of every eviction.
 
  private:
@@ -96,9 +94,7 @@ class ServicesTest : public ::testing::Test {
   }
   template <class T>
   static const T& Service(const InstanceHost& host, const char* id) {
-    const void* service = nullptr;
-    EXPECT_EQ(host.abi()->get_service(host.abi(), id, &service), BERTH_SUCCESS) << id;
-    return *static_cast<const T*>(service);
+    return *FindService<T>(host.abi(), id);
   }
   template <class T>
   const T& Service(const char* id) {

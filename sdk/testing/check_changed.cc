@@ -65,6 +65,25 @@ void ChangedChecker::Run() {
   NewTable("an hour passed");
   instance_->services().Advance(kHourNs);
   Finish();
+  ExpectToken();
+}
+
+// A function that never names a state is of no use. A plugin whose results for this pod cannot be
+// reused returns SKIP from `sign`.
+void ChangedChecker::ExpectToken() const {
+  size_t asked = 0;
+  for (const State& state : states_) {
+    if (!state.attempt.asked || !state.attempt.signature.is_reusable) continue;
+    if (state.token != 0) return;
+    ++asked;
+  }
+  if (asked == 0) return;
+  prober_.reporter().Fail(
+      Check::kDependence,
+      Subject(prober_.step(), pod_) + ": changed leaves *token at 0 in each of " +
+          std::to_string(asked) +
+          " states of the cluster, so that no result is ever reused; expected a number other than "
+          "0 that names the state, such as the number of the last change plus 1");
 }
 
 Table& ChangedChecker::NewTable(std::string how) {
@@ -381,7 +400,7 @@ void ChangedChecker::AddRowsOfObjects(const State& state, std::set<uint32_t>* ro
   const State& now = states_.back();
   for (const ColumnName& column : now.attempt.cycle->columns()) {
     const std::string_view kinds = ObjectKindOf(column.name);
-    if (kinds.empty()) continue;
+    if (kinds.empty() || !column.is_declared) continue;
     const std::vector<std::string> versions = berth::internal::KindsOf(kinds);
     for (const ObjectHandle& object : state.objects) {
       const ObjectSpec& spec = object.spec();

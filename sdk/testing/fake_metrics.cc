@@ -59,6 +59,10 @@ berth_code FakeMetrics::Define(const berth_host* host, const berth_metric* metri
                                uint32_t* index) noexcept {
   FakeMetrics& self = Of(host);
   if (!ExpectWord(self.reporter_, "metrics.define", kLoad)) return BERTH_CONFLICT;
+  if (static_cast<Services*>(host->impl)->is_closed()) {
+    self.reporter_.Fail(Check::kShape, "defines a metric after create()");
+    return BERTH_CONFLICT;
+  }
   std::string name;
   Metric defined;
   if (const std::string wrong = Read(*metric, &name, &defined); !wrong.empty()) {

@@ -92,6 +92,7 @@ LibraryUse::Users& LibraryUse::Registry() {
 Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns)
     : reporter_(*world.reporter),
       services_(world.reporter, world.ids.get()),
+      is_newer_(world.library.entry().abi_minor > BERTH_ABI_MINOR),
       blocks_in_bind_((world.info->flags & BERTH_PLUGIN_BLOCKS_IN_BIND) != 0) {
   services_.set_objects(std::move(objects));
   services_.set_kinds(world.info->kinds);
@@ -231,7 +232,8 @@ void Instance::CopyPoints(const World& world) {
   copy(changes, BERTH_POINT_CHANGES);
   for (uint32_t i = 0; i < plugin_->columns.count; ++i) {
     const auto* request = BERTH_AT(berth_column_request, plugin_->columns, i);
-    columns_.push_back({request->name, (request->flags & BERTH_COLUMN_OPTIONAL) != 0});
+    columns_.push_back({request->name, (request->flags & BERTH_COLUMN_OPTIONAL) != 0,
+                        services_.MayUseColumn(request->name)});
   }
   for (uint32_t i = 0; i < plugin_->reasons.count; ++i) {
     reasons_.emplace_back(FromAbi(*BERTH_AT(berth_str, plugin_->reasons, i)));

@@ -313,18 +313,13 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle,
   const std::string name = request->name;
   const bool optional = (request->flags & BERTH_COLUMN_OPTIONAL) != 0;
   const std::string_view kind = ObjectKindOf(name);
-  const uint32_t type = kind.empty() || Of(host).Declared(kind) ? ColumnType(name) : 0;
+  const bool is_declared = kind.empty() || Of(host).IsDeclared(kind) ||
+                           (!optional && Of(host).Declared(kind));
+  const uint32_t type = is_declared ? ColumnType(name) : 0;
   if (type == 0 && !optional) return BERTH_NOT_FOUND;
   if (type != 0 && type != request->type) return BERTH_BAD_ARGUMENT;
-  auto& columns = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->columns;
-  const auto found = std::find_if(columns.begin(), columns.end(),
-                                  [&](const ColumnName& column) { return column.name == name; });
-  *index = static_cast<uint32_t>(found - columns.begin());
-  if (found == columns.end()) {
-    columns.push_back({name, optional});
-  } else if (!optional) {
-    found->optional = false;
-  }
+  *index = static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))
+               ->Bind({name, optional, is_declared});
   return BERTH_SUCCESS;
 }
 

@@ -299,7 +299,7 @@ void Block::AddNode(uint32_t i) {
 
 berth_column Block::MakeColumn(const ColumnName& column) {
   const CellWriter writer(column.name, table_);
-  const uint32_t type = writer.type();
+  const uint32_t type = column.is_declared ? writer.type() : 0;
   const uint32_t size = ColumnSize(type);
   if (type == 0 || (column.optional && layout_.no_optional)) return {nullptr, type, 0};
   const uint32_t stride = size * (1 + layout_.padding);

@@ -18,6 +18,7 @@
 #include "host/runtime/attempt.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/run_pre_filter.h"
+#include "host/runtime/services.h"
 #include "tests/harness/default_profile.h"
 #include "tests/harness/harness.h"
 
@@ -64,9 +65,7 @@ class InPostFilter {
     const PlannedPlugin& plugin = attempt.plan().plugins().front();
     cycle_ = attempt.cycle(0).abi();
     host_ = plugin.host->abi();
-    const void* service = nullptr;
-    if (host_->get_service(host_, BERTH_SERVICE_WHATIF, &service) != BERTH_SUCCESS) std::abort();
-    service_ = static_cast<const berth_whatif*>(service);
+    service_ = WhatIfService();
     call_ = std::make_unique<PluginCall>(
         *plugin.host, CalledFunction{.point = Point::kPostFilter, .cycle = cycle_});
   }

@@ -1,6 +1,6 @@
 /* Plugins whose functions are all provided by the test: puppet.A to puppet.D, puppet.Slow and
- * puppet.Slower, which declare that they block in PreBind and Bind, and puppet.Lanes, which has
- * only QueueSort, with lanes. */
+ * puppet.Slower, which declare that they block in PreBind and Bind, puppet.Objects, which declares
+ * a kind, and puppet.Lanes, which has only QueueSort, with lanes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,22 +41,25 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
 /* Both revisions of QueueSort. */
 static const char* const kLanePoints[] = {BERTH_POINT_QUEUE_SORT_2, BERTH_POINT_QUEUE_SORT, NULL};
 static const char* const kNone[] = {NULL};
+static const char* const kNamespaces[] = {"v1/Namespace", NULL};
 static const char* const kPodFields[] = {"/spec/schedulingGroup", NULL};
 
-#define PUPPET_AT(points, name, flags)                                                           \
+#define PUPPET_AT(points, name, flags, kinds)                                                    \
   {                                                                                              \
     sizeof(berth_plugin_info), flags, name, "1.0.0", "Calls the functions of the test.", points, \
-        kNone, kNone, kNone, kPodFields, NULL                                                    \
+        kNone, kinds, kNone, kPodFields, NULL                                                    \
   }
-#define PUPPET(name, flags) PUPPET_AT(kPoints, name, flags)
+#define PUPPET(name, flags) PUPPET_AT(kPoints, name, flags, kNone)
 static const berth_plugin_info kA = PUPPET("puppet.A", 0);
 static const berth_plugin_info kB = PUPPET("puppet.B", 0);
 static const berth_plugin_info kC = PUPPET("puppet.C", 0);
 static const berth_plugin_info kD = PUPPET("puppet.D", 0);
 static const berth_plugin_info kSlow = PUPPET("puppet.Slow", BERTH_PLUGIN_BLOCKS_IN_BIND);
 static const berth_plugin_info kSlower = PUPPET("puppet.Slower", BERTH_PLUGIN_BLOCKS_IN_BIND);
-static const berth_plugin_info kLanes = PUPPET_AT(kLanePoints, "puppet.Lanes", 0);
-static const berth_plugin_info* const kPlugins[] = {&kA, &kB, &kC, &kD, &kSlow, &kSlower, &kLanes};
+static const berth_plugin_info kObjects = PUPPET_AT(kPoints, "puppet.Objects", 0, kNamespaces);
+static const berth_plugin_info kLanes = PUPPET_AT(kLanePoints, "puppet.Lanes", 0, kNone);
+static const berth_plugin_info* const kPlugins[] = {&kA,    &kB,      &kC,       &kD,
+                                                    &kSlow, &kSlower, &kObjects, &kLanes};
 
 const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     sizeof(berth_entry),
@@ -80,7 +83,7 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
 /* clang-format off */
 BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
            NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE("puppet.C") "," NOTE("puppet.D") ","
-           NOTE("puppet.Slow") "," NOTE("puppet.Slower")
+           NOTE("puppet.Slow") "," NOTE("puppet.Slower") "," NOTE("puppet.Objects")
            ",{\"name\":\"puppet.Lanes\",\"version\":\"1.0.0\","
            "\"points\":[\"berth.queue_sort/2\",\"berth.queue_sort/1\"]}]}");
 /* clang-format on */

@@ -41,7 +41,8 @@ struct ScriptedAnswer {
 berth_code Report(const ScriptedAnswer& given, berth_status* status);
 
 // The functions of one plugin. A function that is not set succeeds. PreBind and Bind of puppet.Slow
-// and puppet.Slower are called on any thread. Only puppet.Lanes has lanes.
+// and puppet.Slower are called on any thread. Only puppet.Objects declares a kind, v1/Namespace,
+// and only puppet.Lanes has lanes.
 struct Puppet {
   std::function<berth_code(const berth_queued&, berth_status*)> pre_enqueue;
   std::vector<berth_event_interest> interests;  // Set before Build().

@@ -189,22 +189,13 @@ TEST_F(PreemptorTest, Misuse) {
     const char* misuse;
     const char* line;
   } kTable[] = {
-<<<<<<< ours
-      {"once-ended", "refused code=36", 0},   {"no-row", "refused code=34", 0},
-      {"no-mode", "refused code=35", 0},      {"selected", "refused code=35", 0},
-      {"many", "refused code=35", 0},         {"flag", "refused code=35", 0},
-      {"small", "refused code=35", 0},        {"index", "refused code=35", 0},
-      {"no-pod", "refused code=34", 0},       {"open", "refused code=0", 1},
-      {"copied-cycle", "refused code=36", 0}, {"repeated", "refused code=35", 0},
-      {"add-index", "refused code=35", 0},    {"outside", "refused code=36", 0},
-=======
       {"once-ended", "refused code=36"},   {"no-row", "refused code=34"},
       {"no-mode", "refused code=35"},      {"selected", "refused code=35"},
       {"many", "refused code=35"},         {"flag", "refused code=35"},
       {"small", "refused code=35"},        {"index", "refused code=35"},
       {"no-pod", "refused code=34"},       {"open", "refused code=0"},
-      {"copied-cycle", "refused code=36"},
->>>>>>> theirs
+      {"copied-cycle", "refused code=36"}, {"repeated", "refused code=35"},
+      {"add-index", "refused code=35"},    {"outside", "refused code=36"},
   };
   AddFullNodes(1);
   for (const auto& row : kTable) {

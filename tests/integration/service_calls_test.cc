@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/runtime/test_find_service.h"
 #include "tests/harness/harness.h"
 #include "tests/harness/stage.h"
 
@@ -80,9 +81,7 @@ class ServiceCallsTest : public ::testing::Test {
   const berth_host* host() const { return a_.host; }
   template <class Service>
   const Service& Get(const char* id) const {
-    const void* service = nullptr;
-    EXPECT_EQ(host()->get_service(host(), id, &service), BERTH_SUCCESS) << id;
-    return *static_cast<const Service*>(service);
+    return *FindService<Service>(host(), id);
   }
   PodRef Pod(const std::string& name) { return harness_.cluster().FindPod("default", name); }
 

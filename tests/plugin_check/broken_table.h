@@ -47,6 +47,7 @@ inline constexpr BrokenVariant kBroken[] = {
     {"dependence_on_pods", "dependence", "depends on the pods on nodes"},
     {"dependence_of_changed", "dependence", "changed reports that no result differs, but leaves"},
     {"dependence_of_token", "dependence", "rows, but leaves out a row whose result differs"},
+    {"dependence_without_token", "dependence", "changed leaves *token at 0 in each of "},
     {"dependence_on_pending", "dependence", " after pending pod "},
     {"dependence_of_sign", "dependence", "depends on the pod's PRIORITY"},
     {"dependence_of_filter", "dependence", "changed reports that no result differs, but leaves"},

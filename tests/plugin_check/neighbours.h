@@ -35,6 +35,9 @@ static uint32_t Changed(void* self, const berth_cycle* cycle, uint64_t* token,
   const uint64_t before = *token;
   (void)cycle;
   *token = plugin->sequence + 1;
+#ifdef BREAKS_DEPENDENCE_WITHOUT_TOKEN
+  *token = 0;
+#endif
 #if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_FILTER
   return BERTH_STALE_NONE;
 #endif

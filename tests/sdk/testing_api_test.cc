@@ -271,6 +271,55 @@ TEST(Api, AnEndingInstanceTakesNoNewCallbacks) {
   EXPECT_THAT(called_back, IsEmpty());
 }
 
+// What the instance posted is called with CANCELLED, under [event].
+TEST(Api, AnEndingInstanceMayUseTheServicesOfEvents) {
+  static std::vector<berth_code> codes;
+  codes.clear();
+  const auto act = [](const berth_cycle&) {
+    const auto run = [](void*, berth_code code) noexcept {
+      const auto each = [](void*, const berth_pod*) noexcept -> int32_t { return 1; };
+      uint32_t row = 0;
+      codes = {code,
+               found.nodes->find(found.host, ToAbi("a"), &row),
+               found.nominator->clear(found.host, ToAbi("uid-x")),
+               found.waiting->each(found.host, each, nullptr),
+               found.waiting->allow(found.host, ToAbi("uid-x")),
+               found.activate->activate(found.host, nullptr, 0),
+               found.timer->cancel(found.host, 1)};
+    };
+    EXPECT_EQ(found.timer->post(found.host, run, nullptr), BERTH_SUCCESS);
+  };
+  const auto findings = FindingsWithApi(
+      act, [](PluginUnderTest&) {}, [](PluginUnderTest& plugin) { plugin.End(); });
+  EXPECT_THAT(findings, IsEmpty());
+  EXPECT_THAT(codes, ElementsAre(BERTH_CANCELLED, BERTH_SUCCESS, BERTH_NOT_FOUND, BERTH_SUCCESS,
+                                 BERTH_NOT_FOUND, BERTH_SUCCESS, BERTH_NOT_FOUND));
+}
+
+TEST(Api, DestroyMayUseTheServicesOfLoad) {
+  static std::vector<berth_code> codes;
+  codes.clear();
+  with_api = [](const berth_cycle&) {};
+  Parts parts = ApiParts();
+  parts.destroy = [] {
+    const void* service = nullptr;
+    uint64_t timer = 0;
+    uint32_t index = 0;
+    berth_metric metric{};
+    metric.struct_size = sizeof metric;
+    metric.kind = BERTH_METRIC_GAUGE;
+    metric.name = ToAbi("late");
+    codes = {found.host->get_service(found.host, BERTH_SERVICE_LOG, &service),
+             found.timer->cancel(found.host, 1),
+             found.timer->start(
+                 found.host, 1, [](void*) noexcept {}, nullptr, &timer),
+             found.metrics->define(found.host, &metric, &index)};
+  };
+  EXPECT_THAT(FindingsOf(parts, [](PluginUnderTest& plugin) { plugin.End(); }),
+              ElementsAre(HasSubstr("defines a metric after create()")));
+  EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_NOT_FOUND, BERTH_CANCELLED, BERTH_CONFLICT));
+}
+
 TEST(Api, AnInstanceHasAtMost65536Posts) {
   const auto act = [](const berth_cycle&) {
     const auto run = [](void*, berth_code) noexcept {};

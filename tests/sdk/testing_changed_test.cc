@@ -28,6 +28,7 @@ enum class Answers {
   kOnlyLast,    // reports the rows of the last change, whatever the token is
   kKeepsToken,  // never replaces the first token
   kNoToken,     // reports that nothing changed, and the token 0
+  kTokenLater,  // reports the right rows, and the token 0 before the first change
   kUsedRows     // does not report a row that belonged to another node before
 };
 
@@ -57,7 +58,8 @@ class Neighbours : public Indexed {
     return next == pods_.end() ? 0 : next->second;
   }
   Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& token, RowSink& rows) const {
-    const uint64_t now = kAnswers == Answers::kNoToken ? 0 : sequence_ + 1;  // 0 is no token.
+    const uint64_t more = kAnswers == Answers::kTokenLater ? 0 : 1;
+    const uint64_t now = kAnswers == Answers::kNoToken ? 0 : sequence_ + more;  // 0 is no token.
     const bool keeps = kAnswers == Answers::kKeepsToken && token != 0;
     const uint64_t before = keeps ? token : std::exchange(token, now);
     if (kAnswers == Answers::kAll) return Stale::kAll;
@@ -258,6 +260,15 @@ class SignedByAllNodes : public ByAllNodes {
   Host host_;
 };
 
+// Has no signature for any pod, so that no result is reused, and leaves the token at 0.
+class NeverSigned : public ByAllNodes {
+ public:
+  std::optional<Signature> SignScore(const Cycle& /*cycle*/) const { return std::nullopt; }
+  Stale ScoreChanged(const Cycle& /*cycle*/, uint64_t& /*token*/, RowSink& /*rows*/) const {
+    return Stale::kAll;
+  }
+};
+
 // Rejects all nodes while an object exists.
 class Switch : public Indexed {
  public:
@@ -342,9 +353,18 @@ TEST(Changed, AcceptsAReportOfAllRowsThatDiffer) {
   EXPECT_THAT((FindingsOf<Neighbours<Answers::kRows, kOther | kNodePods>>()), IsEmpty());
   EXPECT_THAT((FindingsOf<Neighbours<Answers::kKeepsToken>>()), IsEmpty())
       << "a token of the first state reports more than needed";
-  EXPECT_THAT((FindingsOf<Neighbours<Answers::kNoToken>>()), IsEmpty())
-      << "without a token no result is reused";
   EXPECT_THAT(FindingsOf<SignedByAllNodes>(), IsEmpty()) << "the signature covers the difference";
+}
+
+TEST(Changed, ReportsATokenThatStaysZero) {
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kNoToken>>()),
+              ElementsAre(AllOf(
+                  HasSubstr("Score of pod default/web: changed leaves *token at 0 in each of "),
+                  HasSubstr(" states of the cluster, so that no result is ever reused"),
+                  HasSubstr("kDependence"))));
+  EXPECT_THAT((FindingsOf<Neighbours<Answers::kTokenLater>>()), IsEmpty())
+      << "the results of some states need not be reused";
+  EXPECT_THAT(FindingsOf<NeverSigned>(), IsEmpty()) << "sign excludes the pod";
 }
 
 TEST(Changed, ReportsARowThatIsLeftOut) {

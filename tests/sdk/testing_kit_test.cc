@@ -278,6 +278,52 @@ TEST(Repeat, ReportsChangingResults) {
               Contains(AllOf(HasSubstr("called again"), HasSubstr("kRepeat"))));
 }
 
+// As in the host, whatever the objects of the cluster are.
+TEST(Columns, AnOptionalColumnOfAKindThatIsNotDeclaredHasNoData) {
+  static constexpr berth_column_request kRack = {
+      sizeof kRack, BERTH_COLUMN_OPTIONAL, "object:example.com/v1/Rack", BERTH_TYPE_OBJECT, 0};
+  static const berth_columns* columns = nullptr;
+  static bool binds = false;
+  static uint32_t index = 0;
+  static std::atomic<bool> has_data = false;
+  Parts parts = WithFilter([](void*, const berth_cycle*, const berth_block* block,
+                              berth_filter_out* out, berth_status*) noexcept -> berth_code {
+    if (block->columns[index].data != nullptr) has_data = true;
+    EachSelected(block, [&](uint32_t i) { Reject(out, i, false); });
+    return BERTH_SUCCESS;
+  });
+  parts.pre_filter.struct_size = sizeof parts.pre_filter;
+  parts.pre_filter.pre_filter = [](void*, const berth_cycle* cycle, const berth_nodes*,
+                                   berth_pre_filter_out*, berth_status*) noexcept -> berth_code {
+    if (binds) {
+      EXPECT_EQ(columns->bind(SampleLibrary::host(), cycle, &kRack, &index), BERTH_SUCCESS);
+    }
+    return BERTH_SUCCESS;
+  };
+  parts.create = [](const berth_host* host, const berth_value*, berth_status*) {
+    const void* service = nullptr;
+    host->get_service(host, BERTH_SERVICE_COLUMNS, &service);
+    columns = static_cast<const berth_columns*>(service);
+    return berth_code{BERTH_SUCCESS};
+  };
+  for (const bool is_bound : {true, false}) {
+    for (const bool is_declared : {true, false}) {
+      SCOPED_TRACE(is_bound);
+      SCOPED_TRACE(is_declared);
+      Parts one = parts;
+      binds = is_bound;
+      index = static_cast<uint32_t>(one.columns.size());
+      if (!is_bound) one.columns.push_back(kRack);
+      if (is_declared) one.kinds = {"example.com/v1/Rack"};
+      has_data = false;
+      Scenario scenario = ThreeNodes();
+      scenario.objects = {MakeObject("example.com/v1/Rack", "", "a")};
+      EXPECT_EQ(FilterFindings(one, std::move(scenario)).empty(), is_declared);
+      EXPECT_EQ(has_data, is_declared);
+    }
+  }
+}
+
 TEST(Threads, ReportsColumnBindingInFilter) {
   static const berth_columns* columns = nullptr;
   Parts parts = WithFilter([](void*, const berth_cycle* cycle, const berth_block* block,

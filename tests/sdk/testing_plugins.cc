@@ -40,7 +40,7 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
 }
 
 void Destroy(berth_plugin* plugin) noexcept {
-  if (current_parts->destroy != nullptr) current_parts->destroy();
+  if (current_parts != nullptr && current_parts->destroy != nullptr) current_parts->destroy();
   delete static_cast<Sample*>(plugin->self);
 }
 

@@ -34,7 +34,7 @@ struct Parts {
   berth_post_filter post_filter{};
   berth_pre_enqueue pre_enqueue{};
   berth_code (*create)(const berth_host*, const berth_value*, berth_status*) = nullptr;
-  void (*destroy)() = nullptr;
+  void (*destroy)() = nullptr;  // called by destroy()
   std::vector<const char*> kinds;
   // returned by get_point, but not named in berth_plugin_info
   std::vector<std::string_view> hidden_points;

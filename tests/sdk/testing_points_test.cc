@@ -115,6 +115,33 @@ TEST(Hint, AnUnspecifiedUpdateNeedsAnInterestInEveryUpdate) {
       uint32_t{BERTH_HINT_QUEUE});
 }
 
+// A plugin that was built with a later version of abi.h may return a value that is unknown here.
+TEST(Hint, AnUnknownValueCountsAsQueue) {
+  static const berth_event_interest kInterests[] = {
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, nullptr, 1, 0, 0},
+      {BERTH_RESOURCE_POD_ANY, BERTH_ACTION_DELETE, nullptr, 1, 0, 0}};
+  const SampleLibrary library(
+      WithHint(kInterests, [](void*, const berth_queued*, const berth_event*) noexcept -> uint32_t {
+        return BERTH_HINT_QUEUE + 1;
+      }));
+  for (const uint16_t newer : {uint16_t{0}, uint16_t{1}}) {
+    berth_entry entry = library.entry();
+    entry.abi_minor = static_cast<uint16_t>(entry.abi_minor + newer);
+    std::vector<std::string> findings;
+    PluginUnderTest plugin(
+        entry, {.on_failure = [&](const std::string& text) { findings.push_back(text); }});
+    EXPECT_EQ(plugin.Hint(MakePod("p"), {.resource = BERTH_RESOURCE_NODE,
+                                         .action = BERTH_ACTION_ADD,
+                                         .new_node = {MakeNode("n")}}),
+              uint32_t{BERTH_HINT_QUEUE});
+    if (newer != 0) {
+      EXPECT_THAT(findings, IsEmpty());
+    } else {
+      EXPECT_THAT(findings, ElementsAre(HasSubstr("hint returns 2, which is not a BERTH_HINT_*")));
+    }
+  }
+}
+
 // Requeues pods with a label, but declares that it reads tolerations.
 uint32_t HintByLabels(void*, const berth_queued* queued, const berth_event*) noexcept {
   return queued->pod->meta->labels.count != 0 ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;

@@ -346,6 +346,29 @@ TEST_F(SchedulingServicesTest, WaitingAndQueuedPods) {
   EXPECT_THAT(findings_, IsEmpty());
 }
 
+// The callback decides about all pods at its first call, and gets all of them, as in the host.
+TEST_F(SchedulingServicesTest, WaitingPodsMayBeDecidedWhileTheyAreListed) {
+  acts.permit = [](const Host& host, const berth::Target&) {
+    std::string names;
+    std::vector<berth_code> codes;
+    const auto decide = [&](const berth_pod& pod) {
+      names += Pod(pod).name();
+      codes.push_back(host.waiting().Allow("uid-a").code());
+      codes.push_back(host.waiting().Reject("uid-b", "no").code());
+    };
+    EXPECT_TRUE(host.waiting().ForEach(decide).ok());
+    EXPECT_EQ(names, "abc");
+    EXPECT_THAT(codes, ElementsAre(BERTH_SUCCESS, BERTH_SUCCESS, BERTH_NOT_FOUND, BERTH_NOT_FOUND,
+                                   BERTH_NOT_FOUND, BERTH_NOT_FOUND));
+  };
+  PluginUnderTest plugin(kEntryOf<Planner>, ThreeNodes());
+  for (const char* name : {"a", "b", "c"}) plugin.AddWaiting(MakePod(name));
+  plugin.Permit(MakePod("p"), "a");
+  ASSERT_EQ(plugin.scheduling().waiting().size(), 1U);
+  EXPECT_EQ(plugin.scheduling().waiting()[0].name(), "c");
+  EXPECT_THAT(findings_, IsEmpty());
+}
+
 TEST_F(SchedulingServicesTest, ReportsARejectionWithUnknownFlags) {
   acts.permit = [](const Host& host, const berth::Target&) {
     const auto& services = host.services();

@@ -80,9 +80,11 @@
  *   4. it calls `destroy`, and then releases the ids, references, values and selectors that the
  *      instance still holds.
  * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and the slots
- * and bindings of the instance and what it holds stay as they are. If create() fails, none of this
- * is called: the plugin frees what it allocated, and the host drops the timers, watches, posts and
- * requests of the instance without a call and releases its ids, references, values and selectors.
+ * and bindings of the instance and what it holds stay as they are. After 4, also if it is left out,
+ * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT under a wrong word.
+ * If create() fails, none of this is called: the plugin frees what it allocated, and the host drops
+ * the timers, watches, posts and requests of the instance without a call and releases its ids,
+ * references, values and selectors.
  *
  * Errors. Exceptions, panics and longjmp must not cross the boundary. An exception or panic that
  * leaves a plugin's function ends the process, and the crash report names the plugin.
@@ -1411,9 +1413,9 @@ typedef struct berth_changes {
 
 /* ---- Services of the host -------------------------------------------------------------------- */
 /* A plugin finds services through berth_host.get_service in create() and may use them until
- * destroy(); later calls have no effect. A berth_host argument must be the host that was passed to
- * create(). A service function that takes a `berth_done` or an answer callback and returns an error
- * does not complete or call it. */
+ * destroy() returns. Of later calls, "The end of an instance" above states the result. A berth_host
+ * argument must be the host that was passed to create(). A service function that takes a
+ * `berth_done` or an answer callback and returns an error does not complete or call it. */
 struct berth_host {
   uint32_t struct_size;
   uint16_t abi_major;

@@ -23,8 +23,8 @@ namespace berth::testing {
 // nominations, objects, kinds that are served, time), makes an attempt after each step, and asks
 // `changed` about every earlier state. The results of rows that the plugin does not name must be
 // those of the earlier state, except rows whose node was added since. A state whose token is 0 is
-// not compared, because its results are not reused. There is nothing to check without
-// BERTH_DEPENDS_OTHER or `changed`.
+// not compared, because its results are not reused; at least one state must have another token.
+// There is nothing to check without BERTH_DEPENDS_OTHER or `changed`.
 class ChangedChecker {
  public:
   // `others` are pods that are added to nodes.
@@ -54,6 +54,7 @@ class ChangedChecker {
   Table& NewTable(std::string how);
   // Makes the attempt of the newest state and compares it with the earlier ones.
   void Finish();
+  void ExpectToken() const;
 
   void ChangePods();
   void AddPod(uint32_t index, const PodSpec& pod);

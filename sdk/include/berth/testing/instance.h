@@ -146,6 +146,9 @@ class Instance {
   Services& services() { return services_; }
   berth_plugin& plugin() { return *plugin_; }
   void* self() const { return plugin_->self; }
+  // Returns whether the plugin was built with a later version of abi.h, whose values may be unknown
+  // here.
+  bool is_newer() const { return is_newer_; }
   // The word under which [bind] calls run.
   Word bind_word() const { return blocks_in_bind_ ? kBindOnPool : kBind; }
   const std::vector<ColumnName>& columns() const { return columns_; }
@@ -203,6 +206,7 @@ class Instance {
   std::vector<std::string> reasons_;
   uint64_t sequence_ = 0;
   std::vector<Slots*> live_slots_;
+  const bool is_newer_;
   const bool blocks_in_bind_;
 };
 

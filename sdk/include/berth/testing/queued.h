@@ -95,6 +95,8 @@ class HintCaller {
   // in every update, and UNSCHEDULED_POD only by interests that name it.
   bool IsFor(const EventSpec& event, uint32_t i) const;
 
+  // Returns the hint; BERTH_HINT_QUEUE for a value that is unknown here, as in the host. The value
+  // is reported unless the plugin was built with a later version of abi.h.
   // REQUIRES: interest `i` has a hint.
   uint32_t Invoke(const PodHandle& pod, const EventView& event, uint32_t i);
 

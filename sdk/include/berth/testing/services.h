@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTING_SERVICES_H_
 #define BERTH_TESTING_SERVICES_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,20 @@ class Services;
 
 // The data of one cycle, which berth_cycle.host points to.
 struct ColumnBinder {
+  // Adds the column unless it is there. Returns its index.
+  uint32_t Bind(ColumnName column) {
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const ColumnName& known) {
+      return known.name == column.name;
+    });
+    const auto index = static_cast<uint32_t>(found - columns.begin());
+    if (found == columns.end()) {
+      columns.push_back(std::move(column));
+    } else if (!column.optional) {
+      found->optional = false;
+    }
+    return index;
+  }
+
   std::vector<ColumnName> columns;  // the plugin's own columns, then those bound in this cycle
   const Cycle* cycle = nullptr;
   const Services* owner = nullptr;  // the host of the instance whose cycle it is

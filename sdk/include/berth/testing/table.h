@@ -80,6 +80,7 @@ struct Layout {
 struct ColumnName {
   std::string name;
   bool optional = false;
+  bool is_declared = true;  // false: of a kind that the plugin did not declare; it has no data
 };
 
 // A block over rows of a table, in its own memory. The table must outlive it.
