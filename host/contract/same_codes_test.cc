@@ -247,8 +247,9 @@ constexpr SameCall kEventCalls[] = {
      }},
     {"get an object of a kind that is not declared",
      [](const Caller& c) -> int64_t {
+       const berth_object* object = nullptr;
        return c.Get<berth_objects>(BERTH_SERVICE_OBJECTS)
-                  .get(c.host, AsStr("v1/Secret"), AsStr("n"), AsStr("s")) != nullptr;
+           .get(c.host, AsStr("v1/Secret"), AsStr("n"), AsStr("s"), &object);
      }},
     {"list a kind that is not declared",
      [](const Caller& c) -> int64_t {

@@ -150,7 +150,8 @@ TEST_F(ObjectsServiceTest, AKindThatIsNotServedHasNoObjects) {
   objects_.Set(Namespace("red"), true);
   EXPECT_EQ(served(kNamespace), BERTH_SUCCESS) << "before it is recorded";
   EXPECT_THAT(List(abi()), ElementsAre("red"));
-  EXPECT_NE(service().get(abi(), AsStr(kNamespace), AsStr(""), AsStr("red")), nullptr);
+  EXPECT_EQ(Get("red"), BERTH_SUCCESS);
+  EXPECT_NE(got_, nullptr);
   EXPECT_THAT(changes_, ElementsAre("=red"));
   objects_.SetServed(kNamespace, true);
   EXPECT_EQ(served(kNamespace), BERTH_SUCCESS);

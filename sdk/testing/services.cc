@@ -313,8 +313,8 @@ berth_code Services::Bind(const berth_host* host, const berth_cycle* cycle,
   const std::string name = request->name;
   const bool optional = (request->flags & BERTH_COLUMN_OPTIONAL) != 0;
   const std::string_view kind = ObjectKindOf(name);
-  const bool is_declared = kind.empty() || Of(host).IsDeclared(kind) ||
-                           (!optional && Of(host).Declared(kind));
+  const bool is_declared =
+      kind.empty() || Of(host).IsDeclared(kind) || (!optional && Of(host).Declared(kind));
   const uint32_t type = is_declared ? ColumnType(name) : 0;
   if (type == 0 && !optional) return BERTH_NOT_FOUND;
   if (type != 0 && type != request->type) return BERTH_BAD_ARGUMENT;

@@ -109,8 +109,9 @@ void BM_Score(benchmark::State& state, const char* plugin, const char* args, con
   Status status;
   for (auto _ : state) {
     for (const auto& block : prepared.blocks()) {
+      berth_score_out out{sizeof out, 0, scores};
       const berth_code code = score.score(prepared.instance().self(), prepared.cycle(),
-                                          &block->view(), scores, status.abi());
+                                          &block->view(), &out, status.abi());
       if (code != BERTH_SUCCESS) state.SkipWithError("Score failed");
       benchmark::ClobberMemory();
     }

@@ -173,7 +173,8 @@ TEST(ChangingServices, AgreeWhileAKindBeginsToBeServed) {
     void Look(const std::string& what) {
       int count = 0;
       const berth_code list = objects->list(host, AsStr(kKind), {}, Count, &count);
-      const auto* red = objects->get(host, AsStr(kKind), {}, AsStr("red"));
+      const berth_object* red = nullptr;
+      objects->get(host, AsStr(kKind), {}, AsStr("red"), &red);
       lines.push_back(what + " served " + std::to_string(objects->served(host, AsStr(kKind))) +
                       " list " + std::to_string(list) + ":" + std::to_string(count) +
                       (red != nullptr ? " red" : ""));

@@ -130,8 +130,9 @@ TEST_F(PluginInstanceTest, CallsThePlugin) {
   berth_block block{};
   block.count = 3;
   int64_t scores[3] = {};
+  berth_score_out out{sizeof out, 0, scores};
   StatusSink sink;
-  ASSERT_EQ(instance.score()->score(instance.self(), &cycle, &block, scores, sink.raw()),
+  ASSERT_EQ(instance.score()->score(instance.self(), &cycle, &block, &out, sink.raw()),
             BERTH_SUCCESS);
   EXPECT_THAT(scores, ElementsAre(7, 7, 7));
 }

@@ -289,9 +289,8 @@ static berth_code Init(const berth_host* host, berth_status* status) {
 static void Deinit(void) { Trace("deinit"); }
 
 /* A function of another library, declared with the type of create(). */
-__attribute__((unused)) extern berth_code CreateElsewhere(const berth_host* host, berth_str name,
-                                                          berth_str profile,
-                                                          const berth_value* args,
+__attribute__((unused)) extern berth_code CreateElsewhere(const berth_host* host,
+                                                          const berth_instance_request* request,
                                                           berth_plugin** out,
                                                           berth_status* status) __asm__("abort");
 

@@ -28,7 +28,7 @@ static berth_code Misuse(const Instance* plugin, const berth_binding* binding, b
 #define MISUSED_ID BERTH_SERVICE_COMPLETION
 static berth_code Misuse(const Instance* plugin, const berth_binding* binding, berth_done done) {
   const berth_completion* completion = plugin->misused;
-  berth_outcome outcome = {sizeof outcome, BERTH_SUCCESS, {NULL, 0}};
+  berth_outcome outcome = {sizeof outcome, BERTH_SUCCESS, {NULL, 0, 0}};
   (void)binding;
 #ifdef BREAKS_OUTCOME_TOO_SMALL
   outcome.struct_size = 4;

@@ -4,10 +4,9 @@
 #define BERTH_TESTS_PLUGIN_CHECK_POINTS_H_
 
 /* These variants score a node by the pods on another one, or filter it by them. */
-#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN || \
-    defined BREAKS_DEPENDENCE_WITHOUT_TOKEN || \
-    defined BREAKS_DEPENDENCE_ON_PENDING || defined BREAKS_NOTHING_WITH_AN_INDEX || \
-    defined BREAKS_DEPENDENCE_OF_FILTER
+#if defined BREAKS_DEPENDENCE_OF_CHANGED || defined BREAKS_DEPENDENCE_OF_TOKEN ||      \
+    defined BREAKS_DEPENDENCE_WITHOUT_TOKEN || defined BREAKS_DEPENDENCE_ON_PENDING || \
+    defined BREAKS_NOTHING_WITH_AN_INDEX || defined BREAKS_DEPENDENCE_OF_FILTER
 #define KNOWS_NEIGHBOURS
 #endif
 

@@ -104,9 +104,10 @@ static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
 static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
                               const berth_nodes* all) {
   const berth_objects* objects = plugin->misused;
+  const berth_object* found = NULL;
   (void)cycle, (void)all;
   objects->get(plugin->host, (berth_str){"v1/Service", 10}, (berth_str){NULL, 0},
-               (berth_str){"web", 3});
+               (berth_str){"web", 3}, &found);
 }
 #elif defined BREAKS_POST_WITHOUT_RUN
 #define MISUSED_ID BERTH_SERVICE_TIMER

@@ -405,8 +405,8 @@ struct SmallCycle {
     cycle = {sizeof(cycle), 0, 1, &pod, slots, &cancel, 0, nullptr};
     state.Emplace();
     binding = {
-        sizeof(binding), 0,       &pod, Str(std::string_view("a")), Str(std::string_view("uid-a")),
-        slots,           &cancel, 0};
+        sizeof(binding), 0, &pod, Str(std::string_view("a")), Str(std::string_view("uid-a")), slots,
+        &cancel,         0, 0};
   }
 
   berth_meta meta = {};

@@ -129,7 +129,7 @@ TEST(TimeAsInTheHost, AdvanceEndsThoughAPluginPostsForEver) {
 berth_done last_promise{};
 
 void CompleteLast(berth_code code, berth_str reason = {}) {
-  const berth_outcome outcome{sizeof outcome, code, reason};
+  const berth_outcome outcome{sizeof outcome, code, {&reason, 1, sizeof reason}};
   found.completion->complete(last_promise, &outcome);
 }
 

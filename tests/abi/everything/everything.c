@@ -464,8 +464,7 @@ static berth_code PostFilter(void* self, const berth_cycle* cycle, const berth_n
 }
 
 static berth_code PreScore(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
-                           const berth_nodes* all, berth_pre_score_out* out,
-                           berth_status* status) {
+                           const berth_nodes* all, berth_pre_score_out* out, berth_status* status) {
   (void)cycle, (void)out, (void)status;
   Note((golden*)self, "point PreScore %d feasible of %d", (int)feasible->n_nodes,
        (int)all->n_nodes);
