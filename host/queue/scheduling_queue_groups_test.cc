@@ -211,7 +211,7 @@ TEST(SchedulingQueueGroupsTest, PreEnqueueSeesEachMemberWithTheAttemptsOfTheGrou
   test.Run("join c g 1");
   std::vector<int32_t> priorities;
   for (const berth_queued& view : test.policy.pre_enqueue_views) {
-    EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_POD});
+    EXPECT_EQ(view.kind, uint32_t{BERTH_QUEUED_MEMBER});
     EXPECT_EQ(view.attempts, 1U);
     priorities.push_back(view.priority);
   }

@@ -93,7 +93,7 @@ class InstanceEndTest : public ::testing::Test {
     // The plugin declares no kinds.
     const auto each = [](void*, const berth_object*) noexcept { return 1; };
     EXPECT_EQ(objects_->list(host, AsStr("v1/Secret"), {}, each, nullptr),
-              is_event ? BERTH_NOT_FOUND : BERTH_CONFLICT)
+              is_event ? BERTH_BAD_ARGUMENT : BERTH_CONFLICT)
         << what;
   }
   // The services take no new callbacks within the last callbacks.

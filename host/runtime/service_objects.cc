@@ -22,7 +22,7 @@ berth_code GetObject(const berth_host* host, berth_str kind, berth_str ns, berth
   if (!instance.IsCalledUnder(kLookWords)) return BERTH_CONFLICT;
   if (!instance.Declared(Text(kind))) return BERTH_BAD_ARGUMENT;
   const ObjectStore& objects = instance.services().objects;
-  if (!objects.IsServed(Text(kind))) return BERTH_UNSUPPORTED;
+  if (!objects.IsAvailable(Text(kind))) return BERTH_UNSUPPORTED;
   const ObjectRef found = objects.Get(Text(kind), Text(ns), Text(name));
   if (found == nullptr) return BERTH_NOT_FOUND;
   *object = &found->view();

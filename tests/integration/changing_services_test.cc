@@ -138,7 +138,7 @@ TEST_F(ChangingServicesTest, AnInstanceThatEndsMayUseTheServicesOfEvents) {
   };
   const auto expected =
       ElementsAre(BERTH_CANCELLED, BERTH_SUCCESS, BERTH_SUCCESS, BERTH_NOT_FOUND, BERTH_SUCCESS,
-                  BERTH_NOT_FOUND, BERTH_NOT_FOUND, BERTH_SUCCESS, BERTH_NOT_FOUND);
+                  BERTH_NOT_FOUND, BERTH_NOT_FOUND, BERTH_SUCCESS, BERTH_BAD_ARGUMENT);
   AddPod("other");
   harness_.Run();
   const int attempts = attempts_of_other_;

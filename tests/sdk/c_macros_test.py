@@ -48,10 +48,10 @@ static const berth_score kScore = {.struct_size = sizeof(berth_score)};
 #define POINTS(POINT) POINT(FILTER, kFilter), POINT(SCORE, kScore)
 BERTH_LIBRARY("acme.Headroom", "1.0.0", POINTS, Create,
               .about = "Keeps some memory free.", .services = kServices);
-static berth_code Create(const berth_host* host, berth_str name, berth_str profile,
-                         const berth_value* args, berth_plugin** out, berth_status* status) {
+static berth_code Create(const berth_host* host, const berth_instance_request* request,
+                         berth_plugin** out, berth_status* status) {
   static berth_plugin plugin = {.struct_size = sizeof(berth_plugin)};
-  (void)host, (void)name, (void)profile, (void)args, (void)status;
+  (void)host, (void)request, (void)status;
   plugin.get_point = berth_get_point;
   *out = &plugin;
   return BERTH_SUCCESS;

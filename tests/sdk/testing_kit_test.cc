@@ -318,7 +318,7 @@ TEST(Columns, AnOptionalColumnOfAKindThatIsNotDeclaredHasNoData) {
       has_data = false;
       Scenario scenario = ThreeNodes();
       scenario.objects = {MakeObject("example.com/v1/Rack", "", "a")};
-      EXPECT_EQ(FilterFindings(one, std::move(scenario)).empty(), is_declared);
+      EXPECT_THAT(FilterFindings(one, std::move(scenario)), IsEmpty());
       EXPECT_EQ(has_data, is_declared);
     }
   }

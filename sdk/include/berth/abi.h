@@ -81,7 +81,7 @@
  *      instance still holds.
  * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and the slots
  * and bindings of the instance and what it holds stay as they are. After 4, also if it is left out,
- * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT under a wrong word.
+ * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT in a wrong place.
  * If create() fails, none of this is called: the plugin frees what it allocated, and the host drops
  * the timers, watches, posts and requests of the instance without a call and releases its ids,
  * references, values and selectors.

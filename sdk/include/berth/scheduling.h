@@ -215,8 +215,9 @@ class Waiting {
   explicit Waiting(const internal::Services& services) : services_(&services) {}
   explicit operator bool() const { return bool(services_->waiting); }
 
-  // Calls `each(const berth_pod&)` for each pod that waits for this plugin when ForEach() is called,
-  // so that `each` may allow and reject pods. If `each` returns a bool, false stops the iteration.
+  // Calls `each(const berth_pod&)` for each pod that waits for this plugin when ForEach() is
+  // called, so that `each` may allow and reject pods. If `each` returns a bool, false stops the
+  // iteration.
   template <class F>
   Status ForEach(F&& each) const {
     internal::EachCall<F, berth_pod> call(each);

@@ -92,8 +92,8 @@ class Cycle {
   uint32_t block_size() const { return block_size_; }
   // Returns whether PreFilter returned SKIP, so that the plugin has no Filter in this attempt.
   bool skips_filter() const { return skips_filter_; }
-  // Returns whether PreFilter rejected the pod on every node, so that the host would not have called
-  // the PreFilters after it. No what-if question is answered then.
+  // Returns whether PreFilter rejected the pod on every node, so that the host would not have
+  // called the PreFilters after it. No what-if question is answered then.
   bool has_ended_early() const { return has_ended_early_; }
   // Lets the plugin see that nominated pods are added to the nodes (BERTH_CYCLE_NOMINATED).
   void SetNominated() { abi_.flags |= BERTH_CYCLE_NOMINATED; }
