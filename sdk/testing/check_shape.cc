@@ -113,10 +113,10 @@ void ShapeChecker::CheckColumns() {
     const auto* request = BERTH_AT(berth_column_request, plugin_.columns, i);
     const uint32_t type = ColumnType(request->name);
     const std::string column = std::string("column \"") + request->name + "\"";
-    if ((request->flags & BERTH_COLUMN_OPTIONAL) == 0)
-      Expect(type != 0, column + " is not in the catalogue");
+    const bool is_optional = (request->flags & BERTH_COLUMN_OPTIONAL) != 0;
+    Expect(type != 0 || is_optional, column + " is not in the catalogue");
     Expect(type == 0 || type == request->type, column + " has another type in the catalogue");
-    Expect(instance_.services().MayUseColumn(request->name),
+    Expect(is_optional || instance_.services().MayUseColumn(request->name),
            column + " is of a kind that berth_plugin_info.kinds does not name");
   }
 }

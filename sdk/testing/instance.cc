@@ -191,6 +191,7 @@ void Instance::Create(const World& world) {
   const CallScope scope(&reporter_, "create", kLoad);
   const std::vector<std::string> points = world.EnabledPoints();
   std::vector<berth_str> ids;
+  ids.reserve(points.size());
   for (const std::string& point : points) ids.push_back(ToAbi(point));
   berth_instance_request request{};
   request.struct_size = sizeof request;
