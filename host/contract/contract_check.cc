@@ -108,6 +108,7 @@ class ContractChecker {
             .objects = world_.objects,
             .pending = world_.pods,
             .plugin = subject_.request.plugin,
+            .deadline_ns = subject_.request.deadline_ns,
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
   }
@@ -388,7 +389,7 @@ class ContractChecker {
     reporter.set_observer(&observer_);
     testing::World world{testing::Library(*subject_.entry)};
     world.info = &world.library.Find(subject_.request.plugin);
-    world.profile = "default-scheduler";
+    world.SetProfile("default-scheduler", std::nullopt, subject_.request.deadline_ns);
     world.args = Args();
     world.reporter = &reporter;
     testing::Table table;

@@ -68,7 +68,8 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
 }  // namespace
 
 std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                          const std::string& plugin, const std::string& args) {
+                                          const std::string& plugin, const std::string& args,
+                                          int64_t deadline_ns) {
   const nlohmann::json given = args.empty() ? nlohmann::json() : ParseJson(args);
   if (auto error = ValidateArgs(*library, plugin, given)) {
     return HostRefusal{*std::move(error), true};
@@ -97,6 +98,7 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   PlanSpec::Plugin spec;
   spec.name = plugin;
   spec.args = given;
+  spec.deadline_ns = deadline_ns;
   std::optional<LoadError> error = Plan::TryPlugin(spec, catalog, services, table);
   cluster.Stop();
   if (!error.has_value()) return std::nullopt;

@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CONTRACT_HOST_VALIDATION_H_
 #define BERTH_HOST_CONTRACT_HOST_VALIDATION_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,11 +19,12 @@ struct HostRefusal {
 
 // Checks the arguments against the plugin's schema, then creates the plugin with the code and the
 // services with which the host creates the plugins of a profile, and destroys it again. `args`: a
-// JSON object, or empty. Returns why the host refuses the plugin, or nullopt if the host accepts
-// it.
+// JSON object, or empty; `deadline_ns`: that of the profile, or 0. Returns why the host refuses the
+// plugin, or nullopt if the host accepts it.
 // Errors: kBadArguments for arguments that the schema forbids; those of PluginInstance::Create.
 std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                          const std::string& plugin, const std::string& args);
+                                          const std::string& plugin, const std::string& args,
+                                          int64_t deadline_ns);
 
 }  // namespace berth::host
 

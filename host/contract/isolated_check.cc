@@ -117,7 +117,8 @@ std::optional<HostRefusal> Validate(std::shared_ptr<PluginLibrary> library,
   testing::Reporter reporter("");
   reporter.set_observer(&observer);
   const testing::CallScope call(&reporter, kCreating, testing::kLoad);
-  std::optional<HostRefusal> refusal = ValidateByHost(library, request.plugin, request.args);
+  std::optional<HostRefusal> refusal =
+      ValidateByHost(library, request.plugin, request.args, request.deadline_ns);
   library.reset();
   return refusal;
 }

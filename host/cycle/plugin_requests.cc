@@ -86,12 +86,12 @@ void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) 
       binding == nullptr && victim.had_place && queue_.PodOf(victim.uid) != nullptr;
   if (lost_place) return done(Status());
   const PodName name{victim.ns, victim.name, victim.uid};
+  const std::string message = TruncateConditionMessage(victim.message);
   PodStatusPatch patch;
-  patch.disruption_target =
-      PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
-                                .reason = "PreemptionByScheduler",
-                                .message = TruncateConditionMessage(victim.message),
-                                .transition_ns = clock_.NowNs()};
+  patch.disruption_target = PodStatusPatch::Condition{.status = BERTH_CONDITION_TRUE,
+                                                      .reason = "PreemptionByScheduler",
+                                                      .message = message,
+                                                      .transition_ns = clock_.NowNs()};
   client_.PatchPodStatus(name, patch, nullptr);
   client_.DeletePod(name, std::nullopt, [done](const Status& status) {
     done(status.code() == ErrorCode::kNotFound ? Status() : status);

@@ -30,17 +30,14 @@ KeptOutcome Keep(const berth_outcome& given) {
   if (const auto fault = ArrayFault(given.reasons, sizeof(berth_str), kMaxOutcomeReasons)) {
     return {BERTH_BUG, {"gave an array of reasons that is not valid: " + *fault}};
   }
-  KeptOutcome kept{given.code, {}};
+  StatusSink sink;  // It keeps the reasons of an outcome as those of an answer.
   for (uint32_t i = 0; i < given.reasons.count; ++i) {
     const berth_str reason = *BERTH_AT(berth_str, given.reasons, i);
-    if (IsNull(reason)) {
-      if (given.code != BERTH_SUCCESS) kept.code = BERTH_BUG;
-      kept.reasons.emplace_back(kNullReason);
-    } else if (reason.len != 0) {
-      kept.reasons.push_back(KeptReason(Text(reason)));
-    }
+    if (IsNull(reason) || reason.len != 0) sink.raw()->add_reason(sink.raw(), reason);
   }
-  return kept;
+  const bool is_bug = sink.has_null_reason() && given.code != BERTH_SUCCESS;
+  return {is_bug ? berth_code{BERTH_BUG} : given.code,
+          {sink.reasons().begin(), sink.reasons().end()}};
 }
 
 void Complete(berth_done done, const berth_outcome* outcome) noexcept {

@@ -355,6 +355,19 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
 }
 
+TEST_F(ServicesTest, AnOutcomeKeepsAsManyReasonsAsAnAnswer) {
+  const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
+  for (const size_t count : {kMaxStatusReasons, kMaxStatusReasons + 2}) {
+    std::vector<std::string> kept;
+    const Promises::Id id =
+        host_->promises().Open([&](berth_code, const auto& reasons) { kept = reasons; });
+    Complete(completion, {abi(), id}, BERTH_ERROR, std::vector<berth_str>(count, AsStr("no")));
+    const bool is_cut = count > kMaxStatusReasons;
+    EXPECT_EQ(kept.size(), kMaxStatusReasons + (is_cut ? 1 : 0));
+    EXPECT_EQ(kept.back(), is_cut ? "and 2 more reasons" : "no");
+  }
+}
+
 TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;

@@ -86,11 +86,11 @@ Answer Cycle::PreFilter() {
     return point->pre_filter(instance_->self(), &abi_, all.abi(), &out.abi, status);
   });
   skips_filter_ = answer.code == BERTH_SKIP;
-  const bool allows_none = answer.ok() && only_nodes_ && AllowedRows().empty();
+  const bool allows_none = answer.ok() && only_nodes_ && only_nodes_->empty();
   has_ended_early_ = allows_none || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
   Expect("PreFilter", answer,
          {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-          BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+          BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
   if (reasons_.size() > 64) {
     instance_->reporter().Fail(Check::kCodes, "PreFilter has more than 64 reasons");
   }
@@ -107,9 +107,7 @@ Answer Cycle::PreScore() {
   const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
     return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), &out, status);
   });
-  Expect("PreScore", answer,
-         {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-          BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+  Expect("PreScore", answer, {BERTH_SUCCESS, BERTH_SKIP, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
   return answer;
 }
 

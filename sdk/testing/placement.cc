@@ -96,17 +96,49 @@ class Placement::TargetView {
   berth_target abi_{};
 };
 
+namespace {
+
+using Codes = std::initializer_list<berth_code>;
+
+constexpr Codes kReserveCodes = {
+    BERTH_SUCCESS, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+    BERTH_PENDING, BERTH_ERROR,         BERTH_CANCELLED,
+    BERTH_BUG};
+constexpr Codes kPermitCodes = {BERTH_SUCCESS,
+                                BERTH_UNSCHEDULABLE,
+                                BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                                BERTH_PENDING,
+                                BERTH_WAIT,
+                                BERTH_ERROR,
+                                BERTH_CANCELLED,
+                                BERTH_BUG};
+// PreBind and Bind may pass on the codes of a service.
+constexpr Codes kPreBindCodes = {
+    BERTH_SUCCESS,      BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+    BERTH_ERROR,        BERTH_UNSUPPORTED,   BERTH_NOT_FOUND,
+    BERTH_BAD_ARGUMENT, BERTH_CONFLICT,      BERTH_CANCELLED,
+    BERTH_BUG};
+constexpr Codes kBindCodes = {BERTH_SUCCESS,
+                              BERTH_SKIP,
+                              BERTH_UNSCHEDULABLE,
+                              BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                              BERTH_ERROR,
+                              BERTH_UNSUPPORTED,
+                              BERTH_NOT_FOUND,
+                              BERTH_BAD_ARGUMENT,
+                              BERTH_CONFLICT,
+                              BERTH_CANCELLED,
+                              BERTH_BUG};
+
+}  // namespace
+
 template <class Call>
-Answer Placement::Checked(const char* point, Word word, Call call) {
+Answer Placement::Checked(const char* point, Word word, std::initializer_list<berth_code> codes,
+                          Call call) {
   const Answer answer = cycle_->Invoke(point, word, call);
   // Pending from a [bind] call is not a rejection: the call completes later.
   const bool completes_later = word == instance_.bind_word() && answer.code == BERTH_PENDING;
-  if (!completes_later) {
-    cycle_->Expect(point, answer,
-                   {BERTH_SUCCESS, BERTH_ERROR, BERTH_UNSCHEDULABLE,
-                    BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, BERTH_WAIT, BERTH_SKIP, BERTH_PENDING,
-                    BERTH_CANCELLED, BERTH_CONFLICT, BERTH_NOT_FOUND, BERTH_BUG});
-  }
+  if (!completes_later) cycle_->Expect(point, answer, codes);
   instance_.reporter().Flush();
   return answer;
 }
@@ -115,7 +147,8 @@ template <class Call>
 Answer Placement::CheckedWithDone(const char* point, Promises::Call of, Call call) {
   Completion& completion = *dones_.emplace_back(std::make_shared<Completion>());
   const berth_done done = instance_.services().promises().New(of, dones_.back());
-  const Answer answer = Checked(point, instance_.bind_word(),
+  const Codes& codes = of == Promises::Call::kBind ? kBindCodes : kPreBindCodes;
+  const Answer answer = Checked(point, instance_.bind_word(), codes,
                                 [&](berth_status* status) { return call(done, status); });
   const std::lock_guard lock(completion.mutex);
   completion.closed = answer.code != BERTH_PENDING;
@@ -185,7 +218,7 @@ PostFilterResult Placement::PostFilter(const std::map<std::string, berth_code>& 
 Answer Placement::Reserve(const std::string& node) {
   Need(instance_.reserve.has_value(), "Reserve");
   const TargetView target(*cycle_, RowOf(node));
-  return Checked("Reserve", kCycle, [&](berth_status* status) {
+  return Checked("Reserve", kCycle, kReserveCodes, [&](berth_status* status) {
     return instance_.reserve->reserve(instance_.self(), cycle_->abi(), target.abi(), status);
   });
 }
@@ -203,7 +236,7 @@ PermitResult Placement::Permit(const std::string& node) {
   const TargetView target(*cycle_, RowOf(node));
   PermitResult result;
   berth_permit_out out{sizeof out, 0, 0};
-  result.answer = Checked("Permit", kCycle, [&](berth_status* status) {
+  result.answer = Checked("Permit", kCycle, kPermitCodes, [&](berth_status* status) {
     return instance_.permit->permit(instance_.self(), cycle_->abi(), target.abi(), &out, status);
   });
   result.timeout_ns = out.timeout_ns;
@@ -224,8 +257,7 @@ Answer Placement::PreFlight(const std::string& node) {
     return instance_.pre_bind->pre_flight(instance_.self(), &binding, status);
   });
   cycle_->Expect("PreBindPreFlight", answer,
-                 {BERTH_SUCCESS, BERTH_SKIP, BERTH_ERROR, BERTH_CANCELLED, BERTH_CONFLICT,
-                  BERTH_NOT_FOUND, BERTH_BUG});
+                 {BERTH_SUCCESS, BERTH_SKIP, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
   instance_.reporter().Flush();
   return answer;
 }

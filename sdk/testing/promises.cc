@@ -56,6 +56,7 @@ void Promises::Close() {
 
 void Promises::Complete(berth_done done, const berth_outcome& outcome) {
   std::shared_ptr<Completion> completion;
+  Call call = Call::kBind;
   {
     const std::lock_guard lock(mutex_);
     if (done.id == 0 || done.id > last_) {
@@ -65,6 +66,7 @@ void Promises::Complete(berth_done done, const berth_outcome& outcome) {
     }
     if (const auto found = promises_.find(done.id); found != promises_.end()) {
       completion = found->second.completion.lock();
+      call = found->second.call;
     }
   }
   if (completion == nullptr) return;  // The host no longer waits for it.
@@ -80,6 +82,22 @@ void Promises::Complete(berth_done done, const berth_outcome& outcome) {
     reporter_.Fail(Check::kShape, "calls completion.complete with a struct_size of " +
                                       std::to_string(outcome.struct_size) + "; expected at least " +
                                       std::to_string(kFirstSize));
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
+  const berth_array& reasons = outcome.reasons;
+  const bool is_valid =
+      reasons.count == 0 || (reasons.data != nullptr && reasons.stride >= sizeof(berth_str) &&
+                             reasons.stride % alignof(berth_str) == 0);
+  if (!is_valid) {
+    reporter_.Fail(Check::kShape, "completes a call with an array of reasons that is not valid");
+    completion->answer = MakeAnswer(BERTH_BUG);
+    return;
+  }
+  const bool is_outcome = outcome.code != BERTH_PENDING && outcome.code != BERTH_WAIT &&
+                          (outcome.code != BERTH_SKIP || call == Call::kBind);
+  if (!is_outcome) {
+    reporter_.Fail(Check::kCodes, "completes a call with " + std::string(CodeName(outcome.code)));
     completion->answer = MakeAnswer(BERTH_BUG);
     return;
   }

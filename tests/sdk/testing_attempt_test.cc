@@ -226,7 +226,7 @@ TEST(WhatIfAsInTheHost, RefusesAQuestionAfterPreFiltersWereLeftOut) {
       {"no rejection", BERTH_SUCCESS, false, BERTH_SUCCESS},
       {"Unschedulable", BERTH_UNSCHEDULABLE, false, BERTH_SUCCESS},
       {"Unresolvable", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, false, BERTH_CONFLICT},
-      {"no node left", BERTH_SUCCESS, true, BERTH_CONFLICT},
+      {"no node is named", BERTH_SUCCESS, true, BERTH_CONFLICT},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

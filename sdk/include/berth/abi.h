@@ -81,7 +81,7 @@
  *      instance still holds.
  * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and the slots
  * and bindings of the instance and what it holds stay as they are. After 4, also if it is left out,
- * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT in a wrong place.
+ * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT under another word.
  * If create() fails, none of this is called: the plugin frees what it allocated, and the host drops
  * the timers, watches, posts and requests of the instance without a call and releases its ids,
  * references, values and selectors.
@@ -1715,7 +1715,7 @@ typedef struct berth_node_lookup {
  * Threading: [cycle], within PostFilter.
  * Errors:    CONFLICT outside PostFilter; for a question that has ended or never began; and from
  *            `begin` if PreFilters were left out, because one of them returned
- *            UNSCHEDULABLE_AND_UNRESOLVABLE or `only_nodes` left no node.
+ *            UNSCHEDULABLE_AND_UNRESOLVABLE or no name is in all `only_nodes`.
  *            BAD_ARGUMENT for an index, selection, mode or flag that is not valid.
  * Lifetime:  a question until `end`, and no longer than the call of PostFilter; its id is never
  *            reused and never 0. A pod that was added must exist as long as the question. */
@@ -1810,8 +1810,8 @@ typedef struct berth_rejection {
  * withdraws this plugin's WAIT; NOT_FOUND: the pod does not wait for this plugin. `reject` rejects
  * any pod that waits, for all plugins, and the pod is parked; NOT_FOUND: the pod does not wait.
  * BAD_ARGUMENT: an unknown flag. Threading: [event] [queue] [cycle] [bind].
- * `each` does not pass a pod that its callback has allowed or rejected. What `allow` and `reject`
- * decide takes effect before the next entry of the queue is tried. */
+ * `each` passes the pods that wait when it is called, also those that its callback decides. What
+ * `allow` and `reject` decide takes effect before the next entry of the queue is tried. */
 #define BERTH_SERVICE_WAITING "berth.waiting/1"
 typedef struct berth_waiting {
   uint32_t struct_size;

@@ -4,6 +4,7 @@
 #define BERTH_TESTING_PLACEMENT_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -63,7 +64,7 @@ class Placement {
   berth_binding Binding(const std::string& node) const;
 
   template <class Call>
-  Answer Checked(const char* point, Word word, Call call);
+  Answer Checked(const char* point, Word word, std::initializer_list<berth_code> codes, Call call);
   // Calls PreBind or Bind with a promise, which is closed unless the call returns Pending.
   template <class Call>
   Answer CheckedWithDone(const char* point, Promises::Call of, Call call);
