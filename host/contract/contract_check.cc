@@ -46,8 +46,7 @@ constexpr ContractPromise kPromises[] = {
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
     {"leaks",
      "No memory is leaked by a call, by a cycle or by destroy(), and what the plugin holds does "
-     "not "
-     "grow with the pods, nodes and objects that come and go."},
+     "not grow with the pods, nodes and objects that come and go."},
     {"instances", "No instance leaves an open file or a thread after destroy()."},
     {"faults", "The plugin throws no exception."},
     {kDeadlinesPromise, "Every call returns before its deadline."},

@@ -9,6 +9,7 @@
 #include "host/base/assert.h"
 
 namespace berth::host {
+
 // ---- MetricStore --------------------------------------------------------------------------------
 
 struct MetricStore::Entry {

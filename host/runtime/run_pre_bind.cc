@@ -22,7 +22,7 @@ PluginStatus RunPreFlight(const PlannedPlugin& plugin, Binding& of, uint32_t ind
              },
              {.pod = binding->pod, .cancel = of.CancelWordOf(index, BindingCall::kPreFlight)});
   if (answer.ok() || answer.code == BERTH_SKIP) return {answer.code, plugin.id, {}};
-  // Codes that Kubernetes does not have count as Error.
+  // Codes that Kubernetes does not have are errors, too, and faults except Cancelled.
   if (answer.code == BERTH_ERROR || answer.code < BERTH_SUCCESS || answer.code > BERTH_PENDING) {
     return AnswerError(plugin, Point::kPreBind, answer, PointFunction::kPreFlight);
   }

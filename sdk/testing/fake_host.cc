@@ -75,7 +75,7 @@ Answer PluginUnderTest::PreEnqueue(const QueuedSpec& queued) {
   Need(instance_->pre_enqueue.has_value(), "PreEnqueue");
   Answer answer;
   WithQueued(queued, *world_.ids, [&](berth_queued view) {
-    view.kind = BERTH_QUEUED_POD;
+    view.kind = queued.group.empty() ? BERTH_QUEUED_POD : BERTH_QUEUED_MEMBER;
     answer = Invoke("PreEnqueue", kQueue, [&](berth_status* status) {
       return instance_->pre_enqueue->pre_enqueue(instance_->self(), &view, status);
     });

@@ -1428,7 +1428,7 @@ struct berth_host {
    * Threading: [load]. */
   berth_code (*get_service)(const struct berth_host* host, const char* id,
                             const void** service) BERTH_NOEXCEPT;
-  /* Reports a failure in a call that has no code to return (OnChange, Unreserve, a timer). The host
+  /* Reports a failure in a call that has no code to return (`change`, `unreserve`, a timer). The host
    * counts it against the plugin, at the extension point at which the plugin is being called.
    * `what` states why. Threading: [any]. */
   void (*fault)(const struct berth_host* host, berth_str what) BERTH_NOEXCEPT;

@@ -51,8 +51,8 @@ struct Scenario {
   std::string profile = "default-scheduler";
   // the ids of the extension points that the profile enables; nothing: all that the plugin has
   std::optional<std::vector<std::string>> points = {};
-  int64_t deadline_ns =
-      0;  // of the plugin's calls, as the profile sets it; see Host::deadline_ns()
+  // of the plugin's calls, as the profile sets it; see Host::deadline_ns()
+  int64_t deadline_ns = 0;
   std::vector<Check> without = {};  // checks to switch off for this plugin
   // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};
