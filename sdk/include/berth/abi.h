@@ -81,7 +81,7 @@
  *      instance still holds.
  * While a call under [bind] on a pool thread does not return, 2 and 4 are left out, and the slots
  * and bindings of the instance and what it holds stay as they are. After 4, also if it is left out,
- * a call of a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT under another word.
+ * a service does nothing and returns CANCELLED, 0 or NULL, or CONFLICT under another word.
  * If create() fails, none of this is called: the plugin frees what it allocated, and the host drops
  * the timers, watches, posts and requests of the instance without a call and releases its ids,
  * references, values and selectors.
@@ -1428,7 +1428,7 @@ struct berth_host {
    * Threading: [load]. */
   berth_code (*get_service)(const struct berth_host* host, const char* id,
                             const void** service) BERTH_NOEXCEPT;
-  /* Reports a failure in a call that has no code to return (`change`, `unreserve`, a timer). The host
+  /* Reports a failure in a call that returns no code (`change`, `unreserve`, a timer). The host
    * counts it against the plugin, at the extension point at which the plugin is being called.
    * `what` states why. Threading: [any]. */
   void (*fault)(const struct berth_host* host, berth_str what) BERTH_NOEXCEPT;
