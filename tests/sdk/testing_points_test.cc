@@ -221,7 +221,9 @@ TEST(PreEnqueue, ReturnsAStatus) {
   parts.pre_enqueue = {
       sizeof(berth_pre_enqueue), 0,
       [](void*, const berth_queued* queued, berth_status* status) noexcept -> berth_code {
-        if (queued->kind != BERTH_QUEUED_POD) return BERTH_ERROR;
+        const bool is_member = queued->group.len != 0;
+        if (queued->kind != (is_member ? BERTH_QUEUED_MEMBER : BERTH_QUEUED_POD))
+          return BERTH_ERROR;
         if (queued->attempts > 2 || queued->pod->scheduling_gates.count == 0) return BERTH_SUCCESS;
         status->add_reason(status, ToAbi("gated"));
         return BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
