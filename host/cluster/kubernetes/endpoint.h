@@ -39,10 +39,11 @@ struct ServerUrl {
 // How the server's certificate is verified. The newest content of the files is used for each new
 // context; see TlsContext.
 struct TlsSettings {
-  std::string ca_file;  // Empty: `ca_pem`, or the system's certificates if that is empty too.
-  std::string ca_pem;
-  std::string server_name;  // The name to verify and to send as SNI; empty: the host of the URL.
-  bool insecure = false;    // insecure-skip-tls-verify: the certificate is not verified.
+  std::string ca_file = {};  // Empty: `ca_pem`, or the system's certificates if that is empty too.
+  std::string ca_pem = {};
+  std::string server_name =
+      {};                 // The name to verify and to send as SNI; empty: the host of the URL.
+  bool insecure = false;  // insecure-skip-tls-verify: the certificate is not verified.
 };
 
 struct Endpoint {

@@ -1,8 +1,8 @@
 # Sources and tests of the transport, the credentials and the errors of an API server.
 target_sources(host_cluster_kubernetes PRIVATE
-  api_error.cc credential_loader.cc credentials.cc endpoint.cc exec_credential.cc kubeconfig.cc
-  kubeconfig_entry.cc kubeconfig_user.cc rate_limit.cc response_reader.cc retry_delay.cc
-  tls_context.cc)
+  api_error.cc credential_loader.cc credentials.cc endpoint.cc exec_credential.cc io_thread.cc
+  kubeconfig.cc kubeconfig_entry.cc kubeconfig_user.cc rate_limit.cc response_reader.cc
+  retry_delay.cc tls_context.cc)
 
 berth_unit_tests(host_cluster_kubernetes_transport_test
   SOURCES api_error_test.cc cluster_access_test.cc credential_loader_test.cc endpoint_test.cc
@@ -11,6 +11,6 @@ berth_unit_tests(host_cluster_kubernetes_transport_test
   DEPENDS host_cluster_kubernetes)
 
 berth_unit_tests(host_cluster_kubernetes_transport_threads_test
-  SOURCES credentials_test.cc
+  SOURCES credentials_test.cc io_thread_test.cc
   DEPENDS host_cluster_kubernetes
   LABELS threads)
