@@ -7,7 +7,8 @@ target_sources(host_cluster_kubernetes PRIVATE
 berth_unit_tests(host_cluster_kubernetes_transport_test
   SOURCES api_error_test.cc cluster_access_test.cc credential_loader_test.cc endpoint_test.cc
           exec_credential_test.cc kubeconfig_test.cc rate_limit_test.cc response_reader_test.cc
-          retry_delay_test.cc
+          retry_delay_test.cc tls_context_test.cc
+          ${PROJECT_SOURCE_DIR}/tests/harness/api_server/test_certificates.cc
   DEPENDS host_cluster_kubernetes)
 
 berth_unit_tests(host_cluster_kubernetes_transport_threads_test
