@@ -50,12 +50,6 @@ std::string EscapeHeaderName(std::string_view key) {
   return name;
 }
 
-std::string_view TrimSpace(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 // Collects the lines of a request's head.
 class HeaderLines {
  public:

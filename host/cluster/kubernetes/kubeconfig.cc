@@ -344,12 +344,6 @@ Result<ClusterAccess> ServerOnly(const AccessRequest& request) {
   return access;
 }
 
-std::string Trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
-}
-
 Result<ClusterAccess> WithoutKubeconfig(const AccessRequest& request,
                                         const AccessEnvironment& environment) {
   if (!request.context.empty()) {
@@ -423,10 +417,10 @@ Result<ClusterAccess> ReadServiceAccount(const AccessEnvironment& environment) {
                                      "automountServiceAccountToken, or use --kubeconfig FILE");
     }
     if (!text.ok()) return text.status().Annotate(path);
-    if (Trim(*text).empty()) return Status::InvalidArgument(path + ": the file is empty");
+    if (TrimSpace(*text).empty()) return Status::InvalidArgument(path + ": the file is empty");
   }
   const Result<std::string> ns = environment.read_file(folder + "/namespace");
-  access.ns = ns.ok() ? Trim(*ns) : "";
+  if (ns.ok()) access.ns = TrimSpace(*ns);
   if (access.ns.empty()) access.ns = "default";
   return access;
 }
