@@ -27,6 +27,13 @@ std::string ToLower(std::string_view text) {
   return lower;
 }
 
+std::string_view TrimSpace(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
 std::string Join(std::span<const std::string> texts, std::string_view separator) {
   std::string joined;
   for (const std::string& text : texts) {

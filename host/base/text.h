@@ -44,6 +44,10 @@ bool IsNumber(std::string_view text);
 // Returns `text` with every ASCII letter in lower case.
 std::string ToLower(std::string_view text);
 
+// Returns `text` without the spaces, tabs and line ends at its beginning and at its end.
+// Lifetime: that of the argument's characters.
+std::string_view TrimSpace(std::string_view text);
+
 // ---- Messages -----------------------------------------------------------------------------------
 
 // Returns the texts with `separator` between them: "a, b, c".

@@ -41,6 +41,14 @@ TEST(IsNumber, TakesDigitsOnly) {
 
 TEST(ToLower, ChangesAsciiLettersOnly) { EXPECT_EQ(ToLower("PVC-Ä1"), "pvc-Ä1"); }
 
+TEST(TrimSpace, RemovesSpacesAtBothEnds) {
+  EXPECT_EQ(TrimSpace(""), "");
+  EXPECT_EQ(TrimSpace(" \t\r\n"), "");
+  EXPECT_EQ(TrimSpace("a"), "a");
+  EXPECT_EQ(TrimSpace("\n a \t b\r\n"), "a \t b");
+  EXPECT_EQ(TrimSpace("\va"), "\va");
+}
+
 TEST(Join, PutsTheSeparatorBetweenTexts) {
   EXPECT_EQ(Join({}, ", "), "");
   EXPECT_EQ(Join(std::vector<std::string>{"a"}, ", "), "a");

@@ -1,0 +1,79 @@
+// The TLS settings of connections, with OpenSSL.
+#ifndef BERTH_HOST_CLUSTER_KUBERNETES_TLS_CONTEXT_H_
+#define BERTH_HOST_CLUSTER_KUBERNETES_TLS_CONTEXT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/base/secret.h"
+#include "host/base/status.h"
+#include "host/cluster/kubernetes/endpoint.h"
+
+struct x509_st;  // X509 of OpenSSL.
+
+namespace boost::asio::ssl {
+class context;
+}  // namespace boost::asio::ssl
+
+namespace berth::host {
+
+// The certificate that a client presents.
+struct ClientCertificate {
+  std::string chain_pem = {};
+  Secret key_pem = {};
+
+  bool empty() const { return chain_pem.empty(); }
+  friend bool operator==(const ClientCertificate&, const ClientCertificate&) = default;
+};
+
+// TLS 1.2 or newer, with verification of the chain and of the server's name (RFC 6125, without the
+// common name, as Go does), ALPN "http/1.1", and no renegotiation. As in client-go, sessions are
+// not resumed, and every certificate of the CA file is a trust anchor. Immutable: a rotated
+// certificate or CA is a new context, and connections of the old one are closed when they are idle.
+//
+// Threading: any.
+class TlsContext {
+ public:
+  // Reads no file: `settings.ca_pem` has the content of `settings.ca_file`, which is only named in
+  // errors. If ca_pem is empty, the certificates of the system are trusted.
+  // `host`: that of the URL; see TlsSettings::server_name.
+  // Errors: kInvalidArgument with the file or the key of the kubeconfig: no certificate in the PEM,
+  //         a key that does not belong to the certificate, an encrypted key.
+  static Result<std::shared_ptr<const TlsContext>> Create(const TlsSettings& settings,
+                                                          std::string_view host,
+                                                          const ClientCertificate& certificate);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  boost::asio::ssl::context& context() const;
+  // The name or the address to verify. A name is also sent as SNI.
+  const std::string& server_name() const { return server_name_; }
+  bool is_insecure() const { return is_insecure_; }
+  // Returns whether the kubeconfig names a CA; otherwise the CAs of the system are trusted.
+  bool has_own_ca() const { return has_own_ca_; }
+
+ private:
+  class Impl;
+  TlsContext(std::unique_ptr<Impl> impl, std::string server_name, bool is_insecure,
+             bool has_own_ca);
+
+  const std::unique_ptr<Impl> impl_;
+  const std::string server_name_;
+  const bool is_insecure_;
+  const bool has_own_ca_;
+};
+
+// Returns a text for a failed handshake that states what is wrong and what to do: "the certificate
+// is not signed by the CA of the kubeconfig", "the certificate is valid for kubernetes and
+// 10.96.0.1, not for 10.0.0.1; set tls-server-name in the kubeconfig", "the certificate expired at
+// 2026-01-10T08:00:00Z". The text begins with the server.
+// `openssl_error`: of ERR_get_error(). `verify_result`: X509_V_OK if the verification did not fail.
+// `certificate`: the one that failed; null if there is none.
+std::string DescribeTlsError(unsigned long openssl_error, long verify_result, x509_st* certificate,
+                             const TlsContext& context, const ServerUrl& server);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_KUBERNETES_TLS_CONTEXT_H_
