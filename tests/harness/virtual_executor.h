@@ -43,6 +43,19 @@ class VirtualExecutor final : public Executor {
   TimerId last_ = 0;
 };
 
+// Advances the clock by `ns`, and runs every task and timer at its time.
+// REQUIRES: `clock` is the clock of the executor.
+template <class AdvanceableClock>
+void Advance(VirtualExecutor& executor, AdvanceableClock& clock, int64_t ns) {
+  const int64_t end = clock.NowNs() + ns;
+  executor.RunAll();
+  for (auto next = executor.NextNs(); next && *next <= end; next = executor.NextNs()) {
+    if (*next > clock.NowNs()) clock.AdvanceTo(*next);
+    executor.RunAll();
+  }
+  clock.AdvanceTo(end);
+}
+
 }  // namespace berth::host
 
 #endif  // BERTH_TESTS_HARNESS_VIRTUAL_EXECUTOR_H_

@@ -1,5 +1,6 @@
 #include "tests/harness/virtual_executor.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +97,22 @@ TEST_F(VirtualExecutorTest, ATaskOfAnOwnedTimerMayStartItAgain) {
     executor_.RunAll();
   }
   EXPECT_THAT(seen_, ElementsAre("first", "second"));
+}
+
+TEST_F(VirtualExecutorTest, AdvanceRunsEachTimerAtItsTime) {
+  const int64_t start_ns = clock_.NowNs();
+  std::vector<int64_t> times;
+  OwnedTimer timer(executor_);
+  const std::function<void()> repeat = [&] {
+    times.push_back(clock_.NowNs() - start_ns);
+    timer.StartAfter(10, repeat);
+  };
+  executor_.Post(repeat);
+  Advance(executor_, clock_, 25);
+  EXPECT_THAT(times, ElementsAre(0, 10, 20));
+  EXPECT_EQ(clock_.NowNs() - start_ns, 25);
+  Advance(executor_, clock_, 5);
+  EXPECT_THAT(times, ElementsAre(0, 10, 20, 30));
 }
 
 // A task may own the timer's owner: the destruction of the object within the task is legal.

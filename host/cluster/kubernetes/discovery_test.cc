@@ -42,15 +42,7 @@ class DiscoveryTest : public ::testing::Test {
       seen_.push_back(name + ": " + (resource == nullptr ? "none" : resource->CollectionPath()));
     });
   }
-  void Advance(int64_t ns) {
-    const int64_t end = clock_.NowNs() + ns;
-    executor_.RunAll();
-    while (executor_.NextNs().value_or(end + 1) <= end) {
-      clock_.AdvanceTo(*executor_.NextNs());
-      executor_.RunAll();
-    }
-    clock_.AdvanceTo(end);
-  }
+  void Advance(int64_t ns) { host::Advance(executor_, clock_, ns); }
   std::vector<std::string> Seen() { return std::exchange(seen_, {}); }
 
   TestClock clock_;

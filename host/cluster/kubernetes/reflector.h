@@ -98,16 +98,16 @@ class Reflector {
  public:
   struct Options {
     std::string kind;  // With one version.
-    std::string field_selector;
+    std::string field_selector = {};
     uint64_t seed = 0;  // The seed of delays and time-outs.
     size_t page = 500;
-    RetryDelay::Options delay;
-    ListSplitter::Limits list_limits;
+    RetryDelay::Options delay = {};
+    ListSplitter::Limits list_limits = {};
     size_t max_line_bytes = ObjectReader::kMaxLineBytes;
     int64_t head_timeout_ns = 60'000'000'000;  // Until a list or a watch begins to answer.
     int64_t list_silence_ns = 60'000'000'000;
     // Returns who needs a kind, for the message about a missing rule. May be empty.
-    std::function<std::string(std::string_view kind)> needed_by;
+    std::function<std::string(std::string_view kind)> needed_by = {};
   };
 
   Reflector(Transport& transport, Executor& executor, Discovery& discovery, ObjectReader& reader,
