@@ -18,6 +18,10 @@
 
 namespace berth::host {
 
+// The field selector of pods: the scheduler needs no pod in a final phase.
+// kube-scheduler: pkg/scheduler/scheduler.go, NewInformerFactory
+inline constexpr std::string_view kActivePods = "status.phase!=Succeeded,status.phase!=Failed";
+
 // One consistent read. If the token for a later page has expired, the list starts again, once,
 // without pages. (client-go: tools/pager/pager.go)
 //
@@ -27,8 +31,8 @@ namespace berth::host {
 class PagedList final : private StreamSink {
  public:
   struct Options {
-    std::string path;  // Resource::CollectionPath()
-    std::string kind;
+    std::string path = {};  // Resource::CollectionPath()
+    std::string kind = {};
     std::string field_selector = {};
     size_t page = 500;  // 0: no pages.
     ListSplitter::Limits limits = {};
