@@ -98,7 +98,7 @@ struct Discovery::Follower {
   std::string kind;
   Listener listener;
   bool is_told = false;
-  std::optional<Resource> told = {};  // What the listener was told last; nullopt: it is not served.
+  std::optional<Resource> told = {};  // The last report; nullopt: the kind is not served.
 };
 
 struct Discovery::GroupVersion {

@@ -38,8 +38,8 @@ struct Resource {
 };
 
 // Asks for /api/v1 and /apis/<group>/<version>, once per group and version, and again from time to
-// time: every kRefreshNs, or every kRefreshMissingNs for one with a kind that is not served and that
-// a watch waits for. A watch that gets 404 asks for an immediate refresh.
+// time: every kRefreshNs, or every kRefreshMissingNs for one with a kind that is not served and
+// that a watch waits for. A watch that gets 404 asks for an immediate refresh.
 //
 // Only an answer of the server decides that a kind is not served: 404 for the group and version, or
 // a list without the kind. While the server cannot be asked, nothing is decided.

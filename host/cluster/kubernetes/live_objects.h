@@ -88,7 +88,7 @@ class LiveReader final : private PagedList::Owner {
   std::vector<std::string> declared_;  // Pods and nodes first; each once.
   size_t next_ = 0;                    // The next element of declared_.
   std::map<std::string, std::vector<Resource>, std::less<>> served_;  // By group and version.
-  std::optional<Resource> resource_;  // Of the kind that is being listed.
+  std::optional<Resource> resource_;  // The resource of the kind that is being listed.
   size_t count_ = 0;                  // The objects of this kind so far.
   std::unique_ptr<PagedList> pages_;
   LiveObjects result_;

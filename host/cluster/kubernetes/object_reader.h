@@ -37,7 +37,7 @@ struct WatchLine {
   Status decode_error;
   // For an object that cannot be decoded, and for kUnknown.
   ObjectMark mark;
-  std::string resource_version;      // Of the object or the bookmark; empty for kError.
+  std::string resource_version;      // That of the object or bookmark; empty for kError.
   bool ends_initial_events = false;  // kBookmark with the annotation k8s.io/initial-events-end.
   ServerStatus error;                // For kError.
 };

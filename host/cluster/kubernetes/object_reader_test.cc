@@ -33,8 +33,8 @@ class PaddedText {
 
 class ObjectReaderTest : public ::testing::Test {
  protected:
-  // Returns "Added Node n1@7", "Bookmark @9 end", "Error 410 Expired", a line that cannot be decoded
-  // as "Added ns/name@7 !<error>", or the error of the line.
+  // Returns "Added Node n1@7", "Bookmark @9 end", "Error 410 Expired", "Added ns/name@7 !<error>"
+  // for an object that cannot be decoded, or the error of the line.
   std::string Line(std::string_view text, std::string_view kind = "v1/Node") {
     static constexpr const char* kNames[] = {"Added",    "Modified", "Deleted",
                                              "Bookmark", "Error",    "Unknown"};

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/reflector_fixture.h"
+#include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
 namespace {

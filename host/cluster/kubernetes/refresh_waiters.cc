@@ -27,7 +27,7 @@ struct RefreshWaiters::Waiter {
   int64_t patience_ns = 0;
   std::function<void()> done;
   std::string version;  // Empty until the server has answered.
-  OwnedTimer timer;     // Of the next question, and then of the patience.
+  OwnedTimer timer;     // For the next question, and then for the patience.
 };
 
 RefreshWaiters::RefreshWaiters(Transport& transport, Executor& executor, Owner& owner,

@@ -95,7 +95,7 @@ class WatchStream final : private StreamSink {
   LineSplitter splitter_;
   bool is_collecting_;
   ObjectIndex initial_;             // What the initial events have brought so far.
-  std::vector<WatchEvent> events_;  // Of the part that is being read.
+  std::vector<WatchEvent> events_;  // Events of the part that is being read.
   int64_t started_ns_ = 0;
   bool has_head_ = false;
   bool has_line_ = false;

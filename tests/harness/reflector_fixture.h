@@ -1,6 +1,6 @@
 // Shared by the tests of reflectors: a reflector of nodes whose server is the test.
-#ifndef BERTH_HOST_CLUSTER_KUBERNETES_REFLECTOR_FIXTURE_H_
-#define BERTH_HOST_CLUSTER_KUBERNETES_REFLECTOR_FIXTURE_H_
+#ifndef BERTH_TESTS_HARNESS_REFLECTOR_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_REFLECTOR_FIXTURE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -186,4 +186,4 @@ class ReflectorTest : public ::testing::Test {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CLUSTER_KUBERNETES_REFLECTOR_FIXTURE_H_
+#endif  // BERTH_TESTS_HARNESS_REFLECTOR_FIXTURE_H_
