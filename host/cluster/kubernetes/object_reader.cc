@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/decode_value.h"
+#include "host/api/json_reader.h"
 #include "host/base/json_text.h"
 
 namespace berth::host {
@@ -91,34 +92,37 @@ Status NoEvent(std::string_view why) {
   return Status::InvalidArgument(std::string("the line of the watch is no event: ").append(why));
 }
 
+// Calls read(object) with the object that is the whole text, and checks that nothing follows.
+// Returns what is wrong with the text; nullopt if it is well-formed as far as it was read.
+// The parser must be that of the decoder's reader, which unescapes strings with it.
+template <class Read>
+std::optional<std::string> ReadWholeText(simdjson::ondemand::parser& parser, std::string_view text,
+                                         const Read& read) {
+  LineDocument json;
+  LineObject members;
+  auto error = parser.iterate(Padded(text)).get(json);
+  if (!error) error = json.get_object().get(members);
+  if (error) return simdjson::error_message(error);
+  if (!read(members)) return std::nullopt;
+  if (json.current_location().error() == simdjson::SUCCESS) return "text follows the object";
+  return std::nullopt;
+}
+
+// Returns the metadata of the object that is the whole text.
+Metadata MetadataOfText(simdjson::ondemand::parser& parser, std::string_view text) {
+  LineDocument json;
+  LineValue whole;
+  if (parser.iterate(Padded(text)).get(json) != simdjson::SUCCESS) return {};
+  if (json.get_value().get(whole) != simdjson::SUCCESS) return {};
+  return MetadataIn(whole);
+}
+
 }  // namespace
 
 std::string ObjectMark::Key() const { return ns.empty() || name.empty() ? name : ns + "/" + name; }
 
-class ObjectReader::Parser {
- public:
-  // Calls read(object) with the object that is the whole text, and checks that nothing follows.
-  // Returns nullopt if the text is well-formed as far as it was read.
-  template <class Read>
-  std::optional<std::string> ReadObject(std::string_view text, const Read& read) {
-    LineDocument json;
-    LineObject members;
-    auto error = parser_.iterate(Padded(text)).get(json);
-    if (!error) error = json.get_object().get(members);
-    if (error) return simdjson::error_message(error);
-    if (!read(members)) return std::nullopt;
-    if (json.current_location().error() == simdjson::SUCCESS) return "text follows the object";
-    return std::nullopt;
-  }
-
-  simdjson::ondemand::parser& parser() { return parser_; }
-
- private:
-  simdjson::ondemand::parser parser_;
-};
-
 ObjectReader::ObjectReader(Interner& interner, const DecodeOptions& options)
-    : decoder_(interner, options), parser_(std::make_unique<Parser>()) {}
+    : decoder_(interner, options) {}
 ObjectReader::~ObjectReader() = default;
 
 Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view kind) {
@@ -126,22 +130,23 @@ Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view
   std::string type;
   std::string_view text;
   bool is_well_formed = true;
-  const std::optional<std::string> problem = parser_->ReadObject(line, [&](LineObject& members) {
-    for (auto member : members) {
-      std::string_view key;
-      LineValue found;
-      is_well_formed = member.unescaped_key().get(key) == simdjson::SUCCESS &&
-                       member.value().get(found) == simdjson::SUCCESS;
-      if (is_well_formed && key == "type") type = TextIn(found);
-      LineObject inner;
-      if (is_well_formed && key == "object") {
-        is_well_formed = found.get_object().get(inner) == simdjson::SUCCESS &&
-                         inner.raw_json().get(text) == simdjson::SUCCESS;
-      }
-      if (!is_well_formed) return false;
-    }
-    return true;
-  });
+  const std::optional<std::string> problem =
+      ReadWholeText(decoder_.reader().parser(), line, [&](LineObject& members) {
+        for (auto member : members) {
+          std::string_view key;
+          LineValue found;
+          is_well_formed = member.unescaped_key().get(key) == simdjson::SUCCESS &&
+                           member.value().get(found) == simdjson::SUCCESS;
+          if (is_well_formed && key == "type") type = TextIn(found);
+          LineObject inner;
+          if (is_well_formed && key == "object") {
+            is_well_formed = found.get_object().get(inner) == simdjson::SUCCESS &&
+                             inner.raw_json().get(text) == simdjson::SUCCESS;
+          }
+          if (!is_well_formed) return false;
+        }
+        return true;
+      });
   if (problem) return NoEvent(*problem);
   if (!is_well_formed) return NoEvent("it is malformed");
   if (type.empty()) return NoEvent("it has no type");
@@ -167,13 +172,7 @@ Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view
     result.decode_error =
         Status::Unsupported("expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, found " + type);
   }
-  LineDocument json;
-  LineValue whole;
-  Metadata metadata;
-  if (parser_->parser().iterate(Padded(text)).get(json) == simdjson::SUCCESS &&
-      json.get_value().get(whole) == simdjson::SUCCESS) {
-    metadata = MetadataIn(whole);
-  }
+  Metadata metadata = MetadataOfText(decoder_.reader().parser(), text);
   result.resource_version = metadata.mark.resource_version;
   result.ends_initial_events = metadata.ends_initial_events;
   if (!result.decode_error.ok()) result.mark = std::move(metadata.mark);
@@ -187,20 +186,17 @@ Result<AnyObject> ObjectReader::ReadItem(std::string_view item, std::string_view
                               " bytes, found " + std::to_string(item.size()) + " bytes");
   }
   std::optional<Result<AnyObject>> result;
-  const std::optional<std::string> problem = parser_->ReadObject(item, [&](LineObject& members) {
-    result.emplace(DecodeDocument(decoder_, members, TypeOf(kind)));
-    return result->ok();
-  });
+  const std::optional<std::string> problem =
+      ReadWholeText(decoder_.reader().parser(), item, [&](LineObject& members) {
+        result.emplace(DecodeDocument(decoder_, members, TypeOf(kind)));
+        return result->ok();
+      });
   if (problem) return Status::InvalidArgument("/: " + *problem);
   return *std::move(result);
 }
 
 ObjectMark ObjectReader::ReadMark(std::string_view item) {
-  LineDocument json;
-  LineValue whole;
-  if (parser_->parser().iterate(Padded(item)).get(json) != simdjson::SUCCESS) return {};
-  if (json.get_value().get(whole) != simdjson::SUCCESS) return {};
-  return MetadataIn(whole).mark;
+  return MetadataOfText(decoder_.reader().parser(), item).mark;
 }
 
 Result<ObjectReader::ListMeta> ObjectReader::ReadListMeta(std::string_view list_without_items) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -84,10 +83,7 @@ class ObjectReader {
   void ReleaseIds();
 
  private:
-  class Parser;  // The state of simdjson, whose header is not included here.
-
   Decoder decoder_;
-  const std::unique_ptr<Parser> parser_;
 };
 
 // Splits a watch into lines. The JSON of an API server contains no line break within an event, so

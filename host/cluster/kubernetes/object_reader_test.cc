@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/interner.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -147,6 +148,19 @@ TEST_F(ObjectReaderTest, AddsTheKindToAnItemOfAList) {
     EXPECT_EQ(KindOf(*object), kind);
     EXPECT_EQ(Base(*object).name(), "x");
   }
+}
+
+TEST_F(ObjectReaderTest, ReadsEscapesInTheFirstText) {
+  const PaddedText item(R"({"metadata":{"name":"x","annotations":{"a":"\u0041\n"}}})");
+  const Result<AnyObject> object = reader_.ReadItem(item.view(), kNodeKind);
+  ASSERT_TRUE(object.ok()) << object.status().ToString();
+  const auto annotations = Elements<berth_str_pair>(Base(*object).meta().annotations);
+  ASSERT_EQ(annotations.size(), 1u);
+  EXPECT_EQ(Text(annotations[0].value), "A\n");
+  EXPECT_EQ(ObjectReader(interner_, {})
+                .ReadMark(PaddedText(R"({"metadata":{"name":"\u0041"}})").view())
+                .Key(),
+            "A");
 }
 
 TEST_F(ObjectReaderTest, ReportsAnItemThatCannotBeDecoded) {
