@@ -65,7 +65,8 @@ struct HttpResponse {
 
 // Receives an answer while it arrives.
 // Threading: the executor's thread.
-// Must not:  block. OnBytes() may destroy the stream.
+// Must not:  block.
+// Lifetime:  each call may destroy the stream, and the sink with it.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
