@@ -101,7 +101,7 @@ class NetworkedLease final : public LeaseStore {
   Executor& client_;
 };
 
-inline ElectionOptions OptionsOf(const std::string& identity, uint64_t seed) {
+inline ElectionOptions ElectionOptionsOf(const std::string& identity, uint64_t seed) {
   ElectionOptions options;
   options.identity = identity;
   options.seed = seed;
@@ -109,16 +109,16 @@ inline ElectionOptions OptionsOf(const std::string& identity, uint64_t seed) {
 }
 
 // A process that takes part in an election. Its boot clock has another start than the other clocks.
-struct Candidate {
-  Candidate(const std::string& name, uint64_t seed, StoredLeases& leases, Executor& server,
-            const VirtualClock& clock, int64_t boot_start_ns)
+struct ElectionCandidate {
+  ElectionCandidate(const std::string& name, uint64_t seed, StoredLeases& leases, Executor& server,
+                    const VirtualClock& clock, int64_t boot_start_ns)
       : identity(name),
         executor(clock),
         wall(clock),
         boot_ns([&clock, boot_start_ns] { return clock.NowNs() - kElectionStart + boot_start_ns; }),
         fence(boot_ns),
         store(leases, server, executor),
-        elector(store, executor, wall, boot_ns, fence, OptionsOf(name, seed),
+        elector(store, executor, wall, boot_ns, fence, ElectionOptionsOf(name, seed),
                 {.on_started =
                      [this](int64_t ns) {
                        EXPECT_TRUE(fence.is_open());
@@ -152,14 +152,14 @@ struct Candidate {
 // Processes that elect a leader over one server, in virtual time.
 class LeaderElectorTest : public ::testing::Test {
  protected:
-  Candidate& Add(const std::string& name) {
+  ElectionCandidate& Add(const std::string& name) {
     const uint64_t seed = candidates_.size() + 1;
-    candidates_.push_back(std::make_unique<Candidate>(name, seed, leases_, server_, clock_,
-                                                      static_cast<int64_t>(seed) * 1000 * kSecond));
+    candidates_.push_back(std::make_unique<ElectionCandidate>(
+        name, seed, leases_, server_, clock_, static_cast<int64_t>(seed) * 1000 * kSecond));
     return *candidates_.back();
   }
-  Candidate& Start(const std::string& name) {
-    Candidate& candidate = Add(name);
+  ElectionCandidate& Start(const std::string& name) {
+    ElectionCandidate& candidate = Add(name);
     candidate.elector.Start();
     return candidate;
   }
@@ -172,7 +172,7 @@ class LeaderElectorTest : public ::testing::Test {
     candidates_.clear();
   }
   // Stops the process for a time, as SIGSTOP and SIGCONT do.
-  void Pause(Candidate& candidate, int64_t duration_ns) {
+  void Pause(ElectionCandidate& candidate, int64_t duration_ns) {
     candidate.paused_until_ns = clock_.NowNs() + duration_ns;
   }
 
@@ -227,8 +227,9 @@ class LeaderElectorTest : public ::testing::Test {
   VirtualExecutor server_{clock_};
   ResourceVersions versions_;
   StoredLeases leases_{versions_};
-  std::vector<std::unique_ptr<Candidate>> candidates_;
-  std::vector<std::unique_ptr<Candidate>> retired_;  // The server still has references to them.
+  std::vector<std::unique_ptr<ElectionCandidate>> candidates_;
+  std::vector<std::unique_ptr<ElectionCandidate>>
+      retired_;  // The server still has references to them.
 };
 
 }  // namespace berth::host

@@ -32,7 +32,8 @@ struct Reply {
 
 inline Reply Lost() { return {}; }
 inline Reply NotSent() { return {.delivery = Delivery::kNotSent}; }
-inline Reply Failure(uint32_t http_status, const std::string& reason, int64_t retry_after_ns = 0) {
+inline Reply ErrorReply(uint32_t http_status, const std::string& reason,
+                        int64_t retry_after_ns = 0) {
   return {.http_status = http_status,
           .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":")" + reason +
                   R"(","message":"server: )" + reason + R"(","code":)" +

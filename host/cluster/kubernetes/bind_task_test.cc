@@ -36,37 +36,38 @@ std::vector<BindCase> CasesWithoutARead() {
       // The first request decides.
       {"created", {OnBind(Created())}, "Ok", {.binds = 1, .bound = 1}},
       {"conflict of the only request",
-       {OnBind(Failure(409, "Conflict"))},
+       {OnBind(ErrorReply(409, "Conflict"))},
        "Conflict: server: Conflict",
        {.binds = 1, .conflicts = 1}},
-      {"no pod", {OnBind(Failure(404, "NotFound"))}, "NotFound: server: NotFound", {.binds = 1}},
+      {"no pod", {OnBind(ErrorReply(404, "NotFound"))}, "NotFound: server: NotFound", {.binds = 1}},
       {"bad request",
-       {OnBind(Failure(400, "BadRequest"))},
+       {OnBind(ErrorReply(400, "BadRequest"))},
        "InvalidArgument: server: BadRequest",
        {.binds = 1}},
       {"unauthorized",
-       {OnBind(Failure(401, "Unauthorized"))},
+       {OnBind(ErrorReply(401, "Unauthorized"))},
        "PermissionDenied: server: Unauthorized",
        {.binds = 1}},
       {"forbidden",
-       {OnBind(Failure(403, "Forbidden"))},
+       {OnBind(ErrorReply(403, "Forbidden"))},
        "PermissionDenied: server: Forbidden",
        {.binds = 1}},
       {"invalid",
-       {OnBind(Failure(422, "Invalid"))},
+       {OnBind(ErrorReply(422, "Invalid"))},
        "InvalidArgument: server: Invalid",
        {.binds = 1}},
       {"too large",
-       {OnBind(Failure(413, "RequestEntityTooLarge"))},
+       {OnBind(ErrorReply(413, "RequestEntityTooLarge"))},
        "OutOfRange: server: RequestEntityTooLarge",
        {.binds = 1}},
       // Not executed.
       {"too many requests, then created",
-       {OnBind(Failure(429, "TooManyRequests", kSecond)), OnBind(Created())},
+       {OnBind(ErrorReply(429, "TooManyRequests", kSecond)), OnBind(Created())},
        "Ok",
        {.binds = 2, .bound = 1}},
       {"overloaded, then a conflict",
-       {OnBind(Failure(503, "ServiceUnavailable", kSecond)), OnBind(Failure(409, "Conflict"))},
+       {OnBind(ErrorReply(503, "ServiceUnavailable", kSecond)),
+        OnBind(ErrorReply(409, "Conflict"))},
        "Conflict: server: Conflict",
        {.binds = 2, .conflicts = 1}},
       {"not sent, then created",
@@ -74,7 +75,7 @@ std::vector<BindCase> CasesWithoutARead() {
        "Ok",
        {.binds = 2, .bound = 1}},
       {"not sent, then a conflict",
-       {OnBind(NotSent()), OnBind(Failure(409, "Conflict"))},
+       {OnBind(NotSent()), OnBind(ErrorReply(409, "Conflict"))},
        "Conflict: server: Conflict",
        {.binds = 2, .conflicts = 1}},
   };
@@ -88,15 +89,15 @@ std::vector<BindCase> CasesThatAReadDecides() {
        "Ok",
        {.binds = 1, .bound = 1, .unknown = 1, .recovered = 1}},
       {"internal error, but executed",
-       {OnBind(Failure(500, "InternalError")), OnRead(PodIs("u1", "n1"))},
+       {OnBind(ErrorReply(500, "InternalError")), OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 1, .bound = 1, .unknown = 1, .recovered = 1}},
       {"overloaded without Retry-After, but executed",
-       {OnBind(Failure(503, "ServiceUnavailable")), OnRead(PodIs("u1", "n1"))},
+       {OnBind(ErrorReply(503, "ServiceUnavailable")), OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 1, .bound = 1, .unknown = 1, .recovered = 1}},
       {"timeout of the server, but executed",
-       {OnBind(Failure(504, "Timeout")), OnRead(PodIs("u1", "n1"))},
+       {OnBind(ErrorReply(504, "Timeout")), OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 1, .bound = 1, .unknown = 1, .recovered = 1}},
       {"lost, executed, and now deleting",
@@ -116,13 +117,13 @@ std::vector<BindCase> CasesThatAReadDecides() {
        "Conflict: pod default/p is being deleted",
        {.binds = 1, .conflicts = 1, .unknown = 1}},
       {"lost, and no pod",
-       {OnBind(Lost()), OnRead(Failure(404, "NotFound"))},
+       {OnBind(Lost()), OnRead(ErrorReply(404, "NotFound"))},
        "NotFound: server: NotFound",
        {.binds = 1, .unknown = 1}},
       // The read is repeated until it is answered.
       {"lost, and reads are lost too",
-       {OnBind(Lost()), OnRead(Lost()), OnRead(NotSent()), OnRead(Failure(500, "InternalError")),
-        OnRead(Failure(429, "TooManyRequests", kSecond)), OnRead(Failure(403, "Forbidden")),
+       {OnBind(Lost()), OnRead(Lost()), OnRead(NotSent()), OnRead(ErrorReply(500, "InternalError")),
+        OnRead(ErrorReply(429, "TooManyRequests", kSecond)), OnRead(ErrorReply(403, "Forbidden")),
         OnRead({.http_status = 200, .body = "<html>"}), OnRead({.http_status = 200, .body = "{}"}),
         OnRead(PodIs("u1", "n1"))},
        "Ok",
@@ -138,17 +139,17 @@ std::vector<BindCase> CasesWithARepetition() {
        "Ok",
        {.binds = 2, .bound = 1, .unknown = 1}},
       {"executed between read and repetition",
-       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(Failure(409, "Conflict")),
+       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(409, "Conflict")),
         OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 2, .bound = 1, .unknown = 1, .recovered = 1}},
       {"bound by another client between read and repetition",
-       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(Failure(409, "Conflict")),
+       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(409, "Conflict")),
         OnRead(PodIs("u1", "n2"))},
        "Conflict: pod default/p was bound to node n2 by another client",
        {.binds = 2, .conflicts = 1, .unknown = 1}},
       {"deleted between read and repetition",
-       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(Failure(404, "NotFound"))},
+       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(404, "NotFound"))},
        "NotFound: server: NotFound",
        {.binds = 2, .unknown = 1}},
       {"lost twice, executed once",
@@ -161,12 +162,12 @@ std::vector<BindCase> CasesWithARepetition() {
        "Ok",
        {.binds = 3, .bound = 1, .unknown = 1}},
       {"lost, then too many requests, then executed",
-       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(Failure(429, "TooManyRequests", kSecond)),
-        OnRead(PodIs("u1", "n1"))},
+       {OnBind(Lost()), OnRead(PodIs("u1", "")),
+        OnBind(ErrorReply(429, "TooManyRequests", kSecond)), OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 2, .bound = 1, .unknown = 1, .recovered = 1}},
       {"lost, then forbidden, but executed",
-       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(Failure(403, "Forbidden")),
+       {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(403, "Forbidden")),
         OnRead(PodIs("u1", "n1"))},
        "Ok",
        {.binds = 2, .bound = 1, .unknown = 1, .recovered = 1}},
@@ -233,7 +234,7 @@ TEST_F(BindTaskTest, GivesUpARequestThatIsNeverExecuted) {
   Bind();
   int requests = 0;
   for (; requests < 1000 && outcomes_.empty(); ++requests) {
-    Expect(kBindTarget, Failure(429, "TooManyRequests", kSecond));
+    Expect(kBindTarget, ErrorReply(429, "TooManyRequests", kSecond));
   }
   EXPECT_EQ(outcomes_, (BindOutcomes{"bind Unavailable: server: TooManyRequests"}));
   EXPECT_GT(requests, 5);
@@ -243,10 +244,10 @@ TEST_F(BindTaskTest, GivesUpARequestThatIsNeverExecuted) {
 
 TEST_F(BindTaskTest, RespectsALongRetryAfter) {
   Bind();
-  Expect(kBindTarget, Failure(503, "ServiceUnavailable", 31 * kSecond));
+  Expect(kBindTarget, ErrorReply(503, "ServiceUnavailable", 31 * kSecond));
   EXPECT_EQ(outcomes_, (BindOutcomes{"bind Unavailable: server: ServiceUnavailable"}));
   Bind();
-  Expect(kBindTarget, Failure(503, "ServiceUnavailable", 20 * kSecond));
+  Expect(kBindTarget, ErrorReply(503, "ServiceUnavailable", 20 * kSecond));
   RunFor(20 * kSecond - 1);
   EXPECT_TRUE(transport_.open().empty());
   Expect(kBindTarget, Created());
@@ -296,7 +297,7 @@ TEST_F(BindTaskTest, KeepsTheFinalErrorOfARepetition) {
   Bind();
   Expect(kBindTarget, Lost());
   Expect(kReadTarget, PodIs("u1", ""));
-  Expect(kBindTarget, Failure(403, "Forbidden"));
+  Expect(kBindTarget, ErrorReply(403, "Forbidden"));
   while (outcomes_.empty()) {
     Expect(kReadTarget, PodIs("u1", ""));
     if (HasFatalFailure()) return;
@@ -333,7 +334,7 @@ TEST_F(BindTaskTest, SendsNothingWithAClosedFence) {
 
 TEST_F(BindTaskTest, AsksTheFenceAgainBeforeARepetition) {
   Bind();
-  Expect(kBindTarget, Failure(429, "TooManyRequests", kSecond));
+  Expect(kBindTarget, ErrorReply(429, "TooManyRequests", kSecond));
   RunUntilOpen();
   fence_.Close();
   Expect(kBindTarget, Created());

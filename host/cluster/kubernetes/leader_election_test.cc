@@ -48,12 +48,12 @@ class ElectionPropertyTest : public LeaderElectorTest, public ::testing::WithPar
     }
     while (candidates_.size() - static_cast<size_t>(std::ranges::count_if(candidates_, is_over)) <
            want) {
-      Candidate& added = Add("p" + std::to_string(++last_name_));
+      ElectionCandidate& added = Add("p" + std::to_string(++last_name_));
       added.store.fault = [&faults] { return faults.Next(); };
       added.elector.Start();
     }
   }
-  void Disturb(Candidate& candidate, ElectionFaults& faults) {
+  void Disturb(ElectionCandidate& candidate, ElectionFaults& faults) {
     if (candidate.is_dead) return;
     // From 0.5 to 3 times the lease.
     if (faults.OneIn(10))
@@ -61,7 +61,7 @@ class ElectionPropertyTest : public LeaderElectorTest, public ::testing::WithPar
     if (faults.OneIn(5)) candidate.wall.step_ns = faults.UpTo(2 * kHour) - kHour;
     if (faults.OneIn(30)) candidate.is_dead = true;
     if (faults.OneIn(30) && candidate.lost.empty()) {
-      Candidate* released = &candidate;
+      ElectionCandidate* released = &candidate;
       candidate.elector.Release(2 * kSecond,
                                 [released] { released->lost.emplace_back("released"); });
       // A process that releases the lease is not used again.
@@ -154,7 +154,7 @@ TEST(ElectionOptionsTest, ChecksTheDurations) {
 }
 
 TEST(ElectionOptionsTest, NeedsNames) {
-  ElectionOptions options = OptionsOf("a", 1);
+  ElectionOptions options = ElectionOptionsOf("a", 1);
   options.ns.clear();
   EXPECT_EQ(CheckElectionOptions(options).message(),
             "[leaderElection] resourceNamespace: expected a name, found \"\"");

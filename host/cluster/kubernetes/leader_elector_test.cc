@@ -13,7 +13,7 @@ namespace {
 // ---- One elector --------------------------------------------------------------------------------
 
 TEST_F(LeaderElectorTest, CreatesTheLeaseAndLeads) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   EXPECT_FALSE(a.elector.leads());
   EXPECT_EQ(a.elector.SinceRenewalNs(), std::nullopt);
   RunFor(10 * kMillisecond);
@@ -32,7 +32,7 @@ TEST_F(LeaderElectorTest, CreatesTheLeaseAndLeads) {
 }
 
 TEST_F(LeaderElectorTest, RenewsWithoutReading) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(60 * kSecond);
   EXPECT_EQ(std::ranges::count(a.store.requests, "get"), 1);
   EXPECT_EQ(std::ranges::count(a.store.requests, "update"), 29);
@@ -44,7 +44,7 @@ TEST_F(LeaderElectorTest, RenewsWithoutReading) {
 }
 
 TEST_F(LeaderElectorTest, OpensTheFenceFromTheTimeOfSending) {
-  Candidate& a = Add("a");
+  ElectionCandidate& a = Add("a");
   a.store.fault = [] { return LeaseFault{.to_server_ns = kSecond, .to_client_ns = 2 * kSecond}; };
   a.elector.Start();
   RunFor(6 * kSecond + kMillisecond);
@@ -65,7 +65,7 @@ TEST_F(LeaderElectorTest, OpensTheFenceFromTheTimeOfSending) {
 TEST_F(LeaderElectorTest, DoesNotLeadWithAnAnswerThatIsTooLate) {
   // The time limit of a request is half of the deadline, so that only a process that was stopped
   // sees such an answer.
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(3 * kMillisecond);
   ASSERT_EQ(a.store.requests.back(), "create");
   Pause(a, 10 * kSecond);
@@ -79,7 +79,7 @@ TEST_F(LeaderElectorTest, DoesNotLeadWithAnAnswerThatIsTooLate) {
 }
 
 TEST_F(LeaderElectorTest, FindsItsOwnRecordAfterALostAnswer) {
-  Candidate& a = Add("a");
+  ElectionCandidate& a = Add("a");
   int request = 0;
   a.store.fault = [&request] { return LeaseFault{.loses_answer = ++request == 2}; };
   a.elector.Start();
@@ -93,7 +93,7 @@ TEST_F(LeaderElectorTest, FindsItsOwnRecordAfterALostAnswer) {
 }
 
 TEST_F(LeaderElectorTest, ReadsTheLeaseAfterAConflict) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
   // Another client changes the lease, but not its holder.
   Lease changed = Stored();
@@ -108,7 +108,7 @@ TEST_F(LeaderElectorTest, ReadsTheLeaseAfterAConflict) {
 }
 
 TEST_F(LeaderElectorTest, LosesWhenItReadsAnotherHolder) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
   Lease stolen = Stored();
   stolen.holder_identity = "thief";
@@ -119,7 +119,7 @@ TEST_F(LeaderElectorTest, LosesWhenItReadsAnotherHolder) {
 }
 
 TEST_F(LeaderElectorTest, LosesWhenTheSchedulingLoopStandsStill) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
   a.is_stalled = true;
   a.stalled_at_ns = a.boot_ns();
@@ -132,7 +132,7 @@ TEST_F(LeaderElectorTest, LosesWhenTheSchedulingLoopStandsStill) {
 }
 
 TEST_F(LeaderElectorTest, DoesNotAcquireWhileTheSchedulingLoopStandsStill) {
-  Candidate& a = Add("a");
+  ElectionCandidate& a = Add("a");
   a.is_stalled = true;
   a.stalled_at_ns = a.boot_ns() - 200 * kSecond;
   a.elector.Start();
@@ -148,7 +148,7 @@ TEST_F(LeaderElectorTest, NeedsNoCallbacks) {
   const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
   BindFence fence(boot_ns);
   NetworkedLease store(leases_, executor, executor);
-  LeaderElector elector(store, executor, clock_, boot_ns, fence, OptionsOf("a", 1), {}, {});
+  LeaderElector elector(store, executor, clock_, boot_ns, fence, ElectionOptionsOf("a", 1), {}, {});
   elector.Start();
   for (int i = 0; i < 100 && !elector.leads(); ++i) {
     if (!executor.RunOne()) clock_.AdvanceTo(*executor.NextNs());
@@ -160,9 +160,9 @@ TEST_F(LeaderElectorTest, NeedsNoCallbacks) {
 // ---- Two electors -------------------------------------------------------------------------------
 
 TEST_F(LeaderElectorTest, WaitsForTheWholeLeaseOfALeaderThatDied) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
-  Candidate& b = Start("b");
+  ElectionCandidate& b = Start("b");
   RunFor(20 * kSecond);
   EXPECT_EQ(Leaders(), "a ");
   EXPECT_EQ(b.leaders, (std::vector<std::string>{"a"}));
@@ -179,9 +179,9 @@ TEST_F(LeaderElectorTest, WaitsForTheWholeLeaseOfALeaderThatDied) {
 }
 
 TEST_F(LeaderElectorTest, TakesAReleasedLeaseAtOnce) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
-  Candidate& b = Start("b");
+  ElectionCandidate& b = Start("b");
   RunFor(20 * kSecond);
   bool is_done = false;
   a.elector.Release(5 * kSecond, [&is_done] { is_done = true; });
@@ -208,10 +208,10 @@ TEST_F(LeaderElectorTest, ClosesTheFenceOfALeaderThatWasStopped) {
   for (const Case& c : {Case{0.5, true}, Case{1.0, false}, Case{2.0, false}, Case{3.0, false}}) {
     SCOPED_TRACE(c.part_of_lease);
     RetireAll();
-    Candidate& a = Start("a" + std::to_string(c.part_of_lease));
+    ElectionCandidate& a = Start("a" + std::to_string(c.part_of_lease));
     RunFor(30 * kSecond);
     ASSERT_TRUE(a.elector.leads());
-    Candidate& b = Start("b" + std::to_string(c.part_of_lease));
+    ElectionCandidate& b = Start("b" + std::to_string(c.part_of_lease));
     RunFor(10 * kSecond);
     const auto pause_ns = static_cast<int64_t>(c.part_of_lease * 15e9);
     Pause(a, pause_ns);
@@ -222,15 +222,15 @@ TEST_F(LeaderElectorTest, ClosesTheFenceOfALeaderThatWasStopped) {
     RunFor(30 * kSecond);
     EXPECT_EQ(b.elector.leads(), !c.stays_leader);
     // The next case begins with a lease without a holder.
-    for (Candidate* candidate : {&a, &b}) candidate->elector.Release(kSecond, [] {});
+    for (ElectionCandidate* candidate : {&a, &b}) candidate->elector.Release(kSecond, [] {});
     RunFor(2 * kSecond);
   }
 }
 
 TEST_F(LeaderElectorTest, IgnoresTheWallClocks) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
-  Candidate& b = Start("b");
+  ElectionCandidate& b = Start("b");
   const int64_t steps[] = {-kHour, kHour, -24 * kHour, 0, 3 * kSecond, -20 * kSecond};
   for (const int64_t step_ns : steps) {
     a.wall.step_ns = step_ns;
@@ -242,9 +242,9 @@ TEST_F(LeaderElectorTest, IgnoresTheWallClocks) {
 }
 
 TEST_F(LeaderElectorTest, CountsALabelChangeAsNoRenewal) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
-  Candidate& b = Start("b");
+  ElectionCandidate& b = Start("b");
   RunFor(10 * kSecond);
   a.is_dead = true;
   const int64_t died_ns = clock_.NowNs();
@@ -263,7 +263,7 @@ TEST_F(LeaderElectorTest, UsesItsOwnDurationForARecordWithoutOne) {
   odd.name = "kube-scheduler";
   odd.holder_identity = "odd";
   ASSERT_TRUE(leases_.Create(odd).ok());
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(15 * kSecond);
   EXPECT_FALSE(a.elector.leads());
   RunFor(5 * kSecond);
@@ -295,7 +295,7 @@ TEST_F(LeaderElectorTest, EndsEveryRelease) {
     RetireAll();
     RunFor(30 * kSecond);
     const std::string identity = "x" + std::to_string(++number);
-    Candidate& a = Start(identity);
+    ElectionCandidate& a = Start(identity);
     RunFor(c.before_ns);
     a.store.fault = [&c] { return c.fault; };
     int done = 0;
@@ -316,9 +316,9 @@ TEST_F(LeaderElectorTest, EndsEveryRelease) {
 }
 
 TEST_F(LeaderElectorTest, DoesNotReleaseTheLeaseOfAnotherProcess) {
-  Candidate& a = Start("a");
+  ElectionCandidate& a = Start("a");
   RunFor(kSecond);
-  Candidate& b = Start("b");
+  ElectionCandidate& b = Start("b");
   RunFor(10 * kSecond);
   bool is_done = false;
   b.elector.Release(kSecond, [&is_done] { is_done = true; });
@@ -335,8 +335,8 @@ TEST_F(LeaderElectorTest, IgnoresAnswersAfterItsDestruction) {
   BindFence fence(boot_ns);
   NetworkedLease store(leases_, executor, executor);
   auto elector =
-      std::make_unique<LeaderElector>(store, executor, clock_, boot_ns, fence, OptionsOf("a", 1),
-                                      LeaderElector::Callbacks{}, Log());
+      std::make_unique<LeaderElector>(store, executor, clock_, boot_ns, fence,
+                                      ElectionOptionsOf("a", 1), LeaderElector::Callbacks{}, Log());
   elector->Start();
   elector.reset();
   clock_.AdvanceTo(clock_.NowNs() + 10 * kSecond);

@@ -20,13 +20,13 @@ class PodLanesTest : public ::testing::Test {
   std::vector<std::string> started_;
 };
 
-using Requests = std::vector<std::string>;
+using LaneRequests = std::vector<std::string>;
 
 TEST_F(PodLanesTest, StartsTheFirstRequestOfEachPodAtOnce) {
   Add("a", "a1");
   Add("b", "b1");
   Add("a", "a2");
-  EXPECT_EQ(started_, (Requests{"a1", "b1"}));
+  EXPECT_EQ(started_, (LaneRequests{"a1", "b1"}));
   EXPECT_EQ(lanes_.pods(), 2U);
 }
 
@@ -35,9 +35,9 @@ TEST_F(PodLanesTest, StartsTheNextRequestWhenTheOneBeforeHasFinished) {
   Add("a", "a2");
   Add("a", "a3");
   Finish("a");
-  EXPECT_EQ(started_, (Requests{"a1", "a2"}));
+  EXPECT_EQ(started_, (LaneRequests{"a1", "a2"}));
   Finish("a");
-  EXPECT_EQ(started_, (Requests{"a1", "a2", "a3"}));
+  EXPECT_EQ(started_, (LaneRequests{"a1", "a2", "a3"}));
   EXPECT_EQ(lanes_.pods(), 1U);
   Finish("a");
   EXPECT_EQ(lanes_.pods(), 0U);
@@ -48,7 +48,7 @@ TEST_F(PodLanesTest, StartsTheNextRequestWhenTheOneBeforeHasFinished) {
 TEST_F(PodLanesTest, DistinguishesNamespaces) {
   Add("a", "default/a");
   lanes_.Add("other", "a", [this] { started_.emplace_back("other/a"); });
-  EXPECT_EQ(started_, (Requests{"default/a", "other/a"}));
+  EXPECT_EQ(started_, (LaneRequests{"default/a", "other/a"}));
   lanes_.Finish("other", "a");
   EXPECT_EQ(lanes_.pods(), 1U);
 }

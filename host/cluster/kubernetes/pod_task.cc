@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-Status StoppedError() { return Status::Unavailable("the client was stopped"); }
+Status WriterStoppedError() { return Status::Unavailable("the client was stopped"); }
 
 }  // namespace
 
@@ -26,12 +26,12 @@ PodTask::PodTask(PodTaskContext& context, const PodName& pod, uint64_t seed, Fin
 void PodTask::Start() {
   has_begun_ = true;
   started_ns_ = NowNs();
-  if (context_.is_stopping) return Finish(StoppedError());
+  if (context_.is_stopping) return Finish(WriterStoppedError());
   Send();
 }
 
 void PodTask::Stop() {
-  if (waits_to_send_) Finish(StoppedError());
+  if (waits_to_send_) Finish(WriterStoppedError());
 }
 
 void PodTask::Abandon() {
@@ -43,7 +43,7 @@ void PodTask::Abandon() {
 Status PodTask::MaySend() {
   Status status;
   if (has_finished_ || context_.is_stopping) {
-    status = StoppedError();
+    status = WriterStoppedError();
   } else {
     status = context_.fence.Check();
     if (!status.ok()) ++context_.counts.refused_by_fence;
@@ -57,7 +57,7 @@ void PodTask::SendWrite(HttpRequest request) {
   request.timeout_ns = context_.options.request_timeout_ns;
   request.may_send = [weak = weak_from_this()] {
     const std::shared_ptr<PodTask> task = weak.lock();
-    return task ? task->MaySend() : StoppedError();
+    return task ? task->MaySend() : WriterStoppedError();
   };
   context_.transport.Send(std::move(request),
                           [weak = weak_from_this()](const HttpResponse& response) {
@@ -83,7 +83,7 @@ int64_t PodTask::NextDelayNs(const HttpResponse& response, bool may_be_quick) {
 }
 
 void PodTask::SendAfter(int64_t delay_ns) {
-  if (context_.is_stopping) return Finish(StoppedError());
+  if (context_.is_stopping) return Finish(WriterStoppedError());
   waits_to_send_ = true;
   After(delay_ns, [this] {
     waits_to_send_ = false;

@@ -129,7 +129,7 @@ void ChangeThePod(OnePodServer& server) {
   }
 }
 
-void RunUntil(VirtualClock& clock, VirtualExecutor& executor, int64_t end_ns) {
+void RunModelUntil(VirtualClock& clock, VirtualExecutor& executor, int64_t end_ns) {
   while (true) {
     executor.RunAll();
     const std::optional<int64_t> next_ns = executor.NextNs();
@@ -164,13 +164,13 @@ TEST_P(PodWriterModelTest, OutcomesAreTrue) {
     });
     const bool changes = server.OneIn(3);
     for (int step = 0; step < 600 && !outcome; ++step) {
-      RunUntil(clock, executor, clock.NowNs() + server.UpTo(4 * kSecond));
+      RunModelUntil(clock, executor, clock.NowNs() + server.UpTo(4 * kSecond));
       if (changes && server.OneIn(10)) ChangeThePod(server);
     }
     ASSERT_TRUE(outcome.has_value());
     EXPECT_LT(server.last_write_ns, closes_ns) << "a byte left after the fence had closed";
     // Everything that is still under way arrives.
-    RunUntil(clock, executor, clock.NowNs() + 200 * kSecond);
+    RunModelUntil(clock, executor, clock.NowNs() + 200 * kSecond);
     EXPECT_LE(server.executed, 1);
     EXPECT_EQ(server.executed > 0, was_bound) << "a binding was executed after its outcome";
     if (outcome->ok()) {

@@ -16,7 +16,7 @@
 namespace berth::host {
 namespace {
 
-using Outcomes = std::vector<std::string>;
+using WriterOutcomes = std::vector<std::string>;
 
 // ---- Patches and deletions ----------------------------------------------------------------------
 
@@ -32,12 +32,12 @@ TEST_F(PodWriterTest, RepeatsPatchesAndDeletions) {
   const Case cases[] = {
       {"lost", Lost(), done, "Ok", "Ok"},
       {"not sent", NotSent(), done, "Ok", "Ok"},
-      {"internal error", Failure(500, "InternalError"), done, "Ok", "Ok"},
-      {"overloaded", Failure(429, "TooManyRequests", kSecond), done, "Ok", "Ok"},
-      {"lost, then gone", Lost(), Failure(404, "NotFound"), "NotFound: server: NotFound", "Ok"},
-      {"not sent, then gone", NotSent(), Failure(404, "NotFound"), "NotFound: server: NotFound",
+      {"internal error", ErrorReply(500, "InternalError"), done, "Ok", "Ok"},
+      {"overloaded", ErrorReply(429, "TooManyRequests", kSecond), done, "Ok", "Ok"},
+      {"lost, then gone", Lost(), ErrorReply(404, "NotFound"), "NotFound: server: NotFound", "Ok"},
+      {"not sent, then gone", NotSent(), ErrorReply(404, "NotFound"), "NotFound: server: NotFound",
        "NotFound: server: NotFound"},
-      {"lost, then another uid", Lost(), Failure(409, "Conflict"), "Conflict: server: Conflict",
+      {"lost, then another uid", Lost(), ErrorReply(409, "Conflict"), "Conflict: server: Conflict",
        "Conflict: server: Conflict"},
   };
   for (const Case& c : cases) {
@@ -50,8 +50,8 @@ TEST_F(PodWriterTest, RepeatsPatchesAndDeletions) {
     Delete();
     Expect("DELETE /api/v1/namespaces/default/pods/p", c.first);
     Expect("DELETE /api/v1/namespaces/default/pods/p", c.second);
-    EXPECT_EQ(outcomes_, (Outcomes{std::string("patch ") + c.patch_outcome,
-                                   std::string("delete ") + c.delete_outcome}));
+    EXPECT_EQ(outcomes_, (WriterOutcomes{std::string("patch ") + c.patch_outcome,
+                                         std::string("delete ") + c.delete_outcome}));
     EXPECT_EQ(writer_.open(), 0U);
   }
 }
@@ -59,9 +59,9 @@ TEST_F(PodWriterTest, RepeatsPatchesAndDeletions) {
 TEST_F(PodWriterTest, GivesUpPatchesAfterAWhile) {
   Patch();
   for (int i = 0; i < 1000 && outcomes_.empty(); ++i) {
-    Expect("PATCH /api/v1/namespaces/default/pods/p/status", Failure(500, "InternalError"));
+    Expect("PATCH /api/v1/namespaces/default/pods/p/status", ErrorReply(500, "InternalError"));
   }
-  EXPECT_EQ(outcomes_, (Outcomes{"patch Internal: server: InternalError"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"patch Internal: server: InternalError"}));
   EXPECT_GT(Elapsed(), 15 * kSecond);
   EXPECT_LE(Elapsed(), 30 * kSecond);
 }
@@ -71,8 +71,9 @@ TEST_F(PodWriterTest, RefusesPodsWithoutNames) {
   writer_.Bind({"", "p", "u1"}, "n1", Record("bind"));
   EXPECT_TRUE(outcomes_.empty()) << "callbacks are never called within the call";
   executor_.RunAll();
-  EXPECT_EQ(outcomes_,
-            (Outcomes{R"(delete InvalidArgument: expected the namespace and the name of a pod, )"
+  EXPECT_EQ(
+      outcomes_,
+      (WriterOutcomes{R"(delete InvalidArgument: expected the namespace and the name of a pod, )"
                       R"(found "default/")",
                       R"(bind InvalidArgument: expected the namespace and the name of a pod, )"
                       R"(found "/p")"}));
@@ -99,13 +100,13 @@ TEST_F(PodWriterTest, KeepsTheOrderOfTheRequestsForOnePod) {
                                       "POST /api/v1/namespaces/default/pods/q/binding"}));
   transport_.Answer(1, 201, "{}");
   executor_.RunAll();
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Ok"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Ok"}));
   Expect("PATCH /api/v1/namespaces/default/pods/p/status", {.http_status = 200, .body = "{}"});
   Expect(kBindTarget, Lost());
   EXPECT_EQ(outcomes_.size(), 2U);
   Expect(kReadTarget, PodIs("u1", "n1"));
   Expect("DELETE /api/v1/namespaces/default/pods/p", {.http_status = 200, .body = "{}"});
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Ok", "patch Ok", "bind Ok", "delete Ok"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Ok", "patch Ok", "bind Ok", "delete Ok"}));
 }
 
 TEST_F(PodWriterTest, StartsTheNextRequestAfterTheCallback) {
@@ -117,7 +118,7 @@ TEST_F(PodWriterTest, StartsTheNextRequestAfterTheCallback) {
   });
   Expect(kBindTarget, Created());
   Expect("PATCH /api/v1/namespaces/default/pods/p/status", {.http_status = 200, .body = "{}"});
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Ok", "patch Ok"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Ok", "patch Ok"}));
 }
 
 // ---- Stop ---------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ TEST_F(PodWriterStopTest, EndsAtOnceWithoutRequests) {
   Stop();
   EXPECT_TRUE(outcomes_.empty());
   executor_.RunAll();
-  EXPECT_EQ(outcomes_, (Outcomes{"stopped"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"stopped"}));
   Bind();
   executor_.RunAll();
   EXPECT_EQ(outcomes_.back(), "bind Unavailable: the client was stopped");
@@ -141,15 +142,15 @@ TEST_F(PodWriterStopTest, EndsAtOnceWithoutRequests) {
 
 TEST_F(PodWriterStopTest, EndsRequestsThatWait) {
   Bind("p");
-  Expect(kBindTarget, Failure(429, "TooManyRequests", kSecond));
+  Expect(kBindTarget, ErrorReply(429, "TooManyRequests", kSecond));
   Bind("p");
   Patch("q");
   Expect("PATCH /api/v1/namespaces/default/pods/q/status",
-         Failure(429, "TooManyRequests", kSecond));
+         ErrorReply(429, "TooManyRequests", kSecond));
   Stop();
   executor_.RunAll();
   const std::string why = " Unavailable: the client was stopped";
-  EXPECT_EQ(outcomes_, (Outcomes{"bind" + why, "patch" + why, "bind" + why, "stopped"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind" + why, "patch" + why, "bind" + why, "stopped"}));
 }
 
 TEST_F(PodWriterStopTest, WaitsForAnswersToWhatWasSent) {
@@ -158,7 +159,7 @@ TEST_F(PodWriterStopTest, WaitsForAnswersToWhatWasSent) {
   Stop();
   transport_.Answer(0, 201, "{}");
   executor_.RunAll();
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Ok"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Ok"}));
   transport_.Answer(0, 409, "{}");
   executor_.RunAll();
   ASSERT_EQ(outcomes_.size(), 3U);
@@ -170,7 +171,7 @@ TEST_F(PodWriterStopTest, SendsNothingThatHasNotLeft) {
   Bind("p");
   Stop();
   Expect(kBindTarget, Created());  // Refused by may_send.
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Unavailable: the client was stopped", "stopped"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Unavailable: the client was stopped", "stopped"}));
   EXPECT_EQ(writer_.counts().refused_by_fence, 0U);
 }
 
@@ -181,7 +182,7 @@ TEST_F(PodWriterStopTest, ReadsUnknownBindingsBack) {
   Expect(kReadTarget, PodIs("u1", ""));
   EXPECT_TRUE(outcomes_.empty());
   Expect(kReadTarget, PodIs("u1", "n1"));
-  EXPECT_EQ(outcomes_, (Outcomes{"bind Ok", "stopped"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind Ok", "stopped"}));
   EXPECT_EQ(writer_.counts().binds, 1U);
 }
 
@@ -198,8 +199,8 @@ TEST_F(PodWriterStopTest, GivesUpAtItsLimit) {
   executor_.RunAll();
   const std::string unknown =
       " Unavailable: the client was stopped; it is unknown whether the request was executed";
-  EXPECT_EQ(outcomes_, (Outcomes{"bind" + unknown, "delete" + unknown,
-                                 "patch Unavailable: the client was stopped", "stopped"}));
+  EXPECT_EQ(outcomes_, (WriterOutcomes{"bind" + unknown, "delete" + unknown,
+                                       "patch Unavailable: the client was stopped", "stopped"}));
   // Late answers change nothing.
   transport_.Answer(0, 201, "{}");
   executor_.RunAll();
