@@ -156,6 +156,9 @@ struct PodStatusPatch {
     // The metadata.generation of the pod that the condition describes; 0 if it is not set. It is
     // sent to the API server only.
     int64_t observed_generation = 0;
+    // The condition has this status already. The request for the API server then has no time of
+    // the transition, so that the stored one stays.
+    bool keeps_status = false;
   };
   std::optional<std::string_view> nominated_node;   // An empty name clears the nomination.
   std::optional<Condition> pod_scheduled;           // Replaces the condition of type PodScheduled.

@@ -6,6 +6,19 @@
 #include "host/cycle/pod_events.h"
 
 namespace berth::host {
+namespace {
+
+// Returns whether the pod has the condition PodScheduled with the status False.
+bool IsMarkedUnscheduled(const Pod& pod) {
+  for (const berth_condition& condition : Elements<berth_condition>(pod.view().conditions)) {
+    if (pod.Name(condition.type) == "PodScheduled") {
+      return condition.status == BERTH_CONDITION_FALSE;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 void FailureHandler::Handle(std::string_view uid, std::string_view node, const Failure& failure) {
   const QueuedEntity* entity = queue_.Find(uid);
@@ -48,7 +61,8 @@ void FailureHandler::PatchStatus(const PodRef& pod, const Failure& failure) {
                            .reason = reason,
                            .message = message,
                            .transition_ns = clock_.NowNs(),
-                           .observed_generation = generation};
+                           .observed_generation = generation,
+                           .keeps_status = IsMarkedUnscheduled(*pod)};
   }
   const bool sets_nomination =
       failure.overrides_nomination && failure.nominated_node != pod->nominated_node();

@@ -2,6 +2,7 @@
 #include "host/cycle/scheduling_loop.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,34 @@ TEST_F(SchedulingLoopTest, ConditionsHaveTheGenerationOfThePod) {
                   .ok());
   harness_.Advance(400 * kSecond);
   EXPECT_THAT(conditions, ElementsAre("Unschedulable 4: no nodes available to schedule pods"));
+}
+
+// The API server must keep the time of the last transition of a condition whose status stays.
+TEST_F(SchedulingLoopTest, ConditionsStateWhetherTheirStatusStays) {
+  struct Case {
+    const char* name;
+    const char* status;  // The fields of the status of the pod.
+    bool keeps_status;
+  };
+  const Case cases[] = {
+      {"no-condition", "", false},
+      {"another-condition", R"("conditions":[{"type":"Ready","status":"False"}])", false},
+      {"false", R"("conditions":[{"type":"PodScheduled","status":"False"}])", true},
+      {"true", R"("conditions":[{"type":"PodScheduled","status":"True"}])", false},
+  };
+  std::map<std::string, bool> sent;
+  harness_.client().on_patch = [&](const PodName& pod, const PodStatusPatch& patch) {
+    sent[std::string(pod.name)] = patch.pod_scheduled->keeps_status;
+    return Status();
+  };
+  Start();
+  for (const Case& c : cases) harness_.AddPod({.name = c.name, .status = c.status});
+  harness_.Run();
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    ASSERT_TRUE(sent.contains(c.name));
+    EXPECT_EQ(sent[c.name], c.keeps_status);
+  }
 }
 
 }  // namespace
