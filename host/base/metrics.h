@@ -67,8 +67,8 @@ class Histogram {
 };
 
 // Returns `count` bounds: start, start * factor, start * factor^2 ... This is
-// component-base/metrics.ExponentialBuckets, which kube-scheduler uses. Each bound is the one before
-// it times the factor, so that the bounds are rounded as those of kube-scheduler are.
+// component-base/metrics.ExponentialBuckets, which kube-scheduler uses. Each bound is the one
+// before it times the factor, so that the bounds are rounded as those of kube-scheduler are.
 // REQUIRES: start > 0, factor > 1, count > 0.
 std::vector<double> ExponentialBounds(double start, double factor, size_t count);
 

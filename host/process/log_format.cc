@@ -199,7 +199,8 @@ std::string JsonTime(int64_t wall_ns) {
   return number;
 }
 
-// Returns the JSON text. Characters that are not printable are escaped, which JSON does not require.
+// Returns the JSON text. Characters that are not printable are escaped, also where JSON does not
+// require it.
 std::string PrintableJson(const LogJson& json) {
   const std::string dumped = DumpJson(json);
   std::string text;

@@ -45,9 +45,9 @@ KlogLevel KlogLevelOf(uint32_t level);
 Result<uint32_t> ReadLogLevel(std::string_view text);
 
 // Formats one record as one line, without its end. The text of a record can neither begin a line of
-// its own nor control a terminal: characters that are not printable are escaped. A pair whose key is
-// one of the keys of the form itself, such as "msg", is written as "msg_", so that a plugin cannot
-// forge them.
+// its own nor control a terminal: characters that are not printable are escaped. A pair whose key
+// is one of the keys of the form itself, such as "msg", is written as "msg_", so that a plugin
+// cannot forge them.
 // Returns: in the form kJsonLines, a JSON object in UTF-8; invalid UTF-8 becomes U+FFFD.
 std::string FormatRecord(const LogRecord& record, LogFormat format, int64_t wall_ns, int32_t pid);
 

@@ -129,7 +129,7 @@ class LogLineSink final : public spdlog::sinks::base_sink<spdlog::details::null_
   std::mutex mutex_;  // Guards the members below.
   std::condition_variable changed_;
   uint64_t ended_ = 0;   // Records that reached this sink.
-  uint64_t failed_ = 0;  // Those of them that could not be written.
+  uint64_t failed_ = 0;  // Records of ended_ that could not be written.
 };
 
 class LogOutput::Impl {

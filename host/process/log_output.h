@@ -14,8 +14,8 @@
 namespace berth::host {
 
 // Writes each record as one line, on a thread of spdlog. A reader that does not read makes the log
-// drop its oldest records after a queue of 8,192; the number of dropped records is logged when there
-// is room again, so that a stuck pipe never blocks the scheduler.
+// drop its oldest records after a queue of 8,192, so that a stuck pipe never blocks the scheduler.
+// The number of dropped records is logged when there is room again.
 //
 // Threading: as LogSink. SetLevel(), dropped() and Flush() any.
 class LogOutput final : public LogSink {

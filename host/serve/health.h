@@ -41,8 +41,8 @@ struct HealthPaths {
 //                                  plugin that it is in
 //   plugins              readyz    fails for a plugin in quarantine and for a call that is late
 //
-// Threading: Add() before the first Answer(); Answer() on one thread. The checks are called on the thread of
-//            Answer() and must not block.
+// Threading: Add() before the first Answer(); Answer() on one thread. The checks are called on that
+//            thread and must not block.
 class Health {
  public:
   using Check = std::function<Status()>;

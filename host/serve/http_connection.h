@@ -19,8 +19,8 @@ using HttpHandler = std::function<ServedResponse(const ServedRequest& request)>;
 
 // Reads requests from a socket and writes the answers, without ever blocking. While an answer is
 // written, nothing is read, so that a client that does not read its answers costs the memory of one
-// answer. After the last answer, what the client still sends is read and dropped for a second, so that
-// the client receives the answer instead of a reset.
+// answer. After the last answer, what the client still sends is read and dropped for a second, so
+// that the client receives the answer instead of a reset.
 //
 // Threading: one thread.
 class HttpConnection {

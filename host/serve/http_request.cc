@@ -115,7 +115,7 @@ class HeadParser {
     } else if (name == "content-length") {
       return ReadLength(value, parse);
     } else if (name == "transfer-encoding") {
-      return Fail(parse, 501, "expected a body with the header Content-Length");
+      return Fail(parse, 411, "expected a body with the header Content-Length");
     } else if (name == "connection") {
       ReadConnection(value);
     } else if (name == "expect") {
@@ -235,11 +235,11 @@ std::string_view HttpReason(uint32_t status) {
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
     case 408: return "Request Timeout";
+    case 411: return "Length Required";
     case 413: return "Content Too Large";
     case 417: return "Expectation Failed";
     case 431: return "Request Header Fields Too Large";
     case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
     case 503: return "Service Unavailable";
     case 505: return "HTTP Version Not Supported";
     default: return "Unknown";

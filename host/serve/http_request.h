@@ -1,4 +1,4 @@
-// Parses requests of HTTP/1.0 and HTTP/1.1 (RFC 9112), as far as a server of health checks needs it.
+// Parses requests of HTTP/1.0 and HTTP/1.1 (RFC 9112) for a server of health checks and metrics.
 #ifndef BERTH_HOST_SERVE_HTTP_REQUEST_H_
 #define BERTH_HOST_SERVE_HTTP_REQUEST_H_
 
@@ -32,10 +32,10 @@ struct HttpParse {
 };
 
 // Parses the beginning of `received`. A body needs the header Content-Length; chunked bodies are
-// refused with 501.
-// `is_loopback`: the client connected to a loopback address. The header Host must then be a loopback
-//                name, so that a web page cannot reach the server through a name that its owner
-//                points to this machine.
+// refused with 411.
+// `is_loopback`: the client connected to a loopback address. The header Host must then be a
+//                loopback name, so that a web page cannot reach the server through a name that its
+//                owner points to this machine.
 HttpParse ParseHttpRequest(std::string_view received, const HttpLimits& limits, bool is_loopback);
 
 // Returns whether `host`, a value of the header Host with or without a port, is "localhost" or an

@@ -88,7 +88,7 @@ TEST(HttpRequestTest, RefusesWhatItDoesNotSupport) {
       {"a space before the colon", "GET / HTTP/1.1\r\nHost : localhost", 400},
       {"a header over two lines", "GET / HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b", 400},
       {"a control character in a header", "GET / HTTP/1.1\r\nHost: localhost\r\nX: \x01", 400},
-      {"a chunked body", "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked", 501},
+      {"a chunked body", "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked", 411},
       {"a length that is no number", "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: +1",
        400},
       {"two lengths", "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 1",

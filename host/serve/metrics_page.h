@@ -14,10 +14,10 @@ namespace berth::host {
 // The content type of the page: the text format 0.0.4.
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-// Returns the metrics as kube-scheduler's library writes them: sorted by name, with labels sorted by
-// name, and with the shortest numbers. The text serializer of prometheus-cpp is not used: it rounds
-// the bounds of buckets to six decimals or to 16 digits, so that the label "le" would differ from
-// that of kube-scheduler, and its registry takes a lock for each observation of a histogram.
+// Returns the metrics as kube-scheduler's library writes them: sorted by name, with labels sorted
+// by name, and with the shortest numbers. The text serializer of prometheus-cpp is not used: it
+// rounds the bounds of buckets to six decimals or to 16 digits, so that the label "le" would differ
+// from that of kube-scheduler. Its registry takes a lock for each observation of a histogram.
 std::string ToMetricsText(std::vector<MetricTable::Metric> metrics);
 
 // Returns the whole page: the host's metrics, process_* of this process, and what `more` returns,
