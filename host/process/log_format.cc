@@ -222,7 +222,7 @@ std::string PrintableJson(const LogJson& json) {
 
 // Returns the value of a pair: an object with name and namespace for the references to pods and
 // nodes.
-LogJson JsonValue(const LogField& field) {
+LogJson FieldJson(const LogField& field) {
   if (field.key == "node") return {{"name", field.value}};
   const size_t slash = field.value.find('/');
   if (field.key != "pod" || slash == std::string_view::npos) return field.value;
@@ -239,7 +239,7 @@ std::string FormatJson(const LogRecord& record, int64_t wall_ns) {
   if (!record.logger.empty()) append("logger", record.logger);
   append("msg", record.message);
   if (record.level < BERTH_LOG_WARN) append("v", KlogLevelOf(record.level).v);
-  for (const LogField& field : record.fields) append(KeyText(field.key), JsonValue(field));
+  for (const LogField& field : record.fields) append(KeyText(field.key), FieldJson(field));
   if (!record.error.empty()) append("err", record.error);
   return line += '}';
 }

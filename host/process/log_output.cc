@@ -18,6 +18,8 @@
 
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/details/thread_pool.h>
 #include <spdlog/sinks/base_sink.h>
 
 namespace berth::host {

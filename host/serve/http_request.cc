@@ -63,7 +63,7 @@ class HeadParser {
       if (!ReadHeader(TakeUntil(rest_, kLineEnd), parse)) return false;
     }
     if (!is_1_0_ && !host_.has_value()) return Fail(parse, 400, "the header Host is missing");
-    parse.keeps_connection = is_1_0_ ? keeps_ && !closes_ : !closes_;
+    parse.keeps_connection = !is_1_0_ && !closes_;
     return true;
   }
 
@@ -141,14 +141,12 @@ class HeadParser {
     while (!value.empty()) {
       const std::string option = ToLower(TrimBlanks(TakeUntil(value, ",")));
       closes_ = closes_ || option == "close";
-      keeps_ = keeps_ || option == "keep-alive";
     }
   }
 
   std::string_view rest_;
   bool is_1_0_ = false;
   bool closes_ = false;
-  bool keeps_ = false;
   bool expects_continue_ = false;
   std::optional<std::string_view> host_;
   std::optional<uint64_t> body_bytes_;

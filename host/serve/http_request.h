@@ -22,7 +22,7 @@ struct HttpParse {
 
   ServedRequest request;
   size_t bytes = 0;  // How many of the bytes are the request. Others belong to the next one.
-  bool keeps_connection = false;
+  bool keeps_connection = false;  // Always false for HTTP/1.0.
 
   // The head is complete, and the client waits for "100 Continue" before it sends the body.
   bool expects_continue = false;
