@@ -3,14 +3,30 @@
 #ifndef BERTH_HOST_BASE_LOG_H_
 #define BERTH_HOST_BASE_LOG_H_
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <berth/abi.h>
 
 namespace berth::host {
+
+// The names of the levels in configuration files and messages, in ascending order.
+inline constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLogLevels = {
+    {{"trace", BERTH_LOG_TRACE},
+     {"debug", BERTH_LOG_DEBUG},
+     {"info", BERTH_LOG_INFO},
+     {"warning", BERTH_LOG_WARN},
+     {"error", BERTH_LOG_ERROR}}};
+
+// Returns the name of a level. A level above BERTH_LOG_ERROR has the name "error".
+std::string_view LogLevelName(uint32_t level);
+// Returns the level with this name; nullopt if there is none.
+std::optional<uint32_t> FindLogLevel(std::string_view name);
 
 // One pair of a record. The keys "pod" and "node" are references to objects: a pod is written as
 // "namespace/name" in text, and as {"name": ..., "namespace": ...} in JSON, as kube-scheduler does.

@@ -7,20 +7,13 @@
 
 #include <berth/abi.h>
 
+#include "host/base/log.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
 #include "host/process/cluster_files.h"
 
 namespace berth::host {
-namespace {
-
-std::string_view LevelName(uint32_t level) {
-  constexpr std::array<std::string_view, 5> kNames = {"trace", "debug", "info", "warning", "error"};
-  return kNames[std::min<size_t>(level, kNames.size() - 1)];
-}
-
-}  // namespace
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
@@ -67,7 +60,7 @@ std::string LogTime(int64_t wall_ns) {
 
 void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
                   std::string_view plugin, std::string_view message) {
-  std::string line = std::string(time).append("berth: ").append(LevelName(level)).append(": ");
+  std::string line = std::string(time).append("berth: ").append(LogLevelName(level)).append(": ");
   if (!plugin.empty()) line.append(plugin).append(": ");
   progress.Print(line.append(Printable(message)).append(1, '\n'));
 }

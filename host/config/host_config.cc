@@ -4,8 +4,7 @@
 #include <array>
 #include <utility>
 
-#include <berth/abi.h>
-
+#include "host/base/log.h"
 #include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
@@ -36,13 +35,6 @@ constexpr std::array<UnsupportedKey, 11> kUnsupportedKeys = {
      {"extenders", "extenders are not supported; use a plugin instead"},
      {"delayCacheUntilActive", "this version does not elect a leader"},
      {"pluginConfig", "arguments belong into [plugins.args] of a profile"}}};
-
-constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLevels = {
-    {{"trace", BERTH_LOG_TRACE},
-     {"debug", BERTH_LOG_DEBUG},
-     {"info", BERTH_LOG_INFO},
-     {"warning", BERTH_LOG_WARN},
-     {"error", BERTH_LOG_ERROR}}};
 
 class HostConfigReader {
  public:
@@ -91,11 +83,9 @@ class HostConfigReader {
   std::optional<uint32_t> ReadLevel(TableReader& reader) {
     const auto name = reader.String("logLevel", "one of trace, debug, info, warning, error");
     if (!name.has_value()) return std::nullopt;
+    if (const auto level = FindLogLevel(name->value); level.has_value()) return level;
     std::vector<std::string> names;
-    for (const auto& [known, level] : kLevels) {
-      if (known == name->value) return level;
-      names.emplace_back(known);
-    }
+    for (const auto& [known, level] : kLogLevels) names.emplace_back(known);
     reader.Expected("logLevel", name->place, "one of trace, debug, info, warning, error",
                     Quoted(name->value) + DidYouMean(name->value, names));
     return std::nullopt;

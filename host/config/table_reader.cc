@@ -1,6 +1,8 @@
 #include "host/config/table_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -48,12 +50,20 @@ std::optional<Placed<int64_t>> TableReader::Int(std::string_view key, int64_t mi
 }
 
 std::optional<Placed<int64_t>> TableReader::Duration(std::string_view key) {
-  constexpr std::string_view kExpected = "a duration above 0, such as \"1.5s\" or \"2m\"";
-  const auto text = String(key, kExpected);
+  return DurationFrom(key, 1, "a duration above 0, such as \"1.5s\" or \"2m\"");
+}
+
+std::optional<Placed<int64_t>> TableReader::DurationOrZero(std::string_view key) {
+  return DurationFrom(key, 0, "a duration, such as \"1.5s\", \"2m\" or \"0s\"");
+}
+
+std::optional<Placed<int64_t>> TableReader::DurationFrom(std::string_view key, int64_t min_ns,
+                                                         std::string_view expected) {
+  const auto text = String(key, expected);
   if (!text.has_value()) return std::nullopt;
   const Result<int64_t> duration = ParseDuration(text->value);
-  if (!duration.ok() || *duration <= 0) {
-    Expected(key, text->place, kExpected, Quoted(text->value));
+  if (!duration.ok() || *duration < min_ns) {
+    Expected(key, text->place, expected, Quoted(text->value));
     return std::nullopt;
   }
   if (*duration > kMaxDurationNs) {
@@ -61,6 +71,20 @@ std::optional<Placed<int64_t>> TableReader::Duration(std::string_view key) {
     return std::nullopt;
   }
   return Placed<int64_t>{*duration, text->place};
+}
+
+std::optional<Placed<double>> TableReader::Number(std::string_view key, double min, double max) {
+  const ConfigValue* value = Any(key);
+  if (value == nullptr) return std::nullopt;
+  const bool is_whole = value->kind == ConfigValue::Kind::kInt;
+  if (is_whole || value->kind == ConfigValue::Kind::kFloat) {
+    const double number = is_whole ? static_cast<double>(value->integer) : value->number;
+    if (number >= min && number <= max) return Placed<double>{number, value->place};
+  }
+  std::array<char, 96> expected;
+  std::snprintf(expected.data(), expected.size(), "a number from %g to %g", min, max);
+  Mismatch(key, *value, expected.data());
+  return std::nullopt;
 }
 
 std::optional<Placed<std::string>> TableReader::String(std::string_view key,
@@ -72,6 +96,14 @@ std::optional<Placed<std::string>> TableReader::String(std::string_view key,
   }
   Mismatch(key, *value, what);
   return std::nullopt;
+}
+
+std::optional<Placed<std::string>> TableReader::StringOrEmpty(std::string_view key,
+                                                              std::string_view what) {
+  const ConfigValue* value = table_.Find(key);
+  if (value == nullptr || !value->is_string() || !value->text.empty()) return String(key, what);
+  known_.emplace_back(key);
+  return Placed<std::string>{"", value->place};
 }
 
 std::optional<std::vector<Placed<std::string>>> TableReader::Strings(std::string_view key,

@@ -32,8 +32,14 @@ class TableReader {
   std::optional<Placed<int64_t>> Int(std::string_view key, int64_t min, int64_t max);
   // Reads a duration, such as "1.5s", above 0 and of at most kMaxDurationNs. Returns nanoseconds.
   std::optional<Placed<int64_t>> Duration(std::string_view key);
+  // Reads a duration as Duration() does, or "0s".
+  std::optional<Placed<int64_t>> DurationOrZero(std::string_view key);
+  // Reads a number, whole or not, from `min` to `max`, both included.
+  std::optional<Placed<double>> Number(std::string_view key, double min, double max);
   // Reads a string that is not empty. `what` describes it: "the name of a plugin".
   std::optional<Placed<std::string>> String(std::string_view key, std::string_view what);
+  // Reads a string that may be empty.
+  std::optional<Placed<std::string>> StringOrEmpty(std::string_view key, std::string_view what);
   // Reads an array of unique strings that are not empty. `what` describes them: "names of plugins".
   std::optional<std::vector<Placed<std::string>>> Strings(std::string_view key,
                                                           std::string_view what);
@@ -55,6 +61,8 @@ class TableReader {
   std::string KeyOf(std::string_view key) const { return context_ + std::string(key); }
 
  private:
+  std::optional<Placed<int64_t>> DurationFrom(std::string_view key, int64_t min_ns,
+                                              std::string_view expected);
   void Mismatch(std::string_view key, const ConfigValue& value, std::string_view expected);
 
   const ConfigValue& table_;

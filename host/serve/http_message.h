@@ -1,0 +1,39 @@
+// The requests and responses of the HTTP server.
+#ifndef BERTH_HOST_SERVE_HTTP_MESSAGE_H_
+#define BERTH_HOST_SERVE_HTTP_MESSAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "host/base/time_units.h"
+
+namespace berth::host {
+
+struct ServedRequest {
+  std::string method;
+  std::string path;   // Decoded, without the query.
+  std::string query;  // "verbose&exclude=ping", not decoded.
+  std::string body;
+};
+
+struct ServedResponse {
+  uint32_t status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body = {};
+  std::string allow = {};  // The methods that a path has, for status 405: "GET, HEAD".
+};
+
+// What the server accepts from a client before it closes the connection.
+struct HttpLimits {
+  size_t connections = 64;  // More are closed at once.
+  size_t header_bytes = size_t{16} << 10;
+  size_t body_bytes = size_t{64} << 10;
+  int64_t request_ns = 10 * kSecond;   // From the first byte of a request to its last one.
+  int64_t response_ns = 30 * kSecond;  // From the answer of the handler to its last byte.
+  int64_t idle_ns = 90 * kSecond;      // From one request to the next one.
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_SERVE_HTTP_MESSAGE_H_
