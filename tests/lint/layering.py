@@ -7,7 +7,7 @@ import tree
 # Inside host/, a folder may include itself and folders of a lower or equal rank. Folders of equal
 # rank must not include each other in a cycle.
 RANK = {"base": 0, "api": 1, "cluster": 2, "event": 3, "cache": 3, "queue": 3, "guard": 4,
-        "runtime": 5, "cycle": 6, "contract": 7, "process": 8, "cli": 9, "main.cc": 10}
+        "runtime": 5, "cycle": 6, "contract": 7, "serve": 7, "process": 8, "cli": 9, "main.cc": 10}
 # These two folders are outside of the ranks. They may include host/base/ and host/api/, and only the
 # folders in ASIDE_USERS may include them. In addition, the files of runtime/ that create plans
 # (RUNTIME_PLANS) may include them.
@@ -44,7 +44,7 @@ def check_host(path, name):
             f"host/{user}/ may only include host/base/ and host/api/")
     if RANK[used] > RANK[user]:
         return (f"host/{user}/ must not include host/{used}/, which is above it. The order is "
-                "main > cli > process > contract > cycle > runtime > guard > "
+                "main > cli > process > contract, serve > cycle > runtime > guard > "
                 "queue, cache, event > cluster > api > base")
     return None
 

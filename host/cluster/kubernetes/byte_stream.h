@@ -1,0 +1,75 @@
+// A connection to a server: a TCP socket, perhaps through a proxy, perhaps with TLS.
+#ifndef BERTH_HOST_CLUSTER_KUBERNETES_BYTE_STREAM_H_
+#define BERTH_HOST_CLUSTER_KUBERNETES_BYTE_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "host/base/status.h"
+#include "host/cluster/kubernetes/endpoint.h"
+#include "host/cluster/kubernetes/io_thread.h"
+#include "host/cluster/kubernetes/tls_context.h"
+
+namespace berth::host {
+
+// Only byte_stream.cc includes Boost.Asio's sockets and OpenSSL's streams, whose templates are
+// expensive to compile.
+//
+// Threading: the IoThread.
+// Lifetime:  a callback may destroy the stream. After Close() or the destructor, no callback is
+//            called.
+class ByteStream {
+ public:
+  using WriteDone = std::function<void(Status status)>;
+  // `size` 0: the peer has closed the connection in order.
+  using ReadDone = std::function<void(Status status, size_t size)>;
+
+  virtual ~ByteStream() = default;
+
+  // Writes all of `bytes`, which must stay valid until `done` is called. One write at a time.
+  virtual void Write(std::string_view bytes, WriteDone done) = 0;
+  // Reads at least one byte into `buffer`, which must stay valid until `done` is called. One read
+  // at a time, also during a write.
+  virtual void Read(std::span<char> buffer, ReadDone done) = 0;
+  // Returns whether the peer has closed the connection, or has sent bytes that belong to no answer,
+  // while it was idle. The pool checks it before it uses a connection again.
+  virtual bool IsStale() = 0;
+  virtual void Close() = 0;
+};
+
+struct DialOptions {
+  int64_t connect_timeout_ns = 30'000'000'000;    // TCP and the answer of a proxy.
+  int64_t handshake_timeout_ns = 10'000'000'000;  // TLS.
+  // SO_KEEPALIVE: the first probe after this time, then every interval, at most this many.
+  int32_t keep_alive_idle_s = 30;
+  int32_t keep_alive_interval_s = 15;
+  int32_t keep_alive_probes = 3;
+  // TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged. It detects a peer that died
+  // while a request was under way. Unit: milliseconds.
+  uint32_t user_timeout_ms = 45'000;
+};
+
+// Connects to `endpoint.server` and calls `done` once, never within the call. All addresses of the
+// name are tried, IPv6 and IPv4 in the order of getaddrinfo(); the error names each of them.
+// With a proxy: CONNECT for http and https proxies, RFC 1928 for socks5; names are resolved by the
+// proxy.
+// `tls` is null for plain HTTP.
+// Returns a handle whose destruction cancels the attempt; `done` is not called then.
+// Errors: kUnavailable: "dial tcp 10.0.0.1:6443: connect: connection refused";
+//         kPermissionDenied: see DescribeTlsError().
+class Dialing {
+ public:
+  virtual ~Dialing() = default;
+};
+using DialDone = std::function<void(Result<std::unique_ptr<ByteStream>> stream)>;
+[[nodiscard]] std::unique_ptr<Dialing> Dial(IoThread& io, const Endpoint& endpoint,
+                                            std::shared_ptr<const TlsContext> tls,
+                                            const DialOptions& options, DialDone done);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_KUBERNETES_BYTE_STREAM_H_
