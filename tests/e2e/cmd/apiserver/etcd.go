@@ -27,13 +27,19 @@ func startEtcd(dir string) (*embed.Etcd, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A member must announce addresses with a port. Etcd has one member and kube-apiserver is given the
+	// socket, so that they are never used.
+	announced, err := url.Parse("http://127.0.0.1:1")
+	if err != nil {
+		return nil, err
+	}
 	config := embed.NewConfig()
 	config.Name = "e2e"
 	config.Dir = filepath.Join(dir, "etcd")
 	config.ListenClientUrls = []url.URL{*clients}
-	config.AdvertiseClientUrls = []url.URL{*clients}
+	config.AdvertiseClientUrls = []url.URL{*announced}
 	config.ListenPeerUrls = []url.URL{*peers}
-	config.AdvertisePeerUrls = []url.URL{*peers}
+	config.AdvertisePeerUrls = []url.URL{*announced}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	config.UnsafeNoFsync = true
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())

@@ -82,7 +82,6 @@ func run(dir string, audit, compact bool, more []string) error {
 	if err != nil {
 		return err
 	}
-	defer etcd.Close()
 	if compact {
 		if err := compactEtcd(ctx, etcd); err != nil {
 			return err
@@ -90,12 +89,10 @@ func run(dir string, audit, compact bool, more []string) error {
 	}
 
 	failed := make(chan error, 1)
-	serving, stopServing := context.WithCancel(context.Background())
-	defer stopServing()
 	go func() {
 		command := apiserver.NewAPIServerCommand()
 		command.SetArgs(append(flags(dir, port, etcdEndpoint(dir), audit), more...))
-		failed <- command.ExecuteContext(serving)
+		failed <- command.ExecuteContext(context.Background())
 	}()
 	result, err := bootstrap(ctx, dir, port, failed)
 	if err != nil {
@@ -110,16 +107,12 @@ func run(dir string, audit, compact bool, more []string) error {
 	}
 	select {
 	case <-ctx.Done():
+		// The process ends without closing the servers: kube-apiserver would wait for its watches,
+		// and etcd for its clients. A crash of the process does not lose data.
+		return nil
 	case err := <-failed:
 		return fmt.Errorf("kube-apiserver ended: %w", err)
 	}
-	stopServing()
-	select {
-	case <-failed:
-	case <-time.After(15 * time.Second):
-		return errors.New("kube-apiserver did not stop within 15 seconds")
-	}
-	return nil
 }
 
 // makeFiles writes the certificates once.
