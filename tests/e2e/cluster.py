@@ -35,7 +35,7 @@ class Cluster:
         command += ["--compact"] if compact else []
         self.log = os.path.join(self.folder, f"apiserver.{self.starts}.log")
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(command + self.flags, stdin=subprocess.PIPE,
+            self.process = subprocess.Popen(command + ["--", *self.flags], stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log)
         timer = threading.Timer(START_TIMEOUT, self.process.kill)
         timer.start()
@@ -237,15 +237,20 @@ class Cluster:
     def audit_size(self):
         return os.path.getsize(self.info["audit"])
 
-    def bindings(self, since=0):
-        """Returns {pod: [record]} of the bindings that succeeded, in the order of the log."""
+    def binding_requests(self, since=0):
+        """Returns {pod: [record]} of all requests that reached the binding subresource."""
         found = {}
         for record in self.audit(since):
             target = record.get("objectRef", {})
-            if (record["verb"] == "create" and target.get("subresource") == "binding"
-                    and record["responseStatus"]["code"] == 201):
+            if record["verb"] == "create" and target.get("subresource") == "binding":
                 found.setdefault(target["name"], []).append(record)
         return found
+
+    def bindings(self, since=0):
+        """Returns {pod: [record]} of the bindings that succeeded, in the order of the log."""
+        found = {name: [one for one in records if one["responseStatus"]["code"] == 201]
+                 for name, records in self.binding_requests(since).items()}
+        return {name: records for name, records in found.items() if records}
 
 
 def account_of(record):
