@@ -201,8 +201,8 @@ class KubeScheduler(Scheduler):
         }
         self.port = int(free_address().rsplit(":", 1)[1])
         self.command = [program, "--config", self.write("config.json", json.dumps(config)),
-                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port), "--v", str(verbosity),
-                        "--authentication-skip-lookup"]
+                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port),
+                        "--authentication-skip-lookup", "--v", str(verbosity)]
 
     def start(self, ready=True):
         self.run(self.command)
