@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <berth/siphash.h>
 
@@ -54,6 +55,8 @@ struct CommandEnvironment {
   // See SchedulerOptions::report_crashes. The reports of crashes and of exits use the monitor. May
   // be empty.
   std::function<void(const CallMonitor* monitor)> report_crashes = {};
+  // The environment variables of this process, as "NAME=value".
+  std::vector<std::string> variables = {};
 };
 
 // Runs the command that `args` names and returns the exit status. `args` does not contain the

@@ -68,6 +68,14 @@ HashKey RandomHashKey() {
   return {word(), word()};
 }
 
+std::vector<std::string> Variables() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
 int Run(int argc, char** argv, const ProgramCommand& command) {
   // A reader that closes the output must cause a write error instead of ending the process, so that
   // a recording can still be saved.
@@ -95,7 +103,8 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
                              [](std::function<void()> reload) {
                                return std::make_unique<ProcessSignals>(std::move(reload));
                              },
-                         .report_crashes = InstallCrashReport};
+                         .report_crashes = InstallCrashReport,
+                         .variables = Variables()};
   return command(args, env);
 }
 
