@@ -11,7 +11,7 @@
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/cluster/kubernetes/bind_fence.h"
-#include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/kubernetes/channel.h"
 #include "host/cluster/kubernetes/leader_elector.h"
 
 namespace berth::host {
@@ -50,7 +50,7 @@ class Leadership {
 
   struct View {
     bool leads = false;
-    std::string holder;     // Of the record as it was last read; empty if it has none.
+    std::string holder;      // The holder in the record that was last read; may be empty.
     int64_t renewed_ns = 0;  // While it leads: when the last renewal was sent, by CLOCK_BOOTTIME.
   };
   // Returns the state as of at most one second ago.
