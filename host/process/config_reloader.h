@@ -22,9 +22,10 @@ struct ReloadResult {
   // The files and directories that have changed since they were read, by path. Empty if the reload
   // was requested and no file has changed.
   std::vector<std::string> changed = {};
-  // On success: the schedulerNames of the profiles, and the keys of the host file whose new values
-  // take effect only at a restart.
+  // On success: the schedulerNames of the profiles, the host file, and the keys of the host file
+  // whose new values take effect only at a restart.
   std::vector<std::string> profiles = {};
+  HostConfig host = {};
   std::vector<std::string> needs_restart = {};
 };
 
@@ -36,9 +37,8 @@ class ConfigReloader {
  public:
   // Reads the configuration, as ReadRunConfig() does.
   using Read = std::function<Result<RunConfig>(FileStamps& files)>;
-  // Replaces the running profiles and plugins, and applies the keys of the host file that take
-  // effect without a restart. After an error the running ones are kept.
-  using Apply = std::function<Status(const RunConfig& config)>;
+  // Replaces the running profiles and plugins. After an error the running ones are kept.
+  using Apply = std::function<Status(const ProfileSet& set)>;
 
   // `waker` is woken by each request. It must outlive the reloader.
   ConfigReloader(Read read, Waker& waker) : read_(std::move(read)), waker_(waker) {}
