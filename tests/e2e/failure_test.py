@@ -5,10 +5,10 @@ These tests have an API server of their own, because they end and restart it.
 
 import os
 
-from api import CORE, ApiError, wait_for
+from api import ApiError, wait_for
 from cluster import account_of
 from fixture import EndToEndTest, upstream
-from objects import pod
+from objects import CORE, pod
 
 
 class FailureTest(EndToEndTest):
@@ -244,6 +244,7 @@ class PagesTest(EndToEndTest):
         lists = [one["requestURI"] for one in self.cluster.audit(since)
                  if account_of(one) == "berth" and one["verb"] == "list"
                  and one["objectRef"]["resource"] == "pods"]
-        self.assertGreater(len(lists), 1 if self.suite.upstream else 2, lists)
+        # kube-scheduler accepts a list from the server's cache, which has one page.
+        self.assertGreater(len(lists), 0 if self.suite.upstream else 2, lists)
         self.cluster.add_pod(pod("last"))
         self.cluster.wait_bound("last")
