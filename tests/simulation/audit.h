@@ -12,7 +12,7 @@
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
 #include "tests/simulation/bind_audit.h"
-#include "tests/simulation/faulty_client.h"
+#include "tests/simulation/client_observer.h"
 #include "tests/simulation/findings.h"
 #include "tests/simulation/observations.h"
 #include "tests/simulation/place_audit.h"

@@ -13,7 +13,7 @@
 namespace berth::host {
 
 struct Observations {
-  const BindAudit& binds;  // Of all schedulers.
+  const BindAudit& binds;  // Shared by all schedulers.
   // The objects that the scheduler has received and that were not deleted.
   std::map<std::string, PodRef, std::less<>> delivered_pods = {};    // By uid.
   std::map<std::string, NodeRef, std::less<>> delivered_nodes = {};  // By name.

@@ -14,6 +14,7 @@
 #include "host/cluster/kubernetes/discovery.h"
 #include "host/cluster/kubernetes/paged_list.h"
 #include "host/cluster/kubernetes/request_bodies.h"
+#include "tests/harness/api_server/model_answers.h"
 
 namespace berth::host {
 namespace {
@@ -25,13 +26,6 @@ constexpr size_t kMaxServed = 10'000;
 constexpr size_t kMaxRevisions = 20'000;
 
 bool HasNotedText(std::string_view kind) { return kind == kPodKind || kind == kNodeKind; }
-
-std::string_view ShortKindOf(std::string_view kind) { return kind.substr(kind.rfind('/') + 1); }
-
-std::string PluralOf(std::string_view kind) {
-  const std::string resource = ResourceOf(kind);
-  return resource.substr(0, resource.find('.'));
-}
 
 // Returns the text of an object with its kind and apiVersion.
 std::string WithKind(std::string_view text, std::string_view kind) {
@@ -98,25 +92,6 @@ std::string ExpiredText(uint64_t wanted, uint64_t found) {
       "too old resource version: " + std::to_string(wanted) + " (" + std::to_string(found) + ")");
 }
 
-// Returns the verb of RBAC.
-std::string VerbOf(const HttpRequest& request, const ApiPath& path) {
-  if (request.verb == "POST") return "create";
-  if (request.verb == "PUT") return "update";
-  if (request.verb == "PATCH") return "patch";
-  if (request.verb == "DELETE") return "delete";
-  if (!path.name.empty()) return "get";
-  return ModelQuery(path.query).IsTrue("watch") ? "watch" : "list";
-}
-
-AccessAttributes AttributesOf(const HttpRequest& request, const ApiPath& path) {
-  const size_t slash = path.group_version.find('/');
-  std::string resource = path.resource;
-  if (!path.subresource.empty()) resource.append("/").append(path.subresource);
-  return {VerbOf(request, path),
-          slash == std::string::npos ? "" : path.group_version.substr(0, slash),
-          std::move(resource), path.ns, path.name};
-}
-
 // Splits a token such as "12:default/web-0" into the revision and the last key of the page.
 std::pair<uint64_t, std::string> ReadToken(std::string_view token) {
   uint64_t revision = 0;
@@ -139,31 +114,11 @@ HttpResponse SelectorAnswer(const std::string& name) {
 
 }  // namespace
 
-std::vector<ServedKind> ApiModel::DefaultKinds() {
-  return {{"v1/Pod", true},
-          {"v1/Node", false},
-          {"v1/Namespace", false},
-          {"v1/PersistentVolume", false},
-          {"v1/PersistentVolumeClaim", true},
-          {"v1/ReplicationController", true},
-          {"v1/Service", true},
-          {"apps/v1/ReplicaSet", true},
-          {"apps/v1/StatefulSet", true},
-          {"policy/v1/PodDisruptionBudget", true},
-          {"resource.k8s.io/v1/DeviceClass", false},
-          {"resource.k8s.io/v1/ResourceClaim", true},
-          {"resource.k8s.io/v1/ResourceSlice", false},
-          {"storage.k8s.io/v1/CSIDriver", false},
-          {"storage.k8s.io/v1/CSINode", false},
-          {"storage.k8s.io/v1/CSIStorageCapacity", true},
-          {"storage.k8s.io/v1/StorageClass", false},
-          {"storage.k8s.io/v1/VolumeAttachment", false}};
-}
-
 ApiModel::ApiModel(EmbeddedCluster& cluster, Decoder& decoder, Options options)
     : cluster_(cluster),
       api_(cluster, decoder),
       options_(std::move(options)),
+      access_(options_.user, options_.allows),
       events_(cluster),
       leases_(cluster) {
   for (const ServedKind& kind : options_.kinds) {
@@ -263,9 +218,10 @@ HttpResponse ApiModel::Route(const HttpRequest& request, uint64_t view) {
   if (!parsed.ok()) return ErrorAnswer(parsed.status(), {});
   if (parsed->group_version == "authorization.k8s.io/v1" ||
       parsed->group_version == "authentication.k8s.io/v1") {
-    return Review(request, *parsed);
+    return access_.Review(request, *parsed);
   }
-  if (std::optional<HttpResponse> refusal = Refusal(request, *parsed)) return *std::move(refusal);
+  if (std::optional<HttpResponse> refusal = access_.Refusal(request, *parsed))
+    return *std::move(refusal);
   if (parsed->IsPathOf(ModelEvents::kKind)) return events_.Serve(request, *parsed);
   if (parsed->IsPathOf(ModelLeases::kKind)) return leases_.Serve(request, *parsed);
   return ServeResource(request, *parsed, view);
@@ -287,23 +243,6 @@ HttpResponse ApiModel::ServeResource(const HttpRequest& request, const ApiPath& 
   return Write(request, path, *kind);
 }
 
-std::optional<HttpResponse> ApiModel::Refusal(const HttpRequest& request,
-                                              const ApiPath& path) const {
-  const AccessAttributes attributes = AttributesOf(request, path);
-  if (!options_.allows || options_.allows(attributes)) return std::nullopt;
-  std::string message = attributes.resource;
-  if (!attributes.name.empty()) message.append(" \"").append(attributes.name).append("\"");
-  message.append(" is forbidden: User \"").append(options_.user).append("\" cannot ");
-  message.append(attributes.verb).append(" resource \"").append(attributes.resource);
-  message.append("\" in API group \"").append(attributes.group).append("\"");
-  if (attributes.ns.empty()) {
-    message.append(" at the cluster scope");
-  } else {
-    message.append(" in the namespace \"").append(attributes.ns).append("\"");
-  }
-  return StatusAnswer(403, "Forbidden", message);
-}
-
 std::optional<HttpResponse> ApiModel::ServeDiscovery(std::string_view path) const {
   if (path == "/livez" || path == "/readyz" || path == "/healthz") return JsonAnswer(200, "ok");
   if (path == "/version") {
@@ -315,30 +254,13 @@ std::optional<HttpResponse> ApiModel::ServeDiscovery(std::string_view path) cons
   if (!is_core && !path.starts_with("/apis/")) return std::nullopt;
   const std::string_view group_version = path.substr(is_core ? 5 : 6);
   if (!is_core && std::ranges::count(group_version, '/') != 1) return std::nullopt;
-  Json resources = Json::array();
-  const auto add = [&](std::string name, std::string_view kind, bool is_namespaced, Json verbs) {
-    resources.push_back({{"name", std::move(name)},
-                         {"singularName", ""},
-                         {"namespaced", is_namespaced},
-                         {"kind", ShortKindOf(kind)},
-                         {"verbs", std::move(verbs)}});
-  };
-  const Json all = {"create", "delete", "get", "list", "patch", "update", "watch"};
+  std::vector<ServedKind> kinds;
   for (const ServedKind& kind : options_.kinds) {
-    if (GroupVersionOf(kind.kind) != group_version || !HistoryOf(kind).is_served()) continue;
-    add(PluralOf(kind.kind), kind.kind, kind.is_namespaced, all);
-    if (kind.kind != kPodKind) continue;
-    add("pods/binding", "v1/Binding", true, {"create"});
-    add("pods/status", kPodKind, true, {"get", "patch", "update"});
+    if (HistoryOf(kind).is_served()) kinds.push_back(kind);
   }
-  for (const std::string_view kind : {ModelEvents::kKind, ModelLeases::kKind}) {
-    if (GroupVersionOf(kind) == group_version) add(PluralOf(kind), kind, true, all);
-  }
-  if (resources.empty()) return std::nullopt;
-  return JsonAnswer(200, DumpJson(Json{{"kind", "APIResourceList"},
-                                       {"apiVersion", "v1"},
-                                       {"groupVersion", group_version},
-                                       {"resources", std::move(resources)}}));
+  std::optional<std::string> text = ResourceListText(kinds, group_version);
+  if (!text) return std::nullopt;
+  return JsonAnswer(200, *std::move(text));
 }
 
 // ---- Lists --------------------------------------------------------------------------------------
@@ -438,32 +360,6 @@ HttpResponse ApiModel::Write(const HttpRequest& request, const ApiPath& path,
   return JsonAnswer(answer.http_status, answer.body);
 }
 
-HttpResponse ApiModel::Review(const HttpRequest& request, const ApiPath& path) const {
-  Result<Json> body = ParseBody(request.body);
-  if (!body.ok()) return ErrorAnswer(body.status(), path);
-  if (request.verb != "POST") return ErrorAnswer(NoResourceError(), path);
-  if (path.resource == "selfsubjectreviews") {
-    (*body)["status"]["userInfo"]["username"] = options_.user;
-    return JsonAnswer(201, DumpJson(*body));
-  }
-  if (path.resource != "selfsubjectaccessreviews") return ErrorAnswer(NoResourceError(), path);
-  const Json::json_pointer place("/spec/resourceAttributes");
-  if (!body->contains(place) || !body->at(place).is_object()) {
-    return StatusAnswer(422, "Invalid", "spec.resourceAttributes: Required value");
-  }
-  const Json& wanted = body->at(place);
-  std::string resource = wanted.value("resource", "");
-  const std::string subresource = wanted.value("subresource", "");
-  if (!subresource.empty()) resource.append("/").append(subresource);
-  const AccessAttributes attributes = {wanted.value("verb", ""), wanted.value("group", ""),
-                                       std::move(resource), wanted.value("namespace", ""),
-                                       wanted.value("name", "")};
-  const bool allowed = !options_.allows || options_.allows(attributes);
-  (*body)["status"] = {{"allowed", allowed}};
-  if (!allowed) (*body)["status"]["reason"] = "no RBAC policy matched";
-  return JsonAnswer(201, DumpJson(*body));
-}
-
 // ---- Watches ------------------------------------------------------------------------------------
 
 bool ApiModel::IsWatch(const HttpRequest& request) {
@@ -483,7 +379,7 @@ std::unique_ptr<ApiModel::OpenWatch> ApiModel::StartWatch(const HttpRequest& req
     return nullptr;
   };
   if (kind == nullptr) return refuse(ErrorAnswer(NoResourceError(), {}));
-  if (std::optional<HttpResponse> denied = Refusal(request, *path)) return refuse(*denied);
+  if (std::optional<HttpResponse> denied = access_.Refusal(request, *path)) return refuse(*denied);
   const ModelQuery query(path->query);
   const std::string unsupported = UnsupportedSelector(query, kind->kind);
   if (!unsupported.empty()) return refuse(SelectorAnswer(unsupported));

@@ -22,26 +22,12 @@
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/transport.h"
-#include "tests/harness/api_server/model_answers.h"
+#include "tests/harness/api_server/model_access.h"
 #include "tests/harness/api_server/model_records.h"
 #include "tests/harness/api_server/object_history.h"
+#include "tests/harness/api_server/served_kinds.h"
 
 namespace berth::host {
-
-// A kind that a model serves.
-struct ServedKind {
-  std::string kind;  // "storage.k8s.io/v1/CSINode"
-  bool is_namespaced = false;
-};
-
-// What a request does, as RBAC sees it.
-struct AccessAttributes {
-  std::string verb;  // "get", "list", "watch", "create", "update", "patch", "delete"
-  std::string group;
-  std::string resource;  // With the subresource: "pods/binding".
-  std::string ns;
-  std::string name;
-};
 
 // Serves, with the texts and the codes of a real server:
 //
@@ -74,17 +60,14 @@ class ApiModel {
   static constexpr uint64_t kCurrent = UINT64_MAX;
 
   struct Options {
-    std::vector<ServedKind> kinds = DefaultKinds();
+    std::vector<ServedKind> kinds = DefaultServedKinds();
     bool serves_initial_events = true;
     size_t watch_window = 1000;            // The changes of each kind that are kept.
     int64_t bookmark_ns = 60'000'000'000;  // The time between two bookmarks.
     std::string version = "v1.36.2";
     std::string user = "system:serviceaccount:kube-system:berth";
-    // Returns whether RBAC allows the request. May be empty: it allows everything.
-    std::function<bool(const AccessAttributes& attributes)> allows = {};
+    ModelAccess::Rules allows = {};  // Empty: everything.
   };
-  // The kinds that scheduling reads.
-  static std::vector<ServedKind> DefaultKinds();
 
   ApiModel(EmbeddedCluster& cluster, Decoder& decoder, Options options);
   ~ApiModel();
@@ -167,10 +150,8 @@ class ApiModel {
   HttpResponse AllPods(const ApiPath& path);
   HttpResponse GetOne(const ApiPath& path, const ServedKind& kind);
   HttpResponse Bind(const HttpRequest& request, const ApiPath& path);
-  HttpResponse Review(const HttpRequest& request, const ApiPath& path) const;
   HttpResponse Write(const HttpRequest& request, const ApiPath& path, const ServedKind& kind);
 
-  std::optional<HttpResponse> Refusal(const HttpRequest& request, const ApiPath& path) const;
   const ServedKind* KindAt(const ApiPath& path) const;
   ObjectHistory& HistoryOf(const ServedKind& kind) const;
   void NoteText(std::string_view kind, const nlohmann::ordered_json& object);
@@ -181,6 +162,7 @@ class ApiModel {
   EmbeddedCluster& cluster_;
   EmbeddedApi api_;
   const Options options_;
+  const ModelAccess access_;
   std::map<std::string, std::unique_ptr<ObjectHistory>, std::less<>> histories_;  // By kind.
   std::map<std::string, nlohmann::ordered_json, std::less<>> texts_;  // By kind and name.
   std::deque<std::pair<int64_t, uint64_t>> revisions_;  // When each was read by Sync().

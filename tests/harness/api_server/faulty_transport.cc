@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kMostPieces = 8;
 
-HttpResponse NoAnswer(Delivery delivery, const char* message) {
-  HttpResponse response;
-  response.status = Status::Unavailable(message);
-  response.delivery = delivery;
-  return response;
-}
-
 HttpResponse EmptyAnswer() {
   HttpResponse response{.delivery = Delivery::kAnswered};
   response.head.http_status = 200;

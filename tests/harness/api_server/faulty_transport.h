@@ -70,7 +70,7 @@ class FaultyTransport final : public Transport {
     Executor* server = nullptr;  // Executes requests. Must be that of `inner`.
     uint64_t seed = 0;
     TransportAudit* audit = nullptr;    // May be null.
-    int64_t max_delay_ns = 20'000'000;  // Of each step.
+    int64_t max_delay_ns = 20'000'000;  // The longest delay of a step.
     int64_t default_timeout_ns = 34'000'000'000;
   };
 

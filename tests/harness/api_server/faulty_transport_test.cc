@@ -200,7 +200,7 @@ TEST_F(FaultyTransportTest, CloseCompletesEverything) {
 
 // ---- Streams ------------------------------------------------------------------------------------
 
-// What a watch of one node delivers, for some seeds.
+// The parts that a watch of one node delivers, for some seeds.
 struct Played {
   std::set<std::string> ends;
   std::set<std::string> lines;

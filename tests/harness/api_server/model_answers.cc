@@ -44,6 +44,13 @@ HttpResponse JsonAnswer(uint32_t http_status, std::string body) {
   return response;
 }
 
+HttpResponse NoAnswer(Delivery delivery, const char* message) {
+  HttpResponse response;
+  response.status = Status::Unavailable(message);
+  response.delivery = delivery;
+  return response;
+}
+
 HttpResponse ErrorAnswer(const Status& error, const ApiPath& about) {
   return JsonAnswer(HttpStatusOf(error), StatusObject(error, about));
 }

@@ -34,6 +34,8 @@ class ModelQuery {
 };
 
 HttpResponse JsonAnswer(uint32_t http_status, std::string body);
+// Returns what a transport reports for a request without an answer.
+HttpResponse NoAnswer(Delivery delivery, const char* message);
 // Returns the answer with the Status object of an error.
 HttpResponse ErrorAnswer(const Status& error, const ApiPath& about);
 // Returns the Status object of an error that has no ErrorCode of its own. `cause`: the reason of

@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "tests/harness/api_server/model_answers.h"
 
 namespace berth::host {
 namespace {
 
-HttpResponse ClosedResponse(Delivery delivery) {
-  HttpResponse response;
-  response.status = Status::Unavailable("the transport was closed");
-  response.delivery = delivery;
-  return response;
+HttpResponse ClosedAnswer(Delivery delivery) {
+  return NoAnswer(delivery, "the transport was closed");
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ class ModelTransport::Stream final : public HttpStream {
   void SetSilenceLimit(int64_t /*limit_ns*/) override {}
 
   void Begin() {
-    if (owner_.is_closed_) return End(ClosedResponse(Delivery::kNotSent));
+    if (owner_.is_closed_) return End(ClosedAnswer(Delivery::kNotSent));
     if (request_.may_send) {
       if (Status status = request_.may_send(); !status.ok()) {
         HttpResponse refused;
@@ -137,7 +135,7 @@ void ModelTransport::Send(HttpRequest request, Callback done) {
     const auto open = requests_.extract(id);
     if (open.empty()) return;
     const Callback answer = open.mapped();
-    if (is_closed_) return answer(ClosedResponse(Delivery::kNotSent));
+    if (is_closed_) return answer(ClosedAnswer(Delivery::kNotSent));
     HttpResponse response;
     if (request.may_send) response.status = request.may_send();
     if (!response.status.ok()) return answer(std::move(response));
@@ -154,11 +152,11 @@ std::unique_ptr<HttpStream> ModelTransport::Open(HttpRequest request, StreamSink
 void ModelTransport::Close() {
   is_closed_ = true;
   for (const auto& [id, answer] : std::exchange(requests_, {})) {
-    answer(ClosedResponse(Delivery::kNotSent));
+    answer(ClosedAnswer(Delivery::kNotSent));
   }
   const std::map<uint64_t, Stream*> streams = streams_;
   for (const auto& [id, stream] : streams) {
-    if (streams_.contains(id)) stream->End(ClosedResponse(Delivery::kUnknown));
+    if (streams_.contains(id)) stream->End(ClosedAnswer(Delivery::kUnknown));
   }
 }
 

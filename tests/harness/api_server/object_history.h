@@ -35,7 +35,7 @@ class ObjectHistory final : private WatchSink {
     int64_t time_ns = 0;  // When the change was observed.
     WatchType type = WatchType::kAdded;
     std::string key;
-    Text text;    // Of a deletion: the last state, with the revision of the deletion.
+    Text text;    // For a deletion: the last state, with the revision of the deletion.
     Text before;  // Null if the object did not exist.
   };
 
