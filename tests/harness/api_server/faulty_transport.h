@@ -86,8 +86,8 @@ class FaultyTransport final : public Transport {
   // Ends every connection now, as when the server restarts: streams end, and requests that were
   // sent have no answer; half of those that were not executed yet never are.
   void CutEverything();
-  // Ends the process of the client: no callback is called any more. Of the requests that were sent
-  // and not executed yet, half are executed now, and the others never.
+  // Ends the process of the client: no callback is called any more. Half of the requests that were
+  // sent and not executed yet are executed now, the others never.
   void EndProcess();
   // How many requests, streams not counted, have no answer.
   size_t open() const { return open_.size(); }
