@@ -109,7 +109,11 @@ void LiveProcess::CutEverything() {
 // ---- Running ------------------------------------------------------------------------------------
 
 bool LiveProcess::RunOne() {
-  if (is_paused() || has_lost_) return false;
+  if (is_paused() || has_ended()) return false;
+  if (is_ending_) return executor_.RunOne();
+  // What was due while the process did not run happens before anything is checked.
+  const int64_t last_ns = std::exchange(last_run_ns_, clock_.NowNs());
+  if (clock_.NowNs() - last_ns > kSecond) loop_->Settle();
   if (has_started_ && !is_refreshing_) OnStarted();
   const size_t first = random_.Below(3);
   for (size_t i = 0; i < 3; ++i) {
@@ -138,8 +142,8 @@ bool LiveProcess::StepLoop() {
 
 std::optional<int64_t> LiveProcess::NextNs() const {
   if (is_paused()) return paused_until_ns_;
-  const int64_t now = world_.setup.clock.NowNs();
-  if (client_->waiting_events() > 0 || has_lost_) return now;
+  if (is_ending_) return executor_.NextNs();
+  if (client_->waiting_events() > 0 || has_ended()) return clock_.NowNs();
   std::optional<int64_t> next = executor_.NextNs();
   const auto consider = [&next](std::optional<int64_t> at_ns) {
     if (at_ns) next = std::min(next.value_or(*at_ns), *at_ns);
@@ -169,7 +173,7 @@ void LiveProcess::OnFresh() {
 }
 
 std::string LiveProcess::Unrest(bool backoffs_count) const {
-  if (is_paused() || has_lost_) return "the process does not run";
+  if (is_paused() || has_ended()) return "the process does not run";
   if (has_started_ && !is_fresh_) return "the cache is being refreshed";
   if (pool_.NextNs() || client_->waiting_events() > 0) return "tasks or events wait";
   if (observing_->open() > 0) return "requests are not answered";
@@ -202,6 +206,7 @@ void LiveProcess::Kill() {
 
 void LiveProcess::Stop(const std::function<void(const std::function<bool()>& is_done)>& run) {
   world_.trace.Line(identity_, ": is stopped");
+  is_stopping_ = true;
   loop_->Stop();
   const int64_t until_ns = clock_.NowNs() + kStopLimitNs;
   run([&] { return loop_->binding_count() == 0 || clock_.NowNs() >= until_ns; });

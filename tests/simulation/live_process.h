@@ -98,8 +98,8 @@ class LiveProcess final : private ClientObserver {
   bool is_paused() const { return paused_until_ns_ > world_.setup.clock.NowNs(); }
   int64_t paused_until_ns() const { return paused_until_ns_; }
 
-  // This process has lost its lease and must end.
-  bool has_lost() const { return has_lost_; }
+  // This process has lost its lease and does nothing any more: the owner kills it.
+  bool has_ended() const { return has_lost_ && !is_stopping_; }
   bool leads() const { return is_fresh_ && !has_lost_; }
   bool has_open_fence() const { return fence_.is_open(); }
   // Returns why the process is not at rest; empty if it is.
@@ -154,7 +154,9 @@ class LiveProcess final : private ClientObserver {
   uint64_t started_revision_ = 0;  // The revision of the cluster at the call of Refresh().
   bool is_fresh_ = false;
   bool has_lost_ = false;
-  bool is_ending_ = false;
+  bool is_stopping_ = false;  // Stop() was called.
+  bool is_ending_ = false;    // The loop does not run any more.
+  int64_t last_run_ns_ = 0;
   std::map<std::string, std::string, std::less<>> open_binds_;  // Nodes by uid.
   std::map<std::string, std::string, std::less<>> executed_;    // Nodes by uid, of this process.
 };

@@ -169,7 +169,7 @@ void LiveRun::Disturb() {
     Kill(machine);
     Start(machine);
   } else if (random_.Percent(scenario_.stop_percent) && !machine.process->is_paused() &&
-             !machine.process->has_lost()) {
+             !machine.process->has_ended()) {
     Stop(machine);
     Start(machine);
   } else if (random_.Percent(scenario_.pause_percent)) {
@@ -272,7 +272,7 @@ bool LiveRun::StepOnce() {
   }
   CheckFences();
   for (Machine& machine : machines_) {
-    if (!machine.process->has_lost()) continue;
+    if (!machine.process->has_ended()) continue;
     // The process ends with status 1, and is started again.
     Kill(machine);
     Start(machine);

@@ -115,7 +115,7 @@ class ApiModelTest : public ::testing::Test {
       const size_t end = text.find('\n', begin);
       const auto json = ParseJson(text.substr(begin, end - begin));
       begin = end == text.npos ? text.size() : end + 1;
-      if (json.is_discarded()) return lines + "(broken)";
+      if (json.is_discarded() || !json.contains("type")) return lines + "(no event)";
       const auto& object = json["object"];
       lines += json.value("type", "") + " ";
       if (json["type"] == "ERROR") {
