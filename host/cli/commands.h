@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/cli/cluster_access_flags.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
+#include "host/cli/progress_log.h"
+#include "host/process/log_format.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
 
@@ -36,6 +39,13 @@ struct SimulateFlags : SchedulingFlags {
 
 struct RunFlags : SchedulingFlags {
   std::string config;  // The host file; empty if there is none.
+  // The flags of a run on a real cluster. A member that is nullopt was not given.
+  ClusterAccessFlags access;
+  std::optional<bool> leader_elect;
+  std::optional<std::string> http_address;  // "" serves nothing.
+  std::optional<LogFormat> log_format;
+  bool prints_decisions = false;  // --output was given.
+  // The flags of a run with files and streams.
   bool embedded = false;
   std::string events;  // The file of the stream; empty if there is none.
   std::string record;  // The file for the recording; empty if nothing is recorded.
@@ -76,7 +86,9 @@ struct PluginNewFlags {
   std::string directory;  // The folder to create. If empty, it gets the plugin's name.
 };
 
+// With --embedded or, without it, as ExecuteClusterRun().
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);
+int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env);
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env);
@@ -105,10 +117,6 @@ Status CheckStandardInput(std::string_view command, std::span<const std::string>
 
 // Returns the log level that --verbose selects; none if --verbose was not given.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
-// Prints a log line: "berth: warning: acme.RackPower: message". `time` is in front of it: empty, or
-// what LogTime() returns.
-void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
-                  std::string_view plugin, std::string_view message);
 // Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
 std::string LogTime(int64_t wall_ns);
 
@@ -119,9 +127,10 @@ inline constexpr std::string_view kNoProgressText =
     "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
 
 // Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
-// Lifetime: `progress` must outlive the simulation, whose plugins log through it.
+// Lifetime: `progress` and `log`, through which plugins log, must outlive the simulation.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
-                                                   CommandEnvironment& env, Progress& progress);
+                                                   CommandEnvironment& env, Progress& progress,
+                                                   ProgressLog& log);
 
 }  // namespace berth::host
 

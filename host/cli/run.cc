@@ -51,10 +51,19 @@ Status CheckRecord(const RunFlags& flags, int in_descriptor) {
   return {};
 }
 
+// Returns the first flag of a run on a real cluster that was given; "" if there is none.
+std::string_view FirstClusterFlag(const RunFlags& flags) {
+  if (!flags.access.first_given().empty()) return flags.access.first_given();
+  if (flags.leader_elect.has_value()) return "--leader-elect";
+  if (flags.http_address.has_value()) return "--http-address";
+  return flags.log_format.has_value() ? "--log-format" : "";
+}
+
 Status CheckFlags(const RunFlags& flags, int in_descriptor) {
-  if (!flags.embedded) {
-    return Status::InvalidArgument(
-        "run: expected --embedded, because this version of berth cannot connect to an API server");
+  if (const std::string_view flag = FirstClusterFlag(flags); !flag.empty()) {
+    return Status::InvalidArgument(std::string(flag).append(
+        ": expected no --embedded with it, found both: with --embedded the cluster exists only in "
+        "this process; leave out one of them"));
   }
   if (flags.cluster_files.empty() && flags.events.empty()) {
     return Status::InvalidArgument(
@@ -74,6 +83,7 @@ class RunPrinter final : public RunObserver {
   RunPrinter(const RunFlags& flags, CommandEnvironment& env)
       : env_(env),
         progress_(env.err, env.err_is_terminal, env.steady_ns),
+        log_(progress_, BERTH_LOG_TRACE, [&env] { return LogTime(env.wall_ns()); }),
         decisions_(env.out,
                    {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live}) {}
 
@@ -113,9 +123,7 @@ class RunPrinter final : public RunObserver {
     progress_.Print(text + '\n');
   }
   bool OnIdle() override { return Flush(); }
-  void OnLog(uint32_t level, std::string_view plugin, std::string_view message) override {
-    PrintLogLine(progress_, LogTime(env_.wall_ns()), level, plugin, message);
-  }
+  LogSink& log() override { return log_; }
 
   // Returns false if the output has failed, and keeps the errno of the first failure.
   bool KeepOutputError() {
@@ -126,6 +134,7 @@ class RunPrinter final : public RunObserver {
 
   CommandEnvironment& env_;
   Progress progress_;
+  ProgressLog log_;
   DecisionPrinter decisions_;
   std::optional<int> output_error_;
 };
@@ -145,6 +154,7 @@ int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
 }  // namespace
 
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
+  if (!flags.embedded) return ExecuteClusterRun(flags, env);
   if (Status status = CheckFlags(flags, env.in_descriptor); !status.ok()) return Fail(env, status);
   RunPrinter printer(flags, env);
   EmbeddedRun run(

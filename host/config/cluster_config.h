@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "host/base/time_units.h"
 #include "host/config/config_errors.h"
@@ -50,7 +51,12 @@ struct ClusterConfig {
   std::optional<uint32_t> connections;
   std::optional<std::string> http_address;
   std::optional<std::string> log_format;
+
+  friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
+
+// The address of health checks and metrics if the user sets none.
+inline constexpr std::string_view kDefaultHttpAddress = "127.0.0.1:10251";
 
 // The defaults of kube-scheduler for the keys of [leaderElection] that are not set.
 inline constexpr int64_t kDefaultLeaseNs = 15 * kSecond;

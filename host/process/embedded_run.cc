@@ -15,8 +15,6 @@
 namespace berth::host {
 namespace {
 
-// How many plugins may block in PreBind and Bind at a time.
-constexpr size_t kBindThreads = 16;
 // A value of `stop_` that is no signal.
 constexpr int kOutputFailed = -1;
 
@@ -25,11 +23,6 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
                                              : open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) return SystemError(std::string(InputName(path)), errno);
   return file;
-}
-
-template <class T>
-void SetIfGiven(const std::optional<T>& given, T& value) {
-  if (given.has_value()) value = *given;
 }
 
 std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
@@ -44,6 +37,7 @@ std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const Embedde
 EmbeddedRun::EmbeddedRun(RunOptions options, RunObserver& observer)
     : options_(std::move(options)),
       observer_(observer),
+      log_(observer.log(), BERTH_LOG_WARN),
       libraries_(MakeLibraryStore(options_.temporary_directory, options_.steady_ns)),
       reloader_(
           [this](FileStamps& files) { return ReadRunConfig(options_.config, libraries_, files); },
@@ -87,9 +81,8 @@ Status EmbeddedRun::OpenScheduler() {
   options.loop.clock = clock_;
   options.loop.sink = &*reporter_;
   options.loop.waker = &waker_;
-  options.loop.log = [this](uint32_t level, std::string_view plugin, std::string_view message) {
-    observer_.OnLog(level, plugin, message);
-  };
+  options.loop.log = &log_;
+  options.loop.logs_decisions = false;  // The observer receives them.
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
   options.report_crashes = options_.report_crashes;
@@ -106,18 +99,16 @@ Status EmbeddedRun::OpenScheduler() {
 Status EmbeddedRun::ReadConfig(SchedulerOptions& options) {
   Result<RunConfig> config = reloader_.ReadFirst();
   if (!config.ok()) return std::move(config).status();
+  SetLogLevel(config->host);
   LogWarnings(config->set);
   options.plugins = std::move(config->set.plugins);
   options.profiles = std::move(config->set.specs);
-  const HostConfig& host = reloader_.running();
-  SetIfGiven(host.log_level, options.loop.log_level);
-  SetIfGiven(options_.log_level, options.loop.log_level);
-  options.loop.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
-  SetIfGiven(host.quarantine_faults, options.loop.quarantine.faults);
-  SetIfGiven(host.quarantine_window_ns, options.loop.quarantine.window_ns);
-  SetIfGiven(host.initial_backoff_ns, options.loop.queue.initial_backoff_ns);
-  SetIfGiven(host.max_backoff_ns, options.loop.queue.max_backoff_ns);
+  ApplyHostFile(reloader_.running(), options.loop);
   return {};
+}
+
+void EmbeddedRun::SetLogLevel(const HostConfig& host) {
+  log_.SetLevel(options_.log_level.value_or(host.log_level.value_or(BERTH_LOG_WARN)));
 }
 
 // Backoffs end at whole seconds. A start at a whole second makes runs independent of the fraction.
@@ -134,9 +125,6 @@ void EmbeddedRun::OpenClock() {
 // ---- Running ------------------------------------------------------------------------------------
 
 Status EmbeddedRun::Run() {
-  const auto log = [this](std::string_view message) {
-    observer_.OnLog(BERTH_LOG_ERROR, "", message);
-  };
   StreamDriver driver({.scheduler = scheduler_.get(),
                        .clock = clock_,
                        .virtual_clock = virtual_clock_.has_value() ? &*virtual_clock_ : nullptr,
@@ -150,7 +138,7 @@ Status EmbeddedRun::Run() {
                            [this] {
                              if (!observer_.OnIdle()) stop_ = kOutputFailed;
                            },
-                       .log = log});
+                       .log = Log(log_, "")});
   if (requests_ != nullptr) {
     requests_->OnStop([this](int signal) {
       stop_ = signal;
@@ -158,12 +146,8 @@ Status EmbeddedRun::Run() {
     });
   }
   reloader_.StartWatching();
-  const HostConfig& host = reloader_.running();
-  CallDeadlines deadlines;
-  SetIfGiven(host.call_deadline_ns, deadlines.call_ns);
-  SetIfGiven(host.post_filter_deadline_ns, deadlines.post_filter_ns);
   // The deadlines of plugin calls are real time, even if the scheduler's time is virtual.
-  scheduler_->host().StartWatchdog(deadlines, options_.steady_ns);
+  scheduler_->host().StartWatchdog(DeadlinesOf(reloader_.running()), options_.steady_ns);
   if (real_clock_.has_value()) real_clock_->Begin();
   const Status status = driver.Run();
   scheduler_->host().StopWatchdog();
@@ -182,7 +166,7 @@ void EmbeddedRun::OnDecision(const DecisionLine& line) {
 }
 
 void EmbeddedRun::LogWarnings(const ProfileSet& set) {
-  for (const std::string& warning : set.warnings) observer_.OnLog(BERTH_LOG_WARN, "", warning);
+  for (const std::string& warning : set.warnings) Log(log_, "").Warning(warning);
 }
 
 void EmbeddedRun::ReloadIfRequested() {
@@ -193,7 +177,13 @@ void EmbeddedRun::ReloadIfRequested() {
         if (status.ok()) reporter_->ReportGatedPods();
         return status;
       },
-      [this](const ReloadResult& result) { observer_.OnReload(result); });
+      [this](const ReloadResult& result) {
+        if (result.status.ok()) {
+          SetLogLevel(result.host);
+          scheduler_->loop().UpdateLogLevel();
+        }
+        observer_.OnReload(result);
+      });
 }
 
 RunSummary EmbeddedRun::Summary() const {

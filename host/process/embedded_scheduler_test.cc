@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/test_log.h"
 #include "host/base/virtual_clock.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
@@ -59,10 +60,8 @@ class EmbeddedSchedulerTest : public ::testing::Test {
     use("test.Guest", Point::kPermit, std::move(args));
     use("DefaultBinder", Point::kBind, nullptr);
     options.loop.clock = &clock_;
-    options.loop.log = [this](uint32_t, std::string_view, std::string_view message) {
-      lines_.emplace_back(message);
-    };
-    options.loop.log_level = BERTH_LOG_INFO;
+    options.loop.log = &log_;
+    options.loop.logs_decisions = false;
     scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options));
     ASSERT_TRUE(scheduler_->cluster().AddManifest("cluster", kCluster).ok());
     ASSERT_TRUE(scheduler_->Start().ok());
@@ -71,7 +70,8 @@ class EmbeddedSchedulerTest : public ::testing::Test {
   }
 
   VirtualClock clock_{1'768'032'000'000'000'000};
-  std::vector<std::string> lines_;
+  TestLog log_{BERTH_LOG_INFO};
+  std::vector<std::string>& lines_ = log_.lines();
   std::unique_ptr<EmbeddedScheduler> scheduler_;
 };
 
@@ -85,24 +85,27 @@ TEST_F(EmbeddedSchedulerTest, AnswersTheRequestsOfPlugins) {
               {"POST", "/api/v1/namespaces/red/pods",
                R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
               {"GET", "/api/v1/nodes", ""}}}});
-  EXPECT_THAT(lines_,
-              Contains(AllOf(StartsWith("answer success={"), HasSubstr(R"("kind":"Namespace")"),
-                             HasSubstr(R"("labels":{"a":"b"})"))));
-  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"Pod")")));
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith("test.Guest: answer success={"),
+                                     HasSubstr(R"("kind":"Namespace")"),
+                                     HasSubstr(R"("labels":{"a":"b"})"))));
+  EXPECT_THAT(lines_, Contains(StartsWith(R"(test.Guest: answer success={"kind":"Pod")")));
   EXPECT_NE(scheduler_->cluster().objects().FindPod("red", "q"), nullptr);
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer not_found={"kind":"Status")"),
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(test.Guest: answer not_found={"kind":"Status")"),
                                      HasSubstr(R"("code":404)"))));
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
-                                     HasSubstr("/metadata: expected an object"),
-                                     HasSubstr(R"("code":400)"))));
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
-                                     HasSubstr(R"("code":405)"))));
+  EXPECT_THAT(lines_, Contains(AllOf(
+                          StartsWith(R"(test.Guest: answer bad_argument={"kind":"Status")"),
+                          HasSubstr("/metadata: expected an object"), HasSubstr(R"("code":400)"))));
+  EXPECT_THAT(lines_,
+              Contains(AllOf(StartsWith(R"(test.Guest: answer bad_argument={"kind":"Status")"),
+                             HasSubstr(R"("code":405)"))));
 }
 
 TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   Schedule({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True",
                          "reason":"Acme"}]}})"}});
-  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"PartialObjectMetadata")")));
+  EXPECT_THAT(
+      lines_,
+      Contains(StartsWith(R"(test.Guest: answer success={"kind":"PartialObjectMetadata")")));
   const PodRef pod = scheduler_->cluster().objects().FindPod("default", "p");
   ASSERT_EQ(pod->view().conditions.count, 1U);
   const auto* condition = BERTH_AT(berth_condition, pod->view().conditions, 0);
