@@ -1,19 +1,22 @@
 #include "tests/simulation/audit.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "host/base/test_log.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {
 
 Audit::Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace,
-             RoomAudit& room, Findings& findings)
+             RoomAudit& room, BindAudit& binds, Findings& findings)
     : scenario_(scenario),
       cluster_(cluster),
       clock_(clock),
       trace_(trace),
       room_(room),
+      binds_(binds),
       findings_(findings),
       reservations_(scenario.has_quarantine) {}
 
@@ -30,16 +33,16 @@ void Audit::SetLoop(SchedulingLoop* loop) {
 
 // ---- Log messages -------------------------------------------------------------------------------
 
-void Audit::OnLog(uint32_t level, std::string_view plugin, std::string_view message) {
-  trace_.Line("log: ", plugin, plugin.empty() ? "" : ": ", message);
-  const bool is_chaos = plugin.starts_with("test.Chaos");
-  if (level >= BERTH_LOG_ERROR && (!is_chaos || message.starts_with("state"))) {
-    return findings_.Add("an error was logged: " + std::string(message));
+void Audit::Write(const LogRecord& record) {
+  if (!IsOn(record.level)) return;
+  trace_.Line("log: ", record.logger, ": ", MessageOf(record));
+  const bool is_chaos = record.logger.starts_with("test.Chaos");
+  if (record.level >= BERTH_LOG_ERROR && (!is_chaos || record.message.starts_with("state"))) {
+    return findings_.Add("an error was logged: " + MessageOf(record));
   }
-  const size_t space = message.find(" uid=");
-  if (!is_chaos || space == std::string_view::npos) return;
-  std::string error =
-      reservations_.Record(plugin, message.substr(0, space), message.substr(space + 5));
+  const auto uid = std::ranges::find(record.fields, "uid", &LogField::key);
+  if (!is_chaos || uid == record.fields.end()) return;
+  std::string error = reservations_.Record(record.logger, record.message, uid->value);
   if (!error.empty()) findings_.Add(std::move(error));
 }
 
@@ -95,14 +98,7 @@ void Audit::OnBindRequested(const PodName& pod, std::string_view node) {
 }
 
 void Audit::OnBindExecuted(const PodName& pod, std::string_view node, const Status& status) {
-  if (!status.ok()) return;
-  const std::string uid(pod.uid);
-  if (!observed_.bound.emplace(uid, node).second) findings_.Add("a pod was bound twice: " + uid);
-  const PodRef stored = cluster_.FindPod(pod.ns, pod.name);
-  if (stored == nullptr || stored->uid() != pod.uid || stored->node_name() != node) {
-    return findings_.Add("the cluster bound another pod instead of " + uid);
-  }
-  room_.CheckNode(node);
+  binds_.OnExecuted(pod, node, status);
 }
 
 void Audit::OnBindCompleted(const PodName& pod, const Status& /*status*/) {
@@ -131,11 +127,11 @@ void Audit::OnAssumed(const PodRef& pod, std::string_view node) {
 void Audit::OnBound(const PodRef& pod, std::string_view node) {
   ++counts_.bound;
   trace_.Line("decided: ", pod->name(), " is bound to ", node);
-  if (!observed_.reported_bound.emplace(pod->uid()).second) {
+  if (!binds_.Report(pod->uid())) {
     findings_.Add(Describe(*pod) + " was reported as bound twice");
   }
-  const auto bound = observed_.bound.find(pod->uid());
-  if (bound == observed_.bound.end() ? !scenario_.has_other_schedulers : bound->second != node) {
+  const std::string_view bound = binds_.NodeOf(pod->uid());
+  if (bound.empty() ? !scenario_.has_other_schedulers : bound != node) {
     findings_.Add(Describe(*pod) + " was reported as bound to " + std::string(node) +
                   ", but is not");
   }
