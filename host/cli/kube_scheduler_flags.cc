@@ -5,21 +5,24 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kNoServer =
-    "Berth does not connect to an API server yet: use --cluster to read objects from files, and "
-    "--events to follow a watch";
-constexpr std::string_view kNoElection =
-    "Berth does not elect a leader yet: it changes nothing outside its process";
+constexpr std::string_view kAddress =
+    "use --http-address IP:PORT; Berth serves health checks and metrics over plain HTTP";
+constexpr std::string_view kNoTls =
+    "Berth serves plain HTTP without authentication, on loopback by default (see --http-address)";
 constexpr std::string_view kNoPolicy =
     "kube-scheduler does not have it any more either: use --profile (see berth profile --help)";
-constexpr std::string_view kNoEndpoint = "Berth does not serve HTTP requests yet";
-constexpr std::string_view kNoMetrics = "Berth does not serve metrics yet";
+constexpr std::string_view kNoProfiling = "Berth does not serve profiling data";
+constexpr std::string_view kNoMetricOptions = "Berth serves all its metrics, with all their labels";
 constexpr std::string_view kVerbose =
     "use -v for information, -vv for debugging or -vvv for tracing; logLevel in the host file sets "
     "the same";
-constexpr std::string_view kTextLog = "Berth writes log lines as text on standard error";
+constexpr std::string_view kLogIsStandardError = "Berth writes its log to standard error";
 constexpr std::string_view kNoGates =
     "Berth has no feature gates: it decides as kube-scheduler 1.36 does";
+
+constexpr std::string_view kLeaseName = "set resourceName in [leaderElection] of the host file";
+constexpr std::string_view kLeaseNamespace =
+    "set resourceNamespace in [leaderElection] of the host file";
 
 struct Advice {
   std::string_view option;  // If it ends with '*', the beginning of several options.
@@ -28,40 +31,49 @@ struct Advice {
 
 // kube-scheduler: cmd/kube-scheduler/app/options, and options of earlier versions.
 constexpr std::array kAdvice = {
-    Advice{"--kubeconfig", kNoServer},
-    Advice{"--master", kNoServer},
-    Advice{"--kube-api-*", kNoServer},
-    Advice{"--leader-elect*", kNoElection},
-    Advice{"--lock-object-*", kNoElection},
+    Advice{"--master", "use --kubeconfig; the address of the API server is that of its cluster"},
+    Advice{"--kube-api-qps", "set qps in [clientConnection] of the host file"},
+    Advice{"--kube-api-burst", "set burst in [clientConnection] of the host file"},
+    Advice{"--kube-api-content-type", "Berth always uses JSON"},
+    Advice{"--leader-elect-lease-duration",
+           "set leaseDuration in [leaderElection] of the host file"},
+    Advice{"--leader-elect-renew-deadline",
+           "set renewDeadline in [leaderElection] of the host file"},
+    Advice{"--leader-elect-retry-period", "set retryPeriod in [leaderElection] of the host file"},
+    Advice{"--leader-elect-resource-lock", "Berth always uses a Lease"},
+    Advice{"--leader-elect-resource-name", kLeaseName},
+    Advice{"--leader-elect-resource-namespace", kLeaseNamespace},
+    Advice{"--lock-object-name", kLeaseName},
+    Advice{"--lock-object-namespace", kLeaseNamespace},
     Advice{"--policy-config*", kNoPolicy},
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
     Advice{"--scheduler-name", "set schedulerName in a profile and select it with --profile"},
-    Advice{"--secure-port", kNoEndpoint},
-    Advice{"--port", kNoEndpoint},
-    Advice{"--bind-address", kNoEndpoint},
-    Advice{"--address", kNoEndpoint},
-    Advice{"--cert-dir", kNoEndpoint},
-    Advice{"--client-ca-file", kNoEndpoint},
-    Advice{"--tls-*", kNoEndpoint},
-    Advice{"--requestheader-*", kNoEndpoint},
-    Advice{"--permit-address-sharing", kNoEndpoint},
-    Advice{"--permit-port-sharing", kNoEndpoint},
-    Advice{"--http2-*", kNoEndpoint},
-    Advice{"--disable-http2-serving", kNoEndpoint},
-    Advice{"--authentication-*", kNoEndpoint},
-    Advice{"--authorization-*", kNoEndpoint},
-    Advice{"--profiling", kNoEndpoint},
-    Advice{"--contention-profiling", kNoEndpoint},
-    Advice{"--allow-metric-labels*", kNoMetrics},
-    Advice{"--disabled-metrics", kNoMetrics},
-    Advice{"--show-hidden-metrics-for-version", kNoMetrics},
+    Advice{"--secure-port", kAddress},
+    Advice{"--port", kAddress},
+    Advice{"--bind-address", kAddress},
+    Advice{"--address", kAddress},
+    Advice{"--cert-dir", kNoTls},
+    Advice{"--client-ca-file", kNoTls},
+    Advice{"--tls-*", kNoTls},
+    Advice{"--requestheader-*", kNoTls},
+    Advice{"--permit-address-sharing", kAddress},
+    Advice{"--permit-port-sharing", kAddress},
+    Advice{"--http2-*", kNoTls},
+    Advice{"--disable-http2-serving", kNoTls},
+    Advice{"--authentication-*", kNoTls},
+    Advice{"--authorization-*", kNoTls},
+    Advice{"--profiling", kNoProfiling},
+    Advice{"--contention-profiling", kNoProfiling},
+    Advice{"--allow-metric-labels*", kNoMetricOptions},
+    Advice{"--disabled-metrics", kNoMetricOptions},
+    Advice{"--show-hidden-metrics-for-version", kNoMetricOptions},
     Advice{"--v", kVerbose},
     Advice{"--vmodule", kVerbose},
-    Advice{"--logging-format", kTextLog},
-    Advice{"--logtostderr", kTextLog},
-    Advice{"--log-*", kTextLog},
+    Advice{"--logging-format", "use --log-format"},
+    Advice{"--logtostderr", kLogIsStandardError},
+    Advice{"--log-*", kLogIsStandardError},
     Advice{"--feature-gates", kNoGates},
     Advice{"--emulated-version", kNoGates},
     Advice{"--emulation-forward-compatible", kNoGates},

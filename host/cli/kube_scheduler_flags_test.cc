@@ -14,20 +14,27 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
     const char* advice;
   };
   const Case cases[] = {
-      {"--kubeconfig", "--cluster"},
-      {"--master", "--cluster"},
-      {"--kube-api-qps", "--cluster"},
-      {"--kube-api-burst", "--cluster"},
-      {"--leader-elect", "leader"},
-      {"--leader-elect-lease-duration", "leader"},
+      {"--master", "--kubeconfig"},
+      {"--kube-api-qps", "set qps in [clientConnection]"},
+      {"--kube-api-burst", "set burst in [clientConnection]"},
+      {"--kube-api-content-type", "JSON"},
+      {"--leader-elect-lease-duration", "set leaseDuration in [leaderElection]"},
+      {"--leader-elect-renew-deadline", "set renewDeadline in [leaderElection]"},
+      {"--leader-elect-retry-period", "set retryPeriod in [leaderElection]"},
+      {"--leader-elect-resource-name", "set resourceName in [leaderElection]"},
+      {"--leader-elect-resource-namespace", "set resourceNamespace in [leaderElection]"},
+      {"--lock-object-name", "set resourceName in [leaderElection]"},
       {"--policy-config-file", "--profile"},
-      {"--secure-port", "HTTP"},
-      {"--bind-address", "HTTP"},
-      {"--authentication-kubeconfig", "HTTP"},
-      {"--authorization-kubeconfig", "HTTP"},
-      {"--profiling", "HTTP"},
+      {"--secure-port", "use --http-address"},
+      {"--bind-address", "use --http-address"},
+      {"--tls-cert-file", "plain HTTP"},
+      {"--authentication-kubeconfig", "without authentication"},
+      {"--authorization-kubeconfig", "without authentication"},
+      {"--profiling", "profiling"},
+      {"--disabled-metrics", "all its metrics"},
       {"--v", "-vv"},
-      {"--logging-format", "standard error"},
+      {"--logging-format", "use --log-format"},
+      {"--log-flush-frequency", "standard error"},
       {"--feature-gates", "no feature gates"},
       {"--write-config-to", "berth profile show"},
   };
@@ -37,8 +44,8 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
 }
 
 TEST(KubeSchedulerFlagsTest, KnowsNoOtherOptions) {
-  for (const char* option :
-       {"", "--", "--config", "--ports", "--kube", "-v", "--verbose", "--cluster"}) {
+  for (const char* option : {"", "--", "--config", "--ports", "--kube", "-v", "--verbose",
+                             "--cluster", "--kubeconfig", "--leader-elect"}) {
     EXPECT_EQ(KubeSchedulerAdvice(option), "") << option;
   }
 }

@@ -50,6 +50,8 @@ struct ClusterConfig {
   std::optional<uint32_t> connections;
   std::optional<std::string> http_address;
   std::optional<std::string> log_format;
+
+  friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
 
 // The defaults of kube-scheduler for the keys of [leaderElection] that are not set.

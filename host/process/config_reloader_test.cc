@@ -29,6 +29,8 @@ class ConfigReloaderTest : public ::testing::Test {
     if (!read_error_.ok()) return read_error_;
     RunConfig config;
     config.host.log_level = log_level_;
+    config.host.quarantine_faults = quarantine_faults_;
+    config.host.cluster.lease_ns = lease_ns_;
     config.set.specs.emplace_back().scheduler_name = "acme";
     return config;
   }
@@ -44,6 +46,8 @@ class ConfigReloaderTest : public ::testing::Test {
   const std::string path_;
   ThreadWaker waker_;
   uint32_t log_level_ = BERTH_LOG_WARN;
+  uint32_t quarantine_faults_ = 10;
+  int64_t lease_ns_ = 15'000'000'000;
   Status read_error_;
   ConfigReloader reloader_{[this](FileStamps& files) { return Read(files); }, waker_};
 };
@@ -69,12 +73,24 @@ TEST_F(ConfigReloaderTest, ReloadsOnceForSeveralRequests) {
 TEST_F(ConfigReloaderTest, NamesTheKeysThatNeedARestart) {
   ASSERT_TRUE(reloader_.ReadFirst().ok());
   reloader_.StartWatching();
-  log_level_ = BERTH_LOG_DEBUG;
+  quarantine_faults_ = 5;
+  lease_ns_ = 20'000'000'000;
   for (int i = 0; i < 2; ++i) {
     reloader_.Request();
-    EXPECT_THAT(Reload().at(0).needs_restart, ElementsAre("logLevel"))
+    EXPECT_THAT(Reload().at(0).needs_restart,
+                ElementsAre("quarantine.faults", "leaderElection.leaseDuration"))
         << "every reload compares with the configuration of the start";
   }
+}
+
+TEST_F(ConfigReloaderTest, ANewLogLevelNeedsNoRestart) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  log_level_ = BERTH_LOG_DEBUG;
+  reloader_.Request();
+  const ReloadResult result = Reload().at(0);
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+  EXPECT_EQ(result.host.log_level, uint32_t{BERTH_LOG_DEBUG});
 }
 
 TEST_F(ConfigReloaderTest, ReportsErrorsOfReadingAndOfApplying) {

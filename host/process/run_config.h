@@ -38,7 +38,7 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
                                 const std::shared_ptr<LibraryStore>& libraries, FileStamps& files);
 
 // Returns the keys of the host file whose values differ and take effect only at a restart:
-// "logLevel".
+// "quarantine.faults".
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after);
 
 }  // namespace berth::host
