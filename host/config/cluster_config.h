@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "host/base/time_units.h"
 #include "host/config/config_errors.h"
@@ -53,6 +54,9 @@ struct ClusterConfig {
 
   friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
+
+// The address of health checks and metrics if the user sets none.
+inline constexpr std::string_view kDefaultHttpAddress = "127.0.0.1:10251";
 
 // The defaults of kube-scheduler for the keys of [leaderElection] that are not set.
 inline constexpr int64_t kDefaultLeaseNs = 15 * kSecond;

@@ -13,7 +13,7 @@
 
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "tests/harness/forwarding_client.h"
+#include "host/cluster/forwarding_client.h"
 #include "tests/simulation/client_observer.h"
 #include "tests/simulation/findings.h"
 

@@ -1,0 +1,30 @@
+// The settings of a client of a real cluster: those of the host file, and the files that it reads.
+#ifndef BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
+#define BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
+
+#include <string>
+
+#include "host/base/status.h"
+#include "host/cluster/kubernetes/kubeconfig.h"
+#include "host/cluster/kubernetes/leader_elector.h"
+#include "host/config/cluster_config.h"
+
+namespace berth::host {
+
+// Reads a kubeconfig, a token or a certificate. If the file is larger than kMaxKubeconfigBytes,
+// returns its first kMaxKubeconfigBytes + 1 bytes, which no reader accepts.
+// Errors: kNotFound, kPermissionDenied, kInvalidArgument for a directory or another reason. The
+//         messages do not contain the path.
+Result<std::string> ReadAccessFile(const std::string& path);
+
+// Returns the request with clientConnection.kubeconfig of the host file, unless the command line
+// has set a kubeconfig.
+AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
+
+// Returns the options of the election that the host file sets, with kube-scheduler's defaults for
+// the others. The identity and the seed are not set.
+ElectionOptions ElectionOptionsOf(const ClusterConfig& config);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
