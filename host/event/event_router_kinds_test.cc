@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cluster/forwarding_client.h"
 #include "host/event/test_event_router.h"
-#include "tests/harness/forwarding_client.h"
 
 namespace berth::host {
 namespace {

@@ -38,8 +38,12 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   // Called: after the loop has started its own watch of pods, so that the loop gets each pod first.
   void StartWatch(Client& client, const SchedulingLoop& loop);
   void StopWatch() { watch_.reset(); }
+  // Sets the loop, for an owner that passes the events of pods on instead: after the loop has
+  // received them, to pods().
+  void Attach(const SchedulingLoop& loop) { loop_ = &loop; }
+  WatchSink& pods() { return *this; }
 
-  // REQUIRES: StartWatch() was called. This applies to the next two methods.
+  // REQUIRES: StartWatch() or Attach() was called. This applies to the next two methods.
 
   // Reports the pods that were given a node since the last call and wait on Permit.
   // Called: after every step of the loop.

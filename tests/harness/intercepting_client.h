@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "tests/harness/forwarding_client.h"
+#include "host/cluster/forwarding_client.h"
 
 namespace berth::host {
 

@@ -17,7 +17,7 @@
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "tests/harness/forwarding_client.h"
+#include "host/cluster/forwarding_client.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/trace.h"
 

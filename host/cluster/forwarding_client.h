@@ -1,6 +1,6 @@
-// The base class of clients for tests that change a few methods of another client.
-#ifndef BERTH_TESTS_HARNESS_FORWARDING_CLIENT_H_
-#define BERTH_TESTS_HARNESS_FORWARDING_CLIENT_H_
+// The base class of clients that change a few methods of another client.
+#ifndef BERTH_HOST_CLUSTER_FORWARDING_CLIENT_H_
+#define BERTH_HOST_CLUSTER_FORWARDING_CLIENT_H_
 
 #include <cstdint>
 #include <memory>
@@ -54,4 +54,4 @@ class ForwardingClient : public Client {
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_HARNESS_FORWARDING_CLIENT_H_
+#endif  // BERTH_HOST_CLUSTER_FORWARDING_CLIENT_H_
