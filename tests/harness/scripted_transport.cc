@@ -54,7 +54,8 @@ void ScriptedTransport::Remove(const Exchange& exchange) {
   std::erase_if(open_, [&](const auto& open) { return open.get() == &exchange; });
 }
 
-void ScriptedTransport::Complete(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
+void ScriptedTransport::Complete(std::shared_ptr<Exchange> exchange, HttpResponse response) {
+  // `exchange` is a copy, because this removes the one of `open_`.
   Remove(*exchange);
   // The client may destroy the stream or send requests within the callback.
   if (exchange->done) {

@@ -59,7 +59,7 @@ class ScriptedTransport final : public Transport {
   std::shared_ptr<Exchange> At(size_t index) const;
   void Remove(const Exchange& exchange);
   // Removes the exchange and completes it.
-  void Complete(const std::shared_ptr<Exchange>& exchange, HttpResponse response);
+  void Complete(std::shared_ptr<Exchange> exchange, HttpResponse response);
 
   VirtualExecutor& executor_;
   std::deque<std::shared_ptr<Exchange>> open_;

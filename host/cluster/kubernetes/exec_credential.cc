@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -98,7 +99,8 @@ Result<ExecCredential> ReadExecCredential(std::string_view output, const ExecCon
   Result<std::string> chain = TextOf(*status, "clientCertificateData");
   Result<std::string> key = TextOf(*status, "clientKeyData");
   const Result<std::string> expires = TextOf(*status, "expirationTimestamp");
-  for (const Result<std::string>* text : {&token, &chain, &key, &expires}) {
+  for (const Result<std::string>* text :
+       std::initializer_list<const Result<std::string>*>{&token, &chain, &key, &expires}) {
     if (!text->ok()) return text->status();
   }
   if (chain->empty() != key->empty()) {

@@ -83,10 +83,11 @@ TEST_F(IoThreadTest, RunsTimersInTheOrderOfTheirTimes) {
 TEST_F(IoThreadTest, CancelsTimers) {
   std::promise<void> ended;
   std::vector<int> order;
+  Executor::TimerId first = 0;
+  Executor::TimerId second = 0;
   io_.RunAndWait([&] {
     const int64_t now_ns = io_.NowNs();
-    Executor::TimerId second = 0;
-    const Executor::TimerId first = io_.StartTimer(now_ns, [&] {
+    first = io_.StartTimer(now_ns, [&] {
       order.push_back(1);
       // The time of the second timer has come, too.
       EXPECT_TRUE(io_.CancelTimer(second));

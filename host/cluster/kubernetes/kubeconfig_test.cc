@@ -58,7 +58,7 @@ TEST(Kubeconfig, ReadsContextClusterAndUser) {
                     "    as: alice\n"
                     "    as-uid: '7'\n"
                     "    as-groups: [a, b]\n"
-                    "    as-user-extra: {scopes: [x, y], other: [z]}\n"));
+                    "    as-user-extra: {scopes: [x, w], other: [z]}\n"));
   EXPECT_EQ(access.endpoint.server.ToString(), "https://10.0.0.1:6443");
   EXPECT_EQ(access.endpoint.tls.server_name, "kubernetes");
   EXPECT_EQ(access.endpoint.tls.ca_file, "/etc/berth/ca.crt");
@@ -72,7 +72,7 @@ TEST(Kubeconfig, ReadsContextClusterAndUser) {
   EXPECT_EQ(access.auth.as_uid, "7");
   EXPECT_EQ(access.auth.as_groups, (std::vector<std::string>{"a", "b"}));
   const std::vector<std::pair<std::string, std::string>> extra = {
-      {"scopes", "x"}, {"scopes", "y"}, {"other", "z"}};
+      {"scopes", "x"}, {"scopes", "w"}, {"other", "z"}};
   EXPECT_EQ(access.auth.as_extra, extra);
   EXPECT_EQ(access.ns, "team");
   EXPECT_EQ(access.source, "context main of /etc/berth/config");
