@@ -1,5 +1,6 @@
 #include "host/process/run_config.h"
 
+#include <optional>
 #include <utility>
 
 #include "host/config/config_errors.h"
@@ -25,6 +26,11 @@ Result<HostConfig> ReadHostFile(const std::string& file) {
   return config;
 }
 
+template <class T>
+void SetIfGiven(const std::optional<T>& given, T& value) {
+  if (given.has_value()) value = *given;
+}
+
 }  // namespace
 
 Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
@@ -42,6 +48,22 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
   Result<ProfileSet> set = LoadProfiles(request);
   if (!set.ok()) return std::move(set).status();
   return RunConfig{.host = std::move(host).value(), .set = std::move(set).value()};
+}
+
+void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options) {
+  options.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
+  SetIfGiven(host.quarantine_faults, options.quarantine.faults);
+  SetIfGiven(host.quarantine_window_ns, options.quarantine.window_ns);
+  SetIfGiven(host.initial_backoff_ns, options.queue.initial_backoff_ns);
+  SetIfGiven(host.max_backoff_ns, options.queue.max_backoff_ns);
+}
+
+CallDeadlines DeadlinesOf(const HostConfig& host) {
+  CallDeadlines deadlines;
+  SetIfGiven(host.call_deadline_ns, deadlines.call_ns);
+  SetIfGiven(host.post_filter_deadline_ns, deadlines.post_filter_ns);
+  SetIfGiven(host.bind_deadline_ns, deadlines.bind_ns);
+  return deadlines;
 }
 
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after) {
