@@ -90,10 +90,8 @@ void Run::Start() {
   options.seed = scenario_.seed;
   options.clock = &clock_;
   options.sink = &audit_;
-  options.log = [this](uint32_t level, std::string_view plugin, std::string_view message) {
-    audit_.OnLog(level, plugin, message);
-  };
-  options.log_level = BERTH_LOG_INFO;
+  options.log = &audit_;
+  options.logs_decisions = false;
   options.pool = &pool_;
   options.queue = scenario_.queue;
   if (scenario_.drops_columns) options.memory.idle_column_bytes = 0;
@@ -118,9 +116,7 @@ std::unique_ptr<SchedulingLoop> Run::StartFresh() {
   SchedulingLoop::Options options;
   options.seed = scenario_.seed;
   options.clock = &clock_;
-  options.log = [this](uint32_t level, std::string_view plugin, std::string_view message) {
-    audit_.OnLog(level, plugin, message);
-  };
+  options.log = &audit_;
   auto loop =
       SchedulingLoop::Create(interner_, cluster_, catalog_, Profiles(false), std::move(options));
   BERTH_ASSERT_MSG(loop.ok(), "%s", loop.status().ToString().c_str());
