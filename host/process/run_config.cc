@@ -68,17 +68,31 @@ CallDeadlines DeadlinesOf(const HostConfig& host) {
 
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after) {
   std::vector<std::string> keys;
-  const auto compare = [&keys](const char* key, const auto& was, const auto& is) {
-    if (was != is) keys.emplace_back(key);
+  const auto compare = [&keys](const char* key, const auto& old_value, const auto& new_value) {
+    if (old_value != new_value) keys.emplace_back(key);
   };
   compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
   compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
-  compare("logLevel", before.log_level, after.log_level);
   compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
   compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
   compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);
   compare("quarantine.faults", before.quarantine_faults, after.quarantine_faults);
   compare("quarantine.window", before.quarantine_window_ns, after.quarantine_window_ns);
+  const ClusterConfig& was = before.cluster;
+  const ClusterConfig& is = after.cluster;
+  compare("leaderElection.leaderElect", was.leader_elect, is.leader_elect);
+  compare("leaderElection.leaseDuration", was.lease_ns, is.lease_ns);
+  compare("leaderElection.renewDeadline", was.renew_deadline_ns, is.renew_deadline_ns);
+  compare("leaderElection.retryPeriod", was.retry_ns, is.retry_ns);
+  compare("leaderElection.stallLimit", was.stall_limit_ns, is.stall_limit_ns);
+  compare("leaderElection.resourceName", was.lease_name, is.lease_name);
+  compare("leaderElection.resourceNamespace", was.lease_namespace, is.lease_namespace);
+  compare("clientConnection.kubeconfig", was.kubeconfig, is.kubeconfig);
+  compare("clientConnection.qps", was.qps, is.qps);
+  compare("clientConnection.burst", was.burst, is.burst);
+  compare("clientConnection.connections", was.connections, is.connections);
+  compare("serving.address", was.http_address, is.http_address);
+  compare("logging.format", was.log_format, is.log_format);
   return keys;
 }
 
