@@ -24,4 +24,9 @@ Result<Json> ParseBody(std::string_view text) {
   return json;
 }
 
+std::string TextMember(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 }  // namespace berth::host

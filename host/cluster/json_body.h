@@ -3,6 +3,7 @@
 #define BERTH_HOST_CLUSTER_JSON_BODY_H_
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,9 @@ inline constexpr size_t kMaxBodyDepth = 100;
 // Errors: kInvalidArgument if the text is not a JSON object in UTF-8, or is nested too deeply;
 //         kOutOfRange if it is too large.
 Result<nlohmann::ordered_json> ParseBody(std::string_view text);
+
+// Returns a member of an object that is a text; "" if there is no such member, or it is no text.
+std::string TextMember(const nlohmann::ordered_json& object, const char* key);
 
 }  // namespace berth::host
 

@@ -61,5 +61,12 @@ TEST(JsonBody, LimitsTheSize) {
             "OutOfRange: Request entity too large: limit is 3145728");
 }
 
+TEST(JsonBody, ReadsAMemberThatIsAText) {
+  const auto object = ParseBody(R"({"a":"x","b":7,"c":null,"d":""})");
+  ASSERT_TRUE(object.ok());
+  EXPECT_EQ(TextMember(*object, "a"), "x");
+  for (const char* key : {"b", "c", "d", "e"}) EXPECT_EQ(TextMember(*object, key), "") << key;
+}
+
 }  // namespace
 }  // namespace berth::host

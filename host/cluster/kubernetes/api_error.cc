@@ -12,12 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string StringAt(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return "";
-  return found->get<std::string>();
-}
-
 // Returns 0 for what is no number from 0 to `max`.
 int64_t NumberAt(const Json& object, const char* key, int64_t max) {
   const auto found = object.find(key);
@@ -32,7 +26,7 @@ std::string FirstCause(const Json& details) {
   if (causes == details.end() || !causes->is_array()) return "";
   for (const Json& cause : *causes) {
     if (!cause.is_object()) continue;
-    std::string reason = StringAt(cause, "reason");
+    std::string reason = TextMember(cause, "reason");
     if (!reason.empty()) return reason;
   }
   return "";
@@ -105,11 +99,11 @@ ErrorCode CodeOf(uint32_t http_status, const ServerStatus& status) {
 
 ServerStatus ReadServerStatus(std::string_view body) {
   const Result<Json> json = ParseBody(body);
-  if (!json.ok() || StringAt(*json, "kind") != "Status") return {};
+  if (!json.ok() || TextMember(*json, "kind") != "Status") return {};
   ServerStatus status;
   status.code = static_cast<uint32_t>(NumberAt(*json, "code", 999));
-  status.reason = StringAt(*json, "reason");
-  status.message = StringAt(*json, "message");
+  status.reason = TextMember(*json, "reason");
+  status.message = TextMember(*json, "message");
   const auto details = json->find("details");
   if (details == json->end() || !details->is_object()) return status;
   status.cause = FirstCause(*details);

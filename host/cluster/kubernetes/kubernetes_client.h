@@ -3,11 +3,9 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_KUBERNETES_CLIENT_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_KUBERNETES_CLIENT_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,29 +15,27 @@
 
 #include "host/api/decode.h"
 #include "host/base/clock.h"
-#include "host/base/executor.h"
 #include "host/base/interner.h"
 #include "host/base/log.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/bind_fence.h"
+#include "host/cluster/kubernetes/channel.h"
+#include "host/cluster/kubernetes/cluster_watches.h"
 #include "host/cluster/kubernetes/event_sender.h"
 #include "host/cluster/kubernetes/pod_writer.h"
 #include "host/cluster/kubernetes/reflector.h"
-#include "host/cluster/kubernetes/transport.h"
 
 namespace berth::host {
 
-// A transport and the executor that it belongs to.
-struct Channel {
-  Transport* transport = nullptr;
-  Executor* executor = nullptr;
-};
-
-// Joins reflectors, pod writer, event sender and lease requests.
+// Joins reflectors, pod writer, event sender, lease requests and the requests of plugins.
 //
-// Threading: the methods of Client may be called from any thread, except StartWatch() and the
-//            destruction of a Watch, which the thread that calls Deliver() does: the scheduling
-//            thread.
+// Every write except that of a lease needs an open fence, so that a process that does not lead
+// changes nothing: bindings, status patches, deletions, events, and requests of plugins that are no
+// GET, HEAD or OPTIONS.
+//
+// Threading: the methods of Client may be called from any thread, except StartWatch(), the
+//            destruction of a Watch, and Stop(), which the thread that calls Deliver() does: the
+//            scheduling thread.
 //            Watch events are delivered within Deliver(). Callbacks of requests are called on the
 //            thread of the channel that the request uses.
 // Lifetime:  what the options and the constructor refer to must outlive it. The owner calls Stop()
@@ -53,50 +49,55 @@ class KubernetesClient final : public Client {
     Channel leases;  // GetLease() and its siblings.
     const Clock* wall = nullptr;
     BindFence* fence = nullptr;
-    DecodeOptions decode;
+    DecodeOptions decode = {};
     uint64_t seed = 0;
-    // Called, on any thread, when Deliver() has something to do.
-    std::function<void()> wake;
+    // Called when Deliver() has something to do. Threading: any.
+    std::function<void()> wake = {};
     // Returns who needs a kind, for messages: "the host", "the plugin VolumeBinding". May be empty.
-    std::function<std::string(std::string_view kind)> needed_by;
-    Reflector::Options reflector;  // `kind`, `field_selector` and `seed` are set for each kind.
-    PodWriter::Options pods;
-    EventSender::Options events_queue;
+    // Threading: that of `reads`.
+    std::function<std::string(std::string_view kind)> needed_by = {};
+    // `kind`, `field_selector`, `seed` and `needed_by` are set for each kind.
+    Reflector::Options reflector = {};
+    // How long Refresh() waits for a watch before everything is listed again.
+    int64_t refresh_patience_ns = 1'000'000'000;
+    PodWriter::Options pods = {};            // `seed` is set.
+    EventSender::Options events_queue = {};  // `seed` and `may_send` are set.
     // The requests of plugins that wait or are under way; more fail with kUnavailable.
     size_t max_plugin_requests = 1000;
     int64_t stop_limit_ns = 20'000'000'000;
+    // Returns when `is_done` returns true; called by Stop(). Empty: Stop() blocks its thread until
+    // the threads of the executors have ended their work. A simulation, whose executors have no
+    // threads, runs them here.
+    std::function<void(const std::function<bool()>& is_done)> wait = {};
   };
 
   KubernetesClient(Interner& interner, Options options, Log log);
+  // REQUIRES: Stop() was called, and the watches were destroyed.
   ~KubernetesClient() override;
   KubernetesClient(const KubernetesClient&) = delete;
   KubernetesClient& operator=(const KubernetesClient&) = delete;
 
   // ---- The scheduling thread --------------------------------------------------------------------
 
-  // Delivers the watch events that have arrived. Returns their number.
-  // Must not: be called from within a delivery.
+  // Delivers the watch events that have arrived. Returns the number of events, errors and tasks.
+  // After Stop(), it delivers nothing.
+  // Must not: be called from within a delivery. A delivery may call every other method except
+  // Stop().
   size_t Deliver();
   // Calls `done` within a later Deliver(), when the watches of these kinds have delivered
-  // everything that the server had at the time of this call. Called: after this process became the
+  // everything that the server had at the time of this call. A watch that is destroyed meanwhile is
+  // not waited for. After Stop(), `done` is not called. Called: after this process became the
   // leader. REQUIRES: the kinds are watched.
   void Refresh(std::span<const std::string_view> kinds, std::function<void()> done);
 
   // ---- Any thread -------------------------------------------------------------------------------
 
-  struct WatchState {
-    std::string kind;
-    Reflector::State state = Reflector::State::kDiscovering;
-    bool is_synced = false;
-    size_t objects = 0;
-    ReflectorCounts counts;
-    Status error;  // The last one, until the watch works again.
-  };
-  // For /readyz, /metrics and doctor. As of the last report of each reflector, at most one second
-  // old.
+  // Return what /readyz, /metrics and doctor show, as of at most one second ago. Watches are in the
+  // order in which they were started.
   std::vector<WatchState> Watches() const;
   PodWriterCounts pod_counts() const;
   EventSender::Counts event_counts() const;
+  // Returns how many watch events, errors and tasks wait for Deliver().
   size_t waiting_events() const;
 
   // ---- Client -----------------------------------------------------------------------------------
@@ -108,18 +109,21 @@ class KubernetesClient final : public Client {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   void CreateEvent(Event event, StatusCallback done) override;
+  // A lease without a namespace or a name is a kInvalidArgument.
   void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
   void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  // Requests that write need an open fence.
+  // See RequestSender.
   void Request(ApiRequest request, ResponseCallback answer) override;
-  // Waits at most `stop_limit_ns` for bindings whose outcome is unknown, and for events. Called on
-  // the scheduling thread. Does not deliver.
+  // Waits at most `stop_limit_ns` for the answers to requests that were sent, for bindings whose
+  // outcome is unknown, and for events. Does not deliver, and closes no transport. A second call
+  // has no effect.
   void Stop() override;
 
  private:
-  class WatchHandle;
-  class WatchEntry;
+  class Writes;
+  class Events;
+  class Leases;
   class Impl;
   const std::unique_ptr<Impl> impl_;
 };

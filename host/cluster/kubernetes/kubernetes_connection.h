@@ -4,27 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
+#include "host/cluster/kubernetes/channel.h"
 #include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/http_transport.h"
-#include "host/cluster/kubernetes/io_thread.h"
 #include "host/cluster/kubernetes/kubeconfig.h"
-#include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/kubernetes/transport.h"
 
 namespace berth::host {
 
 struct ConnectionOptions {
+  size_t read_connections = 4;  // Without those of lists and watches, which have one each.
   size_t write_connections = 64;
   size_t event_connections = 4;
   double qps = 0;  // Of bindings, status patches and deletions; 0: no limit.
   uint32_t burst = 0;
-  std::string user_agent;
+  std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
   int64_t request_timeout_ns = 34'000'000'000;
   int64_t lease_timeout_ns = 5'000'000'000;
 };
@@ -33,11 +32,15 @@ struct ConnectionOptions {
 // a thread, a transport and a connection of its own, so that neither a long list, nor a full pool,
 // nor the scheduling thread can delay a renewal.
 //
-// Threading: created and destroyed on one thread.
+// Threading: created and destroyed on one thread. The other methods any thread.
+// Lifetime:  users of a channel, such as KubernetesClient and LeaderElector, are stopped before it
+//            is destroyed: its destructor completes what is still open with kUnavailable.
 class KubernetesConnection {
  public:
   // Loads the credentials and starts the threads. Sends nothing.
-  // Errors: those of CheckEndpoint() and Credentials::Load().
+  // `access`: that of FindClusterAccess(), which has checked the endpoint.
+  // Errors: those of Credentials::Load().
+  // Lifetime: `environment.steady_ns`, clock, observer and log must outlive the result.
   static Result<std::unique_ptr<KubernetesConnection>> Open(const ClusterAccess& access,
                                                             const ConnectionOptions& options,
                                                             Credentials::Environment environment,
@@ -55,7 +58,8 @@ class KubernetesConnection {
   Channel leases();
 
   // Sends a request on the channel of writes and waits for its answer. For commands that run once,
-  // such as doctor. REQUIRES: the caller is none of the threads.
+  // such as doctor.
+  // REQUIRES: the caller is none of the three threads.
   HttpResponse SendAndWait(HttpRequest request);
 
  private:

@@ -30,7 +30,7 @@ struct OpenSslDeleter {
 template <class T>
 using OpenSslPtr = std::unique_ptr<T, OpenSslDeleter>;
 
-OpenSslPtr<BIO> Reader(std::string_view text) {
+OpenSslPtr<BIO> PemReader(std::string_view text) {
   return OpenSslPtr<BIO>(::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
@@ -48,7 +48,7 @@ std::vector<OpenSslPtr<X509>> ReadCertificates(std::string_view pem) {
   constexpr size_t kMaxPemBytes = size_t{64} << 20;
   std::vector<OpenSslPtr<X509>> certificates;
   if (pem.size() > kMaxPemBytes) return certificates;
-  const OpenSslPtr<BIO> reader = Reader(pem);
+  const OpenSslPtr<BIO> reader = PemReader(pem);
   while (X509* certificate = ::PEM_read_bio_X509(reader.get(), nullptr, &RefusePassword, nullptr)) {
     certificates.emplace_back(certificate);
   }
@@ -107,7 +107,7 @@ Status UseCertificate(SSL_CTX* context, const ClientCertificate& certificate) {
     return Status::InvalidArgument(
         "client-certificate: expected certificates in PEM, found other text");
   }
-  const OpenSslPtr<BIO> reader = Reader(certificate.key_pem.Reveal());
+  const OpenSslPtr<BIO> reader = PemReader(certificate.key_pem.Reveal());
   const OpenSslPtr<EVP_PKEY> key(
       ::PEM_read_bio_PrivateKey(reader.get(), nullptr, &RefusePassword, nullptr));
   ::ERR_clear_error();

@@ -1,0 +1,398 @@
+#include "host/cluster/kubernetes/kubernetes_client.h"
+
+#include <mutex>
+#include <utility>
+
+#include "host/base/assert.h"
+#include "host/base/executor.h"
+#include "host/base/split_mix.h"
+#include "host/cluster/kubernetes/lease_requests.h"
+#include "host/cluster/kubernetes/open_requests.h"
+#include "host/cluster/kubernetes/request_sender.h"
+#include "host/cluster/kubernetes/stop_latch.h"
+
+namespace berth::host {
+namespace {
+
+// How old the counts are at most that other threads read.
+constexpr int64_t kPublishNs = 1'000'000'000;
+
+Status ClientStoppedError() { return Status::Unavailable("the client was stopped"); }
+
+// Numbers that one thread counts and others read.
+template <class T>
+class Published {
+ public:
+  T Get() const {
+    const std::scoped_lock lock(mutex_);
+    return value_;
+  }
+  void Set(const T& value) {
+    const std::scoped_lock lock(mutex_);
+    value_ = value;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_;  // Guarded by mutex_.
+};
+
+// Names a pod in a task.
+struct OwnedPodName {
+  explicit OwnedPodName(const PodName& pod) : ns(pod.ns), name(pod.name), uid(pod.uid) {}
+  PodName Get() const { return {ns, name, uid}; }
+
+  std::string ns;
+  std::string name;
+  std::string uid;
+};
+
+// A patch in a task.
+class OwnedPatch {
+ public:
+  explicit OwnedPatch(const PodStatusPatch& patch)
+      : patch_(patch),
+        nominated_node_(patch.nominated_node.value_or("")),
+        pod_scheduled_(patch.pod_scheduled),
+        disruption_target_(patch.disruption_target) {}
+
+  // The result refers to this object.
+  PodStatusPatch Get() const {
+    PodStatusPatch patch = patch_;
+    if (patch.nominated_node) patch.nominated_node = nominated_node_;
+    pod_scheduled_.Set(patch.pod_scheduled);
+    disruption_target_.Set(patch.disruption_target);
+    return patch;
+  }
+
+ private:
+  struct Texts {
+    explicit Texts(const std::optional<PodStatusPatch::Condition>& condition)
+        : reason(condition ? condition->reason : ""),
+          message(condition ? condition->message : "") {}
+    void Set(std::optional<PodStatusPatch::Condition>& condition) const {
+      if (!condition) return;
+      condition->reason = reason;
+      condition->message = message;
+    }
+
+    std::string reason;
+    std::string message;
+  };
+
+  const PodStatusPatch patch_;
+  const std::string nominated_node_;
+  const Texts pod_scheduled_;
+  const Texts disruption_target_;
+};
+
+// Runs `task(*part)` on the executor of the part.
+template <class Part, class Task>
+void PostTo(const std::shared_ptr<Part>& part, Task task) {
+  part->executor().Post([part, task = std::move(task)]() mutable { task(*part); });
+}
+
+}  // namespace
+
+// ---- The thread of the writes -------------------------------------------------------------------
+
+class KubernetesClient::Writes {
+ public:
+  Writes(const Options& options, uint64_t seed, Log log)
+      : executor_(*options.writes.executor),
+        pods_(*options.writes.transport, executor_, *options.fence, WithSeed(options.pods, seed),
+              log),
+        requests_(*options.writes.transport, executor_, *options.fence,
+                  options.max_plugin_requests),
+        timer_(executor_) {}
+
+  Executor& executor() { return executor_; }
+  // Any thread.
+  PodWriterCounts counts() const { return counts_.Get(); }
+
+  // Called for each request: its outcome changes the counts.
+  PodWriter& UsePods() {
+    if (!timer_.is_running()) Publish();
+    return pods_;
+  }
+  RequestSender& requests() { return requests_; }
+
+  void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
+    requests_.Stop(limit_ns, [end] {});
+    pods_.Stop(limit_ns, [this, end] {
+      timer_.Stop();
+      counts_.Set(pods_.counts());
+      has_ended_ = true;
+    });
+  }
+
+ private:
+  static PodWriter::Options WithSeed(PodWriter::Options options, uint64_t seed) {
+    options.seed = seed;
+    return options;
+  }
+  // Publishes the counts, until no request is open.
+  void Publish() {
+    counts_.Set(pods_.counts());
+    if (has_ended_) return;
+    timer_.StartAfter(kPublishNs, [this] {
+      counts_.Set(pods_.counts());
+      if (pods_.open() > 0) Publish();
+    });
+  }
+
+  Executor& executor_;
+  PodWriter pods_;
+  RequestSender requests_;
+  OwnedTimer timer_;
+  bool has_ended_ = false;
+  Published<PodWriterCounts> counts_;
+};
+
+// ---- The thread of the events -------------------------------------------------------------------
+
+class KubernetesClient::Events {
+ public:
+  Events(const Options& options, uint64_t seed, Log log)
+      : executor_(*options.events.executor),
+        sender_(*options.events.transport, executor_, *options.wall, SenderOptions(options, seed),
+                log),
+        timer_(executor_) {}
+
+  Executor& executor() { return executor_; }
+  // Any thread.
+  EventSender::Counts counts() const { return counts_.Get(); }
+
+  void Send(Event event, const StatusCallback& done) {
+    if (!is_stopping_) sender_.Send(std::move(event));
+    if (!timer_.is_running()) Publish();
+    if (done) done(is_stopping_ ? ClientStoppedError() : Status());
+  }
+
+  void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
+    is_stopping_ = true;
+    sender_.Flush(limit_ns, [this, end] {
+      timer_.Stop();
+      counts_.Set(sender_.counts());
+    });
+  }
+
+ private:
+  static EventSender::Options SenderOptions(const Options& options, uint64_t seed) {
+    EventSender::Options result = options.events_queue;
+    result.seed = seed;
+    result.may_send = [fence = options.fence] { return fence->Check(); };
+    return result;
+  }
+  // Publishes the counts, until no event is open and every series has ended.
+  void Publish() {
+    counts_.Set(sender_.counts());
+    if (is_stopping_) return;
+    timer_.StartAfter(kPublishNs, [this] {
+      counts_.Set(sender_.counts());
+      if (sender_.waiting() > 0 || sender_.series() > 0) Publish();
+    });
+  }
+
+  Executor& executor_;
+  EventSender sender_;
+  OwnedTimer timer_;
+  bool is_stopping_ = false;
+  Published<EventSender::Counts> counts_;
+};
+
+// ---- The thread of the leases -------------------------------------------------------------------
+
+class KubernetesClient::Leases {
+ public:
+  explicit Leases(const Channel& channel)
+      : executor_(*channel.executor),
+        requests_(std::make_shared<LeaseRequests>(*channel.transport)),
+        open_(std::make_shared<OpenRequests>(executor_)) {}
+
+  Executor& executor() { return executor_; }
+
+  void Refuse(ResultCallback<Lease> answer, const Status& error) {
+    if (!answer) return;
+    executor_.Post([answer = std::move(answer), error] { answer(error); });
+  }
+  // Calls `send(requests, answer)`, unless the client was stopped or the lease has no full name.
+  template <class Send>
+  void Request(const std::string& ns, const std::string& name, ResultCallback<Lease> answer,
+               const Send& send) {
+    if (open_->is_stopping()) return Refuse(std::move(answer), ClientStoppedError());
+    if (ns.empty() || name.empty()) {
+      return Refuse(std::move(answer),
+                    Status::InvalidArgument("expected the namespace and the name of a lease, found "
+                                            "\"" +
+                                            ns + "/" + name + "\""));
+    }
+    // The callback of the transport refers to the requests.
+    send(*requests_,
+         [requests = requests_,
+          answer = open_->Add<Result<Lease>>(std::move(answer), [](Status error) -> Result<Lease> {
+            return error;
+          })](Result<Lease> lease) { answer(std::move(lease)); });
+  }
+
+  void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
+    open_->Stop(limit_ns, [end] {});
+  }
+
+ private:
+  Executor& executor_;
+  const std::shared_ptr<LeaseRequests> requests_;
+  const std::shared_ptr<OpenRequests> open_;
+};
+
+// ---- Impl ---------------------------------------------------------------------------------------
+
+class KubernetesClient::Impl {
+ public:
+  Impl(Interner& interner, Options options, Log log)
+      : options_(std::move(options)),
+        seeds_(options_.seed),
+        watches_(interner, WatchOptions(), log),
+        writes_(std::make_shared<Writes>(options_, seeds_.Next(), log)),
+        events_(std::make_shared<Events>(options_, seeds_.Next(), log)),
+        leases_(std::make_shared<Leases>(options_.leases)) {}
+
+  void Stop() {
+    if (std::exchange(is_stopped_, true)) return;
+    const auto latch = std::make_shared<StopLatch>();
+    watches_.Stop(latch->NewToken());
+    StopPart(writes_, latch->NewToken());
+    StopPart(events_, latch->NewToken());
+    StopPart(leases_, latch->NewToken());
+    if (!options_.wait) return latch->Wait();
+    options_.wait([latch] { return latch->is_done(); });
+    BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
+  }
+
+  ClusterWatches& watches() { return watches_; }
+  const std::shared_ptr<Writes>& writes() const { return writes_; }
+  const std::shared_ptr<Events>& events() const { return events_; }
+  const std::shared_ptr<Leases>& leases() const { return leases_; }
+
+ private:
+  ClusterWatches::Options WatchOptions() {
+    Reflector::Options reflector = options_.reflector;
+    reflector.needed_by = options_.needed_by;
+    return {.channel = options_.reads,
+            .decode = options_.decode,
+            .seed = seeds_.Next(),
+            .wake = options_.wake,
+            .reflector = std::move(reflector),
+            .refresh_patience_ns = options_.refresh_patience_ns};
+  }
+  template <class Part>
+  void StopPart(const std::shared_ptr<Part>& part, std::shared_ptr<void> end) {
+    PostTo(part, [limit_ns = options_.stop_limit_ns, end = std::move(end)](Part& its) mutable {
+      its.Stop(limit_ns, std::exchange(end, nullptr));
+    });
+  }
+
+  const Options options_;
+  SplitMix64 seeds_;
+  ClusterWatches watches_;
+  // Each part is used on its own thread; the tasks that were posted to it share it.
+  const std::shared_ptr<Writes> writes_;
+  const std::shared_ptr<Events> events_;
+  const std::shared_ptr<Leases> leases_;
+  bool is_stopped_ = false;
+};
+
+// ---- KubernetesClient ---------------------------------------------------------------------------
+
+KubernetesClient::KubernetesClient(Interner& interner, Options options, Log log)
+    : impl_(std::make_unique<Impl>(interner, std::move(options), log)) {}
+
+KubernetesClient::~KubernetesClient() = default;
+
+size_t KubernetesClient::Deliver() { return impl_->watches().Deliver(); }
+
+void KubernetesClient::Refresh(std::span<const std::string_view> kinds,
+                               std::function<void()> done) {
+  impl_->watches().Refresh(kinds, std::move(done));
+}
+
+std::vector<WatchState> KubernetesClient::Watches() const { return impl_->watches().States(); }
+PodWriterCounts KubernetesClient::pod_counts() const { return impl_->writes()->counts(); }
+EventSender::Counts KubernetesClient::event_counts() const { return impl_->events()->counts(); }
+size_t KubernetesClient::waiting_events() const { return impl_->watches().waiting(); }
+
+std::unique_ptr<Watch> KubernetesClient::StartWatch(std::string_view kind, WatchSink& sink) {
+  return impl_->watches().Start(kind, sink);
+}
+
+void KubernetesClient::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
+  PostTo(impl_->writes(),
+         [pod = OwnedPodName(pod), node = std::string(node), done = std::move(done)](
+             Writes& writes) mutable { writes.UsePods().Bind(pod.Get(), node, std::move(done)); });
+}
+
+void KubernetesClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
+                                      StatusCallback done) {
+  PostTo(impl_->writes(), [pod = OwnedPodName(pod), patch = OwnedPatch(patch),
+                           done = std::move(done)](Writes& writes) mutable {
+    writes.UsePods().PatchStatus(pod.Get(), patch.Get(), std::move(done));
+  });
+}
+
+void KubernetesClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
+                                 StatusCallback done) {
+  PostTo(impl_->writes(),
+         [pod = OwnedPodName(pod), grace_seconds, done = std::move(done)](Writes& writes) mutable {
+           writes.UsePods().Delete(pod.Get(), grace_seconds, std::move(done));
+         });
+}
+
+void KubernetesClient::CreateEvent(Event event, StatusCallback done) {
+  PostTo(impl_->events(), [event = std::move(event), done = std::move(done)](
+                              Events& events) mutable { events.Send(std::move(event), done); });
+}
+
+void KubernetesClient::GetLease(std::string_view ns, std::string_view name,
+                                ResultCallback<Lease> answer) {
+  PostTo(impl_->leases(), [ns = std::string(ns), name = std::string(name),
+                           answer = std::move(answer)](Leases& leases) mutable {
+    leases.Request(ns, name, std::move(answer),
+                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
+                     requests.Get(ns, name, /*timeout_ns=*/0, std::move(done));
+                   });
+  });
+}
+
+void KubernetesClient::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
+  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
+    leases.Request(lease.ns, lease.name, std::move(answer),
+                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
+                     requests.Create(lease, /*timeout_ns=*/0, std::move(done));
+                   });
+  });
+}
+
+void KubernetesClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
+  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
+    if (lease.resource_version.empty()) {
+      return leases.Refuse(std::move(answer),
+                           Status::InvalidArgument("expected the resourceVersion of the lease to "
+                                                   "update, found none"));
+    }
+    leases.Request(lease.ns, lease.name, std::move(answer),
+                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
+                     requests.Update(lease, /*timeout_ns=*/0, std::move(done));
+                   });
+  });
+}
+
+void KubernetesClient::Request(ApiRequest request, ResponseCallback answer) {
+  PostTo(impl_->writes(),
+         [request = std::move(request), answer = std::move(answer)](Writes& writes) mutable {
+           writes.requests().Send(std::move(request), std::move(answer));
+         });
+}
+
+void KubernetesClient::Stop() { impl_->Stop(); }
+
+}  // namespace berth::host

@@ -1,0 +1,352 @@
+// Tests of the requests of KubernetesClient. pod_writer_test.cc, event_sender_test.cc and
+// lease_requests_test.cc test each type of request.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "host/base/json_text.h"
+#include "tests/harness/kubernetes_client_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using KubernetesRequests = KubernetesClientTest;
+
+constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+
+std::string LeaseText(const std::string& holder, int version) {
+  return R"({"kind":"Lease","metadata":{"namespace":"kube-system","name":"berth",)"
+         R"("resourceVersion":")" +
+         std::to_string(version) + R"("},"spec":{"holderIdentity":")" + holder + "\"}}";
+}
+
+// ---- Each method --------------------------------------------------------------------------------
+
+TEST_F(KubernetesRequests, BindsAPod) {
+  client().Bind({"default", "p", "u1"}, "n1", Note("bind"));
+  EXPECT_THAT(writes_.open(), IsEmpty());
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("POST /api/v1/namespaces/default/pods/p/binding"));
+  const nlohmann::json body = ParseJson(writes_.BodyOf(0));
+  EXPECT_EQ(body["metadata"]["uid"], "u1");
+  EXPECT_EQ(body["target"]["name"], "n1");
+  writes_.Answer(0, 201, "{}");
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("bind: Ok"));
+}
+
+TEST_F(KubernetesRequests, PatchesTheStatusOfAPodWithCopiesOfItsTexts) {
+  {
+    std::string reason = "Unschedulable", message = "no node fits", target = "preempted";
+    std::string node = "n-nominated";
+    PodStatusPatch patch;
+    patch.nominated_node = node;
+    patch.pod_scheduled = PodStatusPatch::Condition{.reason = reason, .message = message};
+    patch.disruption_target = PodStatusPatch::Condition{.reason = target, .message = target};
+    std::string name = "a-name-that-is-longer-than-a-short-text";
+    client().PatchPodStatus({"default", name, "u1"}, patch, Note("patch"));
+    for (std::string* text : {&reason, &message, &target, &node, &name}) text->assign(99, 'x');
+  }
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("PATCH /api/v1/namespaces/default/pods/"
+                                          "a-name-that-is-longer-than-a-short-text/status"));
+  const nlohmann::json status = ParseJson(writes_.BodyOf(0))["status"];
+  EXPECT_EQ(status["nominatedNodeName"], "n-nominated");
+  ASSERT_EQ(status["conditions"].size(), 2u);
+  EXPECT_EQ(status["conditions"][0]["reason"], "Unschedulable");
+  EXPECT_EQ(status["conditions"][0]["message"], "no node fits");
+  EXPECT_EQ(status["conditions"][1]["reason"], "preempted");
+  writes_.Answer(0, 200, "{}");
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("patch: Ok"));
+}
+
+TEST_F(KubernetesRequests, APatchKeepsWhatItDoesNotChange) {
+  PodStatusPatch patch;
+  patch.nominated_node = "";
+  client().PatchPodStatus({"default", "p", "u1"}, patch, nullptr);
+  Run();
+  ASSERT_THAT(writes_.open(), SizeIs(1));
+  const nlohmann::json status = ParseJson(writes_.BodyOf(0))["status"];
+  EXPECT_TRUE(status.contains("nominatedNodeName"));
+  EXPECT_FALSE(status.contains("conditions"));
+}
+
+TEST_F(KubernetesRequests, DeletesAPod) {
+  client().DeletePod({"default", "p", "u1"}, 5, Note("delete"));
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("DELETE /api/v1/namespaces/default/pods/p"));
+  EXPECT_EQ(ParseJson(writes_.BodyOf(0))["gracePeriodSeconds"], 5);
+  writes_.Answer(0, 404, StatusText(404, "NotFound"));
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("delete: NotFound: text"));
+}
+
+TEST_F(KubernetesRequests, RequestsForOnePodKeepTheirOrder) {
+  client().Bind({"default", "p", "u1"}, "n1", Note("bind"));
+  client().DeletePod({"default", "p", "u1"}, {}, Note("delete"));
+  client().Bind({"default", "q", "u2"}, "n1", Note("other bind"));
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("POST /api/v1/namespaces/default/pods/p/binding",
+                                          "POST /api/v1/namespaces/default/pods/q/binding"));
+  writes_.Answer(0, 201, "{}");
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("POST /api/v1/namespaces/default/pods/q/binding",
+                                          "DELETE /api/v1/namespaces/default/pods/p"));
+  writes_.Answer(1, 200, "{}");
+  writes_.Answer(0, 201, "{}");
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("bind: Ok", "delete: Ok", "other bind: Ok"));
+}
+
+TEST_F(KubernetesRequests, AcceptsAnEventBeforeItIsStored) {
+  client().CreateEvent(MakeEvent(), Note("event"));
+  EXPECT_THAT(answers_, IsEmpty());
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("event: Ok"));
+  EXPECT_THAT(events_.open(), ElementsAre("POST /apis/events.k8s.io/v1/namespaces/default/events"));
+  EXPECT_THAT(writes_.open(), IsEmpty());
+}
+
+TEST_F(KubernetesRequests, ReadsAndWritesLeasesOnTheirOwnTransport) {
+  client().GetLease("kube-system", "berth", NoteLease("get"));
+  client().CreateLease(MakeLease(""), NoteLease("create"));
+  client().UpdateLease(MakeLease("7"), NoteLease("update"));
+  EXPECT_THAT(leases_.open(), IsEmpty());
+  Run();
+  const std::string path = kLeases;
+  ASSERT_THAT(leases_.open(),
+              ElementsAre("GET " + path + "/berth", "POST " + path, "PUT " + path + "/berth"));
+  EXPECT_EQ(ParseJson(leases_.BodyOf(2))["metadata"]["resourceVersion"], "7");
+  leases_.Answer(0, 404, StatusText(404, "NotFound"));
+  leases_.Answer(0, 201, LeaseText("a", 7));
+  leases_.Answer(0, 200, LeaseText("a", 8));
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("get: NotFound: text", "create: a@7", "update: a@8"));
+}
+
+TEST_F(KubernetesRequests, RefusesALeaseThatIsNotNamedOrHasNoVersionToUpdate) {
+  struct Case {
+    const char* name;
+    Lease lease;
+    const char* error;
+  };
+  Lease no_namespace = MakeLease("7"), no_name = MakeLease("7");
+  no_namespace.ns.clear();
+  no_name.name.clear();
+  const Case cases[] = {
+      {"no namespace", no_namespace,
+       "InvalidArgument: expected the namespace and the name of a lease, found \"/berth\""},
+      {"no name", no_name,
+       "InvalidArgument: expected the namespace and the name of a lease, found \"kube-system/\""},
+      {"no version", MakeLease(""),
+       "InvalidArgument: expected the resourceVersion of the lease to update, found none"},
+  };
+  for (const Case& c : cases) {
+    client().UpdateLease(c.lease, NoteLease("update"));
+    EXPECT_THAT(answers_, IsEmpty()) << c.name;
+    Run();
+    EXPECT_THAT(Answers(), ElementsAre(std::string("update: ") + c.error)) << c.name;
+  }
+  client().GetLease("", "berth", NoteLease("get"));
+  client().CreateLease(no_name, NoteLease("create"));
+  Run();
+  EXPECT_THAT(Answers(), SizeIs(2));
+  EXPECT_THAT(leases_.open(), IsEmpty());
+}
+
+TEST_F(KubernetesRequests, RequestReturnsTheAnswerAsReceived) {
+  ApiResponse response;
+  ApiRequest request = MakeRequest("GET", "/api/v1/nodes?limit=1");
+  request.timeout_ns = 3 * kSecond;
+  client().Request(request, [&](ApiResponse answer) { response = std::move(answer); });
+  Run();
+  ASSERT_THAT(writes_.open(), ElementsAre("GET /api/v1/nodes?limit=1"));
+  EXPECT_EQ(writes_.RequestAt(0).timeout_ns, 3 * kSecond);
+  EXPECT_EQ(writes_.RequestAt(0).content_type, "");
+  const std::string body = StatusText(429, "TooManyRequests");
+  writes_.Answer(0, 429, body, 2 * kSecond);
+  EXPECT_EQ(response.status, Status::Unavailable("text"));
+  EXPECT_EQ(response.http_status, 429u);
+  EXPECT_EQ(response.retry_after_ns, 2 * kSecond);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(response.body, body);
+}
+
+TEST_F(KubernetesRequests, RequestKeepsTheMediaTypeUntilTheAnswer) {
+  struct Case {
+    const char* name;
+    const char* verb;
+    const char* content_type;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"its own", "PATCH", "application/apply-patch+yaml", "application/apply-patch+yaml"},
+      {"the default of a patch", "PATCH", "", "application/merge-patch+json"},
+      {"the default", "POST", "", "application/json"},
+  };
+  for (const Case& c : cases) {
+    client().Request({.verb = c.verb, .path = "/x", .body = "{}", .content_type = c.content_type},
+                     NoteResponse(c.name));
+    Run();
+    ASSERT_THAT(writes_.open(), SizeIs(1)) << c.name;
+    EXPECT_EQ(writes_.RequestAt(0).content_type, c.expected) << c.name;
+    writes_.Answer(0, 200, "{}");
+    EXPECT_THAT(Answers(), ElementsAre(std::string(c.name) + ": 200 {}"));
+  }
+}
+
+TEST_F(KubernetesRequests, RequestWithoutAServerHasNoHttpStatus) {
+  client().Request(MakeRequest("POST"), NoteResponse("request"));
+  Run();
+  writes_.Lose(0, Delivery::kUnknown, Status::Unavailable("connection lost"));
+  // A request of a plugin is not repeated.
+  RunFor(kMinute);
+  EXPECT_THAT(Answers(), ElementsAre("request: 0 Unavailable: connection lost"));
+  EXPECT_THAT(writes_.open(), IsEmpty());
+}
+
+TEST_F(KubernetesRequests, EveryCallbackMayBeEmpty) {
+  client().Bind({"default", "p", ""}, "n1", nullptr);
+  client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
+  client().DeletePod({"default", "r", ""}, {}, nullptr);
+  client().CreateEvent(MakeEvent(), nullptr);
+  client().GetLease("kube-system", "berth", nullptr);
+  client().UpdateLease(MakeLease(""), nullptr);
+  client().Request(MakeRequest("GET"), nullptr);
+  Run();
+  ASSERT_THAT(writes_.open(), SizeIs(4));
+  while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");
+  leases_.Answer(0, 404, "{}");
+  Run();
+  Stop();
+  client().GetLease("kube-system", "berth", nullptr);
+  client().Request(MakeRequest("GET"), nullptr);
+  client().CreateEvent(MakeEvent(), nullptr);
+  Run();
+}
+
+// ---- The fence ----------------------------------------------------------------------------------
+
+TEST_F(KubernetesRequests, EveryWriteButThatOfALeaseNeedsAnOpenFence) {
+  client().Bind({"default", "p", ""}, "n1", nullptr);
+  client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
+  client().DeletePod({"default", "r", ""}, {}, nullptr);
+  for (const char* verb : {"POST", "PUT", "PATCH", "DELETE"}) {
+    client().Request(MakeRequest(verb), nullptr);
+  }
+  client().CreateEvent(MakeEvent(), nullptr);
+  client().Request(MakeRequest("GET"), nullptr);
+  client().UpdateLease(MakeLease("7"), nullptr);
+  Run();
+  ASSERT_THAT(writes_.open(), SizeIs(8));
+  for (size_t i = 0; i < 7; ++i) {
+    const auto& may_send = writes_.RequestAt(i).may_send;
+    ASSERT_TRUE(may_send != nullptr) << writes_.open()[i];
+    EXPECT_TRUE(may_send().ok()) << writes_.open()[i];
+  }
+  const auto& event_may_send = events_.RequestAt(0).may_send;
+  ASSERT_TRUE(event_may_send != nullptr);
+  EXPECT_TRUE(event_may_send().ok());
+  EXPECT_TRUE(writes_.RequestAt(7).may_send == nullptr) << writes_.open()[7];
+  EXPECT_TRUE(leases_.RequestAt(0).may_send == nullptr);
+  fence_.Close();
+  for (size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(writes_.RequestAt(i).may_send().code(), ErrorCode::kUnavailable) << i;
+  }
+  EXPECT_EQ(event_may_send().code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(KubernetesRequests, ARequestThatTheFenceRefusesIsUnavailable) {
+  fence_.Close();
+  client().Request(MakeRequest("POST"), NoteResponse("request"));
+  client().Bind({"default", "p", "u"}, "n1", Note("bind"));
+  Run();
+  ASSERT_THAT(writes_.open(), SizeIs(2));
+  for (int i = 0; i < 2; ++i) {
+    writes_.Lose(0, Delivery::kNotSent, writes_.RequestAt(0).may_send());
+  }
+  Run();
+  EXPECT_THAT(Answers(), ElementsAre("request: 0 Unavailable: this process does not lead any more",
+                                     "bind: Unavailable: this process does not lead any more"));
+}
+
+// ---- Limits and counts --------------------------------------------------------------------------
+
+TEST_F(KubernetesRequests, MoreRequestsOfPluginsThanTheLimitFail) {
+  options_.max_plugin_requests = 2;
+  for (const char* name : {"a", "b", "c"}) {
+    client().Request(MakeRequest("GET", "/" + std::string(name)), NoteResponse(name));
+  }
+  EXPECT_THAT(answers_, IsEmpty());
+  Run();
+  EXPECT_THAT(writes_.open(), ElementsAre("GET /a", "GET /b"));
+  EXPECT_THAT(Answers(),
+              ElementsAre("c: 0 Unavailable: too many requests of plugins wait for an answer"));
+  // Other requests have no such limit.
+  client().Bind({"default", "p", "u"}, "n1", nullptr);
+  writes_.Answer(0, 200, "1");
+  client().Request(MakeRequest("GET", "/d"), NoteResponse("d"));
+  Run();
+  EXPECT_THAT(writes_.open(),
+              ElementsAre("GET /b", "POST /api/v1/namespaces/default/pods/p/binding", "GET /d"));
+  EXPECT_THAT(Answers(), ElementsAre("a: 200 1"));
+}
+
+TEST_F(KubernetesRequests, CountsAreAtMostASecondOld) {
+  client().Bind({"default", "p", "u"}, "n1", nullptr);
+  client().CreateEvent(MakeEvent(), nullptr);
+  Run();
+  writes_.Answer(0, 201, "{}");
+  events_.Answer(0, 201, "{}");
+  RunFor(kSecond);
+  EXPECT_EQ(client().pod_counts().binds, 1u);
+  EXPECT_EQ(client().pod_counts().bound, 1u);
+  EXPECT_EQ(client().event_counts().sent, 1u);
+  // A long quiet time later.
+  RunFor(kHour);
+  client().Bind({"default", "q", "u"}, "n1", nullptr);
+  Run();
+  RunFor(kMinute);
+  EXPECT_EQ(client().pod_counts().binds, 2u);
+  writes_.Answer(0, 409, StatusText(409, "Conflict"));
+  RunFor(kSecond);
+  EXPECT_EQ(client().pod_counts().conflicts, 1u);
+}
+
+// ---- Re-entrance --------------------------------------------------------------------------------
+
+TEST_F(KubernetesRequests, EveryCallbackMaySendAnyOtherRequest) {
+  const auto send_all = [this](const std::string& from) {
+    client().Bind({"default", from, "u"}, "n1", nullptr);
+    client().CreateEvent(MakeEvent(), nullptr);
+    client().GetLease("kube-system", "berth", nullptr);
+    client().Request(MakeRequest("GET", "/" + from), nullptr);
+    answers_.push_back(from);
+  };
+  client().Bind({"default", "p", "u"}, "n1", [&](const Status&) { send_all("bind"); });
+  client().DeletePod({"default", "q", "u"}, {}, [&](const Status&) { send_all("delete"); });
+  client().CreateEvent(MakeEvent(), [&](const Status&) { send_all("event"); });
+  client().GetLease("kube-system", "berth", [&](const Result<Lease>&) { send_all("lease"); });
+  client().Request(MakeRequest("GET"), [&](const ApiResponse&) { send_all("request"); });
+  for (int i = 0; i < 20; ++i) {
+    Run();
+    while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");
+    while (!leases_.open().empty()) leases_.Answer(0, 200, LeaseText("a", 7));
+  }
+  EXPECT_THAT(answers_,
+              ::testing::UnorderedElementsAre("bind", "delete", "event", "lease", "request"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,110 @@
+#include "host/cluster/kubernetes/kubernetes_connection.h"
+
+#include <future>
+#include <utility>
+
+#include "host/cluster/kubernetes/http_transport.h"
+#include "host/cluster/kubernetes/io_thread.h"
+
+namespace berth::host {
+
+struct KubernetesConnection::Parts {
+  // A transport that lives on the thread of its executor.
+  struct Line {
+    IoThread& io;
+    std::unique_ptr<HttpTransport> transport = nullptr;
+  };
+
+  Parts(std::unique_ptr<Credentials> its_credentials, const std::function<int64_t()>& steady_ns)
+      : read_io("berth-read", steady_ns),
+        write_io("berth-write", steady_ns),
+        lease_io("berth-lease", steady_ns),
+        credentials(std::move(its_credentials)) {}
+
+  void Open(Line& line, const Endpoint& endpoint, const Clock& wall, HttpTransport::Options options,
+            TransportObserver& observer, Log log) {
+    line.io.RunAndWait([&] {
+      line.transport = std::make_unique<HttpTransport>(line.io, endpoint, *credentials, wall,
+                                                       std::move(options), observer, log);
+    });
+  }
+  static void Close(Line& line) {
+    line.io.RunAndWait([&line] {
+      line.transport->Close();
+      line.transport.reset();
+    });
+  }
+
+  IoThread read_io;
+  IoThread write_io;
+  IoThread lease_io;
+  // Destroyed before the threads: it may still answer requests for a newer credential.
+  std::unique_ptr<Credentials> credentials;
+  Line reads{read_io};
+  Line writes{write_io};
+  Line events{write_io};
+  Line leases{lease_io};
+};
+
+Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
+    const ClusterAccess& access, const ConnectionOptions& options,
+    Credentials::Environment environment, const Clock& wall, TransportObserver& observer,
+    LogSink& log) {
+  const std::function<int64_t()> steady_ns = environment.steady_ns;
+  Result<std::unique_ptr<Credentials>> credentials =
+      Credentials::Load(access, std::move(environment), Log(log, "credentials"));
+  if (!credentials.ok()) return std::move(credentials).status();
+  auto parts = std::make_unique<Parts>(std::move(credentials).value(), steady_ns);
+
+  const auto open = [&](Parts::Line& line, size_t connections, HttpTransport::Options its) {
+    its.pool.connections = connections;
+    its.user_agent = options.user_agent;
+    parts->Open(line, access.endpoint, wall, std::move(its), observer, Log(log, "transport"));
+  };
+  HttpTransport::Options common;
+  common.timeout_ns = options.request_timeout_ns;
+  HttpTransport::Options limited = common;
+  limited.qps = options.qps;
+  limited.burst = options.burst;
+  HttpTransport::Options urgent = common;
+  urgent.timeout_ns = options.lease_timeout_ns;
+  open(parts->reads, options.read_connections, common);
+  open(parts->writes, options.write_connections, std::move(limited));
+  open(parts->events, options.event_connections, common);
+  open(parts->leases, 1, std::move(urgent));
+  return std::unique_ptr<KubernetesConnection>(new KubernetesConnection(std::move(parts)));
+}
+
+KubernetesConnection::KubernetesConnection(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+
+KubernetesConnection::~KubernetesConnection() {
+  for (Parts::Line* line : {&parts_->reads, &parts_->writes, &parts_->events, &parts_->leases}) {
+    Parts::Close(*line);
+  }
+  for (IoThread* io : {&parts_->read_io, &parts_->write_io, &parts_->lease_io}) io->Stop();
+}
+
+Channel KubernetesConnection::reads() { return {parts_->reads.transport.get(), &parts_->read_io}; }
+Channel KubernetesConnection::writes() {
+  return {parts_->writes.transport.get(), &parts_->write_io};
+}
+Channel KubernetesConnection::events() {
+  return {parts_->events.transport.get(), &parts_->write_io};
+}
+Channel KubernetesConnection::leases() {
+  return {parts_->leases.transport.get(), &parts_->lease_io};
+}
+
+HttpResponse KubernetesConnection::SendAndWait(HttpRequest request) {
+  // Shared, because the other thread may still use it when the future is ready.
+  const auto answer = std::make_shared<std::promise<HttpResponse>>();
+  const Channel channel = writes();
+  channel.executor->Post([channel, answer, request = std::move(request)] {
+    channel.transport->Send(
+        request, [answer](HttpResponse response) { answer->set_value(std::move(response)); });
+  });
+  return answer->get_future().get();
+}
+
+}  // namespace berth::host
