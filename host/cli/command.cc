@@ -16,10 +16,12 @@
 
 #include "host/base/suggest.h"
 #include "host/base/text.h"
+#include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/help_texts.h"
 #include "host/cli/kube_scheduler_flags.h"
 #include "host/cli/profile_convert.h"
+#include "host/config/cluster_config.h"
 
 namespace berth::host {
 namespace {
@@ -130,27 +132,63 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
       ->check(CheckSeed);
   AddOutput(command, flags.output);
   command.add_flag("-v,--verbose", flags.verbosity,
-                   "Print more log lines: -v information, -vv debugging, -vvv tracing");
+                   "Print more log lines: -v information, -vv debugging, -vvv tracing; on a real "
+                   "cluster, -v debugging, -vv tracing");
+}
+
+void AddClusterRun(CLI::App& command, RunFlags& flags) {
+  AddClusterAccess(command,
+                   "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else "
+                   "the service account of the pod]",
+                   flags.access);
+  command.add_flag_function(
+      "--leader-elect{true}",
+      [&flags](int64_t count) { flags.leader_elect = count > 0; },
+      "Wait for the lease of leader election before scheduling; --leader-elect=false does not "
+      "[leaderElection.leaderElect of the host file, or else true]");
+  command
+      .add_option_function<std::string>(
+          "--http-address",
+          [&flags](const std::string& address) {
+            flags.http_address = address == "none" ? "" : address;
+          },
+          "Where to serve /livez, /readyz, /healthz and /metrics as plain HTTP, or none "
+          "[serving.address of the host file, or else " +
+              std::string(kDefaultHttpAddress) + "]")
+      ->type_name("HOST:PORT|none");
+  command
+      .add_option_function<std::string>(
+          "--log-format",
+          [&flags](const std::string& format) {
+            flags.log_format = format == "json" ? LogFormat::kJsonLines : LogFormat::kKlog;
+          },
+          "The form of the log of a run on a real cluster: text, as klog, or json "
+          "[logging.format of the host file, or else text]")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}).description(""));
 }
 
 void AddRun(CLI::App& app, RunFlags& flags) {
-  CLI::App* command = app.add_subcommand(
-      "run", "Run the scheduler while the cluster changes, and print its decisions");
+  CLI::App* command =
+      app.add_subcommand("run",
+                         "Run the scheduler on a real cluster, or with --embedded on objects and "
+                         "events from files");
   command
       ->add_option("--config", flags.config,
-                   "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs")
+                   "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, "
+                   "leader election, connection")
       ->type_name("FILE");
-  command->add_flag(
-      "--embedded", flags.embedded,
-      "Use a cluster in this process; required, because this version cannot connect to an API "
-      "server");
+  AddClusterRun(*command, flags);
+  command->add_flag("--embedded", flags.embedded,
+                    "Use a cluster in this process, with the objects of --cluster and --events; "
+                    "nothing outside is changed");
   AddSimulation(*command, flags);
   command->add_option("-e,--events", flags.events, "A file with watch events; - is standard input")
       ->type_name("FILE");
   command
       ->add_option_function<std::string>(
           "--time", [&flags](const std::string& time) { flags.virtual_time = time == "virtual"; },
-          "The clock: real or virtual [real]")
+          "The clock with --embedded: real or virtual [real]")
       ->type_name("TIME")
       ->check(CLI::IsMember({"real", "virtual"}).description(""));
   command->add_option("--record", flags.record, "Record the events and decisions in this file")
@@ -355,8 +393,11 @@ Status CheckExcess(const CLI::App& app) {
                                  FullName(&command) + " --help)");
 }
 
-int Dispatch(const CLI::App& app, const CommandLine& line, CommandEnvironment& env) {
-  if (app.got_subcommand("run")) return ExecuteRun(line.run, env);
+int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
+  if (app.got_subcommand("run")) {
+    line.run.prints_decisions = app.get_subcommand("run")->count("--output") > 0;
+    return ExecuteRun(line.run, env);
+  }
   if (app.got_subcommand("simulate")) return ExecuteSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return ExecuteExplain(line.explain, env);
   if (app.got_subcommand("profile")) {

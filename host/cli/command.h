@@ -27,6 +27,7 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitByPlugin = 3;  // A plugin called exit(); see ExitReport.
+inline constexpr int kExitLeaseLost = 1;  // Of `run` on a cluster, as kube-scheduler.
 
 // A command that a signal stopped returns this plus the signal's number, as shells do.
 inline constexpr int kExitSignal = 128;
@@ -57,6 +58,12 @@ struct CommandEnvironment {
   std::function<void(const CallMonitor* monitor)> report_crashes = {};
   // The environment variables of this process, as "NAME=value".
   std::vector<std::string> variables = {};
+  // CLOCK_BOOTTIME: a monotonic clock that also counts while the machine sleeps. Threading: any.
+  std::function<int64_t()> boot_ns = {};
+  std::string host_name = {};  // Of this machine.
+  std::string uuid = {};       // A random one, which identifies this process in a cluster.
+  int32_t pid = 0;
+  int32_t err_descriptor = 2;  // The file that the log of a run on a cluster is written to.
 };
 
 // Runs the command that `args` names and returns the exit status. `args` does not contain the

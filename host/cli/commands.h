@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/cli/cluster_access_flags.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
+#include "host/process/log_format.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
 
@@ -37,6 +39,13 @@ struct SimulateFlags : SchedulingFlags {
 
 struct RunFlags : SchedulingFlags {
   std::string config;  // The host file; empty if there is none.
+  // The flags of a run on a real cluster. Those that are nullopt were not given.
+  ClusterAccessFlags access;
+  std::optional<bool> leader_elect;
+  std::optional<std::string> http_address;  // "" serves nothing.
+  std::optional<LogFormat> log_format;
+  bool prints_decisions = false;  // --output was given.
+  // The flags of a run with files and streams.
   bool embedded = false;
   std::string events;  // The file of the stream; empty if there is none.
   std::string record;  // The file for the recording; empty if nothing is recorded.
@@ -77,7 +86,9 @@ struct PluginNewFlags {
   std::string directory;  // The folder to create. If empty, it gets the plugin's name.
 };
 
+// With --embedded or, without it, as ExecuteClusterRun().
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);
+int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env);
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env);

@@ -33,7 +33,37 @@ Environment:
 
 )";
 
-inline constexpr std::string_view kRunExamples = R"(Examples:
+inline constexpr std::string_view kRunExamples = R"(Examples on a real cluster:
+  Schedule the pods whose spec.schedulerName is that of the profile, beside kube-scheduler:
+    berth run --kubeconfig ~/.kube/config --config berth.toml --profile acme.toml
+  In a pod, where the service account of the pod is used:
+    berth run --config /etc/berth/berth.toml --http-address :10251 --log-format json
+  Also print each decision on standard output:
+    berth run --kubeconfig ~/.kube/config --profile acme.toml --output json | jq .pod
+
+Without --embedded, berth schedules the pods of a real cluster. It watches nodes, pods and the kinds
+that the plugins of its profiles declare, binds each pod of its profiles to a node, and writes the
+condition PodScheduled and events, as kube-scheduler does. ~/.kube/config is read only if you name
+it. A server that is away is tried again and again.
+
+Several processes may run with equal configurations: leader election lets one of them schedule, and
+another one takes over when it ends. The lease is kube-system/kube-scheduler, as that of
+kube-scheduler, so that berth waits while a kube-scheduler leads. To run beside kube-scheduler, use
+another schedulerName in the profile, and another lease in the host file:
+  [leaderElection]
+  resourceName = "acme-scheduler"
+The host file also has [clientConnection], [serving] and [logging]. Flags have precedence.
+
+The log is written on standard error. Health checks and metrics are served at --http-address; the
+list of checks is at /readyz?verbose. To change the log level while berth runs:
+  curl -X PUT -d debug http://127.0.0.1:10251/debug/flags/v
+
+SIGTERM or SIGINT ends the run: no further pod is tried, berth waits for bindings that are under
+way, sends the events that wait, and releases the lease, for 26 seconds at most. A second signal
+ends berth at once. When the lease is lost, the run ends with status 1; start berth again then, as
+Kubernetes does with a pod.
+
+Examples with files and streams:
   Schedule the pods of a file and print each decision:
     berth run --embedded --cluster cluster.yaml
   Follow the pods of a real cluster, and decide in parallel with its own scheduler:
@@ -79,8 +109,9 @@ reload the configuration. The new configuration takes effect between two attempt
 being bound continue with the plugins that they began with. If the new configuration has errors,
 they are printed and the running configuration is kept.
 
-Log lines and the lines about reloads are printed on standard error. They begin with the time in
-UTC, also with --time virtual, and the line about a reload names the files that have changed:
+With --embedded, log lines and the lines about reloads are printed on standard error. They begin with
+the time in UTC, also with --time virtual, and the line about a reload names the files that have
+changed:
   2026-01-10T08:00:00.250Z berth: warning: acme.RackPower: no rack has the label
   2026-01-10T08:00:03.125Z berth: reloaded: default-scheduler; changed: /etc/berth/acme.toml
 
@@ -94,7 +125,7 @@ Decisions (.type in JSON):
 Times are in seconds since the start. The table leaves out an attempt with the same result as the
 attempt before. The summary is printed on standard error.
 
-The run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
+With --embedded, the run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
 stay pending; a pod with errors is tried again up to five times in a row. The run also ends, and
 says so, when the pods that would be tried again have failed five times each since the cluster last
 changed. Use Ctrl-C (SIGINT) or
@@ -105,10 +136,13 @@ up to this point. A second signal ends berth at once.
 )";
 
 inline constexpr std::string_view kRunExitStatus =
-    "Exit status: 0 all pods have a node, 1 some pods have none, 2 invalid input, or the output "
+    "Exit status on a real cluster: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 invalid\n"
+    "input, the HTTP address is in use, or the output could not be written, 3 a plugin called\n"
+    "exit(), 130 or 143 a second signal.\n"
+    "Exit status with --embedded: 0 all pods have a node, 1 some pods have none, 2 invalid input, "
     "or\n"
-    "the recording could not be written, 3 a plugin called exit(), 130 stopped by SIGINT, 143\n"
-    "stopped by SIGTERM.";
+    "the output or the recording could not be written, 3 a plugin called exit(), 130 stopped by\n"
+    "SIGINT, 143 stopped by SIGTERM.";
 
 inline constexpr std::string_view kSimulateExamples = R"(Examples:
   berth simulate --cluster cluster.yaml

@@ -5,19 +5,26 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kNoServer =
-    "Berth does not connect to an API server yet: use --cluster to read objects from files, and "
-    "--events to follow a watch";
-constexpr std::string_view kNoElection =
-    "Berth does not elect a leader yet: it changes nothing outside its process";
+constexpr std::string_view kServer =
+    "set the server in a kubeconfig and use --kubeconfig; --context selects one of its contexts";
+constexpr std::string_view kNoProtobuf = "Berth sends and accepts JSON";
+constexpr std::string_view kRate =
+    "set qps and burst in [clientConnection] of the host file; without them there is no limit";
+constexpr std::string_view kElection =
+    "set leaseDuration, renewDeadline, retryPeriod, resourceName and resourceNamespace in "
+    "[leaderElection] of the host file";
 constexpr std::string_view kNoPolicy =
     "kube-scheduler does not have it any more either: use --profile (see berth profile --help)";
-constexpr std::string_view kNoEndpoint = "Berth does not serve HTTP requests yet";
-constexpr std::string_view kNoMetrics = "Berth does not serve metrics yet";
+constexpr std::string_view kEndpoint =
+    "use --http-address: Berth serves health checks and metrics as plain HTTP on one address; it "
+    "does not have TLS and authentication there yet";
+constexpr std::string_view kNoProfiling = "Berth does not serve profiling data yet";
+constexpr std::string_view kMetrics =
+    "Berth serves all of its metrics at /metrics; use --http-address to select the address";
 constexpr std::string_view kVerbose =
-    "use -v for information, -vv for debugging or -vvv for tracing; logLevel in the host file sets "
-    "the same";
-constexpr std::string_view kTextLog = "Berth writes log lines as text on standard error";
+    "use -v for more log lines and -vv for still more; logLevel in the host file sets the same";
+constexpr std::string_view kLogFormat = "use --log-format text or --log-format json";
+constexpr std::string_view kLog = "Berth writes its log on standard error";
 constexpr std::string_view kNoGates =
     "Berth has no feature gates: it decides as kube-scheduler 1.36 does";
 
@@ -28,40 +35,40 @@ struct Advice {
 
 // kube-scheduler: cmd/kube-scheduler/app/options, and options of earlier versions.
 constexpr std::array kAdvice = {
-    Advice{"--kubeconfig", kNoServer},
-    Advice{"--master", kNoServer},
-    Advice{"--kube-api-*", kNoServer},
-    Advice{"--leader-elect*", kNoElection},
-    Advice{"--lock-object-*", kNoElection},
+    Advice{"--master", kServer},
+    Advice{"--kube-api-content-type", kNoProtobuf},
+    Advice{"--kube-api-*", kRate},
+    Advice{"--leader-elect-*", kElection},
+    Advice{"--lock-object-*", kElection},
     Advice{"--policy-config*", kNoPolicy},
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
     Advice{"--scheduler-name", "set schedulerName in a profile and select it with --profile"},
-    Advice{"--secure-port", kNoEndpoint},
-    Advice{"--port", kNoEndpoint},
-    Advice{"--bind-address", kNoEndpoint},
-    Advice{"--address", kNoEndpoint},
-    Advice{"--cert-dir", kNoEndpoint},
-    Advice{"--client-ca-file", kNoEndpoint},
-    Advice{"--tls-*", kNoEndpoint},
-    Advice{"--requestheader-*", kNoEndpoint},
-    Advice{"--permit-address-sharing", kNoEndpoint},
-    Advice{"--permit-port-sharing", kNoEndpoint},
-    Advice{"--http2-*", kNoEndpoint},
-    Advice{"--disable-http2-serving", kNoEndpoint},
-    Advice{"--authentication-*", kNoEndpoint},
-    Advice{"--authorization-*", kNoEndpoint},
-    Advice{"--profiling", kNoEndpoint},
-    Advice{"--contention-profiling", kNoEndpoint},
-    Advice{"--allow-metric-labels*", kNoMetrics},
-    Advice{"--disabled-metrics", kNoMetrics},
-    Advice{"--show-hidden-metrics-for-version", kNoMetrics},
+    Advice{"--secure-port", kEndpoint},
+    Advice{"--port", kEndpoint},
+    Advice{"--bind-address", kEndpoint},
+    Advice{"--address", kEndpoint},
+    Advice{"--cert-dir", kEndpoint},
+    Advice{"--client-ca-file", kEndpoint},
+    Advice{"--tls-*", kEndpoint},
+    Advice{"--requestheader-*", kEndpoint},
+    Advice{"--permit-address-sharing", kEndpoint},
+    Advice{"--permit-port-sharing", kEndpoint},
+    Advice{"--http2-*", kEndpoint},
+    Advice{"--disable-http2-serving", kEndpoint},
+    Advice{"--authentication-*", kEndpoint},
+    Advice{"--authorization-*", kEndpoint},
+    Advice{"--profiling", kNoProfiling},
+    Advice{"--contention-profiling", kNoProfiling},
+    Advice{"--allow-metric-labels*", kMetrics},
+    Advice{"--disabled-metrics", kMetrics},
+    Advice{"--show-hidden-metrics-for-version", kMetrics},
     Advice{"--v", kVerbose},
     Advice{"--vmodule", kVerbose},
-    Advice{"--logging-format", kTextLog},
-    Advice{"--logtostderr", kTextLog},
-    Advice{"--log-*", kTextLog},
+    Advice{"--logging-format", kLogFormat},
+    Advice{"--logtostderr", kLog},
+    Advice{"--log-*", kLog},
     Advice{"--feature-gates", kNoGates},
     Advice{"--emulated-version", kNoGates},
     Advice{"--emulation-forward-compatible", kNoGates},

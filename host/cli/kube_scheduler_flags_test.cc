@@ -14,20 +14,21 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
     const char* advice;
   };
   const Case cases[] = {
-      {"--kubeconfig", "--cluster"},
-      {"--master", "--cluster"},
-      {"--kube-api-qps", "--cluster"},
-      {"--kube-api-burst", "--cluster"},
-      {"--leader-elect", "leader"},
-      {"--leader-elect-lease-duration", "leader"},
+      {"--master", "--kubeconfig"},
+      {"--kube-api-qps", "[clientConnection]"},
+      {"--kube-api-burst", "[clientConnection]"},
+      {"--kube-api-content-type", "JSON"},
+      {"--leader-elect-lease-duration", "[leaderElection]"},
+      {"--leader-elect-resource-name", "[leaderElection]"},
       {"--policy-config-file", "--profile"},
-      {"--secure-port", "HTTP"},
-      {"--bind-address", "HTTP"},
-      {"--authentication-kubeconfig", "HTTP"},
-      {"--authorization-kubeconfig", "HTTP"},
-      {"--profiling", "HTTP"},
+      {"--secure-port", "--http-address"},
+      {"--bind-address", "--http-address"},
+      {"--authentication-kubeconfig", "--http-address"},
+      {"--authorization-kubeconfig", "--http-address"},
+      {"--profiling", "profiling data"},
       {"--v", "-vv"},
-      {"--logging-format", "standard error"},
+      {"--logging-format", "--log-format"},
+      {"--log-dir", "standard error"},
       {"--feature-gates", "no feature gates"},
       {"--write-config-to", "berth profile show"},
   };
@@ -38,7 +39,8 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
 
 TEST(KubeSchedulerFlagsTest, KnowsNoOtherOptions) {
   for (const char* option :
-       {"", "--", "--config", "--ports", "--kube", "-v", "--verbose", "--cluster"}) {
+       {"", "--", "--config", "--ports", "--kube", "-v", "--verbose", "--cluster",
+        "--kubeconfig", "--leader-elect", "--log-format"}) {
     EXPECT_EQ(KubeSchedulerAdvice(option), "") << option;
   }
 }

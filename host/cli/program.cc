@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -68,6 +71,31 @@ HashKey RandomHashKey() {
   return {word(), word()};
 }
 
+int64_t BootNs() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  // A name that is too long is cut off without an end.
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// Returns a random UUID: version 4, variant 1.
+std::string Uuid() {
+  const HashKey random = RandomHashKey();
+  const uint64_t high = (random[0] & ~uint64_t{0xf000}) | 0x4000;
+  const uint64_t low = (random[1] & ~(uint64_t{3} << 62)) | uint64_t{2} << 62;
+  std::array<char, 37> text{};
+  std::snprintf(text.data(), text.size(), "%08x-%04x-%04x-%04x-%012llx",
+                static_cast<uint32_t>(high >> 32), static_cast<uint32_t>(high >> 16 & 0xffff),
+                static_cast<uint32_t>(high & 0xffff), static_cast<uint32_t>(low >> 48),
+                static_cast<unsigned long long>(low & 0xffff'ffff'ffff));
+  return text.data();
+}
+
 std::vector<std::string> Variables() {
   std::vector<std::string> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
@@ -104,7 +132,12 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
                                return std::make_unique<ProcessSignals>(std::move(reload));
                              },
                          .report_crashes = InstallCrashReport,
-                         .variables = Variables()};
+                         .variables = Variables(),
+                         .boot_ns = BootNs,
+                         .host_name = HostName(),
+                         .uuid = Uuid(),
+                         .pid = getpid(),
+                         .err_descriptor = STDERR_FILENO};
   return command(args, env);
 }
 

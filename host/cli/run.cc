@@ -51,10 +51,19 @@ Status CheckRecord(const RunFlags& flags, int in_descriptor) {
   return {};
 }
 
+// Returns the first flag of a run on a real cluster that was given; "" if there is none.
+std::string_view FirstClusterFlag(const RunFlags& flags) {
+  if (!flags.access.first_given().empty()) return flags.access.first_given();
+  if (flags.leader_elect.has_value()) return "--leader-elect";
+  if (flags.http_address.has_value()) return "--http-address";
+  return flags.log_format.has_value() ? "--log-format" : "";
+}
+
 Status CheckFlags(const RunFlags& flags, int in_descriptor) {
-  if (!flags.embedded) {
-    return Status::InvalidArgument(
-        "run: expected --embedded, because this version of berth cannot connect to an API server");
+  if (const std::string_view flag = FirstClusterFlag(flags); !flag.empty()) {
+    return Status::InvalidArgument(std::string(flag).append(
+        ": expected no --embedded with it, found both: with --embedded the cluster exists only in "
+        "this process; leave out one of them"));
   }
   if (flags.cluster_files.empty() && flags.events.empty()) {
     return Status::InvalidArgument(
@@ -145,6 +154,7 @@ int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
 }  // namespace
 
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
+  if (!flags.embedded) return ExecuteClusterRun(flags, env);
   if (Status status = CheckFlags(flags, env.in_descriptor); !status.ok()) return Fail(env, status);
   RunPrinter printer(flags, env);
   EmbeddedRun run(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "host/base/time_units.h"
 #include "host/config/config_errors.h"
@@ -51,6 +52,9 @@ struct ClusterConfig {
   std::optional<std::string> http_address;
   std::optional<std::string> log_format;
 };
+
+// The address of health checks and metrics if the user sets none.
+inline constexpr std::string_view kDefaultHttpAddress = "127.0.0.1:10251";
 
 // The defaults of kube-scheduler for the keys of [leaderElection] that are not set.
 inline constexpr int64_t kDefaultLeaseNs = 15 * kSecond;

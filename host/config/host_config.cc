@@ -23,11 +23,9 @@ struct UnsupportedKey {
   std::string_view key;
   std::string_view why;
 };
-constexpr std::array<UnsupportedKey, 11> kUnsupportedKeys = {
+constexpr std::array<UnsupportedKey, 9> kUnsupportedKeys = {
     {{"apiVersion", "Berth's configuration file has no versions"},
      {"kind", "Berth's configuration file has no kind"},
-     {"leaderElection", "this version does not elect a leader"},
-     {"clientConnection", "this version does not connect to an API server"},
      {"enableProfiling", "this version does not serve profiling data"},
      {"enableContentionProfiling", "this version does not serve profiling data"},
      {"healthzBindAddress", "this version does not serve health checks"},
@@ -57,6 +55,7 @@ class HostConfigReader {
     config.log_level = ReadLevel(reader);
     if (const ConfigValue* table = reader.Table("deadlines")) ReadDeadlines(*table, config);
     if (const ConfigValue* table = reader.Table("quarantine")) ReadQuarantine(*table, config);
+    config.cluster = ReadClusterConfig(reader, file_, errors_);
     RejectUnsupportedKeys(reader);
     reader.End();
     return config;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/config/cluster_config.h"
 #include "host/config/config_errors.h"
 
 namespace berth::host {
@@ -40,6 +41,7 @@ struct HostConfig {
   std::optional<int64_t> bind_deadline_ns;
   std::optional<uint32_t> quarantine_faults;
   std::optional<int64_t> quarantine_window_ns;
+  ClusterConfig cluster;  // Has no effect with --embedded.
 };
 
 // Reads the text of a host file. `file` is its name in messages; paths in it are relative to the

@@ -15,8 +15,6 @@
 namespace berth::host {
 namespace {
 
-// How many plugins may block in PreBind and Bind at a time.
-constexpr size_t kBindThreads = 16;
 // A value of `stop_` that is no signal.
 constexpr int kOutputFailed = -1;
 
@@ -25,11 +23,6 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
                                              : open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) return SystemError(std::string(InputName(path)), errno);
   return file;
-}
-
-template <class T>
-void SetIfGiven(const std::optional<T>& given, T& value) {
-  if (given.has_value()) value = *given;
 }
 
 std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
@@ -110,12 +103,7 @@ Status EmbeddedRun::ReadConfig(SchedulerOptions& options) {
   LogWarnings(config->set);
   options.plugins = std::move(config->set.plugins);
   options.profiles = std::move(config->set.specs);
-  const HostConfig& host = reloader_.running();
-  options.loop.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
-  SetIfGiven(host.quarantine_faults, options.loop.quarantine.faults);
-  SetIfGiven(host.quarantine_window_ns, options.loop.quarantine.window_ns);
-  SetIfGiven(host.initial_backoff_ns, options.loop.queue.initial_backoff_ns);
-  SetIfGiven(host.max_backoff_ns, options.loop.queue.max_backoff_ns);
+  ApplyHostFile(reloader_.running(), options.loop);
   return {};
 }
 
@@ -158,12 +146,8 @@ Status EmbeddedRun::Run() {
     });
   }
   reloader_.StartWatching();
-  const HostConfig& host = reloader_.running();
-  CallDeadlines deadlines;
-  SetIfGiven(host.call_deadline_ns, deadlines.call_ns);
-  SetIfGiven(host.post_filter_deadline_ns, deadlines.post_filter_ns);
   // The deadlines of plugin calls are real time, even if the scheduler's time is virtual.
-  scheduler_->host().StartWatchdog(deadlines, options_.steady_ns);
+  scheduler_->host().StartWatchdog(DeadlinesOf(reloader_.running()), options_.steady_ns);
   if (real_clock_.has_value()) real_clock_->Begin();
   const Status status = driver.Run();
   scheduler_->host().StopWatchdog();
@@ -187,10 +171,13 @@ void EmbeddedRun::LogWarnings(const ProfileSet& set) {
 
 void EmbeddedRun::ReloadIfRequested() {
   reloader_.ReloadIfRequested(
-      [this](const ProfileSet& set) {
-        LogWarnings(set);
-        Status status = scheduler_->Reload(set.plugins, set.specs);
-        if (status.ok()) reporter_->ReportGatedPods();
+      [this](const RunConfig& config) {
+        LogWarnings(config.set);
+        Status status = scheduler_->Reload(config.set.plugins, config.set.specs);
+        if (!status.ok()) return status;
+        SetLogLevel(config.host);
+        scheduler_->loop().UpdateLogLevel();
+        reporter_->ReportGatedPods();
         return status;
       },
       [this](const ReloadResult& result) { observer_.OnReload(result); });

@@ -11,7 +11,7 @@
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/cluster/kubernetes/bind_fence.h"
-#include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/kubernetes/channel.h"
 #include "host/cluster/kubernetes/leader_elector.h"
 
 namespace berth::host {

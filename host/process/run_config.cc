@@ -1,5 +1,6 @@
 #include "host/process/run_config.h"
 
+#include <optional>
 #include <utility>
 
 #include "host/config/config_errors.h"
@@ -25,6 +26,11 @@ Result<HostConfig> ReadHostFile(const std::string& file) {
   return config;
 }
 
+template <class T>
+void SetIfGiven(const std::optional<T>& given, T& value) {
+  if (given.has_value()) value = *given;
+}
+
 }  // namespace
 
 Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
@@ -44,19 +50,49 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
   return RunConfig{.host = std::move(host).value(), .set = std::move(set).value()};
 }
 
+void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options) {
+  options.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
+  SetIfGiven(host.quarantine_faults, options.quarantine.faults);
+  SetIfGiven(host.quarantine_window_ns, options.quarantine.window_ns);
+  SetIfGiven(host.initial_backoff_ns, options.queue.initial_backoff_ns);
+  SetIfGiven(host.max_backoff_ns, options.queue.max_backoff_ns);
+}
+
+CallDeadlines DeadlinesOf(const HostConfig& host) {
+  CallDeadlines deadlines;
+  SetIfGiven(host.call_deadline_ns, deadlines.call_ns);
+  SetIfGiven(host.post_filter_deadline_ns, deadlines.post_filter_ns);
+  SetIfGiven(host.bind_deadline_ns, deadlines.bind_ns);
+  return deadlines;
+}
+
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after) {
   std::vector<std::string> keys;
-  const auto compare = [&keys](const char* key, const auto& was, const auto& is) {
-    if (was != is) keys.emplace_back(key);
+  const auto compare = [&keys](const char* key, const auto& old_value, const auto& new_value) {
+    if (old_value != new_value) keys.emplace_back(key);
   };
   compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
   compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
-  compare("logLevel", before.log_level, after.log_level);
   compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
   compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
   compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);
   compare("quarantine.faults", before.quarantine_faults, after.quarantine_faults);
   compare("quarantine.window", before.quarantine_window_ns, after.quarantine_window_ns);
+  const ClusterConfig& was = before.cluster;
+  const ClusterConfig& is = after.cluster;
+  compare("leaderElection.leaderElect", was.leader_elect, is.leader_elect);
+  compare("leaderElection.leaseDuration", was.lease_ns, is.lease_ns);
+  compare("leaderElection.renewDeadline", was.renew_deadline_ns, is.renew_deadline_ns);
+  compare("leaderElection.retryPeriod", was.retry_ns, is.retry_ns);
+  compare("leaderElection.stallLimit", was.stall_limit_ns, is.stall_limit_ns);
+  compare("leaderElection.resourceName", was.lease_name, is.lease_name);
+  compare("leaderElection.resourceNamespace", was.lease_namespace, is.lease_namespace);
+  compare("clientConnection.kubeconfig", was.kubeconfig, is.kubeconfig);
+  compare("clientConnection.qps", was.qps, is.qps);
+  compare("clientConnection.burst", was.burst, is.burst);
+  compare("clientConnection.connections", was.connections, is.connections);
+  compare("serving.address", was.http_address, is.http_address);
+  compare("logging.format", was.log_format, is.log_format);
   return keys;
 }
 

@@ -2,12 +2,15 @@
 #ifndef BERTH_HOST_PROCESS_RUN_CONFIG_H_
 #define BERTH_HOST_PROCESS_RUN_CONFIG_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "host/base/status.h"
 #include "host/config/host_config.h"
+#include "host/cycle/scheduling_loop.h"
+#include "host/guard/call_monitor.h"
 #include "host/loader/library_store.h"
 #include "host/process/file_watch.h"
 #include "host/process/profile_set.h"
@@ -37,8 +40,18 @@ struct RunConfig {
 Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
                                 const std::shared_ptr<LibraryStore>& libraries, FileStamps& files);
 
+// How many plugins may block in PreBind and Bind at a time, in a run in real time.
+inline constexpr size_t kBindThreads = 16;
+
+// Sets the options that the host file sets: the deadline of bindings, the quarantine and the
+// backoffs. The others stay.
+void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options);
+// Returns the deadlines of plugin calls, with the defaults of those that the host file does not
+// set.
+CallDeadlines DeadlinesOf(const HostConfig& host);
+
 // Returns the keys of the host file whose values differ and take effect only at a restart:
-// "logLevel".
+// "deadlines.call".
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after);
 
 }  // namespace berth::host

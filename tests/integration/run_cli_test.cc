@@ -298,7 +298,6 @@ TEST_F(RunCliTest, RefusesInvalidFlags) {
   };
   const std::string events = File("e.jsonl", "");
   const std::vector<Case> cases = {
-      {{"run"}, "run: expected --embedded"},
       {{"run", "--embedded", "--time", "slow"}, "--time"},
       {{"run", "--embedded", "--events", folder_ + "/none"}, "/none: No such file or directory"},
       {{"run", "--embedded", "--events", folder_}, ": Is a directory"},

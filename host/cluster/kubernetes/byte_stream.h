@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/endpoint.h"
@@ -16,12 +16,9 @@
 
 namespace berth::host {
 
-// Only byte_stream.cc includes Boost.Asio's sockets and OpenSSL's streams, whose templates are
-// expensive to compile.
-//
 // Threading: the IoThread.
 // Lifetime:  a callback may destroy the stream. After Close() or the destructor, no callback is
-//            called.
+//            called. No callback is called within Write() or Read().
 class ByteStream {
  public:
   using WriteDone = std::function<void(Status status)>;
@@ -37,7 +34,12 @@ class ByteStream {
   virtual void Read(std::span<char> buffer, ReadDone done) = 0;
   // Returns whether the peer has closed the connection, or has sent bytes that belong to no answer,
   // while it was idle. The pool checks it before it uses a connection again.
+  // Must not: be called during a read.
   virtual bool IsStale() = 0;
+  // Returns how many bytes have left, those of TLS included. If the number is the same after a
+  // failed write, the peer has received nothing of it.
+  virtual uint64_t sent_bytes() const = 0;
+  // Closes the connection. A second call has no effect.
   virtual void Close() = 0;
 };
 
@@ -53,19 +55,26 @@ struct DialOptions {
   uint32_t user_timeout_ms = 45'000;
 };
 
-// Connects to `endpoint.server` and calls `done` once, never within the call. All addresses of the
-// name are tried, IPv6 and IPv4 in the order of getaddrinfo(); the error names each of them.
-// With a proxy: CONNECT for http and https proxies, RFC 1928 for socks5; names are resolved by the
-// proxy.
-// `tls` is null for plain HTTP.
-// Returns a handle whose destruction cancels the attempt; `done` is not called then.
-// Errors: kUnavailable: "dial tcp 10.0.0.1:6443: connect: connection refused";
-//         kPermissionDenied: see DescribeTlsError().
+// An attempt to connect. Its destruction cancels the attempt; the callback is not called then.
 class Dialing {
  public:
   virtual ~Dialing() = default;
 };
 using DialDone = std::function<void(Result<std::unique_ptr<ByteStream>> stream)>;
+// Dial() with all but the last two parameters.
+using Dialer =
+    std::function<std::unique_ptr<Dialing>(std::shared_ptr<const TlsContext> tls, DialDone done)>;
+
+// Connects to `endpoint.server` and calls `done` once, never within the call; `done` may destroy
+// the attempt. All addresses of the name are tried, IPv6 and IPv4 in the order of getaddrinfo();
+// the error names each of them. Each address gets an equal part of the time that is left, and two
+// seconds at least. With a proxy, see ProxyTunnel; the proxy looks the name up then.
+// `tls` is null for plain HTTP.
+// Names are looked up on a thread of the IoThread's context, one at a time. The destructor of the
+// IoThread waits for a look-up that is under way.
+// Errors: kUnavailable: "dial tcp 10.0.0.1:6443: connect: connection refused";
+//         kPermissionDenied: see DescribeTlsError();
+//         kUnsupported: a proxy with a scheme that ProxyTunnel does not support.
 [[nodiscard]] std::unique_ptr<Dialing> Dial(IoThread& io, const Endpoint& endpoint,
                                             std::shared_ptr<const TlsContext> tls,
                                             const DialOptions& options, DialDone done);

@@ -7,7 +7,7 @@
 namespace berth::host {
 
 int64_t RateLimit::TakeNs(int64_t now_ns) {
-  const int64_t pause_ns = std::max<int64_t>(paused_until_ns_ - now_ns, 0);
+  const int64_t pause_ns = PauseLeftNs(now_ns);
   if (qps_ <= 0) return pause_ns;
   if (!filled_at_ns_) {
     tokens_ = burst_;

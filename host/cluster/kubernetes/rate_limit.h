@@ -19,6 +19,10 @@ class RateLimit {
   int64_t TakeNs(int64_t now_ns);
   // Delays the next token to this time at least: the server has answered 429 with Retry-After.
   void PauseUntil(int64_t at_ns) { paused_until_ns_ = std::max(paused_until_ns_, at_ns); }
+  // Returns how long the pause goes on; 0: there is none.
+  int64_t PauseLeftNs(int64_t now_ns) const {
+    return std::max<int64_t>(paused_until_ns_ - now_ns, 0);
+  }
 
  private:
   const double qps_;

@@ -63,7 +63,12 @@ struct IgnoredKey {
 constexpr std::array<IgnoredKey, 3> kTopLevel = {
     {{{"enableProfiling", Type::kBool}, "this version does not serve profiling data"},
      {{"enableContentionProfiling", Type::kBool}, "this version does not serve profiling data"},
-     {{"delayCacheUntilActive", Type::kBool}, "this version does not elect a leader"}}};
+     {{"delayCacheUntilActive", Type::kBool}, "the cache is always filled before this process leads"}}};
+
+constexpr std::string_view kElectionPlace =
+    "it belongs into the host file (berth run --config), as the table [leaderElection]";
+constexpr std::string_view kConnectionPlace =
+    "it belongs into the host file (berth run --config), as the table [clientConnection]";
 
 // Returns what is expected; empty if the value has the type.
 std::string_view Expected(const ConfigValue& value, Type type) {
@@ -105,11 +110,11 @@ class IgnoredKeysReader {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
       ReadKeys(*election, "leaderElection", kLeaderElection);
       if (!IsFalse(election->Find("leaderElect")))
-        Warn(*election, "leaderElection", "this version does not elect a leader");
+        Warn(*election, "leaderElection", kElectionPlace);
     }
     if (const ConfigValue* connection = reader.Table("clientConnection")) {
       ReadKeys(*connection, "clientConnection", kClientConnection);
-      Warn(*connection, "clientConnection", "this version does not connect to an API server");
+      Warn(*connection, "clientConnection", kConnectionPlace);
     }
     if (const ConfigValue* extenders = reader.Array("extenders", "extenders")) {
       ReadExtenders(*extenders);

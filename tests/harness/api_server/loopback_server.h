@@ -8,27 +8,17 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace berth::host {
 
-// Certificates that a test makes: a CA, a server for 127.0.0.1 and localhost, and a client. One set
-// is made per process; P-256 keys, so that it takes milliseconds.
-struct TestCertificates {
-  std::string ca_pem;
-  std::string other_ca_pem;  // Has signed none of them.
-  std::string server_pem, server_key_pem;
-  std::string wrong_name_pem, wrong_name_key_pem;  // A server certificate for another name.
-  std::string expired_pem, expired_key_pem;
-  std::string client_pem, client_key_pem;
-};
-const TestCertificates& Certificates();
-
 // Accepts connections on threads of its own and lets the test act on bytes, not on HTTP: what a
 // broken server, proxy or network can do must be possible.
+//
+// Threading: any, except for Stop() and the destructor, which must not be called by a handler.
 class LoopbackServer {
  public:
   // One connection. The functions block, and return false when the peer has closed it.
+  // Threading: the thread of the connection.
   class Peer {
    public:
     virtual ~Peer() = default;
@@ -37,21 +27,33 @@ class LoopbackServer {
     virtual bool Write(std::string_view bytes) = 0;
     // Writes one byte after the other with a pause.
     virtual bool Trickle(std::string_view bytes, int64_t pause_ns) = 0;
-    virtual bool WaitForClose() = 0;
-    virtual void Reset() = 0;                          // Ends the connection with RST.
-    virtual std::string ClientCommonName() const = 0;  // The CN of the client; "" for none.
+    // Reads and drops bytes until the peer closes the connection.
+    virtual void WaitForClose() = 0;
+    // Ends the connection with RST when the handler returns.
+    virtual void Reset() = 0;
+    // Ends the direction to the peer with FIN, without the end of TLS; reading goes on.
+    virtual void CloseWriting() = 0;
+    // Connects to 127.0.0.1:port and copies bytes in both directions until one side ends. Only
+    // without TLS.
+    virtual void Relay(uint16_t port) = 0;
+    // Returns the common name of the client's certificate; "" if there is none.
+    virtual std::string ClientCommonName() const = 0;
+    // Returns the name that the client sent as SNI; "" if it sent none.
+    virtual std::string ServerName() const = 0;
   };
   struct Options {
     bool tls = true;
     std::string certificate_pem = {};  // Empty: the server certificate of Certificates().
     std::string key_pem = {};
-    bool requests_client_certificate = false;
-    std::string max_tls_version = {};  // "1.1" for a server that is too old.
+    // A client without a certificate of the CA of Certificates() is refused.
+    bool requires_client_certificate = false;
+    int max_tls_version = 0;  // TLS1_1_VERSION of OpenSSL for a server that is too old; 0: newest.
   };
-  // Called for each connection on a thread of its own.
+  // Called for each connection on a thread of its own, after the TLS handshake. At its end the
+  // connection is closed. `connection` counts from 0.
   using Handler = std::function<void(Peer& peer, size_t connection)>;
 
-  LoopbackServer(Options options, Handler handler);
+  LoopbackServer(const Options& options, Handler handler);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;
@@ -66,6 +68,9 @@ class LoopbackServer {
   class Impl;
   const std::unique_ptr<Impl> impl_;
 };
+
+// Returns an answer with a body in JSON and a Content-Length.
+std::string HttpAnswer(int http_status, std::string_view body, std::string_view headers = "");
 
 }  // namespace berth::host
 

@@ -1,0 +1,123 @@
+// `berth run` on a real cluster.
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/cli/cluster_access_flags.h"
+#include "host/cli/commands.h"
+#include "host/cli/decision_printer.h"
+#include "host/process/cluster_run.h"
+
+namespace berth::host {
+namespace {
+
+// Returns an error for a flag that needs --embedded.
+Status CheckClusterFlags(const RunFlags& flags) {
+  const std::array<std::pair<std::string_view, bool>, 4> embedded_only = {
+      {{"--cluster", !flags.cluster_files.empty()},
+       {"--events", !flags.events.empty()},
+       {"--record", !flags.record.empty()},
+       {"--time virtual", flags.virtual_time}}};
+  for (const auto& [flag, given] : embedded_only) {
+    if (!given) continue;
+    return Status::InvalidArgument(
+        std::string(flag).append(
+            ": expected --embedded with it, found a run on a real cluster, which takes its objects "
+            "from the API server and its time from the clock; add --embedded to use files and "
+            "streams"));
+  }
+  return {};
+}
+
+// Information is the default of a run on a cluster, so that each -v selects one level more.
+std::optional<uint32_t> ClusterLogLevel(int verbosity) {
+  if (verbosity <= 0) return std::nullopt;
+  return verbosity == 1 ? BERTH_LOG_DEBUG : BERTH_LOG_TRACE;
+}
+
+// Prints decisions on standard output, and keeps the errno of the first failure.
+class DecisionOutput {
+ public:
+  DecisionOutput(OutputFormat format, CommandEnvironment& env)
+      : env_(env),
+        printer_(env.out, {.format = format, .width = env.out_width, .is_live = env.out_is_live}) {}
+
+  // Returns false if the decision could not be written. This applies to Flush() too.
+  bool Print(const DecisionLine& line) {
+    errno = 0;
+    printer_.Print(line);
+    return KeepError();
+  }
+  bool Flush() {
+    errno = 0;
+    env_.out.flush();
+    return KeepError();
+  }
+  // The errno of the first failure; 0 if it is not known.
+  int error() const { return error_.value_or(0); }
+
+ private:
+  bool KeepError() {
+    if (env_.out) return true;
+    if (!error_.has_value()) error_ = errno;
+    return false;
+  }
+
+  CommandEnvironment& env_;
+  DecisionPrinter printer_;
+  std::optional<int> error_;
+};
+
+ClusterRunOptions OptionsOf(const RunFlags& flags, const CommandEnvironment& env) {
+  ClusterRunOptions options;
+  options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
+  options.access = AccessRequestOf(flags.access);
+  options.access_environment = AccessEnvironmentOf(env);
+  options.credentials = CredentialsEnvironmentOf(env);
+  options.leader_elect = flags.leader_elect;
+  options.http_address = flags.http_address;
+  options.log_format = flags.log_format;
+  options.log_level = ClusterLogLevel(flags.verbosity);
+  options.version = BERTH_VERSION;
+  options.host_name = env.host_name;
+  options.uuid = env.uuid;
+  options.pid = env.pid;
+  options.log_descriptor = env.err_descriptor;
+  options.seed = flags.seed;
+  options.hash_key = env.hash_key;
+  options.temporary_directory = env.temporary_directory;
+  options.steady_ns = env.steady_ns;
+  options.boot_ns = env.boot_ns;
+  options.wall_ns = env.wall_ns;
+  options.requests = env.requests;
+  options.report_crashes = env.report_crashes;
+  return options;
+}
+
+}  // namespace
+
+int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env) {
+  if (Status status = CheckClusterFlags(flags); !status.ok()) return Fail(env, status);
+  DecisionOutput output(flags.output, env);
+  ClusterRunOptions options = OptionsOf(flags, env);
+  if (flags.prints_decisions) {
+    options.on_decision = [&output](const DecisionLine& line) { return output.Print(line); };
+    options.flush = [&output] { return output.Flush(); };
+  }
+  ClusterRunSummary summary;
+  {
+    ClusterRun run(std::move(options));
+    if (Status status = run.Open(); !status.ok()) return Fail(env, status);
+    summary = run.Run();
+  }
+  if (summary.output_failed) return OutputFailed(env, output.error());
+  return summary.lost_lease.empty() ? kExitDone : kExitLeaseLost;
+}
+
+}  // namespace berth::host

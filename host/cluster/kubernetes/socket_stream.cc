@@ -1,0 +1,365 @@
+#include "host/cluster/kubernetes/socket_stream.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "host/base/assert.h"
+#include "host/base/text.h"
+
+namespace berth::host {
+namespace {
+
+// The socket below OpenSSL. OpenSSL's own one raises SIGPIPE and does not count.
+struct Wire {
+  int socket = -1;
+  bool has_ended = false;  // The peer has closed its side.
+  int error = 0;           // The errno of the last call that failed; 0: none.
+  uint64_t sent_bytes = 0;
+};
+
+// Returns the number of bytes; 0 at the end; -1 after an error, or if the socket is not ready:
+// Wire::error is 0 then.
+ssize_t Receive(Wire& wire, char* buffer, size_t size) {
+  ssize_t count = 0;
+  do {
+    count = ::recv(wire.socket, buffer, size, 0);
+  } while (count < 0 && errno == EINTR);
+  if (count == 0) wire.has_ended = true;
+  if (count < 0 && errno != EAGAIN) wire.error = errno;
+  return count;
+}
+
+ssize_t Send(Wire& wire, const char* bytes, size_t size) {
+  ssize_t count = 0;
+  do {
+    count = ::send(wire.socket, bytes, size, MSG_NOSIGNAL);
+  } while (count < 0 && errno == EINTR);
+  if (count > 0) wire.sent_bytes += static_cast<uint64_t>(count);
+  if (count < 0 && errno != EAGAIN) wire.error = errno;
+  return count;
+}
+
+Wire& WireOf(BIO* bio) { return *static_cast<Wire*>(::BIO_get_data(bio)); }
+
+int BioRead(BIO* bio, char* buffer, int size) {
+  BIO_clear_retry_flags(bio);
+  Wire& wire = WireOf(bio);
+  const ssize_t count = Receive(wire, buffer, static_cast<size_t>(size));
+  if (count < 0 && wire.error == 0) BIO_set_retry_read(bio);
+  return static_cast<int>(count);
+}
+
+int BioWrite(BIO* bio, const char* bytes, int size) {
+  BIO_clear_retry_flags(bio);
+  Wire& wire = WireOf(bio);
+  const ssize_t count = Send(wire, bytes, static_cast<size_t>(size));
+  if (count < 0 && wire.error == 0) BIO_set_retry_write(bio);
+  return static_cast<int>(count);
+}
+
+long BioControl(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
+  if (command == BIO_CTRL_FLUSH) return 1;
+  if (command == BIO_CTRL_EOF) return WireOf(bio).has_ended ? 1 : 0;
+  return 0;
+}
+
+BIO* NewBio(Wire& wire) {
+  struct Deleter {
+    void operator()(BIO_METHOD* method) const { ::BIO_meth_free(method); }
+  };
+  static const std::unique_ptr<BIO_METHOD, Deleter> kMethod = [] {
+    std::unique_ptr<BIO_METHOD, Deleter> method(::BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket"));
+    ::BIO_meth_set_read(method.get(), &BioRead);
+    ::BIO_meth_set_write(method.get(), &BioWrite);
+    ::BIO_meth_set_ctrl(method.get(), &BioControl);
+    return method;
+  }();
+  BIO* const bio = ::BIO_new(kMethod.get());
+  ::BIO_set_data(bio, &wire);
+  ::BIO_set_init(bio, 1);
+  return bio;
+}
+
+struct SslDeleter {
+  void operator()(SSL* ssl) const { ::SSL_free(ssl); }
+  void operator()(X509* certificate) const { ::X509_free(certificate); }
+};
+using RefusedCertificate = std::unique_ptr<X509, SslDeleter>;
+
+int RecordRefusal(int is_ok, X509_STORE_CTX* store) {
+  if (is_ok != 0) return is_ok;
+  auto* const ssl = static_cast<SSL*>(
+      ::X509_STORE_CTX_get_ex_data(store, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* const refused = static_cast<RefusedCertificate*>(SSL_get_app_data(ssl));
+  X509* const certificate = ::X509_STORE_CTX_get_current_cert(store);
+  if (certificate != nullptr) ::X509_up_ref(certificate);
+  refused->reset(certificate);
+  return is_ok;
+}
+
+bool IsIpAddress(const std::string& host) {
+  in6_addr address{};
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
+// Returns the text of an errno as Go writes it: "connection refused".
+std::string ErrorText(int error) {
+  std::string text = std::generic_category().message(error);
+  if (!text.empty()) text.front() = ToLower(text.front());
+  return text;
+}
+
+// How far one attempt to read, write or shake hands got.
+struct Step {
+  enum class State : uint8_t { kDone, kNeedsRead, kNeedsWrite };
+
+  static Step Failed(Status status) { return {.status = std::move(status)}; }
+
+  State state = State::kDone;
+  Status status = {};
+  size_t size = 0;
+};
+
+}  // namespace
+
+class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(IoThread& io, FileDescriptor socket, std::string peer)
+      : io_(io), peer_(std::move(peer)), descriptor_(io.context(), socket.get()) {
+    wire_.socket = socket.Release();
+  }
+
+  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done) {
+    BERTH_ASSERT(ssl_ == nullptr && !write_done_ && !read_done_);
+    tls_ = std::move(tls);
+    server_ = server;
+    ssl_.reset(::SSL_new(tls_->context().native_handle()));
+    BIO* const bio = NewBio(wire_);
+    ::SSL_set_bio(ssl_.get(), bio, bio);
+    SSL_set_app_data(ssl_.get(), &refused_);
+    ::SSL_set_verify(ssl_.get(), ::SSL_get_verify_mode(ssl_.get()), &RecordRefusal);
+    const std::string& name = tls_->server_name();
+    if (!IsIpAddress(name)) SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
+    write_done_ = std::move(done);
+    Continue(&Impl::Handshake, /*is_within_call=*/true);
+  }
+
+  void Write(std::string_view bytes, WriteDone done) {
+    BERTH_ASSERT(!write_done_ && done && !bytes.empty());
+    out_ = bytes;
+    write_done_ = std::move(done);
+    Continue(&Impl::TryWrite, /*is_within_call=*/true);
+  }
+
+  void Read(std::span<char> buffer, ReadDone done) {
+    BERTH_ASSERT(!read_done_ && done && !buffer.empty());
+    in_ = buffer;
+    read_done_ = std::move(done);
+    Continue(&Impl::TryRead, /*is_within_call=*/true);
+  }
+
+  bool IsStale() {
+    BERTH_ASSERT(!read_done_);
+    if (is_closed_ || read_failure_) return true;
+    char byte = 0;
+    if (ssl_ == nullptr) {
+      return ::recv(wire_.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+    }
+    // Reads what belongs to TLS itself, such as session tickets.
+    ::ERR_clear_error();
+    const int result = ::SSL_peek(ssl_.get(), &byte, 1);
+    return ::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ;
+  }
+
+  uint64_t sent_bytes() const { return wire_.sent_bytes; }
+
+  void Close() {
+    if (std::exchange(is_closed_, true)) return;
+    // The destructors of the callbacks may destroy their owners.
+    const WriteDone write_done = std::move(write_done_);
+    const ReadDone read_done = std::move(read_done_);
+    write_done_ = nullptr;
+    read_done_ = nullptr;
+    if (ssl_ != nullptr) {
+      ::ERR_clear_error();
+      if (::SSL_is_init_finished(ssl_.get()) == 1) ::SSL_shutdown(ssl_.get());
+      ::ERR_clear_error();
+      ssl_.reset();
+    }
+    boost::system::error_code ignored;
+    descriptor_.close(ignored);
+  }
+
+ private:
+  using Attempt = Step (Impl::*)();
+
+  // Makes an attempt, and another one when the socket is ready, until the operation is complete.
+  void Continue(Attempt attempt, bool is_within_call) {
+    Step step = (this->*attempt)();
+    const bool is_read = attempt == &Impl::TryRead;
+    if (step.state != Step::State::kDone) {
+      const bool needs_write = step.state == Step::State::kNeedsWrite;
+      descriptor_.async_wait(
+          needs_write ? descriptor_.wait_write : descriptor_.wait_read,
+          [self = shared_from_this(), attempt](const boost::system::error_code& error) {
+            if (!error && !self->is_closed_) self->Continue(attempt, /*is_within_call=*/false);
+          });
+      return;
+    }
+    if (!is_within_call) return Complete(is_read, std::move(step));
+    io_.Post([self = shared_from_this(), is_read, step = std::move(step)] {
+      if (!self->is_closed_) self->Complete(is_read, step);
+    });
+  }
+
+  void Complete(bool is_read, Step step) {
+    // The callback may start the next operation or destroy the stream.
+    if (is_read) {
+      std::exchange(read_done_, nullptr)(std::move(step.status), step.size);
+    } else {
+      std::exchange(write_done_, nullptr)(std::move(step.status));
+    }
+  }
+
+  Step Handshake() {
+    ::ERR_clear_error();
+    const int result = ::SSL_connect(ssl_.get());
+    if (result == 1) return {};
+    return AfterTls(result, "the TLS handshake with " + peer_);
+  }
+
+  Step TryWrite() {
+    while (!out_.empty()) {
+      if (ssl_ != nullptr) {
+        ::ERR_clear_error();
+        size_t count = 0;
+        const int result = ::SSL_write_ex(ssl_.get(), out_.data(), out_.size(), &count);
+        if (result != 1) return AfterTls(result, "write tcp " + peer_);
+        out_.remove_prefix(count);
+        continue;
+      }
+      const ssize_t count = Send(wire_, out_.data(), out_.size());
+      if (count >= 0) {
+        out_.remove_prefix(static_cast<size_t>(count));
+      } else if (wire_.error == 0) {
+        return {.state = Step::State::kNeedsWrite};
+      } else {
+        return Step::Failed(Lost("write tcp " + peer_));
+      }
+    }
+    return {};
+  }
+
+  Step TryRead() {
+    if (read_failure_) return *std::exchange(read_failure_, nullptr);
+    if (ssl_ != nullptr) return TryTlsRead();
+    const ssize_t count = Receive(wire_, in_.data(), in_.size());
+    if (count >= 0) return {.size = static_cast<size_t>(count)};
+    if (wire_.error == 0) return {.state = Step::State::kNeedsRead};
+    return Step::Failed(Lost("read tcp " + peer_));
+  }
+
+  // Reads as many records of TLS as the buffer has room for and the socket has.
+  Step TryTlsRead() {
+    size_t size = 0;
+    while (size < in_.size()) {
+      ::ERR_clear_error();
+      size_t count = 0;
+      const int result = ::SSL_read_ex(ssl_.get(), in_.data() + size, in_.size() - size, &count);
+      size += count;
+      if (result == 1) continue;
+      Step step = AfterTls(result, "read tcp " + peer_);
+      if (size == 0) return step;
+      if (step.state == Step::State::kDone) read_failure_ = std::make_unique<Step>(std::move(step));
+      break;
+    }
+    return {.size = size};
+  }
+
+  // Returns what the failed call of OpenSSL means. `what` is in front of errors.
+  Step AfterTls(int result, const std::string& what) {
+    switch (::SSL_get_error(ssl_.get(), result)) {
+      case SSL_ERROR_WANT_READ: return {.state = Step::State::kNeedsRead};
+      case SSL_ERROR_WANT_WRITE: return {.state = Step::State::kNeedsWrite};
+      case SSL_ERROR_ZERO_RETURN:
+        if (::SSL_is_init_finished(ssl_.get()) == 1) return {};
+        break;
+      default: break;
+    }
+    const unsigned long error = ::ERR_get_error();
+    ::ERR_clear_error();
+    const bool is_connected = ::SSL_is_init_finished(ssl_.get()) == 1;
+    const long verified = tls_->is_insecure() ? X509_V_OK : ::SSL_get_verify_result(ssl_.get());
+    const bool is_refused = !is_connected && verified != X509_V_OK;
+    // A server refuses a client certificate with an alert, in TLS 1.3 after the handshake.
+    const bool is_alert =
+        ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
+    if (!is_refused && !is_alert) {
+      if (wire_.error != 0 || wire_.has_ended) return Step::Failed(Lost(what));
+      const char* const reason = ::ERR_reason_error_string(error);
+      if (is_connected) {
+        return Step::Failed(
+            Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
+      }
+    }
+    return Step::Failed(Status::PermissionDenied(
+        DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+  }
+
+  Status Lost(const std::string& what) const {
+    return Status::Unavailable(what + ": " +
+                               (wire_.error != 0 ? ErrorText(wire_.error) : "unexpected EOF"));
+  }
+
+  IoThread& io_;
+  const std::string peer_;
+  boost::asio::posix::stream_descriptor descriptor_;  // Owns the socket.
+  Wire wire_;
+  std::shared_ptr<const TlsContext> tls_;  // Null: no TLS.
+  ServerUrl server_;
+  RefusedCertificate refused_;
+  std::unique_ptr<SSL, SslDeleter> ssl_;  // Refers to wire_ and refused_.
+  std::string_view out_;                  // What remains of the bytes to write.
+  WriteDone write_done_;                  // Also of the handshake.
+  std::span<char> in_;
+  ReadDone read_done_;
+  std::unique_ptr<Step> read_failure_;  // Found behind bytes that were read; for the next read.
+  bool is_closed_ = false;
+};
+
+SocketStream::SocketStream(IoThread& io, FileDescriptor socket, std::string peer)
+    : impl_(std::make_shared<Impl>(io, std::move(socket), std::move(peer))) {}
+
+SocketStream::~SocketStream() { impl_->Close(); }
+
+void SocketStream::StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server,
+                            WriteDone done) {
+  impl_->StartTls(std::move(tls), server, std::move(done));
+}
+
+void SocketStream::Write(std::string_view bytes, WriteDone done) {
+  impl_->Write(bytes, std::move(done));
+}
+
+void SocketStream::Read(std::span<char> buffer, ReadDone done) {
+  impl_->Read(buffer, std::move(done));
+}
+
+bool SocketStream::IsStale() { return impl_->IsStale(); }
+
+uint64_t SocketStream::sent_bytes() const { return impl_->sent_bytes(); }
+
+void SocketStream::Close() { impl_->Close(); }
+
+}  // namespace berth::host

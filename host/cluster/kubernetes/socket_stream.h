@@ -1,0 +1,53 @@
+// A connection over a socket, with TLS if the owner starts it.
+#ifndef BERTH_HOST_CLUSTER_KUBERNETES_SOCKET_STREAM_H_
+#define BERTH_HOST_CLUSTER_KUBERNETES_SOCKET_STREAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "host/base/file_descriptor.h"
+#include "host/base/status.h"
+#include "host/cluster/kubernetes/byte_stream.h"
+#include "host/cluster/kubernetes/endpoint.h"
+#include "host/cluster/kubernetes/io_thread.h"
+#include "host/cluster/kubernetes/tls_context.h"
+
+namespace berth::host {
+
+// Each read and write is attempted at once, so that the check of HttpRequest::may_send and the
+// first byte are close together. Asio only waits until the socket is ready; OpenSSL reads and
+// writes the socket itself.
+//
+// Threading: the IoThread.
+class SocketStream final : public ByteStream {
+ public:
+  // `socket` is connected and does not block. `peer` is "10.0.0.1:6443", for messages.
+  SocketStream(IoThread& io, FileDescriptor socket, std::string peer);
+  ~SocketStream() override;
+  SocketStream(const SocketStream&) = delete;
+  SocketStream& operator=(const SocketStream&) = delete;
+
+  // Starts TLS as the client. `done` is called once, never within the call.
+  // Must not: be called twice, or during a read or a write.
+  // Errors: kPermissionDenied: see DescribeTlsError(), which names `server`;
+  //         kUnavailable: the connection was lost.
+  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done);
+
+  void Write(std::string_view bytes, WriteDone done) override;
+  void Read(std::span<char> buffer, ReadDone done) override;
+  bool IsStale() override;
+  uint64_t sent_bytes() const override;
+  void Close() override;
+
+ private:
+  class Impl;
+  const std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_KUBERNETES_SOCKET_STREAM_H_

@@ -1,0 +1,110 @@
+// `berth run` on a real cluster: what is refused before a connection is made.
+#include <string>
+#include <vector>
+
+#include "tests/integration/cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kKubeconfig = R"(apiVersion: v1
+kind: Config
+current-context: test
+contexts:
+- name: test
+  context: {cluster: test, user: test}
+clusters:
+- name: test
+  cluster: {server: "SERVER"}
+users:
+- name: test
+  user: {token: secret}
+)";
+
+class RunClusterCliTest : public CliTest {
+ protected:
+  std::string Kubeconfig(const std::string& server) {
+    std::string text = kKubeconfig;
+    text.replace(text.find("SERVER"), 6, server);
+    return File("kubeconfig", text);
+  }
+};
+
+TEST_F(RunClusterCliTest, RefusesFlagsThatDoNotBelongTogether) {
+  const std::string file = Kubeconfig("https://127.0.0.1:1");
+  struct Case {
+    std::vector<std::string> args;
+    std::string message;
+  };
+  const std::string with_cluster =
+      ": expected --embedded with it, found a run on a real cluster, which takes its objects from "
+      "the API server and its time from the clock; add --embedded to use files and streams\n";
+  const std::string with_embedded =
+      ": expected no --embedded with it, found both: with --embedded the cluster exists only in "
+      "this process; leave out one of them\n";
+  const std::vector<Case> cases = {
+      {{"--cluster", kSmall}, "--cluster" + with_cluster},
+      {{"--kubeconfig", file, "--cluster", kSmall}, "--cluster" + with_cluster},
+      {{"--kubeconfig", file, "--events", "e.jsonl"}, "--events" + with_cluster},
+      {{"--kubeconfig", file, "--record", "r.jsonl"}, "--record" + with_cluster},
+      {{"--kubeconfig", file, "--time", "virtual"}, "--time virtual" + with_cluster},
+      {{"--embedded", "--cluster", kSmall, "--kubeconfig", file}, "--kubeconfig" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--context", "test"}, "--context" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--allow-plain-http"},
+       "--allow-plain-http" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--leader-elect=false"},
+       "--leader-elect" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--http-address", "none"},
+       "--http-address" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--log-format", "json"},
+       "--log-format" + with_embedded},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> args = {"run"};
+    args.insert(args.end(), c.args.begin(), c.args.end());
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 2) << c.message;
+    EXPECT_EQ(run.err, "berth: " + c.message);
+    EXPECT_EQ(run.out, "");
+  }
+}
+
+TEST_F(RunClusterCliTest, RefusesAnInvalidAccess) {
+  struct Case {
+    std::string name;
+    std::vector<std::string> args;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"no access", {}, "no kubeconfig: use --kubeconfig FILE, set KUBECONFIG, or run in a pod"},
+      {"no file", {"--kubeconfig", folder_ + "/none"}, folder_ + "/none: "},
+      {"empty path", {"--kubeconfig", ""}, "expected the path of a file"},
+      {"no such context",
+       {"--kubeconfig", Kubeconfig("https://127.0.0.1:1"), "--context", "tset"},
+       "there is no context \"tset\"; did you mean test?"},
+      {"unknown log format",
+       {"--kubeconfig", Kubeconfig("https://127.0.0.1:1"), "--log-format", "xml"},
+       "--log-format"},
+      {"host file", {"--config", folder_ + "/none.toml"}, folder_ + "/none.toml: "},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> args = {"run"};
+    args.insert(args.end(), c.args.begin(), c.args.end());
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 2) << c.name;
+    EXPECT_THAT(run.err, HasSubstr(c.message)) << c.name;
+    EXPECT_EQ(run.out, "") << c.name;
+  }
+}
+
+TEST_F(RunClusterCliTest, RefusesPlainHttpToAnotherMachine) {
+  const Outcome run = Run({"run", "--kubeconfig", Kubeconfig("http://10.0.0.1:8080")});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_THAT(run.err, HasSubstr("expected https, found http://10.0.0.1:8080"));
+  EXPECT_THAT(run.err, HasSubstr("--allow-plain-http"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,337 @@
+// `berth run` as a process of its own, on the model of an API server.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "host/base/file_descriptor.h"
+#include "tests/harness/api_server/model_server.h"
+#include "tests/integration/process_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+constexpr const char* kLease =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+
+// Sends one request to an HTTP server on this machine, and returns its whole answer.
+std::string Ask(const std::string& address, const std::string& request) {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in peer{};
+  peer.sin_family = AF_INET;
+  peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  peer.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0) return "";
+  const std::string text =
+      request + " HTTP/1.1\r\nHost: " + address + "\r\nConnection: close\r\n\r\n";
+  if (write(socket.get(), text.data(), text.size()) < 0) return "";
+  std::string answer;
+  std::array<char, 4096> part{};
+  for (ssize_t size = 0; (size = read(socket.get(), part.data(), part.size())) > 0;) {
+    answer.append(part.data(), static_cast<size_t>(size));
+  }
+  return answer;
+}
+
+class RunClusterTest : public RunProcessTest {
+ protected:
+  ~RunClusterTest() override {
+    for (const pid_t process : processes_) {
+      kill(process, SIGKILL);
+      End(process);
+    }
+  }
+
+  void CreateNode(const std::string& name, const std::string& cpu = "4") {
+    Create("/api/v1/nodes", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")" + name +
+                                R"("},"status":{"allocatable":{"cpu":")" + cpu +
+                                R"(","memory":"8Gi","pods":"110"}}})");
+  }
+  void CreatePod(const std::string& name, const std::string& cpu = "1") {
+    Create(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+                      R"(","namespace":"default"},"spec":{"schedulerName":"default-scheduler",)"
+                      R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
+                      cpu + R"("}}}]}})");
+  }
+  void Create(const std::string& target, const std::string& body) {
+    const HttpResponse response = server_.Send("POST", target, body);
+    ASSERT_TRUE(response.is_success()) << response.body;
+  }
+  std::string NodeOf(const std::string& pod) {
+    const auto object = server_.Get(std::string(kPods) + "/" + pod);
+    return object.is_object() ? object["spec"].value("nodeName", "") : "no such pod";
+  }
+  std::string Holder() {
+    const auto lease = server_.Get(kLease);
+    return lease.is_object() ? lease["spec"].value("holderIdentity", "") : "no lease";
+  }
+
+  // Starts `berth run` on the server, with a short lease.
+  pid_t StartRun(std::vector<std::string> more = {}) {
+    std::vector<std::string> args = {"run",
+                                     "--kubeconfig",
+                                     File("kubeconfig", server_.Kubeconfig()),
+                                     "--http-address",
+                                     "127.0.0.1:0",
+                                     "--config",
+                                     File("berth.toml", config_)};
+    args.insert(args.end(), more.begin(), more.end());
+    const FileDescriptor out(
+        open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    processes_.push_back(Start(args, out.get()));
+    return processes_.back();
+  }
+  // Sends the signal and returns the exit status.
+  int Stop(pid_t process, int signal = SIGTERM) {
+    kill(process, signal);
+    return Await(process);
+  }
+  int Await(pid_t process) {
+    std::erase(processes_, process);
+    return End(process);
+  }
+  // Waits until the condition holds, for at most 30 seconds.
+  static bool WaitFor(const std::function<bool()>& condition) {
+    for (int waited_ms = 0; waited_ms < 30'000; waited_ms += 20) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return condition();
+  }
+  bool WaitForLog(const std::string& text) {
+    return WaitFor([&] { return Error().find(text) != std::string::npos; });
+  }
+  // Returns the address of the health checks, which the log names.
+  std::string HttpAddress() {
+    const std::string before = "metrics\" address=\"";
+    EXPECT_TRUE(WaitForLog(before)) << Error();
+    const std::string log = Error();
+    const size_t begin = log.find(before) + before.size();
+    return log.substr(begin, log.find('"', begin) - begin);
+  }
+  std::string Output() const { return ReadAll(folder_ + "/out"); }
+
+  ModelServer server_{Options()};
+  std::string config_ =
+      "[leaderElection]\nleaseDuration = \"3s\"\nrenewDeadline = \"2s\"\nretryPeriod = \"500ms\"\n";
+  // The resource that the client may not list. Set before the process starts.
+  std::string forbidden_;
+
+ private:
+  ApiModel::Options Options() {
+    ApiModel::Options options;
+    options.allows = [this](const AccessAttributes& attributes) {
+      return attributes.resource != forbidden_ || attributes.verb == "create";
+    };
+    return options;
+  }
+
+  std::vector<pid_t> processes_;
+};
+
+// ---- Scheduling ---------------------------------------------------------------------------------
+
+TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_NE(Holder(), "");
+  EXPECT_EQ(Stop(berth), 0) << Error();
+  EXPECT_EQ(Holder(), "");
+  EXPECT_THAT(server_.Served("/binding"), ::testing::SizeIs(1));
+  EXPECT_THAT(server_.Served("/events"), Contains(HasSubstr("POST")));
+  EXPECT_THAT(Error(), AllOf(HasSubstr("run] \"Starting\" version="),
+                             HasSubstr("leaderElection] \"Leading\""),
+                             HasSubstr("run] \"Scheduling\" refreshed=\"v1/Pod, v1/Node\""),
+                             HasSubstr("\"Bound\" pod=\"default/web\" node=\"a\"")));
+  EXPECT_EQ(Output(), "");
+}
+
+TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
+  CreateNode("small", "1");
+  CreatePod("web", "2");
+  const pid_t berth = StartRun();
+  const auto condition = [&](const char* key) {
+    const auto pod = server_.Get(std::string(kPods) + "/web");
+    const auto conditions = pod["status"].value("conditions", nlohmann::json::array());
+    return conditions.empty() ? "" : conditions[0].value(key, "");
+  };
+  ASSERT_TRUE(WaitFor([&] { return condition("status") == "False"; })) << Error();
+  EXPECT_EQ(condition("type"), "PodScheduled");
+  EXPECT_EQ(condition("reason"), "Unschedulable");
+  EXPECT_THAT(condition("message"),
+              HasSubstr("0/1 nodes are available: 1 Insufficient cpu."));
+  CreateNode("large");
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "large"; })) << Error();
+  EXPECT_EQ(Stop(berth, SIGINT), 0) << Error();
+}
+
+TEST_F(RunClusterTest, PrintsDecisionsOnlyIfAFormatIsGiven) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun({"--output", "json", "--log-format", "json"});
+  ASSERT_TRUE(WaitFor([&] { return !Output().empty(); })) << Error();
+  EXPECT_EQ(Stop(berth), 0);
+  EXPECT_THAT(Output(), AllOf(HasSubstr(R"("type":"Bound")"), HasSubstr(R"("pod":"default/web")"),
+                              HasSubstr(R"("node":"a")")));
+  std::istringstream log(Error());
+  int lines = 0;
+  for (std::string line; std::getline(log, line); ++lines) {
+    EXPECT_FALSE(Json::parse(line, nullptr, false).is_discarded()) << line;
+  }
+  EXPECT_GT(lines, 3);
+}
+
+TEST_F(RunClusterTest, ReportsAGatedPod) {
+  CreateNode("a");
+  Create(kPods,
+         R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"},)"
+         R"("spec":{"schedulerName":"default-scheduler","schedulingGates":[{"name":"g"}],)"
+         R"("containers":[{"name":"c","image":"i"}]}})");
+  const pid_t berth = StartRun({"--output", "json"});
+  EXPECT_TRUE(WaitFor([&] { return Output().find("Gated") != std::string::npos; })) << Error();
+  EXPECT_EQ(Stop(berth), 0);
+  EXPECT_EQ(NodeOf("web"), "");
+}
+
+// ---- The lease ----------------------------------------------------------------------------------
+
+TEST_F(RunClusterTest, WithoutAnElectionItUsesNoLease) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun({"--leader-elect=false"});
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_EQ(Stop(berth), 0);
+  EXPECT_THAT(server_.Served("/leases"), IsEmpty());
+}
+
+TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
+  CreateNode("a");
+  Create("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+         R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{)"
+         R"("name":"kube-scheduler","namespace":"kube-system"},"spec":{"holderIdentity":"other",)"
+         R"("leaseDurationSeconds":3,"leaseTransitions":4,)"
+         R"("acquireTime":"2026-01-10T08:00:00.000000Z","renewTime":"2026-01-10T08:00:00.000000Z"}})");
+  CreatePod("web");
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitForLog("Waiting for the lease")) << Error();
+  EXPECT_THAT(server_.Served("/binding"), IsEmpty());
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_NE(Holder(), "other");
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
+  CreateNode("a");
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
+  // Another process that does not respect the lease. The update fails if berth renews meanwhile.
+  EXPECT_TRUE(WaitFor([&] {
+    auto lease = server_.Get(kLease);
+    lease["spec"]["holderIdentity"] = "other";
+    return server_.Send("PUT", kLease, lease.dump()).is_success();
+  }));
+  EXPECT_EQ(Await(berth), 1);
+  EXPECT_THAT(Error(), HasSubstr("\"Ending, because the lease was lost\" err="));
+  EXPECT_EQ(Holder(), "other");
+}
+
+// ---- The server ---------------------------------------------------------------------------------
+
+TEST_F(RunClusterTest, AServerThatIsAwayAtTheStartIsTriedAgain) {
+  CreateNode("a");
+  CreatePod("web");
+  server_.Stop();
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitForLog("Connection refused")) << Error();
+  EXPECT_THAT(Ask(HttpAddress(), "GET /livez"), HasSubstr("200 OK"));
+  EXPECT_THAT(Ask(HttpAddress(), "GET /readyz"), HasSubstr("500 "));
+  server_.Start();
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, NamesAMissingPermission) {
+  forbidden_ = "csinodes";
+  CreateNode("a");
+  const pid_t berth = StartRun();
+  EXPECT_TRUE(WaitForLog("resources: [csinodes]")) << Error();
+  EXPECT_THAT(Error(), HasSubstr("the plugin NodeVolumeLimits"));
+  EXPECT_THAT(Ask(HttpAddress(), "GET /readyz?verbose"),
+              AllOf(HasSubstr("[-]sched-handler-sync failed"), HasSubstr("csinodes")));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+// ---- Health, metrics, configuration -------------------------------------------------------------
+
+TEST_F(RunClusterTest, ServesHealthAndMetrics) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  const std::string address = HttpAddress();
+  EXPECT_TRUE(WaitFor([&] {
+    return Ask(address, "GET /readyz").find("200 OK") != std::string::npos;
+  })) << Ask(address, "GET /readyz?verbose");
+  EXPECT_THAT(Ask(address, "GET /healthz?verbose"),
+              AllOf(HasSubstr("200 OK"), HasSubstr("[+]leaderElection ok")));
+  EXPECT_THAT(Ask(address, "GET /metrics"),
+              AllOf(HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"),
+                    HasSubstr("rest_client_requests_total{"), HasSubstr("berth_client_connections"),
+                    HasSubstr("process_resident_memory_bytes")));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, RefusesAnHttpAddressThatIsInUse) {
+  const pid_t first = StartRun();
+  const std::string address = HttpAddress();
+  EXPECT_EQ(RunToFile({"run", "--kubeconfig", folder_ + "/kubeconfig", "--http-address", address}),
+            2);
+  EXPECT_THAT(Error(), HasSubstr("Address already in use"));
+  EXPECT_EQ(Stop(first), 0);
+}
+
+TEST_F(RunClusterTest, ReloadsAProfileAndKeepsTheRunningOneAfterAnError) {
+  CreateNode("a");
+  const std::string profile = File("p.toml", "schedulerName = \"acme\"\nextends = \"default\"\n");
+  const pid_t berth = StartRun({"--profile", profile});
+  ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
+  CreatePod("web");
+  File("p.toml", "schedulerName = \n");
+  ASSERT_TRUE(WaitForLog("Cannot reload; the running configuration is kept")) << Error();
+  EXPECT_EQ(NodeOf("web"), "");
+  File("p.toml", "extends = \"default\"\n");
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_THAT(Error(), HasSubstr("\"Reloaded\" profiles=\"default-scheduler\""));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, WritesNoTokenToTheLog) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun({"-vv"});
+  ASSERT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  const std::string metrics = Ask(HttpAddress(), "GET /metrics");
+  EXPECT_EQ(Stop(berth), 0);
+  EXPECT_THAT(Error() + metrics, Not(HasSubstr("canary-token")));
+}
+
+}  // namespace
+}  // namespace berth::host
