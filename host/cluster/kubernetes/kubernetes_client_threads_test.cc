@@ -1,14 +1,10 @@
 // Tests of KubernetesClient with real threads.
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,36 +16,10 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/io_thread.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "tests/harness/client_threads_fixture.h"
 
 namespace berth::host {
 namespace {
-
-constexpr std::string_view kNodeResources =
-    R"({"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes",)"
-    R"("namespaced":false,"kind":"Node","verbs":["get","list","watch"]}]})";
-
-// A list of one node whose version each watch reaches after its first events.
-constexpr std::string_view kCurrentVersion =
-    R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"120"},"items":[]})";
-
-int64_t SteadyNs() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// A watch line of a node.
-std::string NodeLine(const char* type, int name, int version) {
-  return std::string(R"({"type":")") + type +
-         R"(","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"n)" +
-         std::to_string(name) + R"(","uid":"u)" + std::to_string(name) +
-         R"(","resourceVersion":")" + std::to_string(version) + "\"}}}\n";
-}
-
-std::string EndOfInitialEvents(int version) {
-  return R"({"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1","metadata":{)"
-         R"("resourceVersion":")" +
-         std::to_string(version) + R"(","annotations":{"k8s.io/initial-events-end":"true"}}}})" +
-         "\n";
-}
 
 // Answers on the thread of an executor. A watch of nodes has ten nodes and then an endless row of
 // changes.
@@ -116,65 +86,6 @@ class AnsweringTransport final : public Transport {
   }
 
   Executor& executor_;
-};
-
-// Checks the order of the events of one watch.
-class OrderSink final : public WatchSink {
- public:
-  void OnEvents(std::span<WatchEvent> events) override {
-    for (const WatchEvent& event : events) {
-      if (event.type == WatchType::kSynced) {
-        is_synced = true;
-        continue;
-      }
-      EXPECT_EQ(event.type, is_synced ? WatchType::kModified : WatchType::kAdded);
-      if (is_synced) {
-        EXPECT_EQ(Base(event.object).name(), Base(event.previous).name());
-      }
-      ++count;
-    }
-  }
-
-  bool is_synced = false;
-  size_t count = 0;
-};
-
-// Sends every type of request and counts the answers.
-class Requester {
- public:
-  explicit Requester(KubernetesClient& client) : client_(client) {}
-
-  // Sends one request of each type.
-  void SendAll(int number) {
-    const std::string name = "p" + std::to_string(number % 7);
-    const PodName pod = {"default", name, ""};
-    client_.Bind(pod, "n1", Count<Status>());
-    client_.PatchPodStatus(pod, {}, Count<Status>());
-    client_.DeletePod(pod, 0, Count<Status>());
-    Event event;
-    event.reason = "Scheduled";
-    event.regarding.kind = "Pod";
-    event.regarding.name = name;
-    client_.CreateEvent(event, Count<Status>());
-    client_.GetLease("kube-system", "berth", Count<Result<Lease>>());
-    ApiRequest request;
-    request.verb = "PUT";
-    request.path = "/x";
-    request.body = "{}";
-    client_.Request(std::move(request), Count<ApiResponse>());
-  }
-
-  std::atomic<uint64_t> sent = 0;
-  std::atomic<uint64_t> answered = 0;
-
- private:
-  template <class R>
-  std::function<void(R)> Count() {
-    ++sent;
-    return [this](const R&) { ++answered; };
-  }
-
-  KubernetesClient& client_;
 };
 
 // A client with the threads of production, without sockets.
