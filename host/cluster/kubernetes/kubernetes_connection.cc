@@ -21,12 +21,10 @@ struct KubernetesConnection::Parts {
         lease_io("berth-lease", steady_ns),
         credentials(std::move(its_credentials)) {}
 
-  void Open(Line& line, const Endpoint& endpoint, const Clock& wall, HttpTransport::Options options,
+  void Open(Line& line, const Endpoint& endpoint, HttpTransport::Options options,
             TransportObserver& observer, Log log) {
-    line.io.RunAndWait([&] {
-      line.transport = std::make_unique<HttpTransport>(line.io, endpoint, *credentials, wall,
-                                                       std::move(options), observer, log);
-    });
+    line.transport = std::make_unique<HttpTransport>(line.io, endpoint, *credentials,
+                                                     std::move(options), observer, log);
   }
   static void Close(Line& line) {
     line.io.RunAndWait([&line] {
@@ -48,8 +46,7 @@ struct KubernetesConnection::Parts {
 
 Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
     const ClusterAccess& access, const ConnectionOptions& options,
-    Credentials::Environment environment, const Clock& wall, TransportObserver& observer,
-    LogSink& log) {
+    Credentials::Environment environment, TransportObserver& observer, LogSink& log) {
   const std::function<int64_t()> steady_ns = environment.steady_ns;
   Result<std::unique_ptr<Credentials>> credentials =
       Credentials::Load(access, std::move(environment), Log(log, "credentials"));
@@ -59,7 +56,7 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   const auto open = [&](Parts::Line& line, size_t connections, HttpTransport::Options its) {
     its.pool.connections = connections;
     its.user_agent = options.user_agent;
-    parts->Open(line, access.endpoint, wall, std::move(its), observer, Log(log, "transport"));
+    parts->Open(line, access.endpoint, std::move(its), observer, Log(log, "transport"));
   };
   HttpTransport::Options common;
   common.timeout_ns = options.request_timeout_ns;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/channel.h"
@@ -40,11 +39,10 @@ class KubernetesConnection {
   // Loads the credentials and starts the threads. Sends nothing.
   // `access`: that of FindClusterAccess(), which has checked the endpoint.
   // Errors: those of Credentials::Load().
-  // Lifetime: `environment.steady_ns`, clock, observer and log must outlive the result.
+  // Lifetime: `environment.steady_ns`, observer and log must outlive the result.
   static Result<std::unique_ptr<KubernetesConnection>> Open(const ClusterAccess& access,
                                                             const ConnectionOptions& options,
                                                             Credentials::Environment environment,
-                                                            const Clock& wall,
                                                             TransportObserver& observer,
                                                             LogSink& log);
   // Closes the transports and ends the threads.

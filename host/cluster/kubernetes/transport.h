@@ -21,7 +21,7 @@ struct HttpRequest {
   std::string verb;    // "GET", "POST", "PUT", "PATCH", "DELETE".
   std::string target;  // The path and the query. The transport adds the path of the server's URL.
   std::string body = {};
-  std::string_view content_type = {};  // Empty if there is no body. Must be a constant.
+  std::string_view content_type = {};  // Empty if there is no body. Valid until the answer.
   std::string_view accept = "application/json";
   // The time from the call to the end of the answer; for a stream, to the end of the head.
   int64_t timeout_ns = 0;  // 0 selects HttpTransport::Options::timeout_ns.

@@ -1,0 +1,289 @@
+// Tests of KubernetesConnection, and of KubernetesClient over it, with a server on a socket.
+#include "host/cluster/kubernetes/kubernetes_connection.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/interner.h"
+#include "host/base/log.h"
+#include "host/base/test_clock.h"
+#include "host/base/time_units.h"
+#include "host/cluster/kubernetes/kubernetes_client.h"
+#include "tests/harness/api_server/loopback_server.h"
+#include "tests/harness/api_server/test_certificates.h"
+#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/client_threads_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NoLog final : public LogSink {
+ public:
+  bool IsOn(uint32_t) const override { return false; }
+  void Write(const LogRecord&) override {}
+};
+
+// Counts the connections that are open.
+class ConnectionCounter final : public TransportObserver {
+ public:
+  void OnConnections(int change) override { open += change; }
+  std::atomic<int> open = 0;
+};
+
+std::string Chunk(const std::string& text) {
+  char size[32];
+  std::snprintf(size, sizeof size, "%zx\r\n", text.size());
+  return size + text + "\r\n";
+}
+
+// Serves nodes, and answers every write with success.
+void ServeRequest(LoopbackServer::Peer& peer, const std::string& request) {
+  const std::string_view line = std::string_view(request).substr(0, request.find('\r'));
+  if (line.find("watch=true") != line.npos) {
+    std::string lines;
+    for (int i = 0; i < 10; ++i) lines += NodeLine("ADDED", i, i + 1);
+    lines += EndOfInitialEvents(100) + NodeLine("MODIFIED", 1, 120);
+    peer.Write(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n" +
+        Chunk(lines));
+    return peer.WaitForClose();
+  }
+  if (line.starts_with("GET /api/v1 ")) {
+    peer.Write(HttpAnswer(200, kNodeResources));
+  } else if (line.find("limit=1") != line.npos) {
+    peer.Write(HttpAnswer(200, kCurrentVersion));
+  } else {
+    peer.Write(HttpAnswer(line.starts_with("POST") ? 201 : 200, "{}"));
+  }
+}
+
+void ServeNodes(LoopbackServer::Peer& peer, size_t) {
+  std::string request;
+  while (peer.ReadRequest(request)) ServeRequest(peer, request);
+}
+
+class KubernetesConnectionTest : public ::testing::Test {
+ protected:
+  static ClusterAccess AccessTo(const LoopbackServer& server) {
+    ClusterAccess access;
+    const Result<ServerUrl> url =
+        ServerUrl::Parse("https://127.0.0.1:" + std::to_string(server.port()), "server");
+    EXPECT_TRUE(url.ok());
+    access.endpoint.server = *url;
+    access.endpoint.tls.ca_pem = Certificates().ca_pem;
+    access.auth.token = Secret("a-token");
+    return access;
+  }
+  Result<std::unique_ptr<KubernetesConnection>> Open(const ClusterAccess& access,
+                                                     ConnectionOptions options = {}) {
+    Credentials::Environment environment;
+    environment.steady_ns = SteadyNs;
+    environment.wall_ns = [this] { return wall_.NowNs(); };
+    environment.read_file = [](const std::string&) -> Result<std::string> {
+      return Status::NotFound("there is no such file");
+    };
+    environment.run = [](const Subprocess&) -> Result<SubprocessResult> {
+      return Status::NotFound("there is no plugin");
+    };
+    options.user_agent = "berth/test";
+    return KubernetesConnection::Open(access, options, std::move(environment), observer_, log_);
+  }
+  void Connect(const LoopbackServer& server, const ConnectionOptions& options = {}) {
+    auto connection = Open(AccessTo(server), options);
+    ASSERT_TRUE(connection.ok()) << connection.status().ToString();
+    connection_ = std::move(connection).value();
+  }
+  // Creates a client over connection_.
+  void StartClient(int64_t stop_limit_ns = 20 * kSecond) {
+    KubernetesClient::Options options;
+    options.reads = connection_->reads();
+    options.writes = connection_->writes();
+    options.events = connection_->events();
+    options.leases = connection_->leases();
+    options.wall = &wall_;
+    options.fence = &fence_;
+    options.stop_limit_ns = stop_limit_ns;
+    client_ = std::make_unique<KubernetesClient>(interner_, std::move(options), Log());
+  }
+  void Deliver(const std::function<bool()>& is_done) {
+    WaitUntil([&] {
+      client_->Deliver();
+      return is_done();
+    });
+  }
+
+  NoLog log_;
+  TestClock wall_;
+  Interner interner_;
+  ConnectionCounter observer_;
+  BindFence fence_{SteadyNs};
+  std::unique_ptr<KubernetesConnection> connection_;
+  std::unique_ptr<KubernetesClient> client_;
+};
+
+TEST_F(KubernetesConnectionTest, AClientWatchesAndWritesOverSockets) {
+  fence_.OpenUntil(BindFence::kForever);
+  LoopbackServer server({}, ServeNodes);
+  Connect(server);
+  StartClient();
+  OrderSink sink;
+  auto watch = client_->StartWatch(kNodeKind, sink);
+  Requester requester(*client_);
+  for (int i = 0; i < 50; ++i) requester.SendAll(i);
+  bool is_refreshed = false;
+  const std::array kinds = {kNodeKind};
+  client_->Refresh(kinds, [&] { is_refreshed = true; });
+  Deliver([&] { return is_refreshed && requester.answered == requester.sent; });
+  EXPECT_TRUE(sink.is_synced);
+  EXPECT_GE(sink.count, 11u);
+  client_->Stop();
+  watch.reset();
+  EXPECT_EQ(client_->pod_counts().bound, 50u);
+  EXPECT_GT(client_->event_counts().sent, 0u);
+  client_.reset();
+  EXPECT_GT(observer_.open, 0);
+  connection_.reset();
+  EXPECT_EQ(observer_.open, 0);
+}
+
+TEST_F(KubernetesConnectionTest, SendsTheCredentialAndTheNameOfTheProgram) {
+  RequestLog log;
+  LoopbackServer server({}, AnswerInTurn({HttpAnswer(200, R"({"major":"1"})")}, &log));
+  Connect(server);
+  HttpRequest request;
+  request.verb = "GET";
+  request.target = "/version";
+  const HttpResponse response = connection_->SendAndWait(std::move(request));
+  EXPECT_TRUE(response.is_success()) << response.status.ToString();
+  EXPECT_EQ(response.body, R"({"major":"1"})");
+  ASSERT_EQ(log.Get().size(), 1u);
+  EXPECT_THAT(log.Get()[0], HasSubstr("Authorization: Bearer a-token\r\n"));
+  EXPECT_THAT(log.Get()[0], HasSubstr("User-Agent: berth/test\r\n"));
+  connection_.reset();
+}
+
+TEST_F(KubernetesConnectionTest, SendAndWaitReturnsTheErrorOfAServerThatIsAway) {
+  LoopbackServer server({}, ServeNodes);
+  Connect(server);
+  server.Stop();
+  HttpRequest request;
+  request.verb = "GET";
+  request.target = "/version";
+  const HttpResponse response = connection_->SendAndWait(std::move(request));
+  EXPECT_EQ(response.status.code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(response.delivery, Delivery::kNotSent);
+}
+
+TEST_F(KubernetesConnectionTest, AnUnreadableCredentialIsAnErrorOfOpen) {
+  LoopbackServer server({}, ServeNodes);
+  ClusterAccess access = AccessTo(server);
+  access.auth.token_file = "/token";
+  const auto connection = Open(access);
+  ASSERT_FALSE(connection.ok());
+  EXPECT_THAT(connection.status().message(), HasSubstr("/token"));
+  EXPECT_EQ(server.connections(), 0u);
+}
+
+TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStalled) {
+  fence_.OpenUntil(BindFence::kForever);
+  LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    while (peer.ReadRequest(request)) {
+      // Only a lease is answered.
+      if (request.find("/leases/") == request.npos) return peer.WaitForClose();
+      peer.Write(
+          HttpAnswer(200, R"({"kind":"Lease","metadata":{"namespace":"a","name":"b"},"spec":{}})"));
+    }
+  });
+  Connect(server, {.write_connections = 2});
+  StartClient(/*stop_limit_ns=*/kMillisecond);
+  for (int i = 0; i < 20; ++i) client_->Bind({"default", std::to_string(i), ""}, "n1", nullptr);
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 20; ++i) {
+    client_->GetLease("a", "b",
+                      [&](const Result<Lease>& lease) { answered += lease.ok() ? 1 : 0; });
+  }
+  WaitUntil([&] { return answered == 20; });
+  client_->Stop();
+}
+
+TEST_F(KubernetesConnectionTest, ItsDestructorAnswersTheRequestsThatAreOpen) {
+  LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) { peer.WaitForClose(); });
+  Connect(server);
+  std::atomic<int> answered = 0;
+  for (const Channel channel : {connection_->reads(), connection_->writes(), connection_->events(),
+                                connection_->leases()}) {
+    channel.executor->Post([&answered, channel] {
+      HttpRequest request;
+      request.verb = "GET";
+      request.target = "/version";
+      channel.transport->Send(std::move(request), [&answered](const HttpResponse& response) {
+        EXPECT_EQ(response.status.code(), ErrorCode::kUnavailable);
+        ++answered;
+      });
+    });
+  }
+  WaitUntil([&] { return server.connections() == 4; });
+  connection_.reset();
+  EXPECT_EQ(answered, 4);
+}
+
+TEST_F(KubernetesConnectionTest, StopAtAnyMomentAnswersEveryRequestOnce) {
+  fence_.OpenUntil(BindFence::kForever);
+  LoopbackServer server({}, ServeNodes);
+  for (uint64_t round = 0; round < 15; ++round) {
+    std::mt19937_64 random(round);
+    Connect(server);
+    StartClient(/*stop_limit_ns=*/kSecond);
+    OrderSink sink;
+    auto watch = client_->StartWatch(kNodeKind, sink);
+    Requester requester(*client_);
+    for (int i = 0; i < 20; ++i) requester.SendAll(i);
+    const int64_t end_ns = SteadyNs() + static_cast<int64_t>(random() % 10) * kMillisecond;
+    while (SteadyNs() < end_ns) client_->Deliver();
+    // Some rounds lose the server.
+    if (round % 3 == 2) server.Stop();
+    client_->Stop();
+    EXPECT_EQ(requester.answered, requester.sent) << round;
+    const size_t seen = sink.count;
+    EXPECT_EQ(client_->Deliver(), 0u);
+    EXPECT_EQ(sink.count, seen);
+    watch.reset();
+    client_.reset();
+    connection_.reset();
+    EXPECT_EQ(observer_.open, 0) << round;
+    EXPECT_EQ(requester.answered, requester.sent) << round;
+    if (round % 3 == 2) server.Start();
+  }
+}
+
+TEST_F(KubernetesConnectionTest, AWatchGoesOnWhenTheServerReturns) {
+  LoopbackServer server({}, ServeNodes);
+  Connect(server);
+  StartClient();
+  OrderSink sink;
+  auto watch = client_->StartWatch(kNodeKind, sink);
+  Deliver([&] { return sink.is_synced; });
+  const size_t accepted = server.connections();
+  server.Stop();
+  server.Start();
+  WaitUntil([&] { return server.connections() > accepted; });
+  client_->Stop();
+}
+
+}  // namespace
+}  // namespace berth::host
