@@ -142,8 +142,7 @@ void AddClusterRun(CLI::App& command, RunFlags& flags) {
                    "the service account of the pod]",
                    flags.access);
   command.add_flag_function(
-      "--leader-elect{true}",
-      [&flags](int64_t count) { flags.leader_elect = count > 0; },
+      "--leader-elect{true}", [&flags](int64_t count) { flags.leader_elect = count > 0; },
       "Wait for the lease of leader election before scheduling; --leader-elect=false does not "
       "[leaderElection.leaderElect of the host file, or else true]");
   command

@@ -39,7 +39,7 @@ struct SimulateFlags : SchedulingFlags {
 
 struct RunFlags : SchedulingFlags {
   std::string config;  // The host file; empty if there is none.
-  // The flags of a run on a real cluster. Those that are nullopt were not given.
+  // The flags of a run on a real cluster. A member that is nullopt was not given.
   ClusterAccessFlags access;
   std::optional<bool> leader_elect;
   std::optional<std::string> http_address;  // "" serves nothing.

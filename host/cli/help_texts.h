@@ -109,9 +109,9 @@ reload the configuration. The new configuration takes effect between two attempt
 being bound continue with the plugins that they began with. If the new configuration has errors,
 they are printed and the running configuration is kept.
 
-With --embedded, log lines and the lines about reloads are printed on standard error. They begin with
-the time in UTC, also with --time virtual, and the line about a reload names the files that have
-changed:
+With --embedded, log lines and the lines about reloads are printed on standard error. They begin
+with the time in UTC, also with --time virtual, and the line about a reload names the files that
+have changed:
   2026-01-10T08:00:00.250Z berth: warning: acme.RackPower: no rack has the label
   2026-01-10T08:00:03.125Z berth: reloaded: default-scheduler; changed: /etc/berth/acme.toml
 
@@ -125,18 +125,19 @@ Decisions (.type in JSON):
 Times are in seconds since the start. The table leaves out an attempt with the same result as the
 attempt before. The summary is printed on standard error.
 
-With --embedded, the run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
-stay pending; a pod with errors is tried again up to five times in a row. The run also ends, and
-says so, when the pods that would be tried again have failed five times each since the cluster last
-changed. Use Ctrl-C (SIGINT) or
-SIGTERM to end the run earlier; it also ends when its output is closed, for example by `head`. Then
-no further pod is tried, berth waits for bindings that are under way, and the recording is complete
-up to this point. A second signal ends berth at once.
+With --embedded, the run ends when the stream has ended and no pod can be scheduled any more.
+Refused and gated pods stay pending; a pod with errors is tried again up to five times in a row. The
+run also ends, and prints that, when the pods that would be tried again have failed five times each
+since the cluster last changed. Use Ctrl-C (SIGINT) or SIGTERM to end the run earlier; it also ends
+when its output is closed, for example by `head`. Then no further pod is tried, berth waits for
+bindings that are under way, and the recording is complete up to this point. A second signal ends
+berth at once.
 
 )";
 
 inline constexpr std::string_view kRunExitStatus =
-    "Exit status on a real cluster: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 invalid\n"
+    "Exit status on a real cluster: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 "
+    "invalid\n"
     "input, the HTTP address is in use, or the output could not be written, 3 a plugin called\n"
     "exit(), 130 or 143 a second signal.\n"
     "Exit status with --embedded: 0 all pods have a node, 1 some pods have none, 2 invalid input, "

@@ -38,9 +38,8 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
 }
 
 TEST(KubeSchedulerFlagsTest, KnowsNoOtherOptions) {
-  for (const char* option :
-       {"", "--", "--config", "--ports", "--kube", "-v", "--verbose", "--cluster",
-        "--kubeconfig", "--leader-elect", "--log-format"}) {
+  for (const char* option : {"", "--", "--config", "--ports", "--kube", "-v", "--verbose",
+                             "--cluster", "--kubeconfig", "--leader-elect", "--log-format"}) {
     EXPECT_EQ(KubeSchedulerAdvice(option), "") << option;
   }
 }

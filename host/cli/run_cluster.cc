@@ -26,11 +26,10 @@ Status CheckClusterFlags(const RunFlags& flags) {
        {"--time virtual", flags.virtual_time}}};
   for (const auto& [flag, given] : embedded_only) {
     if (!given) continue;
-    return Status::InvalidArgument(
-        std::string(flag).append(
-            ": expected --embedded with it, found a run on a real cluster, which takes its objects "
-            "from the API server and its time from the clock; add --embedded to use files and "
-            "streams"));
+    return Status::InvalidArgument(std::string(flag).append(
+        ": expected --embedded with it, found a run on a real cluster, which takes its objects "
+        "from the API server and its time from the clock; add --embedded to use files and "
+        "streams"));
   }
   return {};
 }

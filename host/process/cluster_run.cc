@@ -98,9 +98,9 @@ struct ClusterRun::Parts {
   explicit Parts(ClusterRunOptions given)
       : options(std::move(given)),
         libraries(MakeLibraryStore(options.temporary_directory, options.steady_ns)),
-        reloader([this](FileStamps& files) {
-          return ReadRunConfig(options.config, libraries, files);
-        }, waker),
+        reloader(
+            [this](FileStamps& files) { return ReadRunConfig(options.config, libraries, files); },
+            waker),
         interner(options.hash_key),
         client_metrics(metrics),
         fence(options.boot_ns) {}
@@ -152,7 +152,7 @@ struct ClusterRun::Parts {
   std::optional<ClusterServing> serving;
   std::unique_ptr<KubernetesConnection> connection;
   std::unique_ptr<KubernetesClient> client;
-  std::optional<DecisionReporter> reporter;  // Only if somebody receives the decisions.
+  std::optional<DecisionReporter> reporter;  // Set if options.on_decision is.
   std::optional<PodTee> tee;                 // Set if `reporter` is.
   std::unique_ptr<SchedulerHost> scheduler;
   std::unique_ptr<ClusterDriver> driver;
@@ -228,16 +228,14 @@ Result<ClusterAccess> ClusterRun::Parts::FindAccess() {
 Status ClusterRun::Parts::OpenServing() {
   const std::string address = options.http_address.value_or(
       host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
-  serving.emplace(
-      metrics,
-      ClusterServing::Options{
-          .renewal_limit_ns = elects ? election.lease_ns + kRenewalToleranceNs : 0,
-          .steady_ns = options.steady_ns,
-          .boot_ns = options.boot_ns});
+  serving.emplace(metrics,
+                  ClusterServing::Options{
+                      .renewal_limit_ns = elects ? election.lease_ns + kRenewalToleranceNs : 0,
+                      .steady_ns = options.steady_ns,
+                      .boot_ns = options.boot_ns});
   if (address.empty()) return {};
   if (Status status = serving->Listen(address, LogOf("http")); !status.ok()) return status;
-  LogOf(kRunLogger)
-      .Info("Serving health checks and metrics", {{"address", serving->address()}});
+  LogOf(kRunLogger).Info("Serving health checks and metrics", {{"address", serving->address()}});
   return {};
 }
 
@@ -248,8 +246,7 @@ Status ClusterRun::Parts::OpenConnection(const ClusterAccess& access) {
       config.connections.value_or(connection_options.write_connections);
   connection_options.qps = config.qps.value_or(0);
   connection_options.burst = config.burst.value_or(0);
-  connection_options.user_agent =
-      "berth/" + options.version + " (" + std::string(kPlatform) + ")";
+  connection_options.user_agent = "berth/" + options.version + " (" + std::string(kPlatform) + ")";
   auto opened = KubernetesConnection::Open(access, connection_options, options.credentials, *clock,
                                            client_metrics, *log);
   if (!opened.ok()) return std::move(opened).status();
@@ -271,8 +268,7 @@ void ClusterRun::Parts::OpenClient(const PluginSet& plugins) {
   client_options.needed_by = [this](std::string_view kind) { return kind_users.Of(kind); };
   client_options.events_queue.host_name = options.host_name;
   client_options.stop_limit_ns = kStopLimitNs;
-  client = std::make_unique<KubernetesClient>(interner, std::move(client_options),
-                                              LogOf("client"));
+  client = std::make_unique<KubernetesClient>(interner, std::move(client_options), LogOf("client"));
 }
 
 Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
@@ -386,8 +382,10 @@ ServedState ClusterRun::Parts::MakeServedState() {
 
 void ClusterRun::Parts::Lead() {
   if (leadership != nullptr) return leadership->Start();
-  LogOf(kRunLogger).Info("Scheduling without an election: no other scheduler may have the same "
-                         "profiles");
+  LogOf(kRunLogger)
+      .Info(
+          "Scheduling without an election: no other scheduler may have the same "
+          "profiles");
   fence.OpenUntil(BindFence::kForever);
   driver->OnLeading();
 }

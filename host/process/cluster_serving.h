@@ -51,7 +51,7 @@ class ClusterServing {
     // A leader whose last renewal is older than this fails the check leaderElection. 0: there is no
     // election.
     int64_t renewal_limit_ns = 0;
-    int64_t stall_limit_ns = 2 * kMinute;  // Of the check schedulingLoop.
+    int64_t stall_limit_ns = 2 * kMinute;  // The limit of schedulingLoop.
     std::function<int64_t()> steady_ns;
     std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME.
   };
@@ -88,7 +88,7 @@ class ClusterServing {
   Health health_;
   Endpoints endpoints_;
   mutable std::mutex mutex_;
-  ServedState state_;  // Guarded by mutex_.
+  ServedState state_;                   // Guarded by mutex_.
   std::unique_ptr<HttpServer> server_;  // Last: its thread uses the others.
 };
 

@@ -100,8 +100,7 @@ TEST_F(ClusterServingTest, NamesTheWatchesThatAreNotSynced) {
   const ServedResponse response = Get("/readyz");
   EXPECT_EQ(response.status, 500U);
   EXPECT_THAT(response.body, HasSubstr("v1/Node: nodes is forbidden"));
-  EXPECT_THAT(response.body,
-              HasSubstr("v1/Pod: the first list is under way (500 objects so far)"));
+  EXPECT_THAT(response.body, HasSubstr("v1/Pod: the first list is under way (500 objects so far)"));
 }
 
 TEST_F(ClusterServingTest, ALeaderThatDoesNotRenewIsUnhealthy) {
@@ -151,8 +150,7 @@ TEST_F(ClusterServingTest, ServesTheMetricsOfTheHostAndOfPlugins) {
 
 TEST_F(ClusterServingTest, ChangesTheLogLevel) {
   const auto put = [this](const std::string& level) {
-    return serving_.Answer(
-        {.method = "PUT", .path = "/debug/flags/v", .query = "", .body = level});
+    return serving_.Answer({.method = "PUT", .path = "/debug/flags/v", .query = "", .body = level});
   };
   EXPECT_EQ(put("debug").status, 400U) << "the process has not started";
   serving_.SetState(Healthy());

@@ -79,7 +79,8 @@ TEST_F(ConfigReloaderTest, NamesTheKeysThatNeedARestart) {
   lease_name_ = "acme";
   for (int i = 0; i < 2; ++i) {
     reloader_.Request();
-    EXPECT_THAT(Reload().at(0).needs_restart, ElementsAre("deadlines.call", "leaderElection.resourceName"))
+    EXPECT_THAT(Reload().at(0).needs_restart,
+                ElementsAre("deadlines.call", "leaderElection.resourceName"))
         << "every reload compares with the configuration of the start";
   }
 }

@@ -7,8 +7,7 @@
 
 namespace berth::host {
 
-KindUsers::KindUsers()
-    : kinds_({{std::string(kPodKind), {}}, {std::string(kNodeKind), {}}}) {}
+KindUsers::KindUsers() : kinds_({{std::string(kPodKind), {}}, {std::string(kNodeKind), {}}}) {}
 
 KindUsers::KindUsers(const PluginCatalog& catalog, std::span<const PlanSpec> profiles)
     : KindUsers() {

@@ -30,7 +30,7 @@ class KindUsers {
   // The names of the plugins that declare each kind; empty for the kinds of the host.
   const Map& kinds() const { return kinds_; }
   // Returns "the host", "the plugin VolumeBinding", "the plugins A and B", "the plugins A, B and
-  // C"; an empty text for a kind that nobody needs.
+  // C"; an empty text for a kind that is not needed.
   std::string Of(std::string_view kind) const;
 
  private:

@@ -50,7 +50,7 @@ class Leadership {
 
   struct View {
     bool leads = false;
-    std::string holder;     // Of the record as it was last read; empty if it has none.
+    std::string holder;      // The holder in the record that was last read; may be empty.
     int64_t renewed_ns = 0;  // While it leads: when the last renewal was sent, by CLOCK_BOOTTIME.
   };
   // Returns the state as of at most one second ago.

@@ -7,7 +7,6 @@ import threading
 import time
 import urllib.parse
 
-CORE = "/api/v1"
 TIMEOUT = 60
 
 
@@ -54,6 +53,10 @@ class Api:
             self.context.load_cert_chain(*certificate)
         self.local = threading.local()
 
+    def connect(self, timeout=TIMEOUT):
+        """Returns a new connection, for a caller that uses it alone."""
+        return http.client.HTTPSConnection(*self.address, timeout=timeout, context=self.context)
+
     def request(self, method, path, body=None, content_type="application/json", timeout=TIMEOUT):
         """Returns the decoded body. A connection that the server has closed is opened again once,
         but only for a request that may be repeated.
@@ -68,9 +71,7 @@ class Api:
         while True:
             connection = getattr(self.local, "connection", None)
             if connection is None:
-                host, port = self.address
-                connection = http.client.HTTPSConnection(host, port, timeout=timeout,
-                                                         context=self.context)
+                connection = self.connect(timeout)
                 self.local.connection = connection
                 fresh = True
             try:

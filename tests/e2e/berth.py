@@ -106,14 +106,15 @@ class Berth(Scheduler):
     profiles   texts of profile files, by name
     host_file  further lines of the host file
     election   None: no leader election; otherwise the keys of [leaderElection]
+    options    further options
     """
 
     def __init__(self, program, folder, name, kubeconfig, profiles=None, host_file="",
-                 election=None, options=()):
+                 election=None, options=(), log_level="debug"):
         super().__init__(folder, name)
         self.program = program
         self.address = free_address()
-        self.config = [f'logLevel = "debug"\n', host_file]
+        self.config = [f'logLevel = "{log_level}"\n', host_file]
         if election is not None:
             self.config.append("[leaderElection]\n" + "".join(
                 f"{key} = {toml(value)}\n" for key, value in election.items()))
@@ -188,7 +189,7 @@ class KubeScheduler(Scheduler):
     """
 
     def __init__(self, program, folder, name, kubeconfig, names=("default-scheduler",),
-                 election=None, all_plugins=False, qps=5000):
+                 election=None, all_plugins=False, qps=5000, verbosity=2):
         super().__init__(folder, name)
         off = [] if all_plugins else [{"name": plugin} for plugin in ONLY_UPSTREAM]
         config = {
@@ -200,7 +201,7 @@ class KubeScheduler(Scheduler):
         }
         self.port = int(free_address().rsplit(":", 1)[1])
         self.command = [program, "--config", self.write("config.json", json.dumps(config)),
-                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port), "--v", "2",
+                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port), "--v", str(verbosity),
                         "--authentication-skip-lookup"]
 
     def start(self, ready=True):

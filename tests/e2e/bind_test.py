@@ -2,9 +2,9 @@
 
 import time
 
-from api import CORE, wait_for
+from api import wait_for
 from fixture import EndToEndTest, upstream
-from objects import condition, pod, pod_path, taint, toleration
+from objects import CORE, condition, pod, pod_path, taint, toleration
 
 NO_CPU = "0/1 nodes are available: 1 Insufficient cpu."
 

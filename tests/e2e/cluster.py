@@ -15,13 +15,14 @@ START_TIMEOUT = 150
 class Cluster:
     """The process `apiserver` with the data in `folder`. A second start() continues the cluster.
 
-    `folder` must be short, because it contains the socket of etcd.
+    `folder` must be short, because it contains the socket of etcd. `flags` are added to those of
+    kube-apiserver. Without `audit` there is no audit log.
     """
 
-    def __init__(self, programs, folder, flags=()):
+    def __init__(self, programs, folder, flags=(), audit=True):
         self.program = os.path.join(programs, "apiserver")
         self.folder = folder
-        self.flags = list(flags)
+        self.flags = (["--audit"] if audit else []) + ["--", *flags]
         self.process = None
         self.info = {}
         self.admin = None
@@ -31,11 +32,11 @@ class Cluster:
         """Returns when the API server is ready and the accounts exist."""
         self.starts += 1
         os.makedirs(self.folder, exist_ok=True)
-        command = [self.program, "--dir", self.folder, "--audit"]
+        command = [self.program, "--dir", self.folder]
         command += ["--compact"] if compact else []
         self.log = os.path.join(self.folder, f"apiserver.{self.starts}.log")
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(command + ["--", *self.flags], stdin=subprocess.PIPE,
+            self.process = subprocess.Popen(command + self.flags, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log)
         timer = threading.Timer(START_TIMEOUT, self.process.kill)
         timer.start()

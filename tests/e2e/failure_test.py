@@ -5,10 +5,10 @@ These tests have an API server of their own, because they end and restart it.
 
 import os
 
-from api import CORE, ApiError, wait_for
+from api import ApiError, wait_for
 from cluster import account_of
 from fixture import EndToEndTest, upstream
-from objects import pod
+from objects import CORE, pod
 
 
 class FailureTest(EndToEndTest):

@@ -1,9 +1,9 @@
 """Changes by others while a pod is being scheduled, and another scheduler on the same nodes."""
 
-from api import CORE, wait_for
+from api import wait_for
 from cluster import account_of
 from fixture import EndToEndTest, profile
-from objects import pod
+from objects import CORE, pod
 
 
 class ForeignTest(EndToEndTest):

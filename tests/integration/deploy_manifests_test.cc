@@ -43,12 +43,12 @@ std::vector<Json> ObjectsOf(const std::string& name) {
 
 // Returns whether the list has the text, or is empty.
 bool HasOrIsEmpty(const Json& list, const std::string& text) {
-  return list.empty() || std::ranges::find(list, text) != list.end();
+  return list.empty() || std::find(list.begin(), list.end(), text) != list.end();
 }
 
 bool Grants(const Json& rule, const Permission& permission) {
   const auto has = [&rule](const char* key, const std::string& text) {
-    return std::ranges::find(rule[key], text) != rule[key].end();
+    return std::find(rule[key].begin(), rule[key].end(), text) != rule[key].end();
   };
   return has("apiGroups", permission.group) && has("resources", permission.resource) &&
          has("verbs", permission.verb) &&
@@ -58,9 +58,9 @@ bool Grants(const Json& rule, const Permission& permission) {
 // Returns whether a ClusterRole, or a Role of the namespace of the permission, grants it.
 bool IsGranted(const std::vector<Json>& objects, const Permission& permission) {
   return std::ranges::any_of(objects, [&permission](const Json& object) {
-    const bool applies = object["kind"] == "ClusterRole" ||
-                         (object["kind"] == "Role" && !permission.ns.empty() &&
-                          object["metadata"]["namespace"] == permission.ns);
+    const bool applies =
+        object["kind"] == "ClusterRole" || (object["kind"] == "Role" && !permission.ns.empty() &&
+                                            object["metadata"]["namespace"] == permission.ns);
     return applies && std::ranges::any_of(object["rules"], [&permission](const Json& rule) {
              return Grants(rule, permission);
            });
@@ -80,7 +80,7 @@ Resource ResourceOf(const std::string& kind) {
   return resource;
 }
 
-// What a scheduler with the default profile needs.
+// Returns the request for the permissions of a scheduler with the default profile.
 PermissionsRequest DefaultRequest() {
   const auto set = LoadProfiles(
       {.profiles = {},
@@ -99,7 +99,7 @@ TEST(DeployManifestsTest, TheAccountOfTheSchedulerHasEveryPermission) {
   PermissionsRequest request = DefaultRequest();
   request.lease_ns = "kube-system";
   request.lease_name = "acme-scheduler";
-  request.evicted_by = "a plugin";
+  request.evicts = true;
   const std::vector<Json> objects = ObjectsOf("rbac.yaml");
   const std::vector<Permission> needed = RequiredPermissions(request);
   EXPECT_GT(needed.size(), 20U);

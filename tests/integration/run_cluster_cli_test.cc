@@ -58,8 +58,7 @@ TEST_F(RunClusterCliTest, RefusesFlagsThatDoNotBelongTogether) {
        "--leader-elect" + with_embedded},
       {{"--embedded", "--cluster", kSmall, "--http-address", "none"},
        "--http-address" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--log-format", "json"},
-       "--log-format" + with_embedded},
+      {{"--embedded", "--cluster", kSmall, "--log-format", "json"}, "--log-format" + with_embedded},
   };
   for (const Case& c : cases) {
     std::vector<std::string> args = {"run"};

@@ -1,6 +1,4 @@
 // `berth run` as a process of its own, on the model of an API server.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +10,9 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include "host/base/file_descriptor.h"
 #include "tests/harness/api_server/model_server.h"
@@ -176,8 +177,7 @@ TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
   ASSERT_TRUE(WaitFor([&] { return condition("status") == "False"; })) << Error();
   EXPECT_EQ(condition("type"), "PodScheduled");
   EXPECT_EQ(condition("reason"), "Unschedulable");
-  EXPECT_THAT(condition("message"),
-              HasSubstr("0/1 nodes are available: 1 Insufficient cpu."));
+  EXPECT_THAT(condition("message"), HasSubstr("0/1 nodes are available: 1 Insufficient cpu."));
   CreateNode("large");
   EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "large"; })) << Error();
   EXPECT_EQ(Stop(berth, SIGINT), 0) << Error();
@@ -224,11 +224,12 @@ TEST_F(RunClusterTest, WithoutAnElectionItUsesNoLease) {
 
 TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
   CreateNode("a");
-  Create("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
-         R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{)"
-         R"("name":"kube-scheduler","namespace":"kube-system"},"spec":{"holderIdentity":"other",)"
-         R"("leaseDurationSeconds":3,"leaseTransitions":4,)"
-         R"("acquireTime":"2026-01-10T08:00:00.000000Z","renewTime":"2026-01-10T08:00:00.000000Z"}})");
+  Create(
+      "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+      R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{)"
+      R"("name":"kube-scheduler","namespace":"kube-system"},"spec":{"holderIdentity":"other",)"
+      R"("leaseDurationSeconds":3,"leaseTransitions":4,)"
+      R"("acquireTime":"2026-01-10T08:00:00.000000Z","renewTime":"2026-01-10T08:00:00.000000Z"}})");
   CreatePod("web");
   const pid_t berth = StartRun();
   ASSERT_TRUE(WaitForLog("Waiting for the lease")) << Error();

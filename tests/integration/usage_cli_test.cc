@@ -61,9 +61,9 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
 }
 
 TEST_F(UsageCliTest, AnswersOptionsOfKubeScheduler) {
-  const Outcome run = Run({"run", "--kubeconfig", "/etc/kubernetes/scheduler.conf",
-                           "--leader-elect=true", "--leader-elect-retry-period=1s",
-                           "--bind-address=127.0.0.1", "--v=2"});
+  const Outcome run =
+      Run({"run", "--kubeconfig", "/etc/kubernetes/scheduler.conf", "--leader-elect=true",
+           "--leader-elect-retry-period=1s", "--bind-address=127.0.0.1", "--v=2"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_EQ(run.err,
             "berth: there is no option --leader-elect-retry-period: set leaseDuration, "

@@ -63,7 +63,8 @@ struct IgnoredKey {
 constexpr std::array<IgnoredKey, 3> kTopLevel = {
     {{{"enableProfiling", Type::kBool}, "this version does not serve profiling data"},
      {{"enableContentionProfiling", Type::kBool}, "this version does not serve profiling data"},
-     {{"delayCacheUntilActive", Type::kBool}, "the cache is always filled before this process leads"}}};
+     {{"delayCacheUntilActive", Type::kBool},
+      "the cache is always filled before this process leads"}}};
 
 constexpr std::string_view kElectionPlace =
     "it belongs into the host file (berth run --config), as the table [leaderElection]";
