@@ -5,28 +5,24 @@
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kServer =
-    "set the server in a kubeconfig and use --kubeconfig; --context selects one of its contexts";
-constexpr std::string_view kNoProtobuf = "Berth sends and accepts JSON";
-constexpr std::string_view kRate =
-    "set qps and burst in [clientConnection] of the host file; without them there is no limit";
-constexpr std::string_view kElection =
-    "set leaseDuration, renewDeadline, retryPeriod, resourceName and resourceNamespace in "
-    "[leaderElection] of the host file";
+constexpr std::string_view kAddress =
+    "use --http-address IP:PORT; Berth serves health checks and metrics over plain HTTP";
+constexpr std::string_view kNoTls =
+    "Berth serves plain HTTP without authentication, on loopback by default (see --http-address)";
 constexpr std::string_view kNoPolicy =
     "kube-scheduler does not have it any more either: use --profile (see berth profile --help)";
-constexpr std::string_view kEndpoint =
-    "use --http-address: Berth serves health checks and metrics as plain HTTP on one address; it "
-    "does not have TLS and authentication there yet";
-constexpr std::string_view kNoProfiling = "Berth does not serve profiling data yet";
-constexpr std::string_view kMetrics =
-    "Berth serves all of its metrics at /metrics; use --http-address to select the address";
+constexpr std::string_view kNoProfiling = "Berth does not serve profiling data";
+constexpr std::string_view kNoMetricOptions = "Berth serves all its metrics, with all their labels";
 constexpr std::string_view kVerbose =
-    "use -v for more log lines and -vv for still more; logLevel in the host file sets the same";
-constexpr std::string_view kLogFormat = "use --log-format text or --log-format json";
-constexpr std::string_view kLog = "Berth writes its log on standard error";
+    "use -v for information, -vv for debugging or -vvv for tracing; logLevel in the host file sets "
+    "the same";
+constexpr std::string_view kLogIsStandardError = "Berth writes its log to standard error";
 constexpr std::string_view kNoGates =
     "Berth has no feature gates: it decides as kube-scheduler 1.36 does";
+
+constexpr std::string_view kLeaseName = "set resourceName in [leaderElection] of the host file";
+constexpr std::string_view kLeaseNamespace =
+    "set resourceNamespace in [leaderElection] of the host file";
 
 struct Advice {
   std::string_view option;  // If it ends with '*', the beginning of several options.
@@ -35,40 +31,49 @@ struct Advice {
 
 // kube-scheduler: cmd/kube-scheduler/app/options, and options of earlier versions.
 constexpr std::array kAdvice = {
-    Advice{"--master", kServer},
-    Advice{"--kube-api-content-type", kNoProtobuf},
-    Advice{"--kube-api-*", kRate},
-    Advice{"--leader-elect-*", kElection},
-    Advice{"--lock-object-*", kElection},
+    Advice{"--master", "use --kubeconfig; the address of the API server is that of its cluster"},
+    Advice{"--kube-api-qps", "set qps in [clientConnection] of the host file"},
+    Advice{"--kube-api-burst", "set burst in [clientConnection] of the host file"},
+    Advice{"--kube-api-content-type", "Berth always uses JSON"},
+    Advice{"--leader-elect-lease-duration",
+           "set leaseDuration in [leaderElection] of the host file"},
+    Advice{"--leader-elect-renew-deadline",
+           "set renewDeadline in [leaderElection] of the host file"},
+    Advice{"--leader-elect-retry-period", "set retryPeriod in [leaderElection] of the host file"},
+    Advice{"--leader-elect-resource-lock", "Berth always uses a Lease"},
+    Advice{"--leader-elect-resource-name", kLeaseName},
+    Advice{"--leader-elect-resource-namespace", kLeaseNamespace},
+    Advice{"--lock-object-name", kLeaseName},
+    Advice{"--lock-object-namespace", kLeaseNamespace},
     Advice{"--policy-config*", kNoPolicy},
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
     Advice{"--scheduler-name", "set schedulerName in a profile and select it with --profile"},
-    Advice{"--secure-port", kEndpoint},
-    Advice{"--port", kEndpoint},
-    Advice{"--bind-address", kEndpoint},
-    Advice{"--address", kEndpoint},
-    Advice{"--cert-dir", kEndpoint},
-    Advice{"--client-ca-file", kEndpoint},
-    Advice{"--tls-*", kEndpoint},
-    Advice{"--requestheader-*", kEndpoint},
-    Advice{"--permit-address-sharing", kEndpoint},
-    Advice{"--permit-port-sharing", kEndpoint},
-    Advice{"--http2-*", kEndpoint},
-    Advice{"--disable-http2-serving", kEndpoint},
-    Advice{"--authentication-*", kEndpoint},
-    Advice{"--authorization-*", kEndpoint},
+    Advice{"--secure-port", kAddress},
+    Advice{"--port", kAddress},
+    Advice{"--bind-address", kAddress},
+    Advice{"--address", kAddress},
+    Advice{"--cert-dir", kNoTls},
+    Advice{"--client-ca-file", kNoTls},
+    Advice{"--tls-*", kNoTls},
+    Advice{"--requestheader-*", kNoTls},
+    Advice{"--permit-address-sharing", kAddress},
+    Advice{"--permit-port-sharing", kAddress},
+    Advice{"--http2-*", kNoTls},
+    Advice{"--disable-http2-serving", kNoTls},
+    Advice{"--authentication-*", kNoTls},
+    Advice{"--authorization-*", kNoTls},
     Advice{"--profiling", kNoProfiling},
     Advice{"--contention-profiling", kNoProfiling},
-    Advice{"--allow-metric-labels*", kMetrics},
-    Advice{"--disabled-metrics", kMetrics},
-    Advice{"--show-hidden-metrics-for-version", kMetrics},
+    Advice{"--allow-metric-labels*", kNoMetricOptions},
+    Advice{"--disabled-metrics", kNoMetricOptions},
+    Advice{"--show-hidden-metrics-for-version", kNoMetricOptions},
     Advice{"--v", kVerbose},
     Advice{"--vmodule", kVerbose},
-    Advice{"--logging-format", kLogFormat},
-    Advice{"--logtostderr", kLog},
-    Advice{"--log-*", kLog},
+    Advice{"--logging-format", "use --log-format"},
+    Advice{"--logtostderr", kLogIsStandardError},
+    Advice{"--log-*", kLogIsStandardError},
     Advice{"--feature-gates", kNoGates},
     Advice{"--emulated-version", kNoGates},
     Advice{"--emulation-forward-compatible", kNoGates},

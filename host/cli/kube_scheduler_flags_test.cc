@@ -15,20 +15,26 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
   };
   const Case cases[] = {
       {"--master", "--kubeconfig"},
-      {"--kube-api-qps", "[clientConnection]"},
-      {"--kube-api-burst", "[clientConnection]"},
+      {"--kube-api-qps", "set qps in [clientConnection]"},
+      {"--kube-api-burst", "set burst in [clientConnection]"},
       {"--kube-api-content-type", "JSON"},
-      {"--leader-elect-lease-duration", "[leaderElection]"},
-      {"--leader-elect-resource-name", "[leaderElection]"},
+      {"--leader-elect-lease-duration", "set leaseDuration in [leaderElection]"},
+      {"--leader-elect-renew-deadline", "set renewDeadline in [leaderElection]"},
+      {"--leader-elect-retry-period", "set retryPeriod in [leaderElection]"},
+      {"--leader-elect-resource-name", "set resourceName in [leaderElection]"},
+      {"--leader-elect-resource-namespace", "set resourceNamespace in [leaderElection]"},
+      {"--lock-object-name", "set resourceName in [leaderElection]"},
       {"--policy-config-file", "--profile"},
-      {"--secure-port", "--http-address"},
-      {"--bind-address", "--http-address"},
-      {"--authentication-kubeconfig", "--http-address"},
-      {"--authorization-kubeconfig", "--http-address"},
-      {"--profiling", "profiling data"},
+      {"--secure-port", "use --http-address"},
+      {"--bind-address", "use --http-address"},
+      {"--tls-cert-file", "plain HTTP"},
+      {"--authentication-kubeconfig", "without authentication"},
+      {"--authorization-kubeconfig", "without authentication"},
+      {"--profiling", "profiling"},
+      {"--disabled-metrics", "all its metrics"},
       {"--v", "-vv"},
-      {"--logging-format", "--log-format"},
-      {"--log-dir", "standard error"},
+      {"--logging-format", "use --log-format"},
+      {"--log-flush-frequency", "standard error"},
       {"--feature-gates", "no feature gates"},
       {"--write-config-to", "berth profile show"},
   };
@@ -39,7 +45,7 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
 
 TEST(KubeSchedulerFlagsTest, KnowsNoOtherOptions) {
   for (const char* option : {"", "--", "--config", "--ports", "--kube", "-v", "--verbose",
-                             "--cluster", "--kubeconfig", "--leader-elect", "--log-format"}) {
+                             "--cluster", "--kubeconfig", "--leader-elect"}) {
     EXPECT_EQ(KubeSchedulerAdvice(option), "") << option;
   }
 }

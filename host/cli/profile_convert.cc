@@ -58,9 +58,9 @@ profile without `extends`. At every extension point the same plugins run in the 
 same weights and arguments.
 
 A plugin that is not found is written as a comment, in its place. Settings that Berth does not have
-(extenders, leader election, extension points behind feature gates) are left out. A warning on
-standard error names each of them by its path in the file. Use --plugin-dir to add the directory of
-your own plugins.
+(extenders, extension points behind feature gates) and settings that belong into the host file
+(leader election, the connection, backoffs) are left out. A warning on standard error names each of
+them by its path in the file. Use --plugin-dir to add the directory of your own plugins.
 
 Each plugin that is found and enabled checks its arguments; a refused argument is an error that
 names its path in the file. Standard output takes one profile; use --output-dir for a file with

@@ -51,6 +51,8 @@ struct ClusterConfig {
   std::optional<uint32_t> connections;
   std::optional<std::string> http_address;
   std::optional<std::string> log_format;
+
+  friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
 
 // The address of health checks and metrics if the user sets none.

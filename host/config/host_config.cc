@@ -28,10 +28,10 @@ constexpr std::array<UnsupportedKey, 9> kUnsupportedKeys = {
      {"kind", "Berth's configuration file has no kind"},
      {"enableProfiling", "this version does not serve profiling data"},
      {"enableContentionProfiling", "this version does not serve profiling data"},
-     {"healthzBindAddress", "this version does not serve health checks"},
-     {"metricsBindAddress", "this version does not serve metrics"},
+     {"healthzBindAddress", "health checks are served at the address in [serving]"},
+     {"metricsBindAddress", "metrics are served at the address in [serving]"},
      {"extenders", "extenders are not supported; use a plugin instead"},
-     {"delayCacheUntilActive", "this version does not elect a leader"},
+     {"delayCacheUntilActive", "the cache is always filled before this process leads"},
      {"pluginConfig", "arguments belong into [plugins.args] of a profile"}}};
 
 class HostConfigReader {

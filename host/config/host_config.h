@@ -30,6 +30,8 @@ namespace berth::host {
 //   [quarantine]                          # of a plugin with this many faults in this time
 //   faults = 10                           # 0 disables the quarantine
 //   window = "1m"
+//
+// The tables [leaderElection], [clientConnection], [serving] and [logging]: see ClusterConfig.
 struct HostConfig {
   std::vector<Placed<std::string>> profiles;  // Paths are relative to the working directory.
   std::vector<Placed<std::string>> plugin_directories;
@@ -41,7 +43,7 @@ struct HostConfig {
   std::optional<int64_t> bind_deadline_ns;
   std::optional<uint32_t> quarantine_faults;
   std::optional<int64_t> quarantine_window_ns;
-  ClusterConfig cluster;  // Has no effect with --embedded.
+  ClusterConfig cluster;
 };
 
 // Reads the text of a host file. `file` is its name in messages; paths in it are relative to the

@@ -32,7 +32,15 @@ TEST(ReadHostConfigTest, ReadsEveryKey) {
       "bind = \"2m\"\n"
       "[quarantine]\n"
       "faults = 0\n"
-      "window = \"30s\"\n",
+      "window = \"30s\"\n"
+      "[leaderElection]\n"
+      "leaderElect = false\n"
+      "[clientConnection]\n"
+      "kubeconfig = \"admin.conf\"\n"
+      "[serving]\n"
+      "address = \"\"\n"
+      "[logging]\n"
+      "format = \"json\"\n",
       "etc/berth.toml", errors);
   EXPECT_EQ(errors.ToStatus().message(), "");
   ASSERT_EQ(config.profiles.size(), 3u);
@@ -50,6 +58,10 @@ TEST(ReadHostConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.bind_deadline_ns, 120'000'000'000);
   EXPECT_EQ(config.quarantine_faults, 0u);
   EXPECT_EQ(config.quarantine_window_ns, 30'000'000'000);
+  EXPECT_EQ(config.cluster.leader_elect, false);
+  EXPECT_EQ(config.cluster.kubeconfig, "etc/admin.conf");
+  EXPECT_EQ(config.cluster.http_address, "");
+  EXPECT_EQ(config.cluster.log_format, "json");
 }
 
 TEST(ReadHostConfigTest, AnEmptyFileSetsNothing) {
@@ -58,6 +70,34 @@ TEST(ReadHostConfigTest, AnEmptyFileSetsNothing) {
   EXPECT_TRUE(errors.empty());
   EXPECT_TRUE(config.profiles.empty());
   EXPECT_FALSE(config.initial_backoff_ns.has_value());
+}
+
+TEST(ReadHostConfigTest, RejectsKeysOfKubeSchedulerWithoutEffect) {
+  struct Case {
+    const char* toml;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"metricsBindAddress = \"0.0.0.0:10251\"",
+       "etc/berth.toml:1: metricsBindAddress: expected no such key, because metrics are served at "
+       "the address in [serving], found \"0.0.0.0:10251\""},
+      {"healthzBindAddress = \"0.0.0.0:10251\"",
+       "etc/berth.toml:1: healthzBindAddress: expected no such key, because health checks are "
+       "served at the address in [serving], found \"0.0.0.0:10251\""},
+      {"delayCacheUntilActive = true",
+       "etc/berth.toml:1: delayCacheUntilActive: expected no such key, because the cache is always "
+       "filled before this process leads, found true"},
+      {"apiVersion = \"kubescheduler.config.k8s.io/v1\"",
+       "etc/berth.toml:1: apiVersion: expected no such key, because Berth's configuration file has "
+       "no versions, found \"kubescheduler.config.k8s.io/v1\""},
+      {"parallelism = 16",
+       "etc/berth.toml:1: parallelism: expected 1 or no such key, because this version schedules "
+       "on one thread, found 16"},
+      {"percentageOfNodesToScore = 50",
+       "etc/berth.toml:1: percentageOfNodesToScore: expected 100 or no such key, because every "
+       "node is evaluated, found 50"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(HostConfigErrors(c.toml), c.error) << c.toml;
 }
 
 TEST(ReadHostConfigTest, ReportsErrors) {
@@ -74,18 +114,11 @@ TEST(ReadHostConfigTest, ReportsErrors) {
        "\"a.toml\""},
       {"profiles = [\"a\", \"a\"]",
        "etc/berth.toml:1: profiles: expected unique values, found \"a\" twice"},
-      {"parallelism = 16",
-       "etc/berth.toml:1: parallelism: expected 1 or no such key, because this version schedules "
-       "on one thread, found 16"},
-      {"percentageOfNodesToScore = 50",
-       "etc/berth.toml:1: percentageOfNodesToScore: expected 100 or no such key, because every "
-       "node is evaluated, found 50"},
-      {"[leaderElection]\nleaderElect = true",
-       "etc/berth.toml:1: leaderElection: expected no such key, because this version does not "
-       "elect a leader, found a table"},
-      {"apiVersion = \"kubescheduler.config.k8s.io/v1\"",
-       "etc/berth.toml:1: apiVersion: expected no such key, because Berth's configuration file has "
-       "no versions, found \"kubescheduler.config.k8s.io/v1\""},
+      {"[leaderElection]\nleaderElect = true", ""},
+      {"leaderElection = true", "etc/berth.toml:1: leaderElection: expected a table, found true"},
+      {"[leaderElection]\nleaseDuration = \"10s\"",
+       "etc/berth.toml:2: leaderElection.leaseDuration: expected more than renewDeadline, 10s, "
+       "found 10s"},
       {"podInitialBackoffSeconds = 0",
        "etc/berth.toml:1: podInitialBackoffSeconds: expected a whole number from 1 to 31536000, "
        "found 0"},
@@ -118,8 +151,8 @@ TEST(ReadHostConfigTest, ReportsErrors) {
        "etc/berth.toml:2: quarantine.faults: expected a whole number from 0 to 1000000, found -1"},
       {"zzz = 1\n[quarantine]\nwindow = 5",
        "etc/berth.toml:1: zzz: expected one of profiles, pluginDirs, podInitialBackoffSeconds, "
-       "podMaxBackoffSeconds, logLevel, deadlines, quarantine, parallelism, "
-       "percentageOfNodesToScore, found \"zzz\"\n"
+       "podMaxBackoffSeconds, logLevel, deadlines, quarantine, leaderElection, clientConnection, "
+       "serving, logging, parallelism, percentageOfNodesToScore, found \"zzz\"\n"
        "etc/berth.toml:3: quarantine.window: expected a duration above 0, such as \"1.5s\" or "
        "\"2m\", found 5"},
   };

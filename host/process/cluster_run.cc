@@ -132,7 +132,7 @@ struct ClusterRun::Parts {
   void OnDecision(const DecisionLine& line);
   void LogWarnings(const std::vector<std::string>& warnings);
   void ReloadIfRequested();
-  Status Reload(const RunConfig& config);
+  Status Reload(const ProfileSet& set);
   void LogReload(const ReloadResult& result);
 
   const ClusterRunOptions options;
@@ -247,7 +247,7 @@ Status ClusterRun::Parts::OpenConnection(const ClusterAccess& access) {
   connection_options.qps = config.qps.value_or(0);
   connection_options.burst = config.burst.value_or(0);
   connection_options.user_agent = "berth/" + options.version + " (" + std::string(kPlatform) + ")";
-  auto opened = KubernetesConnection::Open(access, connection_options, options.credentials, *clock,
+  auto opened = KubernetesConnection::Open(access, connection_options, options.credentials,
                                            client_metrics, *log);
   if (!opened.ok()) return std::move(opened).status();
   connection = std::move(opened).value();
@@ -430,20 +430,19 @@ void ClusterRun::Parts::LogWarnings(const std::vector<std::string>& warnings) {
 }
 
 void ClusterRun::Parts::ReloadIfRequested() {
-  reloader.ReloadIfRequested([this](const RunConfig& config) { return Reload(config); },
+  reloader.ReloadIfRequested([this](const ProfileSet& set) { return Reload(set); },
                              [this](const ReloadResult& result) { LogReload(result); });
 }
 
-Status ClusterRun::Parts::Reload(const RunConfig& config) {
-  LogWarnings(config.set.warnings);
+Status ClusterRun::Parts::Reload(const ProfileSet& set) {
+  LogWarnings(set.warnings);
   const KindUsers before = kind_users.Get();
-  kind_users.Set(KindUsers(config.set.plugins->catalog(), config.set.specs));
-  Status status = scheduler->Reload(config.set.plugins, config.set.specs);
+  kind_users.Set(KindUsers(set.plugins->catalog(), set.specs));
+  Status status = scheduler->Reload(set.plugins, set.specs);
   if (!status.ok()) {
     kind_users.Set(before);
     return status;
   }
-  SetLogLevel(LogLevelOf(config.host));
   if (reporter.has_value()) reporter->ReportGatedPods();
   return {};
 }
@@ -456,6 +455,7 @@ void ClusterRun::Parts::LogReload(const ReloadResult& result) {
                   {{"changed", changed}});
     return;
   }
+  SetLogLevel(LogLevelOf(result.host));
   run_log.Info("Reloaded", {{"profiles", Join(result.profiles, ", ")}, {"changed", changed}});
   if (result.needs_restart.empty()) return;
   run_log.Warning("Some changes take effect only at a restart",

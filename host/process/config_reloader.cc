@@ -54,6 +54,7 @@ ReloadResult ConfigReloader::Reload(const Apply& apply) {
   if (!result.status.ok()) return result;
   files_ = std::move(files);
   for (const PlanSpec& spec : config->set.specs) result.profiles.push_back(spec.scheduler_name);
+  result.host = config->host;
   result.needs_restart = ChangesThatNeedRestart(running_, config->host);
   return result;
 }

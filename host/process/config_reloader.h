@@ -22,9 +22,10 @@ struct ReloadResult {
   // The files and directories that have changed since they were read, by path. Empty if the reload
   // was requested and no file has changed.
   std::vector<std::string> changed = {};
-  // On success: the schedulerNames of the profiles, and the keys of the host file whose new values
-  // take effect only at a restart.
+  // On success: the schedulerNames of the profiles, the host file, and the keys of the host file
+  // whose new values take effect only at a restart.
   std::vector<std::string> profiles = {};
+  HostConfig host = {};
   std::vector<std::string> needs_restart = {};
 };
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,15 +29,15 @@ class ConfigReloaderTest : public ::testing::Test {
     if (!read_error_.ok()) return read_error_;
     RunConfig config;
     config.host.log_level = log_level_;
-    config.host.call_deadline_ns = call_deadline_ns_;
-    config.host.cluster.lease_name = lease_name_;
+    config.host.quarantine_faults = quarantine_faults_;
+    config.host.cluster.lease_ns = lease_ns_;
     config.set.specs.emplace_back().scheduler_name = "acme";
     return config;
   }
   // Carries out a reload if one was requested. Returns the results that were reported.
   std::vector<ReloadResult> Reload(Status apply_status = {}) {
     std::vector<ReloadResult> results;
-    reloader_.ReloadIfRequested([&](const RunConfig&) { return apply_status; },
+    reloader_.ReloadIfRequested([&](const ProfileSet&) { return apply_status; },
                                 [&](const ReloadResult& result) { results.push_back(result); });
     return results;
   }
@@ -47,8 +46,8 @@ class ConfigReloaderTest : public ::testing::Test {
   const std::string path_;
   ThreadWaker waker_;
   uint32_t log_level_ = BERTH_LOG_WARN;
-  std::optional<int64_t> call_deadline_ns_;
-  std::optional<std::string> lease_name_;
+  uint32_t quarantine_faults_ = 10;
+  int64_t lease_ns_ = 15'000'000'000;
   Status read_error_;
   ConfigReloader reloader_{[this](FileStamps& files) { return Read(files); }, waker_};
 };
@@ -74,15 +73,24 @@ TEST_F(ConfigReloaderTest, ReloadsOnceForSeveralRequests) {
 TEST_F(ConfigReloaderTest, NamesTheKeysThatNeedARestart) {
   ASSERT_TRUE(reloader_.ReadFirst().ok());
   reloader_.StartWatching();
-  log_level_ = BERTH_LOG_DEBUG;  // Takes effect without a restart.
-  call_deadline_ns_ = 1;
-  lease_name_ = "acme";
+  quarantine_faults_ = 5;
+  lease_ns_ = 20'000'000'000;
   for (int i = 0; i < 2; ++i) {
     reloader_.Request();
     EXPECT_THAT(Reload().at(0).needs_restart,
-                ElementsAre("deadlines.call", "leaderElection.resourceName"))
+                ElementsAre("quarantine.faults", "leaderElection.leaseDuration"))
         << "every reload compares with the configuration of the start";
   }
+}
+
+TEST_F(ConfigReloaderTest, ANewLogLevelNeedsNoRestart) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  log_level_ = BERTH_LOG_DEBUG;
+  reloader_.Request();
+  const ReloadResult result = Reload().at(0);
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+  EXPECT_EQ(result.host.log_level, uint32_t{BERTH_LOG_DEBUG});
 }
 
 TEST_F(ConfigReloaderTest, ReportsErrorsOfReadingAndOfApplying) {

@@ -180,7 +180,13 @@ void EmbeddedRun::ReloadIfRequested() {
         reporter_->ReportGatedPods();
         return status;
       },
-      [this](const ReloadResult& result) { observer_.OnReload(result); });
+      [this](const ReloadResult& result) {
+        if (result.status.ok()) {
+          SetLogLevel(result.host);
+          scheduler_->loop().UpdateLogLevel();
+        }
+        observer_.OnReload(result);
+      });
 }
 
 RunSummary EmbeddedRun::Summary() const {

@@ -85,24 +85,27 @@ TEST_F(EmbeddedSchedulerTest, AnswersTheRequestsOfPlugins) {
               {"POST", "/api/v1/namespaces/red/pods",
                R"({"kind":"Pod","apiVersion":"v1","metadata":"x"})"},
               {"GET", "/api/v1/nodes", ""}}}});
-  EXPECT_THAT(lines_,
-              Contains(AllOf(StartsWith("answer success={"), HasSubstr(R"("kind":"Namespace")"),
-                             HasSubstr(R"("labels":{"a":"b"})"))));
-  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"Pod")")));
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith("test.Guest: answer success={"),
+                                     HasSubstr(R"("kind":"Namespace")"),
+                                     HasSubstr(R"("labels":{"a":"b"})"))));
+  EXPECT_THAT(lines_, Contains(StartsWith(R"(test.Guest: answer success={"kind":"Pod")")));
   EXPECT_NE(scheduler_->cluster().objects().FindPod("red", "q"), nullptr);
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer not_found={"kind":"Status")"),
+  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(test.Guest: answer not_found={"kind":"Status")"),
                                      HasSubstr(R"("code":404)"))));
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
-                                     HasSubstr("/metadata: expected an object"),
-                                     HasSubstr(R"("code":400)"))));
-  EXPECT_THAT(lines_, Contains(AllOf(StartsWith(R"(answer bad_argument={"kind":"Status")"),
-                                     HasSubstr(R"("code":405)"))));
+  EXPECT_THAT(lines_, Contains(AllOf(
+                          StartsWith(R"(test.Guest: answer bad_argument={"kind":"Status")"),
+                          HasSubstr("/metadata: expected an object"), HasSubstr(R"("code":400)"))));
+  EXPECT_THAT(lines_,
+              Contains(AllOf(StartsWith(R"(test.Guest: answer bad_argument={"kind":"Status")"),
+                             HasSubstr(R"("code":405)"))));
 }
 
 TEST_F(EmbeddedSchedulerTest, AppliesThePatchesOfPlugins) {
   Schedule({{"patch", R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True",
                          "reason":"Acme"}]}})"}});
-  EXPECT_THAT(lines_, Contains(StartsWith(R"(answer success={"kind":"PartialObjectMetadata")")));
+  EXPECT_THAT(
+      lines_,
+      Contains(StartsWith(R"(test.Guest: answer success={"kind":"PartialObjectMetadata")")));
   const PodRef pod = scheduler_->cluster().objects().FindPod("default", "p");
   ASSERT_EQ(pod->view().conditions.count, 1U);
   const auto* condition = BERTH_AT(berth_condition, pod->view().conditions, 0);

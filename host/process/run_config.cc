@@ -84,9 +84,9 @@ std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const 
   compare("leaderElection.leaseDuration", was.lease_ns, is.lease_ns);
   compare("leaderElection.renewDeadline", was.renew_deadline_ns, is.renew_deadline_ns);
   compare("leaderElection.retryPeriod", was.retry_ns, is.retry_ns);
-  compare("leaderElection.stallLimit", was.stall_limit_ns, is.stall_limit_ns);
   compare("leaderElection.resourceName", was.lease_name, is.lease_name);
   compare("leaderElection.resourceNamespace", was.lease_namespace, is.lease_namespace);
+  compare("leaderElection.stallLimit", was.stall_limit_ns, is.stall_limit_ns);
   compare("clientConnection.kubeconfig", was.kubeconfig, is.kubeconfig);
   compare("clientConnection.qps", was.qps, is.qps);
   compare("clientConnection.burst", was.burst, is.burst);

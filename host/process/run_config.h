@@ -51,7 +51,7 @@ void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options);
 CallDeadlines DeadlinesOf(const HostConfig& host);
 
 // Returns the keys of the host file whose values differ and take effect only at a restart:
-// "deadlines.call".
+// "quarantine.faults".
 std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const HostConfig& after);
 
 }  // namespace berth::host

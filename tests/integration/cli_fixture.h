@@ -64,6 +64,19 @@ class CliTest : public ::testing::Test {
     Json json() const { return Json::parse(out); }
   };
 
+  // Fills the folder "plugins" with links to the default plugins; `replaced`, the name of a
+  // library, is a link to `library` instead.
+  void LinkPlugins(const std::string& replaced, const std::string& library) const {
+    const std::filesystem::path folder = folder_ + "/plugins";
+    std::filesystem::create_directories(folder);
+    for (const auto& file : std::filesystem::directory_iterator(BERTH_BINARY_DIR "/plugins")) {
+      const std::string name = file.path().filename();
+      if (file.path().extension() != ".so") continue;
+      std::filesystem::create_symlink(
+          name == replaced ? std::filesystem::path(library) : file.path(), folder / name);
+    }
+  }
+
   Outcome Run(const std::vector<std::string>& args, const std::string& input = "") {
     std::istringstream in(input);
     std::ostringstream out;

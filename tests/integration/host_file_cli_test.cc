@@ -56,7 +56,7 @@ TEST_F(HostFileTest, IsReadByRun) {
   EXPECT_THAT(Run(over).err, HasSubstr("0 bound, 0 pending, 1 of other schedulers"))
       << "the command line overrides the host file";
 
-  File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nleaderElection = true\n");
+  File("berth.toml", "profiles = [\"default\"]\nparallelism = 4\nenableProfiling = true\n");
   const Outcome bad = Run(args);
   EXPECT_EQ(bad.exit_status, 2);
   EXPECT_EQ(bad.err, "berth: " + host +
@@ -64,8 +64,8 @@ TEST_F(HostFileTest, IsReadByRun) {
                          "schedules on one thread, found 4\n"
                          "berth: " +
                          host +
-                         ":3: leaderElection: expected no such key, because this version does not "
-                         "elect a leader, found true\n");
+                         ":3: enableProfiling: expected no such key, because this version does "
+                         "not serve profiling data, found true\n");
   std::vector<std::string> missing = args;
   missing.back() = folder_ + "/none.toml";
   EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
@@ -102,13 +102,7 @@ TEST_F(HostFileTest, SetsTheBackoff) {
 
 // Log lines of plugins are printed from the level of the host file.
 TEST_F(HostFileTest, SetsTheLogLevelOfPlugins) {
-  std::filesystem::create_directories(folder_ + "/plugins");
-  for (const auto& library : std::filesystem::directory_iterator(BERTH_BINARY_DIR "/plugins")) {
-    const std::string name = library.path().filename();
-    if (library.path().extension() != ".so" || name == "libnode_name.so") continue;
-    std::filesystem::create_symlink(library.path(), folder_ + "/plugins/" + name);
-  }
-  std::filesystem::create_symlink(BERTH_TEST_TALKER, folder_ + "/plugins/libtest_talker.so");
+  LinkPlugins("libnode_name.so", BERTH_TEST_TALKER);
   const std::string warning = kNow + "berth: warning: NodeName: looked at a node\n";
   const std::string information = kNow + "berth: info: NodeName: took it\n";
   const struct {

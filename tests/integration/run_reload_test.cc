@@ -55,6 +55,25 @@ TEST_F(ReloadRunTest, ASavedProfileTakesEffect) {
   EXPECT_THAT(run.err, HasSubstr("1 reload succeeded, 0 failed.\n"));
 }
 
+// A reload tries the parked pod again.
+TEST_F(ReloadRunTest, ANewLogLevelTakesEffect) {
+  LinkPlugins("libnode_name.so", BERTH_TEST_TALKER);
+  Save("berth.toml", "pluginDirs = [\"plugins\"]\nlogLevel = \"error\"\n");
+  Begin({"--config", folder_ + "/berth.toml"});
+  Write(Line("ADDED", PodJson("huge", "16")));
+  EXPECT_THAT(NextDecision(), StartsWith("Refused huge "));
+  Save("berth.toml", "pluginDirs = [\"plugins\"]\nlogLevel = \"info\"\n");
+  EXPECT_THAT(NextDecision(), StartsWith("Refused huge "));
+  Stop(SIGTERM);
+  const std::string err = End().err;
+  const std::string reloaded = kNow + "berth: reloaded: default-scheduler; changed: ";
+  const size_t at = err.find(reloaded);
+  ASSERT_NE(at, std::string::npos) << err;
+  EXPECT_THAT(err.substr(0, at), Not(HasSubstr("NodeName: "))) << "the level was error";
+  EXPECT_THAT(err.substr(at), AllOf(HasSubstr(kNow + "berth: info: NodeName: took it\n"),
+                                    Not(HasSubstr("restart berth"))));
+}
+
 TEST_F(ReloadRunTest, ReportsPodsThatTheNewProfileGates) {
   const std::string open = "extends = \"default\"\n[[plugins]]\nname = \"SchedulingGates\"\n";
   Save("p.toml", open + "enabled = false\n");

@@ -61,21 +61,20 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
 }
 
 TEST_F(UsageCliTest, AnswersOptionsOfKubeScheduler) {
-  const Outcome run =
-      Run({"run", "--kubeconfig", "/etc/kubernetes/scheduler.conf", "--leader-elect=true",
-           "--leader-elect-retry-period=1s", "--bind-address=127.0.0.1", "--v=2"});
+  const Outcome run = Run({"run", "--master", "https://10.0.0.1:6443",
+                           "--leader-elect-retry-period=2s", "--bind-address=127.0.0.1", "--v=2"});
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_EQ(run.err,
-            "berth: there is no option --leader-elect-retry-period: set leaseDuration, "
-            "renewDeadline, retryPeriod, resourceName and resourceNamespace in [leaderElection] of "
-            "the host file\n"
-            "berth: there is no option --bind-address: use --http-address: Berth serves health "
-            "checks and metrics as plain HTTP on one address; it does not have TLS and "
-            "authentication there yet\n"
-            "berth: there is no option --v: use -v for more log lines and -vv for still more; "
-            "logLevel in the host file sets the same\n");
+            "berth: there is no option --master: use --kubeconfig; the address of the API server "
+            "is that of its cluster\n"
+            "berth: there is no option --leader-elect-retry-period: set retryPeriod in "
+            "[leaderElection] of the host file\n"
+            "berth: there is no option --bind-address: use --http-address IP:PORT; Berth serves "
+            "health checks and metrics over plain HTTP\n"
+            "berth: there is no option --v: use -v for information, -vv for debugging or -vvv for "
+            "tracing; logLevel in the host file sets the same\n");
   EXPECT_THAT(Run({"run", "--embedded", "--cluster", kSmall, "-v=2"}).err,
-              HasSubstr("there is no option --v: use -v for more"));
+              HasSubstr("there is no option --v: use -v for information"));
   EXPECT_THAT(Run({"simulate", "--kubeconfig", "x"}).err,
               HasSubstr("there is no option --kubeconfig (see berth simulate --help)"));
 }

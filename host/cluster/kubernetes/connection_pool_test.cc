@@ -10,7 +10,7 @@
 
 #include "host/base/time_units.h"
 #include "host/base/virtual_clock.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 #include "tests/harness/virtual_executor.h"
 
 namespace berth::host {

@@ -9,7 +9,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "tests/harness/api_server/loopback_server.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -117,22 +117,25 @@ std::string Bytes(std::initializer_list<int> bytes) {
   return text;
 }
 
+void TakeSteps(Peer& peer, const std::vector<SocksStep>& steps, uint16_t port) {
+  for (const SocksStep& step : steps) {
+    std::string read;
+    if (!peer.ReadBytes(step.expected.size(), read)) return;
+    EXPECT_EQ(read, step.expected);
+    // A proxy may send its answer in pieces.
+    peer.Trickle(step.answer, 0);
+  }
+  if (port != 0) return peer.Relay(port);
+  peer.WaitForClose();
+}
+
 class SocksProxyTest : public TransportTest {
  protected:
   // A proxy that takes the steps and then connects to `port`.
   static std::unique_ptr<LoopbackServer> Proxy(const std::vector<SocksStep>& steps, uint16_t port) {
-    return std::make_unique<LoopbackServer>(LoopbackServer::Options{.tls = false},
-                                            [steps, port](Peer& peer, size_t) {
-                                              for (const SocksStep& step : steps) {
-                                                std::string read;
-                                                if (!peer.ReadBytes(step.expected.size(), read))
-                                                  return;
-                                                EXPECT_EQ(read, step.expected);
-                                                // In single bytes, because a proxy may send its answer in pieces.
-                                                peer.Trickle(step.answer, 0);
-                                              }
-                                              port != 0 ? peer.Relay(port) : peer.WaitForClose();
-                                            });
+    return std::make_unique<LoopbackServer>(
+        LoopbackServer::Options{.tls = false},
+        [steps, port](Peer& peer, size_t) { TakeSteps(peer, steps, port); });
   }
   static std::string ProxyUrl(const LoopbackServer& proxy, const std::string& user = "") {
     return "socks5://" + user + "127.0.0.1:" + std::to_string(proxy.port());

@@ -11,7 +11,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "tests/harness/api_server/loopback_server.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {

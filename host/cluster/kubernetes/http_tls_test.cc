@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -5,14 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "tests/harness/api_server/loopback_server.h"
 #include "tests/harness/api_server/test_certificates.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -25,6 +31,25 @@ uint16_t ClosedPort() {
   const uint16_t port = server.port();
   server.Stop();
   return port;
+}
+
+// Returns the descriptor of this process that is connected to the port; -1 if there is none.
+int ClientSocket(uint16_t port) {
+  constexpr int kMaxDescriptor = 4096;
+  for (int socket = 0; socket < kMaxDescriptor; ++socket) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    if (peer.sin_family == AF_INET && ntohs(peer.sin_port) == port) return socket;
+  }
+  return -1;
+}
+
+int Option(int socket, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(socket, level, name, &value, &size), 0);
+  return value;
 }
 
 class HttpTlsTest : public TransportTest {};
@@ -122,6 +147,21 @@ TEST_F(HttpTlsTest, LooksUpNames) {
   Connect("https://localhost:" + std::to_string(server.port()), Tls(settings));
   const HttpResponse answer = Get("/x");
   EXPECT_TRUE(answer.is_success()) << answer.status.message();
+}
+
+TEST_F(HttpTlsTest, TheSystemFindsADeadPeer) {
+  LoopbackServer server({}, EchoFirstLines);
+  Connect(server);
+  EXPECT_TRUE(Get("/x").is_success());
+  const int socket = ClientSocket(server.port());
+  ASSERT_GE(socket, 0);
+  EXPECT_EQ(Option(socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(Option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+  EXPECT_EQ(Option(socket, IPPROTO_TCP, TCP_KEEPINTVL), 15);
+  EXPECT_EQ(Option(socket, IPPROTO_TCP, TCP_KEEPCNT), 3);
+  EXPECT_EQ(Option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 45'000);
+  EXPECT_EQ(Option(socket, IPPROTO_TCP, TCP_NODELAY), 1);
+  EXPECT_NE(::fcntl(socket, F_GETFD) & FD_CLOEXEC, 0) << "programs must not inherit it";
 }
 
 TEST_F(HttpTlsTest, ARotatedCertificateClosesTheConnections) {

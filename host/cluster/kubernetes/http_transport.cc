@@ -30,14 +30,14 @@ class HttpTransport::Impl {
  public:
   Impl(IoThread& io, Endpoint endpoint, CredentialSource& credentials, Options options,
        TransportObserver& observer, Log log)
-      : io_(io),
-        session_(std::make_shared<HttpSession>(
-            io,
-            [&io, endpoint, dial = options.dial](std::shared_ptr<const TlsContext> tls,
-                                                 DialDone done) {
-              return Dial(io, endpoint, std::move(tls), dial, std::move(done));
-            },
-            endpoint, credentials, std::move(options), observer, log)) {}
+      : io_(io) {
+    Dialer dial = [&io, endpoint, dial_options = options.dial](
+                      std::shared_ptr<const TlsContext> tls, DialDone done) {
+      return Dial(io, endpoint, std::move(tls), dial_options, std::move(done));
+    };
+    session_ = std::make_shared<HttpSession>(io, std::move(dial), std::move(endpoint), credentials,
+                                             std::move(options), observer, log);
+  }
   ~Impl() { BERTH_ASSERT(is_closed_); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -72,7 +72,7 @@ class HttpTransport::Impl {
   }
 
   IoThread& io_;
-  const std::shared_ptr<HttpSession> session_;
+  std::shared_ptr<HttpSession> session_;
   std::unordered_map<HttpCall*, std::shared_ptr<HttpCall>> calls_;
   bool is_closed_ = false;
 };

@@ -9,7 +9,7 @@
 
 #include "host/cluster/kubernetes/http_transport.h"
 #include "tests/harness/api_server/loopback_server.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {

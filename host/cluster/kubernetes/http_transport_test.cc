@@ -13,7 +13,7 @@
 
 #include "host/base/time_units.h"
 #include "tests/harness/api_server/loopback_server.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -194,6 +194,21 @@ TEST_F(HttpTransportTest, RetryAfterPausesTheWholeTransport) {
   const HttpResponse without_time = Get("/z");
   EXPECT_EQ(without_time.head.http_status, 429U);
   EXPECT_EQ(without_time.head.retry_after_ns, 0);
+}
+
+TEST_F(HttpTransportTest, LogsWarningsOnceAndPauses) {
+  const std::string warned =
+      HttpAnswer(200, "", "Warning: 299 - \"v1 is old\"\r\nWarning: 199 - \"other\"\r\n");
+  LoopbackServer server({},
+                        AnswerInTurn({warned, warned, HttpAnswer(429, "", "Retry-After: 1\r\n")}));
+  Connect(server);
+  for (int i = 0; i < 3; ++i) Get("/x");
+  const std::vector<std::string> lines = log_.Get();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], "The API server sent a warning warning=299 - \"v1 is old\"");
+  EXPECT_TRUE(lines[1].starts_with("The API server asks for a pause server=127.0.0.1:" +
+                                   std::to_string(server.port()) + " pause=1"))
+      << lines[1];
 }
 
 TEST_F(HttpTransportTest, APauseDelaysRequestsThatWaitForAConnection) {

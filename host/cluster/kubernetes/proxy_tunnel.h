@@ -11,7 +11,7 @@
 
 namespace berth::host {
 
-// What a client and a proxy say to each other before the first byte of the server. The proxy looks
+// The dialogue of a client with a proxy before the first byte of the server. The proxy looks
 // the name of the server up.
 //
 // Threading: that of the stream.

@@ -15,7 +15,7 @@ constexpr char kNoUser = 0;       // The method "no authentication required".
 constexpr char kUserMethod = 2;   // The method "user name and password".
 constexpr char kUserVersion = 1;  // RFC 1929
 constexpr char kConnect = 1;
-constexpr size_t kMaxText = 255;  // Of a name, a user and a password.
+constexpr size_t kMaxText = 255;  // The length of a text is one byte.
 
 // Types of addresses.
 constexpr char kV4 = 1;

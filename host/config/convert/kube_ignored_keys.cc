@@ -66,11 +66,6 @@ constexpr std::array<IgnoredKey, 3> kTopLevel = {
      {{"delayCacheUntilActive", Type::kBool},
       "the cache is always filled before this process leads"}}};
 
-constexpr std::string_view kElectionPlace =
-    "it belongs into the host file (berth run --config), as the table [leaderElection]";
-constexpr std::string_view kConnectionPlace =
-    "it belongs into the host file (berth run --config), as the table [clientConnection]";
-
 // Returns what is expected; empty if the value has the type.
 std::string_view Expected(const ConfigValue& value, Type type) {
   using Kind = ConfigValue::Kind;
@@ -110,12 +105,11 @@ class IgnoredKeysReader {
   void Read(TableReader& reader) {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
       ReadKeys(*election, "leaderElection", kLeaderElection);
-      if (!IsFalse(election->Find("leaderElect")))
-        Warn(*election, "leaderElection", kElectionPlace);
+      WarnOfHostKeys(*election, "leaderElection");
     }
     if (const ConfigValue* connection = reader.Table("clientConnection")) {
       ReadKeys(*connection, "clientConnection", kClientConnection);
-      Warn(*connection, "clientConnection", kConnectionPlace);
+      WarnOfHostKeys(*connection, "clientConnection");
     }
     if (const ConfigValue* extenders = reader.Array("extenders", "extenders")) {
       ReadExtenders(*extenders);
@@ -131,6 +125,14 @@ class IgnoredKeysReader {
  private:
   void Warn(const ConfigValue& value, std::string path, std::string_view why) {
     warnings_.Add(value.place, std::move(path), std::string("ignored: ").append(why));
+  }
+
+  // Names the table of the host file that has the same keys.
+  void WarnOfHostKeys(const ConfigValue& table, const std::string& name) {
+    if (!table.is_table() || table.members.empty()) return;
+    warnings_.Add(
+        table.place, name,
+        "not part of a profile: set its keys in [" + name + "] of the host file, berth.toml");
   }
 
   void CheckType(const ConfigValue& value, std::string path, Type type) {

@@ -1,5 +1,5 @@
-// Reads the keys of a KubeSchedulerConfiguration that have no meaning in Berth. They are checked as
-// strictly as the other keys, so that errors are not hidden, and then ignored.
+// Reads the keys of a KubeSchedulerConfiguration that have no meaning in a profile. They are
+// checked as strictly as the other keys, so that errors are not hidden, and then ignored.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 
@@ -8,8 +8,8 @@
 
 namespace berth::host {
 
-// Reads leaderElection, clientConnection, extenders, and the other top-level keys without a meaning
-// in Berth.
+// Reads leaderElection and clientConnection, whose keys belong into the host file, extenders, and
+// the other top-level keys without a meaning in Berth.
 // Errors: are added to `errors`: unknown keys, values of wrong types, extenders with prioritizeVerb
 //         but without a weight, a second extender that binds. Relations between durations, locks,
 //         bursts and managed resources are not checked.

@@ -16,6 +16,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -282,6 +283,9 @@ class LoopbackServer::Impl {
       FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!socket.ok() && (errno == EINTR || errno == ECONNABORTED)) continue;
       if (!socket.ok()) return;
+      // Otherwise Reset() would discard what was written immediately before.
+      const int on = 1;
+      ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       const size_t number = connections_++;
       const std::lock_guard lock(mutex_);
       Connection& connection = open_.emplace_back();

@@ -1,4 +1,4 @@
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 #include <chrono>
 #include <future>
@@ -46,6 +46,21 @@ void TestCredentials::Renew(uint64_t generation, std::function<void(Status statu
   threads_.emplace_back([done = std::move(done), is_failing = is_failing_.load()] {
     done(is_failing ? Status::Unavailable("there is no other credential") : Status::Ok());
   });
+}
+
+void LogLines::Write(const LogRecord& record) {
+  std::string line(record.message);
+  for (const LogField& field : record.fields) {
+    line.append(" ").append(field.key).append("=").append(field.value);
+  }
+  if (!record.error.empty()) line.append(" err=").append(record.error);
+  const std::lock_guard lock(mutex_);
+  lines_.push_back(std::move(line));
+}
+
+std::vector<std::string> LogLines::Get() const {
+  const std::lock_guard lock(mutex_);
+  return lines_;
 }
 
 void RecordingSink::OnHead(const HttpHead& head) {
@@ -114,6 +129,10 @@ TransportTest::TransportTest() : io_("berth-test", SteadyNs) {}
 TransportTest::~TransportTest() {
   Disconnect();
   EXPECT_EQ(connections_, 0) << "the observer must see the end of each connection";
+  for (const std::string& line : log_.Get()) {
+    EXPECT_EQ(line.find("token-1"), std::string::npos) << line;
+    EXPECT_EQ(line.find("renewed"), std::string::npos) << line;
+  }
 }
 
 std::shared_ptr<const TlsContext> TransportTest::Tls(const TlsSettings& changes,
@@ -136,8 +155,9 @@ void TransportTest::Connect(const std::string& url, std::shared_ptr<const TlsCon
   if (!proxy.empty()) endpoint.proxy = *ServerUrl::Parse(proxy, "proxy-url");
   credentials_ = std::make_unique<TestCredentials>(std::move(tls));
   TransportObserver& observer = *this;
-  transport_ = std::make_unique<HttpTransport>(io_, std::move(endpoint), *credentials_,
-                                               std::move(options), observer, Log());
+  transport_ =
+      std::make_unique<HttpTransport>(io_, std::move(endpoint), *credentials_, std::move(options),
+                                      observer, Log(log_, "transport"));
 }
 
 void TransportTest::CloseTransport() {

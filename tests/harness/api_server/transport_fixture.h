@@ -1,6 +1,6 @@
 // The base of tests that send requests with an HttpTransport to a LoopbackServer.
-#ifndef BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_TEST_H_
-#define BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_TEST_H_
+#ifndef BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_FIXTURE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/log.h"
 #include "host/cluster/kubernetes/credentials.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "host/cluster/kubernetes/io_thread.h"
@@ -52,6 +53,19 @@ class TestCredentials final : public CredentialSource {
   std::atomic<bool> is_failing_ = false;
   std::atomic<bool> is_holding_ = false;
   std::atomic<int> renewals_ = 0;
+};
+
+// Records what is logged. Threading: any.
+class LogLines final : public LogSink {
+ public:
+  bool IsOn(uint32_t /*level*/) const override { return true; }
+  void Write(const LogRecord& record) override;
+  // Returns the records as lines such as "message key=value err=error".
+  std::vector<std::string> Get() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
 };
 
 // Records the calls of a stream. Threading: the thread of the transport; Wait...(): the test.
@@ -128,6 +142,7 @@ class TransportTest : public testing::Test, protected TransportObserver {
   void OnRequest(const RequestReport& report) override;
   void OnConnections(int change) override { connections_ += change; }
 
+  LogLines log_;  // No test may log a token.
   IoThread io_;
   std::unique_ptr<TestCredentials> credentials_;
   std::unique_ptr<HttpTransport> transport_;
@@ -168,4 +183,4 @@ void WaitUntil(const std::function<bool()>& is_done);
 
 }  // namespace berth::host
 
-#endif  // BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_TEST_H_
+#endif  // BERTH_TESTS_HARNESS_API_SERVER_TRANSPORT_FIXTURE_H_
