@@ -50,7 +50,7 @@ ReloadResult ConfigReloader::Reload(const Apply& apply) {
   FileStamps files;
   const Result<RunConfig> config = read_(files);
   for (const auto& [path, stamp] : files) files_[path] = stamp;
-  result.status = config.ok() ? apply(*config) : config.status();
+  result.status = config.ok() ? apply(config->set) : config.status();
   if (!result.status.ok()) return result;
   files_ = std::move(files);
   for (const PlanSpec& spec : config->set.specs) result.profiles.push_back(spec.scheduler_name);

@@ -37,9 +37,8 @@ class ConfigReloader {
  public:
   // Reads the configuration, as ReadRunConfig() does.
   using Read = std::function<Result<RunConfig>(FileStamps& files)>;
-  // Replaces the running profiles and plugins, and applies the keys of the host file that take
-  // effect without a restart. After an error the running ones are kept.
-  using Apply = std::function<Status(const RunConfig& config)>;
+  // Replaces the running profiles and plugins. After an error the running ones are kept.
+  using Apply = std::function<Status(const ProfileSet& set)>;
 
   // `waker` is woken by each request. It must outlive the reloader.
   ConfigReloader(Read read, Waker& waker) : read_(std::move(read)), waker_(waker) {}

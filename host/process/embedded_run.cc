@@ -171,13 +171,10 @@ void EmbeddedRun::LogWarnings(const ProfileSet& set) {
 
 void EmbeddedRun::ReloadIfRequested() {
   reloader_.ReloadIfRequested(
-      [this](const RunConfig& config) {
-        LogWarnings(config.set);
-        Status status = scheduler_->Reload(config.set.plugins, config.set.specs);
-        if (!status.ok()) return status;
-        SetLogLevel(config.host);
-        scheduler_->loop().UpdateLogLevel();
-        reporter_->ReportGatedPods();
+      [this](const ProfileSet& set) {
+        LogWarnings(set);
+        Status status = scheduler_->Reload(set.plugins, set.specs);
+        if (status.ok()) reporter_->ReportGatedPods();
         return status;
       },
       [this](const ReloadResult& result) {
