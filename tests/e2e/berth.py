@@ -42,6 +42,8 @@ class Scheduler:
         self.process = None
         self.log_path = os.path.join(self.folder, "log")
         self.out_path = os.path.join(self.folder, "out")
+        for path in (self.log_path, self.out_path):
+            open(path, "wb").close()
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
