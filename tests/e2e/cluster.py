@@ -73,14 +73,15 @@ class Cluster:
         return Api(self.address, self.authority, **credentials)
 
     def kubeconfig(self, account, name=None, server=None, token_file=None, authority=None,
-                   token=None):
+                   token=None, user=None):
         """Returns the path of a kubeconfig of a service account. Every other argument replaces a
         part of it; the result is then a new file, `name`, in the cluster's folder.
         """
         if name is None:
             return self.info["kubeconfigs"][account]
-        user = {"token": token} if token else {
-            "tokenFile": token_file or self.info["tokens"][account]}
+        if user is None:
+            user = {"token": token} if token else {
+                "tokenFile": token_file or self.info["tokens"][account]}
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "e2e",
             "clusters": [{"name": "e2e", "cluster": {

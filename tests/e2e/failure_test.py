@@ -244,6 +244,7 @@ class PagesTest(EndToEndTest):
         lists = [one["requestURI"] for one in self.cluster.audit(since)
                  if account_of(one) == "berth" and one["verb"] == "list"
                  and one["objectRef"]["resource"] == "pods"]
-        self.assertGreater(len(lists), 1 if self.suite.upstream else 2, lists)
+        # kube-scheduler accepts a list from the server's cache, which has one page.
+        self.assertGreater(len(lists), 0 if self.suite.upstream else 2, lists)
         self.cluster.add_pod(pod("last"))
         self.cluster.wait_bound("last")

@@ -1,6 +1,8 @@
 """The base of all tests: the API servers, and the schedulers that a test starts."""
 
 import os
+import shutil
+import subprocess
 import unittest
 
 from berth import Berth, KubeScheduler
@@ -53,6 +55,17 @@ def upstream(test):
 def profile(name, more=""):
     """Returns the text of a profile that is the default one with another schedulerName."""
     return f'schedulerName = "{name}"\nextends = "default"\n{more}'
+
+
+def kubectl(cluster, *arguments):
+    """Returns the output of kubectl, as the administrator of the cluster."""
+    if not shutil.which("kubectl"):
+        raise AssertionError("kubectl not found: see .ci/packages.txt")
+    done = subprocess.run(["kubectl", "--kubeconfig", cluster.info["admin"], *arguments],
+                          capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise AssertionError(f"kubectl {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
 
 
 class EndToEndTest(unittest.TestCase):

@@ -44,6 +44,13 @@ size_t VirtualExecutor::RunAll() {
   return runs;
 }
 
+void VirtualExecutor::Discard() {
+  while (!tasks_.empty() || !timers_.empty()) {
+    const auto tasks = std::exchange(tasks_, {});
+    const auto timers = std::exchange(timers_, {});
+  }
+}
+
 std::optional<int64_t> VirtualExecutor::NextNs() const {
   BERTH_ASSERT(tasks_.empty());
   if (timers_.empty()) return std::nullopt;

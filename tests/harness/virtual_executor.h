@@ -21,6 +21,10 @@ class VirtualExecutor final : public Executor {
  public:
   // Time is that of `clock`, which the owner of the simulation advances.
   explicit VirtualExecutor(const Clock& clock) : clock_(clock) {}
+  // As Discard().
+  ~VirtualExecutor() override { Discard(); }
+  VirtualExecutor(const VirtualExecutor&) = delete;
+  VirtualExecutor& operator=(const VirtualExecutor&) = delete;
 
   void Post(Task task) override { tasks_.push_back(std::move(task)); }
   TimerId StartTimer(int64_t at_ns, Task task) override;
@@ -32,6 +36,8 @@ class VirtualExecutor final : public Executor {
   bool RunOne();
   // Runs until nothing is due. Returns how many ran.
   size_t RunAll();
+  // Destroys all tasks and timers without running them, also those that their destructors add.
+  void Discard();
   // Returns when the next timer is due; nullopt if there is none. REQUIRES: RunOne() returned
   // false.
   std::optional<int64_t> NextNs() const;

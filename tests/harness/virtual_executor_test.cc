@@ -126,5 +126,26 @@ TEST_F(VirtualExecutorTest, ATaskOfAnOwnedTimerMayDestroyTheTimer) {
   EXPECT_THAT(seen_, ElementsAre("destroyed"));
 }
 
+TEST(VirtualExecutor, DiscardsTasksWhoseDestructorsUseIt) {
+  TestClock clock;
+  VirtualExecutor executor(clock);
+  int ran = 0;
+  int destroyed = 0;
+  // Its destructor cancels a timer and posts a task.
+  auto owner = std::shared_ptr<OwnedTimer>(new OwnedTimer(executor), [&](OwnedTimer* timer) {
+    delete timer;
+    ++destroyed;
+    executor.Post([&] { ++ran; });
+  });
+  owner->StartAfter(kSecond, [&] { ++ran; });
+  executor.Post([owner] {});
+  executor.StartTimer(0, [owner = std::move(owner)] {});
+  executor.Discard();
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(executor.RunAll(), 0u);
+  EXPECT_FALSE(executor.NextNs().has_value());
+  EXPECT_EQ(ran, 0);
+}
+
 }  // namespace
 }  // namespace berth::host

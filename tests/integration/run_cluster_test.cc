@@ -71,27 +71,51 @@ class RunClusterTest : public RunProcessTest {
                       cpu + R"("}}}]}})");
   }
   void Create(const std::string& target, const std::string& body) {
-    const HttpResponse response = server_.Send("POST", target, body);
+    const HttpResponse response = Send("POST", target, body);
     ASSERT_TRUE(response.is_success()) << response.body;
   }
+  // Executes a request as another client of the server.
+  HttpResponse Send(const std::string& verb, const std::string& target,
+                    const std::string& body = "") {
+    HttpResponse response;
+    server_.Do([&](EmbeddedCluster&, ApiModel& model) {
+      response = model.Serve({.verb = verb,
+                              .target = target,
+                              .body = body,
+                              .content_type = body.empty() ? std::string_view() : kJson});
+    });
+    return response;
+  }
+  // Returns the object; a discarded value if the server refuses the request.
+  Json Get(const std::string& target) {
+    const HttpResponse response = Send("GET", target);
+    return Json::parse(response.is_success() ? response.body : "", nullptr, false);
+  }
+  // Returns "<verb> <HTTP status>" of each request whose target contains `part`.
+  std::vector<std::string> Served(std::string_view part) {
+    std::vector<std::string> requests;
+    server_.Do([&](EmbeddedCluster&, ApiModel& model) {
+      for (const ApiModel::Served& served : model.served()) {
+        if (served.target.find(part) == std::string::npos) continue;
+        requests.push_back(served.verb + " " + std::to_string(served.http_status));
+      }
+    });
+    return requests;
+  }
   std::string NodeOf(const std::string& pod) {
-    const auto object = server_.Get(std::string(kPods) + "/" + pod);
+    const auto object = Get(std::string(kPods) + "/" + pod);
     return object.is_object() ? object["spec"].value("nodeName", "") : "no such pod";
   }
   std::string Holder() {
-    const auto lease = server_.Get(kLease);
+    const auto lease = Get(kLease);
     return lease.is_object() ? lease["spec"].value("holderIdentity", "") : "no lease";
   }
 
   // Starts `berth run` on the server, with a short lease.
   pid_t StartRun(std::vector<std::string> more = {}) {
-    std::vector<std::string> args = {"run",
-                                     "--kubeconfig",
-                                     File("kubeconfig", server_.Kubeconfig()),
-                                     "--http-address",
-                                     "127.0.0.1:0",
-                                     "--config",
-                                     File("berth.toml", config_)};
+    std::vector<std::string> args = {
+        "run",         "--kubeconfig", File("kubeconfig", Kubeconfig()), "--http-address",
+        "127.0.0.1:0", "--config",     File("berth.toml", config_)};
     args.insert(args.end(), more.begin(), more.end());
     const FileDescriptor out(
         open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -128,16 +152,23 @@ class RunClusterTest : public RunProcessTest {
   }
   std::string Output() const { return ReadAll(folder_ + "/out"); }
 
+  // Returns a kubeconfig for the server, with a token that no output may contain.
+  std::string Kubeconfig() const {
+    Json config = Json::parse(server_.Kubeconfig());
+    config["users"][0]["user"] = {{"token", "canary-token"}};
+    return config.dump();
+  }
+
+  // The resource that the client may not read. Set before the process starts.
+  std::string forbidden_;
   ModelServer server_{Options()};
   std::string config_ =
       "[leaderElection]\nleaseDuration = \"3s\"\nrenewDeadline = \"2s\"\nretryPeriod = \"500ms\"\n";
-  // The resource that the client may not list. Set before the process starts.
-  std::string forbidden_;
 
  private:
-  ApiModel::Options Options() {
-    ApiModel::Options options;
-    options.allows = [this](const AccessAttributes& attributes) {
+  ModelServer::Options Options() {
+    ModelServer::Options options;
+    options.model.allows = [this](const AccessAttributes& attributes) {
       return attributes.resource != forbidden_ || attributes.verb == "create";
     };
     return options;
@@ -156,8 +187,8 @@ TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
   EXPECT_NE(Holder(), "");
   EXPECT_EQ(Stop(berth), 0) << Error();
   EXPECT_EQ(Holder(), "");
-  EXPECT_THAT(server_.Served("/binding"), ::testing::SizeIs(1));
-  EXPECT_THAT(server_.Served("/events"), Contains(HasSubstr("POST")));
+  EXPECT_THAT(Served("/binding"), ::testing::SizeIs(1));
+  EXPECT_THAT(Served("/events"), Contains("POST 201"));
   EXPECT_THAT(Error(), AllOf(HasSubstr("run] \"Starting\" version="),
                              HasSubstr("leaderElection] \"Leading\""),
                              HasSubstr("run] \"Scheduling\" refreshed=\"v1/Pod, v1/Node\""),
@@ -170,8 +201,8 @@ TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
   CreatePod("web", "2");
   const pid_t berth = StartRun();
   const auto condition = [&](const char* key) {
-    const auto pod = server_.Get(std::string(kPods) + "/web");
-    const auto conditions = pod["status"].value("conditions", nlohmann::json::array());
+    const auto pod = Get(std::string(kPods) + "/web");
+    const auto conditions = pod["status"].value("conditions", Json::array());
     return conditions.empty() ? "" : conditions[0].value(key, "");
   };
   ASSERT_TRUE(WaitFor([&] { return condition("status") == "False"; })) << Error();
@@ -219,7 +250,7 @@ TEST_F(RunClusterTest, WithoutAnElectionItUsesNoLease) {
   const pid_t berth = StartRun({"--leader-elect=false"});
   EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
   EXPECT_EQ(Stop(berth), 0);
-  EXPECT_THAT(server_.Served("/leases"), IsEmpty());
+  EXPECT_THAT(Served("/leases"), IsEmpty());
 }
 
 TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
@@ -233,7 +264,7 @@ TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
   CreatePod("web");
   const pid_t berth = StartRun();
   ASSERT_TRUE(WaitForLog("Waiting for the lease")) << Error();
-  EXPECT_THAT(server_.Served("/binding"), IsEmpty());
+  EXPECT_THAT(Served("/binding"), IsEmpty());
   EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
   EXPECT_NE(Holder(), "other");
   EXPECT_EQ(Stop(berth), 0);
@@ -245,9 +276,9 @@ TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
   ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
   // Another process that does not respect the lease. The update fails if berth renews meanwhile.
   EXPECT_TRUE(WaitFor([&] {
-    auto lease = server_.Get(kLease);
+    auto lease = Get(kLease);
     lease["spec"]["holderIdentity"] = "other";
-    return server_.Send("PUT", kLease, lease.dump()).is_success();
+    return Send("PUT", kLease, lease.dump()).is_success();
   }));
   EXPECT_EQ(Await(berth), 1);
   EXPECT_THAT(Error(), HasSubstr("\"Ending, because the lease was lost\" err="));

@@ -10,12 +10,13 @@
 namespace berth::host {
 
 Audit::Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace,
-             RoomAudit& room, Findings& findings)
+             RoomAudit& room, BindAudit& binds, Findings& findings)
     : scenario_(scenario),
       cluster_(cluster),
       clock_(clock),
       trace_(trace),
       room_(room),
+      binds_(binds),
       findings_(findings),
       reservations_(scenario.has_quarantine) {}
 
@@ -97,14 +98,7 @@ void Audit::OnBindRequested(const PodName& pod, std::string_view node) {
 }
 
 void Audit::OnBindExecuted(const PodName& pod, std::string_view node, const Status& status) {
-  if (!status.ok()) return;
-  const std::string uid(pod.uid);
-  if (!observed_.bound.emplace(uid, node).second) findings_.Add("a pod was bound twice: " + uid);
-  const PodRef stored = cluster_.FindPod(pod.ns, pod.name);
-  if (stored == nullptr || stored->uid() != pod.uid || stored->node_name() != node) {
-    return findings_.Add("the cluster bound another pod instead of " + uid);
-  }
-  room_.CheckNode(node);
+  binds_.OnExecuted(pod, node, status);
 }
 
 void Audit::OnBindCompleted(const PodName& pod, const Status& /*status*/) {
@@ -133,11 +127,11 @@ void Audit::OnAssumed(const PodRef& pod, std::string_view node) {
 void Audit::OnBound(const PodRef& pod, std::string_view node) {
   ++counts_.bound;
   trace_.Line("decided: ", pod->name(), " is bound to ", node);
-  if (!observed_.reported_bound.emplace(pod->uid()).second) {
+  if (!binds_.Report(pod->uid())) {
     findings_.Add(Describe(*pod) + " was reported as bound twice");
   }
-  const auto bound = observed_.bound.find(pod->uid());
-  if (bound == observed_.bound.end() ? !scenario_.has_other_schedulers : bound->second != node) {
+  const std::string_view bound = binds_.NodeOf(pod->uid());
+  if (bound.empty() ? !scenario_.has_other_schedulers : bound != node) {
     findings_.Add(Describe(*pod) + " was reported as bound to " + std::string(node) +
                   ", but is not");
   }

@@ -12,7 +12,8 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
-#include "tests/simulation/faulty_client.h"
+#include "tests/simulation/bind_audit.h"
+#include "tests/simulation/client_observer.h"
 #include "tests/simulation/findings.h"
 #include "tests/simulation/observations.h"
 #include "tests/simulation/place_audit.h"
@@ -32,7 +33,7 @@ namespace berth::host {
 class Audit final : public ClientObserver, public DecisionSink, public LogSink {
  public:
   Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace,
-        RoomAudit& room, Findings& findings);
+        RoomAudit& room, BindAudit& binds, Findings& findings);
 
   // Sets the scheduler to check, which has received no events yet. `loop` is null while no
   // scheduler runs.
@@ -80,9 +81,10 @@ class Audit final : public ClientObserver, public DecisionSink, public LogSink {
   const Clock& clock_;
   Trace& trace_;
   RoomAudit& room_;
+  BindAudit& binds_;
   Findings& findings_;
   Counts counts_;
-  Observations observed_;
+  Observations observed_{binds_};
   Reservations reservations_;
   SchedulingLoop* loop_ = nullptr;
   // Set while loop_ is set.

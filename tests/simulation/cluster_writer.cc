@@ -13,11 +13,13 @@ AnyObject ClusterWriter::Decode(const std::string& json) {
 }
 
 void ClusterWriter::Create(const std::string& json) {
+  if (listener_) listener_(json);
   const auto created = cluster_.Create(Decode(json));
   BERTH_ASSERT_MSG(created.ok(), "%s", created.status().ToString().c_str());
 }
 
 void ClusterWriter::Update(const std::string& json) {
+  if (listener_) listener_(json);
   const auto updated = cluster_.Update(Decode(json));
   BERTH_ASSERT_MSG(updated.ok(), "%s", updated.status().ToString().c_str());
 }

@@ -2,8 +2,10 @@
 #ifndef BERTH_TESTS_SIMULATION_CLUSTER_WRITER_H_
 #define BERTH_TESTS_SIMULATION_CLUSTER_WRITER_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/api/decode.h"
 #include "host/cluster/embedded/embedded_cluster.h"
@@ -23,6 +25,10 @@ class ClusterWriter {
   ClusterWriter(const ClusterWriter&) = delete;
   ClusterWriter& operator=(const ClusterWriter&) = delete;
 
+  // Calls `listener` with each manifest before it is written.
+  void Listen(std::function<void(const std::string& json)> listener) {
+    listener_ = std::move(listener);
+  }
   // Creates an object from its manifest in JSON.
   void Create(const std::string& json);
   // Replaces an existing object.
@@ -37,6 +43,7 @@ class ClusterWriter {
   Decoder& decoder_;
   EmbeddedCluster& cluster_;
   Trace& trace_;
+  std::function<void(const std::string& json)> listener_;
 };
 
 }  // namespace berth::host

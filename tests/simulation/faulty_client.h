@@ -18,6 +18,7 @@
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/forwarding_client.h"
+#include "tests/simulation/client_observer.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/trace.h"
 
@@ -41,18 +42,6 @@ struct Faults {
   // request is answered from the state of the pod, and any other request with Unavailable.
   uint32_t lost_percent = 0;
   int64_t max_slow_ns = 0;
-};
-
-// Observes events and bind requests. Called before the scheduler receives the event or answer.
-class ClientObserver {
- public:
-  virtual ~ClientObserver() = default;
-
-  virtual void OnDelivered(const WatchEvent& event) = 0;
-  virtual void OnBindRequested(const PodName& pod, std::string_view node) = 0;
-  // Called when the cluster has executed the request. `status` is the cluster's result.
-  virtual void OnBindExecuted(const PodName& pod, std::string_view node, const Status& status) = 0;
-  virtual void OnBindCompleted(const PodName& pod, const Status& status) = 0;
 };
 
 // The client has no thread or timer of its own: the owner of the clock calls RunOne() until nothing

@@ -89,7 +89,7 @@ void PlaceAudit::CheckPending(const Pod& pod) {
     if (!is_in_cache && !pod.terminating()) {
       findings_.Add(Describe(pod) + " is lost: it is neither in the queue nor in the cache");
     }
-    if (is_in_cache && !observed_.reported_bound.contains(pod.uid())) {
+    if (is_in_cache && !observed_.binds.IsReported(pod.uid())) {
       findings_.Add(Describe(pod) + " is assumed but not being bound");
     }
     return;

@@ -13,7 +13,7 @@ void RoomAudit::Check() {
 
 void RoomAudit::CheckNode(std::string_view name) {
   const NodeRef node = cluster_.FindNode(name);
-  if (scenario_.has_other_schedulers || node == nullptr) return;
+  if (scenario_.has_other_schedulers || scenario_.has_late_binds || node == nullptr) return;
   const NodeSums sum = SumPodsOn(name, cluster_);
   const berth_resources& has = *node->view().allocatable;
   int64_t gpus = 0;

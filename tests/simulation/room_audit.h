@@ -22,7 +22,7 @@ class RoomAudit {
   RoomAudit& operator=(const RoomAudit&) = delete;
 
   // Checks all nodes of the cluster, or one of them. Both methods do nothing if other schedulers
-  // place pods.
+  // place pods, or if bindings of a scheduler that has ended may be executed later.
   void Check();
   void CheckNode(std::string_view name);
   // Checks the room for a pod on a row of the scheduler's cache, which the pod was just assumed on.

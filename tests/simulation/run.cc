@@ -1,11 +1,8 @@
 #include "tests/simulation/run.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "host/base/assert.h"
-#include "host/guard/point.h"
-#include "tests/harness/default_profile.h"
 
 namespace berth::host {
 namespace {
@@ -20,13 +17,13 @@ constexpr int64_t kMaxErrorBackoffNs = 30 * kMinute;
 }  // namespace
 
 Run::Run(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace)
-    : catalog_(catalog),
-      scenario_(MakeScenario(seed)),
+    : scenario_(MakeScenario(seed)),
       trace_(clock_, trace),
       random_(seed),
+      setup_{catalog, scenario_, clock_, interner_},
       decoder_(interner_),
       cluster_({.clock = clock_, .max_events = 100, .serve = nullptr}),
-      audit_(scenario_, cluster_, clock_, trace_, room_audit_, findings_),
+      audit_(scenario_, cluster_, clock_, trace_, room_audit_, bind_audit_, findings_),
       world_(
           scenario_, random_.Split(), decoder_, cluster_,
           [this] {
@@ -55,73 +52,18 @@ std::string Run::Play() {
 
 // ---- The scheduler ------------------------------------------------------------------------------
 
-std::vector<PlanSpec> Run::Profiles(bool has_chaos) const {
-  PlanSpec spec = DefaultPlanSpec(catalog_);
-  const auto use = [&](const char* name, bool first) {
-    spec.plugins.push_back({name, nullptr, ""});
-    for (const std::string& id : catalog_.plugins().find(name)->second.info->points) {
-      const PointInfo* info = FindPoint(id);
-      auto& uses = spec.points[static_cast<size_t>(info->point)];
-      uses.insert(first ? uses.begin() : uses.end(), {name, 1});
-    }
-  };
-  if (has_chaos) {
-    use("test.ChaosA", true);
-    use("test.ChaosB", true);
-    // At Filter and Reserve, moves ChaosB from the front to the end. At the other points the chaos
-    // plugins stay first.
-    for (const Point point : {Point::kFilter, Point::kReserve}) {
-      auto& uses = spec.points[static_cast<size_t>(point)];
-      std::ranges::rotate(uses, uses.begin() + 1);
-    }
-  }
-  std::vector<PlanSpec> specs;
-  for (const std::string& name : scenario_.profiles) {
-    spec.scheduler_name = name;
-    specs.push_back(spec);
-  }
-  return specs;
-}
-
 void Run::Start() {
   trace_.Line("the scheduler starts");
   client_ = std::make_unique<FaultyClient>(cluster_, clock_, random_.Split(), audit_, trace_);
-  SchedulingLoop::Options options;
-  options.seed = scenario_.seed;
-  options.clock = &clock_;
-  options.sink = &audit_;
-  options.log = &audit_;
-  options.logs_decisions = false;
-  options.pool = &pool_;
-  options.queue = scenario_.queue;
-  if (scenario_.drops_columns) options.memory.idle_column_bytes = 0;
-  if (!scenario_.has_quarantine) options.quarantine.faults = 0;
-  const std::vector<PlanSpec> profiles = Profiles(scenario_.has_chaos);
-  auto loop = SchedulingLoop::Create(interner_, *client_, catalog_, profiles, std::move(options));
-  BERTH_ASSERT_MSG(loop.ok(), "%s", loop.status().ToString().c_str());
-  loop_ = std::move(loop).value();
+  loop_ = StartScheduler(setup_, *client_, pool_, audit_);
   audit_.SetLoop(loop_.get());
 }
 
 void Run::Reload() {
   trace_.Line("the profiles are reloaded");
-  const Status status = loop_->Reload(catalog_, Profiles(scenario_.has_chaos));
+  const Status status = loop_->Reload(setup_.catalog, ProfilesOf(setup_, scenario_.has_chaos));
   BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
   audit_.CheckPlaces();
-}
-
-// Returns a second scheduler, without faults and chaos plugins. It has received the state of the
-// cluster, and never schedules a pod.
-std::unique_ptr<SchedulingLoop> Run::StartFresh() {
-  SchedulingLoop::Options options;
-  options.seed = scenario_.seed;
-  options.clock = &clock_;
-  options.log = &audit_;
-  auto loop =
-      SchedulingLoop::Create(interner_, cluster_, catalog_, Profiles(false), std::move(options));
-  BERTH_ASSERT_MSG(loop.ok(), "%s", loop.status().ToString().c_str());
-  cluster_.Deliver();
-  return std::move(loop).value();
 }
 
 // Simulates that the scheduler's process is killed.
@@ -129,7 +71,7 @@ void Run::Kill() {
   trace_.Line("the scheduler is killed");
   client_->Stop();
   audit_.SetLoop(nullptr);
-  pool_.tasks.clear();
+  pool_.Clear();
   loop_.reset();
   client_.reset();
 }
@@ -158,7 +100,7 @@ void Run::Round() {
 void Run::CheckRest(const char* when) {
   audit_.CheckRest();
   if (!ok()) return;
-  const std::unique_ptr<SchedulingLoop> fresh = StartFresh();
+  const std::unique_ptr<SchedulingLoop> fresh = StartFreshScheduler(setup_, cluster_, audit_);
   fresh_audit_.Compare(*loop_, *fresh);
   fresh_audit_.CheckParked(when, *loop_, *fresh, world_.storage().unannounced());
 }
@@ -198,7 +140,7 @@ void Run::Rest() {
 }
 
 bool Run::IsAtRest(bool backoffs_count) const {
-  if (client_->NextNs().has_value() || !pool_.tasks.empty() || !loop_->AtRest()) return false;
+  if (client_->NextNs().has_value() || pool_.NextNs().has_value() || !loop_->AtRest()) return false;
   return !backoffs_count || loop_->queue().CountIn(QueuePlace::kErrorBackoff) == 0;
 }
 
@@ -215,20 +157,12 @@ int64_t Run::NextNs(int64_t at_ns) {
   int64_t next = at_ns;
   if (const auto due = client_->NextNs()) next = std::min(next, *due);
   if (const auto due = loop_->NextStepNs()) next = std::min(next, *due);
-  if (!pool_.tasks.empty()) next = std::min(next, pool_.tasks.begin()->first);
+  if (const auto due = pool_.NextNs()) next = std::min(next, *due);
   if (next <= clock_.NowNs()) {
     findings_.Add("an action is due, but no component executes it");
     return clock_.NowNs();
   }
   return next;
-}
-
-// Runs the next pool task that is due. Returns false if there is none.
-bool Run::RunPool() {
-  if (pool_.tasks.empty() || pool_.tasks.begin()->first > clock_.NowNs()) return false;
-  const std::function<void()> task = std::move(pool_.tasks.extract(pool_.tasks.begin()).mapped());
-  task();
-  return true;
 }
 
 bool Run::StepOnce() {
@@ -237,7 +171,7 @@ bool Run::StepOnce() {
     return false;
   }
   const bool client_first = random_.OneIn(2);
-  bool did = RunPool() || (client_first && client_->RunOne());
+  bool did = pool_.RunOne() || (client_first && client_->RunOne());
   if (!did) did = loop_->Step();
   if (!did && !client_first) did = client_->RunOne();
   if (!did) return false;

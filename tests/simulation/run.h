@@ -4,49 +4,29 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "host/api/decode.h"
 #include "host/base/interner.h"
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
-#include "host/guard/bind_pool.h"
 #include "host/loader/plugin_catalog.h"
 #include "tests/simulation/audit.h"
+#include "tests/simulation/bind_audit.h"
+#include "tests/simulation/delayed_pool.h"
 #include "tests/simulation/faulty_client.h"
 #include "tests/simulation/findings.h"
 #include "tests/simulation/fresh_audit.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/room_audit.h"
 #include "tests/simulation/scenario.h"
+#include "tests/simulation/scheduler_setup.h"
 #include "tests/simulation/trace.h"
 #include "tests/simulation/world.h"
 
 namespace berth::host {
-
-// A pool whose threads take up each task after a random delay. Tasks are never abandoned.
-class DelayedPool final : public TaskPool {
- public:
-  DelayedPool(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
-
-  TaskId Run(std::function<void()> task) override {
-    tasks.emplace(clock_.NowNs() + random_.Delay(10 * kSecond), std::move(task));
-    return 1;
-  }
-  void Abandon(TaskId) override {}
-
-  std::multimap<int64_t, std::function<void()>> tasks;  // Keyed by the time at which they run.
-
- private:
-  const Clock& clock_;
-  Random& random_;
-};
 
 // Threading: one thread.
 // Lifetime:  the catalogue must outlive the run.
@@ -75,26 +55,24 @@ class Run {
   void CheckRest(const char* when);
   // Executes one action that is due. Returns false if none is due.
   bool StepOnce();
-  bool RunPool();
   // Executes everything that is due before `at_ns` and advances the clock to `at_ns`.
   void RunUntil(int64_t at_ns);
   // Returns when the next action is due, or `at_ns` if that is earlier.
   int64_t NextNs(int64_t at_ns);
   bool IsAtRest(bool backoffs_count) const;
   bool ok() const { return findings_.first().empty(); }
-  std::vector<PlanSpec> Profiles(bool has_chaos) const;
-  std::unique_ptr<SchedulingLoop> StartFresh();
 
-  const PluginCatalog& catalog_;
   const Scenario scenario_;
   TestClock clock_;
   Trace trace_;
   Random random_;
   Interner interner_;
+  const SchedulerSetup setup_;
   Decoder decoder_;
   EmbeddedCluster cluster_;
   Findings findings_{trace_};
   RoomAudit room_audit_{scenario_, cluster_, findings_};
+  BindAudit bind_audit_{cluster_, room_audit_, findings_};
   FreshAudit fresh_audit_{trace_, findings_};
   Audit audit_;
   World world_;

@@ -22,6 +22,8 @@ struct Scenario {
   int64_t max_pause_ns = kMinute;  // The maximum time between two acts.
   // Other schedulers bind pods, and nodes shrink, so that nodes may be overcommitted.
   bool has_other_schedulers = false;
+  // Bindings that a scheduler has sent may be executed after another one has taken over.
+  bool has_late_binds = false;
   uint32_t reload_percent = 0;   // The profiles are reloaded before this share of acts.
   bool has_chaos = false;        // test.ChaosA and test.ChaosB are in the profile.
   bool has_quarantine = false;   // Plugins with many faults are put in quarantine.

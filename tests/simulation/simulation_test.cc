@@ -1,9 +1,13 @@
 // Runs the simulation for many seeds. Prints each finding with the command that reproduces it.
 //
-//   simulation_test [--first=N] [--seeds=N]   runs the seeds N, N+1, ... in a child process, so
-//                                             that a failed assertion is reported as a finding
-//   simulation_test --seed=N [--trace]        runs one seed in this process; --trace prints every
-//                                             action
+//   simulation_test [--live] [--first=N] [--seeds=N]
+//       runs the seeds N, N+1, ... in a child process, so that a failed assertion is reported as a
+//       finding
+//   simulation_test [--live] --seed=N [--trace]
+//       runs one seed in this process; --trace prints every action
+//
+// --live runs KubernetesClient over a model of an API server; without it, an embedded cluster is
+// behind a client with faults.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +23,7 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
+#include "tests/simulation/live_run.h"
 #include "tests/simulation/run.h"
 
 namespace berth::host {
@@ -33,13 +38,15 @@ struct Options {
   uint64_t first = 1;
   uint64_t seeds = BERTH_SIMULATION_SEEDS;
   std::optional<uint64_t> only;
+  bool is_live = false;
   bool trace = false;
 };
 
 struct Totals {
   uint64_t seeds = 0, steps = 0, assumed = 0, bound = 0, failed = 0, skipped = 0;
 
-  void Add(const Run& run) {
+  template <class AnyRun>
+  void Add(const AnyRun& run) {
     ++seeds;
     steps += run.steps();
     assumed += run.counts().assumed;
@@ -80,6 +87,8 @@ bool ReadOptions(int argc, char** argv, Options& options) {
         equals == std::string_view::npos ? std::nullopt : ReadNumber(arg.substr(equals + 1));
     if (name == "--trace" && equals == std::string_view::npos) {
       options.trace = true;
+    } else if (name == "--live" && equals == std::string_view::npos) {
+      options.is_live = true;
     } else if (name == "--seed" && number) {
       options.only = number;
     } else if (name == "--first" && number) {
@@ -88,7 +97,8 @@ bool ReadOptions(int argc, char** argv, Options& options) {
       options.seeds = *number;
     } else {
       std::fprintf(stderr,
-                   "usage: %s [--first=N] [--seeds=N] | --seed=N [--trace]\nunknown argument: %s\n",
+                   "usage: %s [--live] [--first=N] [--seeds=N] | [--live] --seed=N [--trace]\n"
+                   "unknown argument: %s\n",
                    argv[0], argv[i]);
       return false;
     }
@@ -114,23 +124,35 @@ bool LoadPlugins(PluginCatalog& catalog) {
   return true;
 }
 
+template <class AnyRun>
 std::string PlayOnce(const PluginCatalog& catalog, uint64_t seed, std::FILE* trace,
                      Totals& totals) {
-  Run run(catalog, seed, trace);
+  AnyRun run(catalog, seed, trace);
   std::string finding = run.Play();
   totals.Add(run);
   if (!finding.empty() || trace != nullptr || seed % kRepeatEvery != 0) return finding;
-  Run again(catalog, seed, nullptr);
+  AnyRun again(catalog, seed, nullptr);
   finding = again.Play();
   if (finding.empty() && again.digest() != run.digest()) finding = "two runs of this seed differ";
   return finding;
 }
 
-void PrintFinding(const char* program, uint64_t seed, const std::string& finding) {
-  std::fprintf(stderr, "seed %llu: %s\n  reproduce: %s --seed=%llu --trace\n",
-               static_cast<unsigned long long>(seed), finding.c_str(), program,
-               static_cast<unsigned long long>(seed));
-}
+// Runs one seed with one of the clients.
+struct Player {
+  const PluginCatalog& catalog;
+  const char* program;
+  bool is_live;
+
+  std::string Play(uint64_t seed, std::FILE* trace, Totals& totals) const {
+    return is_live ? PlayOnce<LiveRun>(catalog, seed, trace, totals)
+                   : PlayOnce<Run>(catalog, seed, trace, totals);
+  }
+  void Print(uint64_t seed, const std::string& finding) const {
+    const auto number = static_cast<unsigned long long>(seed);
+    std::fprintf(stderr, "seed %llu: %s\n  reproduce: %s%s --seed=%llu --trace\n", number,
+                 finding.c_str(), program, is_live ? " --live" : "", number);
+  }
+};
 
 // ---- Child processes ----------------------------------------------------------------------------
 
@@ -138,14 +160,13 @@ void Send(int to, const Report& report) {
   if (write(to, &report, sizeof report) != sizeof report) std::_Exit(3);
 }
 
-[[noreturn]] void PlayAsChild(const PluginCatalog& catalog, const char* program, uint64_t first,
-                              uint64_t end, int to) {
+[[noreturn]] void PlayAsChild(const Player& player, uint64_t first, uint64_t end, int to) {
   for (uint64_t seed = first; seed < end; ++seed) {
     Report report{.seed = seed};
     Send(to, report);
     alarm(kMaxSecondsPerSeed);
-    const std::string finding = PlayOnce(catalog, seed, nullptr, report.totals);
-    if (!finding.empty()) PrintFinding(program, seed, finding);
+    const std::string finding = player.Play(seed, nullptr, report.totals);
+    if (!finding.empty()) player.Print(seed, finding);
     report.is_done = finding.empty();
     if (!report.is_done) std::exit(1);
     Send(to, report);
@@ -155,8 +176,7 @@ void Send(int to, const Report& report) {
 
 // Runs the seeds from `first` to `end` in a child process, until the first finding. Returns the
 // seed with the finding, or `end` if there is none.
-uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t first, uint64_t end,
-                  Totals& totals) {
+uint64_t PlaySome(const Player& player, uint64_t first, uint64_t end, Totals& totals) {
   int ends[2];
   if (pipe(ends) != 0) return first;
   std::fflush(nullptr);
@@ -164,7 +184,7 @@ uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t fi
   if (child < 0) return first;
   if (child == 0) {
     close(ends[0]);
-    PlayAsChild(catalog, program, first, end, ends[1]);
+    PlayAsChild(player, first, end, ends[1]);
   }
   close(ends[1]);
   Report last{.seed = first};
@@ -178,21 +198,19 @@ uint64_t PlaySome(const PluginCatalog& catalog, const char* program, uint64_t fi
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return end;
   if (WIFSIGNALED(status)) {
-    PrintFinding(program, last.seed,
-                 std::string("the process was ended by ") + strsignal(WTERMSIG(status)));
+    player.Print(last.seed, std::string("the process was ended by ") + strsignal(WTERMSIG(status)));
   } else if (WEXITSTATUS(status) != 1) {
-    PrintFinding(program, last.seed,
-                 "the process ended with status " + std::to_string(WEXITSTATUS(status)));
+    player.Print(last.seed, "the process ended with status " + std::to_string(WEXITSTATUS(status)));
   }
   return last.seed;
 }
 
-int PlayMany(const PluginCatalog& catalog, const char* program, const Options& options) {
+int PlayMany(const Player& player, const Options& options) {
   const uint64_t end = options.first + options.seeds;
   Totals totals;
   uint64_t findings = 0;
   for (uint64_t next = options.first; next < end && findings < kMaxFindings; ++next) {
-    next = PlaySome(catalog, program, next, end, totals);
+    next = PlaySome(player, next, end, totals);
     if (next < end) ++findings;
   }
   const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
@@ -204,10 +222,10 @@ int PlayMany(const PluginCatalog& catalog, const char* program, const Options& o
   return findings == 0 && totals.seeds == options.seeds ? 0 : 1;
 }
 
-int PlayOnly(const PluginCatalog& catalog, const char* program, uint64_t seed, bool trace) {
+int PlayOnly(const Player& player, uint64_t seed, bool trace) {
   Totals totals;
-  const std::string finding = PlayOnce(catalog, seed, trace ? stdout : nullptr, totals);
-  if (!finding.empty()) PrintFinding(program, seed, finding);
+  const std::string finding = player.Play(seed, trace ? stdout : nullptr, totals);
+  if (!finding.empty()) player.Print(seed, finding);
   std::printf("seed %llu: %llu steps, %llu bound\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(totals.steps),
               static_cast<unsigned long long>(totals.bound));
@@ -220,8 +238,9 @@ int Main(int argc, char** argv) {
   LibraryStore store(CopyToMemory());
   PluginCatalog catalog(store);
   if (!LoadPlugins(catalog)) return 1;
-  if (options.only) return PlayOnly(catalog, argv[0], *options.only, options.trace);
-  return PlayMany(catalog, argv[0], options);
+  const Player player = {catalog, argv[0], options.is_live};
+  if (options.only) return PlayOnly(player, *options.only, options.trace);
+  return PlayMany(player, options);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/cluster/kubernetes/request_bodies.h"
 #include "tests/simulation/volume_sketch.h"
 
 namespace berth::host {
@@ -11,20 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-const char* StatusName(uint32_t status) {
-  switch (status) {
-    case BERTH_CONDITION_TRUE: return "True";
-    case BERTH_CONDITION_FALSE: return "False";
-    default: return "Unknown";
-  }
-}
-
 json StatusOf(const Pod& pod) {
   json status = {{"phase", "Pending"}};
   if (!pod.nominated_node().empty()) status["nominatedNodeName"] = pod.nominated_node();
   for (const auto& condition : Elements<berth_condition>(pod.view().conditions)) {
     status["conditions"].push_back({{"type", pod.Name(condition.type)},
-                                    {"status", StatusName(condition.status)},
+                                    {"status", ConditionStatusName(condition.status)},
                                     {"reason", pod.Name(condition.reason)}});
   }
   return status;

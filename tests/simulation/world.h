@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "host/api/decode.h"
@@ -29,6 +31,10 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  // See ClusterWriter::Listen().
+  void Listen(std::function<void(const std::string& json)> listener) {
+    writer_.Listen(std::move(listener));
+  }
   // Creates the initial nodes, pods and storage objects.
   void Populate();
   // Performs one random act.

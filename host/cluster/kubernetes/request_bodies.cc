@@ -40,14 +40,6 @@ int64_t StartOfSecond(int64_t nanoseconds) {
 
 // ---- Conditions ---------------------------------------------------------------------------------
 
-const char* ConditionStatusName(uint32_t status) {
-  switch (status) {
-    case BERTH_CONDITION_TRUE: return "True";
-    case BERTH_CONDITION_FALSE: return "False";
-    default: return "Unknown";
-  }
-}
-
 Json ConditionJson(const char* type, const PodStatusPatch::Condition& condition) {
   Json json = {{"type", type},
                {"status", ConditionStatusName(condition.status)},
@@ -160,6 +152,14 @@ Result<Json> ParseAnsweredObject(std::string_view kind, std::string_view body) {
 }
 
 }  // namespace
+
+const char* ConditionStatusName(uint32_t status) {
+  switch (status) {
+    case BERTH_CONDITION_TRUE: return "True";
+    case BERTH_CONDITION_FALSE: return "False";
+    default: return "Unknown";
+  }
+}
 
 std::string EncodePathPart(std::string_view text) {
   if (!std::ranges::all_of(text, [](char c) { return c == '.'; })) return EscapeQuery(text);

@@ -31,6 +31,8 @@ std::string EventPath(const Event& event, std::string_view name = {});
 
 // A Binding of v1 with the uid of the pod.
 std::string BindingBody(const PodName& pod, std::string_view node);
+// Returns the name of a BERTH_CONDITION_* as a condition has it: "True", "False" or "Unknown".
+const char* ConditionStatusName(uint32_t status);
 // A strategic merge patch of the status, with the uid as a precondition. The conditions carry type,
 // status, reason, message, lastTransitionTime, lastProbeTime null and observedGeneration, as those
 // of kube-scheduler. A condition whose status does not change (`keeps_status`) has no

@@ -1,164 +1,179 @@
 #include "tests/harness/api_server/model_server.h"
 
-#include <array>
+#include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <thread>
 #include <utility>
 
-#include "host/base/text.h"
+#include "host/base/assert.h"
+#include "host/base/base64.h"
+#include "host/base/json_text.h"
+#include "host/serve/http_request.h"
+#include "tests/harness/api_server/model_answers.h"
+#include "tests/harness/api_server/test_certificates.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::chrono::milliseconds kWatchPause(5);
+// A watch looks for the end of the server at least this often.
+constexpr std::chrono::milliseconds kLongestWait(200);
+constexpr size_t kMostBytes = size_t{4} << 20;
 
-int64_t ModelSteadyNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+template <class SomeClock>
+int64_t TimeOf() {
+  const auto since = SomeClock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
 }
 
-int64_t ModelWallNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
+std::string ChunkOf(std::string_view bytes) {
+  char size[24];
+  std::snprintf(size, sizeof(size), "%zx\r\n", bytes.size());
+  return std::string(size).append(bytes).append("\r\n");
 }
 
-// Returns the value of a header; empty if the head does not have it.
-std::string HeaderOf(std::string_view head, const std::string& name) {
-  const std::string lower = ToLower(head);
-  const size_t at = lower.find("\r\n" + name + ":");
-  if (at == std::string::npos) return "";
-  const size_t begin = at + name.size() + 3;
-  return std::string(TrimSpace(head.substr(begin, lower.find("\r\n", begin) - begin)));
-}
-
-// The media types of a request are constants.
-std::string_view MediaType(const std::string& text) {
-  for (const std::string_view known : {kJson, kMergePatch, kStrategicMergePatch}) {
-    if (text == known) return known;
+// Returns the value of the header Content-Type as one of the constants that HttpRequest needs.
+std::string_view TypeOf(std::string_view text) {
+  for (const std::string_view type : {kMergePatch, kStrategicMergePatch}) {
+    if (text.find(type) != text.npos) return type;
   }
-  return "";
-}
-
-HttpRequest ParseRequestText(const std::string& text) {
-  const size_t end = text.find("\r\n\r\n");
-  const std::string head = text.substr(0, end);
-  const size_t verb_end = head.find(' ');
-  const size_t target_end = head.find(' ', verb_end + 1);
-  return {.verb = head.substr(0, verb_end),
-          .target = head.substr(verb_end + 1, target_end - verb_end - 1),
-          .body = end == std::string::npos ? "" : text.substr(end + 4),
-          .content_type = MediaType(HeaderOf(head, "content-type"))};
-}
-
-std::string Chunk(std::string_view bytes) {
-  std::array<char, 20> size{};
-  std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
-  return std::string(size.data()).append(bytes).append("\r\n");
+  return kJson;
 }
 
 }  // namespace
 
-ModelServer::ModelServer(ApiModel::Options options)
-    : clock_(ModelWallNs(), ModelSteadyNs),
-      cluster_({.clock = clock_, .max_events = 1000, .serve = nullptr}),
-      model_(cluster_, decoder_, std::move(options)),
-      server_({.tls = false}, [this](LoopbackServer::Peer& peer, size_t) { Serve(peer); }) {
+ModelServer::ModelServer(Options options)
+    : clock_(TimeOf<std::chrono::system_clock>(), TimeOf<std::chrono::steady_clock>),
+      cluster_({.clock = clock_, .serve = nullptr}),
+      model_(cluster_, decoder_, std::move(options.model)),
+      is_tls_(options.socket.tls) {
   clock_.Begin();
+  static_cast<void>(model_.Listen([this] {
+    ++changes_;
+    changed_.notify_all();
+  }));
+  server_ = std::make_unique<LoopbackServer>(
+      options.socket, [this](LoopbackServer::Peer& peer, size_t) { ServeConnection(peer); });
 }
 
 ModelServer::~ModelServer() { Stop(); }
 
 std::string ModelServer::Kubeconfig() const {
-  return "apiVersion: v1\nkind: Config\ncurrent-context: model\n"
-         "contexts:\n- name: model\n  context: {cluster: model, user: berth}\n"
-         "clusters:\n- name: model\n  cluster: {server: \"http://127.0.0.1:" +
-         std::to_string(server_.port()) +
-         "\"}\n"
-         "users:\n- name: berth\n  user: {token: canary-token}\n";
+  const TestCertificates& certificates = Certificates();
+  const std::string url =
+      std::string(is_tls_ ? "https" : "http") + "://127.0.0.1:" + std::to_string(server_->port());
+  nlohmann::ordered_json cluster = {{"server", url}};
+  if (is_tls_) cluster["certificate-authority-data"] = EncodeBase64(certificates.ca_pem);
+  nlohmann::ordered_json user = {{"client-certificate-data", EncodeBase64(certificates.client_pem)},
+                                 {"client-key-data", EncodeBase64(certificates.client_key_pem)}};
+  if (!is_tls_) user = {{"token", "text"}};
+  nlohmann::ordered_json config = {{"kind", "Config"}, {"apiVersion", "v1"}};
+  config["clusters"].push_back({{"name", "model"}, {"cluster", std::move(cluster)}});
+  config["users"].push_back({{"name", "client"}, {"user", std::move(user)}});
+  config["contexts"].push_back(
+      {{"name", "test"}, {"context", {{"cluster", "model"}, {"user", "client"}}}});
+  config["current-context"] = "test";
+  return DumpJson(config);
 }
 
-HttpResponse ModelServer::Send(const std::string& verb, const std::string& target,
-                               const std::string& body, std::string_view type) {
-  const std::lock_guard lock(mutex_);
-  return model_.Serve({.verb = verb,
-                       .target = target,
-                       .body = body,
-                       .content_type = body.empty() ? std::string_view() : type});
+// ---- Tests --------------------------------------------------------------------------------------
+
+void ModelServer::Do(const std::function<void(EmbeddedCluster&, ApiModel&)>& act) {
+  const Lock lock(mutex_);
+  act(cluster_, model_);
+  model_.Sync();
 }
 
-nlohmann::json ModelServer::Get(const std::string& target) {
-  const HttpResponse response = Send("GET", target);
-  return nlohmann::json::parse(response.is_success() ? response.body : "", nullptr, false);
+void ModelServer::Create(std::string_view json) {
+  Do([&](EmbeddedCluster& cluster, ApiModel& model) {
+    auto object = decoder_.Decode(json);
+    BERTH_ASSERT_MSG(object.ok(), "%s", object.status().ToString().c_str());
+    model.Note(ParseOrderedJson(json));
+    const auto created = cluster.Create(*std::move(object));
+    BERTH_ASSERT_MSG(created.ok(), "%s", created.status().ToString().c_str());
+  });
 }
 
-std::vector<std::string> ModelServer::Served(std::string_view part) {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> requests;
-  for (const ApiModel::Served& served : model_.served()) {
-    if (served.target.find(part) == std::string::npos) continue;
-    requests.push_back(served.verb + " " + served.target + " " +
-                       std::to_string(served.http_status));
-  }
-  return requests;
+bool ModelServer::WaitFor(const std::function<bool(EmbeddedCluster&, ApiModel&)>& is_true,
+                          int64_t limit_ns) {
+  Lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::nanoseconds(limit_ns),
+                           [&] { return is_true(cluster_, model_); });
 }
 
 void ModelServer::Stop() {
-  is_stopping_ = true;
-  server_.Stop();
+  {
+    const Lock lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+  }
+  server_->Stop();
 }
 
 void ModelServer::Start() {
-  is_stopping_ = false;
-  server_.Start();
+  {
+    const Lock lock(mutex_);
+    is_stopping_ = false;
+  }
+  server_->Start();
 }
 
-void ModelServer::Serve(LoopbackServer::Peer& peer) {
+// ---- Connections --------------------------------------------------------------------------------
+
+void ModelServer::ServeConnection(LoopbackServer::Peer& peer) {
   std::string text;
-  while (!is_stopping_ && peer.ReadRequest(text)) {
-    if (!ServeOne(peer, ParseRequestText(std::exchange(text, {})))) return;
+  while (peer.ReadRequest(text)) {
+    const HttpParse parse = ParseHttpRequest(
+        text, {.header_bytes = kMostBytes, .body_bytes = kMostBytes}, /*is_loopback=*/true);
+    if (parse.outcome != HttpParse::Outcome::kRequest) return;
+    const std::string_view line = std::string_view(text).substr(0, text.find("\r\n"));
+    const size_t begin = line.find(' ') + 1;
+    const std::string_view head = std::string_view(text).substr(0, text.find("\r\n\r\n"));
+    HttpRequest request = {.verb = parse.request.method,
+                           .target = std::string(line.substr(begin, line.rfind(' ') - begin)),
+                           .body = parse.request.body};
+    if (!request.body.empty()) request.content_type = TypeOf(head);
+    if (!ServeOne(peer, request)) return;
   }
 }
 
 bool ModelServer::ServeOne(LoopbackServer::Peer& peer, const HttpRequest& request) {
-  if (ApiModel::IsWatch(request)) return ServeWatch(peer, request);
-  HttpResponse response;
-  {
-    const std::lock_guard lock(mutex_);
-    response = model_.Serve(request);
+  HttpResponse answer;
+  if (ApiModel::IsWatch(request)) {
+    std::unique_ptr<ApiModel::OpenWatch> watch;
+    {
+      const Lock lock(mutex_);
+      watch = model_.StartWatch(request, ApiModel::kCurrent, answer);
+    }
+    if (watch != nullptr) return ServeWatch(peer, *watch);
+  } else {
+    const Lock lock(mutex_);
+    answer = model_.Serve(request);
   }
-  return peer.Write(HttpAnswer(static_cast<int>(response.head.http_status), response.body));
+  return peer.Write(HttpAnswer(static_cast<int>(answer.head.http_status), answer.body));
 }
 
-bool ModelServer::ServeWatch(LoopbackServer::Peer& peer, const HttpRequest& request) {
-  HttpResponse refusal;
-  std::unique_ptr<ApiModel::OpenWatch> watch;
-  {
-    const std::lock_guard lock(mutex_);
-    watch = model_.StartWatch(request, ApiModel::kCurrent, refusal);
+bool ModelServer::ServeWatch(LoopbackServer::Peer& peer, ApiModel::OpenWatch& watch) {
+  if (!peer.Write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                  "Transfer-Encoding: chunked\r\n\r\n")) {
+    return false;
   }
-  if (watch == nullptr) {
-    return peer.Write(HttpAnswer(static_cast<int>(refusal.head.http_status), refusal.body));
+  while (!watch.has_ended()) {
+    const std::optional<std::string> lines = NextLines(watch);
+    if (!lines || (!lines->empty() && !peer.Write(ChunkOf(*lines)))) return false;
   }
-  bool is_open = peer.Write(
-      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-  while (is_open && !is_stopping_) {
-    std::string lines;
-    bool has_ended = false;
-    {
-      const std::lock_guard lock(mutex_);
-      lines = model_.TakeLines(*watch);
-      has_ended = watch->has_ended();
-    }
-    if (!lines.empty()) is_open = peer.Write(Chunk(lines));
-    if (has_ended) return is_open && peer.Write("0\r\n\r\n");
-    std::this_thread::sleep_for(kWatchPause);
+  return peer.Write("0\r\n\r\n");
+}
+
+std::optional<std::string> ModelServer::NextLines(ApiModel::OpenWatch& watch) {
+  Lock lock(mutex_);
+  while (!is_stopping_) {
+    std::string lines = model_.TakeLines(watch);
+    if (!lines.empty() || watch.has_ended()) return lines;
+    changed_.wait_for(lock, kLongestWait,
+                      [this, before = changes_] { return is_stopping_ || changes_ != before; });
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace berth::host

@@ -1,68 +1,82 @@
-// An API server on a loopback socket, whose cluster is a model.
+// Serves a model of an API server on a loopback socket, for tests of whole processes.
 #ifndef BERTH_TESTS_HARNESS_API_SERVER_MODEL_SERVER_H_
 #define BERTH_TESTS_HARNESS_API_SERVER_MODEL_SERVER_H_
 
-#include <atomic>
-#include <cstddef>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "host/api/decode.h"
 #include "host/base/interner.h"
 #include "host/base/real_clock.h"
-#include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/kubernetes/transport.h"
 #include "tests/harness/api_server/api_model.h"
 #include "tests/harness/api_server/loopback_server.h"
 
 namespace berth::host {
 
-// Serves an ApiModel over plain HTTP in real time, for tests that start `berth` as a process.
+// Owns the cluster, its model and the socket. Each connection is served by a thread of its own, one
+// request after the other; a watch is chunked and takes its connection to the end.
 //
-// Threading: any, except Stop() and the destructor, which no handler may call.
+// Threading: any, except for Stop() and the destructor, which one thread calls.
 class ModelServer {
  public:
-  explicit ModelServer(ApiModel::Options options = {});
+  struct Options {
+    ApiModel::Options model = {};
+    // With TLS, a client needs a client certificate only if this asks for one. Tokens are not
+    // checked.
+    LoopbackServer::Options socket = {};
+  };
+
+  explicit ModelServer(Options options);
   ~ModelServer();
   ModelServer(const ModelServer&) = delete;
   ModelServer& operator=(const ModelServer&) = delete;
 
-  // Returns the text of a kubeconfig for this server, with a token.
+  uint16_t port() const { return server_->port(); }
+  // Returns a kubeconfig with the address, the CA, and the client certificate of Certificates().
   std::string Kubeconfig() const;
 
-  // Executes a request as another client of the server.
-  HttpResponse Send(const std::string& verb, const std::string& target,
-                    const std::string& body = "", std::string_view type = kJson);
-  // Returns the object at `target`; a discarded value if the server refuses the request.
-  nlohmann::json Get(const std::string& target);
-  // Returns "<verb> <target>" of each request whose target contains `part`, with its HTTP status
-  // behind it: "POST /api/v1/.../binding 201".
-  std::vector<std::string> Served(std::string_view part);
+  // Calls `act` while no request is served. Watches deliver what it changes. It notes the texts of
+  // pods and nodes that it writes; see ApiModel::Note().
+  void Do(const std::function<void(EmbeddedCluster& cluster, ApiModel& model)>& act);
+  // Creates an object as a POST to its collection does. The text is JSON with kind and apiVersion.
+  void Create(std::string_view json);
+  // Calls `is_true` after each change until it returns true, for at most `limit_ns`. Returns
+  // whether it did.
+  bool WaitFor(const std::function<bool(EmbeddedCluster& cluster, ApiModel& model)>& is_true,
+               int64_t limit_ns);
 
-  // Ends all connections and refuses others until Start().
+  // Ends all connections and accepts no more; Start() begins again on the same port.
   void Stop();
   void Start();
 
  private:
-  void Serve(LoopbackServer::Peer& peer);
-  // Returns false if the connection has ended.
+  using Lock = std::unique_lock<std::mutex>;
+
+  void ServeConnection(LoopbackServer::Peer& peer);
+  // Returns false when the connection has ended.
   bool ServeOne(LoopbackServer::Peer& peer, const HttpRequest& request);
-  bool ServeWatch(LoopbackServer::Peer& peer, const HttpRequest& request);
+  bool ServeWatch(LoopbackServer::Peer& peer, ApiModel::OpenWatch& watch);
+  // Waits for the next lines of the watch. Returns nullopt if the server stops.
+  std::optional<std::string> NextLines(ApiModel::OpenWatch& watch);
 
   RealClock clock_;
   Interner interner_;
   Decoder decoder_{interner_};
-  std::mutex mutex_;  // Guards the cluster and the model.
   EmbeddedCluster cluster_;
+  std::mutex mutex_;  // Guards everything below, the cluster and the decoder.
+  std::condition_variable changed_;
+  uint64_t changes_ = 0;
+  bool is_stopping_ = false;
   ApiModel model_;
-  std::atomic<bool> is_stopping_ = false;
-  LoopbackServer server_;  // Last: its threads use the others.
+  const bool is_tls_;
+  std::unique_ptr<LoopbackServer> server_;
 };
 
 }  // namespace berth::host
