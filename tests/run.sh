@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 usage() {
   cat <<TEXT
-usage: tests/run.sh [--only release|asan|tsan|fuzz]...
+usage: tests/run.sh [--only release|asan|tsan|fuzz|e2e]...
 
 Installs the missing packages of .ci/packages.txt and then runs these stages in this order:
   asan     unit, plugin, loader, integration and simulation tests under AddressSanitizer and
@@ -13,6 +13,8 @@ Installs the missing packages of .ci/packages.txt and then runs these stages in 
   tsan     tests with the label \`threads\` under ThreadSanitizer
   fuzz     tests/fuzz/run.sh, each target for a short time
   release  all tests: unit, plugin, lint, integration, simulation, conformance
+  e2e      tests/e2e/run.sh: the program of the release build on a real API server, which is built
+           from its Go modules; left out, with a message at the end, if there is no Go toolchain
 Stops at the first stage that fails. Use --only, also several times, to run only some stages.
 TEXT
 }
@@ -23,13 +25,14 @@ while [ $# -gt 0 ]; do
     --help|-h) usage; exit 0 ;;
     --only)
       case "${2:-}" in
-        release|asan|tsan|fuzz) stages+=("$2"); shift 2 ;;
+        release|asan|tsan|fuzz|e2e) stages+=("$2"); shift 2 ;;
         *) usage >&2; exit 2 ;;
       esac ;;
     *) usage >&2; exit 2 ;;
   esac
 done
-[ ${#stages[@]} -gt 0 ] || stages=(asan tsan fuzz release)
+only=${stages[*]}
+[ ${#stages[@]} -gt 0 ] || stages=(asan tsan fuzz release e2e)
 
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs
@@ -53,6 +56,24 @@ run_preset() {
   ctest --preset "$preset"
 }
 
+left_out=
+# run_e2e: builds the program if no stage has built it, and runs the end-to-end tests. Status 77
+# means that they cannot run here, which is a failure only if they were asked for.
+run_e2e() {
+  announce "e2e"
+  if [[ " ${stages[*]} " != *" release "* ]]; then
+    cmake --preset release --log-level=WARNING
+    cmake --build --preset release --parallel "$jobs" --target berth berth_plugins
+  fi
+  local status=0
+  tests/e2e/run.sh || status=$?
+  if [ "$status" = 77 ] && [ -z "$only" ]; then
+    left_out="e2e, the tests against a real API server: see the message of that stage"
+  elif [ "$status" != 0 ]; then
+    exit "$status"
+  fi
+}
+
 .ci/install-packages test
 for stage in "${stages[@]}"; do
   case "$stage" in
@@ -65,5 +86,7 @@ for stage in "${stages[@]}"; do
         tests/fuzz/run.sh
       fi ;;
     release) run_preset release ;;
+    e2e) run_e2e ;;
   esac
 done
+[ -z "$left_out" ] || announce "LEFT OUT: $left_out"

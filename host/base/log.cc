@@ -16,4 +16,12 @@ std::optional<uint32_t> FindLogLevel(std::string_view name) {
   return std::nullopt;
 }
 
+uint32_t LowestLevel(const LogSink* sink) {
+  if (sink == nullptr) return BERTH_LOG_OFF;
+  for (const auto& [name, level] : kLogLevels) {
+    if (sink->IsOn(level)) return level;
+  }
+  return BERTH_LOG_OFF;
+}
+
 }  // namespace berth::host

@@ -4,6 +4,7 @@
 #define BERTH_HOST_BASE_LOG_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -59,6 +60,29 @@ class LogSink {
   virtual void Write(const LogRecord& record) = 0;
 };
 
+// Returns the lowest level that is on. Without a sink, or if no level is on, returns BERTH_LOG_OFF.
+uint32_t LowestLevel(const LogSink* sink);
+
+// Passes on the records of a level and of all higher levels.
+// Threading: as LogSink. SetLevel() any.
+// Lifetime:  the sink must outlive it.
+class LogFilter final : public LogSink {
+ public:
+  LogFilter(LogSink& sink, uint32_t level) : sink_(sink), level_(level) {}
+
+  void SetLevel(uint32_t level) { level_.store(level, std::memory_order_relaxed); }
+  bool IsOn(uint32_t level) const override {
+    return level >= level_.load(std::memory_order_relaxed) && sink_.IsOn(level);
+  }
+  void Write(const LogRecord& record) override {
+    if (IsOn(record.level)) sink_.Write(record);
+  }
+
+ private:
+  LogSink& sink_;
+  std::atomic<uint32_t> level_;
+};
+
 // A sink with the name of the part that logs.
 // Lifetime: the sink and the name must outlive it.
 class Log {
@@ -69,28 +93,30 @@ class Log {
 
   bool IsOn(uint32_t level) const { return sink_ != nullptr && sink_->IsOn(level); }
   void Debug(std::string_view message, std::initializer_list<LogField> fields = {}) const {
-    Write(BERTH_LOG_DEBUG, message, fields);
+    WriteList(BERTH_LOG_DEBUG, message, fields);
   }
   void Info(std::string_view message, std::initializer_list<LogField> fields = {}) const {
-    Write(BERTH_LOG_INFO, message, fields);
+    WriteList(BERTH_LOG_INFO, message, fields);
   }
   void Warning(std::string_view message, std::initializer_list<LogField> fields = {}) const {
-    Write(BERTH_LOG_WARN, message, fields);
+    WriteList(BERTH_LOG_WARN, message, fields);
   }
   void Error(std::string_view message, std::string_view error,
              std::initializer_list<LogField> fields = {}) const {
-    Write(BERTH_LOG_ERROR, message, fields, error);
+    WriteList(BERTH_LOG_ERROR, message, fields, error);
+  }
+  // `error`: the text of the key "err"; empty if there is none.
+  void Write(uint32_t level, std::string_view message, std::span<const LogField> fields,
+             std::string_view error) const {
+    if (!IsOn(level)) return;
+    sink_->Write(
+        {.level = level, .logger = logger_, .message = message, .fields = fields, .error = error});
   }
 
  private:
-  void Write(uint32_t level, std::string_view message, std::initializer_list<LogField> fields,
-             std::string_view error = {}) const {
-    if (!IsOn(level)) return;
-    sink_->Write({.level = level,
-                  .logger = logger_,
-                  .message = message,
-                  .fields = {fields.begin(), fields.size()},
-                  .error = error});
+  void WriteList(uint32_t level, std::string_view message, std::initializer_list<LogField> fields,
+                 std::string_view error = {}) const {
+    Write(level, message, {fields.begin(), fields.size()}, error);
   }
 
   LogSink* sink_ = nullptr;

@@ -7,7 +7,6 @@
 
 #include <berth/abi.h>
 
-#include "host/base/log.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
@@ -58,15 +57,9 @@ std::string LogTime(int64_t wall_ns) {
   return text.replace(kMilliseconds, std::string::npos, "Z ");
 }
 
-void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
-                  std::string_view plugin, std::string_view message) {
-  std::string line = std::string(time).append("berth: ").append(LogLevelName(level)).append(": ");
-  if (!plugin.empty()) line.append(plugin).append(": ");
-  progress.Print(line.append(Printable(message)).append(1, '\n'));
-}
-
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
-                                                   CommandEnvironment& env, Progress& progress) {
+                                                   CommandEnvironment& env, Progress& progress,
+                                                   ProgressLog& log) {
   auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return std::move(set).status();
   SchedulerOptions options;
@@ -75,11 +68,8 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
   options.report_crashes = env.report_crashes;
   options.hash_key = env.hash_key;
   options.loop.seed = flags.seed;
-  options.loop.log_level = LogLevelOf(flags).value_or(BERTH_LOG_WARN);
-  options.loop.log = [&progress](uint32_t level, std::string_view plugin,
-                                 std::string_view message) {
-    PrintLogLine(progress, "", level, plugin, message);
-  };
+  options.loop.log = &log;
+  options.loop.logs_decisions = false;  // The command prints them.
   auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);
   for (const std::string& file : flags.cluster_files) {
     progress.ShowActivity("Reading " + std::string(InputName(file)));

@@ -14,6 +14,7 @@
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
+#include "host/cli/progress_log.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
 
@@ -105,10 +106,6 @@ Status CheckStandardInput(std::string_view command, std::span<const std::string>
 
 // Returns the log level that --verbose selects; none if --verbose was not given.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
-// Prints a log line: "berth: warning: acme.RackPower: message". `time` is in front of it: empty, or
-// what LogTime() returns.
-void PrintLogLine(Progress& progress, std::string_view time, uint32_t level,
-                  std::string_view plugin, std::string_view message);
 // Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
 std::string LogTime(int64_t wall_ns);
 
@@ -119,9 +116,10 @@ inline constexpr std::string_view kNoProgressText =
     "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
 
 // Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
-// Lifetime: `progress` must outlive the simulation, whose plugins log through it.
+// Lifetime: `progress` and `log`, through which plugins log, must outlive the simulation.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
-                                                   CommandEnvironment& env, Progress& progress);
+                                                   CommandEnvironment& env, Progress& progress,
+                                                   ProgressLog& log);
 
 }  // namespace berth::host
 

@@ -100,7 +100,8 @@ int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
     return Fail(env, status);
   }
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
-  const auto simulation = OpenSimulation(flags, env, progress);
+  ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
+  const auto simulation = OpenSimulation(flags, env, progress, log);
   progress.Clear();
   if (!simulation.ok()) return Fail(env, simulation.status());
   const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod);

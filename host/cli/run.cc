@@ -74,6 +74,7 @@ class RunPrinter final : public RunObserver {
   RunPrinter(const RunFlags& flags, CommandEnvironment& env)
       : env_(env),
         progress_(env.err, env.err_is_terminal, env.steady_ns),
+        log_(progress_, BERTH_LOG_TRACE, [&env] { return LogTime(env.wall_ns()); }),
         decisions_(env.out,
                    {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live}) {}
 
@@ -113,9 +114,7 @@ class RunPrinter final : public RunObserver {
     progress_.Print(text + '\n');
   }
   bool OnIdle() override { return Flush(); }
-  void OnLog(uint32_t level, std::string_view plugin, std::string_view message) override {
-    PrintLogLine(progress_, LogTime(env_.wall_ns()), level, plugin, message);
-  }
+  LogSink& log() override { return log_; }
 
   // Returns false if the output has failed, and keeps the errno of the first failure.
   bool KeepOutputError() {
@@ -126,6 +125,7 @@ class RunPrinter final : public RunObserver {
 
   CommandEnvironment& env_;
   Progress progress_;
+  ProgressLog log_;
   DecisionPrinter decisions_;
   std::optional<int> output_error_;
 };

@@ -167,7 +167,8 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   if (Status status = CheckStandardInput("simulate", inputs); !status.ok())
     return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
-  auto simulation = OpenSimulation(flags, env, progress);
+  ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
+  auto simulation = OpenSimulation(flags, env, progress, log);
   Status status = simulation.ok() ? Status() : simulation.status();
   for (const std::string& file : flags.pod_files) {
     if (!status.ok()) break;

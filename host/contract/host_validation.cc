@@ -88,7 +88,7 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   MetricStore metrics;
   IdleScheduler scheduler;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
-  HostServices services{.interner = interner, .objects = objects, .log = nullptr};
+  HostServices services{.interner = interner, .objects = objects};
   services.scheduler = &scheduler;
   services.client = &cluster;
   services.timers = &timers;

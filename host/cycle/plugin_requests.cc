@@ -69,7 +69,18 @@ void PluginRequests::ApplyVerdictLater(std::string_view uid) {
 struct PluginRequests::Victim {
   std::string ns, name, uid, message;
   bool had_place;  // The pod waited or was being bound when the eviction was requested.
+
+  std::string Key() const { return ns + "/" + name; }
 };
+
+void PluginRequests::LogEviction(Log log, const Victim& victim, const Status& status) {
+  if (status.ok()) {
+    log.Info("Evicted", {{"pod", victim.Key()}, {"reason", victim.message}});
+  } else {
+    log.Error("Cannot evict", status.message(),
+              {{"pod", victim.Key()}, {"reason", victim.message}});
+  }
+}
 
 void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {
   Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
@@ -80,7 +91,11 @@ void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusC
 // A pod that waits on Permit or is in PreBind goes back to the queue; any other pod is deleted.
 void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) {
   BindingCycle* binding = waiting_pods_.Find(victim.uid);
-  if (binding != nullptr && binding->Preempt(victim.message)) return done(Status());
+  if (binding != nullptr && binding->Preempt(victim.message)) {
+    log_.Info("Preempted a pod before its binding",
+              {{"pod", victim.Key()}, {"reason", victim.message}});
+    return done(Status());
+  }
   // The binding has failed since the eviction was requested, so the pod has no place any more.
   const bool lost_place =
       binding == nullptr && victim.had_place && queue_.PodOf(victim.uid) != nullptr;
@@ -93,8 +108,10 @@ void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) 
                                                       .message = message,
                                                       .transition_ns = clock_.NowNs()};
   client_.PatchPodStatus(name, patch, nullptr);
-  client_.DeletePod(name, std::nullopt, [done](const Status& status) {
-    done(status.code() == ErrorCode::kNotFound ? Status() : status);
+  client_.DeletePod(name, std::nullopt, [log = log_, victim, done](const Status& status) {
+    if (status.code() == ErrorCode::kNotFound) return done(Status());
+    LogEviction(log, victim, status);
+    done(status);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/base/log.h"
 #include "host/cache/node_table.h"
 #include "host/cluster/client.h"
 #include "host/cycle/waiting_pods.h"
@@ -21,12 +22,18 @@ namespace berth::host {
 // a waiting pod (Allow, Reject) counts at once.
 //
 // Threading: the scheduling thread.
-// Lifetime:  the arguments of the constructor must outlive it.
+// Lifetime:  the arguments of the constructor must outlive it; the sink of the log must outlive the
+//            client.
 class PluginRequests final : public SchedulerRequests {
  public:
   PluginRequests(const NodeTable& table, SchedulingQueue& queue, WaitingPods& waiting_pods,
-                 Client& client, const Clock& clock)
-      : table_(table), queue_(queue), waiting_pods_(waiting_pods), client_(client), clock_(clock) {}
+                 Client& client, const Clock& clock, Log log = {})
+      : table_(table),
+        queue_(queue),
+        waiting_pods_(waiting_pods),
+        client_(client),
+        clock_(clock),
+        log_(log) {}
   PluginRequests(const PluginRequests&) = delete;
   PluginRequests& operator=(const PluginRequests&) = delete;
 
@@ -57,12 +64,15 @@ class PluginRequests final : public SchedulerRequests {
   void Defer(std::function<void()> request) { deferred_.push_back(std::move(request)); }
   void ApplyVerdictLater(std::string_view uid);
   void EvictNow(const Victim& victim, const StatusCallback& done);
+  // Threading: any.
+  static void LogEviction(Log log, const Victim& victim, const Status& status);
 
   const NodeTable& table_;
   SchedulingQueue& queue_;
   WaitingPods& waiting_pods_;
   Client& client_;
   const Clock& clock_;
+  const Log log_;
   std::vector<std::function<void()>> deferred_;
 };
 

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
+#include "host/cycle/decision_log.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/async_call.h"
 #include "tests/harness/pod_lifecycle.h"
@@ -15,6 +17,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -38,7 +41,9 @@ class PluginRequestsTest : public QueuePartsTest {
   AsyncCalls calls_;
   WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
   NodeTable table_{objects_.interner()};
-  PluginRequests requests_{table_, queue_, waiting_pods_, client_, clock_};
+  TestLog log_;
+  PluginRequests requests_{table_,  queue_, waiting_pods_,
+                           client_, clock_, Log(log_, kSchedulingLogger)};
   std::optional<Status> evicted_;
 };
 
@@ -122,6 +127,7 @@ TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
   EXPECT_THAT(client_.patches, ElementsAre("p PreemptionByScheduler: make room"));
   EXPECT_THAT(client_.deletions, ElementsAre("p"));
   EXPECT_TRUE(evicted_->ok());
+  EXPECT_THAT(log_.lines(), ElementsAre("scheduling: Evicted pod=default/p reason=make room"));
 }
 
 TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
@@ -129,6 +135,7 @@ TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
   Evict("p");
   requests_.CarryOut();
   EXPECT_TRUE(evicted_->ok());
+  EXPECT_THAT(log_.lines(), IsEmpty());
 }
 
 TEST_F(PluginRequestsTest, AFailedDeletionIsAFailedEviction) {
@@ -136,6 +143,8 @@ TEST_F(PluginRequestsTest, AFailedDeletionIsAFailedEviction) {
   Evict("p");
   requests_.CarryOut();
   EXPECT_EQ(evicted_->code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(log_.lines(), ElementsAre("scheduling: Cannot evict: busy pod=default/p "
+                                        "reason=make room"));
 }
 
 // --- the eviction of pods that are being bound, through the whole loop ---------------------------
@@ -224,6 +233,8 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindGoesBackToTheQue
     EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "unreserve B", "unreserve A"));
     EXPECT_EQ(pod.harness().Column("req.cpu", "n1"), 0);
     EXPECT_EQ(Stage::slots(), 0);
+    EXPECT_THAT(pod.harness().lines(), Contains("scheduling: Preempted a pod before its binding "
+                                                "pod=default/p reason=make room"));
   }
 }
 

@@ -22,7 +22,10 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
     : interner_(interner),
       client_(client),
       options_(std::move(options)),
-      sink_(options_.sink != nullptr ? *options_.sink : no_sink_),
+      log_(options_.log != nullptr ? Log(*options_.log, kSchedulingLogger) : Log()),
+      decision_log_(log_, options_.sink != nullptr ? *options_.sink : no_sink_),
+      sink_(options_.log != nullptr && options_.logs_decisions ? decision_log_
+                                                               : decision_log_.next()),
       inbox_(options_.waker),
       calls_{.inbox = &inbox_,
              .pool = options_.pool,
@@ -36,7 +39,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
       failures_(queue_, client, *options_.clock, sink_),
       router_(cache_, objects_, queue_, RouterOptions()),
       waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_}),
-      requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock),
+      requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock, log_),
       parts_{.interner = interner,
              .client = client,
              .sink = sink_,
@@ -64,7 +67,7 @@ HostServices SchedulingLoop::MakeServices() {
   return {.interner = interner_,
           .objects = objects_,
           .log = options_.log,
-          .log_level = options_.log_level,
+          .log_level = LowestLevel(options_.log),
           .inbox = &inbox_,
           .monitor = options_.monitor,
           .faults = &faults_,
@@ -85,7 +88,10 @@ EventRouter::Options SchedulingLoop::RouterOptions() {
               [this](std::string_view uid) {
                 if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->OnPodBound();
               },
-          .on_inconsistency = [this](std::string_view message) { Log(BERTH_LOG_ERROR, message); }};
+          .on_inconsistency =
+              [this](std::string_view error) {
+                log_.Error("Cannot apply an event to the cache", error);
+              }};
 }
 
 // --- the loop -----------------------------------------------------------------------------------
@@ -169,10 +175,6 @@ Status SchedulingLoop::Reload(const PluginCatalog& catalog, std::span<const Plan
 SchedulingCycle* SchedulingLoop::CycleFor(const Pod& pod) {
   const Profiles::Profile* profile = profiles_.Find(pod);
   return profile != nullptr ? profile->cycle.get() : nullptr;
-}
-
-void SchedulingLoop::Log(uint32_t level, std::string_view message) const {
-  if (options_.log && level >= options_.log_level) options_.log(level, "", message);
 }
 
 }  // namespace berth::host

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,10 +21,12 @@
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/interner.h"
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/cycle/decision_log.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
 #include "host/cycle/memory_sweeper.h"
@@ -67,9 +68,13 @@ class SchedulingLoop {
     const Clock* clock = nullptr;  // Must be set.
     DecisionSink* sink = nullptr;  // Observes decisions. May be null.
     Waker* waker = nullptr;        // Called when another thread pushes into the inbox. May be null.
-    // Receives log lines of plugins, and those of the host with an empty plugin name. May be empty.
-    std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
-    uint32_t log_level = BERTH_LOG_WARN;
+    // Receives what plugins log, with the plugin as the logger, and what the host logs, with the
+    // logger kSchedulingLogger. May be null. The sink must outlive the client, which logs failed
+    // evictions on threads of its own.
+    LogSink* log = nullptr;
+    // Writes a record for each decision: see DecisionLog. Not set by a command that prints the
+    // decisions of `sink` itself.
+    bool logs_decisions = true;
     // Runs blocking calls of plugins on other threads; see AsyncCalls. If null, such calls run on
     // the scheduling thread.
     TaskPool* pool = nullptr;
@@ -129,6 +134,9 @@ class SchedulingLoop {
   // Errors: those of Profiles::Load; then nothing has changed.
   // Must not: be called within Step().
   Status Reload(const PluginCatalog& catalog, std::span<const PlanSpec> profiles);
+  // Lets plugins log at the lowest level that is on in the log. Called: after that level has
+  // changed. Threading: any.
+  void UpdateLogLevel() { services_.log_level = LowestLevel(options_.log); }
   // The number of profiles that were replaced and whose plugins are still binding pods.
   size_t draining() const { return profiles_.draining(); }
   // Cancels the plugin calls of all binding cycles: BERTH_IS_CANCELLED becomes true for them.
@@ -164,12 +172,13 @@ class SchedulingLoop {
   EventRouter::Options RouterOptions();
   void Schedule(const QueuedEntity& entity);
   bool ReleaseFinishedBindings();
-  void Log(uint32_t level, std::string_view message) const;
 
   Interner& interner_;
   Client& client_;
   const Options options_;
+  const Log log_;
   DecisionSink no_sink_;
+  DecisionLog decision_log_;
   DecisionSink& sink_;
   Inbox inbox_;
   TimerQueue timers_;

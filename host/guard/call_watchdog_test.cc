@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +12,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 #include "host/guard/monitored_call.h"
 
@@ -221,15 +221,9 @@ class CallWatchdogTest : public ::testing::Test {
 
   TestObjects test_objects_;
   TestClock clock_;
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
-  PluginFaults faults_{{.quarantine = {},
-                        .log =
-                            [this](uint32_t, std::string_view plugin, std::string_view message) {
-                              const std::scoped_lock lock(mutex_);
-                              lines_.push_back(std::string(plugin) + ": " + std::string(message));
-                            },
-                        .clock = &clock_}};
+  TestLog log_;
+  std::vector<std::string>& lines_ = log_.lines();
+  PluginFaults faults_{{.quarantine = {}, .log = &log_, .clock = &clock_}};
   CallMonitor monitor_{test_objects_.interner()};
   std::shared_ptr<PluginFaults::Account> account_ = faults_.Open("test.A", "default");
   CallMonitor::CalleeId callee_ = 0;
@@ -255,7 +249,7 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
   EXPECT_FALSE(watchdog_.overdue());
   monitor_.EndAttempt(&cancel);
   EXPECT_THAT(lines_, ElementsAre("test.A: Filter: deadline: a call has run for 1s; its deadline "
-                                  "is 1s"));
+                                  "is 1s profile=default count=1"));
   ASSERT_EQ(faults_.Counts().size(), 1U);
   EXPECT_EQ(faults_.Counts()[0].kind, FaultKind::kDeadline);
   EXPECT_EQ(faults_.Counts()[0].count, 1U);

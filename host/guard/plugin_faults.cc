@@ -1,12 +1,18 @@
 #include "host/guard/plugin_faults.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
 #include "host/base/duration.h"
 
 namespace berth::host {
+namespace {
+
+constexpr std::string_view kInQuarantine = "in quarantine";
+
+}  // namespace
 
 std::string_view FaultName(FaultKind kind) {
   switch (kind) {
@@ -40,14 +46,32 @@ void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::stri
       account.quarantined_.store(true, std::memory_order_release);
     }
   }
-  if (!options_.log) return;
-  if (std::has_single_bit(count)) {
-    std::string line(NameOf(point));
-    line.append(": ").append(FaultName(kind)).append(": ").append(what);
-    if (count > 1) line.append(" (").append(std::to_string(count)).append(" times by now)");
-    options_.log(BERTH_LOG_WARN, account.plugin_, line);
-  }
-  if (!quarantine.empty()) options_.log(BERTH_LOG_ERROR, account.plugin_, quarantine);
+  if (std::has_single_bit(count)) LogFault(account, point, kind, what, count);
+  if (!quarantine.empty()) LogQuarantine(account, quarantine);
+}
+
+void PluginFaults::LogFault(const Account& account, Point point, FaultKind kind,
+                            std::string_view what, uint64_t count) const {
+  if (options_.log == nullptr) return;
+  std::string message(NameOf(point));
+  message.append(": ").append(FaultName(kind));
+  const std::string number = std::to_string(count);
+  const std::array fields = {LogField{"profile", account.profile_}, LogField{"count", number}};
+  options_.log->Write({.level = BERTH_LOG_WARN,
+                       .logger = account.plugin_,
+                       .message = message,
+                       .fields = fields,
+                       .error = what});
+}
+
+void PluginFaults::LogQuarantine(const Account& account, std::string_view why) const {
+  if (options_.log == nullptr) return;
+  const LogField profile{"profile", account.profile_};
+  options_.log->Write({.level = BERTH_LOG_ERROR,
+                       .logger = account.plugin_,
+                       .message = kInQuarantine,
+                       .fields = {&profile, 1},
+                       .error = why.substr(kInQuarantine.size() + 2)});
 }
 
 std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind kind,
@@ -59,7 +83,8 @@ std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind
   when.push_back(now);
   while (when.size() > policy.faults) when.pop_front();
   if (when.size() < policy.faults || now - when.front() > policy.window_ns) return "";
-  std::string why = "in quarantine: " + std::to_string(policy.faults) + " faults within ";
+  std::string why(kInQuarantine);
+  why.append(": ").append(std::to_string(policy.faults)).append(" faults within ");
   why.append(FormatDuration(policy.window_ns)).append(", the last at ");
   why.append(NameOf(point)).append(": ").append(FaultName(kind)).append(": ").append(what);
   return why;

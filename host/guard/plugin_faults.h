@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/base/log.h"
 #include "host/base/time_units.h"
 #include "host/guard/point.h"
 
@@ -45,9 +45,9 @@ class PluginFaults {
  public:
   struct Options {
     QuarantinePolicy quarantine;
-    // Logs faults: the first of each plugin, point and kind, then each time their number has
-    // doubled. May be empty. Threading: any.
-    std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
+    // Receives the first fault of each plugin, point and kind, then one each time their number has
+    // doubled, with the plugin as the logger. May be null.
+    LogSink* log = nullptr;
     // Null: time stands still, so that all faults lie in one window.
     const Clock* clock = nullptr;
   };
@@ -108,6 +108,10 @@ class PluginFaults {
   // Returns the reason of the quarantine that this fault causes, or an empty text if it causes
   // none.
   std::string QuarantineFor(Account& account, Point point, FaultKind kind, std::string_view what);
+
+  void LogFault(const Account& account, Point point, FaultKind kind, std::string_view what,
+                uint64_t count) const;
+  void LogQuarantine(const Account& account, std::string_view why) const;
 
   const Options options_;
   mutable std::mutex mutex_;  // Guards what follows, and Account::fault_times_.

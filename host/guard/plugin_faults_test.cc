@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {
@@ -18,14 +19,7 @@ using ::testing::IsEmpty;
 class PluginFaultsTest : public ::testing::Test {
  protected:
   PluginFaults Make(QuarantinePolicy policy) {
-    return PluginFaults(
-        {.quarantine = policy,
-         .log =
-             [this](uint32_t level, std::string_view plugin, std::string_view message) {
-               lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
-                                std::string(message));
-             },
-         .clock = &clock_});
+    return PluginFaults({.quarantine = policy, .log = &log_, .clock = &clock_});
   }
   static std::string ToText(const PluginFaults::Count& count) {
     return count.profile + " " + count.plugin + " " + std::string(NameOf(count.point)) + " " +
@@ -38,7 +32,8 @@ class PluginFaultsTest : public ::testing::Test {
   }
 
   TestClock clock_;
-  std::vector<std::string> lines_;
+  TestLog log_{BERTH_LOG_TRACE, true};
+  std::vector<std::string>& lines_ = log_.lines();
 };
 
 TEST_F(PluginFaultsTest, CountsByProfilePluginPointAndKind) {
@@ -70,11 +65,11 @@ TEST_F(PluginFaultsTest, LogsTheFirstFaultAndThenEachDoubling) {
     faults.Note(*account, Point::kFilter, FaultKind::kException, "boom " + std::to_string(i));
   }
   faults.Note(*account, Point::kScore, FaultKind::kException, "bang");
-  EXPECT_THAT(lines_, ElementsAre("3 test.A: Filter: exception: boom 1",
-                                  "3 test.A: Filter: exception: boom 2 (2 times by now)",
-                                  "3 test.A: Filter: exception: boom 4 (4 times by now)",
-                                  "3 test.A: Filter: exception: boom 8 (8 times by now)",
-                                  "3 test.A: Score: exception: bang"));
+  EXPECT_THAT(lines_, ElementsAre("3 test.A: Filter: exception: boom 1 profile=default count=1",
+                                  "3 test.A: Filter: exception: boom 2 profile=default count=2",
+                                  "3 test.A: Filter: exception: boom 4 profile=default count=4",
+                                  "3 test.A: Filter: exception: boom 8 profile=default count=8",
+                                  "3 test.A: Score: exception: bang profile=default count=1"));
 }
 
 TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
@@ -93,7 +88,7 @@ TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
   const std::string why =
       "in quarantine: 3 faults within 1m0s, the last at Filter: exception: boom";
   EXPECT_EQ(account->why(), why);
-  EXPECT_EQ(lines_.back(), "4 test.A: " + why);
+  EXPECT_EQ(lines_.back(), "4 test.A: " + why + " profile=default");
   ASSERT_EQ(faults.InQuarantine().size(), 1U);
   EXPECT_EQ(faults.InQuarantine()[0].profile, "default");
   EXPECT_EQ(faults.InQuarantine()[0].plugin, "test.A");

@@ -44,6 +44,7 @@ std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const Embedde
 EmbeddedRun::EmbeddedRun(RunOptions options, RunObserver& observer)
     : options_(std::move(options)),
       observer_(observer),
+      log_(observer.log(), BERTH_LOG_WARN),
       libraries_(MakeLibraryStore(options_.temporary_directory, options_.steady_ns)),
       reloader_(
           [this](FileStamps& files) { return ReadRunConfig(options_.config, libraries_, files); },
@@ -87,9 +88,8 @@ Status EmbeddedRun::OpenScheduler() {
   options.loop.clock = clock_;
   options.loop.sink = &*reporter_;
   options.loop.waker = &waker_;
-  options.loop.log = [this](uint32_t level, std::string_view plugin, std::string_view message) {
-    observer_.OnLog(level, plugin, message);
-  };
+  options.loop.log = &log_;
+  options.loop.logs_decisions = false;  // The observer receives them.
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
   options.report_crashes = options_.report_crashes;
@@ -106,18 +106,21 @@ Status EmbeddedRun::OpenScheduler() {
 Status EmbeddedRun::ReadConfig(SchedulerOptions& options) {
   Result<RunConfig> config = reloader_.ReadFirst();
   if (!config.ok()) return std::move(config).status();
+  SetLogLevel(config->host);
   LogWarnings(config->set);
   options.plugins = std::move(config->set.plugins);
   options.profiles = std::move(config->set.specs);
   const HostConfig& host = reloader_.running();
-  SetIfGiven(host.log_level, options.loop.log_level);
-  SetIfGiven(options_.log_level, options.loop.log_level);
   options.loop.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
   SetIfGiven(host.quarantine_faults, options.loop.quarantine.faults);
   SetIfGiven(host.quarantine_window_ns, options.loop.quarantine.window_ns);
   SetIfGiven(host.initial_backoff_ns, options.loop.queue.initial_backoff_ns);
   SetIfGiven(host.max_backoff_ns, options.loop.queue.max_backoff_ns);
   return {};
+}
+
+void EmbeddedRun::SetLogLevel(const HostConfig& host) {
+  log_.SetLevel(options_.log_level.value_or(host.log_level.value_or(BERTH_LOG_WARN)));
 }
 
 // Backoffs end at whole seconds. A start at a whole second makes runs independent of the fraction.
@@ -134,9 +137,6 @@ void EmbeddedRun::OpenClock() {
 // ---- Running ------------------------------------------------------------------------------------
 
 Status EmbeddedRun::Run() {
-  const auto log = [this](std::string_view message) {
-    observer_.OnLog(BERTH_LOG_ERROR, "", message);
-  };
   StreamDriver driver({.scheduler = scheduler_.get(),
                        .clock = clock_,
                        .virtual_clock = virtual_clock_.has_value() ? &*virtual_clock_ : nullptr,
@@ -150,7 +150,7 @@ Status EmbeddedRun::Run() {
                            [this] {
                              if (!observer_.OnIdle()) stop_ = kOutputFailed;
                            },
-                       .log = log});
+                       .log = Log(log_, "")});
   if (requests_ != nullptr) {
     requests_->OnStop([this](int signal) {
       stop_ = signal;
@@ -182,7 +182,7 @@ void EmbeddedRun::OnDecision(const DecisionLine& line) {
 }
 
 void EmbeddedRun::LogWarnings(const ProfileSet& set) {
-  for (const std::string& warning : set.warnings) observer_.OnLog(BERTH_LOG_WARN, "", warning);
+  for (const std::string& warning : set.warnings) Log(log_, "").Warning(warning);
 }
 
 void EmbeddedRun::ReloadIfRequested() {

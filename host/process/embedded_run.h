@@ -16,6 +16,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/file_descriptor.h"
+#include "host/base/log.h"
 #include "host/base/real_clock.h"
 #include "host/base/status.h"
 #include "host/base/virtual_clock.h"
@@ -33,7 +34,7 @@
 namespace berth::host {
 
 // Receives what happens in a run.
-// Threading: the scheduling thread, except OnLog().
+// Threading: the scheduling thread.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -46,8 +47,10 @@ class RunObserver {
   // There is time to flush the output. Returns false if it could not be written. The run stops
   // then.
   virtual bool OnIdle() = 0;
-  // A log line of a plugin, or of the host if `plugin` is empty. Threading: any.
-  virtual void OnLog(uint32_t level, std::string_view plugin, std::string_view message) = 0;
+  // Returns what receives the log of plugins and of the host; the logger of the host's records is
+  // empty where they concern an input. The run drops the records below its level. The sink must
+  // outlive the run.
+  virtual LogSink& log() = 0;
 };
 
 struct RunOptions {
@@ -117,6 +120,7 @@ class EmbeddedRun {
  private:
   Status OpenScheduler();
   Status ReadConfig(SchedulerOptions& options);
+  void SetLogLevel(const HostConfig& host);
   void OpenClock();
   void OnDecision(const DecisionLine& line);
   void LogWarnings(const ProfileSet& set);
@@ -124,6 +128,7 @@ class EmbeddedRun {
 
   const RunOptions options_;
   RunObserver& observer_;
+  LogFilter log_;
   const std::shared_ptr<LibraryStore> libraries_;
   ThreadWaker waker_;
   ConfigReloader reloader_;

@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {
@@ -62,11 +63,14 @@ class Recorder final : public RunObserver {
   }
   void OnReload(const ReloadResult&) override {}
   bool OnIdle() override { return true; }
-  void OnLog(uint32_t, std::string_view, std::string_view) override {}
+  LogSink& log() override { return log_; }
 
   bool can_write = true;
   std::vector<std::string> files;
   std::vector<std::string> decisions;
+
+ private:
+  TestLog log_;
 };
 
 // A run in virtual time over the cluster above, which comes from standard input.

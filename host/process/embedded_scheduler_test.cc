@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/test_log.h"
 #include "host/base/virtual_clock.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
@@ -59,10 +60,8 @@ class EmbeddedSchedulerTest : public ::testing::Test {
     use("test.Guest", Point::kPermit, std::move(args));
     use("DefaultBinder", Point::kBind, nullptr);
     options.loop.clock = &clock_;
-    options.loop.log = [this](uint32_t, std::string_view, std::string_view message) {
-      lines_.emplace_back(message);
-    };
-    options.loop.log_level = BERTH_LOG_INFO;
+    options.loop.log = &log_;
+    options.loop.logs_decisions = false;
     scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options));
     ASSERT_TRUE(scheduler_->cluster().AddManifest("cluster", kCluster).ok());
     ASSERT_TRUE(scheduler_->Start().ok());
@@ -71,7 +70,8 @@ class EmbeddedSchedulerTest : public ::testing::Test {
   }
 
   VirtualClock clock_{1'768'032'000'000'000'000};
-  std::vector<std::string> lines_;
+  TestLog log_{BERTH_LOG_INFO};
+  std::vector<std::string>& lines_ = log_.lines();
   std::unique_ptr<EmbeddedScheduler> scheduler_;
 };
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
@@ -138,12 +138,8 @@ TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
   ASSERT_TRUE(plugins->AddLibrary(PuppetLibrary()).ok());
   options.plugins = plugins;
   options.profiles = {stage.spec()};
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  options.loop.log = [&](uint32_t, std::string_view plugin, std::string_view message) {
-    const std::lock_guard lock(mutex);
-    lines.push_back(std::string(plugin) + ": " + std::string(message));
-  };
+  TestLog log;
+  options.loop.log = &log;
   std::atomic<int64_t> now_ns = 0;
   Simulation simulation(std::move(options), kNow,
                         [&now_ns] { return now_ns += 100 * kMillisecond; });
@@ -155,9 +151,9 @@ TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
                   .ok());
   ASSERT_TRUE(simulation.Start().ok());
   EXPECT_EQ(simulation.Run(nullptr, std::atomic<int>(0)), Simulation::End::kAtRest);
-  const std::lock_guard lock(mutex);
-  EXPECT_THAT(lines, ::testing::Contains(AllOf(StartsWith("puppet.A: "), HasSubstr("PreFilter"),
-                                               HasSubstr("deadline"))));
+  EXPECT_THAT(log.lines(),
+              ::testing::Contains(
+                  AllOf(StartsWith("puppet.A: "), HasSubstr("PreFilter"), HasSubstr("deadline"))));
 }
 
 }  // namespace

@@ -108,11 +108,12 @@ Status StreamDriver::ReadEvent(PendingEvent next) {
 
 void StreamDriver::Reject(const Status& why) {
   ++rejected_;
-  if (!parts_.log || rejected_ > kMaxReported) return;
-  parts_.log(std::string(parts_.feed->Locate(why).message()) + "; the event is skipped");
+  if (rejected_ > kMaxReported) return;
+  parts_.log.Error(std::string(parts_.feed->Locate(why).message()) + "; the event is skipped", {});
   if (rejected_ == kMaxReported) {
-    parts_.log(std::to_string(kMaxReported) +
-               " events were rejected; further ones are counted, but not reported");
+    parts_.log.Error(std::to_string(kMaxReported) +
+                         " events were rejected; further ones are counted, but not reported",
+                     {});
   }
 }
 

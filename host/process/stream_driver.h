@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "host/api/json_splitter.h"
 #include "host/base/clock.h"
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/base/virtual_clock.h"
 #include "host/event/inbox.h"
@@ -68,9 +68,9 @@ class StreamDriver {
     // Called when there is nothing else to do, to flush the output. It may set `stop`. May be
     // empty.
     std::function<void()> flush;
-    // Called with a line for the log: why an event was rejected, with the file, the line, the
-    // object and the JSON pointer. May be empty.
-    std::function<void(std::string_view message)> log = {};
+    // Receives an error for each event that was rejected: why, with the file, the line, the object
+    // and the JSON pointer.
+    Log log = {};
   };
 
   explicit StreamDriver(Parts parts) : parts_(std::move(parts)) {}

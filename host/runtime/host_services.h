@@ -3,14 +3,13 @@
 #define BERTH_HOST_RUNTIME_HOST_SERVICES_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string_view>
 
 #include <berth/abi.h>
 
 #include "host/base/clock.h"
 #include "host/base/interner.h"
+#include "host/base/log.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
 #include "host/event/inbox.h"
@@ -45,8 +44,9 @@ class SharedLogLevel {
 struct HostServices {
   Interner& interner;
   ObjectStore& objects;
-  // Logs a line of a plugin. May be empty. Threading: [any].
-  std::function<void(uint32_t level, std::string_view plugin, std::string_view message)> log;
+  // Receives what plugins log, with the plugin as the logger. May be null.
+  LogSink* log = nullptr;
+  // The level below which plugins format nothing.
   SharedLogLevel log_level = BERTH_LOG_INFO;
   // Passes requests that plugins make on their own threads, and the client's answers, to the
   // scheduling thread. If null, both are processed on the thread on which they arrive.

@@ -1,7 +1,9 @@
 #include "host/runtime/instance_host.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "host/cache/column.h"
 #include "host/runtime/nodes_view.h"
@@ -19,11 +21,12 @@ void LogMessage(const berth_host* host, uint32_t level, berth_str message,
   const uint32_t least = instance->services().log_level.get();
   level = std::min<uint32_t>(level, BERTH_LOG_ERROR);
   if (level < least) return;
-  std::string line(Text(message));
-  for (uint64_t i = 0; i < count; ++i) {
-    line.append(" ").append(Text(pairs[i].key)).append("=").append(Text(pairs[i].value));
+  std::vector<LogField> fields;
+  fields.reserve(count);
+  for (const berth_str_pair& pair : std::span(pairs, count)) {
+    fields.push_back({.key = Text(pair.key), .value = Text(pair.value)});
   }
-  instance->Log(level, line);
+  instance->Log(level, Text(message), fields);
 }
 
 void Fault(const berth_host* host, berth_str what) noexcept {
@@ -177,8 +180,10 @@ bool InstanceHost::IsCalledUnder(uint32_t words) const {
   return ((called_.words != 0 ? called_.words : WordsOf(called_.point)) & words) != 0;
 }
 
-void InstanceHost::Log(uint32_t level, std::string_view text) const {
-  if (services_.log) services_.log(level, plugin(), text);
+void InstanceHost::Log(uint32_t level, std::string_view message,
+                       std::span<const LogField> fields) const {
+  if (services_.log == nullptr) return;
+  services_.log->Write({.level = level, .logger = plugin(), .message = message, .fields = fields});
 }
 
 void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {

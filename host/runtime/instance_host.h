@@ -140,8 +140,8 @@ class InstanceHost : private HostBase {
   // Refuses the plugin that is being created, because of a service call that it must not make.
   // Keeps the first refusal. Threading: the scheduling thread.
   void Refuse(Refusal refusal);
-  // Logs a line of the plugin, if there is a log. REQUIRES: the host is not retired.
-  void Log(uint32_t level, std::string_view text) const;
+  // Writes a record of the plugin, if there is a log. REQUIRES: the host is not retired.
+  void Log(uint32_t level, std::string_view message, std::span<const LogField> fields = {}) const;
   // Counts a fault of the plugin, if faults are counted.
   void NoteFault(Point point, FaultKind kind, std::string_view what) const;
 

@@ -149,11 +149,11 @@ TEST(InstanceHostTest, ServiceCallsDoNothingAfterItsEnd) {
     ExpectNothing(kept);
   };
   stage->DestroyPlan();
-  stage->lines.clear();
+  stage->lines().clear();
   expect_nothing();
   std::thread(expect_nothing).join();
   stage->Drain();
-  EXPECT_THAT(stage->lines, IsEmpty());
+  EXPECT_THAT(stage->lines(), IsEmpty());
   EXPECT_THAT(stage->Faults(), IsEmpty());
   stage.reset();  // Destroys everything that the services work on.
   expect_nothing();
@@ -468,12 +468,12 @@ void TestReadingDuringDestruction(bool returns_early) {
   calls.stage.Drain();
   interner.Sweep();
   shown.load()->Expect(interner);
-  calls.stage.lines.clear();
+  calls.stage.lines().clear();
   const auto expect_nothing = [&] { ExpectNothing(shown.load()->kept); };
   expect_nothing();
   std::thread(expect_nothing).join();
   calls.stage.Drain();
-  EXPECT_THAT(calls.stage.lines, IsEmpty());
+  EXPECT_THAT(calls.stage.lines(), IsEmpty());
   EXPECT_THAT(calls.stage.Faults(), IsEmpty());
   EXPECT_THAT(ends, IsEmpty()) << "a call was in progress";
 }

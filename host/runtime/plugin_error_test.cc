@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
+
 namespace berth::host {
 namespace {
 
@@ -32,14 +34,12 @@ class PluginErrorTest : public ::testing::Test {
     return std::string(CodeName(status.code)) + ": " + status.Message();
   }
 
-  std::vector<std::string> lines_;
-  PluginFaults faults_{{.quarantine = {.faults = 3},
-                        .log = [this](uint32_t, std::string_view, std::string_view line) {
-                          lines_.emplace_back(line);
-                        }}};
+  TestLog log_;
+  std::vector<std::string>& lines_ = log_.lines();
+  PluginFaults faults_{{.quarantine = {.faults = 3}, .log = &log_}};
   Interner interner_;
   ObjectStore objects_;
-  HostServices services_{.interner = interner_, .objects = objects_, .log = {}};
+  HostServices services_{.interner = interner_, .objects = objects_};
   PlannedPlugin plugin_;
 };
 
@@ -65,17 +65,18 @@ TEST_F(PluginErrorTest, ErrorsHaveTheWordsOfKubeScheduler) {
 
 TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
   services_.faults = &faults_;
-  PluginFaults faults({.quarantine = {.faults = 0},
-                       .log = [this](auto, auto, auto line) { lines_.emplace_back(line); }});
+  PluginFaults faults({.quarantine = {.faults = 0}, .log = &log_});
   const PlannedPlugin plugin = Plugin(&faults);
   NoteBadCode(plugin, Point::kFilter, BERTH_ERROR, "no fault");
   NoteBadCode(plugin, Point::kFilter, BERTH_CANCELLED, "no fault");
   NoteBadCode(plugin, Point::kFilter, BERTH_BUG, "");
   NoteBadCode(plugin, Point::kFilter, BERTH_WAIT, "why");
   NoteBadCode(plugin, Point::kScore, 99, "");
-  EXPECT_THAT(lines_, ElementsAre("Filter: exception: plugin returned Bug",
-                                  "Filter: bad code: returned Wait (4): why",
-                                  "Score: bad code: returned Unknown (99)"));
+  EXPECT_THAT(
+      lines_,
+      ElementsAre("test.A: Filter: exception: plugin returned Bug profile=default count=1",
+                  "test.A: Filter: bad code: returned Wait (4): why profile=default count=1",
+                  "test.A: Score: bad code: returned Unknown (99) profile=default count=1"));
 }
 
 TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
@@ -83,7 +84,8 @@ TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
             "Error: running Reserve plugin \"test.A\": a, b");
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_ERROR})),
             "Error: running Reserve plugin \"test.A\": plugin returned Error");
-  EXPECT_THAT(lines_, ElementsAre("Reserve: bad code: returned Skip (5): a, b"));
+  EXPECT_THAT(lines_, ElementsAre("test.A: Reserve: bad code: returned Skip (5): a, b "
+                                  "profile=default count=1"));
 }
 
 TEST_F(PluginErrorTest, PointStatusPassesOnTheCodesOfThePoint) {

@@ -125,7 +125,7 @@ TEST_F(PluginQueuePolicyTest, EveryAnswer) {
     if (gate.has_value() && gate->code == BERTH_ERROR) {
       lines.push_back("puppet.A: " + gate->reasons.front());
     }
-    EXPECT_EQ(stage.lines, lines) << "only errors are logged";
+    EXPECT_EQ(stage.lines(), lines) << "only errors are logged";
     std::vector<std::string> faults;
     if (*c.fault != '\0') faults.emplace_back(c.fault);
     EXPECT_EQ(stage.Faults(), faults);
@@ -298,8 +298,8 @@ TEST_F(PluginQueuePolicyTest, WarnsAboutAResourceThatNoEventHas) {
   a.interests = {MakeInterest(BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_ADD),
                  MakeInterest(BERTH_RESOURCE_TARGET_POD + 1, BERTH_ACTION_ADD)};
   Build();
-  EXPECT_THAT(stage_.lines, ElementsAre("puppet.A: no event occurs for interest 1, because this "
-                                        "host does not have resource 19"));
+  EXPECT_THAT(stage_.lines(), ElementsAre("puppet.A: no event occurs for interest 1, because this "
+                                          "host does not have resource 19"));
   EXPECT_EQ(Interests().size(), 2U);
 }
 

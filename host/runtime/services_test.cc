@@ -41,6 +41,17 @@ struct Served {
   }
 };
 
+// Returns the faults of test.Plugin, as they were logged.
+std::vector<std::string> FaultLines(const std::vector<std::string>& lines) {
+  std::vector<std::string> faults;
+  for (const std::string& line : lines) {
+    const size_t at = line.find("exception: ");
+    if (at == std::string::npos) continue;
+    faults.push_back(line.substr(at + 11, line.rfind(" profile=") - at - 11));
+  }
+  return faults;
+}
+
 TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
   const Served served(*host_);
   EXPECT_THAT(served.unsupported, IsEmpty());
@@ -53,7 +64,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
-  HostServices bare{.interner = test_objects_.interner(), .objects = objects_, .log = {}};
+  HostServices bare{.interner = test_objects_.interner(), .objects = objects_};
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
@@ -97,7 +108,7 @@ TEST_F(ServicesTest, ALongFaultIsCut) {
   const std::string what(kMaxReasonBytes + 1, 'x');
   host_->abi()->fault(abi(), AsStr(what));
   ASSERT_EQ(lines_.size(), 1U);
-  EXPECT_THAT(lines_[0], ::testing::EndsWith(what.substr(4) + "..."));
+  EXPECT_THAT(FaultLines(lines_), ElementsAre(::testing::EndsWith(what.substr(4) + "...")));
 }
 
 // A text that no object has may be dropped while another thread uses its id.
@@ -127,16 +138,6 @@ TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
   EXPECT_NE(id, kNoId);
   EXPECT_EQ(Text(strings.text(abi(), id)), "rack-7");
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
-}
-
-// Returns the faults of test.Plugin, as they were logged.
-std::vector<std::string> FaultLines(const std::vector<std::string>& lines) {
-  std::vector<std::string> faults;
-  for (const std::string& line : lines) {
-    const size_t at = line.find("exception: ");
-    if (at != std::string::npos) faults.push_back(line.substr(at + 11));
-  }
-  return faults;
 }
 
 TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
@@ -333,7 +334,8 @@ TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
   EXPECT_THAT(counts,
               ElementsAre("test.Plugin Reserve exception 1", "test.Plugin Changes exception 1",
                           "test.Plugin callback exception 2", "test.Plugin load exception 1"));
-  EXPECT_EQ(lines_[0], "3 test.Plugin: Changes: exception: index lost");
+  EXPECT_EQ(lines_[0],
+            "3 test.Plugin: Changes: exception: index lost profile=default-scheduler count=1");
 }
 
 void Complete(const berth_completion& completion, berth_done done, berth_code code,

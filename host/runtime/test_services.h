@@ -17,6 +17,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/event/inbox.h"
@@ -110,13 +111,9 @@ class ServicesTest : public ::testing::Test {
   TestObjects test_objects_;
   ObjectStore objects_;
   TestClock clock_;
-  std::vector<std::string> lines_;  // "2 test.Plugin: message"
-  std::function<void(uint32_t, std::string_view, std::string_view)> log_ =
-      [this](uint32_t level, std::string_view plugin, std::string_view text) {
-        lines_.push_back(std::to_string(level) + " " + std::string(plugin) + ": " +
-                         std::string(text));
-      };
-  PluginFaults faults_{{.quarantine = {}, .log = log_, .clock = &clock_}};
+  TestLog log_{BERTH_LOG_TRACE, true};
+  std::vector<std::string>& lines_ = log_.lines();  // "2 test.Plugin: message"
+  PluginFaults faults_{{.quarantine = {}, .log = &log_, .clock = &clock_}};
   CallMonitor monitor_{test_objects_.interner()};
   FakeScheduler scheduler_;
   EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
@@ -125,7 +122,7 @@ class ServicesTest : public ::testing::Test {
   Inbox inbox_{nullptr};
   HostServices services_{.interner = test_objects_.interner(),
                          .objects = objects_,
-                         .log = log_,
+                         .log = &log_,
                          .log_level = BERTH_LOG_INFO};
   std::unique_ptr<InstanceHost> host_;
 };

@@ -62,11 +62,14 @@ PlanSpec TestProfile::Spec() const {
 
 // --- the harness --------------------------------------------------------------------------------
 
+// Decisions are in results().
 Harness::Harness()
     : decoder_(objects_.interner()),
       cluster_({.clock = clock_, .max_events = 1000, .serve = [this](const ApiRequest& request) {
                   return api_.Serve(request);
-                }}) {}
+                }}) {
+  options_.logs_decisions = false;
+}
 
 Harness::~Harness() { Stop(); }
 
@@ -111,11 +114,7 @@ Status Harness::Start(std::span<const PlanSpec> specs, const PluginCatalog& cata
   options.clock = &clock_;
   options.sink = this;
   options.waker = &waker_;
-  options.log = [this](uint32_t, std::string_view plugin, std::string_view message) {
-    const std::scoped_lock lock(lines_mutex_);
-    lines_.push_back(std::string(plugin) + ": " + std::string(message));
-  };
-  options.log_level = BERTH_LOG_INFO;
+  options.log = &log_;
   auto loop =
       SchedulingLoop::Create(objects_.interner(), client_, catalog, specs, std::move(options));
   if (!loop.ok()) return loop.status();

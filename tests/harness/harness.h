@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
@@ -107,9 +107,9 @@ class Harness final : private DecisionSink {
   size_t ready() const { return loop_->queue().CountIn(QueuePlace::kActive); }
   // Returns where the pod is in the queue; empty: nowhere.
   std::optional<QueuePlace> PlaceOf(const std::string& pod) const;
-  // The log lines of plugins: "test.A: message key=value". Must not: be used while a thread of a
-  // plugin may log.
-  std::vector<std::string>& lines() { return lines_; }
+  // The log from the level Info on: "test.A: message: error key=value". It has the decisions if the
+  // options say so. Must not: be used while a thread of a plugin may log.
+  std::vector<std::string>& lines() { return log_.lines(); }
 
  private:
   void OnAssumed(const PodRef& pod, std::string_view node) override;
@@ -128,8 +128,7 @@ class Harness final : private DecisionSink {
   EmbeddedCluster cluster_;
   EmbeddedApi api_{cluster_, decoder_};
   InterceptingClient client_{cluster_};
-  std::mutex lines_mutex_;  // Plugins log on any thread.
-  std::vector<std::string> lines_;
+  TestLog log_{BERTH_LOG_INFO};
   SchedulingLoop::Options options_;
   std::unique_ptr<SchedulingLoop> loop_;
 };

@@ -300,13 +300,10 @@ const PluginCatalog& Stage::catalog() {
 }
 
 Stage::Stage()
-    : faults_({.quarantine = {.faults = 100}, .log = nullptr, .clock = &clock_}),
+    : faults_({.quarantine = {.faults = 100}, .clock = &clock_}),
       services_{.interner = objects_.interner(),
                 .objects = store_,
-                .log =
-                    [this](uint32_t, std::string_view plugin, std::string_view text) {
-                      lines.push_back(std::string(plugin) + ": " + std::string(text));
-                    },
+                .log = &plugin_log_,
                 .monitor = &monitor_,
                 .faults = &faults_,
                 .clock = &clock_},

@@ -18,6 +18,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/event/inbox.h"
@@ -168,8 +169,8 @@ class Stage {
   static constexpr int64_t kDeadlySlot = INT64_MIN;
   // Calls in order, as the tests record them.
   std::vector<std::string> log;
-  // The lines that were logged: "puppet.A: text".
-  std::vector<std::string> lines;
+  // Returns the lines that were logged: "puppet.A: text".
+  std::vector<std::string>& lines() { return plugin_log_.lines(); }
 
  private:
   struct Actor;
@@ -181,6 +182,7 @@ class Stage {
   Cache cache_{objects_.interner()};
   ObjectStore store_;
   TestClock clock_;
+  TestLog plugin_log_;
   PluginFaults faults_;
   CallMonitor monitor_{objects_.interner()};
   HostServices services_;

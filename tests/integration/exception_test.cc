@@ -109,7 +109,7 @@ TEST_F(ExceptionTest, InTheDestructor) {
   harness.lines().clear();
   harness.Stop();
   EXPECT_THAT(harness.lines(), ElementsAre("test.Thrower: load: exception: Quiesce: thrown at "
-                                           "Quiesce"));
+                                           "Quiesce profile=default-scheduler count=1"));
 }
 
 // After an exception in a method without a result the instance is unusable: it answers every call

@@ -18,8 +18,8 @@ import tree
 
 LIST = ".ci/packages.txt"
 # The tools that the scripts of the tests start by name.
-TOOLS = ("cargo", "clang", "clang++", "clang-format", "clang-tidy", "git", "ldd", "nm",
-         "pkg-config", "python3", "rustc")
+TOOLS = ("cargo", "clang", "clang++", "clang-format", "clang-tidy", "git", "kubectl", "ldd",
+         "nm", "pkg-config", "python3", "rustc")
 
 
 def run(*command):
@@ -27,8 +27,9 @@ def run(*command):
 
 
 def listed():
-    return {line.strip(): number for number, line in tree.lines(LIST)
-            if line.strip() and not line.startswith("#")}
+    """Returns {package: line}; every alternative of a line `a | b` counts."""
+    return {name.strip(): number for number, line in tree.lines(LIST)
+            if line.strip() and not line.startswith("#") for name in line.split("|")}
 
 
 def closure(names):

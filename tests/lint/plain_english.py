@@ -9,7 +9,7 @@ import re
 import tree
 
 COMMENT = {
-    (".h", ".cc", ".c", ".rs"): re.compile(r"^\s*(?://[/!]?|/?\*+)\s?(.*?)(?:\*/)?\s*$"),
+    (".h", ".cc", ".c", ".rs", ".go"): re.compile(r"^\s*(?://[/!]?|/?\*+)\s?(.*?)(?:\*/)?\s*$"),
     (".py", ".sh", ".toml", ".cmake", "CMakeLists.txt"): re.compile(r"^\s*#(?!!)\s?(.*)$"),
 }
 # A comment behind code. Two spaces precede it, unlike most "//" in a string.

@@ -1,8 +1,10 @@
 #include "tests/simulation/audit.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "host/base/test_log.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {
@@ -31,16 +33,16 @@ void Audit::SetLoop(SchedulingLoop* loop) {
 
 // ---- Log messages -------------------------------------------------------------------------------
 
-void Audit::OnLog(uint32_t level, std::string_view plugin, std::string_view message) {
-  trace_.Line("log: ", plugin, plugin.empty() ? "" : ": ", message);
-  const bool is_chaos = plugin.starts_with("test.Chaos");
-  if (level >= BERTH_LOG_ERROR && (!is_chaos || message.starts_with("state"))) {
-    return findings_.Add("an error was logged: " + std::string(message));
+void Audit::Write(const LogRecord& record) {
+  if (!IsOn(record.level)) return;
+  trace_.Line("log: ", record.logger, ": ", MessageOf(record));
+  const bool is_chaos = record.logger.starts_with("test.Chaos");
+  if (record.level >= BERTH_LOG_ERROR && (!is_chaos || record.message.starts_with("state"))) {
+    return findings_.Add("an error was logged: " + MessageOf(record));
   }
-  const size_t space = message.find(" uid=");
-  if (!is_chaos || space == std::string_view::npos) return;
-  std::string error =
-      reservations_.Record(plugin, message.substr(0, space), message.substr(space + 5));
+  const auto uid = std::ranges::find(record.fields, "uid", &LogField::key);
+  if (!is_chaos || uid == record.fields.end()) return;
+  std::string error = reservations_.Record(record.logger, record.message, uid->value);
   if (!error.empty()) findings_.Add(std::move(error));
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "host/base/clock.h"
+#include "host/base/log.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
@@ -29,7 +30,7 @@ namespace berth::host {
 //
 // Threading: one thread.
 // Lifetime:  the arguments of the constructor must outlive the audit.
-class Audit final : public ClientObserver, public DecisionSink {
+class Audit final : public ClientObserver, public DecisionSink, public LogSink {
  public:
   Audit(const Scenario& scenario, EmbeddedCluster& cluster, const Clock& clock, Trace& trace,
         RoomAudit& room, BindAudit& binds, Findings& findings);
@@ -37,8 +38,6 @@ class Audit final : public ClientObserver, public DecisionSink {
   // Sets the scheduler to check, which has received no events yet. `loop` is null while no
   // scheduler runs.
   void SetLoop(SchedulingLoop* loop);
-  // Checks a log message of the scheduler or a plugin. `plugin` is empty for the scheduler.
-  void OnLog(uint32_t level, std::string_view plugin, std::string_view message);
 
   // ---- Checks -----------------------------------------------------------------------------------
 
@@ -64,6 +63,12 @@ class Audit final : public ClientObserver, public DecisionSink {
   void OnBound(const PodRef& pod, std::string_view node) override;
   void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
   void OnSkipped(const PodRef& pod, std::string_view message) override;
+
+  // ---- LogSink ----------------------------------------------------------------------------------
+
+  bool IsOn(uint32_t level) const override { return level >= BERTH_LOG_INFO; }
+  // Checks a record of the scheduler or of a plugin.
+  void Write(const LogRecord& record) override;
 
   struct Counts {
     uint64_t assumed = 0, bound = 0, failed = 0, skipped = 0;

@@ -17,9 +17,7 @@ SchedulingLoop::Options OptionsOf(const SchedulerSetup& setup, Audit& audit) {
   SchedulingLoop::Options options;
   options.seed = setup.scenario.seed;
   options.clock = &setup.clock;
-  options.log = [&audit](uint32_t level, std::string_view plugin, std::string_view message) {
-    audit.OnLog(level, plugin, message);
-  };
+  options.log = &audit;
   return options;
 }
 
@@ -67,7 +65,7 @@ std::unique_ptr<SchedulingLoop> StartScheduler(const SchedulerSetup& setup, Clie
   const Scenario& scenario = setup.scenario;
   SchedulingLoop::Options options = OptionsOf(setup, audit);
   options.sink = &audit;
-  options.log_level = BERTH_LOG_INFO;
+  options.logs_decisions = false;
   options.pool = &pool;
   options.queue = scenario.queue;
   if (scenario.drops_columns) options.memory.idle_column_bytes = 0;

@@ -78,7 +78,7 @@ class DialAttempt final : public std::enable_shared_from_this<DialAttempt> {
     if (!error) {
       addresses_.emplace_back(address, peer.port);
       // `done` must not be called within Dial().
-      return timer_.StartAfter(0, [this] { Begin(); });
+      return timer_.StartAfter(0, [this] { Connect(); });
     }
     timer_.StartAt(deadline_ns_, [this] {
       Fail(Status::Unavailable("dial tcp: lookup " + PeerName() + ": i/o timeout"));
@@ -111,16 +111,10 @@ class DialAttempt final : public std::enable_shared_from_this<DialAttempt> {
       return Fail(Status::Unavailable("dial tcp: lookup " + PeerName() + ": " + AsioText(error)));
     }
     for (const auto& entry : found) addresses_.push_back(entry.endpoint());
-    Begin();
-  }
-
-  void Begin() {
-    if (endpoint_.proxy) {
-      Status status = ProxyTunnel::CheckProxy(*endpoint_.proxy);
-      if (!status.ok()) return Fail(std::move(status));
-    }
     Connect();
   }
+
+  void Begin() { Connect(); }
 
   // Connects to the next address.
   void Connect() {
@@ -170,7 +164,9 @@ class DialAttempt final : public std::enable_shared_from_this<DialAttempt> {
       Fail(Status::Unavailable("proxy " + endpoint_.proxy->ToString() + ": no answer within " +
                                std::to_string(options_.connect_timeout_ns / kSecond) + "s"));
     });
-    tunnel_ = std::make_unique<ProxyTunnel>(*stream_, *endpoint_.proxy, endpoint_.server);
+    auto tunnel = ProxyTunnel::Create(*stream_, *endpoint_.proxy, endpoint_.server);
+    if (!tunnel.ok()) return Fail(tunnel.status());
+    tunnel_ = *std::move(tunnel);
     tunnel_->Start([this](Status status) {
       if (!status.ok()) return Fail(std::move(status));
       StartTls();

@@ -188,7 +188,7 @@ class ConnectionPool::Impl {
   TransportObserver& observer_;
   TicketId last_ticket_ = 0;
   Waiting waiting_;
-  std::map<TicketId, uint8_t> priorities_;  // Of the tickets that wait.
+  std::map<TicketId, uint8_t> priorities_;  // The priority of each ticket that waits.
   std::deque<PooledStream> idle_;           // The one that was used last is the last one.
   std::list<Attempt> dials_;
   size_t busy_ = 0;

@@ -18,7 +18,7 @@ namespace berth::host {
 // A connection from the pool.
 struct PooledStream {
   std::unique_ptr<ByteStream> stream;
-  std::shared_ptr<const TlsContext> tls;  // Of the credential that it was opened with.
+  std::shared_ptr<const TlsContext> tls;  // That of the credential at its opening.
   bool was_idle = false;                  // The server may have closed it meanwhile.
   int64_t idle_since_ns = 0;              // While it is in the pool.
 };

@@ -215,7 +215,7 @@ TEST_F(HttpFaultsTest, AConnectionThatTheServerHasClosedIsReplaced) {
   }
 }
 
-// The same, if the connection ends after the pool has checked it: a byte that has left is never
+// The connection ends after the pool has checked it. A byte that has left is never
 // sent again.
 TEST_F(HttpFaultsTest, ARequestOnAClosedConnectionIsRepeatedOnlyIfNothingHasLeft) {
   std::atomic<int> requests = 0;

@@ -19,7 +19,7 @@ namespace {
 
 using Peer = LoopbackServer::Peer;
 
-// Returns the port of a socket on which nobody listens any more.
+// Returns a port on which no server listens.
 uint16_t ClosedPort() {
   LoopbackServer server({.tls = false}, EchoFirstLines);
   const uint16_t port = server.port();
@@ -183,93 +183,6 @@ TEST_F(HttpTlsTest, AServerWithoutTlsOrWithoutAnswer) {
   Connect(closing);
   const HttpResponse closed = Get("/x");
   EXPECT_EQ(closed.status.code(), ErrorCode::kUnavailable) << closed.status.message();
-}
-
-class HttpProxyTest : public TransportTest {
- protected:
-  // A proxy that answers CONNECT with `answer`, and connects to the server if `is_open`.
-  std::unique_ptr<LoopbackServer> Proxy(const std::string& answer, uint16_t port) {
-    return std::make_unique<LoopbackServer>(LoopbackServer::Options{.tls = false},
-                                            [this, answer, port](Peer& peer, size_t) {
-                                              std::string request;
-                                              if (!peer.ReadRequest(request)) return;
-                                              log_.Add(request);
-                                              if (peer.Write(answer) && port != 0) peer.Relay(port);
-                                            });
-  }
-
-  RequestLog log_;
-};
-
-TEST_F(HttpProxyTest, ConnectsThroughAProxy) {
-  LoopbackServer server({}, EchoFirstLines);
-  const auto proxy = Proxy("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", server.port());
-  const std::string address = "127.0.0.1:" + std::to_string(proxy->port());
-  Connect(Url(server), Tls(), {}, "http://user:p%40ss@" + address);
-  EXPECT_EQ(Get("/x").body, "GET /x HTTP/1.1");
-  EXPECT_EQ(Get("/y").body, "GET /y HTTP/1.1");
-  const std::string target = "127.0.0.1:" + std::to_string(server.port());
-  ASSERT_EQ(log_.Get().size(), 1U);
-  EXPECT_EQ(log_.Get()[0], "CONNECT " + target + " HTTP/1.1\r\nHost: " + target +
-                               "\r\nProxy-Authorization: Basic dXNlcjpwQHNz\r\n\r\n");
-}
-
-TEST_F(HttpProxyTest, TheProxyLooksTheNameUp) {
-  LoopbackServer server({}, EchoFirstLines);
-  const auto proxy = Proxy("HTTP/1.1 200 OK\r\n\r\n", server.port());
-  TlsSettings settings;
-  settings.server_name = "kubernetes";
-  Connect("https://host.invalid:6443", Tls(settings), {}, Url(*proxy, "http"));
-  const HttpResponse answer = Get("/x");
-  EXPECT_TRUE(answer.is_success()) << answer.status.message();
-  EXPECT_TRUE(log_.Get()[0].starts_with("CONNECT host.invalid:6443 HTTP/1.1\r\n"));
-  EXPECT_EQ(log_.Get()[0].find("Proxy-Authorization"), std::string::npos);
-}
-
-TEST_F(HttpProxyTest, NamesTheProxyThatRefuses) {
-  const struct {
-    const char* answer;
-    ErrorCode code;
-    const char* error;
-  } cases[] = {
-      {"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", ErrorCode::kPermissionDenied,
-       "the status is 407; set the user and the password in proxy-url"},
-      {"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 1\r\n\r\nx", ErrorCode::kUnavailable,
-       "the status is 502"},
-      {"HTTP/1.1 200 OK\r\n\r\nx", ErrorCode::kUnavailable,
-       "found bytes behind the head of the answer"},
-      {"", ErrorCode::kUnavailable, "the server closed the connection without an answer"},
-  };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.answer);
-    const auto proxy = Proxy(c.answer, 0);
-    Connect("https://10.0.0.1:6443", Tls(), {},
-            "http://u:secret@127.0.0.1:" + std::to_string(proxy->port()));
-    const HttpResponse refused = Get("/x");
-    EXPECT_EQ(refused.status.code(), c.code);
-    EXPECT_EQ(refused.status.message(),
-              "proxy " + Url(*proxy, "http") + ": CONNECT 10.0.0.1:6443: " + c.error);
-    EXPECT_EQ(refused.delivery, Delivery::kNotSent);
-    Disconnect();
-  }
-}
-
-TEST_F(HttpProxyTest, AProxyThatDoesNotAnswer) {
-  LoopbackServer proxy({.tls = false}, [](Peer& peer, size_t) { peer.WaitForClose(); });
-  HttpTransport::Options options;
-  options.dial.connect_timeout_ns = kMillisecond;
-  Connect("https://10.0.0.1:6443", Tls(), options, Url(proxy, "http"));
-  const HttpResponse refused = Get("/x");
-  EXPECT_EQ(refused.status.code(), ErrorCode::kUnavailable);
-  EXPECT_EQ(refused.delivery, Delivery::kNotSent);
-}
-
-TEST_F(HttpProxyTest, RefusesAProxyWithAnotherScheme) {
-  Connect("https://10.0.0.1:6443", Tls(), {}, "https://127.0.0.1:1");
-  const HttpResponse refused = Get("/x");
-  EXPECT_EQ(refused.status.code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(refused.status.message(),
-            "proxy-url: expected a proxy with the scheme http, found https://127.0.0.1:1");
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ namespace berth::host {
 //           without compression too, because it costs the server more time than it saves. A request
 //           that CheckRequest() refuses fails with its error.
 // 401:      if the credential can be renewed, the transport renews it and sends the request again,
-//           once. A server that answers 401 has not executed the request. While the credential is
-//           being renewed, the time limit of the request goes on; at its end, the 401 is the answer.
+//           once. A server that answers 401 has not executed the request. During the renewal, the
+//           time limit of the request goes on; at its end, the 401 is the answer.
 // 429:      with Retry-After, the whole transport pauses that long, one minute at most, with up to
 //           10 % of jitter; the caller decides whether it repeats the request.
 // Limits:   see ResponseReader::Limits. An answer that exceeds one fails with kOutOfRange, and its

@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 constexpr const char* kGetPod = "GET /api/v1/namespaces/default/pods/p";
 
@@ -122,11 +123,13 @@ TEST_F(KubernetesStop, WaitsForRequestsThatWereSent) {
   int round = 0;
   during_stop_ = [&] {
     if (++round == 1) writes_.Answer(1, 200, "{}");
-    if (round == 2) writes_.Answer(0, 201, "{}");
-    if (round == 3) leases_.Answer(0, 404, StatusText(404, "NotFound"));
+    if (round != 2) return;
+    writes_.Answer(0, 201, "{}");
+    leases_.Answer(0, 404, StatusText(404, "NotFound"));
   };
   Stop();
-  EXPECT_THAT(Answers(), ElementsAre("request: 200 {}", "bind: Ok", "lease: NotFound: text"));
+  EXPECT_THAT(Answers(),
+              UnorderedElementsAre("request: 200 {}", "bind: Ok", "lease: NotFound: text"));
 }
 
 TEST_F(KubernetesStop, RequestsWithoutAnAnswerAreUnavailableAfterTheLimitAndOnlyOnce) {
@@ -137,8 +140,8 @@ TEST_F(KubernetesStop, RequestsWithoutAnAnswerAreUnavailableAfterTheLimitAndOnly
   EXPECT_EQ(TimeToStop(), options_.stop_limit_ns);
   const std::string unknown =
       "Unavailable: the client was stopped; it is unknown whether the request was executed";
-  EXPECT_THAT(Answers(), ::testing::UnorderedElementsAre(
-                             "bind: " + unknown, "request: 0 " + unknown, "lease: " + unknown));
+  EXPECT_THAT(Answers(), UnorderedElementsAre("bind: " + unknown, "request: 0 " + unknown,
+                                              "lease: " + unknown));
   client_.reset();
   // The answers arrive after the client was destroyed.
   while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");

@@ -59,6 +59,10 @@ TEST(RateLimit, APauseDelaysRequestsWithAndWithoutARate) {
     RateLimit limit(qps, 1);
     limit.PauseUntil(5 * kSecond);
     limit.PauseUntil(3 * kSecond);  // A shorter pause does not end the longer one.
+    EXPECT_EQ(limit.PauseLeftNs(kSecond), 4 * kSecond);
+    EXPECT_EQ(limit.PauseLeftNs(5 * kSecond - 1), 1);
+    EXPECT_EQ(limit.PauseLeftNs(5 * kSecond), 0);
+    EXPECT_EQ(limit.PauseLeftNs(6 * kSecond), 0);
     EXPECT_EQ(limit.TakeNs(kSecond), 4 * kSecond);
     EXPECT_EQ(limit.TakeNs(5 * kSecond - 1), 1);
     EXPECT_EQ(limit.TakeNs(6 * kSecond), 0);

@@ -130,6 +130,15 @@ class SocketPeer final : public LoopbackServer::Peer {
     }
   }
 
+  bool ReadBytes(size_t size, std::string& bytes) override {
+    while (received_.size() < size) {
+      if (!ReadSome()) return false;
+    }
+    bytes = received_.substr(0, size);
+    received_.erase(0, size);
+    return true;
+  }
+
   bool Write(std::string_view bytes) override {
     while (!bytes.empty()) {
       const auto size = static_cast<int>(bytes.size());

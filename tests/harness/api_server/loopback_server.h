@@ -24,6 +24,8 @@ class LoopbackServer {
     virtual ~Peer() = default;
     // Reads up to the empty line after the headers, and the body that Content-Length announces.
     virtual bool ReadRequest(std::string& request) = 0;
+    // Reads exactly `size` bytes.
+    virtual bool ReadBytes(size_t size, std::string& bytes) = 0;
     virtual bool Write(std::string_view bytes) = 0;
     // Writes one byte after the other with a pause.
     virtual bool Trickle(std::string_view bytes, int64_t pause_ns) = 0;

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Measures Berth and kube-scheduler on the same API server, and prints the ratios.
+
+usage: run.py [--nodes N] [--pods N] [--order ABBA] [--in-process] [--output table|json] [--keep]
+
+Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler and
+B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits until
+all pods are bound. Before the first and after the last run it measures the ceiling: bare binding
+requests for as many pods, without a scheduler. Pods are deleted between the runs. Both schedulers
+run with their default configuration, kube-scheduler with qps and burst 5000.
+
+  pods/s           from the first to the last binding, as a watch of all pods shows them
+  CPU ms/pod       of the scheduler, from the first binding until 2 s after the last one, when it has
+                   written its events
+  start CPU s      of the scheduler, until the first binding
+  RSS MiB          the peak of the scheduler
+  API CPU ms/pod   of the API server with etcd, in the time of CPU ms/pod
+
+--in-process also compares the scheduling cycles alone: schedule-one runs kube-scheduler's with a
+Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods.
+
+Times depend on the machine and on what else runs there. Only the ratios of one run are comparable,
+and only if the two runs of each scheduler are close to each other. The scheduler, the API server and
+this program share the cores.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+E2E = os.path.join(os.path.dirname(os.path.dirname(HERE)), "e2e")
+sys.path.insert(0, E2E)
+
+from api import in_parallel, wait_for  # noqa: E402
+from berth import Berth, KubeScheduler  # noqa: E402
+from cluster import Cluster  # noqa: E402
+from objects import CORE, node, pod  # noqa: E402
+
+TICK = os.sysconf("SC_CLK_TCK")
+MIB = 1 << 20
+SETTLE_SECONDS = 2
+NAMES = {"A": "kube-scheduler", "B": "berth"}
+
+
+def cpu_seconds(pid):
+    """Returns the user and system time of a process."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def peak_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+class BindingWatch(threading.Thread):
+    """Watches the pods that have a node, and notes the times of the first and the last one.
+
+    It asks for the metadata only, so that it costs little.
+    """
+
+    def __init__(self, cluster, count, at_first):
+        super().__init__(daemon=True)
+        self.count = count
+        self.at_first = at_first
+        self.seen = 0
+        self.first = self.last = 0.0
+        path = f"{CORE}/pods?fieldSelector=spec.nodeName%21%3D"
+        version = cluster.admin.get(path + "&limit=1")["metadata"]["resourceVersion"]
+        self.connection = cluster.admin.connect(timeout=600)
+        self.connection.request(
+            "GET", f"{path}&watch=1&resourceVersion={version}&timeoutSeconds=3600",
+            headers={"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"})
+        self.answer = self.connection.getresponse()
+        self.start()
+
+    def run(self):
+        while self.seen < self.count:
+            line = self.answer.readline()
+            if not line:
+                return
+            if b'"type":"ADDED"' in line[:40]:
+                self.last = time.monotonic()
+                if not self.seen:
+                    self.first = self.last
+                    self.at_first()
+                self.seen += 1
+
+    def close(self):
+        self.connection.close()
+
+
+class Bench:
+    def __init__(self, options, cluster, folder):
+        self.options = options
+        self.cluster = cluster
+        self.folder = folder
+        self.runs = 0
+
+    def add_nodes(self):
+        def add(i):
+            labels = {"topology.kubernetes.io/zone": f"zone{i % 3 + 1}"}
+            self.cluster.admin.post(f"{CORE}/nodes", node(f"node-{i}", cpu="4", labels=labels))
+        in_parallel(add, range(self.options.nodes), threads=16)
+
+    def add_pods(self, scheduler):
+        def add(i):
+            self.cluster.add_pod(pod(f"pod-{i}", cpu="100m", memory="500Mi", scheduler=scheduler))
+        in_parallel(add, range(self.options.pods), threads=16)
+
+    def delete_pods(self):
+        self.cluster.admin.delete(f"{CORE}/namespaces/default/pods", gracePeriodSeconds=0)
+        wait_for("all pods are gone", lambda: not self.cluster.pods(limit=1), timeout=300)
+        self.cluster.admin.delete("/apis/events.k8s.io/v1/namespaces/default/events")
+
+    def start(self, letter):
+        """Returns the started scheduler."""
+        self.runs += 1
+        name = f"run-{self.runs}"
+        if letter == "A":
+            return KubeScheduler(os.path.join(os.environ["BERTH_E2E_BIN"], "kube-scheduler"),
+                                 self.folder, name, self.cluster.kubeconfig("kube-scheduler"),
+                                 all_plugins=True, verbosity=0).start(ready=False)
+        berth = Berth(os.path.abspath(os.environ["BERTH"]), self.folder, name,
+                      self.cluster.kubeconfig("berth"), log_level="error")
+        return berth.start(ready=False)
+
+    def measure(self, letter):
+        """Returns the figures of one run."""
+        self.add_pods("default-scheduler")
+        server, marks = self.cluster.process.pid, {}
+
+        def at_first():
+            marks["cpu"] = cpu_seconds(scheduler.process.pid)
+            marks["server"] = cpu_seconds(server)
+        watch = BindingWatch(self.cluster, self.options.pods, at_first)
+        began = time.monotonic()
+        scheduler = self.start(letter)
+        try:
+            wait_for(f"{NAMES[letter]} binds {self.options.pods} pods",
+                     lambda: not watch.is_alive() or not scheduler.alive(), timeout=1200,
+                     interval=0.5)
+            if watch.seen < self.options.pods:
+                raise RuntimeError(f"{NAMES[letter]} bound {watch.seen} pods:\n"
+                                   f"{scheduler.log()[-3000:]}")
+            time.sleep(SETTLE_SECONDS)
+            pid, seconds = scheduler.process.pid, watch.last - watch.first
+            figures = {
+                "scheduler": NAMES[letter], "seconds": seconds,
+                "podsPerSecond": (self.options.pods - 1) / seconds,
+                "cpuMsPerPod": (cpu_seconds(pid) - marks["cpu"]) * 1000 / self.options.pods,
+                "startSeconds": watch.first - began, "startCpuSeconds": marks["cpu"],
+                "peakRssBytes": peak_bytes(pid),
+                "serverCpuMsPerPod": (cpu_seconds(server) - marks["server"]) * 1000
+                                     / self.options.pods,
+            }
+        finally:
+            scheduler.signal(signal.SIGTERM)
+            scheduler.wait()
+            watch.close()
+        self.delete_pods()
+        return figures
+
+    def ceiling(self):
+        """Returns the figures of bare binding requests."""
+        self.add_pods("nobody")
+        server = self.cluster.process.pid
+        before = cpu_seconds(server)
+        done = subprocess.run(
+            [os.path.join(os.environ["BERTH_E2E_BIN"], "bind"), "--kubeconfig",
+             self.cluster.info["admin"], "--scheduler", "nobody"],
+            capture_output=True, text=True, check=True)
+        figures = json.loads(done.stdout)
+        figures["serverCpuMsPerPod"] = (cpu_seconds(server) - before) * 1000 / self.options.pods
+        self.delete_pods()
+        return figures
+
+
+def mean(runs, letter, key):
+    values = [run[key] for run in runs if run["scheduler"] == NAMES[letter]]
+    return sum(values) / len(values)
+
+
+def ratios(result):
+    """Returns how many times more pods/s, and how many times less CPU and memory, Berth has."""
+    runs, ceilings = result["runs"], result["ceiling"]
+    if {run["scheduler"] for run in runs} != set(NAMES.values()):
+        return {}
+    top = sum(one["podsPerSecond"] for one in ceilings) / len(ceilings)
+    return {
+        "podsPerSecond": mean(runs, "B", "podsPerSecond") / mean(runs, "A", "podsPerSecond"),
+        "cpuPerPod": mean(runs, "A", "cpuMsPerPod") / mean(runs, "B", "cpuMsPerPod"),
+        "peakRss": mean(runs, "A", "peakRssBytes") / mean(runs, "B", "peakRssBytes"),
+        "serverCpuPerPod": mean(runs, "A", "serverCpuMsPerPod")
+                           / mean(runs, "B", "serverCpuMsPerPod"),
+        "shareOfCeiling": mean(runs, "B", "podsPerSecond") / top,
+    }
+
+
+def in_process(options, folder):
+    """Returns the figures of both scheduling cycles without an API server."""
+    path = os.path.join(folder, "objects.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(options.nodes):
+            labels = {"topology.kubernetes.io/zone": f"zone{i % 3 + 1}"}
+            file.write(json.dumps(node(f"node-{i}", cpu="4", labels=labels)) + "\n")
+        for i in range(options.pods):
+            file.write(json.dumps(pod(f"pod-{i}", cpu="100m", memory="500Mi")) + "\n")
+    warm = options.pods // 5
+    theirs = json.loads(subprocess.run(
+        [os.path.join(os.environ["BERTH_E2E_BIN"], "schedule-one"), "--objects", path, "--warm",
+         str(warm)], capture_output=True, text=True, check=True).stdout)
+    program = os.path.join(os.path.dirname(os.path.abspath(os.environ["BERTH"])), "berth-bench")
+    ours = json.loads(subprocess.run(
+        [program, "W1", "--nodes", str(options.nodes), "--images", "0", "--init-pods", str(warm),
+         "--pods", str(options.pods - warm), "--repeat", "1", "--output", "json"],
+        capture_output=True, text=True, check=True).stdout)["results"][0]
+    return {
+        "theirCpuMsPerPod": theirs["cpuSeconds"] * 1000 / theirs["pods"],
+        "ourCpuMsPerPod": ours["cpuUsPerDecision"] / 1000,
+        "podsPerSecond": ours["podsPerSecond"] / theirs["podsPerSecond"],
+        "cpuPerPod": theirs["cpuSeconds"] * 1e6 / theirs["pods"] / ours["cpuUsPerDecision"],
+    }
+
+
+def print_table(result):
+    print(f"{result['pods']} pods on {result['nodes']} nodes")
+    print(f"{'':16}{'pods/s':>8}{'CPU ms/pod':>12}{'start CPU s':>12}{'RSS MiB':>9}"
+          f"{'API CPU ms/pod':>16}")
+    for run in result["runs"]:
+        print(f"{run['scheduler']:16}{run['podsPerSecond']:8.0f}{run['cpuMsPerPod']:12.3f}"
+              f"{run['startCpuSeconds']:12.2f}{run['peakRssBytes'] / MIB:9.0f}"
+              f"{run['serverCpuMsPerPod']:16.3f}")
+    for one in result["ceiling"]:
+        print(f"{'bare bindings':16}{one['podsPerSecond']:8.0f}{'':33}"
+              f"{one['serverCpuMsPerPod']:16.3f}")
+    if found := result["ratios"]:
+        print(f"Berth: {found['podsPerSecond']:.2f} times the pods/s, "
+              f"{100 * found['shareOfCeiling']:.0f} % of the ceiling; "
+              f"1/{found['cpuPerPod']:.1f} of the CPU per pod, 1/{found['peakRss']:.1f} of the "
+              f"memory; 1/{found['serverCpuPerPod']:.2f} of the API server's CPU")
+    if found := result.get("inProcess"):
+        print(f"Scheduling cycle alone: {found['podsPerSecond']:.1f} times the pods/s, "
+              f"1/{found['cpuPerPod']:.1f} of the CPU per pod")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--pods", type=int, default=5000)
+    parser.add_argument("--order", default="ABBA", help="the order of the runs")
+    parser.add_argument("--in-process", action="store_true")
+    parser.add_argument("--output", choices=("table", "json"), default="table")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    if "BERTH_E2E_BIN" not in os.environ:  # Builds the programs first.
+        script = os.path.join(E2E, "run.sh")
+        os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(__file__),
+                          *sys.argv[1:]])
+    folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
+    cluster = Cluster(os.environ["BERTH_E2E_BIN"], os.path.join(folder, "c"), audit=False)
+    result = {"nodes": options.nodes, "pods": options.pods, "runs": [], "ceiling": []}
+    try:
+        if options.in_process:
+            result["inProcess"] = in_process(options, folder)
+        cluster.start()
+        bench = Bench(options, cluster, folder)
+        bench.add_nodes()
+        result["ceiling"].append(bench.ceiling())
+        for letter in options.order:
+            print(f"{NAMES[letter]} ...", file=sys.stderr, flush=True)
+            result["runs"].append(bench.measure(letter))
+        result["ceiling"].append(bench.ceiling())
+    finally:
+        cluster.stop()
+        if not options.keep:
+            shutil.rmtree(folder)
+    result["ratios"] = ratios(result)
+    if options.output == "json":
+        print(json.dumps(result, indent=2))
+    else:
+        print_table(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The process: health checks, metrics, the log, and its end."""
+
+import json
+import time
+
+from api import wait_for
+from fixture import EndToEndTest
+from objects import pod
+
+# Metrics of kube-scheduler that dashboards use.
+METRICS = """
+scheduler_schedule_attempts_total scheduler_scheduling_attempt_duration_seconds_bucket
+scheduler_scheduling_algorithm_duration_seconds_bucket scheduler_pending_pods
+scheduler_pod_scheduling_sli_duration_seconds_bucket scheduler_pod_scheduling_attempts_bucket
+scheduler_queue_incoming_pods_total scheduler_framework_extension_point_duration_seconds_bucket
+rest_client_requests_total process_resident_memory_bytes process_open_fds
+""".split()
+
+
+class ProcessTest(EndToEndTest):
+    def test_health_checks(self):
+        berth = self.berth()
+        for path in ("/livez", "/readyz", "/healthz"):
+            self.assertEqual(berth.get(path), (200, "ok"), path)
+        status, text = berth.get("/readyz?verbose")
+        self.assertEqual(status, 200)
+        self.assertIn("[+]ping ok", text)
+        self.assertIn("readyz check passed", text)
+        self.assertEqual(berth.get("/no-such-path")[0], 404)
+
+    def test_metrics_count_the_attempts(self):
+        berth = self.berth()
+        self.cluster.add_node("n1", cpu="1")
+        for i in range(5):
+            self.cluster.add_pod(pod(f"pod-{i}"))
+            self.cluster.wait_bound(f"pod-{i}")
+        self.cluster.add_pod(pod("big", cpu="4"))
+        self.cluster.wait_condition("big")
+        attempts = "scheduler_schedule_attempts_total"
+        wait_for("5 attempts were counted", lambda: berth.metric(
+            attempts, result="scheduled", profile="default-scheduler") == 5)
+        wait_for("1 attempt was counted", lambda: berth.metric(
+            attempts, result="unschedulable", profile="default-scheduler") == 1)
+        wait_for("1 pod is unschedulable", lambda: berth.metric(
+            "scheduler_pending_pods", queue="unschedulable") == 1)
+        page = berth.get("/metrics")[1]
+        for name in METRICS:
+            self.assertIn(name, page)
+
+    def test_log_has_the_pod_and_the_node_as_keys(self):
+        berth = self.berth()
+        self.cluster.add_node("n1")
+        self.cluster.add_pod(pod("web"))
+        self.cluster.wait_bound("web")
+        record = berth.wait_record("Bound")
+        self.assertEqual(record["node"], {"name": "n1"} if isinstance(record["node"], dict)
+                         else "n1")
+        self.assertIn("web", json.dumps(record["pod"]))
+        with open(self.cluster.info["tokens"]["berth"], encoding="ascii") as file:
+            self.assertNotIn(file.read(), berth.log())
+
+    def test_sigterm_ends_the_process_and_releases_the_lease(self):
+        berth = self.berth(election={})
+        wait_for("a leader", lambda: self.cluster.lease().get("holderIdentity"))
+        self.cluster.add_nodes(5)
+        self.cluster.add_pods([pod(f"pod-{i}") for i in range(100)])
+        self.cluster.wait_bound("pod-50")
+        began = time.monotonic()
+        self.assertEqual(berth.stop(), 0)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(self.cluster.lease().get("holderIdentity", ""), "")
+
+    def test_start_while_the_api_server_is_away(self):
+        """The process waits for the API server instead of ending."""
+        proxy = self.proxy()
+        proxy.refuse()
+        self.cluster.add_node("n1")
+        self.cluster.add_pod(pod("web"))
+        config = self.cluster.kubeconfig("berth", "away", server=proxy.server)
+        berth = self.berth(kubeconfig=config, ready=False)
+        wait_for("the refused connection is logged", lambda: "refused" in berth.log())
+        wait_for("the server answers", lambda: berth.get("/livez")[0] == 200)
+        self.assertNotEqual(berth.get("/readyz")[0], 200)
+        proxy.accept()
+        berth.wait_ready()
+        self.cluster.wait_bound("web", "n1")
+
+    def test_bad_kubeconfig_ends_with_status_2(self):
+        for config, text in (("/nonexistent/kubeconfig", "/nonexistent/kubeconfig"),):
+            berth = self.berth(kubeconfig=config, ready=False)
+            self.assertEqual(berth.wait(), 2)
+            self.assertIn(text, berth.log())

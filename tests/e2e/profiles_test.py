@@ -1,0 +1,96 @@
+"""Several profiles in one process, third-party plugins, and a reload."""
+
+import os
+import signal
+
+from fixture import EndToEndTest, profile, upstream
+from objects import pod
+
+
+class ProfilesTest(EndToEndTest):
+    @upstream
+    def test_two_profiles_in_one_process(self):
+        self.scheduler(names=("blue", "green"))
+        self.cluster.add_node("n1")
+        for name in ("blue", "green"):
+            self.cluster.add_pod(pod(f"{name}-pod", scheduler=name))
+            self.cluster.wait_bound(f"{name}-pod", "n1")
+            event = self.cluster.wait_event(f"{name}-pod", "Scheduled")
+            self.assertEqual(event["reportingController"], name)
+
+    def test_profiles_decide_differently(self):
+        """The same pods go to the fullest node with one profile, and spread with the other."""
+        pack = ('[[plugins]]\nname = "NodeResourcesFit"\n[plugins.args.scoringStrategy]\n'
+                'type = "MostAllocated"\n'
+                '[[plugins]]\nname = "NodeResourcesBalancedAllocation"\nenabled = false\n')
+        self.cluster.add_nodes(3)
+        self.berth(profiles={"pack": profile("pack", pack), "even": profile("even")})
+        for i in range(3):
+            self.cluster.add_pod(pod(f"even-{i}", cpu="1", memory="4Gi", scheduler="even"))
+            self.cluster.wait_bound(f"even-{i}")
+        self.assertEqual(len({self.cluster.bound(f"even-{i}") for i in range(3)}), 3)
+        for i in range(3):
+            self.cluster.add_pod(pod(f"pack-{i}", cpu="1", memory="4Gi", scheduler="pack"))
+            self.cluster.wait_bound(f"pack-{i}")
+        self.assertEqual(len({self.cluster.bound(f"pack-{i}") for i in range(3)}), 1)
+
+    def rack_power(self, watts):
+        return profile("acme", f'[[plugins]]\nname = "acme.RackPower"\nlibrary = '
+                               f'"{self.plugin("rack_power")}"\n[plugins.args]\n'
+                               f'wattsPerRack = {watts}\n')
+
+    def add_racks(self):
+        watts = {"acme.com/watts": "1200"}
+        for rack, cpu in (("r1", "64"), ("r2", "8")):
+            self.cluster.add_node(rack, cpu=cpu, labels={"acme.com/rack": rack}, **watts)
+
+    def test_third_party_plugin_decides(self):
+        self.add_racks()
+        self.berth(profiles={"acme": self.rack_power(1000)})
+        amounts = {"acme.com/watts": "700"}
+        for name in ("first", "second", "third"):
+            self.cluster.add_pod(pod(name, scheduler="acme", requests=amounts))
+            if name != "third":
+                self.cluster.wait_bound(name)
+        # The pods would fit on one node, but not within the power of its rack.
+        self.assertEqual({self.cluster.bound("first"), self.cluster.bound("second")},
+                         {"r1", "r2"})
+        text = "0/2 nodes are available: 2 Rack power budget exceeded."
+        self.cluster.wait_condition("third")
+        found = self.cluster.wait_event("third", "FailedScheduling")["note"]
+        self.assertIn(found, (text, text.replace("2 Rack", "2 Insufficient acme.com/watts, 2 Rack"),
+                              "0/2 nodes are available: 2 Insufficient acme.com/watts."))
+        self.cluster.delete_pod("first")
+        self.cluster.wait_bound("third")
+
+    def test_reload_applies_a_changed_profile(self):
+        self.add_racks()
+        berth = self.berth(profiles={"acme": self.rack_power(100)})
+        self.cluster.add_pod(pod("hungry", scheduler="acme", requests={"acme.com/watts": "500"}))
+        self.cluster.wait_condition(
+            "hungry", "0/2 nodes are available: 2 Rack power budget exceeded.")
+        path = os.path.join(berth.folder, "acme.toml")
+        # A profile with an error is reported, and the running one is kept.
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('schedulerName = "acme"\nextends = "default"\nwieght = 1\n')
+        berth.signal(signal.SIGHUP)
+        self.cluster.add_pod(pod("modest", scheduler="acme", requests={"acme.com/watts": "50"}))
+        self.cluster.wait_bound("modest")
+        berth.write("acme.toml", self.rack_power(1000))
+        berth.signal(signal.SIGHUP)
+        self.cluster.wait_bound("hungry")
+        self.assertTrue(berth.alive())
+
+    def test_third_party_queue_sort(self):
+        """The node has room for two of four pods: without the plugin they are the first ones."""
+        sort = ('[[plugins]]\nname = "PrioritySort"\nenabled = false\n'
+                '[[plugins]]\nname = "acme.SmallestFirst"\n'
+                f'library = "{self.plugin("queue_and_hold")}"\n')
+        self.cluster.add_node("n1", pods="2")
+        for name, cpu in (("a", "400m"), ("b", "300m"), ("c", "100m"), ("d", "200m")):
+            self.cluster.add_pod(pod(name, cpu=cpu))
+        self.berth(profiles={"small": profile("default-scheduler", sort)})
+        for name in ("c", "d"):
+            self.cluster.wait_bound(name)
+        for name in ("a", "b"):
+            self.cluster.wait_condition(name, "0/1 nodes are available: 1 Too many pods.")

@@ -1,0 +1,79 @@
+"""Shadow mode beside kube-scheduler: it agrees with every placement and writes nothing."""
+
+import json
+import random
+import re
+import signal
+
+from api import wait_for
+from cluster import account_of
+from fixture import EndToEndTest
+from objects import pod, taint, toleration
+
+NODES, PODS = 50, 2000
+
+
+class ShadowTest(EndToEndTest):
+    def shadow(self, *options):
+        """Starts `berth run --shadow`, and waits until it observes."""
+        berth = self.berth("shadow", account="berth-shadow", ready=False, start=False,
+                           options=["--shadow", *options])
+        berth.command.remove("--leader-elect=false")
+        return berth.start()
+
+    def add_different_nodes(self, chance):
+        for i in range(NODES):
+            labels = {"disk": chance.choice(("ssd", "hdd")), "zone": f"z{i % 3}"}
+            taints = [taint("acme.com/batch", chance.choice(("NoSchedule", "PreferNoSchedule")))]
+            self.cluster.add_node(f"node-{i}", cpu=str(chance.choice((8, 16, 32, 64))),
+                                  memory=f"{chance.choice((32, 64, 128))}Gi", labels=labels,
+                                  taints=taints if i % 7 == 0 else ())
+
+    def different_pod(self, i, chance):
+        spec = {}
+        if i % 5 == 0:
+            spec["nodeSelector"] = {"disk": "ssd"}
+        if i % 7 == 0:
+            spec["tolerations"] = [toleration("acme.com/batch")]
+        if i % 11 == 0:
+            spec["affinity"] = {"nodeAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [{
+                    "weight": chance.randint(1, 100), "preference": {"matchExpressions": [
+                        {"key": "zone", "operator": "In", "values": [f"z{chance.randint(0, 2)}"]}
+                    ]}}]}}
+        return pod(f"pod-{i}", cpu=f"{chance.randint(1, 10) * 50}m",
+                   memory=f"{chance.randint(1, 16) * 64}Mi", **spec)
+
+    def test_2000_pods_beside_kube_scheduler(self):
+        chance = random.Random(36)
+        self.add_different_nodes(chance)
+        since = self.cluster.audit_size()
+        berth = self.shadow("--output", "json")
+        self.kube_scheduler()
+        self.cluster.add_pods([self.different_pod(i, chance) for i in range(PODS)])
+        self.cluster.wait_all_bound(PODS, timeout=240)
+        berth.signal(signal.SIGTERM)
+        status = berth.wait()
+        summary = json.loads(berth.output())
+        self.assertEqual(status, 0, berth.output()[-3000:])
+        self.check_summary(summary)
+        writes = [f"{one['verb']} {one['requestURI']}" for one in self.cluster.audit(since)
+                  if account_of(one) == "berth-shadow"
+                  and one["verb"] not in ("get", "list", "watch")]
+        self.assertEqual(writes, [])
+
+    def check_summary(self, summary):
+        self.assertEqual(summary["judged"], PODS)
+
+    def test_disagreement_is_reported(self):
+        """A binding that no scheduler would make is found: the node has a taint."""
+        self.cluster.add_node("bad", taints=[taint("acme.com/reserved")])
+        self.cluster.add_node("good")
+        berth = self.shadow()
+        self.cluster.add_pod(pod("web"))
+        self.cluster.bind("web", "bad")
+        wait_for("the placement is judged", lambda: "default/web" in berth.output())
+        berth.signal(signal.SIGTERM)
+        self.assertEqual(berth.wait(), 1)
+        line, = re.findall(r".*default/web .*", berth.output())
+        self.assertRegex(line, r"rejected.*bad.*good.*untolerated taint")
