@@ -33,8 +33,8 @@ void AddDuration(CLI::App& command, const std::string& name, const std::string& 
       ->type_name("DURATION");
 }
 
-ShadowRunOptions OptionsOf(const RunFlags& flags, const CommandEnvironment& env,
-                           ShadowPrinter& printer) {
+ShadowRunOptions ShadowOptionsOf(const RunFlags& flags, const CommandEnvironment& env,
+                                 ShadowPrinter& printer) {
   ShadowRunOptions options;
   options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
   options.access = AccessRequestOf(flags.access);
@@ -103,9 +103,12 @@ void AddShadow(CLI::App& command, ShadowFlags& flags) {
 Status CheckShadowFlags(const RunFlags& flags) {
   const ShadowFlags& shadow = flags.shadow;
   if (!shadow.is_on) {
-    if (shadow.first_given().empty()) return {};
-    return Status::InvalidArgument(std::string(shadow.first_given()) +
-                                   ": expected --shadow with it, found a run that schedules pods");
+    const std::string flag(shadow.first_given());
+    if (flag.empty()) return {};
+    const bool is_name = flag == "--scheduler-name";
+    return Status::InvalidArgument(
+        flag + ": expected --shadow with it, found a run that schedules pods" +
+        (is_name ? "; to schedule the pods that name it, set schedulerName in a profile" : ""));
   }
   const std::array<std::pair<std::string_view, bool>, 7> unfit = {
       {{"--embedded", flags.embedded},
@@ -130,7 +133,7 @@ int ExecuteShadow(const RunFlags& flags, CommandEnvironment& env) {
   Status status;
   ShadowSummary summary;
   {
-    ShadowRun run(OptionsOf(flags, env, printer));
+    ShadowRun run(ShadowOptionsOf(flags, env, printer));
     status = run.Open();
     if (!status.ok()) return Fail(env, status);
     status = run.Run();

@@ -11,12 +11,12 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kColumnGap = 3;
+constexpr size_t kShadowGap = 3;
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+double ToSeconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-nlohmann::ordered_json ToJson(const ShadowDecision& decision) {
-  nlohmann::ordered_json json = {{"time", Seconds(decision.time_ns)},
+nlohmann::ordered_json DecisionJson(const ShadowDecision& decision) {
+  nlohmann::ordered_json json = {{"time", ToSeconds(decision.time_ns)},
                                  {"verdict", ShadowVerdictName(decision.verdict)},
                                  {"pod", decision.pod},
                                  {"theirs", decision.theirs}};
@@ -27,7 +27,7 @@ nlohmann::ordered_json ToJson(const ShadowDecision& decision) {
   return json;
 }
 
-nlohmann::ordered_json ToJson(const ShadowSummary& summary) {
+nlohmann::ordered_json TotalsJson(const ShadowSummary& summary) {
   const ShadowTotals& totals = summary.totals;
   nlohmann::ordered_json json = {{"judged", totals.judged()}};
   for (size_t i = 0; i < kShadowVerdictCount; ++i) {
@@ -38,11 +38,11 @@ nlohmann::ordered_json ToJson(const ShadowSummary& summary) {
   json["unseen"] = totals.unseen;
   json["hurried"] = totals.hurried;
   json["refused"] = summary.refused;
-  json["seconds"] = Seconds(summary.took_ns);
+  json["seconds"] = ToSeconds(summary.took_ns);
   return json;
 }
 
-std::string Document(const nlohmann::ordered_json& json, OutputFormat format) {
+std::string ShadowDocument(const nlohmann::ordered_json& json, OutputFormat format) {
   if (format == OutputFormat::kJson) return DumpJson(json) + "\n";
   std::string text = "---\n";
   AppendDocument(json, OutputFormat::kYaml, text);
@@ -56,16 +56,16 @@ std::string Percentage(double share) { return FormatFixed(std::floor(share * 100
 
 bool ShadowPrinter::Print(const ShadowDecision& decision) {
   if (options_.format != OutputFormat::kTable) {
-    return Write(Document(ToJson(decision), options_.format));
+    return Write(ShadowDocument(DecisionJson(decision), options_.format));
   }
   std::string text;
   if (!std::exchange(has_header_, true)) {
     AppendShadowRow({"TIME", "VERDICT", "POD", "THEIRS", "OURS"}, "WHY", text);
   }
-  AppendShadowRow(
-      {FormatFixed(Seconds(decision.time_ns), 3), std::string(ShadowVerdictName(decision.verdict)),
-       Printable(decision.pod), Printable(decision.theirs), Printable(decision.ours)},
-      Printable(decision.why), text);
+  AppendShadowRow({FormatFixed(ToSeconds(decision.time_ns), 3),
+                   std::string(ShadowVerdictName(decision.verdict)), Printable(decision.pod),
+                   Printable(decision.theirs), Printable(decision.ours)},
+                  Printable(decision.why), text);
   return Write(text);
 }
 
@@ -75,7 +75,7 @@ void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cel
   for (size_t i = 0; i < kColumns; ++i) {
     const size_t length = CharacterCount(cells[i]);
     widths_[i] = std::max(widths_[i], length);
-    row += cells[i] + std::string(widths_[i] - length + kColumnGap, ' ');
+    row += cells[i] + std::string(widths_[i] - length + kShadowGap, ' ');
   }
   if (why.empty()) {
     row.erase(row.find_last_not_of(' ') + 1);
@@ -88,7 +88,7 @@ void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cel
 
 bool ShadowPrinter::PrintTotals(const ShadowSummary& summary) {
   if (options_.format != OutputFormat::kTable) {
-    return Write(Document(ToJson(summary), options_.format)) && Flush();
+    return Write(ShadowDocument(TotalsJson(summary), options_.format)) && Flush();
   }
   return Write(ShadowTotalsText(summary)) && Flush();
 }

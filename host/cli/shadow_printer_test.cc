@@ -55,8 +55,8 @@ TEST(ShadowPrinter, PrintsATable) {
       "1.021      rejected   default/b-2                node-1       node-4       "
       "NodeResourcesFit: Insufficient cpu\n"
       "1.500      same       default/b-3                node-1       node-1\n"
-      "2.000      error      a-long-namespace/a-very-long-name-of-a-pod   node-1                    "
-      "boom\n"
+      "2.000      error      a-long-namespace/a-very-long-name-of-a-pod   node-1       "
+      "             boom\n"
       "2,000 pods judged: 1,204 same, 790 tie, 6 order: 100.00 % agreement. 0 unexplained.\n";
   EXPECT_EQ(PrintShadow({}), expected);
 }

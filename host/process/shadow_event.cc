@@ -34,7 +34,7 @@ ShadowEventKind ClassifyPod(const WatchEvent& event, const PodRef& pod) {
   return is_new ? ShadowEventKind::kNomination : ShadowEventKind::kNeutral;
 }
 
-std::string DescribeObject(const AnyObject& object) {
+std::string ObjectText(const AnyObject& object) {
   const std::string_view kind = KindOf(object);
   const std::string key = Base(object).Key();
   if (kind == kPodKind) return "pod " + key;
@@ -68,7 +68,7 @@ WatchEvent InverseOf(const WatchEvent& event) {
 
 std::string DescribeChange(const WatchEvent& event) {
   BERTH_ASSERT(event.has_object());
-  const std::string object = DescribeObject(event.object);
+  const std::string object = ObjectText(event.object);
   switch (ClassifyShadowEvent(event)) {
     case ShadowEventKind::kPlacement: return object + " was bound";
     case ShadowEventKind::kNomination: return object + " was nominated";

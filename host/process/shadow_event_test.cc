@@ -35,9 +35,9 @@ class ShadowEventTest : public ::testing::Test {
 
 TEST_F(ShadowEventTest, KindsAndDescriptions) {
   const TestPod bound{.name = "p", .node = "n1"};
-  const ObjectRef claim = objects_.ObjectFrom(
-      R"({"apiVersion":"v1","kind":"PersistentVolumeClaim",)"
-      R"("metadata":{"namespace":"d","name":"c"}})");
+  const ObjectRef claim =
+      objects_.ObjectFrom(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim",)"
+                          R"("metadata":{"namespace":"d","name":"c"}})");
   using enum ShadowEventKind;
   struct Case {
     const char* name;

@@ -113,13 +113,9 @@ class RunClusterTest : public RunProcessTest {
 
   // Starts `berth run` on the server, with a short lease.
   pid_t StartRun(std::vector<std::string> more = {}) {
-    std::vector<std::string> args = {"run",
-                                     "--kubeconfig",
-                                     File("kubeconfig", Kubeconfig()),
-                                     "--http-address",
-                                     "127.0.0.1:0",
-                                     "--config",
-                                     File("berth.toml", config_)};
+    std::vector<std::string> args = {
+        "run",         "--kubeconfig", File("kubeconfig", Kubeconfig()), "--http-address",
+        "127.0.0.1:0", "--config",     File("berth.toml", config_)};
     args.insert(args.end(), more.begin(), more.end());
     const FileDescriptor out(
         open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

@@ -25,7 +25,7 @@ TEST_F(RunShadowCliTest, RefusesFlagsThatDoNotBelongTogether) {
   const std::string unfit =
       ": expected no such flag with --shadow, which observes a real cluster, elects no leader and "
       "serves nothing\n";
-  const std::string alone = ": expected --shadow with it, found a run that schedules pods\n";
+  const std::string alone = ": expected --shadow with it, found a run that schedules pods";
   const std::vector<Case> cases = {
       {{"--shadow", "--embedded"}, "--embedded" + unfit},
       {{"--shadow", "--cluster", kSmall}, "--cluster" + unfit},
@@ -34,11 +34,13 @@ TEST_F(RunShadowCliTest, RefusesFlagsThatDoNotBelongTogether) {
       {{"--shadow", "--time", "virtual"}, "--time virtual" + unfit},
       {{"--shadow", "--leader-elect=false"}, "--leader-elect" + unfit},
       {{"--shadow", "--http-address", "none"}, "--http-address" + unfit},
-      {{"--duration", "1m"}, "--duration" + alone},
-      {{"--scheduler-name", "acme"}, "--scheduler-name" + alone},
-      {{"--window", "1s"}, "--window" + alone},
-      {{"--percentage-of-nodes-to-score", "5"}, "--percentage-of-nodes-to-score" + alone},
-      {{"--embedded", "--cluster", kSmall, "--duration", "1m"}, "--duration" + alone},
+      {{"--duration", "1m"}, "--duration" + alone + "\n"},
+      {{"--scheduler-name", "acme"},
+       "--scheduler-name" + alone +
+           "; to schedule the pods that name it, set schedulerName in a profile\n"},
+      {{"--window", "1s"}, "--window" + alone + "\n"},
+      {{"--percentage-of-nodes-to-score", "5"}, "--percentage-of-nodes-to-score" + alone + "\n"},
+      {{"--embedded", "--cluster", kSmall, "--duration", "1m"}, "--duration" + alone + "\n"},
   };
   for (const Case& each : cases) {
     const Outcome run = RunWith(each.args);
