@@ -15,6 +15,7 @@
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/event/inbox.h"
 #include "host/process/cluster_driver.h"
 #include "host/process/cluster_serving.h"
@@ -103,6 +104,7 @@ struct ClusterRun::Parts {
             waker),
         interner(options.hash_key),
         client_metrics(metrics),
+        scheduler_metrics(metrics),
         fence(options.boot_ns) {}
   ~Parts();
 
@@ -144,6 +146,7 @@ struct ClusterRun::Parts {
   Interner interner;
   MetricTable metrics;
   ClientMetrics client_metrics;
+  SchedulerMetrics scheduler_metrics;
   SharedKindUsers kind_users;
   BindFence fence;
   std::string first_profile;  // Its schedulerName at the start.
@@ -283,6 +286,7 @@ Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
   scheduler_options.loop.clock = &*clock;
   scheduler_options.loop.waker = &waker;
   scheduler_options.loop.log = &*log;
+  scheduler_options.loop.metrics = &scheduler_metrics;
   scheduler_options.bind_threads = kBindThreads;
   scheduler_options.report_crashes = options.report_crashes;
   scheduler = std::make_unique<SchedulerHost>(interner, *source, std::move(scheduler_options));
