@@ -105,6 +105,7 @@ struct ClusterRun::Parts {
             waker),
         interner(options.hash_key),
         client_metrics(metrics),
+        scheduler_metrics(metrics),
         fence(options.boot_ns) {}
   ~Parts();
 
@@ -146,6 +147,7 @@ struct ClusterRun::Parts {
   Interner interner;
   MetricTable metrics;
   ClientMetrics client_metrics;
+  SchedulerMetrics scheduler_metrics;
   SharedKindUsers kind_users;
   BindFence fence;
   std::string first_profile;  // Its schedulerName at the start.
@@ -284,6 +286,7 @@ Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
   scheduler_options.loop.clock = &*clock;
   scheduler_options.loop.waker = &waker;
   scheduler_options.loop.log = &*log;
+  scheduler_options.loop.metrics = &scheduler_metrics;
   scheduler_options.bind_threads = kBindThreads;
   scheduler_options.report_crashes = options.report_crashes;
   scheduler = std::make_unique<SchedulerHost>(interner, *source, std::move(scheduler_options));
