@@ -205,8 +205,8 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStal
     while (peer.ReadRequest(request)) {
       // Only a lease is answered.
       if (request.find("/leases/") == request.npos) return peer.WaitForClose();
-      peer.Write(
-          HttpAnswer(200, R"({"kind":"Lease","metadata":{"namespace":"a","name":"b"},"spec":{}})"));
+      peer.Write(HttpAnswer(200, R"({"kind":"Lease","metadata":{"namespace":"a","name":"b",)"
+                                 R"("resourceVersion":"7"},"spec":{}})"));
     }
   });
   Connect(server, {.write_connections = 2});
