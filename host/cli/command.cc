@@ -181,6 +181,7 @@ void AddRun(CLI::App& app, RunFlags& flags) {
   command->add_flag("--embedded", flags.embedded,
                     "Use a cluster in this process, with the objects of --cluster and --events; "
                     "nothing outside is changed");
+  AddShadow(*command, flags.shadow);
   AddSimulation(*command, flags);
   command->add_option("-e,--events", flags.events, "A file with watch events; - is standard input")
       ->type_name("FILE");

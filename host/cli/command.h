@@ -26,8 +26,9 @@ class CallMonitor;
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
-inline constexpr int kExitByPlugin = 3;   // A plugin called exit(); see ExitReport.
-inline constexpr int kExitLeaseLost = 1;  // Of `run` on a cluster, as kube-scheduler.
+inline constexpr int kExitByPlugin = 3;     // A plugin called exit(); see ExitReport.
+inline constexpr int kExitUnexplained = 1;  // Of `run --shadow`.
+inline constexpr int kExitLeaseLost = 1;    // Of `run` on a cluster, as kube-scheduler.
 
 // A command that a signal stopped returns this plus the signal's number, as shells do.
 inline constexpr int kExitSignal = 128;

@@ -16,6 +16,7 @@
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
+#include "host/cli/shadow_command.h"
 #include "host/process/log_format.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
@@ -45,6 +46,7 @@ struct RunFlags : SchedulingFlags {
   std::optional<std::string> http_address;  // "" serves nothing.
   std::optional<LogFormat> log_format;
   bool prints_decisions = false;  // --output was given.
+  ShadowFlags shadow;
   // The flags of a run with files and streams.
   bool embedded = false;
   std::string events;  // The file of the stream; empty if there is none.

@@ -63,6 +63,27 @@ way, sends the events that wait, and releases the lease, for 26 seconds at most.
 ends berth at once. When the lease is lost, the run ends with status 1; start berth again then, as
 Kubernetes does with a pod.
 
+Examples of shadow mode:
+  Compare this profile with kube-scheduler for ten minutes, and write nothing:
+    berth run --kubeconfig ~/.kube/config --shadow --duration 10m
+  Print only the pods about which both disagree:
+    berth run --kubeconfig ~/.kube/config --shadow --output json |
+      jq -c 'select(.verdict | IN("sampled", "score", "rejected", "error"))'
+
+With --shadow, berth observes where another scheduler places pods, decides about each of these pods
+with the profile that it names (or else the first one), and prints the verdict:
+  same      both choose this node
+  tie       both nodes have the highest score; each scheduler chooses by chance
+  order     same or tie, if the bindings and changes that arrive within --window of each other are
+            taken in another order: the other scheduler counts its pods before they are bound, and
+            sees changes earlier or later
+  sampled   their node has a lower score, but kube-scheduler scores only a part of the nodes
+  score     their node has a lower score
+  rejected  a plugin of this profile rejects their node
+  error     the attempt failed
+The first three are agreement; the last three are not explained. Berth needs permission to read
+only, elects no leader and serves nothing. PostFilter plugins do not run.
+
 Examples with files and streams:
   Schedule the pods of a file and print each decision:
     berth run --embedded --cluster cluster.yaml
@@ -139,7 +160,7 @@ inline constexpr std::string_view kRunExitStatus =
     "Exit status on a real cluster: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 "
     "invalid\n"
     "input, the HTTP address is in use, or the output could not be written, 3 a plugin called\n"
-    "exit(), 130 or 143 a second signal.\n"
+    "exit(), 130 or 143 a second signal. With --shadow: 0 done, 1 unexplained disagreements.\n"
     "Exit status with --embedded: 0 all pods have a node, 1 some pods have none, 2 invalid input, "
     "or\n"
     "the output or the recording could not be written, 3 a plugin called exit(), 130 stopped by\n"

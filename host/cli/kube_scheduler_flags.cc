@@ -49,7 +49,6 @@ constexpr std::array kAdvice = {
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
-    Advice{"--scheduler-name", "set schedulerName in a profile and select it with --profile"},
     Advice{"--secure-port", kAddress},
     Advice{"--port", kAddress},
     Advice{"--bind-address", kAddress},

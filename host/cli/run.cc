@@ -154,6 +154,8 @@ int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
 }  // namespace
 
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
+  if (Status status = CheckShadowFlags(flags); !status.ok()) return Fail(env, status);
+  if (flags.shadow.is_on) return ExecuteShadow(flags, env);
   if (!flags.embedded) return ExecuteClusterRun(flags, env);
   if (Status status = CheckFlags(flags, env.in_descriptor); !status.ok()) return Fail(env, status);
   RunPrinter printer(flags, env);

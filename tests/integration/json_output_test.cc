@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/shadow_printer.h"
 #include "tests/harness/json_page.h"
 #include "tests/integration/cli_fixture.h"
 
@@ -52,6 +53,26 @@ TEST_F(JsonOutputTest, OfRun) {
   const Outcome run = Run({"run", "--embedded", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(page.Compare(Json::parse(line)), IsEmpty()) << line;
+  }
+  EXPECT_THAT(page.Unseen(), IsEmpty());
+}
+
+TEST_F(JsonOutputTest, OfShadow) {
+  JsonPage page = JsonPage::Open("berth run --shadow");
+  std::ostringstream out;
+  ShadowPrinter printer(out, {.format = OutputFormat::kJson});
+  EXPECT_TRUE(printer.Print({.time_ns = 1,
+                             .pod = "default/web",
+                             .theirs = "a",
+                             .ours = "b",
+                             .verdict = ShadowVerdict::kTie,
+                             .their_total = 1,
+                             .our_total = 1,
+                             .why = "both 1"}));
+  EXPECT_TRUE(printer.PrintTotals({}));
+  std::istringstream lines(out.str());
   for (std::string line; std::getline(lines, line);) {
     EXPECT_THAT(page.Compare(Json::parse(line)), IsEmpty()) << line;
   }
