@@ -133,7 +133,13 @@ class ConnectionPool::Impl {
       dials_.erase(attempt);
       if (!stream.ok()) return OnDialError(stream.status());
       observer_.OnConnections(1);
-      AddIdle({.stream = *std::move(stream), .tls = tls});
+      PooledStream connection = {.stream = *std::move(stream), .tls = tls};
+      const bool is_current = tls == credentials_.Current()->tls;
+      if (waiting_.empty() || !is_current) return AddIdle(std::move(connection));
+      // It is not checked first: what a server sends after the handshake, such as that it refuses
+      // the client certificate, is the answer to the request.
+      ++busy_;
+      TakeOut(waiting_.begin())(std::move(connection));
     });
   }
 

@@ -46,7 +46,7 @@ HttpSession::HttpSession(Executor& executor, Dialer dial, Endpoint endpoint,
       log_(log),
       host_(endpoint_.server.HostAndPort()),
       rate_limit_(options_.qps, options_.burst),
-      random_(options_.seed),
+      random_(options_.seed != 0 ? options_.seed : static_cast<uint64_t>(executor.NowNs())),
       gate_(std::make_shared<Gate>(executor)),
       pool_(executor, dial_, credentials, options_.pool, observer) {}
 

@@ -31,7 +31,7 @@ struct HttpOptions {
   double qps = 0;                       // 0: no limit.
   uint32_t burst = 0;
   std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
-  uint64_t seed = 0;            // For the jitter of pauses.
+  uint64_t seed = 0;            // For the jitter of pauses; 0: the time of the executor.
 };
 
 // Threading: the executor's thread.
