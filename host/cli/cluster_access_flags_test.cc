@@ -96,6 +96,10 @@ TEST(ClusterAccessFlagsTest, TheHelpTellsWhatIsUsedOtherwise) {
   EXPECT_THAT(app.help(), HasSubstr("--allow-plain-http"));
 }
 
+TEST(UserAgentTest, NamesTheProgramAndTheMachine) {
+  EXPECT_THAT(UserAgent(), ::testing::MatchesRegex("berth/[0-9.]+ .linux/[a-z0-9]+."));
+}
+
 TEST(AccessEnvironmentTest, ReadsTheVariablesOfTheCommand) {
   Streams streams;
   CommandEnvironment env = streams.Environment();

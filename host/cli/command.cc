@@ -18,6 +18,7 @@
 #include "host/base/text.h"
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
+#include "host/cli/common_flags.h"
 #include "host/cli/help_texts.h"
 #include "host/cli/kube_scheduler_flags.h"
 #include "host/cli/profile_convert.h"
@@ -31,11 +32,18 @@ std::string Version() {
          std::to_string(BERTH_ABI_MINOR) + "; decides as kube-scheduler 1.36)";
 }
 
+// What the commands use without --kubeconfig, for its help.
+constexpr std::string_view kOtherwise =
+    "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else the service "
+    "account of the pod]";
+constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
+
 // The flags of all commands.
 struct CommandLine {
   RunFlags run;
   SimulateFlags simulate;
   ExplainFlags explain;
+  DoctorFlags doctor;
   PluginFlags list;
   PluginFlags describe;
   ProfileFlags check;
@@ -45,91 +53,14 @@ struct CommandLine {
   PluginNewFlags new_plugin;
 };
 
-OutputFormat FormatOf(std::string_view format) {
-  if (format == "json") return OutputFormat::kJson;
-  return format == "yaml" ? OutputFormat::kYaml : OutputFormat::kTable;
-}
-
-void AddOutput(CLI::App& command, OutputFormat& output) {
-  command
-      .add_option_function<std::string>(
-          "-o,--output", [&output](const std::string& format) { output = FormatOf(format); },
-          "Output format: table, json or yaml [table]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "yaml"}).description(""));
-}
-
-void AddShowOutput(CLI::App& command, ProfileFlags& flags) {
-  command
-      .add_option_function<std::string>(
-          "-o,--output",
-          [&flags](const std::string& format) {
-            flags.output = FormatOf(format);
-            flags.as_toml = format == "toml";
-          },
-          "Output format: table, json, yaml, or toml for one profile as a complete file [table]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "yaml", "toml"}).description(""));
-}
-
-void AddPluginDirectory(CLI::App& command, std::string& directory) {
-  command
-      .add_option("--plugin-dir", directory,
-                  "The directory of the plugins; replaces the built-in one [plugins beside the "
-                  "executable, or else the installed ones]")
-      ->type_name("DIR");
-}
-
-// For commands without positional arguments.
-void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directories) {
-  command
-      .add_option("--plugin-dir", directories,
-                  "A directory of plugins, or several; replaces the built-in one [plugins beside "
-                  "the executable, or else the installed ones]")
-      ->type_name("DIR");
-}
-
-// For commands with positional arguments, which a --plugin-dir with several values would take.
-void AddEachPluginDirectory(CLI::App& command, std::vector<std::string>& directories) {
-  command
-      .add_option(
-          "--plugin-dir", directories,
-          "A directory of plugins; replaces the built-in one [plugins beside the executable, or "
-          "else the installed ones]; may be given several times")
-      ->type_name("DIR")
-      ->take_all()
-      ->expected(1)  // The help shows one value.
-      ->allow_extra_args(false);
-}
-
-// Returns the error message for a seed; "" if it is valid.
-std::string CheckSeed(const std::string& text) {
-  // CLI11 converts the text with strtoull, which accepts a sign and numbers that are too large.
-  char* end = nullptr;
-  errno = 0;
-  static_cast<void>(std::strtoull(text.c_str(), &end, 0));
-  if (!text.empty() && IsDigit(text.front()) && *end == '\0' && errno == 0) return "";
-  return "expected a number from 0 to " + std::to_string(std::numeric_limits<uint64_t>::max()) +
-         ", found " + text;
-}
-
 void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
   command
       .add_option("-c,--cluster", flags.cluster_files,
                   "Files with nodes, pods and other objects; - is standard input")
       ->type_name("FILE");
-  command
-      .add_option("--profile", flags.profiles,
-                  "The profiles to use: files *.toml, or names of profiles that come with Berth "
-                  "[default]; each profile needs its own schedulerName")
-      ->type_name("FILE|NAME");
+  AddProfiles(command, flags.profiles);
   AddPluginDirectories(command, flags.plugin_directories);
-  command
-      .add_option("--seed", flags.seed,
-                  "The seed of the choice between equally good nodes [" +
-                      std::to_string(kDefaultSeed) + "]; equal seeds give equal results")
-      ->type_name("N")
-      ->check(CheckSeed);
+  AddSeed(command, flags.seed);
   AddOutput(command, flags.output);
   command.add_flag("-v,--verbose", flags.verbosity,
                    "Print more log lines: -v information, -vv debugging, -vvv tracing; on a real "
@@ -137,10 +68,7 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
 }
 
 void AddClusterRun(CLI::App& command, RunFlags& flags) {
-  AddClusterAccess(command,
-                   "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else "
-                   "the service account of the pod]",
-                   flags.access);
+  AddClusterAccess(command, kOtherwise, flags.access);
   command.add_flag_function(
       "--leader-elect{true}", [&flags](int64_t count) { flags.leader_elect = count > 0; },
       "Wait for the lease of leader election before scheduling; --leader-elect=false does not "
@@ -200,7 +128,7 @@ void AddSimulate(CLI::App& app, SimulateFlags& flags) {
   CLI::App* command =
       app.add_subcommand("simulate", "Schedule all pending pods, and print where they are placed");
   AddSimulation(*command, flags);
-  command->get_option("--cluster")->required();
+  AddClusterAccess(*command, kInsteadOfFiles, flags.access);
   command
       ->add_option("--pods", flags.pod_files,
                    "Files with pods to schedule after those of the cluster")
@@ -215,12 +143,29 @@ CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
   CLI::App* command =
       app.add_subcommand("explain", "Show the result of every plugin on every node for one pod");
   AddSimulation(*command, flags);
-  command->get_option("--cluster")->required();
+  AddClusterAccess(*command, kInsteadOfFiles, flags.access);
   command->add_option("-p,--pod", flags.pod, "The pending pod [NAMESPACE default]")
       ->type_name("[NAMESPACE/]NAME")
       ->required();
   command->footer(std::string(kExplainExamples).append(kExitStatus));
   return command;
+}
+
+void AddDoctor(CLI::App& app, DoctorFlags& flags) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "Check whether Berth can schedule on a real cluster");
+  command
+      ->add_option("--config", flags.config,
+                   "The host file, berth.toml, that berth run will get: profiles, plugin "
+                   "directories, the kubeconfig, leader election")
+      ->type_name("FILE");
+  AddClusterAccess(*command, kOtherwise, flags.access);
+  AddProfiles(*command, flags.profiles);
+  AddPluginDirectories(*command, flags.plugin_directories);
+  command->add_flag("--shadow", flags.shadow,
+                    "Check only what berth run --shadow needs: it reads, and writes nothing");
+  AddOutput(*command, flags.output);
+  command->footer(std::string(kDoctorExamples));
 }
 
 void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
@@ -400,6 +345,7 @@ int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
   }
   if (app.got_subcommand("simulate")) return ExecuteSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return ExecuteExplain(line.explain, env);
+  if (app.got_subcommand("doctor")) return ExecuteDoctor(line.doctor, env);
   if (app.got_subcommand("profile")) {
     const CLI::App& profile = *app.get_subcommand("profile");
     if (profile.got_subcommand("convert")) return ExecuteProfileConvert(line.convert, env);
@@ -425,6 +371,7 @@ int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
   AddRun(app, line.run);
   AddSimulate(app, line.simulate);
   AddExplain(app, line.explain);
+  AddDoctor(app, line.doctor);
   AddPlugin(app, line);
   AddProfile(app, line);
 

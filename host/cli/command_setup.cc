@@ -9,10 +9,38 @@
 
 #include "host/base/time.h"
 #include "host/base/time_units.h"
+#include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/process/cluster_files.h"
+#include "host/process/kind_users.h"
+#include "host/process/live_cluster.h"
 
 namespace berth::host {
+namespace {
+
+// Adds the objects of the real cluster that the flags name, and prints the warnings.
+// Errors: those of LoadLiveCluster().
+Status AddRealCluster(const InspectionFlags& flags, const KindUsers& users, CommandEnvironment& env,
+                      Progress& progress, LogSink& log, LocalCluster& cluster) {
+  const Result<std::vector<std::string>> warnings =
+      LoadLiveCluster({.access = AccessRequestOf(flags.access),
+                       .access_environment = AccessEnvironmentOf(env),
+                       .credentials = CredentialsEnvironmentOf(env),
+                       .user_agent = UserAgent(),
+                       .progress =
+                           [&progress](std::string_view kind, size_t count) {
+                             progress.ShowActivity("Reading " + std::string(kind) + ": " +
+                                                   CountOf(count, "object"));
+                           },
+                       .log = &log},
+                      users, cluster);
+  progress.Clear();
+  if (!warnings.ok()) return warnings.status();
+  PrintWarnings(*warnings, env);
+  return {};
+}
+
+}  // namespace
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
@@ -44,6 +72,25 @@ Status CheckStandardInput(std::string_view command, std::span<const std::string>
       ": expected - for one input, found it for several: standard input can be read only once");
 }
 
+Status CheckSource(std::string_view command, const InspectionFlags& flags) {
+  const std::string name(command);
+  const bool is_live = !flags.access.kubeconfig.empty();
+  if (is_live && !flags.cluster_files.empty()) {
+    return Status::InvalidArgument(name +
+                                   ": expected --cluster or --kubeconfig, found both: the pods and "
+                                   "nodes come from files, or from a real cluster");
+  }
+  const std::string flag(flags.access.first_given());
+  if (!is_live && !flag.empty()) {
+    return Status::InvalidArgument(name + ": expected --kubeconfig FILE with " + flag +
+                                   ", found none");
+  }
+  if (is_live || !flags.cluster_files.empty()) return {};
+  return Status::InvalidArgument(name +
+                                 ": expected --cluster FILE or --kubeconfig FILE, found no source "
+                                 "of pods and nodes");
+}
+
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags) {
   constexpr std::array<uint32_t, 3> kLevels = {BERTH_LOG_INFO, BERTH_LOG_DEBUG, BERTH_LOG_TRACE};
   if (flags.verbosity <= 0) return std::nullopt;
@@ -57,11 +104,12 @@ std::string LogTime(int64_t wall_ns) {
   return text.replace(kMilliseconds, std::string::npos, "Z ");
 }
 
-Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
+Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
                                                    ProgressLog& log) {
   auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
   if (!set.ok()) return std::move(set).status();
+  const KindUsers users(set->plugins->catalog(), set->specs);
   SchedulerOptions options;
   options.plugins = std::move(set->plugins);
   options.profiles = std::move(set->specs);
@@ -74,6 +122,10 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
   for (const std::string& file : flags.cluster_files) {
     progress.ShowActivity("Reading " + std::string(InputName(file)));
     Status status = simulation->cluster().AddFile(file, env.in);
+    if (!status.ok()) return status;
+  }
+  if (!flags.access.kubeconfig.empty()) {
+    Status status = AddRealCluster(flags, users, env, progress, log, simulation->cluster());
     if (!status.ok()) return status;
   }
   if (Status status = simulation->Start(); !status.ok()) return status;

@@ -33,7 +33,12 @@ struct SchedulingFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
-struct SimulateFlags : SchedulingFlags {
+// Of commands that look at files, or at a real cluster.
+struct InspectionFlags : SchedulingFlags {
+  ClusterAccessFlags access;
+};
+
+struct SimulateFlags : InspectionFlags {
   std::vector<std::string> pod_files;
   bool quiet = false;
 };
@@ -54,8 +59,17 @@ struct RunFlags : SchedulingFlags {
   bool virtual_time = false;
 };
 
-struct ExplainFlags : SchedulingFlags {
+struct ExplainFlags : InspectionFlags {
   std::string pod;  // "namespace/name" or "name".
+};
+
+struct DoctorFlags {
+  std::string config;                           // The host file; empty if there is none.
+  std::vector<std::string> profiles;            // See ConfigSources.
+  std::vector<std::string> plugin_directories;  // Empty: see ConfigSources.
+  ClusterAccessFlags access;
+  bool shadow = false;
+  OutputFormat output = OutputFormat::kTable;
 };
 
 struct PluginFlags {
@@ -93,6 +107,7 @@ int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);
 int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env);
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env);
+int ExecuteDoctor(const DoctorFlags& flags, CommandEnvironment& env);
 int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env);
 int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
@@ -128,9 +143,12 @@ inline constexpr std::string_view kNoProgressText =
     "several times since the cluster last changed.\n"
     "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
 
+// Returns an error unless the flags of `command` name files, or a kubeconfig, and not both.
+Status CheckSource(std::string_view command, const InspectionFlags& flags);
+
 // Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
 // Lifetime: `progress` and `log`, through which plugins log, must outlive the simulation.
-Result<std::unique_ptr<Simulation>> OpenSimulation(const SchedulingFlags& flags,
+Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
                                                    ProgressLog& log);
 

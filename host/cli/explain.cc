@@ -35,8 +35,8 @@ bool HasEnded(const Pod& pod) {
 }
 
 // Suggests pods with the same name in other namespaces first, because this is the most likely
-// mistake.
-Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
+// mistake. `where`: where the pods come from.
+Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted, std::string_view where) {
   std::vector<std::string> pending;
   std::vector<std::string> namesakes;
   for (const AnyObject& object : cluster.List(kPodKind)) {
@@ -46,18 +46,19 @@ Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted) {
     if (pod.name() == wanted.name) namesakes.push_back(pod.Key());
   }
   const std::string text =
-      "expected a pending pod, found no pod " + wanted.ToString() + " in the input";
+      "expected a pending pod, found no pod " + wanted.ToString() + " in " + std::string(where);
   if (pending.empty()) return Status::NotFound(text + ", and no other pending pod");
   if (!namesakes.empty()) return Status::NotFound(text + DidYouMean(wanted.name, namesakes));
   return Status::NotFound(text + DidYouMean(wanted.ToString(), pending));
 }
 
 // Returns the pending pod with this name.
-Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string& text) {
+Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string& text,
+                              std::string_view where) {
   const Result<PodKey> key = ParsePodKey(text);
   if (!key.ok()) return key.status();
   PodRef pod = cluster.FindPod(key->ns, key->name);
-  if (pod == nullptr) return NoSuchPod(cluster, *key);
+  if (pod == nullptr) return NoSuchPod(cluster, *key, where);
   if (!pod->node_name().empty()) {
     return Status::InvalidArgument("pod " + key->ToString() + " is on node " +
                                    std::string(pod->node_name()) +
@@ -96,15 +97,16 @@ Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
 }  // namespace
 
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
-  if (Status status = CheckStandardInput("explain", flags.cluster_files); !status.ok()) {
-    return Fail(env, status);
-  }
+  Status status = CheckSource("explain", flags);
+  if (status.ok()) status = CheckStandardInput("explain", flags.cluster_files);
+  if (!status.ok()) return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
   const auto simulation = OpenSimulation(flags, env, progress, log);
   progress.Clear();
   if (!simulation.ok()) return Fail(env, simulation.status());
-  const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod);
+  const std::string_view where = flags.cluster_files.empty() ? "the cluster" : "the input";
+  const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod, where);
   if (!pod.ok()) return Fail(env, pod.status());
 
   const Json report = Explain(**simulation, *pod, flags.seed);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/base/json_text.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -15,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string& TextOf(const Json& value) { return value.get_ref<const std::string&>(); }
 
-std::string Join(const Json& texts, std::string_view between) {
+std::string JoinTexts(const Json& texts, std::string_view between) {
   std::string joined;
   for (const Json& text : texts) {
     if (!joined.empty()) joined += between;
@@ -172,7 +173,7 @@ std::string Verdict(const Json& rejection) {
   const std::string& plugin = TextOf(rejection["plugin"]);
   std::string text = plugin.empty() ? "excluded by PreFilter" : plugin;
   text += " (" + TextOf(rejection["code"]) + ")";
-  const std::string reasons = Join(rejection["reasons"], ", ");
+  const std::string reasons = JoinTexts(rejection["reasons"], ", ");
   return reasons.empty() ? text : text + ": " + reasons;
 }
 
@@ -211,7 +212,7 @@ void AppendExplanation(const Json& report, TerminalWidth width, std::string& out
   if (report.contains("rejectors") && !report["rejectors"].empty()) {
     out += '\n';
     AppendWrapped("The pod is tried again when a change in the cluster concerns " +
-                      Join(report["rejectors"], ", ") + ".",
+                      JoinTexts(report["rejectors"], ", ") + ".",
                   0, width, out);
   }
 }

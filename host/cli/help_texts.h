@@ -23,6 +23,9 @@ inline constexpr std::string_view kExamples = R"(Examples:
       berth run --embedded --cluster nodes.json --events -
   Find out why a pod is pending:
     berth explain --cluster dump.json --pod web/frontend-0
+    berth explain --kubeconfig ~/.kube/config --pod web/frontend-0
+  Check whether Berth can schedule on a real cluster:
+    berth doctor --kubeconfig ~/.kube/config
   List the plugins, and show the arguments of one:
     berth plugin list
     berth plugin describe NodeResourcesFit
@@ -172,11 +175,13 @@ inline constexpr std::string_view kSimulateExamples = R"(Examples:
   kubectl get nodes,pods -A -o json | berth simulate --cluster -
   Find out whether ten more replicas fit:
     berth simulate --cluster dump.json --pods replicas.yaml --quiet
+    berth simulate --kubeconfig ~/.kube/config --pods replicas.yaml --quiet
 
 Files contain Kubernetes objects as YAML or JSON: manifests, lists, or the output of
-`kubectl get -o json`. Pods with spec.nodeName stay on their nodes; the other pods are scheduled one
-after the other. Nothing outside this process is changed. Equal input and an equal seed give equal
-placements.
+`kubectl get -o json`. With --kubeconfig, the objects of a real cluster are read once: pods, nodes,
+and the kinds that the plugins of the profiles use. It needs only the permission to list them. Pods
+with spec.nodeName stay on their nodes; the other pods are scheduled one after the other. Nothing
+outside this process is changed. Equal input and an equal seed give equal placements.
 
 The simulation ends when no pod can be tried again, or when the pods that would be tried again have
 failed five times each since the cluster last changed (NoProgress in the summary). Use Ctrl-C
@@ -188,12 +193,46 @@ inline constexpr std::string_view kExplainExamples = R"(Examples:
   berth explain --cluster dump.json --pod web/frontend-0
   kubectl get nodes,pods -A -o json | berth explain --cluster - --pod frontend-0
   berth explain --cluster dump.json --pod web/frontend-0 --output json | jq '.message // .chosen'
+  Ask about a pod of a real cluster:
+    berth explain --kubeconfig ~/.kube/config --pod web/frontend-0
 
-Schedules only this pod, against the cluster as it is in the files. Other pending pods are ignored.
+Schedules only this pod, against the cluster as it is in the files, or as it is now with
+--kubeconfig, which reads objects and changes nothing. Other pending pods are ignored.
 Reserve and Permit are tried too, and undone. PreBind and Bind are not called, so that a pod which
 explain places can still fail there.
 
 )";
+
+inline constexpr std::string_view kDoctorExamples = R"(Examples:
+  Check the cluster of a kubeconfig, with the profiles that you will run:
+    berth doctor --kubeconfig ~/.kube/config --profile default acme.toml
+  Check what a pod of a Deployment will find, in the pod itself:
+    berth doctor --config /etc/berth/berth.toml
+  Check whether a read-only account is enough for berth run --shadow:
+    berth doctor --kubeconfig reader.yaml --shadow
+  Stop a script unless everything is right:
+    berth doctor --kubeconfig F --output json | jq -e 'all(.findings[]; .result == "ok")'
+
+Sends only requests that change nothing. The checks are, in this order:
+  configuration  the host file, the profiles and their plugins
+  connection     the server is reached, with which TLS, and how quickly it answers
+  credentials    who the server takes Berth for, and when the token or the certificate expires
+  version        Kubernetes 1.30 to 1.37; Berth decides as kube-scheduler 1.36 does
+  kinds          the server serves every kind that a plugin of the profiles needs
+  permissions    the server grants every request that Berth and these plugins will send
+  clock          the clocks of this machine and of the server agree
+  lease          who leads now
+  pods           how many pods wait, by the schedulerName that they name
+A failure of one of the first three ends the checks, because the others need them. Results:
+  ok       nothing to do
+  note     nothing is wrong, and worth to know
+  warning  Berth will work, but look at it
+  FAILED   Berth cannot schedule, or a plugin cannot decide
+If rules are missing, the command that adds them follows the table; somebody who may change roles
+can run it. In JSON they are .missingRoles.
+
+Exit status: 0 no check failed, 1 a check failed, 2 invalid input, or the output could not be
+written, 3 a plugin called exit().)";
 
 inline constexpr std::string_view kProfileExamples = R"(Examples:
   Check a profile:

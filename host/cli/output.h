@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/count_text.h"
+
 namespace berth::host {
 
 enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
@@ -40,12 +42,6 @@ std::vector<std::string_view> WrapText(std::string_view text, size_t width);
 // Appends `text`, wrapped to the terminal, and a newline. The first line continues the last line of
 // `out`; every other line is indented by `hanging` spaces.
 void AppendWrapped(std::string_view text, size_t hanging, TerminalWidth width, std::string& out);
-
-// Returns `number` with a comma between groups of three digits: "8,152".
-std::string WithCommas(uint64_t number);
-
-// Returns a count with its noun: "1 node", "1,204 nodes". The plural of `noun` ends in "s".
-std::string CountOf(size_t count, std::string_view noun);
 
 // Left-aligned columns, three spaces apart, as kubectl prints them.
 class Table {

@@ -164,12 +164,13 @@ int ExitStatus(const Outcome& outcome, int signal) {
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   std::vector<std::string> inputs = flags.cluster_files;
   inputs.insert(inputs.end(), flags.pod_files.begin(), flags.pod_files.end());
-  if (Status status = CheckStandardInput("simulate", inputs); !status.ok())
-    return Fail(env, status);
+  Status status = CheckSource("simulate", flags);
+  if (status.ok()) status = CheckStandardInput("simulate", inputs);
+  if (!status.ok()) return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
   ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
   auto simulation = OpenSimulation(flags, env, progress, log);
-  Status status = simulation.ok() ? Status() : simulation.status();
+  if (!simulation.ok()) status = simulation.status();
   for (const std::string& file : flags.pod_files) {
     if (!status.ok()) break;
     progress.ShowActivity("Reading " + std::string(InputName(file)));

@@ -16,6 +16,7 @@ KindUsers::KindUsers(const PluginCatalog& catalog, std::span<const PlanSpec> pro
       const auto found = catalog.plugins().find(plugin.name);
       if (found == catalog.plugins().end()) continue;
       for (const std::string& declared : found->second.info->kinds) {
+        declared_.insert(declared);
         for (std::string& kind : KindsOf(declared)) kinds_[std::move(kind)].insert(plugin.name);
       }
     }

@@ -29,12 +29,15 @@ class KindUsers {
 
   // The names of the plugins that declare each kind; empty for the kinds of the host.
   const Map& kinds() const { return kinds_; }
+  // The kinds as the plugins declare them, perhaps in several versions; without those of the host.
+  const std::set<std::string>& declared() const { return declared_; }
   // Returns "the host", "the plugin VolumeBinding", "the plugins A and B", "the plugins A, B and
   // C"; an empty text for a kind that is not needed.
   std::string Of(std::string_view kind) const;
 
  private:
   Map kinds_;
+  std::set<std::string> declared_;
 };
 
 }  // namespace berth::host

@@ -8,11 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "host/api/objects.h"
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/credentials.h"
 #include "host/cluster/kubernetes/kubeconfig.h"
+#include "host/cluster/kubernetes/live_objects.h"
+#include "host/process/kind_users.h"
 #include "host/process/local_cluster.h"
-#include "host/process/plugin_set.h"
 
 namespace berth::host {
 
@@ -20,16 +23,30 @@ struct LiveClusterRequest {
   AccessRequest access;
   AccessEnvironment access_environment;
   Credentials::Environment credentials;
-  // Called with the number of objects so far. May be empty.
-  std::function<void(std::string_view kind, size_t count)> progress;
+  std::string user_agent = {};
+  // Called with the number of objects of a kind so far, on another thread, while LoadLiveCluster()
+  // runs. May be empty.
+  std::function<void(std::string_view kind, size_t count)> progress = {};
+  LogSink* log = nullptr;  // Must be set.
 };
 
-// Reads pods, nodes and the kinds that the plugins declare, and adds them to the cluster. Sends
-// only GET requests.
-// Returns: warnings, one line for each: objects that could not be read, rules that are missing.
-// Errors: those of FindClusterAccess(), KubernetesConnection::Open() and ReadLiveObjects().
+// Reads the pods that have not ended, the nodes, and the objects of the kinds that `users`
+// contains, and adds them to the cluster. Sends only GET requests. The lists are read one after the
+// other, so that the cluster may change in between.
+// Threading: blocks the calling thread, which is that of `cluster`.
+// Returns: warnings, one line for each: dangerous settings of the kubeconfig, objects that could
+//          not be read or added, kinds that the server does not serve, rules that are missing.
+// Errors: those of FindClusterAccess(), KubernetesConnection::Open() and ReadLiveObjects(). Each
+//         message of the last one begins with the server.
 Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
-                                                 const PluginSet& plugins, LocalCluster& cluster);
+                                                 const KindUsers& users, LocalCluster& cluster);
+
+// Returns the lists to read for the kinds of `users`.
+LiveRequest LiveRequestFor(const KindUsers& users);
+
+// Adds the objects to the cluster. Returns the warnings of `live`, and one for each object that the
+// cluster refuses.
+std::vector<std::string> AddLiveObjects(LiveObjects live, LocalCluster& cluster);
 
 }  // namespace berth::host
 

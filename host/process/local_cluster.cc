@@ -17,6 +17,14 @@ LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, cons
   if (follows_stream) stream_.emplace(cluster_);
 }
 
+Status LocalCluster::Add(AnyObject object) {
+  Status status = cluster_.Load(object);
+  if (!status.ok()) return status;
+  if (stream_.has_value()) stream_->NoteLoaded(object);
+  Deliver();
+  return status;
+}
+
 Status LocalCluster::AddManifest(std::string_view name, std::string text) {
   const auto note = [this](const AnyObject& object) {
     if (stream_.has_value()) stream_->NoteLoaded(object);

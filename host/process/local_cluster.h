@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "host/api/decode.h"
+#include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
@@ -34,6 +35,10 @@ class LocalCluster {
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
+  // Adds an object that was decoded with decoder()'s interner and options, and delivers it to the
+  // watches.
+  // Errors: those of EmbeddedCluster::Load. The message names the object.
+  Status Add(AnyObject object);
   // Adds the objects of a manifest, YAML or JSON, and delivers them to the watches. Messages call
   // the manifest `name`.
   // Errors: those of LoadManifest. The objects without errors have been added.

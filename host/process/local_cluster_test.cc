@@ -55,6 +55,19 @@ class LocalClusterTest : public ::testing::Test {
   LocalCluster cluster_{interner_, DecodeOptions(), clock_, /*follows_stream=*/true};
 };
 
+TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
+  NameSink pods;
+  const auto watch = cluster_.client().StartWatch(kPodKind, pods);
+  ASSERT_TRUE(cluster_.Add(PodEvent("7", 1).object).ok());
+  EXPECT_THAT(pods.names, ElementsAre("web-0"));
+  EXPECT_EQ(cluster_.Add(PodEvent("7", 1).object).message(), "duplicate v1/Pod default/web-0");
+  // The stream that follows repeats the version, which changes nothing.
+  const Result<bool> changed = cluster_.Apply(PodEvent("7", 2));
+  ASSERT_TRUE(changed.ok());
+  EXPECT_FALSE(*changed);
+  EXPECT_EQ(Priority(), 1);
+}
+
 TEST_F(LocalClusterTest, DeliversTheObjectsOfAManifestToItsWatches) {
   NameSink pods;
   const auto watch = cluster_.client().StartWatch(kPodKind, pods);

@@ -42,6 +42,8 @@ class Scheduler:
         self.process = None
         self.log_path = os.path.join(self.folder, "log")
         self.out_path = os.path.join(self.folder, "out")
+        for path in (self.log_path, self.out_path):
+            open(path, "wb").close()
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -201,8 +203,8 @@ class KubeScheduler(Scheduler):
         }
         self.port = int(free_address().rsplit(":", 1)[1])
         self.command = [program, "--config", self.write("config.json", json.dumps(config)),
-                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port), "--v", str(verbosity),
-                        "--authentication-skip-lookup"]
+                        "--bind-address", "127.0.0.1", "--secure-port", str(self.port),
+                        "--authentication-skip-lookup", "--v", str(verbosity)]
 
     def start(self, ready=True):
         self.run(self.command)

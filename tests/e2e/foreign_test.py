@@ -20,6 +20,15 @@ class ForeignTest(EndToEndTest):
         return wait_for(f"pod {name} is reserved", lambda: self.cluster.pod(name)["status"].get(
             "nominatedNodeName"))
 
+    def wait_refused(self, name, since):
+        """Waits until the API server has refused a binding of Berth for this pod."""
+        def check():
+            return [one["responseStatus"]["code"]
+                    for one in self.cluster.binding_requests(since).get(name, ())
+                    if account_of(one) == "berth"]
+        codes = wait_for(f"Berth tries to bind {name}", check)
+        self.assertIn(codes[0], (404, 409))
+
     def expect_room(self, node, free):
         """Asserts how many pods with one cpu each fit on a node."""
         for i in range(free + 1):
@@ -50,6 +59,7 @@ class ForeignTest(EndToEndTest):
         reserved = self.hold("held", "acme.com/bind")
         other = "node-1" if reserved == "node-0" else "node-0"
         self.cluster.bind("held", other)
+        self.wait_refused("held", since)
         self.expect_room(reserved, 2)
         self.expect_room(other, 1)
         self.assertEqual(self.cluster.bound("held"), other)
@@ -83,7 +93,11 @@ class ForeignTest(EndToEndTest):
         self.cluster.delete_pod("held")
         self.cluster.add_pod(pod("held", cpu="2"))
         self.cluster.wait_bound("held", "n1")
-        self.assertEqual(len(self.cluster.bindings(since)["held"]), 1)
+        # The first binding is sent when PreBind of the first pod has ended.
+        wait_for("two requests", lambda: len(self.cluster.binding_requests(since)["held"]) == 2)
+        codes = [one["responseStatus"]["code"]
+                 for one in self.cluster.binding_requests(since)["held"]]
+        self.assertEqual(codes, [201, 409])
         uid = self.cluster.pod("held")["metadata"]["uid"]
         self.cluster.wait_event("held", "Scheduled")
         for event in self.cluster.events("held", "Scheduled"):

@@ -7,7 +7,7 @@ import time
 from api import wait_for
 from berth import SHORT_LEASE
 from cluster import account_of
-from fixture import EndToEndTest, profile, upstream
+from fixture import EndToEndTest, upstream
 from objects import pod
 
 DEFAULT_LEASE = {"leaseDuration": "15s", "renewDeadline": "10s", "retryPeriod": "2s"}
@@ -99,7 +99,7 @@ class LeaderTest(EndToEndTest):
         began = time.monotonic()
         self.assertEqual(first.stop(), 0)
         self.wait_holder(other_than=holder)
-        # The standby tries every 2 s (and up to 1.2 times as long), not after the 15 s of the lease.
+        # The standby tries every 2 to 2.4 s; it does not wait for the 15 s of the lease.
         self.assertLess(time.monotonic() - began, 10)
         self.wait_some(stream)
         self.check_bindings(stream.stop(), since)

@@ -106,6 +106,12 @@ TEST_F(JsonOutputTest, OfExplain) {
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
+TEST_F(JsonOutputTest, OfDoctor) {
+  JsonPage page = JsonPage::Open("berth doctor");
+  ExpectOnPage(page, {"doctor", "--profile", File("broken.toml", "unknown = 1\n")});
+  EXPECT_THAT(page.Unseen(), IsEmpty());
+}
+
 TEST_F(JsonOutputTest, OfPluginList) {
   JsonPage page = JsonPage::Open("berth plugin list");
   ExpectOnPage(page, {"plugin", "list"});

@@ -111,7 +111,7 @@ void LiveProcess::CutEverything() {
 bool LiveProcess::RunOne() {
   if (is_paused() || has_ended()) return false;
   if (is_ending_) return executor_.RunOne();
-  // What was due while the process did not run happens before anything is checked.
+  // The work that was due while the process did not run happens before anything is checked.
   const int64_t last_ns = std::exchange(last_run_ns_, clock_.NowNs());
   if (clock_.NowNs() - last_ns > kSecond) loop_->Settle();
   if (has_started_ && !is_refreshing_) OnStarted();

@@ -39,6 +39,8 @@ class ByteStream {
   // Returns how many bytes have left, those of TLS included. If the number is the same after a
   // failed write, the peer has received nothing of it.
   virtual uint64_t sent_bytes() const = 0;
+  // Returns the version of TLS, such as "TLS 1.3"; empty without TLS. A constant.
+  virtual std::string_view tls_version() const { return {}; }
   // Closes the connection. A second call has no effect.
   virtual void Close() = 0;
 };

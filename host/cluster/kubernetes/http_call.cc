@@ -101,6 +101,7 @@ void HttpCall::WriteRequest() {
 
 void HttpCall::OnHead(const HttpHead& head) {
   response_.head = head;
+  response_.tls = connection_.stream->tls_version();
   session_->LogWarnings(head);
   if (!is_stream() || !is_success()) return;
   Report();

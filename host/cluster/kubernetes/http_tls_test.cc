@@ -127,6 +127,28 @@ TEST_F(HttpTlsTest, PresentsTheClientCertificate) {
   }
 }
 
+TEST_F(HttpTlsTest, ReportsTheVersionOfTls) {
+  const struct {
+    LoopbackServer::Options server;
+    const char* version;
+  } cases[] = {
+      {{.max_tls_version = TLS1_2_VERSION}, "TLS 1.2"}, {{}, "TLS 1.3"}, {{.tls = false}, ""}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.version);
+    LoopbackServer server(c.server, EchoFirstLines);
+    if (c.server.tls) {
+      Connect(server);
+    } else {
+      Connect(Url(server, "http"), nullptr);
+    }
+    // The second request has the same connection.
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(Get("/x").tls, c.version);
+    Disconnect();
+  }
+  Connect("https://127.0.0.1:" + std::to_string(ClosedPort()), Tls());
+  EXPECT_EQ(Get("/x").tls, "");
+}
+
 TEST_F(HttpTlsTest, SendsTheNameAsSniButNoAddress) {
   LoopbackServer server({}, [](Peer& peer, size_t) {
     std::string request;

@@ -93,6 +93,10 @@ Channel KubernetesConnection::leases() {
   return {parts_->leases.transport.get(), &parts_->lease_io};
 }
 
+std::shared_ptr<const Credential> KubernetesConnection::credential() const {
+  return parts_->credentials->Current();
+}
+
 HttpResponse KubernetesConnection::SendAndWait(HttpRequest request) {
   // Shared, because the other thread may still use it when the future is ready.
   const auto answer = std::make_shared<std::promise<HttpResponse>>();

@@ -59,6 +59,8 @@ class KubernetesConnection {
   // such as doctor.
   // REQUIRES: the caller is none of the three threads.
   HttpResponse SendAndWait(HttpRequest request);
+  // Returns the credential that requests carry now; never null.
+  std::shared_ptr<const Credential> credential() const;
 
  private:
   struct Parts;

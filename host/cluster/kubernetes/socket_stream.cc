@@ -184,6 +184,12 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
 
   uint64_t sent_bytes() const { return wire_.sent_bytes; }
 
+  std::string_view tls_version() const {
+    if (ssl_ == nullptr) return "";
+    // No other versions are allowed; see TlsContext.
+    return ::SSL_version(ssl_.get()) == TLS1_2_VERSION ? "TLS 1.2" : "TLS 1.3";
+  }
+
   void Close() {
     if (std::exchange(is_closed_, true)) return;
     // The destructors of the callbacks may destroy their owners.
@@ -359,6 +365,8 @@ void SocketStream::Read(std::span<char> buffer, ReadDone done) {
 bool SocketStream::IsStale() { return impl_->IsStale(); }
 
 uint64_t SocketStream::sent_bytes() const { return impl_->sent_bytes(); }
+
+std::string_view SocketStream::tls_version() const { return impl_->tls_version(); }
 
 void SocketStream::Close() { impl_->Close(); }
 

@@ -41,6 +41,7 @@ class SocketStream final : public ByteStream {
   void Read(std::span<char> buffer, ReadDone done) override;
   bool IsStale() override;
   uint64_t sent_bytes() const override;
+  std::string_view tls_version() const override;
   void Close() override;
 
  private:

@@ -184,10 +184,15 @@ std::string NamesOf(X509* certificate) {
   return texts.empty() ? last : Join(texts, ", ") + " and " + last;
 }
 
-std::string TimeText(const ASN1_TIME* time) {
+std::optional<int64_t> TimeOf(const ASN1_TIME* time) {
   std::tm parts{};
-  if (time == nullptr || ::ASN1_TIME_to_tm(time, &parts) != 1) return "an unknown time";
-  return FormatTime(int64_t{::timegm(&parts)} * kSecond);
+  if (time == nullptr || ::ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
+  return int64_t{::timegm(&parts)} * kSecond;
+}
+
+std::string TimeText(const ASN1_TIME* time) {
+  const std::optional<int64_t> time_ns = TimeOf(time);
+  return time_ns.has_value() ? FormatTime(*time_ns) : "an unknown time";
 }
 
 std::string DescribeVerifyError(long verify_result, X509* certificate, const TlsContext& context) {
@@ -255,6 +260,11 @@ TlsContext::TlsContext(std::unique_ptr<Impl> impl, std::string server_name, bool
 TlsContext::~TlsContext() = default;
 
 ssl::context& TlsContext::context() const { return impl_->context; }
+
+std::optional<int64_t> TlsContext::client_expiry_ns() const {
+  const X509* const certificate = ::SSL_CTX_get0_certificate(impl_->context.native_handle());
+  return certificate == nullptr ? std::nullopt : TimeOf(::X509_get0_notAfter(certificate));
+}
 
 Result<std::shared_ptr<const TlsContext>> TlsContext::Create(const TlsSettings& settings,
                                                              std::string_view host,

@@ -2,7 +2,9 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_TLS_CONTEXT_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_TLS_CONTEXT_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +55,9 @@ class TlsContext {
   bool is_insecure() const { return is_insecure_; }
   // Returns whether the kubeconfig names a CA; otherwise the CAs of the system are trusted.
   bool has_own_ca() const { return has_own_ca_; }
+  // Returns the end of the client certificate's validity, in nanoseconds since 1970; nullopt if the
+  // client has no certificate.
+  std::optional<int64_t> client_expiry_ns() const;
 
  private:
   class Impl;

@@ -1,6 +1,7 @@
 #include "host/cluster/kubernetes/tls_context.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/ssl/context.hpp>
@@ -10,6 +11,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "host/base/time.h"
 #include "tests/harness/api_server/test_certificates.h"
 
 namespace berth::host {
@@ -282,6 +284,18 @@ TEST(TlsContext, RejectsOtherFiles) {
     EXPECT_EQ(Make(c.settings, "127.0.0.1", c.certificate).status(),
               Status::InvalidArgument(c.error));
   }
+}
+
+TEST(TlsContextTest, KnowsWhenTheClientCertificateExpires) {
+  const auto without = Make(WithCa());
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ((*without)->client_expiry_ns(), std::nullopt);
+
+  const TestCertificates& certificates = Certificates();
+  const auto expired = Make(WithCa(), "127.0.0.1",
+                            ClientWith(certificates.expired_pem, certificates.expired_key_pem));
+  ASSERT_TRUE(expired.ok());
+  EXPECT_EQ((*expired)->client_expiry_ns(), ParseTime("2020-01-01T00:00:00Z").value());
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ struct HttpResponse {
   HttpHead head = {};
   std::string body = {};
   int64_t sent_ns = 0;  // Executor::NowNs() before the first byte was written; 0 if none was.
+  // The version of the connection's TLS, such as "TLS 1.3"; empty without TLS, and if there is no
+  // answer. A constant.
+  std::string_view tls = {};
 
   bool is_success() const { return status.ok() && head.http_status / 100 == 2; }
 };

@@ -20,7 +20,6 @@ namespace berth::host {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Text = ObjectHistory::Text;
 
 constexpr size_t kMaxServed = 10'000;
 constexpr size_t kMaxRevisions = 20'000;
