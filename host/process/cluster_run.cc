@@ -15,6 +15,7 @@
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/event/inbox.h"
 #include "host/process/cluster_driver.h"
 #include "host/process/cluster_serving.h"
