@@ -36,6 +36,8 @@ namespace {
 constexpr int64_t kSettleLimitNs = 10 * kSecond;
 constexpr int64_t kStopLimitNs = 10 * kSecond;
 constexpr int64_t kReleaseLimitNs = 5 * kSecond;
+// How long answers are waited for after the lease was lost.
+constexpr int64_t kLostLimitNs = kSecond;
 
 // A leader whose renewal is older than leaseDuration and this is not healthy.
 // (kube-scheduler: cmd/kube-scheduler/app/options, NewLeaderHealthzAdaptor with 20 seconds)
@@ -125,7 +127,7 @@ struct ClusterRun::Parts {
   ServedState MakeServedState();
   void Lead();
   void End(const DriverEnd& end);
-  void StopClient();
+  void StopClient(int64_t limit_ns);
 
   Log LogOf(std::string_view logger) { return {*log, logger}; }
   const HostConfig& host() const { return reloader.running(); }
@@ -270,7 +272,6 @@ void ClusterRun::Parts::OpenClient(const PluginSet& plugins) {
   client_options.wake = [this] { waker.Wake(); };
   client_options.needed_by = [this](std::string_view kind) { return kind_users.Of(kind); };
   client_options.events_queue.host_name = options.host_name;
-  client_options.stop_limit_ns = kStopLimitNs;
   client = std::make_unique<KubernetesClient>(interner, std::move(client_options), LogOf("client"));
 }
 
@@ -404,7 +405,8 @@ void ClusterRun::Parts::End(const DriverEnd& end) {
     run_log.Info("Stopping", {{"signal", std::to_string(end.signal)},
                               {"unsettledBindings", std::to_string(end.unsettled)}});
   }
-  StopClient();
+  // Nothing can be sent without a lease, so that only answers are waited for.
+  StopClient(end.lost_lease.empty() ? kStopLimitNs : kLostLimitNs);
   if (leadership != nullptr && end.lost_lease.empty()) {
     if (leadership->view().leads) run_log.Info("Releasing the lease");
     leadership->Release(kReleaseLimitNs);
@@ -413,14 +415,14 @@ void ClusterRun::Parts::End(const DriverEnd& end) {
   requests.reset();
 }
 
-void ClusterRun::Parts::StopClient() {
+void ClusterRun::Parts::StopClient(int64_t limit_ns) {
   if (client == nullptr || std::exchange(is_stopped, true)) return;
-  client->Stop();
+  client->Stop(limit_ns);
 }
 
 ClusterRun::Parts::~Parts() {
   if (serving.has_value()) serving->ClearState();
-  StopClient();
+  StopClient(0);
 }
 
 // ---- Reports ------------------------------------------------------------------------------------
