@@ -22,6 +22,11 @@ inline std::string MessageOf(const LogRecord& record) {
   return text;
 }
 
+// Returns the line of a plugin's fault without its profile and count.
+inline std::string WithoutFaultFields(const std::string& line) {
+  return line.substr(0, line.rfind(" profile="));
+}
+
 // Keeps each record as a line: "logger: message: error key=value".
 // Threading: as LogSink; lines() only while no other thread logs.
 class TestLog final : public LogSink {

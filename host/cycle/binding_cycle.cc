@@ -42,7 +42,9 @@ void BindingCycle::Start() {
   reservation_->AnnounceRelease();
   if (rejection() != nullptr) return ApplyVerdict();
   const bool has_to_wait = !waits_.empty();
+  since_ns_ = Now();
   PreFlightResult flight = RunPreBindPreFlight(reservation_->binding());
+  Observe(MeteredPoint::kPreBindPreFlight, flight.status.code);
   if (!flight.status.ok() && flight.status.code != BERTH_SKIP) return FailWith(flight.status);
   skipped_ = std::move(flight.skipped);
   if (flight.status.ok() || has_to_wait) NominateForExpectation();
@@ -64,6 +66,7 @@ void BindingCycle::NominateForExpectation() {
 
 void BindingCycle::StartTimers() {
   const int64_t now = env_.clock.NowNs();
+  waiting_since_ns_ = now;
   for (Wait& wait : waits_) {
     wait.timer = env_.timers.Start(
         now + wait.timeout_ns,
@@ -100,6 +103,7 @@ void BindingCycle::Reject(PluginId plugin, std::string_view reason) {
 void BindingCycle::ApplyVerdict() {
   if (state_ != State::kWaiting || !verdict_.has_value()) return;
   CancelTimers();
+  ObserveWait(verdict_->rejection.has_value() ? verdict_->rejection->code : BERTH_SUCCESS);
   if (verdict_->rejection.has_value()) return Fail(*std::move(verdict_->rejection));
   RunPreBind();
 }
@@ -107,6 +111,7 @@ void BindingCycle::ApplyVerdict() {
 void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view reason) {
   if (state_ != State::kWaiting) return;
   CancelTimers();
+  ObserveWait(BERTH_UNSCHEDULABLE);
   Fail(RejectionFor(plugin, reason));
 }
 
@@ -115,6 +120,7 @@ void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view re
 void BindingCycle::RunPreBind() {
   env_.queue.StopRecording(pod()->uid());
   state_ = State::kPreBind;
+  since_ns_ = Now();
   pre_bind_ =
       std::make_unique<PreBindRun>(reservation_->binding(), env_.calls, skipped_,
                                    [this](const PluginStatus& status) { OnPreBindDone(status); });
@@ -122,23 +128,43 @@ void BindingCycle::RunPreBind() {
 }
 
 void BindingCycle::OnPreBindDone(const PluginStatus& status) {
+  Observe(MeteredPoint::kPreBind, status.code);
   if (preempted_.has_value()) return Fail(ErrorFailure(*preempted_));
   if (!status.ok()) return FailWith(status);
   state_ = State::kBind;
+  since_ns_ = Now();
   bind_ = std::make_unique<BindRun>(reservation_->binding(), env_.calls,
                                     [this](const PluginStatus& answer) { OnBindDone(answer); });
   bind_->Start();
 }
 
 void BindingCycle::OnBindDone(const PluginStatus& status) {
+  Observe(MeteredPoint::kBind, status.code);
   if (!status.ok()) return FailWith(status);
   reservation_->Commit();
   const PodRef& bound = pod();
+  if (env_.meter != nullptr) {
+    if (const QueuedEntity* entity = env_.queue.Find(bound->uid())) env_.meter->OnBound(*entity);
+  }
   env_.queue.Done(bound->uid());
   env_.sink.OnBound(bound, node_name());
   env_.client.CreateEvent(ScheduledEvent(*bound, node_name(), env_.clock.NowNs()), nullptr);
+  since_ns_ = Now();
   RunPostBind(reservation_->binding());
+  Observe(MeteredPoint::kPostBind, BERTH_SUCCESS);
   Finish();
+}
+
+// --- metrics ------------------------------------------------------------------------------------
+
+void BindingCycle::Observe(MeteredPoint point, berth_code code) {
+  if (env_.meter == nullptr) return;
+  env_.meter->PointsOf(plan().scheduler_name()).ObservePoint(point, code, since_ns_);
+}
+
+void BindingCycle::ObserveWait(berth_code code) {
+  const int64_t since_ns = std::exchange(waiting_since_ns_, 0);
+  if (env_.meter != nullptr && since_ns != 0) env_.meter->OnPermitEnded(code, since_ns);
 }
 
 // --- the end ------------------------------------------------------------------------------------
@@ -173,6 +199,7 @@ void BindingCycle::OnPodBound() {
 bool BindingCycle::Preempt(std::string_view reason) {
   if (state_ == State::kWaiting) {
     CancelTimers();
+    ObserveWait(BERTH_ERROR);
     Fail(ErrorFailure(std::string(reason)));
     return true;
   }

@@ -20,6 +20,7 @@
 
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/reservation.h"
 #include "host/event/timer_queue.h"
@@ -44,6 +45,7 @@ class BindingCycle {
     TimerQueue& timers;
     const AsyncCalls& calls;
     DecisionSink& sink;
+    CycleMeter* meter = nullptr;  // May be null.
   };
   using FinishedCallback = std::function<void(const BindingCycle& ended)>;
 
@@ -126,6 +128,12 @@ class BindingCycle {
     std::optional<Failure> rejection;  // Empty: the pod is permitted.
   };
 
+  // Return the time for a later Observe(); 0 without a meter.
+  int64_t Now() const { return env_.meter != nullptr ? env_.meter->NowNs() : 0; }
+  // Observes an extension point that began at since_ns_, if there is a meter.
+  void Observe(MeteredPoint point, berth_code code);
+  // Observes the end of the wait on Permit, if the pod waited.
+  void ObserveWait(berth_code code);
   void StartTimers();
   void CancelTimers();
   void NominateForExpectation();
@@ -148,6 +156,8 @@ class BindingCycle {
   std::optional<PermitVerdict> verdict_;
   std::optional<std::string> preempted_;  // The reason, if Preempt() cancelled PreBind.
   State state_ = State::kWaiting;
+  int64_t since_ns_ = 0;          // When the extension point that runs began.
+  int64_t waiting_since_ns_ = 0;  // When the wait on Permit began; 0 if it is over.
 };
 
 }  // namespace berth::host

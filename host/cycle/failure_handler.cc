@@ -24,11 +24,22 @@ void FailureHandler::Handle(std::string_view uid, std::string_view node, const F
   const QueuedEntity* entity = queue_.Find(uid);
   BERTH_ASSERT(entity != nullptr && entity->place == QueuePlace::kInFlight);
   const PodRef pod = entity->pod;
+  if (meter_ != nullptr) meter_->OnFailed(pod->scheduler_name(), failure.code, entity->popped_ns);
   queue_.Return(uid, failure.rejection);
-  Report(pod, node, failure);
+  ReportUncounted(pod, node, failure);
 }
 
 void FailureHandler::Report(const PodRef& pod, std::string_view node, const Failure& failure) {
+  if (meter_ != nullptr) {
+    const QueuedEntity* entity = queue_.Find(pod->uid());
+    meter_->OnFailed(pod->scheduler_name(), failure.code,
+                     entity != nullptr ? entity->popped_ns : 0);
+  }
+  ReportUncounted(pod, node, failure);
+}
+
+void FailureHandler::ReportUncounted(const PodRef& pod, std::string_view node,
+                                     const Failure& failure) {
   sink_.OnFailed(pod, node, failure);
   if (queue_.Find(pod->uid()) == nullptr) return;
   Nominate(pod, failure);

@@ -11,6 +11,7 @@
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_sink.h"
 #include "host/queue/scheduling_queue.h"
 
@@ -21,11 +22,14 @@ namespace berth::host {
 // Lifetime:  the arguments of the constructor must outlive it.
 class FailureHandler {
  public:
-  FailureHandler(SchedulingQueue& queue, Client& client, const Clock& clock, DecisionSink& sink)
+  // `meter` may be null.
+  FailureHandler(SchedulingQueue& queue, Client& client, const Clock& clock, DecisionSink& sink,
+                 CycleMeter* meter = nullptr)
       : queue_(queue),
         client_(client),
         clock_(clock),
         sink_(sink),
+        meter_(meter),
         failed_patches_(std::make_shared<FailedPatches>()) {}
 
   // Returns the pod to the queue, in the version that the cluster reported last, and then calls
@@ -52,6 +56,8 @@ class FailureHandler {
     std::vector<std::string> uids;
   };
 
+  // Implements Report() without the metrics.
+  void ReportUncounted(const PodRef& pod, std::string_view node, const Failure& failure);
   void Nominate(const PodRef& pod, const Failure& failure);
   void PatchStatus(const PodRef& pod, const Failure& failure);
   StatusCallback RecordFailedPatch(const Pod& pod) const;
@@ -61,6 +67,7 @@ class FailureHandler {
   Client& client_;
   const Clock& clock_;
   DecisionSink& sink_;
+  CycleMeter* const meter_;
   std::shared_ptr<FailedPatches> failed_patches_;
 };
 

@@ -85,6 +85,7 @@ void PluginRequests::LogEviction(Log log, const Victim& victim, const Status& st
 void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {
   Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
                 std::string(message), waiting_pods_.Find(pod.uid) != nullptr};
+  ++evictions_;
   Defer([this, victim = std::move(victim), done = std::move(done)] { EvictNow(victim, done); });
 }
 

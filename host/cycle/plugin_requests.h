@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CYCLE_PLUGIN_REQUESTS_H_
 #define BERTH_HOST_CYCLE_PLUGIN_REQUESTS_H_
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,8 @@ class PluginRequests final : public SchedulerRequests {
   // was none.
   bool CarryOut();
   bool empty() const { return deferred_.empty(); }
+  // Returns the number of evictions that were requested since the last call.
+  size_t TakeEvictionCount() { return std::exchange(evictions_, 0); }
   // Drops the requests without performing them.
   void Clear() { deferred_.clear(); }
 
@@ -74,6 +77,7 @@ class PluginRequests final : public SchedulerRequests {
   const Clock& clock_;
   const Log log_;
   std::vector<std::function<void()>> deferred_;
+  size_t evictions_ = 0;
 };
 
 }  // namespace berth::host

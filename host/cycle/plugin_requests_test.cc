@@ -123,6 +123,8 @@ TEST_F(PluginRequestsTest, APodThatDoesNotWaitIsNeitherAllowedNorRejected) {
 TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
   Evict("p");
   EXPECT_THAT(client_.deletions, IsEmpty());
+  EXPECT_EQ(requests_.TakeEvictionCount(), 1u);
+  EXPECT_EQ(requests_.TakeEvictionCount(), 0u);
   requests_.CarryOut();
   EXPECT_THAT(client_.patches, ElementsAre("p PreemptionByScheduler: make room"));
   EXPECT_THAT(client_.deletions, ElementsAre("p"));

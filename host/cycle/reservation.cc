@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "host/runtime/point_meter.h"
 #include "host/runtime/run_reserve.h"
 
 namespace berth::host {
@@ -43,7 +44,10 @@ Reservation::~Reservation() {
 }
 
 void Reservation::Undo() {
-  RunUnreserve(*binding_);
+  Metered(env_.attempt.meter(), MeteredPoint::kUnreserve, [this] {
+    RunUnreserve(*binding_);
+    return berth_code{BERTH_SUCCESS};
+  });
   Forget();
   if (is_silent_) return;
   if (failure_.has_value()) {

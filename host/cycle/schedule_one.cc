@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/cycle/failure_handler.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/waiting_pods.h"
+#include "host/runtime/point_meter.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
@@ -43,7 +45,9 @@ SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
       rejectors_(rejectors),
       attempt_(plan, parts.cache.table()),
       tie_breaker_(seed),
-      attempts_(attempts) {}
+      attempts_(attempts) {
+  if (parts.meter != nullptr) attempt_.SetMeter(&parts.meter->PointsOf(plan.scheduler_name()));
+}
 
 // --- the cycle ----------------------------------------------------------------------------------
 
@@ -83,6 +87,7 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
   if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
   attempt_.Begin(pod, ++attempts_);
   if (!CheckNodes(result)) return result;  // The cluster has no node: parked until it has one.
+  const int64_t since_ns = parts_.meter != nullptr ? parts_.meter->NowNs() : 0;
   // If PreFilter rejects the pod, no node is feasible.
   if (!PreFilter(result)) return result;  // A plugin failed: error.
   if (!Filter(result)) return result;     // A plugin failed: error.
@@ -93,6 +98,7 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
   if (!PreScore(result)) return result;  // A plugin failed: error.
   if (!Score(result)) return result;     // A plugin failed: error.
   Select(result);
+  if (parts_.meter != nullptr) parts_.meter->OnSelected(since_ns);
   if (!Assume(result)) return result;   // The cache has the pod already: error.
   if (!Reserve(result)) return result;  // Rejected by a plugin: parked. A plugin failed: error.
   if (!Permit(result)) return result;   // Rejected by a plugin: parked. A plugin failed: error.
@@ -101,6 +107,7 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
 
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
   CycleResult result = RunStages(pod);
+  if (parts_.meter != nullptr) attempt_.CountCalls();
   attempt_.End();
   return result;
 }
@@ -162,26 +169,36 @@ bool SchedulingCycle::CheckNodes(CycleResult& result) const {
 // --- which nodes fit ----------------------------------------------------------------------------
 
 bool SchedulingCycle::PreFilter(CycleResult& result) {
-  const PluginStatus status = RunPreFilter(attempt_);
+  PluginStatus status;
+  Metered(attempt_.meter(), MeteredPoint::kPreFilter, [&] {
+    status = RunPreFilter(attempt_);
+    const auto& rejection = attempt_.pre_filter_rejection;
+    return status.ok() && rejection.has_value() ? rejection->code : status.code;
+  });
   if (!status.ok()) result.failure = ErrorFailure(status);
   return status.ok();
 }
 
 bool SchedulingCycle::Filter(CycleResult& result) {
   if (attempt_.pre_filter_rejection.has_value()) return true;  // PreFilter rejected all nodes.
+  PluginStatus status;
+  Metered(attempt_.meter(), MeteredPoint::kFilter, [&] { return (status = FilterNodes()).code; });
+  if (!status.ok()) result.failure = ErrorFailure(status);
+  return status.ok();
+}
+
+PluginStatus SchedulingCycle::FilterNodes() {
   // The node that the pod is nominated to is tried twice if a plugin fails for it.
   std::optional<FilterFaultLimit> fault_limit;
   if (!attempt_.pod->nominated_node().empty()) fault_limit.emplace(attempt_);
-  if (TryNominatedNode()) return true;
+  if (TryNominatedNode()) return {};
   if (attempt_.subset.has_value()) {
     attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);
     attempt_.candidates = &attempt_.some_rows;
   } else {
     attempt_.candidates = &attempt_.live_rows();
   }
-  const PluginStatus status = RunFilter(attempt_, parts_.queue.nominator());
-  if (!status.ok()) result.failure = ErrorFailure(status);
-  return status.ok();
+  return RunFilter(attempt_, parts_.queue.nominator());
 }
 
 // Returns true if the node that the pod is nominated to fits; then no other node is considered. If
@@ -208,7 +225,10 @@ void SchedulingCycle::PostFilter(CycleResult& result) {
   Failure failure{.code = BERTH_UNSCHEDULABLE, .rejection = RejectedBy(attempt_)};
   std::string reasons;
   if (!plan_.At(Point::kPostFilter).empty()) {
-    PostFilterResult post_filter = RunPostFilter(attempt_);
+    PostFilterResult post_filter;
+    Metered(attempt_.meter(), MeteredPoint::kPostFilter,
+            [&] { return (post_filter = RunPostFilter(attempt_)).status.code; });
+    if (parts_.meter != nullptr) parts_.meter->OnPostFilter();
     reasons = post_filter.status.Message();
     failure.overrides_nomination = post_filter.overrides;
     failure.nominated_node = std::move(post_filter.node);
@@ -225,14 +245,18 @@ bool SchedulingCycle::NeedsScores() const {
 
 bool SchedulingCycle::PreScore(CycleResult& result) {
   if (!NeedsScores()) return true;
-  const PluginStatus status = RunPreScore(attempt_);
+  PluginStatus status;
+  Metered(attempt_.meter(), MeteredPoint::kPreScore,
+          [&] { return (status = RunPreScore(attempt_)).code; });
   if (!status.ok()) result.failure = ErrorFailure(status);
   return status.ok();
 }
 
 bool SchedulingCycle::Score(CycleResult& result) {
   if (!NeedsScores()) return true;
-  const PluginStatus status = RunScore(attempt_);
+  PluginStatus status;
+  Metered(attempt_.meter(), MeteredPoint::kScore,
+          [&] { return (status = RunScore(attempt_)).code; });
   if (!status.ok()) result.failure = ErrorFailure(status);
   return status.ok();
 }
@@ -293,7 +317,9 @@ bool SchedulingCycle::Assume(CycleResult& result) {
 }
 
 bool SchedulingCycle::Reserve(CycleResult& result) {
-  const PluginStatus status = RunReserve(attempt_, result.row);
+  PluginStatus status;
+  Metered(attempt_.meter(), MeteredPoint::kReserve,
+          [&] { return (status = RunReserve(attempt_, result.row)).code; });
   if (status.ok()) return true;
   result.failure = OneNodeFailure(status);
   result.ended_at = Point::kReserve;
@@ -301,7 +327,9 @@ bool SchedulingCycle::Reserve(CycleResult& result) {
 }
 
 bool SchedulingCycle::Permit(CycleResult& result) {
-  PermitResult permit = RunPermit(attempt_, result.row);
+  PermitResult permit;
+  Metered(attempt_.meter(), MeteredPoint::kPermit,
+          [&] { return (permit = RunPermit(attempt_, result.row)).status.code; });
   result.waits = std::move(permit.waits);
   if (permit.status.ok() || permit.status.code == BERTH_WAIT) return true;
   result.failure = OneNodeFailure(permit.status);

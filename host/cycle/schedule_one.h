@@ -100,6 +100,7 @@ class SchedulingCycle {
   bool CheckNodes(CycleResult& result) const;
   bool PreFilter(CycleResult& result);
   bool Filter(CycleResult& result);
+  PluginStatus FilterNodes();
   void PostFilter(CycleResult& result);
   bool PreScore(CycleResult& result);
   bool Score(CycleResult& result);

@@ -10,6 +10,7 @@
 
 namespace berth::host {
 
+class CycleMeter;
 class DecisionSink;
 class FailureHandler;
 class WaitingPods;
@@ -17,13 +18,14 @@ class WaitingPods;
 // References to the parts. SchedulingLoop owns most of them and outlives every cycle.
 struct SchedulerParts {
   Interner& interner;
-  Client& client;             // The source of the watches.
-  DecisionSink& sink;         // Observes decisions.
-  Cache& cache;               // Nodes and the pods on them, assumed pods included.
-  SchedulingQueue& queue;     // Pods without a node.
-  EventRouter& router;        // Applies events of the cluster to queue and cache.
-  FailureHandler& failures;   // Requeues and reports pods that got no node.
-  WaitingPods& waiting_pods;  // Pods that wait on Permit or are being bound.
+  Client& client;               // The source of the watches.
+  DecisionSink& sink;           // Observes decisions.
+  Cache& cache;                 // Nodes and the pods on them, assumed pods included.
+  SchedulingQueue& queue;       // Pods without a node.
+  EventRouter& router;          // Applies events of the cluster to queue and cache.
+  FailureHandler& failures;     // Requeues and reports pods that got no node.
+  WaitingPods& waiting_pods;    // Pods that wait on Permit or are being bound.
+  CycleMeter* meter = nullptr;  // Observes attempts. May be null.
 };
 
 }  // namespace berth::host

@@ -33,12 +33,15 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
              .clock = options_.clock,
              .deadline_ns = options_.bind_deadline_ns},
       cache_(interner, &objects_),
+      meter_(options_.metrics != nullptr
+                 ? std::make_unique<CycleMeter>(*options_.metrics, *options_.clock)
+                 : nullptr),
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),
-      failures_(queue_, client, *options_.clock, sink_),
+      failures_(queue_, client, *options_.clock, sink_, meter_.get()),
       router_(cache_, objects_, queue_, RouterOptions()),
-      waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_}),
+      waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_, meter_.get()}),
       requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock, log_),
       parts_{.interner = interner,
              .client = client,
@@ -47,12 +50,14 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
              .queue = queue_,
              .router = router_,
              .failures = failures_,
-             .waiting_pods = waiting_pods_},
+             .waiting_pods = waiting_pods_,
+             .meter = meter_.get()},
       profiles_(parts_, services_, policy_, order_,
                 {.seed = options_.seed, .ignored_pod_fields = options_.ignored_pod_fields}),
       group_cycle_(parts_, profiles_),
       sweeper_(cache_.table(), interner, options_.memory) {
   services_.scheduler = &requests_;
+  if (meter_ != nullptr) queue_.SetMeter(&meter_->queue());
 }
 
 // Reservations are undone while queue, cache and plugins still exist. This may lead plugins to
@@ -80,6 +85,9 @@ HostServices SchedulingLoop::MakeServices() {
 
 EventRouter::Options SchedulingLoop::RouterOptions() {
   return {.profiles = {},
+          .event_seconds =
+              options_.metrics != nullptr ? &options_.metrics->cycles.event_seconds : nullptr,
+          .clock = options_.clock,
           .on_assumed_pod_deleting =
               [this](std::string_view uid) {
                 if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->OnPodDeleted();
@@ -109,6 +117,8 @@ bool SchedulingLoop::Step() {
   if (entity == nullptr) return did_settle;
   ++attempts_;
   Schedule(*entity);
+  const size_t evictions = requests_.TakeEvictionCount();
+  if (meter_ != nullptr && evictions > 0) meter_->OnEvictions(evictions);
   return true;
 }
 
@@ -130,7 +140,17 @@ bool SchedulingLoop::Settle() {
   did |= ReleaseFinishedBindings();
   queue_.Tick();
   sweeper_.Sweep();
+  PublishMetrics();
   return did;
+}
+
+void SchedulingLoop::PublishMetrics() {
+  if (meter_ == nullptr) return;
+  meter_->Publish({.nodes = cache_.table().node_count(),
+                   .pods = cache_.pod_count(),
+                   .assumed_pods = cache_.assumed_count(),
+                   .bindings = binding_count()},
+                  [this](QueuePlace place) { return queue_.CountIn(place); });
 }
 
 // Undoing a reservation may end other bindings; these are released too.

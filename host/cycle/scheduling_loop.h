@@ -26,6 +26,7 @@
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_log.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
@@ -75,6 +76,8 @@ class SchedulingLoop {
     // Writes a record for each decision: see DecisionLog. Not set by a command that prints the
     // decisions of `sink` itself.
     bool logs_decisions = true;
+    // Observes the scheduler. If null, nothing is measured. Must outlive the loop.
+    SchedulerMetrics* metrics = nullptr;
     // Runs blocking calls of plugins on other threads; see AsyncCalls. If null, such calls run on
     // the scheduling thread.
     TaskPool* pool = nullptr;
@@ -172,6 +175,8 @@ class SchedulingLoop {
   EventRouter::Options RouterOptions();
   void Schedule(const QueuedEntity& entity);
   bool ReleaseFinishedBindings();
+  // Does nothing without metrics.
+  void PublishMetrics();
 
   Interner& interner_;
   Client& client_;
@@ -185,6 +190,7 @@ class SchedulingLoop {
   AsyncCalls calls_;
   ObjectStore objects_;
   Cache cache_;
+  const std::unique_ptr<CycleMeter> meter_;  // Null without metrics.
   PluginFaults faults_;
   MetricStore metrics_;
   HostServices services_;

@@ -32,6 +32,19 @@ void ForEachAction(uint32_t actions, Each each) {
   for (uint32_t left = actions; left != 0; left &= left - 1) each(left & (~left + 1));
 }
 
+// Returns the label of an event in metrics: "NodeAdd", "PodDelete".
+std::string WatchLabelOf(std::string_view kind, WatchType type) {
+  std::string label(kind.substr(kind.rfind('/') + 1));
+  switch (type) {
+    case WatchType::kAdded: return label.append("Add");
+    case WatchType::kModified: return label.append("Update");
+    case WatchType::kDeleted: return label.append("Delete");
+    case WatchType::kSynced:
+    case WatchType::kNotServed: break;
+  }
+  return label;
+}
+
 }  // namespace
 
 // The watch of one kind.
@@ -170,6 +183,14 @@ void EventRouter::OnVersionChanged(std::string_view from, std::string_view to) {
 }
 
 void EventRouter::Apply(std::string_view kind, const WatchEvent& event, bool existed) {
+  if (options_.event_seconds == nullptr) return Route(kind, event, existed);
+  const int64_t since_ns = options_.clock->NowNs();
+  Route(kind, event, existed);
+  options_.event_seconds->With({WatchLabelOf(kind, event.type)})
+      .ObserveNs(options_.clock->NowNs() - since_ns);
+}
+
+void EventRouter::Route(std::string_view kind, const WatchEvent& event, bool existed) {
   if (kind == kPodKind) return OnPod(event);
   if (kind == kNodeKind) return OnNode(event);
   OnObject(event, existed);

@@ -35,6 +35,8 @@
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/clock.h"
+#include "host/base/metrics.h"
 #include "host/base/string_map.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
@@ -54,6 +56,10 @@ class EventRouter {
   struct Options {
     // The schedulerName of each profile, as ids that live until others are set.
     std::vector<Id> profiles;
+    // Observes the duration of each event of the cluster, by the label "event", with the clock.
+    // Both or neither.
+    HistogramFamily* event_seconds = nullptr;
+    const Clock* clock = nullptr;
     // Called when an assumed pod is being deleted, or was deleted: its reservation may be released,
     // because its binding will fail. Must be set.
     std::function<void(std::string_view uid)> on_assumed_pod_deleting;
@@ -122,7 +128,9 @@ class EventRouter {
   // versions name it and its first objects arrive.
   bool IsRead(std::string_view kind) const;
   void OfferToQueue(uint32_t action, const ObjectRef& before, const ObjectRef& after);
+  // Applies the event, and observes it.
   void Apply(std::string_view kind, const WatchEvent& event, bool existed);
+  void Route(std::string_view kind, const WatchEvent& event, bool existed);
   void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object, bool existed);
   void RemoveObject(const ObjectRef& object);
   void Apply(const PodStep& step);

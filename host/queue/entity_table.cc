@@ -117,6 +117,8 @@ QueueEntry& EntityTable::SplitFromGroup(QueueEntry& group, std::string_view uid)
   entry.entity.error_count = from.error_count;
   entry.entity.queued_ns = from.queued_ns;
   entry.entity.first_attempt_ns = from.first_attempt_ns;
+  entry.entity.popped_ns = from.popped_ns;
+  entry.entity.was_flushed = from.was_flushed;
   entry.entity.reported = member.reported;
   entry.sequence = group.sequence;
   return entry;

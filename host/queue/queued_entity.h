@@ -61,6 +61,7 @@ struct QueuedEntity {
   uint32_t error_count = 0;      // Consecutive errors; determines the error backoff.
   int64_t queued_ns = 0;         // When the entity last entered the queue.
   int64_t first_attempt_ns = 0;  // When the entity first became active; 0 if it has not yet.
+  int64_t popped_ns = 0;         // When the last attempt began; 0 if the queue is not metered.
   int64_t backoff_until_ns = 0;  // When the backoff ends, while in a backoff queue; otherwise 0.
   // The rejection of the last attempt; while the entity is gated, the PreEnqueue plugin.
   Rejection rejection = {};

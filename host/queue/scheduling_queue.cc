@@ -54,12 +54,14 @@ void SchedulingQueue::Create(PodRef pod) {
   std::string name = GroupNameOf(*pod);
   QueueEntry* group = name.empty() ? nullptr : entities_.FindGroup(name);
   if (group != nullptr) {
+    cause_ = QueueMeter::kPodAdd;
     ChangeMembers(*group, [&] { entities_.AddMember(*group, pod); });
     return ApplyPodAdded(pod);
   }
   QueueEntry& entry = name.empty() ? entities_.AddPod(std::move(pod))
                                    : entities_.AddGroup(std::move(name), std::move(pod));
   SetQueuedNow(entry);
+  cause_ = QueueMeter::kPodAdd;
   Requeue(entry, Requeueing::kImmediately);
   ApplyPodAdded(entry.entity.pod);
 }
@@ -89,8 +91,8 @@ void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushe
   const bool runs_pre_enqueue = !ran_before && (!backs_off || options_.pop_from_backoff);
   if (runs_pre_enqueue && GateIfPreEnqueueRejects(entry)) return;
   entity.was_flushed = was_flushed;
-  if (!backs_off) return places_.Move(entry, QueuePlace::kActive);
-  places_.Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
+  if (!backs_off) return Move(entry, QueuePlace::kActive);
+  Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
 }
 
 bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
@@ -106,12 +108,17 @@ bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
   entity.was_flushed = false;
   entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
   entity.gate = std::move(gate);
-  places_.Move(entry, QueuePlace::kGated);
+  Move(entry, QueuePlace::kGated);
   return true;
 }
 
+void SchedulingQueue::Move(QueueEntry& entry, QueuePlace to) {
+  places_.Move(entry, to);
+  if (meter_ != nullptr) meter_->CountIncoming(to, cause_);
+}
+
 void SchedulingQueue::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
-  if (how == Requeueing::kSkip) return places_.Move(entry, QueuePlace::kUnschedulable);
+  if (how == Requeueing::kSkip) return Move(entry, QueuePlace::kUnschedulable);
   Requeue(entry, how);
 }
 
@@ -138,6 +145,7 @@ void SchedulingQueue::Update(PodRef pod) {
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
   if (place == QueuePlace::kInFlight) entry->is_removed = false;
   places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); });
+  cause_ = QueueMeter::kPodUpdate;
   if (place == QueuePlace::kGated) {
     Requeue(*entry, Requeueing::kAfterBackoff);
   } else if (place == QueuePlace::kUnschedulable || place == QueuePlace::kInFlight) {
@@ -186,6 +194,7 @@ void SchedulingQueue::OnEvent(const QueueEvent& event,
 void SchedulingQueue::ApplyEvent(const QueueEvent& event, const EntityFilter* parked,
                                  const EntityFilter* in_flight) {
   matcher_.Apply(event, parked, in_flight, requeued_);
+  if (meter_ != nullptr && !requeued_.empty()) cause_ = event_label_ = EventLabel(event);
   for (const auto& [entry, how] : requeued_) Requeue(*entry, how);
   requeued_.clear();
 }
@@ -231,6 +240,7 @@ void SchedulingQueue::OnMemberNominationRemoved(const PodRef& pod) {
   if (entry == nullptr || entry->entity.group == nullptr) return;
   if (!nominator_.NodeOf(pod->uid()).empty()) return;  // The member is nominated to another node.
   if (entry->entity.place == QueuePlace::kUnschedulable) {
+    cause_ = QueueMeter::kPodUpdate;
     Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
     matcher_.RecordFor(*entry, QueueEvent());  // Recorded only if the group is in flight.
@@ -340,6 +350,7 @@ const QueuedEntity* SchedulingQueue::Pop() {
   places_.Move(*entry, QueuePlace::kInFlight);
   QueuedEntity& entity = entry->entity;
   ++entity.attempts;
+  if (meter_ != nullptr) entity.popped_ns = clock_.NowNs();
   entity.rejection = {};
   return &entity;
 }
@@ -372,6 +383,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   }
   entity.was_flushed = false;
   SetQueuedNow(entry);
+  cause_ = QueueMeter::kFailure;
   return matcher_.DecideAfterAttempt(entry);
 }
 
@@ -392,7 +404,7 @@ void SchedulingQueue::Activate(std::string_view uid) {
   switch (entry->entity.place) {
     case QueuePlace::kActive: break;
     case QueuePlace::kInFlight: matcher_.RecordFor(*entry, QueueEvent()); break;
-    default: Requeue(*entry, Requeueing::kImmediately);
+    default: cause_ = QueueMeter::kActivate; Requeue(*entry, Requeueing::kImmediately);
   }
 }
 
@@ -424,6 +436,7 @@ void SchedulingQueue::Tick() {
 void SchedulingQueue::EndBackoffs(QueuePlace place, int64_t at_ns) {
   while (QueueEntry* entry = places_.FirstBackoff(place)) {
     if (backoff_.IsOn(entry->entity.backoff_until_ns, at_ns)) return;
+    cause_ = QueueMeter::kBackoffEnd;
     Requeue(*entry, Requeueing::kImmediately, entry->entity.was_flushed);
   }
 }
@@ -434,6 +447,7 @@ void SchedulingQueue::Flush(int64_t now_ns) {
   if (!before_ns.has_value()) return;
   while (QueueEntry* entry = places_.parked().entries().front()) {
     if (entry->parked_ns >= *before_ns) return;
+    cause_ = QueueMeter::kFlush;
     Requeue(*entry, Requeueing::kAfterBackoff, /*was_flushed=*/true);
   }
 }
@@ -467,6 +481,7 @@ void SchedulingQueue::RequeueAll() {
     if (is_ready) ready.push_back(&entry);
   });
   std::ranges::sort(ready, {}, &QueueEntry::sequence);
+  cause_ = event_label_ = EventLabel(QueueEvent());
   for (QueueEntry* entry : ready) GateIfPreEnqueueRejects(*entry);
   OnEvent(QueueEvent());
 }

@@ -36,6 +36,7 @@
 #include "host/queue/pending_observer.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
+#include "host/queue/queue_meter.h"
 #include "host/queue/queue_order.h"
 #include "host/queue/queue_places.h"
 #include "host/queue/queue_policy.h"
@@ -80,6 +81,9 @@ class SchedulingQueue {
   // Sets the observer of the pods in the queue; null for none. Lifetime: until another observer is
   // set.
   void SetObserver(PendingObserver* observer) { observer_ = observer; }
+  // Sets what counts the entities that enter a place; null for none. The meter must outlive the
+  // queue.
+  void SetMeter(QueueMeter* meter) { meter_ = meter; }
 
   // ---- Events from the cluster ------------------------------------------------------------------
 
@@ -219,6 +223,8 @@ class SchedulingQueue {
   // Moves the entry to the active queue or a backoff queue, or gates it. `was_flushed`: the
   // periodic flush alone is the reason.
   void Requeue(QueueEntry& entry, Requeueing how, bool was_flushed = false);
+  // Moves the entry, and counts it with cause_.
+  void Move(QueueEntry& entry, QueuePlace to);
   // Runs PreEnqueue. If a plugin rejects a pod of the entry, gates the entry and returns true.
   bool GateIfPreEnqueueRejects(QueueEntry& entry);
 
@@ -250,6 +256,10 @@ class SchedulingQueue {
   FlushSchedule flushes_;
   uint64_t sequence_ = 0;
   PendingObserver* observer_ = nullptr;
+  QueueMeter* meter_ = nullptr;
+  // Why entities move now: an event or another name in the metric of incoming pods.
+  std::string_view cause_;
+  std::string event_label_;  // The text of cause_ for an event.
   // Used within ApplyEvent(); a member so that its memory is reused; empty between calls.
   std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/runtime/point_meter.h"
 
 namespace berth::host {
 namespace {
@@ -44,6 +45,13 @@ void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
   BeginState();
   for (uint32_t i = 0; i < cycles_.size(); ++i) {
     cycles_[i]->Begin(id, pod->view(), &cancel_, state_->of(i));
+    cycles_[i]->SetCallMeter(PointMeter::IsSampled(id) ? meter_ : nullptr);
+  }
+}
+
+void Attempt::CountCalls() {
+  for (const auto& cycle : cycles_) {
+    meter_->CountCalls(cycle->plugin().id, cycle->plugin().name, cycle->TakeCalled());
   }
 }
 

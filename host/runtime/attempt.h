@@ -21,6 +21,8 @@
 
 namespace berth::host {
 
+class PointMeter;
+
 // Stands for no plugin where an index into Plan::plugins() is expected.
 inline constexpr uint32_t kNoPlugin = UINT32_MAX;
 
@@ -65,6 +67,12 @@ class Attempt {
   // Destroys the slots of a state that was taken, and keeps its memory for a later attempt. `state`
   // may be null.
   void Recycle(std::unique_ptr<CycleState> state);
+
+  // Sets what observes the attempts from the next one on; null for none.
+  void SetMeter(PointMeter* meter) { meter_ = meter; }
+  PointMeter* meter() const { return meter_; }
+  // Counts the plugins that were called since the last call. REQUIRES: there is a meter.
+  void CountCalls();
 
   PluginCycle& cycle(uint32_t plugin) { return *cycles_[plugin]; }
   const PluginCycle& cycle(uint32_t plugin) const { return *cycles_[plugin]; }
@@ -118,6 +126,7 @@ class Attempt {
   std::vector<std::unique_ptr<CycleState>> spare_states_;
   Selection live_rows_;
   uint64_t live_generation_ = UINT64_MAX;
+  PointMeter* meter_ = nullptr;
   CallMonitor* monitor_ = nullptr;  // Null: calls are not monitored.
   uint32_t cancel_ = 0;             // BERTH_IS_CANCELLED. Set by the monitor while a call is late.
 };

@@ -21,6 +21,7 @@
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_call.h"
 #include "host/runtime/plugin_cycle.h"
+#include "host/runtime/point_meter.h"
 
 namespace berth::host {
 
@@ -74,7 +75,15 @@ PluginAnswer Invoke(PluginCycle& cycle, Point point, F&& f, uint32_t words = 0) 
   const berth_cycle* abi = cycle.AbiFor(point);
   const PlannedPlugin& plugin = cycle.plugin();
   const PluginCall call(*plugin.host, {.point = point, .cycle = abi, .words = words});
-  return CallWithStatus([&](berth_status* status) { return f(*plugin.instance, abi, status); });
+  cycle.NoteCall(point);
+  PointMeter* const meter = cycle.call_meter();
+  const int64_t since_ns = meter != nullptr ? meter->NowNs() : 0;
+  PluginAnswer answer =
+      CallWithStatus([&](berth_status* status) { return f(*plugin.instance, abi, status); });
+  if (meter != nullptr) {
+    meter->ObserveCall(plugin.id, plugin.name, point, answer.code, since_ns);
+  }
+  return answer;
 }
 
 }  // namespace berth::host

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -23,6 +24,7 @@
 namespace berth::host {
 
 class Attempt;
+class PointMeter;
 
 // The selection of a block with a single row.
 inline constexpr uint32_t kOneIndex[] = {0};
@@ -94,6 +96,13 @@ class PluginCycle {
     return original_ != nullptr ? original_->what_if_faults_ : what_if_faults_;
   }
 
+  // Sets what observes the calls of this attempt; null for none.
+  void SetCallMeter(PointMeter* meter) { call_meter_ = meter; }
+  PointMeter* call_meter() const { return call_meter_; }
+  void NoteCall(Point point) { called_ |= 1U << static_cast<uint32_t>(point); }
+  // Returns the bits 1 << Point of the points at which the plugin was called since the last call.
+  uint32_t TakeCalled() { return std::exchange(called_, 0); }
+
   bool skip_filter = false;
   bool skip_score = false;
 
@@ -111,6 +120,8 @@ class PluginCycle {
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   bool binding_allowed_ = false;
+  uint32_t called_ = 0;
+  PointMeter* call_meter_ = nullptr;
   std::set<Point> what_if_faults_;
   mutable std::optional<SplitMix64> random_;  // The attempt's; empty before its first use.
 };

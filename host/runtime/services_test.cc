@@ -47,7 +47,7 @@ std::vector<std::string> FaultLines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     const size_t at = line.find("exception: ");
     if (at == std::string::npos) continue;
-    faults.push_back(line.substr(at + 11, line.rfind(" profile=") - at - 11));
+    faults.push_back(WithoutFaultFields(line.substr(at + 11)));
   }
   return faults;
 }

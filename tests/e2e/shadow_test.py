@@ -15,10 +15,12 @@ NODES, PODS = 50, 2000
 class ShadowTest(EndToEndTest):
     def shadow(self):
         """Starts `berth run --shadow`, and waits until it observes."""
-        berth = self.berth("shadow", account="berth-shadow", start=False)
-        berth.command = [self.suite.berth, "run", "--shadow", "--kubeconfig",
-                         self.cluster.kubeconfig("berth-shadow"), "--log-format", "json",
-                         "--output", "json"]
+        berth = self.berth("shadow", account="berth-shadow", start=False,
+                           options=["--shadow", "--output", "json"])
+        # It elects no leader and serves nothing.
+        berth.command.remove("--leader-elect=false")
+        address = berth.command.index("--http-address")
+        del berth.command[address:address + 2]
         berth.start(ready=False)
         berth.wait_record("Judging placements")
         return berth

@@ -98,7 +98,7 @@ class ServiceCallsTest : public ::testing::Test {
     std::vector<std::string> faults;
     for (const std::string& line : harness_.lines()) {
       const size_t at = line.find("exception: ");
-      if (at != std::string::npos) faults.push_back(line.substr(at + 11));
+      if (at != std::string::npos) faults.push_back(WithoutFaultFields(line.substr(at + 11)));
     }
     return faults;
   }

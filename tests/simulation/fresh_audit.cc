@@ -42,6 +42,31 @@ const std::byte* ValueAt(const NodeTable& table, ColumnIndex column, Row row) {
          size_t{row} * table.column_spec(column).width();
 }
 
+// Returns whether two values of columns of this type are equal. The objects of the schedulers may
+// have been decoded separately, so that pointers are followed. Elements of arrays are compared as
+// bytes: the simulated nodes have no arrays but taints, which have no pointers.
+bool AreEqual(const ColumnSpec& spec, const void* a, const void* b) {
+  switch (spec.type()) {
+    case BERTH_TYPE_ARRAY: {
+      const auto& left = *static_cast<const berth_array*>(a);
+      const auto& right = *static_cast<const berth_array*>(b);
+      return left.count == right.count &&
+             (left.count == 0 ||
+              std::memcmp(left.data, right.data, size_t{left.count} * left.stride) == 0);
+    }
+    case BERTH_TYPE_STR:
+      return Text(*static_cast<const berth_str*>(a)) == Text(*static_cast<const berth_str*>(b));
+    case BERTH_TYPE_OBJECT: {
+      const berth_object* left = *static_cast<const berth_object* const*>(a);
+      const berth_object* right = *static_cast<const berth_object* const*>(b);
+      if (left == nullptr || right == nullptr) return left == right;
+      return Text(left->meta->uid) == Text(right->meta->uid) &&
+             Text(left->meta->resource_version) == Text(right->meta->resource_version);
+    }
+    default: return std::memcmp(a, b, spec.width()) == 0;
+  }
+}
+
 // Returns the row of the same node in `other`, or kNoRow. A row without a node, which only has
 // pods, is found by its first pod.
 Row FindSameRow(const NodeTable& table, Row row, const Cache& other) {
@@ -80,7 +105,7 @@ void FreshAudit::CompareColumn(const ColumnSpec& spec, ColumnIndex column, Sched
     const Row there = FindSameRow(table, row, fresh.cache());
     const void* expected = zeroes.data();
     if (there != kNoRow) expected = ValueAt(truth, same, there);
-    if (std::memcmp(ValueAt(table, column, row), expected, spec.width()) == 0) continue;
+    if (AreEqual(spec, ValueAt(table, column, row), expected)) continue;
     findings_.Add("at rest, column " + spec.name() + " of row " + std::to_string(row) + " (" +
                   (table.IsLive(row) ? std::string(table.node(row)->name()) : "no node") +
                   ") differs from a fresh cache");

@@ -225,6 +225,7 @@ void LiveRun::Rest() {
   while (ok()) {
     while (ok() && StepOnce()) {
     }
+    if (!ok()) return;
     const int64_t waited = clock_.NowNs() - began;
     const std::string why = Unrest(waited < kMaxBackoffsNs);
     if (why.empty()) return;
@@ -241,7 +242,7 @@ void LiveRun::RunUntil(int64_t at_ns) {
   while (ok()) {
     while (ok() && StepOnce()) {
     }
-    if (clock_.NowNs() >= at_ns) return;
+    if (!ok() || clock_.NowNs() >= at_ns) return;
     clock_.AdvanceTo(NextNs(at_ns));
   }
 }

@@ -22,7 +22,7 @@
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "tests/harness/api_server/loopback_server.h"
 #include "tests/harness/api_server/test_certificates.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 #include "tests/harness/client_threads_fixture.h"
 
 namespace berth::host {

@@ -294,15 +294,6 @@ FaultyTransport::~FaultyTransport() {
   EndProcess();
 }
 
-void FaultyTransport::SetFaults(const TransportFaults& faults, std::string only) {
-  faults_ = faults;
-  only_ = std::move(only);
-}
-
-bool FaultyTransport::HasFaults(const HttpRequest& request) const {
-  return only_.empty() || request.target.find(only_) != std::string::npos;
-}
-
 FaultyTransport::Fate FaultyTransport::Draw(const HttpRequest& request) {
   if (!HasFaults(request)) return Fate::kNone;
   const std::pair<uint32_t, Fate> fates[] = {{faults_.refused, Fate::kRefused},
@@ -425,10 +416,17 @@ void FaultyTransport::OnExecuted(const ExchangeRef& exchange, HttpResponse respo
         response.body.resize(random_.Below(response.body.size() + 1));
       }
       break;
-    case Fate::kDuplicated: Execute(exchange, random_.Between(0, faults_.max_late_ns)); break;
+    case Fate::kDuplicated: Repeat(exchange->request); break;
     default: break;
   }
   AnswerAfter(exchange, Delay(), std::move(response));
+}
+
+// Executes the request again. Its second answer is dropped.
+void FaultyTransport::Repeat(const HttpRequest& request) {
+  const auto repetition = std::make_shared<Exchange>(*options_.client);
+  repetition->request = request;
+  Execute(repetition, random_.Between(0, faults_.max_late_ns));
 }
 
 void FaultyTransport::AnswerAfter(const ExchangeRef& exchange, int64_t delay_ns,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/base/executor.h"
 #include "host/cluster/kubernetes/transport.h"
@@ -22,7 +23,7 @@ struct TransportFaults {
   uint32_t refused = 0;      // No connection; nothing was sent.
   uint32_t lost_before = 0;  // The request was sent and not executed; no answer.
   uint32_t lost_after = 0;   // The request was executed; no answer.
-  uint32_t duplicated = 0;   // Executed again up to max_late_ns after its answer.
+  uint32_t duplicated = 0;   // Executed again up to max_late_ns later; the first answer counts.
   uint32_t late = 0;         // Executed up to max_late_ns later, perhaps after the client gave up.
   uint32_t status_429 = 0;   // With Retry-After in half of the cases.
   uint32_t status_500 = 0;   // Executed in half of the cases.
@@ -82,7 +83,10 @@ class FaultyTransport final : public Transport {
 
   // Sets the faults of later requests and lines. `only`: a part of the targets that have faults,
   // such as "/binding"; empty: all.
-  void SetFaults(const TransportFaults& faults, std::string only = {});
+  void SetFaults(const TransportFaults& faults, std::string only = {}) {
+    faults_ = faults;
+    only_ = std::move(only);
+  }
   // Ends every connection now, as when the server restarts: streams end, and requests that were
   // sent have no answer; half of those that were not executed yet never are.
   void CutEverything();
@@ -104,12 +108,15 @@ class FaultyTransport final : public Transport {
   using ExchangeRef = std::shared_ptr<Exchange>;
 
   Fate Draw(const HttpRequest& request);
-  bool HasFaults(const HttpRequest& request) const;
+  bool HasFaults(const HttpRequest& request) const {
+    return only_.empty() || request.target.find(only_) != std::string::npos;
+  }
   int64_t Delay() { return random_.Between(0, options_.max_delay_ns); }
   // Writes the request. Called when it has a connection.
   void Write(const ExchangeRef& exchange);
   void Execute(const ExchangeRef& exchange, int64_t delay_ns);
   void OnExecuted(const ExchangeRef& exchange, HttpResponse response);
+  void Repeat(const HttpRequest& request);
   void AnswerAfter(const ExchangeRef& exchange, int64_t delay_ns, HttpResponse response);
   void Complete(const ExchangeRef& exchange, HttpResponse response);
   // Decides about the requests that the server has not executed yet.

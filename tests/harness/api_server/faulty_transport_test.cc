@@ -123,6 +123,21 @@ TEST_F(FaultyTransportTest, EachFaultAnswersAndExecutesAsDescribed) {
   }
 }
 
+TEST_F(FaultyTransportTest, TheFirstAnswerToADuplicatedRequestCounts) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Reset(seed);
+    transport_->SetFaults({.duplicated = 100});
+    const std::string name = "p" + std::to_string(seed);
+    CreatePod(name);
+    const HttpResponse answer = Exchange({.verb = "POST",
+                                          .target = std::string(kPods) + "/" + name + "/binding",
+                                          .body = BindingText(name, "u-" + name, "n1"),
+                                          .content_type = kJson});
+    EXPECT_EQ(Text(answer), "201");
+    EXPECT_EQ(audit_.executed, 2);
+  }
+}
+
 TEST_F(FaultyTransportTest, EqualSeedsGiveEqualFaults) {
   const auto play = [this](uint64_t seed) {
     Reset(seed);

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "tests/harness/api_server/transport_test.h"
+#include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
 namespace {

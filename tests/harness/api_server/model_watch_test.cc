@@ -123,7 +123,7 @@ TEST_F(ModelWatchTest, DeliversAPodInAFinalPhaseAsDeleted) {
   model_->Note(ParseOrderedJson(done));
   ASSERT_TRUE(cluster_.Update(*decoder_.Decode(done)).ok());
   EXPECT_EQ(Lines(model_->TakeLines(*watch)), "DELETED a@2 ");
-  EXPECT_EQ(Open("/api/v1/pods?watch=true&resourceVersion=1"), nullptr);
+  EXPECT_EQ(Open("/api/v1/pods?watch=true&resourceVersion=1&labelSelector=a"), nullptr);
   EXPECT_EQ(refusal_.head.http_status, 400u);
 }
 

@@ -1,0 +1,69 @@
+#include "host/cycle/cycle_meter.h"
+
+#include "host/base/status_sink.h"
+
+namespace berth::host {
+
+CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock)
+    : metrics_(metrics),
+      clock_(clock),
+      queue_(metrics.queue),
+      algorithm_(metrics.cycles.algorithm_seconds.With({})),
+      attempts_per_pod_(metrics.cycles.attempts_per_pod.With({})),
+      victims_(metrics.points.victims.With({})),
+      preemptions_(metrics.points.preemptions.With({})),
+      nodes_(metrics.cycles.cache_size.With({"nodes"})),
+      pods_(metrics.cycles.cache_size.With({"pods"})),
+      assumed_pods_(metrics.cycles.cache_size.With({"assumed_pods"})),
+      bindings_(metrics.cycles.goroutines.With({"binding"})) {}
+
+CycleMeter::ProfileInstruments& CycleMeter::InstrumentsOf(std::string_view profile) {
+  const auto known = profiles_.find(profile);
+  if (known != profiles_.end()) return known->second;
+  ProfileInstruments& made = profiles_[std::string(profile)];
+  constexpr std::array<std::string_view, 3> kResults = {"scheduled", "unschedulable", "error"};
+  for (size_t i = 0; i < kResults.size(); ++i) {
+    made.attempts[i] = &metrics_.cycles.attempts.With({kResults[i], profile});
+    made.seconds[i] = &metrics_.cycles.attempt_seconds.With({kResults[i], profile});
+  }
+  made.points = std::make_unique<PointMeter>(metrics_.points, clock_, std::string(profile));
+  return made;
+}
+
+PointMeter& CycleMeter::PointsOf(std::string_view profile) {
+  return *InstrumentsOf(profile).points;
+}
+
+void CycleMeter::OnAttempt(std::string_view profile, Result result, int64_t popped_ns) {
+  ProfileInstruments& instruments = InstrumentsOf(profile);
+  instruments.attempts[result]->Add();
+  if (popped_ns != 0) instruments.seconds[result]->ObserveNs(NowNs() - popped_ns);
+}
+
+void CycleMeter::OnBound(const QueuedEntity& entity) {
+  OnAttempt(entity.pod->scheduler_name(), kScheduled, entity.popped_ns);
+  attempts_per_pod_.Observe(static_cast<double>(entity.attempts));
+  if (entity.was_flushed) queue_.CountBoundAfterFlush();
+  if (entity.first_attempt_ns == 0) return;
+  metrics_.cycles.sli_seconds.With({SliAttemptsLabel(entity.attempts)})
+      .ObserveNs(NowNs() - entity.first_attempt_ns);
+}
+
+void CycleMeter::OnFailed(std::string_view profile, berth_code code, int64_t popped_ns) {
+  OnAttempt(profile, code == BERTH_ERROR ? kError : kUnschedulable, popped_ns);
+}
+
+void CycleMeter::OnPermitEnded(berth_code code, int64_t since_ns) {
+  metrics_.points.permit_seconds.With({CodeName(code)}).ObserveNs(NowNs() - since_ns);
+}
+
+void CycleMeter::Publish(const Sizes& sizes,
+                         const std::function<size_t(QueuePlace place)>& count_in) {
+  nodes_.Set(static_cast<int64_t>(sizes.nodes));
+  pods_.Set(static_cast<int64_t>(sizes.pods));
+  assumed_pods_.Set(static_cast<int64_t>(sizes.assumed_pods));
+  bindings_.Set(static_cast<int64_t>(sizes.bindings));
+  queue_.Publish(count_in);
+}
+
+}  // namespace berth::host

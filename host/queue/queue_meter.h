@@ -1,0 +1,60 @@
+// Counts what happens in the scheduling queue.
+#ifndef BERTH_HOST_QUEUE_QUEUE_METER_H_
+#define BERTH_HOST_QUEUE_QUEUE_METER_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/base/metrics.h"
+#include "host/queue/queue_metrics.h"
+#include "host/queue/queued_entity.h"
+
+namespace berth::host {
+
+// Returns the label "queue" of a place: "active", "backoff", "unschedulable", "gated". A place that
+// is none of them has no label.
+std::string_view QueueLabelOf(QueuePlace place);
+
+// Threading: the scheduling thread.
+// Lifetime:  the metrics must outlive it.
+class QueueMeter {
+ public:
+  // The reasons other than events for which an entity enters a place.
+  // (kube-scheduler: pkg/scheduler/framework/events.go)
+  static constexpr std::string_view kPodAdd = "PodAdd";
+  static constexpr std::string_view kPodUpdate = "PodUpdate";
+  static constexpr std::string_view kFailure = "ScheduleAttemptFailure";
+  static constexpr std::string_view kBackoffEnd = "BackoffComplete";
+  static constexpr std::string_view kFlush = "UnschedulableTimeout";
+  static constexpr std::string_view kActivate = "ForceActivate";
+
+  explicit QueueMeter(QueueMetrics& metrics);
+  QueueMeter(const QueueMeter&) = delete;
+  QueueMeter& operator=(const QueueMeter&) = delete;
+
+  // Counts an entity that enters `to` because of `event`: the label of an event, or one of
+  // kube-scheduler's names for other reasons, such as "BackoffComplete".
+  void CountIncoming(QueuePlace to, std::string_view event);
+  // Publishes the number of entities in each place. `count_in`: returns that of a place.
+  void Publish(const std::function<size_t(QueuePlace place)>& count_in);
+  // Counts a pod that was bound after the periodic flush alone had requeued it.
+  void CountBoundAfterFlush() { after_flush_.Add(); }
+
+ private:
+  QueueMetrics& metrics_;
+  Counter& after_flush_;
+  Gauge& active_;
+  Gauge& backoff_;
+  Gauge& unschedulable_;
+  Gauge& gated_;
+  // The counters that were found, by place and event, so that counting takes no lock.
+  std::map<QueuePlace, std::map<std::string, Counter*, std::less<>>> incoming_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_QUEUE_QUEUE_METER_H_
