@@ -31,7 +31,7 @@ keep_newest() { ls -1dt "$cache/$1"-*/ | tail -n +3 | xargs -r rm -rf; }
 build_programs() {
   local sources
   mapfile -t sources < <(find tests/e2e -name '*.go' | LC_ALL=C sort)
-  programs=$cache/programs-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/go.{mod,sum} \
+  programs=$cache/programs-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/{run.sh,go.mod,go.sum} \
     "${sources[@]}")
   [ ! -e "$programs/complete" ] || return 0
   echo "e2e: building the API server and kube-scheduler; this takes minutes with an empty cache"
@@ -42,7 +42,11 @@ build_programs() {
     left_out "the Go modules cannot be fetched"
   # The linker needs 2 GB for each of the two large programs. The option -trimpath would miss what
   # other builds left in Go's cache.
-  (cd tests/e2e && go build -buildvcs=false -p "$(nproc)" -o "$programs/" ./cmd/...)
+  # The version is that of the module; the build of Kubernetes itself sets it in the same way.
+  local version
+  version=$(sed -n 's/^\tk8s.io\/kubernetes v//p' tests/e2e/go.mod)
+  (cd tests/e2e && go build -buildvcs=false -p "$(nproc)" -o "$programs/" \
+    -ldflags "-X k8s.io/component-base/version.gitVersion=v$version" ./cmd/...)
   touch "$programs/complete"
   keep_newest programs
 }
