@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -73,6 +74,11 @@ class ClusterDriverTest : public ::testing::Test {
       waker_.Wake();
       return !output_fails_;
     };
+  }
+
+  // Promises that are never kept would stay in memory.
+  ~ClusterDriverTest() override {
+    for (const berth_done& done : std::exchange(held_, {})) Stage::Complete(done, {});
   }
 
   void Load(AnyObject object) {

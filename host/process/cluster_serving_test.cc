@@ -141,10 +141,11 @@ TEST_F(ClusterServingTest, AProcessThatEndsIsNotReady) {
 
 TEST_F(ClusterServingTest, ServesTheMetricsOfTheHostAndOfPlugins) {
   EXPECT_THAT(Get("/metrics").body, Not(HasSubstr("acme_racks")));
+  Get("/livez");
   serving_.SetState(Healthy());
   const std::string page = Get("/metrics").body;
   EXPECT_THAT(page, HasSubstr("acme_racks 7\n"));
-  EXPECT_THAT(page, HasSubstr("kubernetes_healthcheck"));
+  EXPECT_THAT(page, HasSubstr("kubernetes_healthcheck{"));
   EXPECT_EQ(refreshes_, 1);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -107,8 +108,10 @@ class RunClusterTest : public RunProcessTest {
     return object.is_object() ? object["spec"].value("nodeName", "") : "no such pod";
   }
   std::string Holder() {
-    const auto lease = Get(kLease);
-    return lease.is_object() ? lease["spec"].value("holderIdentity", "") : "no lease";
+    const Json lease = Get(kLease);
+    if (!lease.is_object()) return "no lease";
+    const Json holder = lease["spec"].value("holderIdentity", Json());
+    return holder.is_string() ? holder.get<std::string>() : "";
   }
 
   // Starts `berth run` on the server, with a short lease.
@@ -201,8 +204,8 @@ TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
   CreatePod("web", "2");
   const pid_t berth = StartRun();
   const auto condition = [&](const char* key) {
-    const auto pod = Get(std::string(kPods) + "/web");
-    const auto conditions = pod["status"].value("conditions", Json::array());
+    const Json status = Get(std::string(kPods) + "/web").value("status", Json::object());
+    const Json conditions = status.value("conditions", Json::array());
     return conditions.empty() ? "" : conditions[0].value(key, "");
   };
   ASSERT_TRUE(WaitFor([&] { return condition("status") == "False"; })) << Error();
