@@ -274,6 +274,8 @@ def main():
         script = os.path.join(E2E, "run.sh")
         os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(__file__),
                           *sys.argv[1:]])
+    # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
     cluster = Cluster(os.environ["BERTH_E2E_BIN"], os.path.join(folder, "c"), audit=False)
     result = {"nodes": options.nodes, "pods": options.pods, "runs": [], "ceiling": []}
