@@ -15,6 +15,7 @@
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/event/inbox.h"
 #include "host/process/cluster_driver.h"
 #include "host/process/cluster_serving.h"
@@ -35,6 +36,8 @@ namespace {
 constexpr int64_t kSettleLimitNs = 10 * kSecond;
 constexpr int64_t kStopLimitNs = 10 * kSecond;
 constexpr int64_t kReleaseLimitNs = 5 * kSecond;
+// How long answers are waited for after the lease was lost.
+constexpr int64_t kLostLimitNs = kSecond;
 
 // A leader whose renewal is older than leaseDuration and this is not healthy.
 // (kube-scheduler: cmd/kube-scheduler/app/options, NewLeaderHealthzAdaptor with 20 seconds)
@@ -103,6 +106,7 @@ struct ClusterRun::Parts {
             waker),
         interner(options.hash_key),
         client_metrics(metrics),
+        scheduler_metrics(metrics),
         fence(options.boot_ns) {}
   ~Parts();
 
@@ -123,7 +127,7 @@ struct ClusterRun::Parts {
   ServedState MakeServedState();
   void Lead();
   void End(const DriverEnd& end);
-  void StopClient();
+  void StopClient(int64_t limit_ns);
 
   Log LogOf(std::string_view logger) { return {*log, logger}; }
   const HostConfig& host() const { return reloader.running(); }
@@ -144,6 +148,7 @@ struct ClusterRun::Parts {
   Interner interner;
   MetricTable metrics;
   ClientMetrics client_metrics;
+  SchedulerMetrics scheduler_metrics;
   SharedKindUsers kind_users;
   BindFence fence;
   std::string first_profile;  // Its schedulerName at the start.
@@ -267,7 +272,6 @@ void ClusterRun::Parts::OpenClient(const PluginSet& plugins) {
   client_options.wake = [this] { waker.Wake(); };
   client_options.needed_by = [this](std::string_view kind) { return kind_users.Of(kind); };
   client_options.events_queue.host_name = options.host_name;
-  client_options.stop_limit_ns = kStopLimitNs;
   client = std::make_unique<KubernetesClient>(interner, std::move(client_options), LogOf("client"));
 }
 
@@ -283,6 +287,7 @@ Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
   scheduler_options.loop.clock = &*clock;
   scheduler_options.loop.waker = &waker;
   scheduler_options.loop.log = &*log;
+  scheduler_options.loop.metrics = &scheduler_metrics;
   scheduler_options.bind_threads = kBindThreads;
   scheduler_options.report_crashes = options.report_crashes;
   scheduler = std::make_unique<SchedulerHost>(interner, *source, std::move(scheduler_options));
@@ -400,7 +405,8 @@ void ClusterRun::Parts::End(const DriverEnd& end) {
     run_log.Info("Stopping", {{"signal", std::to_string(end.signal)},
                               {"unsettledBindings", std::to_string(end.unsettled)}});
   }
-  StopClient();
+  // Nothing can be sent without a lease, so that only answers are waited for.
+  StopClient(end.lost_lease.empty() ? kStopLimitNs : kLostLimitNs);
   if (leadership != nullptr && end.lost_lease.empty()) {
     if (leadership->view().leads) run_log.Info("Releasing the lease");
     leadership->Release(kReleaseLimitNs);
@@ -409,14 +415,14 @@ void ClusterRun::Parts::End(const DriverEnd& end) {
   requests.reset();
 }
 
-void ClusterRun::Parts::StopClient() {
+void ClusterRun::Parts::StopClient(int64_t limit_ns) {
   if (client == nullptr || std::exchange(is_stopped, true)) return;
-  client->Stop();
+  client->Stop(limit_ns);
 }
 
 ClusterRun::Parts::~Parts() {
   if (serving.has_value()) serving->ClearState();
-  StopClient();
+  StopClient(0);
 }
 
 // ---- Reports ------------------------------------------------------------------------------------

@@ -114,8 +114,6 @@ class DialAttempt final : public std::enable_shared_from_this<DialAttempt> {
     Connect();
   }
 
-  void Begin() { Connect(); }
-
   // Connects to the next address.
   void Connect() {
     if (next_ == addresses_.size()) return Fail(Status::Unavailable(Join(errors_, "; ")));

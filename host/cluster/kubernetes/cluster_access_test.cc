@@ -125,6 +125,21 @@ TEST(FindClusterAccess, UsesTheServiceAccountWithoutAKubeconfig) {
             ErrorCode::kInvalidArgument);
 }
 
+TEST(FindClusterAccess, WarnsIfTheTokenOfThePodIsSentOverPlainHttp) {
+  const FakeMachine machine = Pod();
+  AccessRequest request = {.server = "http://10.0.0.1"};
+  EXPECT_FALSE(FindClusterAccess(request, machine.Environment()).ok());
+  request.allow_plain_http = true;
+  const auto access = FindClusterAccess(request, machine.Environment());
+  ASSERT_TRUE(access.ok()) << access.status().message();
+  ASSERT_EQ(access->warnings.size(), 1U);
+  EXPECT_EQ(access->warnings.front(),
+            "--master: the credentials are sent over plain HTTP; anyone on the network between can "
+            "read them");
+  request.server = "https://10.0.0.1";
+  EXPECT_TRUE(FindClusterAccess(request, machine.Environment())->warnings.empty());
+}
+
 TEST(FindClusterAccess, OutsideOfAPodAKubeconfigOrAServerIsNeeded) {
   const FakeMachine machine;
   EXPECT_EQ(FindClusterAccess({}, machine.Environment()).status(),

@@ -81,6 +81,10 @@ Status ExitError(const SubprocessResult& result) {
   return Status::Unavailable(std::move(text));
 }
 
+bool HasOwnCertificate(const AuthConfig& auth) {
+  return !auth.certificate_file.empty() || !auth.certificate_pem.empty();
+}
+
 void KeepFirst(Status& first, Status next) {
   if (first.ok()) first = std::move(next);
 }
@@ -161,7 +165,8 @@ Status CredentialLoader::ReadCa(Parts& parts) const {
 
 Status CredentialLoader::ReadCertificate(Parts& parts) const {
   const AuthConfig& auth = access_.auth;
-  if (auth.exec) return Status::Ok();  // The plugin may return one; see RunExec().
+  // The plugin may return one; see RunExec().
+  if (auth.exec && !HasOwnCertificate(auth)) return Status::Ok();
   ClientCertificate read = {auth.certificate_pem, auth.key_pem};
   if (!auth.certificate_file.empty()) {
     Result<std::string> text = ReadFile(auth.certificate_file);
@@ -203,7 +208,8 @@ Status CredentialLoader::RunExec(bool after_401, Parts& parts) {
     return {credential.status().code(), std::move(message)};
   }
   parts.token = std::move(credential->token);
-  parts.certificate = std::move(credential->certificate);
+  // client-go: transport/transport.go, TLSConfigFor: a certificate of the kubeconfig has precedence.
+  if (!HasOwnCertificate(access_.auth)) parts.certificate = std::move(credential->certificate);
   parts.expires_ns = credential->expires_ns;
   return Status::Ok();
 }
@@ -221,7 +227,7 @@ Result<ExecCredential> CredentialLoader::CallPlugin(const Parts& parts) const {
 }
 
 // A part that cannot be used, such as a new certificate whose key is not written yet, leaves the
-// credential as it is.
+// TLS settings as they are.
 Status CredentialLoader::Publish(Parts parts) {
   if (current_ != nullptr && parts == parts_) return Status::Ok();
   Result<Secret> headers = CredentialHeaders(access_.auth, parts.token);
@@ -239,7 +245,14 @@ Status CredentialLoader::Publish(Parts parts) {
     settings.ca_pem = parts.ca_pem;
     Result<std::shared_ptr<const TlsContext>> tls =
         make_tls_(settings, access_.endpoint.server.host, parts.certificate);
-    if (!tls.ok()) return tls.status();
+    if (!tls.ok()) {
+      if (current_ == nullptr) return tls.status();
+      // The token may have rotated as well.
+      parts.ca_pem = parts_.ca_pem;
+      parts.certificate = parts_.certificate;
+      static_cast<void>(Publish(std::move(parts)));
+      return tls.status();
+    }
     next->tls = *std::move(tls);
   }
   current_ = std::move(next);

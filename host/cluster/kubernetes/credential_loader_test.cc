@@ -217,6 +217,23 @@ TEST_F(CredentialLoaderTest, FollowsRotatedCertificates) {
   EXPECT_EQ(contexts_, expected);
 }
 
+TEST_F(CredentialLoaderTest, FollowsARotatedTokenWhileTheNewCaCannotBeUsed) {
+  access_.endpoint.tls.ca_file = "/ca";
+  access_.auth.token_file = "/token";
+  files_ = {{"/ca", "ca"}, {"/token", "one"}};
+  ASSERT_TRUE(Loader().Refresh(false).ok());
+  files_ = {{"/ca", "half of a CA"}, {"/token", "two"}};
+  tls_error_ = Status::InvalidArgument("/ca: expected certificates in PEM, found other text");
+  EXPECT_EQ(Loader().Refresh(false), tls_error_);
+  EXPECT_EQ(Headers(), "Authorization: Bearer two\r\n");
+  EXPECT_EQ(Loader().current()->generation, 2U);
+
+  files_["/ca"] = "ca2";
+  tls_error_ = Status();
+  ASSERT_TRUE(Loader().Refresh(false).ok());
+  EXPECT_EQ(contexts_, (std::vector<std::string>{"ca||", "half of a CA||", "ca2||"}));
+}
+
 TEST_F(CredentialLoaderTest, AFileThatFailsDoesNotStopTheOthers) {
   access_.auth.token_file = "/token";
   access_.endpoint.tls.ca_file = "/ca";
@@ -246,6 +263,30 @@ TEST_F(CredentialLoaderTest, RunsThePluginAtTheStart) {
   now_ns_ += kHour;
   ASSERT_TRUE(Loader().Refresh(false).ok());
   EXPECT_EQ(runs_, 1) << "the credential does not expire";
+}
+
+TEST_F(CredentialLoaderTest, ACertificateOfTheKubeconfigHasPrecedenceOverThatOfThePlugin) {
+  struct Case {
+    const char* name;
+    const char* status;
+  };
+  const Case cases[] = {
+      {"the plugin returns a token", R"({"token":"one"})"},
+      {"the plugin returns both",
+       R"({"token":"one","clientCertificateData":"other","clientKeyData":"other"})"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    SetPlugin(c.status);
+    access_.auth.certificate_pem = "cert";
+    access_.auth.key_file = "/key";
+    files_["/key"] = "key";
+    contexts_.clear();
+    loader_.reset();
+    ASSERT_TRUE(Loader().Refresh(false).ok());
+    EXPECT_EQ(Headers(), "Authorization: Bearer one\r\n");
+    EXPECT_EQ(contexts_, std::vector<std::string>{"|cert|key"});
+  }
 }
 
 TEST_F(CredentialLoaderTest, RunsThePluginTenSecondsBeforeTheExpiry) {

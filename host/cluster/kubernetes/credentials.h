@@ -55,7 +55,8 @@ class CredentialSource {
 //                     be used, such as a certificate whose key is not written yet, the old ones
 //                     stay, with a warning.
 //   exec              run at the start, after a 401, and when the credential expires, ten seconds
-//                     ahead. At most once in ten seconds.
+//                     ahead. At most once in ten seconds. Its certificate is not used if the
+//                     AuthConfig has one.
 //
 // Threading: any. The destructor waits for an exec plugin that is running, at most its time limit.
 class Credentials final : public CredentialSource {

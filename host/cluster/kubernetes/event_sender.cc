@@ -336,6 +336,7 @@ void EventSender::FinishFlushIfEmpty() {
 
 void EventSender::FinishFlush() {
   has_ended_ = true;
+  alive_.reset();
   counts_.dropped += waiting();
   queue_.clear();
   retries_.clear();

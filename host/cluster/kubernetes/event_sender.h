@@ -78,8 +78,8 @@ class EventSender {
   // Accepts the event. Constant time.
   void Send(Event event);
   // Sends the events that wait, and the counts of open series, once each, for at most `limit_ns`;
-  // then drops the rest and calls `done`, never within the call. Later events are dropped. Called
-  // once.
+  // then drops the rest and calls `done`, never within the call. Later events are dropped, and
+  // later answers are ignored, so that another thread may destroy the object. Called once.
   void Flush(int64_t limit_ns, std::function<void()> done);
 
   const Counts& counts() const { return counts_; }
@@ -148,8 +148,9 @@ class EventSender {
   std::function<void()> flushed_;
   bool is_flushing_ = false;  // Flush() was called.
   bool has_ended_ = false;    // Flush() is over.
-  // Expires when this object is destroyed.
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+  // Expires at the end of Flush(), and when this object is destroyed: answers that come later are
+  // ignored.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace berth::host

@@ -119,7 +119,8 @@ Result<ExecCredential> ReadExecCredential(std::string_view output, const ExecCon
         "status.expirationTimestamp: expected a time such as 2026-01-10T08:00:00Z, found other "
         "text");
   }
-  credential.expires_ns = *time;
+  // 0 would be a credential that never expires.
+  credential.expires_ns = std::max<int64_t>(*time, 1);
   return credential;
 }
 

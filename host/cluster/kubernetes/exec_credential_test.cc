@@ -102,6 +102,15 @@ TEST(ReadExecCredential, ReadsTokenCertificateAndExpiry) {
   EXPECT_EQ(certificate->expires_ns, 0);
 }
 
+TEST(ReadExecCredential, ATimeBefore1970HasPassed) {
+  for (const char* time : {"1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"}) {
+    const auto credential = ReadExecCredential(
+        Output(std::string(R"({"token":"a","expirationTimestamp":")") + time + "\"}"), Plugin());
+    ASSERT_TRUE(credential.ok()) << credential.status().message();
+    EXPECT_EQ(credential->expires_ns, 1) << time;
+  }
+}
+
 TEST(ReadExecCredential, RejectsOtherOutputWithoutRepeatingIt) {
   const std::string other_version =
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1",)"

@@ -79,8 +79,10 @@ void HttpCall::OnConnection(PooledStream connection) {
 
 void HttpCall::WriteRequest() {
   credential_ = session_->credentials().Current();
-  exchange_ = std::make_shared<HttpExchange>(*connection_.stream, session_->options().limits,
-                                             request_, session_->Write(request_, *credential_),
+  ResponseReader::Limits limits = session_->options().limits;
+  if (is_stream()) limits.body_bytes = 0;
+  exchange_ = std::make_shared<HttpExchange>(*connection_.stream, limits, request_,
+                                             session_->Write(request_, *credential_),
                                              is_stream() ? kStreamBuffer : kRequestBuffer);
   HttpExchange::Events events = {
       .on_head = [this](const HttpHead& head) { OnHead(head); },

@@ -26,7 +26,8 @@ namespace berth::host {
 struct HttpOptions {
   ConnectionPool::Limits pool = {};
   DialOptions dial = {};
-  ResponseReader::Limits limits = {};
+  // `body_bytes` does not apply to streams, whose receivers have limits of their own.
+  ResponseReader::Limits limits = {.body_bytes = size_t{64} << 20};
   int64_t timeout_ns = 34'000'000'000;  // The API server's own limit of a request.
   double qps = 0;                       // 0: no limit.
   uint32_t burst = 0;

@@ -66,6 +66,19 @@ TEST_F(HttpStreamTest, AnErrorHasTheBodyAtTheEnd) {
   EXPECT_EQ(sink.calls(), 1) << "a head is passed only for 2xx";
 }
 
+TEST_F(HttpStreamTest, TheLimitOfABodyDoesNotApply) {
+  HttpTransport::Options options;
+  EXPECT_GT(options.limits.body_bytes, 0U) << "an answer to Send() has a limit by default";
+  options.limits.body_bytes = 4;
+  LoopbackServer server({}, AnswerInTurn({HttpAnswer(200, "abcdefgh"), HttpAnswer(200, "abcde")}));
+  Connect(server, options);
+  RecordingSink sink;
+  Open(Watch(), sink);
+  EXPECT_TRUE(sink.WaitForEnd().status.ok());
+  EXPECT_EQ(sink.WaitForBytes(8), "abcdefgh");
+  EXPECT_EQ(Get("/x").status.code(), ErrorCode::kOutOfRange);
+}
+
 TEST_F(HttpStreamTest, A401IsRenewedOnce) {
   RequestLog log;
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(401, "a"), HttpAnswer(200, "b"),

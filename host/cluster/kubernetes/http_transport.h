@@ -25,7 +25,7 @@ namespace berth::host {
 //           time limit of the request goes on; at its end, the 401 is the answer.
 // 429:      with Retry-After, the whole transport pauses that long, one minute at most, with up to
 //           10 % of jitter; the caller decides whether it repeats the request.
-// Limits:   see ResponseReader::Limits. An answer that exceeds one fails with kOutOfRange, and its
+// Limits:   see HttpOptions::limits. An answer that exceeds one fails with kOutOfRange, and its
 //           connection is closed.
 // Redirects are not followed: the status is the answer.
 //

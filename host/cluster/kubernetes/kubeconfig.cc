@@ -20,6 +20,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kNoKubeconfig =
     "no kubeconfig: use --kubeconfig FILE, set KUBECONFIG, or run in a pod with a service account";
 
+constexpr std::string_view kPlainCredentials =
+    "the credentials are sent over plain HTTP; anyone on the network between can read them";
+
 // No suggestions are searched for a longer name, because that takes long.
 constexpr size_t kMaxNameBytes = 253;
 // A kubeconfig is small; its aliases may not make it large.
@@ -174,9 +177,7 @@ class KubeconfigReader {
     access_.auth = ReadKubeconfigUser(*entry, files_[entry->place().file].path);
     const bool is_plain = access_.endpoint.server.scheme == ServerUrl::Scheme::kHttp;
     if (is_plain && request_.allow_plain_http && !entry->Keys().empty()) {
-      entry->Warn("",
-                  "the credentials are sent over plain HTTP; anyone on the network between "
-                  "can read them");
+      entry->Warn("", std::string(kPlainCredentials));
     }
   }
 
@@ -363,6 +364,9 @@ Result<ClusterAccess> WithoutKubeconfig(const AccessRequest& request,
   access->endpoint.server = *std::move(url);
   const Status status = CheckEndpoint(access->endpoint, request.allow_plain_http);
   if (!status.ok()) return status.Annotate("--master");
+  if (access->endpoint.server.scheme == ServerUrl::Scheme::kHttp && request.allow_plain_http) {
+    access->warnings.push_back("--master: " + std::string(kPlainCredentials));
+  }
   return access;
 }
 

@@ -257,18 +257,19 @@ class KubernetesClient::Impl {
         events_(std::make_shared<Events>(options_, seeds_.Next(), log)),
         leases_(std::make_shared<Leases>(options_.leases)) {}
 
-  void Stop() {
+  void Stop(int64_t limit_ns) {
     if (std::exchange(is_stopped_, true)) return;
     const auto latch = std::make_shared<StopLatch>();
     watches_.Stop(latch->NewToken());
-    StopPart(writes_, latch->NewToken());
-    StopPart(events_, latch->NewToken());
-    StopPart(leases_, latch->NewToken());
+    StopPart(writes_, limit_ns, latch->NewToken());
+    StopPart(events_, limit_ns, latch->NewToken());
+    StopPart(leases_, limit_ns, latch->NewToken());
     if (!options_.wait) return latch->Wait();
     options_.wait([latch] { return latch->is_done(); });
     BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
   }
 
+  int64_t stop_limit_ns() const { return options_.stop_limit_ns; }
   ClusterWatches& watches() { return watches_; }
   const std::shared_ptr<Writes>& writes() const { return writes_; }
   const std::shared_ptr<Events>& events() const { return events_; }
@@ -286,8 +287,8 @@ class KubernetesClient::Impl {
             .refresh_patience_ns = options_.refresh_patience_ns};
   }
   template <class Part>
-  void StopPart(const std::shared_ptr<Part>& part, std::shared_ptr<void> end) {
-    PostTo(part, [limit_ns = options_.stop_limit_ns, end = std::move(end)](Part& its) mutable {
+  void StopPart(const std::shared_ptr<Part>& part, int64_t limit_ns, std::shared_ptr<void> end) {
+    PostTo(part, [limit_ns, end = std::move(end)](Part& its) mutable {
       its.Stop(limit_ns, std::exchange(end, nullptr));
     });
   }
@@ -393,6 +394,7 @@ void KubernetesClient::Request(ApiRequest request, ResponseCallback answer) {
          });
 }
 
-void KubernetesClient::Stop() { impl_->Stop(); }
+void KubernetesClient::Stop() { Stop(impl_->stop_limit_ns()); }
+void KubernetesClient::Stop(int64_t limit_ns) { impl_->Stop(limit_ns); }
 
 }  // namespace berth::host

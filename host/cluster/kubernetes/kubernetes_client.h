@@ -119,6 +119,8 @@ class KubernetesClient final : public Client {
   // outcome is unknown, and for events. Does not deliver, and closes no transport. A second call
   // has no effect.
   void Stop() override;
+  // As Stop(), but waits at most `limit_ns`: 0 leaves what is open undecided.
+  void Stop(int64_t limit_ns);
 
  private:
   class Writes;

@@ -115,6 +115,23 @@ TEST_F(KubernetesStop, ABindingWhoseOutcomeStaysUnknownIsUnavailableAfterTheLimi
   EXPECT_THAT(answers_, IsEmpty());
 }
 
+TEST_F(KubernetesStop, WaitsNoLongerThanTheGivenLimit) {
+  for (const int64_t limit_ns : {int64_t{0}, kSecond}) {
+    client_.reset();
+    is_stopped_ = false;
+    LoseABinding();
+    during_stop_ = [&] {
+      if (!writes_.open().empty()) writes_.Lose(0, Delivery::kUnknown);
+    };
+    const int64_t before_ns = clock_.NowNs();
+    is_stopped_ = true;
+    client().Stop(limit_ns);
+    EXPECT_EQ(clock_.NowNs() - before_ns, limit_ns);
+    EXPECT_THAT(Answers(), ElementsAre(HasSubstr("it is unknown whether the request was executed")))
+        << limit_ns;
+  }
+}
+
 TEST_F(KubernetesStop, WaitsForRequestsThatWereSent) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("PUT"), NoteResponse("request"));

@@ -106,10 +106,10 @@ void LeaderElector::Try() {
   BERTH_ASSERT(!is_busy_);
   if (leads_ && IsPastDeadline()) return Lose(NotRenewed());
   if (const int64_t stalled_ns = StalledNs(); stalled_ns > 0) {
-    const std::string why = "the scheduling loop has made no progress for " +
-                            FormatDuration(stalled_ns / kSecond * kSecond);
-    if (leads_) return Lose(why);
-    return Fail(Status::Unavailable(why));
+    const std::string why = "the scheduling loop has made no progress for ";
+    if (leads_) return Lose(why + FormatDuration(stalled_ns / kSecond * kSecond));
+    // The text stays the same, so that it is logged once.
+    return Fail(Status::Unavailable(why + "more than " + FormatDuration(options_.stall_limit_ns)));
   }
   if (leads_ && !must_read_) return Write();
   Read();

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
 #include "tests/harness/election_fixture.h"
 
 namespace berth::host {
@@ -141,6 +143,27 @@ TEST_F(LeaderElectorTest, DoesNotAcquireWhileTheSchedulingLoopStandsStill) {
   a.is_stalled = false;
   RunFor(6 * kSecond);
   EXPECT_TRUE(a.elector.leads());
+}
+
+TEST_F(LeaderElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
+  VirtualExecutor executor(clock_);
+  const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
+  BindFence fence(boot_ns);
+  NetworkedLease store(leases_, executor, executor);
+  TestLog log;
+  LeaderElector::Callbacks callbacks;
+  callbacks.last_progress_ns = [start_ns = clock_.NowNs()] { return start_ns - 200 * kSecond; };
+  LeaderElector elector(store, executor, clock_, boot_ns, fence, ElectionOptionsOf("a", 1),
+                        std::move(callbacks), Log(log, "leaderElection"));
+  elector.Start();
+  for (int tries = 0; tries < 10; ++tries) {
+    clock_.AdvanceTo(*executor.NextNs());
+    ASSERT_TRUE(executor.RunOne());
+  }
+  EXPECT_EQ(log.lines(), (std::vector<std::string>{
+                             "leaderElection: Cannot acquire the lease: the scheduling loop has "
+                             "made no progress for more than 2m0s lease=kube-system/"
+                             "kube-scheduler"}));
 }
 
 TEST_F(LeaderElectorTest, NeedsNoCallbacks) {

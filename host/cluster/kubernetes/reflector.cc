@@ -330,6 +330,8 @@ void Reflector::Impl::OpenWatch(bool collects, std::string_view version) {
 
 void Reflector::Impl::OnWatchLine() {
   counts_.last_event_ns = executor_.NowNs();
+  // A list that succeeds does not show that the watch after it will.
+  if (state_ == State::kListing) return;
   expired_in_row_ = 0;
   errors_in_row_ = 0;
 }

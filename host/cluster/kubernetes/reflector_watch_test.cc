@@ -255,6 +255,22 @@ TEST_F(ReflectorTest, ListsAtOnceAfter410AndWithADelayIfItRepeats) {
   EXPECT_THAT(Seen(), ElementsAre("-n1@5(5)?", "-n2@6(6)?", "|"));
 }
 
+TEST_F(ReflectorTest, TheInitialEventsOfAListDoNotEndARowOf410) {
+  StartWatching();
+  const std::string expired = Line("ERROR", StatusText(410, "Expired"));
+  transport_.Bytes(0, expired);
+  ASSERT_THAT(Open(), ElementsAre(AgainFrom("10")));
+  transport_.Head(0);
+  transport_.Bytes(0, Line("ADDED", "n1", 5) + Bookmark(20, true) + expired);
+  ExpectDelay();
+  EXPECT_THAT(Open(), ElementsAre(AgainFrom("20")));
+  EXPECT_EQ(reflector_->counts().relists_expired, 2u);
+  // A line of the watch itself does.
+  transport_.Head(0);
+  transport_.Bytes(0, Bookmark(30, true) + Bookmark(31) + expired);
+  EXPECT_THAT(Open(), ElementsAre(AgainFrom("31")));
+}
+
 TEST_F(ReflectorTest, RepeatsTheWatchAfterAnotherErrorAndListsAfterThree) {
   struct Case {
     const char* name;

@@ -318,6 +318,12 @@ Status CheckRequest(const HttpRequest& request) {
     return Status::InvalidArgument(
         "expected a path such as /api/v1/pods with escaped characters, found " + Quoted(target));
   }
+  for (const std::string_view type : {request.content_type, request.accept}) {
+    const auto is_text = [](char c) { return c >= ' ' && c <= '~'; };
+    if (std::all_of(type.begin(), type.end(), is_text)) continue;
+    return Status::InvalidArgument("expected a media type such as application/json, found " +
+                                   Quoted(type));
+  }
   return Status::Ok();
 }
 

@@ -63,7 +63,8 @@ class ResponseReader {
 };
 
 // Returns an error for a request that could be read as another one or as several: a verb that is
-// not upper-case letters, or a target that is no path or has spaces or control characters.
+// not upper-case letters, a target that is no path or has spaces or control characters, or a media
+// type with control characters, which would add headers.
 Status CheckRequest(const HttpRequest& request);
 
 // Returns the head and the body of a request as bytes. `host` is the header Host, `headers` are

@@ -394,5 +394,17 @@ TEST(CheckRequest, RejectsTextsThatChangeTheRequest) {
   }
 }
 
+TEST(CheckRequest, RejectsMediaTypesThatWouldAddHeaders) {
+  for (const char* type : {"a\r\nX: y", "a\nb", "a\rb", "a\x7f", "a\xc3\xa4"}) {
+    HttpRequest request = {.verb = "POST", .target = "/", .content_type = type};
+    EXPECT_EQ(CheckRequest(request).code(), ErrorCode::kInvalidArgument) << type;
+    request = {.verb = "POST", .target = "/", .accept = type};
+    EXPECT_EQ(CheckRequest(request).code(), ErrorCode::kInvalidArgument) << type;
+  }
+  const HttpRequest request = {
+      .verb = "POST", .target = "/", .content_type = "application/json; charset=utf-8"};
+  EXPECT_TRUE(CheckRequest(request).ok());
+}
+
 }  // namespace
 }  // namespace berth::host
