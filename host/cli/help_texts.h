@@ -225,7 +225,7 @@ Sends only requests that change nothing. The checks are, in this order:
   pods           how many pods wait, by the schedulerName that they name
 A failure of one of the first three ends the checks, because the others need them. Results:
   ok       nothing to do
-  note     nothing is wrong, and worth to know
+  note     nothing is wrong, but you may not expect it
   warning  Berth will work, but look at it
   FAILED   Berth cannot schedule, or a plugin cannot decide
 If rules are missing, the command that adds them follows the table; somebody who may change roles

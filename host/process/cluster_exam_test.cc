@@ -252,10 +252,10 @@ TEST_F(ClusterExamTest, TheAgeOfTheLeaseIsByTheClockOfTheServer) {
   Set(kTheirs, 200,
       R"({"metadata":{"namespace":"kube-system","name":"kube-scheduler","resourceVersion":"1"},
           "spec":{"holderIdentity":"cp-1","leaseDurationSeconds":15,
-                  "renewTime":"2026-01-10T07:59:45.000000Z"}})");
+                  "renewTime":"2026-01-10T07:59:59.000000Z"}})");
   const DoctorFinding finding = Find(Examine(), "lease");
   EXPECT_EQ(finding.level, Level::kNote);
-  EXPECT_THAT(finding.found, HasSubstr("is held by cp-1 (renewed 15s ago)"));
+  EXPECT_THAT(finding.found, HasSubstr("is held by cp-1 (renewed 1.0s ago)"));
 }
 
 TEST_F(ClusterExamTest, AnotherLeaderThatPlacesTheSamePodsIsAWarning) {

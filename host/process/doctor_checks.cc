@@ -176,6 +176,9 @@ DoctorFinding VersionFinding(const HttpResponse& version) {
     return {"version", Level::kFailure, "the answer to /version is none of an API server",
             "check the URL of the server"};
   }
+  // A server that was built outside of a release does not know its number.
+  const std::string release = std::to_string(major) + "." + std::to_string(minor);
+  if (!text.starts_with(release + ".")) text = release + " (" + text + ")";
   if (major != 1 || minor < kOldestMinor || minor > kNewestMinor) {
     return {"version", Level::kWarning,
             text + "; Berth is made for 1." + std::to_string(kOldestMinor) + " to 1." +
@@ -322,6 +325,18 @@ DoctorFinding ClockFinding(std::optional<int64_t> ahead_ns) {
           "synchronise the clocks of both machines"};
 }
 
+namespace {
+
+// Returns why the answer is not known. The finding of the permissions names the missing rule.
+std::string NotKnownText(const Status& error) {
+  if (error.code() == ErrorCode::kPermissionDenied) {
+    return "not known, because the permission to read is missing";
+  }
+  return "not known: " + OneLine(error.message());
+}
+
+}  // namespace
+
 // ---- lease --------------------------------------------------------------------------------------
 
 DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
@@ -331,8 +346,7 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
             "same pods"};
   }
   if (!state.error.ok()) {
-    return {"lease", Level::kWarning,
-            state.name + ": not known: " + OneLine(state.error.message())};
+    return {"lease", Level::kWarning, state.name + ": " + NotKnownText(state.error)};
   }
   if (!state.exists) {
     return {"lease", Level::kOk, state.name + " does not exist; Berth creates it"};
@@ -355,7 +369,7 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
 DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> profiles,
                           const std::optional<LeaseState>& rival) {
   if (!pods.error.ok()) {
-    return {"pods", Level::kWarning, "not known: " + OneLine(pods.error.message())};
+    return {"pods", Level::kWarning, NotKnownText(pods.error)};
   }
   DoctorFinding finding{"pods", Level::kOk, ""};
   if (!pods.is_complete) finding.found = "there are more; of those that were read: ";

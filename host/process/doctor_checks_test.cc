@@ -216,6 +216,7 @@ TEST(VersionFindingTest, EachVersion) {
   const Case cases[] = {
       {Version("36", "v1.36.2"), {"version", Level::kOk, "1.36.2"}},
       {Version("36+", "v1.36.2-gke.100"), {"version", Level::kOk, "1.36.2-gke.100"}},
+      {Version("36", "v0.0.0-master"), {"version", Level::kOk, "1.36 (0.0.0-master)"}},
       {Version("30", "v1.30.0"),
        {"version", Level::kNote, "1.30.0; Berth decides as kube-scheduler 1.36 does"}},
       {Version("37", "v1.37.0"),

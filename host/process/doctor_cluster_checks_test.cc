@@ -226,7 +226,13 @@ TEST(LeaseFindingTest, EachState) {
   denied.error = Status::PermissionDenied("forbidden");
   EXPECT_EQ(LeaseFinding(true, denied),
             (DoctorFinding{"lease", Level::kWarning,
-                           "kube-system/kube-scheduler: not known: forbidden"}));
+                           "kube-system/kube-scheduler: not known, because the permission "
+                           "to read is missing"}));
+  LeaseState lost = denied;
+  lost.error = Status::Unavailable("connection reset");
+  EXPECT_EQ(LeaseFinding(true, lost),
+            (DoctorFinding{"lease", Level::kWarning,
+                           "kube-system/kube-scheduler: not known: connection reset"}));
   EXPECT_EQ(LeaseFinding(false, denied),
             (DoctorFinding{"lease", Level::kNote,
                            "leader election is off: a second process with this configuration would "
@@ -250,7 +256,10 @@ TEST(PodsFindingTest, EachOutcome) {
   const LeaseState held = State(true, "cp-1", kSecond, false);
   PendingPods denied;
   denied.error = Status::PermissionDenied("forbidden");
+  PendingPods lost;
+  lost.error = Status::Unavailable("connection reset");
   const Case cases[] = {
+      {"no answer", lost, {"acme"}, {}, {"pods", Level::kWarning, "not known: connection reset"}},
       {"none", Pods({}), {"acme"}, {}, {"pods", Level::kOk, "no pending pods name acme"}},
       {"one", Pods({{"acme", 1}}), {"acme"}, {}, {"pods", Level::kOk, "1 pending pod names acme"}},
       {"several, and those of others",
@@ -284,7 +293,11 @@ TEST(PodsFindingTest, EachOutcome) {
        {"default-scheduler"},
        State(true, "cp-1", kMinute, true),
        {"pods", Level::kOk, "2 pending pods name default-scheduler"}},
-      {"not allowed", denied, {"acme"}, held, {"pods", Level::kWarning, "not known: forbidden"}},
+      {"not allowed",
+       denied,
+       {"acme"},
+       held,
+       {"pods", Level::kWarning, "not known, because the permission to read is missing"}},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(PodsFinding(c.pods, c.profiles, c.rival), c.expected) << c.name;

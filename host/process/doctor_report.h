@@ -13,7 +13,7 @@ namespace berth::host {
 struct DoctorFinding {
   enum class Level : uint8_t {
     kOk,
-    kNote,     // Worth to know; nothing is wrong.
+    kNote,     // Nothing is wrong, but the user may not expect it.
     kWarning,  // Berth works, but something is wrong or will be.
     kFailure,  // Berth cannot schedule, or a plugin cannot decide.
   };

@@ -1,5 +1,6 @@
 """Starts schedulers: Berth, and kube-scheduler for comparison."""
 
+import ctypes
 import http.client
 import json
 import os
@@ -15,6 +16,14 @@ from api import wait_for
 ONLY_UPSTREAM = ("VolumeBinding", "PodTopologySpread", "InterPodAffinity", "DynamicResources",
                  "DefaultPreemption")
 SHORT_LEASE = {"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"}
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """Lets the kernel end this process when the process of the tests ends in any way."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def free_address():
@@ -55,7 +64,8 @@ class Scheduler:
         """Starts the process; it can be started again after its end."""
         with open(self.log_path, "ab") as log, open(self.out_path, "ab") as out:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=log, env={**os.environ, **(environment or {})})
+                                            stderr=log, preexec_fn=end_with_parent,
+                                            env={**os.environ, **(environment or {})})
         return self
 
     def log(self):

@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 
+from cluster import account_of
 from fixture import EndToEndTest, kubectl
 from objects import pod
 
@@ -15,7 +17,7 @@ class DeployTest(EndToEndTest):
     def apply(self, name, *options):
         """Applies a manifest, with another name instead of `berth`, until the end of the test."""
         with open(os.path.join(MANIFESTS, name), encoding="utf-8") as file:
-            text = file.read().replace("name: berth\n", f"name: {ACCOUNT}\n")
+            text = file.read().replace("name: berth", f"name: {ACCOUNT}")
         os.makedirs(self.folder(), exist_ok=True)
         path = os.path.join(self.folder(), name)
         with open(path, "w", encoding="utf-8") as file:
@@ -24,14 +26,23 @@ class DeployTest(EndToEndTest):
             self.addCleanup(kubectl, self.cluster, "delete", "-f", path)
         return kubectl(self.cluster, "apply", "-f", path, *options)
 
+    def kubeconfig(self, account):
+        return self.cluster.kubeconfig(account, account,
+                                       token=self.cluster.request_token(account))
+
+    def expect_good_health(self, *arguments):
+        """Asserts that `berth doctor` finds no missing permission."""
+        done = subprocess.run([self.suite.berth, "doctor", *arguments], capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def deployed(self):
-        """Returns Berth with the account, the permissions and the configuration of the manifests."""
+        """Returns Berth with the account, permissions and configuration of the manifests."""
         self.apply("rbac.yaml")
         self.apply("config.yaml")
         files = json.loads(kubectl(self.cluster, "-n", "kube-system", "get", "configmap", ACCOUNT,
                                    "-o", "json"))["data"]
-        config = self.cluster.kubeconfig(ACCOUNT, ACCOUNT,
-                                         token=self.cluster.request_token(ACCOUNT))
+        config = self.kubeconfig(ACCOUNT)
         berth = self.berth(start=False)
         for name, text in files.items():
             berth.write(name, text)
@@ -41,7 +52,10 @@ class DeployTest(EndToEndTest):
         return berth
 
     def test_permissions_and_configuration_of_a_second_scheduler(self):
-        berth = self.deployed().start()
+        berth = self.deployed()
+        self.expect_good_health("--kubeconfig", berth.command[3], "--config", berth.command[5])
+        since = self.cluster.audit_size()
+        berth.start()
         self.cluster.add_node("n1", cpu="1")
         self.cluster.add_pod(pod("web", scheduler="acme"))
         self.cluster.add_pod(pod("big", cpu="4", scheduler="acme"))
@@ -54,7 +68,13 @@ class DeployTest(EndToEndTest):
         self.assertTrue(self.cluster.lease("acme-scheduler").get("holderIdentity"))
         self.assertEqual(berth.stop(), 0)
         self.assertEqual(self.cluster.lease("acme-scheduler").get("holderIdentity", ""), "")
-        self.assertNotIn("forbidden", berth.log())
+        self.assertEqual([one["requestURI"] for one in self.cluster.audit(since)
+                          if account_of(one) == ACCOUNT
+                          and one["responseStatus"]["code"] == 403], [])
+
+    def test_permissions_of_shadow_mode(self):
+        self.apply("rbac-shadow.yaml")
+        self.expect_good_health("--kubeconfig", self.kubeconfig(f"{ACCOUNT}-shadow"), "--shadow")
 
     def test_the_api_server_accepts_the_deployment(self):
         self.assertIn("created", self.apply("deployment.yaml", "--dry-run=server"))

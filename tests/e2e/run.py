@@ -15,6 +15,7 @@ NAME selects the tests whose file, class or method contains it: `bind`, `test_ki
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -88,6 +89,8 @@ def main():
     if not options.upstream and not os.access(berth, os.X_OK):
         sys.exit(f"{berth} does not exist; build it with the preset release")
     # The path of a socket has at most 107 bytes, so that the folder is in /tmp whatever TMPDIR is.
+    # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="berth_e2e_", dir="/tmp")
     suite = Suite(os.environ["BERTH_E2E_BIN"], os.environ["BERTH_E2E_PLUGINS"],
                   berth, folder, options.upstream, options.soak)

@@ -99,8 +99,11 @@ void BindTask::OnRead(const HttpResponse& response) {
     }
   }
   if (error.code() == ErrorCode::kNotFound) return Resolve(std::move(error));
-  context().log.Error("Cannot read back a pod whose binding is unknown", error.message(),
-                      {{"pod", Key()}, {"node", node_}});
+  if (error.message() != read_error_) {
+    read_error_ = error.message();
+    context().log.Error("Cannot read back a pod whose binding is unknown", read_error_,
+                        {{"pod", Key()}, {"node", node_}});
+  }
   ReadAfter(NextDelayNs(response, false));
 }
 

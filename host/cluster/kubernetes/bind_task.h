@@ -41,6 +41,7 @@ class BindTask final : public PodTask {
   const std::string node_;
   const std::string body_;
   std::string last_error_;  // The message.
+  std::string read_error_;  // The message of the last failed read, which is logged if it changes.
   Status final_error_;      // The error that a repetition would not change.
   int64_t unknown_ns_ = 0;  // When the outcome of a request became unknown last.
   int64_t read_ns_ = 0;     // When the last read was sent.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 #include "tests/harness/pod_writer_fixture.h"
 
@@ -240,6 +241,19 @@ TEST_F(BindTaskTest, GivesUpARequestThatIsNeverExecuted) {
   EXPECT_GT(requests, 5);
   EXPECT_LE(requests, 31);
   EXPECT_LE(Elapsed(), 30 * kSecond);
+}
+
+TEST_F(BindTaskTest, LogsAnErrorOfTheReadsWhenItChanges) {
+  TestLog log(BERTH_LOG_ERROR);
+  PodWriter writer(transport_, executor_, fence_, {}, Log(log, "writes"));
+  writer.Bind({"default", "p", "u1"}, "n1", nullptr);
+  Expect(kBindTarget, Lost());
+  for (int i = 0; i < 3; ++i) Expect(kReadTarget, ErrorReply(403, "Forbidden"));
+  const std::string text = "writes: Cannot read back a pod whose binding is unknown: server: ";
+  EXPECT_EQ(log.lines(), (std::vector<std::string>{text + "Forbidden pod=default/p node=n1"}));
+  Expect(kReadTarget, ErrorReply(500, "InternalError"));
+  ASSERT_EQ(log.lines().size(), 2U);
+  EXPECT_EQ(log.lines()[1], text + "InternalError pod=default/p node=n1");
 }
 
 TEST_F(BindTaskTest, RespectsALongRetryAfter) {

@@ -208,7 +208,7 @@ Status CredentialLoader::RunExec(bool after_401, Parts& parts) {
     return {credential.status().code(), std::move(message)};
   }
   parts.token = std::move(credential->token);
-  // client-go: transport/transport.go, TLSConfigFor: a certificate of the kubeconfig has precedence.
+  // client-go: transport/transport.go, TLSConfigFor: that of the kubeconfig has precedence.
   if (!HasOwnCertificate(access_.auth)) parts.certificate = std::move(credential->certificate);
   parts.expires_ns = credential->expires_ns;
   return Status::Ok();

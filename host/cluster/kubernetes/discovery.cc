@@ -8,23 +8,18 @@
 
 #include "host/base/assert.h"
 #include "host/base/hash.h"
-#include "host/base/json_text.h"
+#include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/api_error.h"
 
 namespace berth::host {
 namespace {
 
-// Returns a member that is a text; empty if there is none.
-std::string MemberText(const nlohmann::json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-std::optional<Resource> ReadResource(const nlohmann::json& json, const std::string& group_version) {
+std::optional<Resource> ReadResource(const nlohmann::ordered_json& json,
+                                     const std::string& group_version) {
   if (!json.is_object()) return std::nullopt;
   Resource resource;
-  resource.plural = MemberText(json, "name");
-  const std::string kind = MemberText(json, "kind");
+  resource.plural = TextMember(json, "name");
+  const std::string kind = TextMember(json, "kind");
   const bool is_subresource = resource.plural.find('/') != std::string::npos;
   if (resource.plural.empty() || kind.empty() || is_subresource) return std::nullopt;
   const size_t slash = group_version.find('/');
@@ -35,7 +30,7 @@ std::optional<Resource> ReadResource(const nlohmann::json& json, const std::stri
     resource.is_namespaced = at->get<bool>();
   }
   if (const auto at = json.find("verbs"); at != json.end() && at->is_array()) {
-    for (const nlohmann::json& verb : *at) {
+    for (const nlohmann::ordered_json& verb : *at) {
       if (verb.is_string()) resource.verbs.push_back(verb.get<std::string>());
     }
   }
@@ -74,18 +69,18 @@ bool Resource::CanWatch() const {
 }
 
 Result<std::vector<Resource>> ReadResourceList(std::string_view body) {
-  const nlohmann::json list = ParseJson(body);
-  if (!list.is_object() || MemberText(list, "kind") != "APIResourceList") {
+  const Result<nlohmann::ordered_json> list = ParseBody(body);
+  if (!list.ok() || TextMember(*list, "kind") != "APIResourceList") {
     return Status::InvalidArgument("expected an APIResourceList, found other text");
   }
-  const std::string group_version = MemberText(list, "groupVersion");
-  const auto resources = list.find("resources");
-  if (group_version.empty() || resources == list.end() || !resources->is_array()) {
+  const std::string group_version = TextMember(*list, "groupVersion");
+  const auto resources = list->find("resources");
+  if (group_version.empty() || resources == list->end() || !resources->is_array()) {
     return Status::InvalidArgument(
         "expected an APIResourceList with groupVersion and resources, found one without them");
   }
   std::vector<Resource> result;
-  for (const nlohmann::json& json : *resources) {
+  for (const nlohmann::ordered_json& json : *resources) {
     std::optional<Resource> resource = ReadResource(json, group_version);
     if (resource) result.push_back(*std::move(resource));
   }

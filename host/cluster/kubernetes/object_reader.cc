@@ -10,6 +10,7 @@
 #include "host/api/decode_value.h"
 #include "host/api/json_reader.h"
 #include "host/base/json_text.h"
+#include "host/cluster/json_body.h"
 
 namespace berth::host {
 namespace {
@@ -200,19 +201,19 @@ ObjectMark ObjectReader::ReadMark(std::string_view item) {
 }
 
 Result<ObjectReader::ListMeta> ObjectReader::ReadListMeta(std::string_view list_without_items) {
-  const nlohmann::json list = ParseJson(list_without_items);
-  const auto text_at = [](const nlohmann::json& json, const char* key) {
-    const auto at = json.find(key);
-    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-  };
-  if (!list.is_object() || !text_at(list, "kind").ends_with("List")) {
-    return Status::InvalidArgument("expected a list of the API, found " +
-                                   QuotedJson(nlohmann::ordered_json(list)));
+  // Limits the depth, also for the text of the error.
+  const Result<nlohmann::ordered_json> list = ParseBody(list_without_items);
+  if (!list.ok()) {
+    return Status::InvalidArgument("expected a list of the API: " +
+                                   std::string(list.status().message()));
+  }
+  if (!TextMember(*list, "kind").ends_with("List")) {
+    return Status::InvalidArgument("expected a list of the API, found " + QuotedJson(*list));
   }
   ListMeta result;
-  if (const auto meta = list.find("metadata"); meta != list.end() && meta->is_object()) {
-    result.resource_version = text_at(*meta, "resourceVersion");
-    result.continue_token = text_at(*meta, "continue");
+  if (const auto meta = list->find("metadata"); meta != list->end() && meta->is_object()) {
+    result.resource_version = TextMember(*meta, "resourceVersion");
+    result.continue_token = TextMember(*meta, "continue");
     const auto remaining = meta->find("remainingItemCount");
     if (remaining != meta->end() && remaining->is_number_integer()) {
       result.remaining = remaining->get<int64_t>();

@@ -212,6 +212,13 @@ TEST_F(ObjectReaderTest, ReadsThePartOfAListBesideItsItems) {
     ASSERT_FALSE(none.ok()) << text;
     EXPECT_EQ(none.status().code(), ErrorCode::kInvalidArgument) << text;
   }
+  // The text of an error is written with recursion.
+  const std::string brackets(30'000, '[');
+  const auto deep =
+      ObjectReader::ReadListMeta("{\"a\":" + brackets + std::string(brackets.size(), ']') + "}");
+  EXPECT_EQ(deep.status(),
+            Status::InvalidArgument("expected a list of the API: the body has more than 100 levels "
+                                    "of nested arrays and objects"));
 }
 
 // Returns the lines, appended in pieces of `piece` bytes, then the rest as "..." and the error.

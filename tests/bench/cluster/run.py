@@ -3,25 +3,27 @@
 
 usage: run.py [--nodes N] [--pods N] [--order ABBA] [--in-process] [--output table|json] [--keep]
 
-Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler and
-B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits until
-all pods are bound. Before the first and after the last run it measures the ceiling: bare binding
-requests for as many pods, without a scheduler. Pods are deleted between the runs. Both schedulers
-run with their default configuration, kube-scheduler with qps and burst 5000.
+Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler
+and B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits
+until all pods are bound. Before the first and after the last run it measures the ceiling: bare
+binding requests for as many pods, without a scheduler. Pods are deleted between the runs. Both
+schedulers run with their default configuration, kube-scheduler with qps and burst 5000.
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
-  CPU ms/pod       of the scheduler, from the first binding until 2 s after the last one, when it has
-                   written its events
+  CPU ms/pod       of the scheduler, from the first binding until 2 s after the last one, when it
+                   has written its events
   start CPU s      of the scheduler, until the first binding
   RSS MiB          the peak of the scheduler
   API CPU ms/pod   of the API server with etcd, in the time of CPU ms/pod
 
 --in-process also compares the scheduling cycles alone: schedule-one runs kube-scheduler's with a
-Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods.
+Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods. A fifth
+of the pods is for warming up. kube-scheduler looks at a part of the nodes only, as it does by
+default; Berth looks at all.
 
 Times depend on the machine and on what else runs there. Only the ratios of one run are comparable,
-and only if the two runs of each scheduler are close to each other. The scheduler, the API server and
-this program share the cores.
+and only if the two runs of each scheduler are close to each other. The scheduler, the API server
+and this program share the cores.
 """
 
 import argparse
@@ -188,6 +190,22 @@ class Bench:
         return figures
 
 
+def measure_all(options, folder, result):
+    """Adds the figures of all runs on an API server to `result`."""
+    cluster = Cluster(os.environ["BERTH_E2E_BIN"], os.path.join(folder, "c"), audit=False)
+    try:
+        cluster.start()
+        bench = Bench(options, cluster, folder)
+        bench.add_nodes()
+        result["ceiling"].append(bench.ceiling())
+        for letter in options.order:
+            print(f"{NAMES[letter]} ...", file=sys.stderr, flush=True)
+            result["runs"].append(bench.measure(letter))
+        result["ceiling"].append(bench.ceiling())
+    finally:
+        cluster.stop()
+
+
 def mean(runs, letter, key):
     values = [run[key] for run in runs if run["scheduler"] == NAMES[letter]]
     return sum(values) / len(values)
@@ -237,6 +255,14 @@ def in_process(options, folder):
 
 def print_table(result):
     print(f"{result['pods']} pods on {result['nodes']} nodes")
+    if result["runs"]:
+        print_runs(result)
+    if found := result.get("inProcess"):
+        print(f"Scheduling cycle alone: {found['podsPerSecond']:.1f} times the pods/s, "
+              f"1/{found['cpuPerPod']:.1f} of the CPU per pod")
+
+
+def print_runs(result):
     print(f"{'':16}{'pods/s':>8}{'CPU ms/pod':>12}{'start CPU s':>12}{'RSS MiB':>9}"
           f"{'API CPU ms/pod':>16}")
     for run in result["runs"]:
@@ -251,9 +277,6 @@ def print_table(result):
               f"{100 * found['shareOfCeiling']:.0f} % of the ceiling; "
               f"1/{found['cpuPerPod']:.1f} of the CPU per pod, 1/{found['peakRss']:.1f} of the "
               f"memory; 1/{found['serverCpuPerPod']:.2f} of the API server's CPU")
-    if found := result.get("inProcess"):
-        print(f"Scheduling cycle alone: {found['podsPerSecond']:.1f} times the pods/s, "
-              f"1/{found['cpuPerPod']:.1f} of the CPU per pod")
 
 
 def parse():
@@ -261,7 +284,8 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=5000)
-    parser.add_argument("--order", default="ABBA", help="the order of the runs")
+    parser.add_argument("--order", default="ABBA",
+                        help="the order of the runs; an empty one measures no API server")
     parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--output", choices=("table", "json"), default="table")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
@@ -274,22 +298,16 @@ def main():
         script = os.path.join(E2E, "run.sh")
         os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(__file__),
                           *sys.argv[1:]])
+    # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
-    cluster = Cluster(os.environ["BERTH_E2E_BIN"], os.path.join(folder, "c"), audit=False)
     result = {"nodes": options.nodes, "pods": options.pods, "runs": [], "ceiling": []}
     try:
         if options.in_process:
             result["inProcess"] = in_process(options, folder)
-        cluster.start()
-        bench = Bench(options, cluster, folder)
-        bench.add_nodes()
-        result["ceiling"].append(bench.ceiling())
-        for letter in options.order:
-            print(f"{NAMES[letter]} ...", file=sys.stderr, flush=True)
-            result["runs"].append(bench.measure(letter))
-        result["ceiling"].append(bench.ceiling())
+        if options.order:
+            measure_all(options, folder, result)
     finally:
-        cluster.stop()
         if not options.keep:
             shutil.rmtree(folder)
     result["ratios"] = ratios(result)
