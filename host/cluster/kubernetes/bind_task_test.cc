@@ -268,6 +268,20 @@ TEST_F(BindTaskTest, RespectsALongRetryAfter) {
   EXPECT_EQ(outcomes_.back(), "bind Ok");
 }
 
+TEST_F(BindTaskTest, ReadsAnUnknownBindingWithinAMinuteWhateverTheServerAsksFor) {
+  Bind();
+  Expect(kBindTarget, ErrorReply(500, "InternalError", INT64_MAX));
+  for (int i = 0; i < 3; ++i) {
+    RunFor(kMinute - 1);
+    EXPECT_TRUE(transport_.open().empty()) << i;
+    RunFor(1);
+    ASSERT_FALSE(transport_.open().empty()) << i;
+    Expect(kReadTarget, ErrorReply(429, "TooManyRequests", kHour));
+  }
+  Expect(kReadTarget, PodIs("u1", "n1"));
+  EXPECT_EQ(outcomes_, (BindOutcomes{"bind Ok"}));
+}
+
 TEST_F(BindTaskTest, WaitsUntilAnUnknownRequestCannotBeExecutedAnyMore) {
   Bind();
   Expect(kBindTarget, Lost());

@@ -86,8 +86,8 @@ class PodTask : public std::enable_shared_from_this<PodTask> {
   void SendRead(HttpRequest request, std::function<void(const HttpResponse&)> answer);
   // Returns whether the fence refused the last request of SendWrite(), or the writer stops.
   bool was_refused() const { return was_refused_; }
-  // Returns how long to wait before the next try, and not less than what the server asked for. If
-  // `may_be_quick`, the first call returns 0.
+  // Returns how long to wait before the next try, and not less than what the server asked for, up
+  // to one minute. If `may_be_quick`, the first call returns only this time.
   int64_t NextDelayNs(const HttpResponse& response, bool may_be_quick);
   // Returns whether a request that is sent after this time is within `retry_ns`.
   bool MayRetryAfter(int64_t delay_ns) const {
