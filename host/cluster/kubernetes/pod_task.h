@@ -31,8 +31,9 @@ struct PodWriterCounts {
   uint64_t binds = 0;  // Requests, repetitions included.
   uint64_t bound = 0;
   uint64_t conflicts = 0;  // 409 that was another client's binding, another uid or a deletion.
+  uint64_t foreign = 0;    // Conflicts with the binding of another client.
   uint64_t unknown = 0;    // Answers that were lost; each was resolved by reading the pod.
-  uint64_t recovered = 0;  // Of these, bindings that had been executed.
+  uint64_t recovered = 0;  // Unknown bindings that had been executed.
   uint64_t refused_by_fence = 0;
 };
 
