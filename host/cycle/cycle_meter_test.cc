@@ -58,7 +58,9 @@ TEST_F(CycleMeterTest, ObservesABoundAndAParkedPod) {
   EXPECT_THAT(ByFirstLabel(cycles.sli_seconds), ElementsAre(Pair("1", 1u)));
   EXPECT_EQ(ObservationsOf(metrics_.cycles.attempts_per_pod.With({})), 1u);
   EXPECT_EQ(ObservationsOf(metrics_.cycles.algorithm_seconds.With({})), 1u) << "only a success";
-  EXPECT_THAT(ByFirstLabel(cycles.cache_size), ElementsAre(Pair("nodes", 1u), Pair("pods", 1u)));
+  // The Bind plugin of the fixture does not tell the cluster, so that the pod stays assumed.
+  EXPECT_THAT(ByFirstLabel(cycles.cache_size),
+              ElementsAre(Pair("assumed_pods", 1u), Pair("nodes", 1u), Pair("pods", 1u)));
   EXPECT_THAT(ByFirstLabel(cycles.goroutines), IsEmpty());
   EXPECT_THAT(ByFirstLabel(metrics_.queue.pending_pods), ElementsAre(Pair("unschedulable", 1u)));
   EXPECT_THAT(ByFirstLabel(metrics_.queue.incoming_pods),
@@ -74,7 +76,6 @@ TEST_F(CycleMeterTest, ObservesTheExtensionPointsThatRan) {
               ElementsAre(Pair("Bind", 1u), Pair("Filter", 2u), Pair("Permit", 1u),
                           Pair("PostBind", 1u), Pair("PreBind", 1u), Pair("PreBindPreFlight", 1u),
                           Pair("PreFilter", 2u), Pair("Reserve", 1u)));
-  EXPECT_EQ(metrics_.points.evaluations.With({"puppet.A", "Filter", ""}).value(), 0u);
   uint64_t filters = 0;
   metrics_.points.evaluations.ForEach([&](auto values, const Counter& counter) {
     if (values[0] == "puppet.A" && values[1] == "Filter") filters += counter.value();

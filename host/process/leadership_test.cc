@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "host/base/real_clock.h"
 #include "host/base/time_units.h"
@@ -69,9 +70,15 @@ class LeaseServer final : public Transport {
   }
   Result<Lease> Execute(const HttpRequest& request) {
     if (request.verb == "GET") return leases_.Get("kube-system", "kube-scheduler");
-    Result<Lease> lease = ReadLease(request.body);
-    if (!lease.ok()) return lease;
-    return request.verb == "POST" ? leases_.Create(*lease) : leases_.Update(*lease);
+    if (request.verb == "PUT") {
+      Result<Lease> lease = ReadLease(request.body);
+      return lease.ok() ? leases_.Update(*lease) : lease;
+    }
+    // A new lease has no resourceVersion, which ReadLease() requires.
+    nlohmann::json created = nlohmann::json::parse(request.body);
+    created["metadata"]["resourceVersion"] = "0";
+    Result<Lease> lease = ReadLease(created.dump());
+    return lease.ok() ? leases_.Create(*lease) : lease;
   }
 
   Executor& executor_;

@@ -13,7 +13,7 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kKubeconfig = R"(
+constexpr const char* kLiveKubeconfig = R"(
 apiVersion: v1
 kind: Config
 current-context: e2e
@@ -25,7 +25,7 @@ contexts: [{name: e2e, context: {cluster: e2e, user: user}}]
 class LiveCliTest : public CliTest {
  protected:
   std::string Kubeconfig(const std::string& server) {
-    std::string text = kKubeconfig;
+    std::string text = kLiveKubeconfig;
     return File("kubeconfig", text.replace(text.find("SERVER"), 6, server));
   }
   // No process listens at this port, which needs privileges that tests do not have.

@@ -295,7 +295,7 @@ TEST_F(RunClusterTest, AServerThatIsAwayAtTheStartIsTriedAgain) {
   CreatePod("web");
   server_.Stop();
   const pid_t berth = StartRun();
-  ASSERT_TRUE(WaitForLog("Connection refused")) << Error();
+  ASSERT_TRUE(WaitForLog("connection refused")) << Error();
   EXPECT_THAT(Ask(HttpAddress(), "GET /livez"), HasSubstr("200 OK"));
   EXPECT_THAT(Ask(HttpAddress(), "GET /readyz"), HasSubstr("500 "));
   server_.Start();

@@ -7,6 +7,15 @@
 #include "host/cluster/kubernetes/request_bodies.h"
 
 namespace berth::host {
+namespace {
+
+// Returns whether the conflict is that the pod has a node. Other conflicts are another uid and a
+// deletion. (kubernetes: pkg/registry/core/pod/storage/storage.go)
+bool IsBoundAlready(const Status& conflict) {
+  return conflict.message().find("is already assigned to node") != std::string_view::npos;
+}
+
+}  // namespace
 
 BindTask::BindTask(PodTaskContext& shared, const PodName& pod_name, std::string_view node,
                    uint64_t seed, Finished finished)
@@ -44,6 +53,7 @@ void BindTask::OnFinal(const HttpResponse& response) {
   const bool is_conflict = response.head.http_status == 409;
   if (!is_unknown_ || is_missing) {
     if (is_conflict) ++context().counts.conflicts;
+    if (is_conflict && IsBoundAlready(error)) ++context().counts.foreign;
     return Finish(std::move(error));
   }
   // A conflict is expected if the unknown request was executed. Every other answer stands for this
@@ -90,6 +100,7 @@ void BindTask::OnRead(const HttpResponse& response) {
     } else if (binding->node == node_) {
       return Resolve(Status());
     } else if (!binding->node.empty()) {
+      ++context().counts.foreign;
       return Resolve(Status::Conflict("pod " + Key() + " was bound to node " + binding->node +
                                       " by another client"));
     } else if (binding->is_deleting) {

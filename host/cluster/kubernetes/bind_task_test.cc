@@ -40,6 +40,10 @@ std::vector<BindCase> CasesWithoutARead() {
        {OnBind(ErrorReply(409, "Conflict"))},
        "Conflict: server: Conflict",
        {.binds = 1, .conflicts = 1}},
+      {"bound by another client",
+       {OnBind(ErrorReply(409, R"(pod p is already assigned to node \"n2\")"))},
+       R"(Conflict: server: pod p is already assigned to node "n2")",
+       {.binds = 1, .conflicts = 1, .foreign = 1}},
       {"no pod", {OnBind(ErrorReply(404, "NotFound"))}, "NotFound: server: NotFound", {.binds = 1}},
       {"bad request",
        {OnBind(ErrorReply(400, "BadRequest"))},
@@ -108,7 +112,7 @@ std::vector<BindCase> CasesThatAReadDecides() {
       {"lost, and on another node",
        {OnBind(Lost()), OnRead(PodIs("u1", "n2"))},
        "Conflict: pod default/p was bound to node n2 by another client",
-       {.binds = 1, .conflicts = 1, .unknown = 1}},
+       {.binds = 1, .conflicts = 1, .foreign = 1, .unknown = 1}},
       {"lost, and another pod with the name",
        {OnBind(Lost()), OnRead(PodIs("u2", "n1"))},
        "Conflict: pod default/p was deleted and created again",
@@ -148,7 +152,7 @@ std::vector<BindCase> CasesWithARepetition() {
        {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(409, "Conflict")),
         OnRead(PodIs("u1", "n2"))},
        "Conflict: pod default/p was bound to node n2 by another client",
-       {.binds = 2, .conflicts = 1, .unknown = 1}},
+       {.binds = 2, .conflicts = 1, .foreign = 1, .unknown = 1}},
       {"deleted between read and repetition",
        {OnBind(Lost()), OnRead(PodIs("u1", "")), OnBind(ErrorReply(404, "NotFound"))},
        "NotFound: server: NotFound",
@@ -195,6 +199,7 @@ class BindTaskTest : public PodWriterTest {
       EXPECT_EQ(now.binds - before_.binds, c.counts.binds);
       EXPECT_EQ(now.bound - before_.bound, c.counts.bound);
       EXPECT_EQ(now.conflicts - before_.conflicts, c.counts.conflicts);
+      EXPECT_EQ(now.foreign - before_.foreign, c.counts.foreign);
       EXPECT_EQ(now.unknown - before_.unknown, c.counts.unknown);
       EXPECT_EQ(now.recovered - before_.recovered, c.counts.recovered);
       EXPECT_EQ(now.refused_by_fence, 0U);
@@ -266,6 +271,20 @@ TEST_F(BindTaskTest, RespectsALongRetryAfter) {
   EXPECT_TRUE(transport_.open().empty());
   Expect(kBindTarget, Created());
   EXPECT_EQ(outcomes_.back(), "bind Ok");
+}
+
+TEST_F(BindTaskTest, ReadsAnUnknownBindingWithinAMinuteWhateverTheServerAsksFor) {
+  Bind();
+  Expect(kBindTarget, ErrorReply(500, "InternalError", INT64_MAX));
+  for (int i = 0; i < 3; ++i) {
+    RunFor(kMinute - 1);
+    EXPECT_TRUE(transport_.open().empty()) << i;
+    RunFor(1);
+    ASSERT_FALSE(transport_.open().empty()) << i;
+    Expect(kReadTarget, ErrorReply(429, "TooManyRequests", kHour));
+  }
+  Expect(kReadTarget, PodIs("u1", "n1"));
+  EXPECT_EQ(outcomes_, (BindOutcomes{"bind Ok"}));
 }
 
 TEST_F(BindTaskTest, WaitsUntilAnUnknownRequestCannotBeExecutedAnyMore) {

@@ -83,7 +83,8 @@ ClientMetrics::ClientMetrics(MetricTable& table)
           {"reason"})),
       foreign_binds(table.AddCounter(
           "berth_foreign_binds_total",
-          "The number of pods of a profile of this process that another client has bound.", {})) {}
+          "The number of bindings that failed because another client had bound the pod before.",
+          {})) {}
 
 void ClientMetrics::OnRequest(const RequestReport& report) {
   const std::string code =
@@ -100,6 +101,7 @@ void ClientMetrics::Update(const Counts& counts) {
   const std::scoped_lock lock(mutex_);
   UpdateWatches(counts.watches);
   Grow(bind_conflicts.With({}), counts.pods.conflicts);
+  Grow(foreign_binds.With({}), counts.pods.foreign);
   Grow(lost_answers.With({}), counts.pods.unknown);
   Grow(recovered_binds.With({}), counts.pods.recovered);
   Grow(fence_refusals.With({}), counts.fence_refusals);

@@ -10,6 +10,7 @@
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/api_error.h"
 #include "host/cluster/kubernetes/request_bodies.h"
+#include "host/cluster/kubernetes/retry_delay.h"
 
 namespace berth::host {
 namespace {
@@ -297,7 +298,7 @@ void EventSender::TryLater(const SeriesRef& series, int64_t at_least_ns) {
   const double random = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
   const auto delay_ns =
       static_cast<int64_t>(static_cast<double>(options_.retry_ns) * (1 + kRetryJitter * random));
-  retries_.emplace(executor_.NowNs() + std::max(delay_ns, at_least_ns), series);
+  retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)), series);
   StartRetryTimer();
 }
 

@@ -1,17 +1,14 @@
 #include "host/cluster/kubernetes/http_session.h"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
 #include "host/base/duration.h"
-#include "host/base/time_units.h"
+#include "host/cluster/kubernetes/retry_delay.h"
 
 namespace berth::host {
 namespace {
 
-// A server that asks for more is asked again after this time.
-constexpr int64_t kMaxPauseNs = kMinute;
 constexpr size_t kMaxLoggedWarnings = 100;
 
 }  // namespace
@@ -67,7 +64,7 @@ void HttpSession::LogWarnings(const HttpHead& head) {
 
 void HttpSession::Pause(int64_t retry_after_ns) {
   const int64_t now_ns = executor_.NowNs();
-  const int64_t base_ns = std::min(retry_after_ns, kMaxPauseNs);
+  const int64_t base_ns = LimitRetryAfterNs(retry_after_ns);
   // Clients that were refused together must not return together.
   const auto jitter_ns =
       static_cast<int64_t>(random_.Next() % (static_cast<uint64_t>(base_ns) / 10 + 1));

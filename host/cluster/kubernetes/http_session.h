@@ -56,7 +56,8 @@ class HttpSession {
   std::string Write(const HttpRequest& request, const Credential& credential) const;
   // Logs the warnings of an answer, each text once.
   void LogWarnings(const HttpHead& head);
-  // Delays all requests that have not been sent: the server has answered 429 with Retry-After.
+  // Delays all requests that have not been sent: the server has answered 429 with Retry-After;
+  // see LimitRetryAfterNs().
   void Pause(int64_t retry_after_ns);
   // Calls CredentialSource::Renew(). `done` is called on the executor's thread, never within the
   // call, and not at all after Close().

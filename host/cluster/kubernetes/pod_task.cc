@@ -77,7 +77,7 @@ void PodTask::SendRead(HttpRequest request, std::function<void(const HttpRespons
 
 int64_t PodTask::NextDelayNs(const HttpResponse& response, bool may_be_quick) {
   const bool is_first = !std::exchange(has_waited_, true);
-  const int64_t at_least_ns = response.head.retry_after_ns;
+  const int64_t at_least_ns = LimitRetryAfterNs(response.head.retry_after_ns);
   if (is_first && may_be_quick) return at_least_ns;
   return delay_.NextNs(NowNs(), at_least_ns);
 }

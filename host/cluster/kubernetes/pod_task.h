@@ -31,8 +31,9 @@ struct PodWriterCounts {
   uint64_t binds = 0;  // Requests, repetitions included.
   uint64_t bound = 0;
   uint64_t conflicts = 0;  // 409 that was another client's binding, another uid or a deletion.
+  uint64_t foreign = 0;    // Conflicts with the binding of another client.
   uint64_t unknown = 0;    // Answers that were lost; each was resolved by reading the pod.
-  uint64_t recovered = 0;  // Of these, bindings that had been executed.
+  uint64_t recovered = 0;  // Unknown bindings that had been executed.
   uint64_t refused_by_fence = 0;
 };
 
@@ -86,8 +87,8 @@ class PodTask : public std::enable_shared_from_this<PodTask> {
   void SendRead(HttpRequest request, std::function<void(const HttpResponse&)> answer);
   // Returns whether the fence refused the last request of SendWrite(), or the writer stops.
   bool was_refused() const { return was_refused_; }
-  // Returns how long to wait before the next try, and not less than what the server asked for. If
-  // `may_be_quick`, the first call returns 0.
+  // Returns how long to wait before the next try, and not less than what the server asked for, up
+  // to one minute. If `may_be_quick`, the first call returns only this time.
   int64_t NextDelayNs(const HttpResponse& response, bool may_be_quick);
   // Returns whether a request that is sent after this time is within `retry_ns`.
   bool MayRetryAfter(int64_t delay_ns) const {

@@ -241,6 +241,25 @@ TEST_F(ReflectorTest, WaitsAtLeastAsLongAsRetryAfter) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("10")));
 }
 
+TEST_F(ReflectorTest, NoAnswerStopsAWatchForLongerThanAMinute) {
+  StartWatching();
+  Advance(kMinute);
+  transport_.End(0);
+  transport_.Answer(0, 429, StatusText(429, "TooManyRequests"), 4'294'967'295 * kSecond);
+  Advance(kMinute - 1);
+  EXPECT_THAT(Open(), IsEmpty());
+  Advance(1);
+  ASSERT_THAT(Open(), ElementsAre(WatchFrom("10")));
+  // The Status object of an ERROR event counts as the header does.
+  transport_.Head(0);
+  transport_.Bytes(0, Line("ERROR", R"({"kind":"Status","status":"Failure","message":"text",)"
+                                    R"("details":{"retryAfterSeconds":2147483647},"code":429})"));
+  Advance(kMinute - 1);
+  EXPECT_THAT(Open(), IsEmpty());
+  Advance(1);
+  EXPECT_THAT(Open(), ElementsAre(WatchFrom("10")));
+}
+
 TEST_F(ReflectorTest, ListsAtOnceAfter410AndWithADelayIfItRepeats) {
   StartWatchingWithPages();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));

@@ -26,7 +26,7 @@ int64_t RetryDelay::NextNs(int64_t now_ns, int64_t at_least_ns) {
   const auto max_ns = static_cast<double>(options_.max_ns);
   const double delay_ns = next_ns_ * (1 + options_.jitter * Fraction(random_.Next()));
   next_ns_ = std::min(next_ns_ * options_.factor, max_ns);
-  return std::max(static_cast<int64_t>(delay_ns), at_least_ns);
+  return std::max(static_cast<int64_t>(delay_ns), LimitRetryAfterNs(at_least_ns));
 }
 
 void RetryDelay::Reset() {

@@ -2,12 +2,19 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_RETRY_DELAY_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_RETRY_DELAY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include "host/base/split_mix.h"
 
 namespace berth::host {
+
+// Returns the time to wait for the Retry-After of an answer: one minute at most, because one answer
+// must not stop a watch, or the read of a pod whose binding is unknown, for hours.
+constexpr int64_t LimitRetryAfterNs(int64_t retry_after_ns) {
+  return std::min(retry_after_ns, int64_t{60'000'000'000});
+}
 
 // Exponential delays with jitter. The defaults are those of client-go's reflector: 800 ms doubled
 // up to 30 s, each multiplied by a random number from 1 to 2, and back to the beginning when more
@@ -27,7 +34,8 @@ class RetryDelay {
   // REQUIRES: first_ns and max_ns are positive, factor is 1 or more, jitter is 0 or more.
   RetryDelay(const Options& options, uint64_t seed);
 
-  // Returns the next delay. `at_least_ns`: a Retry-After of the server; the result is not shorter.
+  // Returns the next delay. `at_least_ns`: a Retry-After of the server; the result is not shorter
+  // than LimitRetryAfterNs() of it.
   int64_t NextNs(int64_t now_ns, int64_t at_least_ns = 0);
   // Begins with the first delay again: an attempt has succeeded.
   void Reset();

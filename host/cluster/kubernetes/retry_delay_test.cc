@@ -84,6 +84,24 @@ TEST(RetryDelay, IsNotShorterThanTheServerAsks) {
   EXPECT_EQ(delay.NextNs(0, kSecond), 1600 * kMillisecond) << "the longer delay counts";
 }
 
+TEST(RetryDelay, IsLongerThanAMinuteOnlyBecauseOfItsOwnDelays) {
+  const struct {
+    int64_t server_ns;
+    int64_t expected_ns;
+  } cases[] = {{kMinute - 1, kMinute - 1},
+               {kMinute, kMinute},
+               {kMinute + 1, kMinute},
+               {4'294'967'295 * kSecond, kMinute},
+               {INT64_MAX, kMinute}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(LimitRetryAfterNs(c.server_ns), c.expected_ns) << c.server_ns;
+    RetryDelay delay(kWithoutJitter, 1);
+    EXPECT_EQ(delay.NextNs(0, c.server_ns), c.expected_ns) << c.server_ns;
+    RetryDelay slow({.first_ns = kHour, .max_ns = kHour, .jitter = 0}, 1);
+    EXPECT_EQ(slow.NextNs(0, c.server_ns), kHour) << c.server_ns;
+  }
+}
+
 TEST(RetryDelay, AFirstDelayAboveTheLimitIsTheLimit) {
   RetryDelay delay({.first_ns = kMinute, .max_ns = kSecond, .jitter = 0}, 1);
   EXPECT_EQ(delay.NextNs(0), kSecond);
