@@ -35,6 +35,8 @@ class Suite:
         if name not in self.clusters:
             self.clusters[name] = Cluster(self.programs, os.path.join(self.folder, name), flags)
         cluster = self.clusters[name]
+        if cluster.process and cluster.process.poll() is not None:
+            cluster.stop()  # It was ended from outside; the test that used it has failed.
         return cluster if cluster.process else cluster.start()
 
     def end(self, name):
@@ -91,7 +93,12 @@ class EndToEndTest(unittest.TestCase):
 
     def logs(self):
         """Returns the ends of the logs, for the report of a failure."""
-        return "".join(f"--- {one.log_path}\n{one.log()[-3000:]}\n" for one in self.schedulers)
+        text = "".join(f"--- {one.log_path}\n{one.log()[-3000:]}\n" for one in self.schedulers)
+        process = self.cluster.process
+        if process and process.poll() is not None:
+            text += f"--- the API server has ended, with status {process.returncode}; see " \
+                    f"{self.cluster.log}\n"
+        return text
 
     def folder(self):
         return os.path.join(self.suite.folder, self._testMethodName)
