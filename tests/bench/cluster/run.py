@@ -52,11 +52,24 @@ SETTLE_SECONDS = 2
 NAMES = {"A": "kube-scheduler", "B": "berth"}
 
 
+def stat_of(path):
+    """Returns the name and the user and system time in seconds of a process or of a thread."""
+    with open(path, encoding="ascii", errors="replace") as file:
+        name, fields = file.read().split("(", 1)[1].rsplit(")", 1)
+    return name, sum(int(field) for field in fields.split()[11:13]) / TICK
+
+
 def cpu_seconds(pid):
-    """Returns the user and system time of a process."""
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    return stat_of(f"/proc/{pid}/stat")[1]
+
+
+def thread_seconds(pid):
+    """Returns {name: CPU seconds} of the threads of a process."""
+    found = {}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        name, seconds = stat_of(f"/proc/{pid}/task/{thread}/stat")
+        found[name] = found.get(name, 0) + seconds
+    return found
 
 
 def peak_bytes(pid):
@@ -167,6 +180,7 @@ class Bench:
                 "peakRssBytes": peak_bytes(pid),
                 "serverCpuMsPerPod": (cpu_seconds(server) - marks["server"]) * 1000
                                      / self.options.pods,
+                "threadCpuSeconds": thread_seconds(pid),
             }
         finally:
             scheduler.signal(signal.SIGTERM)
