@@ -359,6 +359,7 @@ void ClusterRun::Parts::CreateLeadership() {
     client_metrics.leader.With({election.name}).Set(0);
     driver->OnLeaseLost(std::string(why));
   };
+  parts.callbacks.on_slow_path = [this] { client_metrics.slow_path.With({election.name}).Add(); };
   parts.callbacks.last_progress_ns = [this] { return driver->last_progress_ns(); };
   leadership = std::make_unique<Leadership>(std::move(parts));
 }

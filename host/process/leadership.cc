@@ -57,7 +57,8 @@ class Leadership::Runner {
                   if (parts_.callbacks.on_lost) parts_.callbacks.on_lost(why);
                 },
             .on_new_leader = parts_.callbacks.on_new_leader,
-            .last_progress_ns = parts_.callbacks.last_progress_ns};
+            .last_progress_ns = parts_.callbacks.last_progress_ns,
+            .on_slow_path = parts_.callbacks.on_slow_path};
   }
 
   void Publish() {

@@ -104,6 +104,7 @@ class LeadershipTest : public ::testing::Test {
     parts.election.renew_deadline_ns = kSecond;
     parts.election.retry_ns = 100 * kMillisecond;
     parts.callbacks.on_started = [this](int64_t) { leads_ = true; };
+    parts.callbacks.on_slow_path = [this] { ++slow_paths_; };
     parts.callbacks.on_lost = [this](std::string_view) { lost_ = true; };
     leadership_ = std::make_unique<Leadership>(std::move(parts));
     return *leadership_;
@@ -129,6 +130,7 @@ class LeadershipTest : public ::testing::Test {
   BindFence fence_{SteadyNs};
   std::atomic<bool> leads_ = false;
   std::atomic<bool> lost_ = false;
+  std::atomic<int> slow_paths_ = 0;
   std::unique_ptr<Leadership> leadership_;
 };
 
@@ -163,8 +165,10 @@ TEST_F(LeadershipTest, TheViewFollowsTheRenewals) {
 TEST_F(LeadershipTest, AServerThatIsAwayLosesTheLease) {
   Make().Start();
   ASSERT_TRUE(WaitFor([this] { return leads_.load(); }));
+  EXPECT_EQ(slow_paths_, 0);
   server_.is_away = true;
   EXPECT_TRUE(WaitFor([this] { return lost_.load(); }));
+  EXPECT_GT(slow_paths_, 0);
   EXPECT_FALSE(fence_.is_open());
   EXPECT_TRUE(WaitFor([this] { return !leadership_->view().leads; }));
 }

@@ -1,5 +1,6 @@
 #include "host/process/shadow_event.h"
 
+#include <ranges>
 #include <span>
 #include <utility>
 #include <variant>
@@ -97,6 +98,30 @@ bool ShadowEvent::ChangesPlacedPod() const {
   if (kind == ShadowEventKind::kPlacement || pod_uid().empty()) return false;
   if (event.type == WatchType::kAdded) return HasNode(*PodIn(event.object));
   return HasNode(*PodIn(event.previous));
+}
+
+bool ShadowEvent::IsBindingTo(std::string_view node) const {
+  return kind == ShadowEventKind::kPlacement && (*PodIn(event.object))->node_name() == node;
+}
+
+ShadowDetour::~ShadowDetour() {
+  for (const Step& step : steps_ | std::views::reverse) {
+    if (step.is_applied) {
+      step.event->Undo();
+    } else {
+      step.event->Apply();
+    }
+  }
+}
+
+void ShadowDetour::Apply(const ShadowEvent& event) {
+  event.Apply();
+  steps_.push_back({&event, true});
+}
+
+void ShadowDetour::Undo(const ShadowEvent& event) {
+  event.Undo();
+  steps_.push_back({&event, false});
 }
 
 void ShadowEvent::Deliver(WatchEvent what) const {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/cluster/client.h"
 #include "host/process/shadow_client.h"
@@ -47,6 +48,8 @@ struct ShadowEvent {
   // Returns the uid of the pod; empty if the event is not about a pod.
   std::string_view pod_uid() const;
   bool IsAboutPod(std::string_view uid) const { return !uid.empty() && pod_uid() == uid; }
+  // Returns whether the event binds a pod to the node.
+  bool IsBindingTo(std::string_view node) const;
   // Returns whether the event changes a pod that had a node before it or has one without it: it is
   // no placement, and no change of a pod without a node.
   bool ChangesPlacedPod() const;
@@ -62,6 +65,27 @@ struct ShadowEvent {
 
  private:
   void Deliver(WatchEvent what) const;
+};
+
+// A state of the scheduler in another order of events. The destructor goes back to the state at the
+// construction.
+// Lifetime: the events must outlive it.
+class ShadowDetour {
+ public:
+  ShadowDetour() = default;
+  ~ShadowDetour();
+  ShadowDetour(const ShadowDetour&) = delete;
+  ShadowDetour& operator=(const ShadowDetour&) = delete;
+
+  void Apply(const ShadowEvent& event);
+  void Undo(const ShadowEvent& event);
+
+ private:
+  struct Step {
+    const ShadowEvent* event;
+    bool is_applied;
+  };
+  std::vector<Step> steps_;
 };
 
 }  // namespace berth::host

@@ -174,8 +174,8 @@ bool ShadowObserver::Judge(ShadowEvent& first) {
     Conclude(first, *first.first);
     return true;
   }
-  if (auto found = TryWithoutChanges(first)) {
-    Conclude(first, *std::move(found));
+  if (auto explained = TryWithoutChanges(first)) {
+    Conclude(first, *std::move(explained));
     return true;
   }
   if (first.moves < options_.max_moves) {
@@ -186,7 +186,9 @@ bool ShadowObserver::Judge(ShadowEvent& first) {
       return false;
     }
   }
-  Conclude(first, TryEarlier(first).value_or(*first.first));
+  std::optional<ShadowDecision> found = TryEarlier(first);
+  if (!found.has_value()) found = TrySingleBindings(first, std::move(decision));
+  Conclude(first, found.value_or(*first.first));
   return true;
 }
 
@@ -221,37 +223,108 @@ std::optional<ShadowDecision> ShadowObserver::TryEarlier(const ShadowEvent& even
 
 std::optional<ShadowDecision> ShadowObserver::TryPast(
     const ShadowEvent& event, const std::function<bool(const ShadowEvent&)>& is_undone) {
-  std::optional<ShadowDecision> found;
-  std::vector<const ShadowEvent*> undone;
+  ShadowDetour detour;
   size_t tries = 0;
+  for (const ShadowEvent* past : EarlierEvents(event)) {
+    if (tries == options_.max_tries) break;
+    if (!is_undone(*past)) continue;
+    detour.Undo(*past);
+    if (past->kind == ShadowEventKind::kNeutral) continue;
+    ++tries;
+    ShadowDecision decision = JudgeNow(event);
+    if (!IsAgreement(decision.verdict)) continue;
+    return AsOrder(std::move(decision), "before " + DescribeChange(past->event));
+  }
+  return std::nullopt;
+}
+
+std::set<size_t> ShadowObserver::FindLaterState(const ShadowEvent& event) {
+  ShadowDetour detour;
+  std::set<size_t> applied;
+  size_t tries = 0;
+  for (const size_t i : LaterEvents(event)) {
+    if (tries == options_.max_tries) break;
+    detour.Apply(pending_[i]);
+    applied.insert(i);
+    if (pending_[i].kind == ShadowEventKind::kNeutral) continue;
+    ++tries;
+    if (IsAgreement(JudgeNow(event).verdict)) return applied;
+  }
+  return {};
+}
+
+std::optional<ShadowDecision> ShadowObserver::TrySingleBindings(const ShadowEvent& event,
+                                                                ShadowDecision decision) {
+  ShadowDetour detour;
+  std::set<const ShadowEvent*> used;
+  for (size_t tries = 0; tries < options_.max_tries; ++tries) {
+    std::string where;
+    const ShadowEvent* later = decision.verdict == ShadowVerdict::kScore
+                                   ? LaterBindingTo(decision.ours, event, used)
+                                   : nullptr;
+    if (later != nullptr) {
+      detour.Apply(*later);
+      used.insert(later);
+      where = "after " + DescribeChange(later->event);
+    } else if (const ShadowEvent* past = EarlierBindingTo(decision.theirs, event, used)) {
+      UndoPod(*past, detour);
+      used.insert(past);
+      where = "before " + DescribeChange(past->event);
+    } else {
+      return std::nullopt;
+    }
+    decision = JudgeNow(event);
+    if (IsAgreement(decision.verdict)) return AsOrder(std::move(decision), where);
+  }
+  return std::nullopt;
+}
+
+const ShadowEvent* ShadowObserver::LaterBindingTo(std::string_view node, const ShadowEvent& event,
+                                                  const std::set<const ShadowEvent*>& used) const {
+  for (const size_t i : LaterEvents(event)) {
+    const ShadowEvent& later = pending_[i];
+    if (later.IsBindingTo(node) && !used.contains(&later)) return &later;
+  }
+  return nullptr;
+}
+
+const ShadowEvent* ShadowObserver::EarlierBindingTo(
+    std::string_view node, const ShadowEvent& event,
+    const std::set<const ShadowEvent*>& used) const {
+  for (const ShadowEvent* past : EarlierEvents(event)) {
+    if (past->IsBindingTo(node) && !used.contains(past)) return past;
+  }
+  return nullptr;
+}
+
+void ShadowObserver::UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const {
+  for (const ShadowEvent& past : history_ | std::views::reverse) {
+    if (past.IsAboutPod(binding.pod_uid())) detour.Undo(past);
+    if (&past == &binding) return;
+  }
+}
+
+// The other scheduler may have decided before any event of the last moments, but after the last
+// change of the pod itself.
+std::vector<const ShadowEvent*> ShadowObserver::EarlierEvents(const ShadowEvent& event) const {
+  std::vector<const ShadowEvent*> events;
   for (const ShadowEvent& past : history_ | std::views::reverse) {
     const bool is_out_of_reach = past.kind == ShadowEventKind::kMark ||
                                  past.IsAboutPod(event.pod_uid()) ||
                                  past.arrived_ns < event.arrived_ns - options_.window_ns;
-    if (is_out_of_reach || tries == options_.max_tries) break;
-    if (!is_undone(past)) continue;
-    past.Undo();
-    undone.push_back(&past);
-    if (past.kind == ShadowEventKind::kNeutral) continue;
-    ++tries;
-    ShadowDecision decision = JudgeNow(event);
-    if (!IsAgreement(decision.verdict)) continue;
-    found = AsOrder(std::move(decision), "before " + DescribeChange(past.event));
-    break;
+    if (is_out_of_reach) break;
+    events.push_back(&past);
   }
-  for (const ShadowEvent* past : undone | std::views::reverse) past->Apply();
-  return found;
+  return events;
 }
 
 // A pod was created, changed or deleted after the other scheduler had bound this pod, if that
 // event arrived later: the watch of pods delivers the order in which the server executed the
 // requests. Only bindings can have been decided before, and changes of other kinds seen before.
-std::set<size_t> ShadowObserver::FindLaterState(const ShadowEvent& event) {
-  std::set<size_t> applied;
+std::vector<size_t> ShadowObserver::LaterEvents(const ShadowEvent& event) const {
+  std::vector<size_t> positions;
   std::set<std::string_view> created;
-  bool is_found = false;
-  size_t tries = 0;
-  for (size_t i = 1; i < pending_.size() && tries < options_.max_tries && !is_found; ++i) {
+  for (size_t i = 1; i < pending_.size(); ++i) {
     const ShadowEvent& later = pending_[i];
     const bool is_out_of_reach = later.kind == ShadowEventKind::kMark ||
                                  later.IsAboutPod(event.pod_uid()) ||
@@ -259,18 +332,10 @@ std::set<size_t> ShadowObserver::FindLaterState(const ShadowEvent& event) {
     if (is_out_of_reach) break;
     const std::string_view uid = later.pod_uid();
     if (!uid.empty() && later.event.type == WatchType::kAdded) created.insert(uid);
-    const bool is_about_pod = !uid.empty();
-    if (is_about_pod && (later.kind != ShadowEventKind::kPlacement || created.contains(uid))) {
-      continue;
-    }
-    later.Apply();
-    applied.insert(i);
-    if (later.kind == ShadowEventKind::kNeutral) continue;
-    ++tries;
-    is_found = IsAgreement(JudgeNow(event).verdict);
+    const bool is_binding = later.kind == ShadowEventKind::kPlacement && !created.contains(uid);
+    if (uid.empty() || is_binding) positions.push_back(i);
   }
-  for (const size_t i : applied | std::views::reverse) pending_[i].Undo();
-  return is_found ? applied : std::set<size_t>();
+  return positions;
 }
 
 void ShadowObserver::MoveAhead(const std::set<size_t>& positions) {

@@ -18,7 +18,10 @@
 //   2. after the bindings and other changes that arrived shortly after it, one by one. If one of
 //      these states explains it, the events of this state are delivered before it, and it is judged
 //      in its new place when its turn comes;
-//   3. without the last events of any kind.
+//   3. without the last events of any kind;
+//   4. with single bindings in the other order: it is judged after a later binding to the node that
+//      this scheduler prefers, or before an earlier one to the node of the other scheduler, until
+//      both agree.
 //
 // If a state explains the placement, the verdict is kOrder. To judge in a state of the past, the
 // last events are undone with their inverses (ShadowEvent::Undo) and applied again afterwards; to
@@ -41,6 +44,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/base/clock.h"
 #include "host/base/string_map.h"
@@ -83,7 +87,7 @@ class ShadowObserver {
     int64_t window_ns = kSecond;
     // See FeasibleNodesToFind().
     uint32_t percentage_of_nodes = 0;
-    // In how many states a placement is judged again, in each of the three ways.
+    // In how many states a placement is judged again, in each of the four ways.
     size_t max_tries = 64;
     // How often a placement is moved behind later events.
     size_t max_moves = 8;
@@ -129,9 +133,24 @@ class ShadowObserver {
   std::optional<ShadowDecision> TryEarlier(const ShadowEvent& event);
   std::optional<ShadowDecision> TryPast(const ShadowEvent& event,
                                         const std::function<bool(const ShadowEvent&)>& is_undone);
+  // `decision`: the one in the present state.
+  std::optional<ShadowDecision> TrySingleBindings(const ShadowEvent& event,
+                                                  ShadowDecision decision);
   // Returns the positions in pending_ of the events with which both schedulers agree about the
   // first pending event; empty if there are none. The state is unchanged afterwards.
   std::set<size_t> FindLaterState(const ShadowEvent& event);
+  // Return the events that the other scheduler may not have seen when it decided, the last one
+  // first, and the positions in pending_ of those that it may have seen.
+  std::vector<const ShadowEvent*> EarlierEvents(const ShadowEvent& event) const;
+  std::vector<size_t> LaterEvents(const ShadowEvent& event) const;
+  // Return the first of these events that binds a pod to the node and is not in `used`; null if
+  // there is none.
+  const ShadowEvent* LaterBindingTo(std::string_view node, const ShadowEvent& event,
+                                    const std::set<const ShadowEvent*>& used) const;
+  const ShadowEvent* EarlierBindingTo(std::string_view node, const ShadowEvent& event,
+                                      const std::set<const ShadowEvent*>& used) const;
+  // Undoes a binding of history_ and the later events of its pod.
+  void UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const;
   // Moves these events, and the earlier events of their pods, ahead of the first pending event.
   void MoveAhead(const std::set<size_t>& positions);
   // Counts a pod that is first seen with a node, and drops what is known about a pod that is gone.

@@ -182,6 +182,43 @@ TEST_F(ShadowObserverTest, OnlyBindingsWithinTheWindowExplain) {
   }
 }
 
+// The decisions are y to n2, x to n1, z to n1. No moment in the order of arrival explains x or z.
+TEST_F(ShadowObserverTest, ABindingBetweenOthersIsExplained) {
+  AddNodes(2);
+  AddSmallPod("old", "n1");
+  for (const char* pod : {"x", "y", "z"}) AddSmallPod(pod);
+  Start();
+  Bind("x", "n1");
+  Bind("z", "n1");
+  Bind("y", "n2");
+  AdvancePastWindow();
+  EXPECT_THAT(Verdicts(), ElementsAre("x order", "z order", "y agrees"));
+  EXPECT_THAT(Why("x"), ::testing::EndsWith("after pod default/y was bound"));
+  EXPECT_THAT(Why("z"), ::testing::EndsWith("before pod default/x was bound"));
+  EXPECT_EQ(scheduler_->host().loop().cache().pod_count(), 4U);
+  EXPECT_EQ(scheduler_->host().loop().queue().size(), 0U);
+}
+
+// The decisions are y to n1, z to n2, x to n2. The status of x changes after its binding.
+TEST_F(ShadowObserverTest, ABindingIsUndoneWithTheLaterEventsOfItsPod) {
+  AddNodes(2);
+  AddSmallPod("old", "n2");
+  AddPod({.name = "x", .requests = R"("cpu":"2")"});
+  AddPod({.name = "y", .requests = R"("cpu":"2")"});
+  AddSmallPod("z");
+  Start();
+  Bind("x", "n2");
+  Nominate("x", "n1");
+  Bind("y", "n1");
+  Bind("z", "n2");
+  AdvancePastWindow();
+  EXPECT_THAT(Verdicts(), ElementsAre("x score", "y agrees", "z order"));
+  EXPECT_EQ(Why("z"), "the same node before pod default/x was bound");
+  const PodRef pod = cluster_.FindPod("default", "x");
+  EXPECT_EQ(scheduler_->host().loop().cache().PodOf(pod->uid()), pod);
+  EXPECT_EQ(scheduler_->host().loop().cache().pod_count(), 4U);
+}
+
 // Four bindings are needed: two pods for each of the empty nodes.
 TEST_F(ShadowObserverTest, TheNumberOfTriesIsLimited) {
   for (const size_t max_tries : {3, 4}) {

@@ -130,7 +130,8 @@ struct ElectionCandidate {
                        lost.emplace_back(why);
                      },
                  .on_new_leader = [this](std::string_view id) { leaders.emplace_back(id); },
-                 .last_progress_ns = [this] { return is_stalled ? stalled_at_ns : boot_ns(); }},
+                 .last_progress_ns = [this] { return is_stalled ? stalled_at_ns : boot_ns(); },
+                 .on_slow_path = [this] { ++slow_paths; }},
                 {}) {}
 
   const std::string identity;
@@ -142,6 +143,7 @@ struct ElectionCandidate {
   std::vector<int64_t> started;
   std::vector<std::string> lost;
   std::vector<std::string> leaders;
+  int slow_paths = 0;
   bool is_stalled = false;
   int64_t stalled_at_ns = 0;
   int64_t paused_until_ns = 0;  // The process does not run before.

@@ -21,6 +21,11 @@ namespace berth::host {
 // What the fence cannot do: between the check and the write there are some microseconds. A process
 // that is stopped exactly there and continued after its lease has expired still sends this one
 // request. The server accepts it only if the pod (by its uid) has no node.
+// TCP may deliver a request later than it was written. The connections of writes give a segment up
+// that is not acknowledged within 5 seconds, which is the difference of leaseDuration and
+// renewDeadline by default, and a request whose answer is not awaited any more is discarded (RST).
+// A request that has reached a proxy or the network is not discarded, and a server may execute a
+// request some time after it has received it.
 //
 // Threading: Check() any; the other methods the thread of the elector.
 class BindFence {

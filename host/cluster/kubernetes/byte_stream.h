@@ -41,8 +41,11 @@ class ByteStream {
   virtual uint64_t sent_bytes() const = 0;
   // Returns the version of TLS, such as "TLS 1.3"; empty without TLS. A constant.
   virtual std::string_view tls_version() const { return {}; }
-  // Closes the connection. A second call has no effect.
+  // Closes the connection. The system still sends what was written. A second call has no effect.
   virtual void Close() = 0;
+  // Closes the connection, and discards what was written and has not left this machine yet. A call
+  // after Close() has no effect.
+  virtual void Abort() { Close(); }
 };
 
 struct DialOptions {

@@ -129,8 +129,10 @@ void HttpCall::OnEnd(HttpExchange::End end) {
   const bool was_idle = connection_.was_idle;
   if (end.may_reuse && !is_stream()) {
     session_->pool().GiveBack(std::move(connection_));
-  } else {
+  } else if (end.status.ok()) {
     CloseConnection();
+  } else {
+    AbortConnection();
   }
   if (!end.status.ok()) {
     if (end.is_unsent && was_idle) return Acquire();
@@ -198,14 +200,22 @@ void HttpCall::CloseConnection() {
   }
 }
 
+void HttpCall::AbortConnection() {
+  if (connection_.stream != nullptr && !is_stream()) connection_.stream->Abort();
+  CloseConnection();
+}
+
 void HttpCall::Stop() {
   is_over_ = true;
   timeout_.Stop();
   pause_.Stop();
   if (ticket_ != 0) session_->pool().Cancel(std::exchange(ticket_, 0));
   dialing_ = nullptr;
-  if (exchange_ != nullptr) exchange_->Abandon();
-  exchange_ = nullptr;
+  if (exchange_ != nullptr) {
+    exchange_->Abandon();
+    exchange_ = nullptr;
+    AbortConnection();
+  }
   CloseConnection();
 }
 

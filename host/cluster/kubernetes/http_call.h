@@ -60,6 +60,8 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   void OnRenewed(const Status& status);
   void WatchSilence();
   void CloseConnection();
+  // As CloseConnection(), and the server must not receive a request that was written any more.
+  void AbortConnection();
   // Ends everything that is under way.
   void Stop();
   void Finish(Status status, Delivery delivery);

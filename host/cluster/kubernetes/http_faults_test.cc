@@ -135,6 +135,27 @@ TEST_F(HttpFaultsTest, ATimeLimitEndsARequestAndItsConnection) {
   }
 }
 
+TEST_F(HttpFaultsTest, ARequestWithoutAnAnswerEndsWithAReset) {
+  for (const bool is_closed_by_owner : {false, true}) {
+    SCOPED_TRACE(is_closed_by_owner);
+    std::atomic<bool> has_request = false;
+    std::atomic<int> resets = -1;
+    const auto server = ServerThat([&](Peer& peer) {
+      has_request = true;
+      resets = peer.WaitForReset() ? 1 : 0;
+    });
+    Connect(*server);
+    HttpRequest request = {.verb = "POST", .target = "/x", .body = "{}"};
+    if (!is_closed_by_owner) request.timeout_ns = 2 * kSecond;
+    io_.RunAndWait([&] { transport_->Send(std::move(request), [](HttpResponse) {}); });
+    WaitUntil([&] { return has_request.load(); });
+    if (is_closed_by_owner) Disconnect();
+    WaitUntil([&] { return resets != -1; });
+    EXPECT_EQ(resets, 1);
+    if (!is_closed_by_owner) Disconnect();
+  }
+}
+
 TEST_F(HttpFaultsTest, ARequestThatWaitsForAConnectionHasATimeLimit) {
   const auto server = ServerThat([](Peer& peer) { peer.WaitForClose(); });
   HttpTransport::Options options;

@@ -203,10 +203,22 @@ TEST_F(KubernetesStop, SendsTheEventsThatWait) {
 }
 
 TEST_F(KubernetesStop, DropsEventsThatCannotBeSentInTime) {
-  client().CreateEvent(MakeEvent(), nullptr);
+  for (int i = 0; i < 6; ++i) {
+    client().CreateEvent(MakeEvent("p" + std::to_string(i)), nullptr);
+  }
   Run();
+  ASSERT_THAT(events_.open(), SizeIs(4));
   EXPECT_EQ(TimeToStop(), options_.stop_limit_ns);
+  EXPECT_EQ(client().event_counts().dropped, 2u);
+  // Late answers start no other request, and are not counted.
   events_.Answer(0, 201, "{}");
+  events_.Answer(0, 500, StatusText(500, "InternalError"));
+  EXPECT_THAT(events_.open(), SizeIs(2));
+  RunFor(kMinute);
+  EXPECT_THAT(events_.open(), SizeIs(2));
+  EXPECT_EQ(client().event_counts().sent, 0u);
+  EXPECT_EQ(client().event_counts().dropped, 2u);
+  EXPECT_EQ(client().event_counts().refused, 0u);
 }
 
 TEST_F(KubernetesStop, LaterRequestsAreUnavailable) {

@@ -60,14 +60,16 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   };
   HttpTransport::Options common;
   common.timeout_ns = options.request_timeout_ns;
-  HttpTransport::Options limited = common;
+  HttpTransport::Options writing = common;
+  writing.dial.user_timeout_ms = options.write_user_timeout_ms;
+  HttpTransport::Options limited = writing;
   limited.qps = options.qps;
   limited.burst = options.burst;
   HttpTransport::Options urgent = common;
   urgent.timeout_ns = options.lease_timeout_ns;
   open(parts->reads, options.read_connections, common);
   open(parts->writes, options.write_connections, std::move(limited));
-  open(parts->events, options.event_connections, common);
+  open(parts->events, options.event_connections, std::move(writing));
   open(parts->leases, 1, std::move(urgent));
   return std::unique_ptr<KubernetesConnection>(new KubernetesConnection(std::move(parts)));
 }

@@ -25,6 +25,9 @@ struct ConnectionOptions {
   std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
   int64_t request_timeout_ns = 34'000'000'000;
   int64_t lease_timeout_ns = 5'000'000'000;
+  // DialOptions::user_timeout_ms of the connections of writes and events. See BindFence: at most
+  // leaseDuration - renewDeadline.
+  uint32_t write_user_timeout_ms = 5'000;
 };
 
 // Three threads: "berth-read", "berth-write" (which events share) and "berth-lease". The lease has

@@ -112,6 +112,7 @@ void LeaderElector::Try() {
     return Fail(Status::Unavailable(why + "more than " + FormatDuration(options_.stall_limit_ns)));
   }
   if (leads_ && !must_read_) return Write();
+  if (leads_ && callbacks_.on_slow_path) callbacks_.on_slow_path();
   Read();
 }
 

@@ -88,6 +88,8 @@ class LeaderElector {
     // Returns the CLOCK_BOOTTIME of the last progress of the scheduling loop. Threading: any. May
     // be empty, as each callback; there is no stall limit then.
     std::function<int64_t()> last_progress_ns;
+    // This process leads, and has to read the lease before it can renew it. Called each time.
+    std::function<void()> on_slow_path = {};
   };
 
   LeaderElector(LeaseStore& store, Executor& executor, const Clock& wall,

@@ -38,6 +38,7 @@ TEST_F(LeaderElectorTest, RenewsWithoutReading) {
   RunFor(60 * kSecond);
   EXPECT_EQ(std::ranges::count(a.store.requests, "get"), 1);
   EXPECT_EQ(std::ranges::count(a.store.requests, "update"), 29);
+  EXPECT_EQ(a.slow_paths, 0) << "the lease is read to acquire it, not to renew it";
   EXPECT_EQ(Stored().transitions, 0);
   EXPECT_EQ(Stored().acquire_ns, kElectionStart + 2 * kMillisecond);
   EXPECT_GT(Stored().renew_ns, clock_.NowNs() - 3 * kSecond);
@@ -107,6 +108,7 @@ TEST_F(LeaderElectorTest, ReadsTheLeaseAfterAConflict) {
   EXPECT_EQ(a.store.requests[before], "update");
   EXPECT_EQ(a.store.requests[before + 1], "get");
   EXPECT_EQ(a.store.requests[before + 2], "update");
+  EXPECT_EQ(a.slow_paths, 1);
 }
 
 TEST_F(LeaderElectorTest, LosesWhenItReadsAnotherHolder) {

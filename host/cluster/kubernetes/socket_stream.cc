@@ -190,6 +190,15 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     return ::SSL_version(ssl_.get()) == TLS1_2_VERSION ? "TLS 1.2" : "TLS 1.3";
   }
 
+  void Abort() {
+    if (is_closed_) return;
+    // Without it, the system repeats what was written until the user timeout, also after close().
+    const linger at_once = {.l_onoff = 1, .l_linger = 0};
+    static_cast<void>(::setsockopt(wire_.socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    ssl_.reset();
+    Close();
+  }
+
   void Close() {
     if (std::exchange(is_closed_, true)) return;
     // The destructors of the callbacks may destroy their owners.
@@ -369,5 +378,7 @@ uint64_t SocketStream::sent_bytes() const { return impl_->sent_bytes(); }
 std::string_view SocketStream::tls_version() const { return impl_->tls_version(); }
 
 void SocketStream::Close() { impl_->Close(); }
+
+void SocketStream::Abort() { impl_->Abort(); }
 
 }  // namespace berth::host

@@ -43,6 +43,8 @@ class SocketStream final : public ByteStream {
   uint64_t sent_bytes() const override;
   std::string_view tls_version() const override;
   void Close() override;
+  // Ends the connection with RST.
+  void Abort() override;
 
  private:
   class Impl;

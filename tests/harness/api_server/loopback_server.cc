@@ -163,6 +163,16 @@ class SocketPeer final : public LoopbackServer::Peer {
     while (ReadSome()) received_.clear();
   }
 
+  bool WaitForReset() override {
+    is_connected_ = false;
+    std::array<char, 4096> buffer{};
+    ssize_t count = 0;
+    do {
+      count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    } while (count > 0);
+    return count < 0 && errno == ECONNRESET;
+  }
+
   void Reset() override {
     is_connected_ = false;  // No end of TLS.
     const linger at_once = {.l_onoff = 1, .l_linger = 0};

@@ -31,6 +31,8 @@ class LoopbackServer {
     virtual bool Trickle(std::string_view bytes, int64_t pause_ns) = 0;
     // Reads and drops bytes until the peer closes the connection.
     virtual void WaitForClose() = 0;
+    // As WaitForClose(). Returns whether the peer ended the connection with RST.
+    virtual bool WaitForReset() = 0;
     // Ends the connection with RST when the handler returns.
     virtual void Reset() = 0;
     // Ends the direction to the peer with FIN, without the end of TLS; reading goes on.
