@@ -7,6 +7,12 @@
 #include "host/cluster/kubernetes/io_thread.h"
 
 namespace berth::host {
+namespace {
+
+// A renewal does not wait for a request of KubernetesClient::GetLease() or one of its siblings.
+constexpr size_t kLeaseConnections = 2;
+
+}  // namespace
 
 struct KubernetesConnection::Parts {
   // A transport that lives on the thread of its executor.
@@ -70,7 +76,7 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   open(parts->reads, options.read_connections, common);
   open(parts->writes, options.write_connections, std::move(limited));
   open(parts->events, options.event_connections, std::move(writing));
-  open(parts->leases, 1, std::move(urgent));
+  open(parts->leases, kLeaseConnections, std::move(urgent));
   return std::unique_ptr<KubernetesConnection>(new KubernetesConnection(std::move(parts)));
 }
 

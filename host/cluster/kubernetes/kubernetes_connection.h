@@ -31,8 +31,8 @@ struct ConnectionOptions {
 };
 
 // Three threads: "berth-read", "berth-write" (which events share) and "berth-lease". The lease has
-// a thread, a transport and a connection of its own, so that neither a long list, nor a full pool,
-// nor the scheduling thread can delay a renewal.
+// a thread, a transport and two connections of its own, so that neither a long list, nor a full
+// pool, nor the scheduling thread, nor one request for another lease can delay a renewal.
 //
 // Threading: created and destroyed on one thread. The other methods any thread.
 // Lifetime:  users of a channel, such as KubernetesClient and LeaderElector, are stopped before it

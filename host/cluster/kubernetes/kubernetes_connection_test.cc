@@ -221,6 +221,30 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStal
   client_->Stop();
 }
 
+TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileARequestForAnotherLeaseIsStalled) {
+  std::atomic<bool> is_stalled = false;
+  LoopbackServer server({}, [&](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    while (peer.ReadRequest(request)) {
+      if (request.find("/leases/stalled ") != request.npos) {
+        is_stalled = true;
+        return peer.WaitForClose();
+      }
+      peer.Write(HttpAnswer(404, "{}"));
+    }
+  });
+  Connect(server, {.lease_timeout_ns = 40 * kSecond});
+  StartClient(/*stop_limit_ns=*/kMillisecond);
+  std::atomic<bool> is_first_answered = false;
+  client_->GetLease("a", "stalled", [&](const Result<Lease>&) { is_first_answered = true; });
+  WaitUntil([&] { return is_stalled.load(); });
+  std::atomic<bool> is_answered = false;
+  client_->GetLease("a", "b", [&](const Result<Lease>&) { is_answered = true; });
+  WaitUntil([&] { return is_answered.load(); });
+  EXPECT_FALSE(is_first_answered);
+  client_->Stop();
+}
+
 TEST_F(KubernetesConnectionTest, ItsDestructorAnswersTheRequestsThatAreOpen) {
   LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) { peer.WaitForClose(); });
   Connect(server);

@@ -12,7 +12,7 @@
 
 namespace berth::host {
 
-// The transport has one connection, which nothing else uses.
+// The transport has two connections, which only requests for leases use.
 //
 // Update() replaces the whole object on the server. So that labels, annotations and fields of newer
 // versions stay, it sends the lease as the server returned it last, with the changed fields; if the
