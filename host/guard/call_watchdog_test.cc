@@ -278,7 +278,7 @@ TEST_F(CallWatchdogTest, DoesNotBlameACallForANestedOne) {
   }
   monitor_.EndAttempt(&cancel);
   EXPECT_THAT(lines_, ElementsAre("test.Slow: Filter: deadline: a call has run for 5s; its "
-                                  "deadline is 5s"));
+                                  "deadline is 5s profile=default count=1"));
 }
 
 TEST_F(CallWatchdogTest, UsesTheDeadlineOfTheCallee) {
@@ -290,7 +290,7 @@ TEST_F(CallWatchdogTest, UsesTheDeadlineOfTheCallee) {
   EXPECT_THAT(lines_, IsEmpty());
   watchdog_.Poll(200 * kMillisecond);
   EXPECT_THAT(lines_, ElementsAre("test.A: PostFilter: deadline: a call has run for 200ms; its "
-                                  "deadline is 200ms"));
+                                  "deadline is 200ms profile=default count=1"));
   EXPECT_EQ(monitor_.DeadlineNs(Point::kPostFilter, 200, 5), 205);
   EXPECT_EQ(monitor_.DeadlineNs(Point::kPostFilter, 0, 5), 5 + 10'000 * kMillisecond);
   EXPECT_EQ(monitor_.DeadlineNs(Point::kFilter, INT64_MAX, 5), INT64_MAX);

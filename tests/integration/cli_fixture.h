@@ -99,6 +99,7 @@ class CliTest : public ::testing::Test {
                            .out_width = width_,
                            .err_is_terminal = false};
     if (steady_ns_) env.steady_ns = steady_ns_;
+    env.boot_ns = env.steady_ns;
     env.out_is_live = true;
     env.in_descriptor = in_descriptor_;
     env.requests = requests_source_;

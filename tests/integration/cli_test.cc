@@ -30,7 +30,7 @@ TEST_F(CliTest, HelpHasExamples) {
   for (const char* command : {"run", "simulate", "explain"}) {
     const Outcome one = Run({command, "--help"});
     EXPECT_EQ(one.exit_status, 0);
-    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples:"), HasSubstr("--cluster"), HasSubstr("--seed"),
+    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples"), HasSubstr("--cluster"), HasSubstr("--seed"),
                                HasSubstr("equal seeds give equal results")));
   }
   EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
@@ -53,7 +53,7 @@ TEST_F(CliTest, RefusesUnknownCommandsAndFlags) {
   EXPECT_THAT(nested.err, HasSubstr("did you mean list?"));
   const Outcome required = Run({"simulate"});
   EXPECT_EQ(required.exit_status, 2);
-  EXPECT_THAT(required.err, AllOf(HasSubstr("--cluster"), HasSubstr("See berth simulate --help")));
+  EXPECT_THAT(required.err, HasSubstr("expected --cluster FILE or --kubeconfig FILE")));
   EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--output", "xml"}).exit_status, 2);
   EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--seed", "many"}).exit_status, 2);
 }

@@ -75,8 +75,8 @@ TEST_F(UsageCliTest, AnswersOptionsOfKubeScheduler) {
             "tracing; logLevel in the host file sets the same\n");
   EXPECT_THAT(Run({"run", "--embedded", "--cluster", kSmall, "-v=2"}).err,
               HasSubstr("there is no option --v: use -v for information"));
-  EXPECT_THAT(Run({"simulate", "--kubeconfig", "x"}).err,
-              HasSubstr("there is no option --kubeconfig (see berth simulate --help)"));
+  EXPECT_THAT(Run({"simulate", "--bind-address", "x"}).err,
+              HasSubstr("there is no option --bind-address (see berth simulate --help)"));
 }
 
 TEST_F(UsageCliTest, ReportsASeedThatIsNoNumber) {
