@@ -53,7 +53,7 @@ TEST_F(CliTest, RefusesUnknownCommandsAndFlags) {
   EXPECT_THAT(nested.err, HasSubstr("did you mean list?"));
   const Outcome required = Run({"simulate"});
   EXPECT_EQ(required.exit_status, 2);
-  EXPECT_THAT(required.err, HasSubstr("expected --cluster FILE or --kubeconfig FILE")));
+  EXPECT_THAT(required.err, HasSubstr("expected --cluster FILE or --kubeconfig FILE"));
   EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--output", "xml"}).exit_status, 2);
   EXPECT_EQ(Run({"simulate", "--cluster", kSmall, "--seed", "many"}).exit_status, 2);
 }
