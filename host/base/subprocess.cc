@@ -92,6 +92,7 @@ class SpawnSettings {
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -114,7 +115,8 @@ std::string SearchPath(const std::string& name, const std::vector<std::string>& 
       const size_t end = std::min(list.find(':', begin), list.size());
       const std::string folder(list.substr(begin, end - begin));
       begin = end + 1;
-      std::string path = folder + "/" + name;
+      std::string path = folder;
+      path.append("/").append(name);
       if (!folder.empty() && IsProgram(path)) return path;
     }
     return "";

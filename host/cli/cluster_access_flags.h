@@ -10,7 +10,7 @@
 #include "host/cluster/kubernetes/credentials.h"
 #include "host/cluster/kubernetes/kubeconfig.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
 }  // namespace CLI
 

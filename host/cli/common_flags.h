@@ -9,7 +9,7 @@
 #include "host/cli/commands.h"
 #include "host/cli/output.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
 }  // namespace CLI
 

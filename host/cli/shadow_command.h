@@ -12,7 +12,7 @@
 #include "host/base/time_units.h"
 #include "host/cli/command.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
 }  // namespace CLI
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "host/base/log.h"
@@ -84,6 +85,7 @@ class HostConfigReader {
     if (!name.has_value()) return std::nullopt;
     if (const auto level = FindLogLevel(name->value); level.has_value()) return level;
     std::vector<std::string> names;
+    names.reserve(std::size(kLogLevels));
     for (const auto& [known, level] : kLogLevels) names.emplace_back(known);
     reader.Expected("logLevel", name->place, "one of trace, debug, info, warning, error",
                     Quoted(name->value) + DidYouMean(name->value, names));

@@ -22,8 +22,8 @@ class Leadership::Runner {
 
   void Start() {
     requests_.Use(parts_.election.ns, parts_.election.name);
-    elector_.emplace(requests_, executor(), *parts_.wall, parts_.boot_ns, *parts_.fence,
-                     parts_.election, Callbacks(), parts_.log);
+    elector_.emplace(requests_, executor(), *parts_.wall, *parts_.fence, parts_.election,
+                     Callbacks(), parts_.log);
     elector_->Start();
     Publish();
   }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -264,6 +265,7 @@ Result<uint32_t> ReadLogLevel(std::string_view text) {
     return uint32_t{digits[0] >= '4' ? BERTH_LOG_DEBUG : BERTH_LOG_INFO};
   }
   std::vector<std::string> names;
+  names.reserve(std::size(kLogLevels));
   for (const auto& [name, level] : kLogLevels) names.emplace_back(name);
   return Status::InvalidArgument("expected one of " + Join(names, ", ") +
                                  ", or a number as kube-scheduler's -v, found " + Quoted(text) +

@@ -8,7 +8,7 @@ namespace berth::host {
 class ShadowClient::RoutedWatch final : public Watch, private WatchSink {
  public:
   RoutedWatch(const Receive& receive, WatchSink& sink)
-      : receive_(receive), route_(std::make_shared<ShadowRoute>(&sink)) {}
+      : receive_(receive), route_(std::make_shared<ShadowRoute>(ShadowRoute{&sink})) {}
   ~RoutedWatch() override { route_->sink = nullptr; }
 
   void Start(Client& source, std::string_view kind) { watch_ = source.StartWatch(kind, *this); }

@@ -1,6 +1,5 @@
 #include "host/process/shadow_event.h"
 
-#include <ranges>
 #include <span>
 #include <utility>
 #include <variant>
@@ -105,11 +104,11 @@ bool ShadowEvent::IsBindingTo(std::string_view node) const {
 }
 
 ShadowDetour::~ShadowDetour() {
-  for (const Step& step : steps_ | std::views::reverse) {
-    if (step.is_applied) {
-      step.event->Undo();
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    if (step->is_applied) {
+      step->event->Undo();
     } else {
-      step.event->Apply();
+      step->event->Apply();
     }
   }
 }

@@ -298,7 +298,8 @@ const ShadowEvent* ShadowObserver::EarlierBindingTo(
 }
 
 void ShadowObserver::UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const {
-  for (const ShadowEvent& past : history_ | std::views::reverse) {
+  for (auto at = history_.rbegin(); at != history_.rend(); ++at) {
+    const ShadowEvent& past = *at;
     if (past.IsAboutPod(binding.pod_uid())) detour.Undo(past);
     if (&past == &binding) return;
   }
@@ -308,7 +309,8 @@ void ShadowObserver::UndoPod(const ShadowEvent& binding, ShadowDetour& detour) c
 // change of the pod itself.
 std::vector<const ShadowEvent*> ShadowObserver::EarlierEvents(const ShadowEvent& event) const {
   std::vector<const ShadowEvent*> events;
-  for (const ShadowEvent& past : history_ | std::views::reverse) {
+  for (auto at = history_.rbegin(); at != history_.rend(); ++at) {
+    const ShadowEvent& past = *at;
     const bool is_out_of_reach = past.kind == ShadowEventKind::kMark ||
                                  past.IsAboutPod(event.pod_uid()) ||
                                  past.arrived_ns < event.arrived_ns - options_.window_ns;

@@ -51,6 +51,7 @@ std::string ToMetricsText(std::vector<MetricTable::Metric> metrics) {
     std::ranges::sort(order, {}, [&metric](size_t i) { return metric.labels[i]; });
     std::ranges::sort(metric.series, {}, [&order](const MetricTable::Series& series) {
       std::vector<std::string> values;
+      values.reserve(order.size());
       for (const size_t i : order) values.push_back(series.label_values[i]);
       return values;
     });

@@ -118,7 +118,7 @@ struct ElectionCandidate {
         boot_ns([&clock, boot_start_ns] { return clock.NowNs() - kElectionStart + boot_start_ns; }),
         fence(boot_ns),
         store(leases, server, executor),
-        elector(store, executor, wall, boot_ns, fence, ElectionOptionsOf(name, seed),
+        elector(store, executor, wall, fence, ElectionOptionsOf(name, seed),
                 {.on_started =
                      [this](int64_t ns) {
                        EXPECT_TRUE(fence.is_open());

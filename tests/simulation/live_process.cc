@@ -51,18 +51,16 @@ LiveProcess::LiveProcess(const LiveWorld& world, std::string identity, int64_t b
              world.binds, world.findings),
       fence_([this] { return clock_.NowNs() - boot_ns_; }),
       leases_(*transports_[kLeases]),
-      elector_(
-          leases_, executor_, clock_, [this] { return clock_.NowNs() - boot_ns_; }, fence_,
-          ElectionOf(identity_, random_.Next()),
-          {.on_started = [this](int64_t /*waited_ns*/) { has_started_ = true; },
-           .on_lost =
-               [this](std::string_view why) {
-                 world_.trace.Line(identity_, ": lost the lease: ", why);
-                 has_lost_ = true;
-               },
-           .on_new_leader = {},
-           .last_progress_ns = {}},
-          Log()),
+      elector_(leases_, executor_, clock_, fence_, ElectionOf(identity_, random_.Next()),
+               {.on_started = [this](int64_t /*waited_ns*/) { has_started_ = true; },
+                .on_lost =
+                    [this](std::string_view why) {
+                      world_.trace.Line(identity_, ": lost the lease: ", why);
+                      has_lost_ = true;
+                    },
+                .on_new_leader = {},
+                .last_progress_ns = {}},
+               Log()),
       pool_(world.setup.clock, random_) {
   world_.trace.Line(identity_, ": starts");
   wire_.SetProcess(this);

@@ -48,6 +48,8 @@ class BindFence {
   //         its lease in time.
   Status Check();
   bool is_open() const;
+  // Returns CLOCK_BOOTTIME. Threading: any.
+  int64_t NowNs() const { return boot_ns_(); }
   uint64_t refusals() const { return refusals_.load(std::memory_order_relaxed); }
 
  private:

@@ -296,6 +296,7 @@ class KubeconfigReader {
       if (chosen.size() == kMaxLines) break;
     }
     std::vector<std::string> lines;
+    lines.reserve(chosen.size());
     for (const KubeconfigProblems::Problem* problem : chosen) lines.push_back(Line(*problem));
     return lines;
   }

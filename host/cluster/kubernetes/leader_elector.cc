@@ -74,12 +74,11 @@ Status CheckElectionOptions(const ElectionOptions& options) {
 }
 
 LeaderElector::LeaderElector(LeaseStore& store, Executor& executor, const Clock& wall,
-                             std::function<int64_t()> boot_ns, BindFence& fence,
-                             ElectionOptions options, Callbacks callbacks, Log log)
+                             BindFence& fence, ElectionOptions options, Callbacks callbacks,
+                             Log log)
     : store_(store),
       executor_(executor),
       wall_(wall),
-      boot_ns_(std::move(boot_ns)),
       fence_(fence),
       options_(std::move(options)),
       callbacks_(std::move(callbacks)),
@@ -96,7 +95,7 @@ void LeaderElector::Start() { Try(); }
 
 std::optional<int64_t> LeaderElector::SinceRenewalNs() const {
   if (!leads_) return std::nullopt;
-  return boot_ns_() - renewal_sent_ns_;
+  return fence_.NowNs() - renewal_sent_ns_;
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
@@ -126,7 +125,7 @@ ResultCallback<Lease> LeaderElector::Guard(ResultCallback<Lease> callback) const
 int64_t LeaderElector::RequestTimeoutNs() const {
   const int64_t timeout_ns = std::max(kSecond, options_.renew_deadline_ns / 2);
   if (release_until_ns_ == 0) return timeout_ns;
-  return std::clamp(release_until_ns_ - boot_ns_(), kMillisecond, timeout_ns);
+  return std::clamp(release_until_ns_ - fence_.NowNs(), kMillisecond, timeout_ns);
 }
 
 void LeaderElector::Read() {
@@ -174,7 +173,7 @@ void LeaderElector::Write() {
   lease.renew_ns = now_ns;
   is_busy_ = true;
   may_hold_ = true;
-  const int64_t sent_ns = boot_ns_();
+  const int64_t sent_ns = fence_.NowNs();
   ResultCallback<Lease> answer = Guard([this, sent_ns](Result<Lease> written) {
     is_busy_ = false;
     OnWritten(std::move(written), sent_ns);
@@ -200,7 +199,7 @@ void LeaderElector::OnWritten(Result<Lease> lease, int64_t sent_ns) {
     return Fail(Status::Internal("the server stored another holder than it was sent: " +
                                  Quoted(lease->holder_identity)));
   }
-  if (boot_ns_() - sent_ns >= options_.renew_deadline_ns) {
+  if (fence_.NowNs() - sent_ns >= options_.renew_deadline_ns) {
     return Fail(Status::Unavailable("the answer came after the time to renew the lease"));
   }
   renewal_sent_ns_ = sent_ns;
@@ -235,7 +234,7 @@ void LeaderElector::TryLater() {
 // ---- State --------------------------------------------------------------------------------------
 
 void LeaderElector::Observe(const Lease& lease) {
-  const int64_t now_ns = boot_ns_();
+  const int64_t now_ns = fence_.NowNs();
   if (!observed_ || !IsSameRecord(*observed_, lease)) observed_ns_ = now_ns;
   const bool is_other_holder = !observed_ || observed_->holder_identity != lease.holder_identity;
   observed_ = lease;
@@ -260,23 +259,23 @@ bool LeaderElector::IsHeldByOther() const {
   const int64_t duration_ns = observed_->duration_seconds > 0
                                   ? int64_t{observed_->duration_seconds} * kSecond
                                   : options_.lease_ns;
-  return boot_ns_() - observed_ns_ < duration_ns;
+  return fence_.NowNs() - observed_ns_ < duration_ns;
 }
 
 bool LeaderElector::IsPastDeadline() const {
-  return boot_ns_() - renewal_sent_ns_ >= options_.renew_deadline_ns;
+  return fence_.NowNs() - renewal_sent_ns_ >= options_.renew_deadline_ns;
 }
 
 int64_t LeaderElector::StalledNs() const {
   if (options_.stall_limit_ns <= 0 || !callbacks_.last_progress_ns) return 0;
   int64_t since_ns = callbacks_.last_progress_ns();
   if (leads_) since_ns = std::max(since_ns, leading_since_ns_);
-  const int64_t stalled_ns = boot_ns_() - since_ns;
+  const int64_t stalled_ns = fence_.NowNs() - since_ns;
   return stalled_ns >= options_.stall_limit_ns ? stalled_ns : 0;
 }
 
 void LeaderElector::Lead() {
-  leading_since_ns_ = boot_ns_();
+  leading_since_ns_ = fence_.NowNs();
   const int64_t waited_ns = other_since_ns_ ? leading_since_ns_ - *other_since_ns_ : 0;
   other_since_ns_.reset();
   log_.Info("Leading", {{"lease", options_.ns + "/" + options_.name},
@@ -296,7 +295,7 @@ void LeaderElector::Lose(std::string why) {
 }
 
 void LeaderElector::StartDeadline() {
-  const int64_t left_ns = renewal_sent_ns_ + options_.renew_deadline_ns - boot_ns_();
+  const int64_t left_ns = renewal_sent_ns_ + options_.renew_deadline_ns - fence_.NowNs();
   deadline_.StartAfter(std::max<int64_t>(left_ns, 0), [this] {
     if (IsPastDeadline()) return Lose(NotRenewed());
     StartDeadline();
@@ -322,7 +321,7 @@ void LeaderElector::Release(int64_t limit_ns, std::function<void()> done) {
   deadline_.Stop();
   if (has_lost || !may_hold_) return executor_.Post(std::move(done));
   release_done_ = std::move(done);
-  release_until_ns_ = boot_ns_() + limit_ns;
+  release_until_ns_ = fence_.NowNs() + limit_ns;
   deadline_.StartAfter(limit_ns, [this] {
     log_.Warning("The lease could not be released in time; it expires by itself",
                  {{"lease", options_.ns + "/" + options_.name}});

@@ -69,9 +69,9 @@ Status CheckElectionOptions(const ElectionOptions& options);
 // that renewal at the earliest. This requires that the clocks of the machines run equally fast,
 // within leaseDuration / renewDeadline, and that the lease is not deleted.
 //
-// All times are CLOCK_BOOTTIME, except the texts of the record. The timers are those of the
-// executor, whose clock may stand still while the machine sleeps: each timer and each answer
-// compares with CLOCK_BOOTTIME again.
+// All times are CLOCK_BOOTTIME, as the fence reads it, except the texts of the record. The timers
+// are those of the executor, whose clock may stand still while the machine sleeps: each timer and
+// each answer compares with CLOCK_BOOTTIME again.
 //
 // Threading: the executor's thread, which does nothing else.
 // Lifetime:  what the constructor receives must outlive it.
@@ -92,9 +92,8 @@ class LeaderElector {
     std::function<void()> on_slow_path = {};
   };
 
-  LeaderElector(LeaseStore& store, Executor& executor, const Clock& wall,
-                std::function<int64_t()> boot_ns, BindFence& fence, ElectionOptions options,
-                Callbacks callbacks, Log log);
+  LeaderElector(LeaseStore& store, Executor& executor, const Clock& wall, BindFence& fence,
+                ElectionOptions options, Callbacks callbacks, Log log);
   ~LeaderElector();
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
@@ -150,7 +149,6 @@ class LeaderElector {
   LeaseStore& store_;
   Executor& executor_;
   const Clock& wall_;
-  const std::function<int64_t()> boot_ns_;
   BindFence& fence_;
   const ElectionOptions options_;
   const Callbacks callbacks_;

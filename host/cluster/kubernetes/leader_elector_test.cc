@@ -155,7 +155,7 @@ TEST_F(LeaderElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
   TestLog log;
   LeaderElector::Callbacks callbacks;
   callbacks.last_progress_ns = [start_ns = clock_.NowNs()] { return start_ns - 200 * kSecond; };
-  LeaderElector elector(store, executor, clock_, boot_ns, fence, ElectionOptionsOf("a", 1),
+  LeaderElector elector(store, executor, clock_, fence, ElectionOptionsOf("a", 1),
                         std::move(callbacks), Log(log, "leaderElection"));
   elector.Start();
   for (int tries = 0; tries < 10; ++tries) {
@@ -173,7 +173,7 @@ TEST_F(LeaderElectorTest, NeedsNoCallbacks) {
   const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
   BindFence fence(boot_ns);
   NetworkedLease store(leases_, executor, executor);
-  LeaderElector elector(store, executor, clock_, boot_ns, fence, ElectionOptionsOf("a", 1), {}, {});
+  LeaderElector elector(store, executor, clock_, fence, ElectionOptionsOf("a", 1), {}, {});
   elector.Start();
   for (int i = 0; i < 100 && !elector.leads(); ++i) {
     if (!executor.RunOne()) clock_.AdvanceTo(*executor.NextNs());
@@ -359,9 +359,8 @@ TEST_F(LeaderElectorTest, IgnoresAnswersAfterItsDestruction) {
   const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
   BindFence fence(boot_ns);
   NetworkedLease store(leases_, executor, executor);
-  auto elector =
-      std::make_unique<LeaderElector>(store, executor, clock_, boot_ns, fence,
-                                      ElectionOptionsOf("a", 1), LeaderElector::Callbacks{}, Log());
+  auto elector = std::make_unique<LeaderElector>(
+      store, executor, clock_, fence, ElectionOptionsOf("a", 1), LeaderElector::Callbacks{}, Log());
   elector->Start();
   elector.reset();
   clock_.AdvanceTo(clock_.NowNs() + 10 * kSecond);
