@@ -47,7 +47,7 @@ class AnsweringTransport final : public Transport {
   std::unique_ptr<HttpStream> Open(HttpRequest, StreamSink& sink) override {
     auto state = std::make_shared<State>();
     state->sink = &sink;
-    executor_.Post([this, state] { Begin(state); });
+    executor_.Post([&executor = executor_, state] { Begin(executor, state); });
     return std::make_unique<Stream>(std::move(state));
   }
   void Close() override {}
@@ -68,21 +68,23 @@ class AnsweringTransport final : public Transport {
     const std::shared_ptr<State> state_;
   };
 
-  void Begin(const std::shared_ptr<State>& state) {
+  // Timers may run after the transport was destroyed.
+  static void Begin(Executor& executor, const std::shared_ptr<State>& state) {
     HttpHead head;
     head.http_status = 200;
     if (state->sink != nullptr) state->sink->OnHead(head);
     std::string lines;
     for (int i = 0; i < 10; ++i) lines += NodeLine("ADDED", i, i + 1);
     if (state->sink != nullptr) state->sink->OnBytes(lines + EndOfInitialEvents(100));
-    GoOn(state);
+    GoOn(executor, state);
   }
-  void GoOn(const std::shared_ptr<State>& state) {
+  static void GoOn(Executor& executor, const std::shared_ptr<State>& state) {
     if (state->sink == nullptr) return;
     const int version = ++state->version;
     state->sink->OnBytes(NodeLine("MODIFIED", version % 10, version));
     if (state->sink == nullptr) return;
-    executor_.StartTimer(executor_.NowNs() + 100 * kMicrosecond, [this, state] { GoOn(state); });
+    executor.StartTimer(executor.NowNs() + 100 * kMicrosecond,
+                        [&executor, state] { GoOn(executor, state); });
   }
 
   Executor& executor_;

@@ -232,19 +232,27 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
           });
       return;
     }
-    if (!is_within_call) return Complete(is_read, std::move(step));
-    io_.Post([self = shared_from_this(), is_read, step = std::move(step)] {
-      if (!self->is_closed_) self->Complete(is_read, step);
-    });
+    if (!is_read) {
+      written_ = std::make_unique<Step>(std::move(step));
+      if (!is_within_call) return CompleteWrite();
+      return io_.Post([self = shared_from_this()] { self->CompleteWrite(); });
+    }
+    if (!is_within_call) return CompleteRead(std::move(step));
+    io_.Post([self = shared_from_this(), step = std::move(step)] { self->CompleteRead(step); });
   }
 
-  void Complete(bool is_read, Step step) {
-    // The callback may start the next operation or destroy the stream.
-    if (is_read) {
-      std::exchange(read_done_, nullptr)(std::move(step.status), step.size);
-    } else {
-      std::exchange(write_done_, nullptr)(std::move(step.status));
-    }
+  // The callbacks may start the next operation or destroy the stream.
+  void CompleteWrite() {
+    if (is_closed_ || written_ == nullptr) return;
+    const std::unique_ptr<Step> step = std::move(written_);
+    std::exchange(write_done_, nullptr)(std::move(step->status));
+  }
+
+  void CompleteRead(Step step) {
+    // The answer to a request must not be seen before the end of its write.
+    CompleteWrite();
+    if (is_closed_) return;
+    std::exchange(read_done_, nullptr)(std::move(step.status), step.size);
   }
 
   Step Handshake() {
@@ -349,6 +357,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   WriteDone write_done_;                  // Also of the handshake.
   std::span<char> in_;
   ReadDone read_done_;
+  std::unique_ptr<Step> written_;       // The end of a write that write_done_ has not been told.
   std::unique_ptr<Step> read_failure_;  // Found behind bytes that were read; for the next read.
   bool is_closed_ = false;
 };
