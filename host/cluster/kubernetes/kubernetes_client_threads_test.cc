@@ -106,10 +106,11 @@ struct ThreadedClient {
     client = std::make_unique<KubernetesClient>(interner, std::move(options), Log());
   }
 
-  // Runs what was posted before.
+  // Runs what was posted before, and what that posts.
   void Drain() {
+    constexpr int kSteps = 10;  // More than an answer needs.
     for (IoThread* io : {&read_io, &write_io, &lease_io}) {
-      for (int i = 0; i < 3; ++i) io->RunAndWait([] {});
+      for (int i = 0; i < kSteps; ++i) io->RunAndWait([] {});
     }
   }
   // Delivers until the sink has received `count` objects.

@@ -126,7 +126,9 @@ int RecordingSink::calls() const {
 
 TransportTest::TransportTest() : io_("berth-test", SteadyNs) {}
 
-TransportTest::~TransportTest() {
+TransportTest::~TransportTest() = default;
+
+void TransportTest::TearDown() {
   Disconnect();
   EXPECT_EQ(connections_, 0) << "the observer must see the end of each connection";
   for (const std::string& line : log_.Get()) {

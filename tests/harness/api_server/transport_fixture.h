@@ -115,6 +115,8 @@ class TransportTest : public testing::Test, protected TransportObserver {
  protected:
   TransportTest();
   ~TransportTest() override;
+  // Disconnects before any destructor runs: the thread calls this object.
+  void TearDown() override;
 
   // Returns the TLS settings with the CA of Certificates(), for 127.0.0.1.
   static std::shared_ptr<const TlsContext> Tls(const TlsSettings& changes = {},
