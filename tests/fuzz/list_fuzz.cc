@@ -1,4 +1,5 @@
 // Fuzzes lists of an API server: splits arbitrary bytes into items and reads them.
+// Links: host/cluster/json_body.cc
 // Links: host/cluster/kubernetes/api_error.cc host/cluster/kubernetes/object_reader.cc
 #include <cstddef>
 #include <cstdint>

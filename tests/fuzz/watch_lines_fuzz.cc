@@ -1,5 +1,6 @@
 // Fuzzes watches of an API server: splits arbitrary bytes into lines, reads them, and applies them
 // to an index.
+// Links: host/cluster/json_body.cc
 // Links: host/cluster/kubernetes/api_error.cc host/cluster/kubernetes/object_index.cc
 // Links: host/cluster/kubernetes/object_reader.cc
 #include <cstddef>
