@@ -19,6 +19,7 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, c
       has_groups_(options.groups),
       places_(order, clock, backoff_, interests_, options.max_logged_events),
       matcher_(policy, interests_, places_.parked(), places_.log()),
+      requeuer_(policy, clock, backoff_, places_, options.pop_from_backoff),
       flushes_(clock_.NowNs(), options.flush_after_ns) {
   interests_.Build(policy_.interests());
 }
@@ -54,15 +55,15 @@ void SchedulingQueue::Create(PodRef pod) {
   std::string name = GroupNameOf(*pod);
   QueueEntry* group = name.empty() ? nullptr : entities_.FindGroup(name);
   if (group != nullptr) {
-    cause_ = QueueMeter::kPodAdd;
+    requeuer_.SetCause(QueueMeter::kPodAdd);
     ChangeMembers(*group, [&] { entities_.AddMember(*group, pod); });
     return ApplyPodAdded(pod);
   }
   QueueEntry& entry = name.empty() ? entities_.AddPod(std::move(pod))
                                    : entities_.AddGroup(std::move(name), std::move(pod));
   SetQueuedNow(entry);
-  cause_ = QueueMeter::kPodAdd;
-  Requeue(entry, Requeueing::kImmediately);
+  requeuer_.SetCause(QueueMeter::kPodAdd);
+  requeuer_.Requeue(entry, Requeueing::kImmediately);
   ApplyPodAdded(entry.entity.pod);
 }
 
@@ -74,52 +75,6 @@ void SchedulingQueue::Erase(QueueEntry& entry) {
 void SchedulingQueue::SetQueuedNow(QueueEntry& entry) {
   entry.entity.queued_ns = clock_.NowNs();
   entry.sequence = ++sequence_;
-}
-
-// --- requeueing ---------------------------------------------------------------------------------
-
-// With pop_from_backoff a pod may be popped from a backoff queue at any time, so PreEnqueue runs
-// when the pod enters the backoff queue and not again when it leaves. Otherwise it runs when the
-// pod leaves.
-void SchedulingQueue::Requeue(QueueEntry& entry, Requeueing how, bool was_flushed) {
-  QueuedEntity& entity = entry.entity;
-  const bool ran_before =
-      options_.pop_from_backoff && entry.is_placed &&
-      (entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff);
-  const bool backs_off =
-      how == Requeueing::kAfterBackoff && backoff_.IsOn(backoff_.UntilNs(entity), clock_.NowNs());
-  const bool runs_pre_enqueue = !ran_before && (!backs_off || options_.pop_from_backoff);
-  if (runs_pre_enqueue && GateIfPreEnqueueRejects(entry)) return;
-  entity.was_flushed = was_flushed;
-  if (!backs_off) return Move(entry, QueuePlace::kActive);
-  Move(entry, entity.error_count > 0 ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
-}
-
-bool SchedulingQueue::GateIfPreEnqueueRejects(QueueEntry& entry) {
-  QueuedEntity& entity = entry.entity;
-  std::optional<PluginId> first;
-  if (entity.gate.has_value()) first = entity.gate->plugin;
-  std::optional<Gate> gate;
-  const bool is_rejected = entity.AnyPod([&](const PodRef& pod) {
-    gate = policy_.PreEnqueue(pod, entity.ViewOf(pod), first);
-    return gate.has_value();
-  });
-  if (!is_rejected) return false;
-  entity.was_flushed = false;
-  entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
-  entity.gate = std::move(gate);
-  Move(entry, QueuePlace::kGated);
-  return true;
-}
-
-void SchedulingQueue::Move(QueueEntry& entry, QueuePlace to) {
-  places_.Move(entry, to);
-  if (meter_ != nullptr) meter_->CountIncoming(to, cause_);
-}
-
-void SchedulingQueue::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
-  if (how == Requeueing::kSkip) return Move(entry, QueuePlace::kUnschedulable);
-  Requeue(entry, how);
 }
 
 // --- events from the cluster --------------------------------------------------------------------
@@ -145,12 +100,12 @@ void SchedulingQueue::Update(PodRef pod) {
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
   if (place == QueuePlace::kInFlight) entry->is_removed = false;
   places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); });
-  cause_ = QueueMeter::kPodUpdate;
+  requeuer_.SetCause(QueueMeter::kPodUpdate);
   if (place == QueuePlace::kGated) {
-    Requeue(*entry, Requeueing::kAfterBackoff);
+    requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
   } else if (place == QueuePlace::kUnschedulable || place == QueuePlace::kInFlight) {
     const Requeueing how = matcher_.ApplyPodChange(*entry, old, pod);
-    if (how != Requeueing::kSkip) Requeue(*entry, how);
+    if (how != Requeueing::kSkip) requeuer_.Requeue(*entry, how);
   }
   const std::string_view named = old->nominated_node();
   if (!node.empty() && nominator_.NodeOf(pod->uid()) != node) {
@@ -194,8 +149,8 @@ void SchedulingQueue::OnEvent(const QueueEvent& event,
 void SchedulingQueue::ApplyEvent(const QueueEvent& event, const EntityFilter* parked,
                                  const EntityFilter* in_flight) {
   matcher_.Apply(event, parked, in_flight, requeued_);
-  if (meter_ != nullptr && !requeued_.empty()) cause_ = event_label_ = EventLabel(event);
-  for (const auto& [entry, how] : requeued_) Requeue(*entry, how);
+  if (!requeued_.empty()) requeuer_.SetCause(event);
+  for (const auto& [entry, how] : requeued_) requeuer_.Requeue(*entry, how);
   requeued_.clear();
 }
 
@@ -240,8 +195,8 @@ void SchedulingQueue::OnMemberNominationRemoved(const PodRef& pod) {
   if (entry == nullptr || entry->entity.group == nullptr) return;
   if (!nominator_.NodeOf(pod->uid()).empty()) return;  // The member is nominated to another node.
   if (entry->entity.place == QueuePlace::kUnschedulable) {
-    cause_ = QueueMeter::kPodUpdate;
-    Requeue(*entry, Requeueing::kAfterBackoff);
+    requeuer_.SetCause(QueueMeter::kPodUpdate);
+    requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
     matcher_.RecordFor(*entry, QueueEvent());  // Recorded only if the group is in flight.
   }
@@ -268,7 +223,7 @@ void SchedulingQueue::ChangeMembers(QueueEntry& group, const std::function<void(
   places_.Leave(group);
   change();
   const bool was_ready = from == QueuePlace::kActive;
-  Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
+  requeuer_.Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
 }
 
 void SchedulingQueue::RemoveFromGroup(QueueEntry& group, std::string_view uid) {
@@ -290,7 +245,7 @@ void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
   QueueEntry* group = entities_.FindGroup(name);
   BERTH_ASSERT(group != nullptr && group->entity.place == QueuePlace::kInFlight);
   if (group->entity.group->members.empty()) return Erase(*group);
-  ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection)));
+  requeuer_.ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection)));
 }
 
 void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
@@ -299,7 +254,7 @@ void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
   QueueEntry* group = entities_.FindGroup(name);
   if (group == nullptr) {
     entities_.MakeGroup(entry, std::move(name));
-    return ParkOrRequeue(entry, how);
+    return requeuer_.ParkOrRequeue(entry, how);
   }
   ChangeMembers(
       *group, [&] { entities_.JoinGroup(entry, *group); }, Requeueing::kAfterBackoff);
@@ -350,7 +305,7 @@ const QueuedEntity* SchedulingQueue::Pop() {
   places_.Move(*entry, QueuePlace::kInFlight);
   QueuedEntity& entity = entry->entity;
   ++entity.attempts;
-  if (meter_ != nullptr) entity.popped_ns = clock_.NowNs();
+  if (requeuer_.has_meter()) entity.popped_ns = clock_.NowNs();
   entity.rejection = {};
   return &entity;
 }
@@ -363,7 +318,7 @@ bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
   }
   const Requeueing how = EndAttempt(entry, std::move(rejection));
   if (GroupNameOf(*entry.entity.pod).empty()) {
-    ParkOrRequeue(entry, how);
+    requeuer_.ParkOrRequeue(entry, how);
   } else {
     ReturnToGroup(entry, how);
   }
@@ -383,7 +338,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   }
   entity.was_flushed = false;
   SetQueuedNow(entry);
-  cause_ = QueueMeter::kFailure;
+  requeuer_.SetCause(QueueMeter::kFailure);
   return matcher_.DecideAfterAttempt(entry);
 }
 
@@ -404,7 +359,9 @@ void SchedulingQueue::Activate(std::string_view uid) {
   switch (entry->entity.place) {
     case QueuePlace::kActive: break;
     case QueuePlace::kInFlight: matcher_.RecordFor(*entry, QueueEvent()); break;
-    default: cause_ = QueueMeter::kActivate; Requeue(*entry, Requeueing::kImmediately);
+    default:
+      requeuer_.SetCause(QueueMeter::kActivate);
+      requeuer_.Requeue(*entry, Requeueing::kImmediately);
   }
 }
 
@@ -428,17 +385,9 @@ void SchedulingQueue::ClearReported(std::string_view uid) {
 // Works as of the last whole second, so that the exact time of the call does not matter.
 void SchedulingQueue::Tick() {
   const int64_t now_ns = clock_.NowNs();
-  EndBackoffs(QueuePlace::kBackoff, now_ns - now_ns % kSecond);
-  EndBackoffs(QueuePlace::kErrorBackoff, now_ns - now_ns % kSecond);
+  requeuer_.EndBackoffs(QueuePlace::kBackoff, now_ns - now_ns % kSecond);
+  requeuer_.EndBackoffs(QueuePlace::kErrorBackoff, now_ns - now_ns % kSecond);
   Flush(now_ns);
-}
-
-void SchedulingQueue::EndBackoffs(QueuePlace place, int64_t at_ns) {
-  while (QueueEntry* entry = places_.FirstBackoff(place)) {
-    if (backoff_.IsOn(entry->entity.backoff_until_ns, at_ns)) return;
-    cause_ = QueueMeter::kBackoffEnd;
-    Requeue(*entry, Requeueing::kImmediately, entry->entity.was_flushed);
-  }
 }
 
 // A flush is not recorded as an event for pods in flight, because they are being tried already.
@@ -447,8 +396,8 @@ void SchedulingQueue::Flush(int64_t now_ns) {
   if (!before_ns.has_value()) return;
   while (QueueEntry* entry = places_.parked().entries().front()) {
     if (entry->parked_ns >= *before_ns) return;
-    cause_ = QueueMeter::kFlush;
-    Requeue(*entry, Requeueing::kAfterBackoff, /*was_flushed=*/true);
+    requeuer_.SetCause(QueueMeter::kFlush);
+    requeuer_.Requeue(*entry, Requeueing::kAfterBackoff, /*was_flushed=*/true);
   }
 }
 
@@ -481,8 +430,8 @@ void SchedulingQueue::RequeueAll() {
     if (is_ready) ready.push_back(&entry);
   });
   std::ranges::sort(ready, {}, &QueueEntry::sequence);
-  cause_ = event_label_ = EventLabel(QueueEvent());
-  for (QueueEntry* entry : ready) GateIfPreEnqueueRejects(*entry);
+  requeuer_.SetCause(QueueEvent());
+  for (QueueEntry* entry : ready) requeuer_.GateIfPreEnqueueRejects(*entry);
   OnEvent(QueueEvent());
 }
 

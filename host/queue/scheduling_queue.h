@@ -41,12 +41,13 @@
 #include "host/queue/queue_places.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
+#include "host/queue/requeuer.h"
 
 namespace berth::host {
 
-// Decides where every entity is and when it moves. The data is in three classes: EntityTable owns
-// the entities, QueuePlaces has the data structure of each place, and EventMatcher decides which
-// entities an event requeues.
+// Decides where every entity is and when it moves. The parts are in four classes: EntityTable owns
+// the entities, QueuePlaces has the data structure of each place, EventMatcher decides which
+// entities an event requeues, and Requeuer decides which place a requeued entity enters.
 //
 // Threading: the scheduling thread.
 // Lifetime:  policy, order and clock must outlive the queue.
@@ -83,7 +84,7 @@ class SchedulingQueue {
   void SetObserver(PendingObserver* observer) { observer_ = observer; }
   // Sets what counts the entities that enter a place; null for none. The meter must outlive the
   // queue.
-  void SetMeter(QueueMeter* meter) { meter_ = meter; }
+  void SetMeter(QueueMeter* meter) { requeuer_.SetMeter(meter); }
 
   // ---- Events from the cluster ------------------------------------------------------------------
 
@@ -218,15 +219,6 @@ class SchedulingQueue {
   QueueEntry* NextReady() const;
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
-  // Parks the entry if `how` is kSkip; otherwise requeues it.
-  void ParkOrRequeue(QueueEntry& entry, Requeueing how);
-  // Moves the entry to the active queue or a backoff queue, or gates it. `was_flushed`: the
-  // periodic flush alone is the reason.
-  void Requeue(QueueEntry& entry, Requeueing how, bool was_flushed = false);
-  // Moves the entry, and counts it with cause_.
-  void Move(QueueEntry& entry, QueuePlace to);
-  // Runs PreEnqueue. If a plugin rejects a pod of the entry, gates the entry and returns true.
-  bool GateIfPreEnqueueRejects(QueueEntry& entry);
 
   // Records the event for the entities in flight and requeues the parked entities that it helps, as
   // far as the filters hold for them.
@@ -237,8 +229,6 @@ class SchedulingQueue {
   void OnNominationRemoved(const PodRef& pod, std::string_view node);
   void OnMemberNominationRemoved(const PodRef& pod);
 
-  // Moves the entries of a backoff queue whose backoff is over at `at_ns` to the active queue.
-  void EndBackoffs(QueuePlace place, int64_t at_ns);
   // Tries entries again that have been parked for too long.
   void Flush(int64_t now_ns);
   void CheckEntry(const QueueEntry& entry) const;
@@ -252,14 +242,11 @@ class SchedulingQueue {
   EntityTable entities_;  // A group without members is in flight.
   QueuePlaces places_;
   EventMatcher matcher_;
+  Requeuer requeuer_;
   Nominator nominator_;
   FlushSchedule flushes_;
   uint64_t sequence_ = 0;
   PendingObserver* observer_ = nullptr;
-  QueueMeter* meter_ = nullptr;
-  // Why entities move now: an event or another name in the metric of incoming pods.
-  std::string_view cause_;
-  std::string event_label_;  // The text of cause_ for an event.
   // Used within ApplyEvent(); a member so that its memory is reused; empty between calls.
   std::vector<ParkedIndex::RequeuedEntry> requeued_;
 };
