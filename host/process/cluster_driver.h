@@ -28,8 +28,8 @@ struct DriverEnd {
 //
 //   1. deliver what the client has received
 //   2. reload if it was requested
-//   3. if this process leads and its cache is fresh: SchedulingLoop::Step(), otherwise Settle(),
-//      which tries no pod
+//   3. if this process leads, its cache is fresh, and the client has room for a binding:
+//      SchedulingLoop::Step(), otherwise Settle(), which tries no pod
 //   4. if there was nothing to do: flush the output, and wait for the waker or the next timer
 //
 // A stop ends it in order: no further pod is tried; pods that wait on Permit return to the queue;
@@ -52,6 +52,10 @@ class ClusterDriver {
     // before the call; see KubernetesClient::Refresh(). If it is empty, the cache is fresh when the
     // watches have delivered their first state.
     std::function<void(std::function<void()> done)> refresh;
+    // Returns false while the client has so many bindings under way that one more would only wait in
+    // its queue. No pod is tried then: it keeps its place in the queue instead, where a pod of a
+    // higher priority can overtake it. The client wakes the waker when it ends a binding.
+    std::function<bool()> has_room;
     // Called before each step, unless the driver is stopping. It may do what must not happen within
     // a step, such as a reload.
     std::function<void()> before_step;
@@ -102,6 +106,8 @@ class ClusterDriver {
   bool IsDone() const;
   // Begins the refresh when this process leads, and scheduling when the cache is fresh.
   void Lead();
+  // Returns whether a pod may be tried now.
+  bool MayStep() const;
   bool RunOneRound();
   // Returns for how long there is nothing to do, at most kMaxWaitNs.
   int64_t IdleNs() const;

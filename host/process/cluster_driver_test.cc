@@ -163,6 +163,22 @@ TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
   EXPECT_THAT(scheduling_, ElementsAre(240 * kMillisecond));
 }
 
+TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
+  bool has_room = false;
+  parts_.has_room = [&has_room] { return has_room; };
+  MakeDriver().OnLeading();
+  WhenIdle([&] {
+    EXPECT_TRUE(driver_->schedules());
+    EXPECT_EQ(binds_, 0);
+    EXPECT_TRUE(scheduler_->loop().queue().has_ready()) << "the pod keeps its place";
+    has_room = true;
+  });
+  WhenIdle([this] { EXPECT_EQ(NodeOfPod(), "n1"); });
+  StopWhenIdle();
+  driver_->Run();
+  EXPECT_EQ(binds_, 1);
+}
+
 TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
   std::function<void()> refreshed;
   parts_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };

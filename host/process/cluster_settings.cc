@@ -1,13 +1,17 @@
 #include "host/process/cluster_settings.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <vector>
 
 namespace berth::host {
 namespace {
+
+constexpr size_t kReadBytes = size_t{16} << 10;
 
 Status CannotRead(int error) {
   const char* const text = std::strerror(error);
@@ -28,10 +32,16 @@ Result<std::string> ReadAccessFile(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return CannotRead(errno);
-  std::string text(kMaxKubeconfigBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  std::vector<char> piece(kReadBytes);
+  while (file && text.size() <= kMaxKubeconfigBytes) {
+    const size_t left = kMaxKubeconfigBytes + 1 - text.size();
+    file.read(piece.data(), static_cast<std::streamsize>(std::min(piece.size(), left)));
+    text.append(piece.data(), static_cast<size_t>(file.gcount()));
+  }
   if (file.bad()) return Status::InvalidArgument("the file cannot be read");
-  text.resize(static_cast<size_t>(file.gcount()));
+  // The text may be kept for as long as the process runs.
+  text.shrink_to_fit();
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "host/cluster/kubernetes/kubernetes_client.h"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -109,6 +110,15 @@ class KubernetesClient::Writes {
   Executor& executor() { return executor_; }
   // Any thread.
   PodWriterCounts counts() const { return counts_.Get(); }
+  size_t open_bindings() const { return *open_bindings_; }
+  // Counts a binding from now on until its callback, which this function returns, is called.
+  StatusCallback CountBinding(StatusCallback done) {
+    ++*open_bindings_;
+    return [open = open_bindings_, done = std::move(done)](Status outcome) {
+      --*open;
+      if (done) done(std::move(outcome));
+    };
+  }
 
   // Called for each request: its outcome changes the counts.
   PodWriter& UsePods() {
@@ -147,6 +157,9 @@ class KubernetesClient::Writes {
   OwnedTimer timer_;
   bool has_ended_ = false;
   Published<PodWriterCounts> counts_;
+  // Shared with the callbacks, which may be destroyed after this object.
+  const std::shared_ptr<std::atomic<size_t>> open_bindings_ =
+      std::make_shared<std::atomic<size_t>>(0);
 };
 
 // ---- The thread of the events -------------------------------------------------------------------
@@ -320,6 +333,7 @@ void KubernetesClient::Refresh(std::span<const std::string_view> kinds,
 std::vector<WatchState> KubernetesClient::Watches() const { return impl_->watches().States(); }
 PodWriterCounts KubernetesClient::pod_counts() const { return impl_->writes()->counts(); }
 EventSender::Counts KubernetesClient::event_counts() const { return impl_->events()->counts(); }
+size_t KubernetesClient::open_bindings() const { return impl_->writes()->open_bindings(); }
 size_t KubernetesClient::waiting_events() const { return impl_->watches().waiting(); }
 
 std::unique_ptr<Watch> KubernetesClient::StartWatch(std::string_view kind, WatchSink& sink) {
@@ -328,8 +342,10 @@ std::unique_ptr<Watch> KubernetesClient::StartWatch(std::string_view kind, Watch
 
 void KubernetesClient::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
   PostTo(impl_->writes(),
-         [pod = OwnedPodName(pod), node = std::string(node), done = std::move(done)](
-             Writes& writes) mutable { writes.UsePods().Bind(pod.Get(), node, std::move(done)); });
+         [pod = OwnedPodName(pod), node = std::string(node),
+          done = impl_->writes()->CountBinding(std::move(done))](Writes& writes) mutable {
+           writes.UsePods().Bind(pod.Get(), node, std::move(done));
+         });
 }
 
 void KubernetesClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,

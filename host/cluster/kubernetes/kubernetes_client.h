@@ -97,6 +97,9 @@ class KubernetesClient final : public Client {
   std::vector<WatchState> Watches() const;
   PodWriterCounts pod_counts() const;
   EventSender::Counts event_counts() const;
+  // Returns the number of bindings that were requested and have not ended. A binding is not counted
+  // any more when its callback is called.
+  size_t open_bindings() const;
   // Returns how many watch events, errors and tasks wait for Deliver().
   size_t waiting_events() const;
 

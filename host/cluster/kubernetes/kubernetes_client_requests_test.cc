@@ -45,6 +45,21 @@ TEST_F(KubernetesRequests, BindsAPod) {
   EXPECT_THAT(Answers(), ElementsAre("bind: Ok"));
 }
 
+TEST_F(KubernetesRequests, CountsTheBindingsThatHaveNotEnded) {
+  size_t open_in_callback = 99;
+  client().Bind({"default", "p", "u1"}, "n1",
+                [&](const Status&) { open_in_callback = client().open_bindings(); });
+  client().Bind({"default", "q", "u2"}, "n1", nullptr);
+  EXPECT_EQ(client().open_bindings(), 2U) << "also before they are sent";
+  Run();
+  writes_.Answer(0, 201, "{}");
+  Run();
+  EXPECT_EQ(open_in_callback, 1U);
+  writes_.Answer(0, 404, R"({"kind":"Status","code":404,"reason":"NotFound"})");
+  Run();
+  EXPECT_EQ(client().open_bindings(), 0U) << "refused bindings have ended too";
+}
+
 TEST_F(KubernetesRequests, PatchesTheStatusOfAPodWithCopiesOfItsTexts) {
   {
     std::string reason = "Unschedulable", message = "no node fits", target = "preempted";
