@@ -324,20 +324,24 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     ::ERR_clear_error();
     const bool is_connected = ::SSL_is_init_finished(ssl_.get()) == 1;
     const long verified = tls_->is_insecure() ? X509_V_OK : ::SSL_get_verify_result(ssl_.get());
-    const bool is_refused = !is_connected && verified != X509_V_OK;
+    const bool is_untrusted = !is_connected && verified != X509_V_OK;
     // A server refuses a client certificate with an alert, in TLS 1.3 after the handshake.
+    if (is_untrusted || IsCredentialAlert(error)) {
+      return Step::Failed(Status::PermissionDenied(
+          DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+    }
+    // Another alert explains the end of the connection that follows it.
     const bool is_alert =
         ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
-    if (!is_refused && !is_alert) {
-      if (wire_.error != 0 || wire_.has_ended) return Step::Failed(Lost(what));
+    const bool is_lost = wire_.error != 0 || wire_.has_ended;
+    if (is_lost && !is_alert) return Step::Failed(Lost(what));
+    if (is_connected) {
       const char* const reason = ::ERR_reason_error_string(error);
-      if (is_connected) {
-        return Step::Failed(
-            Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
-      }
+      return Step::Failed(
+          Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
     }
-    return Step::Failed(Status::PermissionDenied(
-        DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+    return Step::Failed(
+        Status::Unavailable(DescribeTlsError(error, verified, nullptr, *tls_, server_)));
   }
 
   Status Lost(const std::string& what) const {

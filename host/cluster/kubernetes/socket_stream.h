@@ -33,8 +33,10 @@ class SocketStream final : public ByteStream {
 
   // Starts TLS as the client. `done` is called once, never within the call.
   // Must not: be called twice, or during a read or a write.
-  // Errors: kPermissionDenied: see DescribeTlsError(), which names `server`;
-  //         kUnavailable: the connection was lost.
+  // Errors: kPermissionDenied: the server's certificate cannot be verified, or the server refused
+  //         that of the client; see DescribeTlsError(), which names `server`. In TLS 1.3, the
+  //         refusal is the error of the first read;
+  //         kUnavailable: every other failure, and a connection that was lost.
   void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done);
 
   void Write(std::string_view bytes, WriteDone done) override;

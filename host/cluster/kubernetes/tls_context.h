@@ -70,6 +70,10 @@ class TlsContext {
   const bool has_own_ca_;
 };
 
+// Returns whether an error of ERR_get_error() is an alert with which the server refuses the client
+// certificate, or demands one. (RFC 8446, section 6.2)
+bool IsCredentialAlert(unsigned long openssl_error);
+
 // Returns a text for a failed handshake that states what is wrong and what to do: "the certificate
 // is not signed by the CA of the kubeconfig", "the certificate is valid for kubernetes and
 // 10.96.0.1, not for 10.0.0.1; set tls-server-name in the kubeconfig", "the certificate expired at
