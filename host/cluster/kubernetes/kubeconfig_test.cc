@@ -356,6 +356,19 @@ TEST(Kubeconfig, PlainHttpNeedsAFlag) {
             "on the network between can read them");
 }
 
+TEST(Kubeconfig, RefusesAUserInTheUrlOfTheServer) {
+  constexpr const char* kError =
+      "expected a URL without a user and a password, found https://10.0.0.1:6443 with them; remove "
+      "them, and set a token, a client certificate, or username and password in the user of a "
+      "kubeconfig";
+  std::string text = Config("", "    token: abc\n");
+  text.replace(text.find("https://10"), 8, "https://joe:secret@");
+  EXPECT_EQ(ErrorOf(text),
+            std::string("/etc/berth/config:10: clusters[0].cluster.server: ") + kError);
+  EXPECT_EQ(ErrorOf(Config(""), {.server = "https://joe:secret@10.0.0.1:6443"}),
+            std::string("--master: ") + kError);
+}
+
 TEST(Kubeconfig, MasterReplacesTheServer) {
   const ClusterAccess access = Access(Config("", "    token: abc\n"), {.server = "https://other"});
   EXPECT_EQ(access.endpoint.server.ToString(), "https://other:443");
