@@ -275,9 +275,9 @@ TEST_F(HttpTlsTest, AServerWithoutTlsOrWithoutAnswer) {
     peer.WaitForClose();
   });
   Connect(Url(plain), Tls());
-  EXPECT_EQ(Get("/x").status,
-            Status::Unavailable(Url(plain) +
-                                ": the server does not answer with TLS; is its URL http?"));
+  EXPECT_EQ(
+      Get("/x").status,
+      Status::Unavailable(Url(plain) + ": the server does not answer with TLS; is its URL http?"));
 
   LoopbackServer silent({.tls = false}, [](Peer& peer, size_t) { peer.WaitForClose(); });
   HttpTransport::Options options;

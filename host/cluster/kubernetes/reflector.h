@@ -60,8 +60,9 @@ struct ReflectorCounts {
 //                    resourceVersionMatch=NotOlderThan, allowWatchBookmarks=true) if the server
 //                    supports them: 400 and 422 mean that it does not, for the life of the process.
 //                    Otherwise pages with limit=500 and the resourceVersion "" of a consistent
-//                    read. If the initial events end without their bookmark, the next list has
-//                    pages: some servers never send it.
+//                    read. If the initial events end without their bookmark, or go on for longer
+//                    than WatchStream::kMaxCollectNs, the next list has pages: some servers never
+//                    send it.
 //                    kube-scheduler starts with the resourceVersion "0". Berth does not, because a
 //                    server that lags behind could show a pod as pending that is bound.
 // Another list       not older than what was seen: with initial events, resourceVersion=<last>.

@@ -29,6 +29,13 @@ namespace berth::host {
 //            call of the owner.
 class WatchStream final : private StreamSink {
  public:
+  // How long initial events are collected, from the head of the answer on, before the stream ends
+  // with kEnded. A server that never ends them, but sends changes or bookmarks, is never silent:
+  // without this limit the kind would not be synced before the end of the watch. It is twice the
+  // time that an API server has for a list, which brings the same objects (its --request-timeout of
+  // 60 s); the pages that follow have no such limit.
+  static constexpr int64_t kMaxCollectNs = 120'000'000'000;
+
   struct Options {
     std::string kind;
     size_t max_line_bytes = ObjectReader::kMaxLineBytes;
@@ -96,6 +103,7 @@ class WatchStream final : private StreamSink {
   bool is_collecting_;
   ObjectIndex initial_;             // What the initial events have brought so far.
   std::vector<WatchEvent> events_;  // Events of the part that is being read.
+  OwnedTimer collect_timer_;        // The end of kMaxCollectNs.
   int64_t started_ns_ = 0;
   bool has_head_ = false;
   bool has_line_ = false;
