@@ -13,6 +13,7 @@ struct ScriptedTransport::Exchange {
   ScriptedTransport* transport = nullptr;  // Null when the transport was destroyed.
   HttpHead head;
   int64_t silence_limit_ns = 0;
+  bool is_outdated = false;
 };
 
 class ScriptedTransport::Stream final : public HttpStream {
@@ -26,6 +27,7 @@ class ScriptedTransport::Stream final : public HttpStream {
   Stream& operator=(const Stream&) = delete;
 
   void SetSilenceLimit(int64_t limit_ns) override { exchange_->silence_limit_ns = limit_ns; }
+  bool IsOutdated() const override { return exchange_->is_outdated; }
 
  private:
   const std::shared_ptr<Exchange> exchange_;
@@ -116,6 +118,10 @@ void ScriptedTransport::End(size_t index, Status status) {
 
 int64_t ScriptedTransport::SilenceLimitNs(size_t index) const {
   return At(index)->silence_limit_ns;
+}
+
+void ScriptedTransport::RotateCertificate() {
+  for (const auto& exchange : open_) exchange->is_outdated = true;
 }
 
 void ScriptedTransport::Send(HttpRequest request, Callback done) {

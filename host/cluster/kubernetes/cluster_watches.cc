@@ -93,8 +93,10 @@ class ClusterWatches::Entry final : public ReflectorSink {
   }
   Reflector& reflector() { return *reflector_; }
 
-  // Reports an error of the discovery, which the reflector does not report, and the state.
+  // Reports an error of the discovery, which the reflector does not report, and the state. Called
+  // every kReportNs.
   void Report() {
+    reflector_->RenewConnection();
     const bool is_discovering = reflector_->state() == Reflector::State::kDiscovering;
     if (is_discovering || is_discovery_error_) {
       Report(is_discovering ? reads_.discovery().LastError(kind_) : Status(), true);

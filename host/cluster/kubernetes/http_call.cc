@@ -49,15 +49,14 @@ void HttpCall::Acquire() {
     });
     return;
   }
-  dialing_ = session_->dial()(session_->credentials().Current()->tls,
-                              [this](Result<std::unique_ptr<ByteStream>> stream) {
-                                // Lives until the end of the call of which this is the callback.
-                                const std::unique_ptr<Dialing> dialing = std::move(dialing_);
-                                if (!stream.ok())
-                                  return Finish(stream.status(), Delivery::kNotSent);
-                                session_->observer().OnConnections(1);
-                                OnConnection({.stream = *std::move(stream), .tls = nullptr});
-                              });
+  const std::shared_ptr<const TlsContext> tls = session_->credentials().Current()->tls;
+  dialing_ = session_->dial()(tls, [this, tls](Result<std::unique_ptr<ByteStream>> stream) {
+    // Lives until the end of the call of which this is the callback.
+    const std::unique_ptr<Dialing> dialing = std::move(dialing_);
+    if (!stream.ok()) return Finish(stream.status(), Delivery::kNotSent);
+    session_->observer().OnConnections(1);
+    OnConnection({.stream = *std::move(stream), .tls = tls});
+  });
 }
 
 void HttpCall::OnConnection(PooledStream connection) {
@@ -164,6 +163,10 @@ void HttpCall::SetSilenceLimit(int64_t limit_ns) {
   silence_limit_ns_ = limit_ns;
   // Before the head has arrived, the limit of the request applies.
   if (is_stream() && is_success() && !is_over_) WatchSilence();
+}
+
+bool HttpCall::IsOutdated() const {
+  return connection_.stream != nullptr && connection_.tls != session_->credentials().Current()->tls;
 }
 
 void HttpCall::WatchSilence() {

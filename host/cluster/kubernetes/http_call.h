@@ -45,6 +45,7 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   void Abandon();
   // See HttpStream.
   void SetSilenceLimit(int64_t limit_ns);
+  bool IsOutdated() const;
 
  private:
   bool is_stream() const { return receiver_.sink != nullptr; }

@@ -54,6 +54,30 @@ TEST_F(HttpStreamTest, PassesTheAnswerWhileItArrives) {
   WaitUntil([&] { return connections_ == 0; });
 }
 
+TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
+  LoopbackServer server({}, [](Peer& peer, size_t) {
+    std::string request;
+    peer.ReadRequest(request);
+    peer.Write(kStreamHead);
+    peer.WaitForClose();
+  });
+  Connect(server);
+  RecordingSink sink;
+  Open(Watch(), sink);
+  sink.WaitForHead();
+  const auto is_outdated = [this] {
+    bool result = false;
+    io_.RunAndWait([&] { result = stream_->IsOutdated(); });
+    return result;
+  };
+  EXPECT_FALSE(is_outdated());
+  credentials_->Set("token-2", credentials_->Current()->tls);
+  EXPECT_FALSE(is_outdated()) << "a new token needs no new connection";
+  credentials_->Set("token-2", Tls());
+  EXPECT_TRUE(is_outdated());
+  CloseStream();
+}
+
 TEST_F(HttpStreamTest, AnErrorHasTheBodyAtTheEnd) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(410, "expired")}));
   Connect(server);

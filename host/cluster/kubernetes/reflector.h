@@ -81,6 +81,8 @@ struct ReflectorCounts {
 //                    same watch after a delay, without a list. Silence for longer than
 //                    timeoutSeconds + 30 s, or for 150 s after a bookmark was seen: the connection
 //                    is closed and the watch starts again.
+// A rotated          client certificate or CA: the connection of the watch is closed, and the watch
+//                    starts again at once from the last resourceVersion; see RenewConnection().
 // 410 for a watch,   as an answer or as an ERROR event: another list, at once; with a delay if the
 //                    watch before ended in this way too.
 // Any other error    of a watch, as an answer or as an ERROR event: a delay, then the same watch;
@@ -125,6 +127,11 @@ class Reflector {
   // again. Repeats until it succeeds. If the server does not serve the kind, its state is known.
   // `done` is never called within the call, and is dropped with the reflector.
   void Refresh(int64_t patience_ns, std::function<void()> done);
+
+  // Moves the watch to a new connection if the client certificate or the CA of its connection has
+  // rotated; it goes on from the last resourceVersion.
+  // Called: often; it costs little otherwise.
+  void RenewConnection();
 
   enum class State : uint8_t { kDiscovering, kNotServed, kListing, kWatching, kWaiting };
   State state() const;

@@ -119,8 +119,7 @@ TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsGoOnForTooLong) {
   EXPECT_THAT(Seen(), IsEmpty());
   EXPECT_THAT(Open(), ElementsAre(kFirst));
   Advance(1);
-  EXPECT_THAT(Seen(),
-              ElementsAre("error: Unavailable: the initial events had no end within 2m0s"));
+  EXPECT_THAT(Seen(), ElementsAre("error: Unavailable: the initial events had no end within 2m0s"));
   Advance(2 * kSecond);
   EXPECT_THAT(Open(), ElementsAre(kPage));
   transport_.Answer(0, 200, ListText(10, NodeText("n1", 8)));

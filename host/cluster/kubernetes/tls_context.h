@@ -32,7 +32,8 @@ struct ClientCertificate {
 // TLS 1.2 or newer, with verification of the chain and of the server's name (RFC 6125, without the
 // common name, as Go does), ALPN "http/1.1", and no renegotiation. As in client-go, sessions are
 // not resumed, and every certificate of the CA file is a trust anchor. Immutable: a rotated
-// certificate or CA is a new context, and connections of the old one are closed when they are idle.
+// certificate or CA is a new context. Connections of the old one are closed when they are idle, and
+// those of watches soon; see Reflector::RenewConnection().
 //
 // Threading: any.
 class TlsContext {

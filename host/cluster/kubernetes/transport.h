@@ -94,6 +94,9 @@ class HttpStream {
   // Ends the stream with an error if no byte arrives for this long. 0: no limit. The initial limit
   // is that of the request.
   virtual void SetSilenceLimit(int64_t limit_ns) = 0;
+  // Returns whether a new connection would have another client certificate or another CA than the
+  // stream has: they have rotated since.
+  virtual bool IsOutdated() const { return false; }
 };
 
 // Threading: one executor; every call and every callback is on its thread.

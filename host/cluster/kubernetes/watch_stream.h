@@ -80,6 +80,9 @@ class WatchStream final : private StreamSink {
   WatchStream& operator=(const WatchStream&) = delete;
 
   void Open(Transport& transport, HttpRequest request);
+  // Returns whether the watch should move to a new connection; see HttpStream::IsOutdated().
+  // Collecting initial events is not interrupted: the connection is new enough then.
+  bool IsOutdated() const { return !is_collecting_ && stream_->IsOutdated(); }
 
  private:
   void OnHead(const HttpHead& head) override;
