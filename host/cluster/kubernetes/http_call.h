@@ -45,6 +45,7 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   void Abandon();
   // See HttpStream.
   void SetSilenceLimit(int64_t limit_ns);
+  void SetPaused(bool is_paused);
   bool IsOutdated() const;
 
  private:
@@ -87,6 +88,7 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   HttpResponse response_;
   bool has_renewed_ = false;
   bool is_renewing_ = false;  // `response_` has the answer 401.
+  bool is_paused_ = false;
   bool is_reported_ = false;
   bool is_over_ = false;
 };

@@ -78,6 +78,38 @@ TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
   CloseStream();
 }
 
+TEST_F(HttpStreamTest, ReadsNothingDuringAPause) {
+  std::atomic<bool> goes_on = false;
+  LoopbackServer server({}, [&](Peer& peer, size_t) {
+    std::string request;
+    peer.ReadRequest(request);
+    peer.Write(kStreamHead);
+    WaitUntil([&] { return goes_on.load(); });
+    // More than one part.
+    for (int i = 0; i < 100; ++i) peer.Write("1000\r\n" + std::string(4096, 'x') + "\r\n");
+    peer.Write("0\r\n\r\n");
+    peer.WaitForClose();
+  });
+  Connect(server);
+  RecordingSink sink;
+  Open(Watch(), sink);
+  sink.WaitForHead();
+  io_.RunAndWait([&] {
+    stream_->SetSilenceLimit(500 * kMillisecond);
+    stream_->SetPaused(true);
+  });
+  goes_on = true;
+  std::atomic<bool> has_passed = false;
+  io_.RunAndWait([&] { io_.StartTimer(io_.NowNs() + kSecond, [&] { has_passed = true; }); });
+  WaitUntil([&] { return has_passed.load(); });
+  // The head, and the part whose read had begun.
+  EXPECT_LE(sink.calls(), 2) << "the silence of a pause ends nothing";
+  io_.RunAndWait([&] { stream_->SetPaused(false); });
+  const HttpResponse end = sink.WaitForEnd();
+  EXPECT_TRUE(end.status.ok()) << end.status.message();
+  EXPECT_EQ(sink.WaitForBytes(409'600).size(), 409'600U);
+}
+
 TEST_F(HttpStreamTest, AnErrorHasTheBodyAtTheEnd) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(410, "expired")}));
   Connect(server);

@@ -40,6 +40,7 @@ class Reflector::Impl final : private PagedList::Owner,
 
   void Start();
   void Refresh(int64_t patience_ns, std::function<void()> done);
+  void SetPaused(bool is_paused);
   void RenewConnection();
 
   State state() const { return state_; }
@@ -102,6 +103,7 @@ class Reflector::Impl final : private PagedList::Owner,
   ReflectorCounts counts_;
   std::string last_version_;  // Of everything that was delivered.
   bool is_synced_ = false;
+  bool is_paused_ = false;
   bool has_initial_events_ = true;  // Whether the server supports them, as far as it is known.
   bool needs_pages_once_ = false;
   bool is_consistent_ = false;  // The next list has no resourceVersion.
@@ -325,6 +327,7 @@ void Reflector::Impl::OpenWatch(bool collects, std::string_view version) {
   WatchStream::Owner& owner = *this;
   watch_ = std::make_unique<WatchStream>(executor_, reader_, index_, owner, std::move(options));
   watch_->Open(transport_, std::move(request));
+  if (is_paused_) watch_->SetPaused(true);
 }
 
 void Reflector::Impl::OnWatchLine() {
@@ -411,6 +414,11 @@ void Reflector::Impl::Wait(Next next, int64_t at_least_ns) {
   });
 }
 
+void Reflector::Impl::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  if (watch_) watch_->SetPaused(is_paused);
+}
+
 void Reflector::Impl::RenewConnection() {
   if (state_ != State::kWatching || !watch_->IsOutdated()) return;
   log_.Info("The client certificate or the CA has changed; opening the watch again",
@@ -459,6 +467,7 @@ void Reflector::Start() { impl_->Start(); }
 void Reflector::Refresh(int64_t patience_ns, std::function<void()> done) {
   impl_->Refresh(patience_ns, std::move(done));
 }
+void Reflector::SetPaused(bool is_paused) { impl_->SetPaused(is_paused); }
 void Reflector::RenewConnection() { impl_->RenewConnection(); }
 Reflector::State Reflector::state() const { return impl_->state(); }
 bool Reflector::is_synced() const { return impl_->is_synced(); }

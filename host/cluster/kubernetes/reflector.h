@@ -128,6 +128,11 @@ class Reflector {
   // `done` is never called within the call, and is dropped with the reflector.
   void Refresh(int64_t patience_ns, std::function<void()> done);
 
+  // While it is paused, the watch delivers at most the part that is being read; lists go on. A
+  // server that cannot send for too long ends the watch, which then goes on from its last
+  // resourceVersion, or with another list.
+  // Called: when too many events wait for whom the sink delivers to, also within OnEvents().
+  void SetPaused(bool is_paused);
   // Moves the watch to a new connection if the client certificate or the CA of its connection has
   // rotated; it goes on from the last resourceVersion.
   // Called: often; it costs little otherwise.

@@ -49,5 +49,31 @@ TEST_F(ReflectorTest, ARotatedCertificateInterruptsNeitherAListNorADelay) {
   EXPECT_THAT(Open(), IsEmpty());
 }
 
+// ---- A pause ------------------------------------------------------------------------------------
+
+TEST_F(ReflectorTest, PausesItsWatchAndTheOnesThatFollow) {
+  StartWatching();
+  reflector_->SetPaused(true);
+  EXPECT_TRUE(transport_.IsPaused(0));
+  // The server gives up.
+  Advance(2 * kSecond);
+  transport_.End(0);
+  EXPECT_THAT(Open(), ElementsAre(WatchFrom("10")));
+  EXPECT_TRUE(transport_.IsPaused(0));
+  reflector_->SetPaused(false);
+  EXPECT_FALSE(transport_.IsPaused(0));
+}
+
+TEST_F(ReflectorTest, CollectsInitialEventsDuringAPause) {
+  Start();
+  reflector_->SetPaused(true);
+  transport_.Answer(0, 200, ResourcesText());
+  EXPECT_FALSE(transport_.IsPaused(0));
+  transport_.Head(0);
+  transport_.Bytes(0, Line("ADDED", "n1", 5) + Bookmark(10, true));
+  EXPECT_THAT(Seen(), ElementsAre("+n1@5", "synced", "|"));
+  EXPECT_TRUE(transport_.IsPaused(0));
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -94,6 +94,10 @@ class HttpStream {
   // Ends the stream with an error if no byte arrives for this long. 0: no limit. The initial limit
   // is that of the request.
   virtual void SetSilenceLimit(int64_t limit_ns) = 0;
+  // While the stream is paused, nothing is read from its connection and the silence limit does not
+  // apply: the server has to wait. A part that is being read still arrives, and a pause begins with
+  // the end of the head at the earliest.
+  virtual void SetPaused(bool is_paused) = 0;
   // Returns whether a new connection would have another client certificate or another CA than the
   // stream has: they have rotated since.
   virtual bool IsOutdated() const { return false; }

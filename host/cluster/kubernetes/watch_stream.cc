@@ -34,6 +34,11 @@ void WatchStream::Open(Transport& transport, HttpRequest request) {
                                           : options_.watch_silence_ns);
 }
 
+void WatchStream::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  if (!is_collecting_) stream_->SetPaused(is_paused);
+}
+
 void WatchStream::OnHead(const HttpHead& /*head*/) {
   has_head_ = true;
   if (!is_collecting_) return owner_.OnWatchHead();
@@ -94,6 +99,7 @@ std::optional<StreamEnd> WatchStream::TakeBookmark(const WatchLine& line) {
   is_collecting_ = false;
   collect_timer_.Stop();
   stream_->SetSilenceLimit(options_.watch_silence_ns);
+  if (is_paused_) stream_->SetPaused(true);
   return std::nullopt;
 }
 

@@ -80,6 +80,9 @@ class WatchStream final : private StreamSink {
   WatchStream& operator=(const WatchStream&) = delete;
 
   void Open(Transport& transport, HttpRequest request);
+  // See HttpStream::SetPaused(). Initial events are collected also during a pause: their number is
+  // limited by that of the objects.
+  void SetPaused(bool is_paused);
   // Returns whether the watch should move to a new connection; see HttpStream::IsOutdated().
   // Collecting initial events is not interrupted: the connection is new enough then.
   bool IsOutdated() const { return !is_collecting_ && stream_->IsOutdated(); }
@@ -104,6 +107,7 @@ class WatchStream final : private StreamSink {
   const Options options_;
   LineSplitter splitter_;
   bool is_collecting_;
+  bool is_paused_ = false;
   ObjectIndex initial_;             // What the initial events have brought so far.
   std::vector<WatchEvent> events_;  // Events of the part that is being read.
   OwnedTimer collect_timer_;        // The end of kMaxCollectNs.
