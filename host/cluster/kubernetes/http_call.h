@@ -26,7 +26,7 @@ namespace berth::host {
 // Lifetime:  the owner keeps it until `on_over` is called.
 class HttpCall final : public std::enable_shared_from_this<HttpCall> {
  public:
-  // What receives the answer: one of the two.
+  // The receiver of the answer: one of the two.
   struct Receiver {
     Transport::Callback done = {};
     StreamSink* sink = nullptr;

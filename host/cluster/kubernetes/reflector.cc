@@ -49,7 +49,7 @@ class Reflector::Impl final : private PagedList::Owner,
   size_t objects() const { return index_.size(); }
 
  private:
-  // What follows a delay.
+  // The step that follows a delay.
   enum class Next : uint8_t { kList, kWatch };
 
   void OnResource(const Resource* resource);

@@ -25,7 +25,7 @@ TEST_F(ReflectorTest, DeliversInitialEventsAsOneSortedListAndGoesOnWithTheSameSt
   transport_.Head(0);
   transport_.Bytes(0, Line("ADDED", "n2", 6));
   transport_.Bytes(0, Line("ADDED", "n1", 5) + Line("ADDED", "n3", 7));
-  // What changes before the bookmark is part of the first state.
+  // A change before the bookmark is part of the first state.
   transport_.Bytes(0, Line("MODIFIED", "n2", 8) + Line("DELETED", "n3", 9));
   EXPECT_THAT(Seen(), IsEmpty());
   EXPECT_FALSE(reflector_->is_synced());

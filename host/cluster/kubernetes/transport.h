@@ -123,7 +123,7 @@ class Transport {
   virtual void Close() = 0;
 };
 
-// What happened to one request, for metrics and for the log.
+// The course of one request, for metrics and for the log.
 struct RequestReport {
   std::string_view verb;
   std::string_view host;
