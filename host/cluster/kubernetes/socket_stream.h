@@ -18,9 +18,10 @@
 
 namespace berth::host {
 
-// Each read and write is attempted at once, so that the check of HttpRequest::may_send and the
-// first byte are close together. Asio only waits until the socket is ready; OpenSSL reads and
-// writes the socket itself.
+// Each write is attempted at once, so that the check of HttpRequest::may_send and the first byte
+// are close together. Each read is attempted at once, too, except the first one after a write,
+// which waits for the answer. Asio only waits until the socket is ready; OpenSSL reads and writes
+// the socket itself.
 //
 // Threading: the IoThread.
 class SocketStream final : public ByteStream {

@@ -139,6 +139,8 @@ Status Configure(SSL_CTX* context, const TlsSettings& settings, const std::strin
   ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   ::SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // The head of a record and its content are one call of the system.
+  ::SSL_CTX_set_read_ahead(context, 1);
   // A connection that waits in the pool needs no buffers.
   ::SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   constexpr unsigned char kAlpn[] = "\x08http/1.1";
