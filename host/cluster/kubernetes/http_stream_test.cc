@@ -102,8 +102,8 @@ TEST_F(HttpStreamTest, ReadsNothingDuringAPause) {
   std::atomic<bool> has_passed = false;
   io_.RunAndWait([&] { io_.StartTimer(io_.NowNs() + kSecond, [&] { has_passed = true; }); });
   WaitUntil([&] { return has_passed.load(); });
-  // The head, and the part whose read had begun.
-  EXPECT_LE(sink.calls(), 2) << "the silence of a pause ends nothing";
+  // What the read brought that had begun.
+  EXPECT_LE(sink.WaitForBytes(0).size(), 65'536U);
   io_.RunAndWait([&] { stream_->SetPaused(false); });
   const HttpResponse end = sink.WaitForEnd();
   EXPECT_TRUE(end.status.ok()) << end.status.message();

@@ -24,11 +24,9 @@ class KubernetesWatch : public KubernetesClientTest {
  protected:
   // Asks for the state of nodes; the server's current resourceVersion is 12.
   void StartRefresh(bool& is_done) {
-    const std::array kinds = {kNodeKind};
-    client().Refresh(kinds, [&] { is_done = true; });
+    client().Refresh(std::array{kNodeKind}, [&] { is_done = true; });
     Run();
-    ASSERT_THAT(Open(), SizeIs(2));
-    EXPECT_EQ(Open()[1], "GET /api/v1/nodes?limit=1");
+    ASSERT_THAT(Open(), ElementsAre(kFirst, "GET /api/v1/nodes?limit=1"));
     transport_.Answer(1, 200, ListText(12, ""));
     Run();
   }
@@ -361,6 +359,7 @@ TEST_F(KubernetesWatch, WatchesPauseWhileTooManyEventsWait) {
   options_.max_waiting_events = 2;
   ClientSink sink;
   const auto watch = WatchNodes(sink);
+  executor_.RunAll();
   transport_.Bytes(0, Line("ADDED", "n3", 11));
   EXPECT_FALSE(transport_.IsPaused(0));
   transport_.Bytes(0, Line("ADDED", "n4", 12) + Line("ADDED", "n5", 13));

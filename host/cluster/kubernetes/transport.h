@@ -53,9 +53,9 @@ struct HttpHead {
 struct HttpResponse {
   // Ok if the server answered, with whatever http_status. Otherwise kUnavailable (no connection, a
   // time-out, a lost connection), kPermissionDenied (the server's certificate cannot be verified,
-  // the server refused that of the client, or the proxy wants another user), kUnsupported (the scheme of the proxy), kInvalidArgument (the request is
-  // malformed, or the answer is not HTTP), kOutOfRange (the answer exceeds a limit), or the error
-  // of HttpRequest::may_send.
+  // the server refused that of the client, or the proxy wants another user), kUnsupported (the
+  // scheme of the proxy), kInvalidArgument (the request is malformed, or the answer is not HTTP),
+  // kOutOfRange (the answer exceeds a limit), or the error of HttpRequest::may_send.
   Status status = {};
   Delivery delivery = Delivery::kNotSent;
   HttpHead head = {};
