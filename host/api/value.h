@@ -23,7 +23,7 @@ struct PlacedMember;
 // call those of HostBase::values_service.
 const berth_values* ValuesService();
 
-// What berth_host.impl points to, for every host of an instance.
+// The object that berth_host.impl points to, for every host of an instance.
 struct HostBase {
   // The service berth.values/1 that the host serves. Unlike get_service, it is available on any
   // thread at any time.

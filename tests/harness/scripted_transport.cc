@@ -13,6 +13,8 @@ struct ScriptedTransport::Exchange {
   ScriptedTransport* transport = nullptr;  // Null when the transport was destroyed.
   HttpHead head;
   int64_t silence_limit_ns = 0;
+  bool is_paused = false;
+  bool is_outdated = false;
 };
 
 class ScriptedTransport::Stream final : public HttpStream {
@@ -26,6 +28,8 @@ class ScriptedTransport::Stream final : public HttpStream {
   Stream& operator=(const Stream&) = delete;
 
   void SetSilenceLimit(int64_t limit_ns) override { exchange_->silence_limit_ns = limit_ns; }
+  void SetPaused(bool is_paused) override { exchange_->is_paused = is_paused; }
+  bool IsOutdated() const override { return exchange_->is_outdated; }
 
  private:
   const std::shared_ptr<Exchange> exchange_;
@@ -101,6 +105,7 @@ void ScriptedTransport::Head(size_t index) {
 void ScriptedTransport::Bytes(size_t index, std::string_view bytes) {
   const std::shared_ptr<Exchange> exchange = At(index);
   BERTH_ASSERT(exchange->sink != nullptr && exchange->head.http_status == 200);
+  BERTH_ASSERT_MSG(!exchange->is_paused, "the stream is paused");
   // A copy of exactly the size, so that a sanitizer finds a client that reads past the end.
   const std::vector<char> copy(bytes.begin(), bytes.end());
   exchange->sink->OnBytes({copy.data(), copy.size()});
@@ -116,6 +121,12 @@ void ScriptedTransport::End(size_t index, Status status) {
 
 int64_t ScriptedTransport::SilenceLimitNs(size_t index) const {
   return At(index)->silence_limit_ns;
+}
+
+bool ScriptedTransport::IsPaused(size_t index) const { return At(index)->is_paused; }
+
+void ScriptedTransport::RotateCertificate() {
+  for (const auto& exchange : open_) exchange->is_outdated = true;
 }
 
 void ScriptedTransport::Send(HttpRequest request, Callback done) {

@@ -47,6 +47,10 @@ class ScriptedTransport final : public Transport {
   void End(size_t index, Status status = {});
   // Returns the limit that the client set with SetSilenceLimit(); 0 if it set none.
   int64_t SilenceLimitNs(size_t index) const;
+  // Returns whether the client has paused the stream. A test sends no bytes then.
+  bool IsPaused(size_t index) const;
+  // From now on, HttpStream::IsOutdated() of the streams that are open is true.
+  void RotateCertificate();
 
   void Send(HttpRequest request, Callback done) override;
   [[nodiscard]] std::unique_ptr<HttpStream> Open(HttpRequest request, StreamSink& sink) override;

@@ -57,7 +57,7 @@ std::string QuotedYaml(const std::set<std::string>& texts) {
   return "[" + list + "]";
 }
 
-// What the subject may do with resources of one group that have these verbs.
+// The part that the resources of one rule share: they are of one group and have these verbs.
 using RuleKey = std::tuple<std::string, std::set<std::string>, std::string>;  // Group, verbs, name.
 
 // Returns the rules of the permissions, with the resources of each.

@@ -18,7 +18,7 @@ namespace berth::host {
 // which is later by leaseDuration - renewDeadline at least. A request that left before the fence
 // closed has this time to reach the server.
 //
-// What the fence cannot do: between the check and the write there are some microseconds. A process
+// The limit of the fence: between the check and the write there are some microseconds. A process
 // that is stopped exactly there and continued after its lease has expired still sends this one
 // request. The server accepts it only if the pod (by its uid) has no node.
 // TCP may deliver a request later than it was written. The connections of writes give a segment up

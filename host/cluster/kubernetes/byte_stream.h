@@ -78,7 +78,7 @@ using Dialer =
 // Names are looked up on a thread of the IoThread's context, one at a time. The destructor of the
 // IoThread waits for a look-up that is under way.
 // Errors: kUnavailable: "dial tcp 10.0.0.1:6443: connect: connection refused";
-//         kPermissionDenied: see DescribeTlsError();
+//         kPermissionDenied: see SocketStream::StartTls();
 //         kUnsupported: a proxy with a scheme that ProxyTunnel does not support.
 [[nodiscard]] std::unique_ptr<Dialing> Dial(IoThread& io, const Endpoint& endpoint,
                                             std::shared_ptr<const TlsContext> tls,

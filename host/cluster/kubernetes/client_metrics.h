@@ -1,4 +1,4 @@
-// What the client of an API server counts. Metrics that client-go has are client-go's in name,
+// The counts of the client of an API server. Metrics that client-go has are client-go's in name,
 // labels and buckets; the others begin with berth_.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_CLIENT_METRICS_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_CLIENT_METRICS_H_

@@ -51,6 +51,8 @@ class ClusterWatches::Reads : public std::enable_shared_from_this<Reads> {
   void Add(WatchId watch, const std::string& kind);
   void Remove(WatchId watch);
   void Refresh(const std::vector<WatchId>& watches, const std::shared_ptr<RefreshEnd>& end);
+  // The mailbox is full, or has room again.
+  void SetPaused(bool is_paused);
   // Destroys all reflectors and what they use.
   void Stop();
 
@@ -75,6 +77,7 @@ class ClusterWatches::Reads : public std::enable_shared_from_this<Reads> {
   int64_t released_ns_ = 0;  // When the reader released its ids last.
   ObjectReader reader_;
   std::unique_ptr<Discovery> discovery_;  // Null after Stop().
+  bool is_paused_ = false;
   std::map<WatchId, std::unique_ptr<Entry>> entries_;
   mutable std::mutex mutex_;
   std::map<WatchId, WatchState> states_;  // Guarded by mutex_.
@@ -93,8 +96,10 @@ class ClusterWatches::Entry final : public ReflectorSink {
   }
   Reflector& reflector() { return *reflector_; }
 
-  // Reports an error of the discovery, which the reflector does not report, and the state.
+  // Reports an error of the discovery, which the reflector does not report, and the state. Called
+  // every kReportNs.
   void Report() {
+    reflector_->RenewConnection();
     const bool is_discovering = reflector_->state() == Reflector::State::kDiscovering;
     if (is_discovering || is_discovery_error_) {
       Report(is_discovering ? reads_.discovery().LastError(kind_) : Status(), true);
@@ -106,7 +111,7 @@ class ClusterWatches::Entry final : public ReflectorSink {
   void OnEvents(std::vector<WatchEvent> events) override {
     // The kind can be read again.
     if (is_discovery_error_) Report(Status(), true);
-    reads_.mailbox()->PutEvents(watch_, std::move(events));
+    if (reads_.mailbox()->PutEvents(watch_, std::move(events))) reads_.SetPaused(true);
     Publish();
   }
   void OnWatchError(const Status& status) override {
@@ -143,7 +148,9 @@ class ClusterWatches::Entry final : public ReflectorSink {
 ClusterWatches::Reads::Reads(Interner& interner, Options options, Log log)
     : options_(std::move(options)),
       log_(log),
-      mailbox_(std::make_shared<EventMailbox>(options_.wake)),
+      mailbox_(std::make_shared<EventMailbox>(
+          options_.wake, options_.max_waiting,
+          [this] { Post([](Reads& reads) { reads.SetPaused(false); }); })),
       timer_(*options_.channel.executor),
       reader_(interner, options_.decode),
       discovery_(std::make_unique<Discovery>(*options_.channel.transport,
@@ -158,6 +165,7 @@ void ClusterWatches::Reads::Add(WatchId watch, const std::string& kind) {
       *entries_.emplace(watch, std::make_unique<Entry>(*this, watch, kind)).first->second;
   entry.Start(std::make_unique<Reflector>(*options_.channel.transport, executor(), *discovery_,
                                           reader_, entry, std::move(options), log_));
+  entry.reflector().SetPaused(is_paused_);
   if (timer_.is_running()) return;
   released_ns_ = executor().NowNs();
   timer_.StartAfter(kReportNs, [this] { Report(); });
@@ -187,6 +195,13 @@ void ClusterWatches::Reads::Report() {
     released_ns_ = now_ns;
   }
   timer_.StartAfter(kReportNs, [this] { Report(); });
+}
+
+void ClusterWatches::Reads::SetPaused(bool is_paused) {
+  if (std::exchange(is_paused_, is_paused) == is_paused) return;
+  log_.Debug(is_paused ? "The watches pause, because many events wait" : "The watches go on",
+             {{"waiting", std::to_string(mailbox_->waiting())}});
+  for (const auto& [watch, entry] : entries_) entry->reflector().SetPaused(is_paused);
 }
 
 void ClusterWatches::Reads::Stop() {

@@ -60,6 +60,10 @@ class ClusterWatches {
     Reflector::Options reflector;  // `kind`, `field_selector` and `seed` are set for each kind.
     // See Reflector::Refresh().
     int64_t refresh_patience_ns = 0;
+    // The watches pause while at least so many events wait for Deliver(); see
+    // Reflector::SetPaused(). A part of a watch, and a list, may exceed the limit. An event of a
+    // pod keeps a few kilobytes.
+    size_t max_waiting = 30'000;
   };
 
   ClusterWatches(Interner& interner, Options options, Log log);

@@ -16,7 +16,7 @@
 namespace berth::host {
 namespace {
 
-// What the test sees of a connection.
+// The view of a connection that the test has.
 struct Line {
   bool is_stale = false;
   bool is_closed = false;

@@ -51,9 +51,9 @@ class CredentialSource {
 //   token file        read again every minute, and after a 401. If it cannot be read, the old token
 //                     stays, with a warning. (client-go: transport/token_source.go)
 //   certificate, key  read again with the token file. If their content has changed, there is a new
-//   and CA files      TlsContext; pools then close the connections of the old one. If they cannot
-//                     be used, such as a certificate whose key is not written yet, the old ones
-//                     stay, with a warning.
+//   and CA files      TlsContext; pools and watches then close the connections of the old one. If
+//                     they cannot be used, such as a certificate whose key is not written yet, the
+//                     old ones stay, with a warning.
 //   exec              run at the start, after a 401, and when the credential expires, ten seconds
 //                     ahead. At most once in ten seconds. Its certificate is not used if the
 //                     AuthConfig has one.

@@ -223,6 +223,12 @@ bool ServerUrl::IsLoopback() const {
 
 Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http) {
   const ServerUrl& server = endpoint.server;
+  if (!server.user.empty()) {
+    return Status::InvalidArgument(
+        "expected a URL without a user and a password, found " + server.ToString() +
+        " with them; remove them, and set a token, a client certificate, or username and password "
+        "in the user of a kubeconfig");
+  }
   if (server.scheme == ServerUrl::Scheme::kHttps) return Status::Ok();
   if (server.scheme == ServerUrl::Scheme::kSocks5) {
     return Status::InvalidArgument("expected https, found " + server.ToString());

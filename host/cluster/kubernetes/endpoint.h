@@ -19,7 +19,7 @@ struct ServerUrl {
   std::string host;  // A name or an address; an IPv6 address without brackets.
   uint16_t port = 0;
   std::string path;  // "" or "/prefix" without a slash at its end.
-  std::string user;  // The user of a proxy; empty: none.
+  std::string user;  // The user of a proxy; empty: none. CheckEndpoint() refuses that of a server.
   std::string password;
 
   // Parses "https://10.0.0.1:6443/prefix". A missing port is that of the scheme, 1080 for socks5;
@@ -52,8 +52,10 @@ struct Endpoint {
   std::optional<ServerUrl> proxy;
 };
 
-// Returns an error for an endpoint that must not be used: a scheme that a server cannot have, and,
-// unless `allow_plain_http` is set, plain HTTP to another host than this one or through a proxy.
+// Returns an error for an endpoint that must not be used: a scheme that a server cannot have, a
+// user or a password in the URL of the server, which no request would carry, and, unless
+// `allow_plain_http` is set, plain HTTP to another host than this one or through a proxy. The error
+// contains neither user nor password.
 Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http);
 
 }  // namespace berth::host

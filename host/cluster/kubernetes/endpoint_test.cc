@@ -169,10 +169,28 @@ TEST(CheckEndpoint, RefusesPlainHttpOverANetwork) {
     EXPECT_EQ(CheckEndpoint(endpoint, c.allows_plain_http).ok(), c.is_accepted);
   }
   Endpoint endpoint;
-  endpoint.server = Url("http://joe:pw@10.0.0.1:8080");
+  endpoint.server = Url("http://10.0.0.1:8080");
   EXPECT_EQ(CheckEndpoint(endpoint, false).message(),
             "expected https, found http://10.0.0.1:8080; use --allow-plain-http if no other party "
             "can read the network between");
+}
+
+TEST(CheckEndpoint, RefusesAUserInTheUrlOfTheServerAloneWithoutShowingIt) {
+  for (const char* text : {"https://joe:secret@host", "https://joe@host", "http://joe:secret@host",
+                           "https://joe:secret@127.0.0.1"}) {
+    SCOPED_TRACE(text);
+    Endpoint endpoint;
+    endpoint.server = Url(text);
+    const std::string message(CheckEndpoint(endpoint, /*allow_plain_http=*/true).message());
+    EXPECT_TRUE(message.starts_with("expected a URL without a user and a password, found http"))
+        << message;
+    EXPECT_EQ(message.find("joe"), std::string::npos) << message;
+    EXPECT_EQ(message.find("secret"), std::string::npos) << message;
+  }
+  Endpoint endpoint;
+  endpoint.server = Url("https://host");
+  endpoint.proxy = Url("http://joe:secret@proxy");
+  EXPECT_EQ(CheckEndpoint(endpoint, /*allow_plain_http=*/false), Status::Ok());
 }
 
 }  // namespace

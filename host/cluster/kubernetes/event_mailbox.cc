@@ -11,7 +11,8 @@ size_t EventMailbox::Item::size() const {
   return events == nullptr ? 1 : events->size();
 }
 
-EventMailbox::EventMailbox(std::function<void()> wake) : wake_(std::move(wake)) {}
+EventMailbox::EventMailbox(std::function<void()> wake, size_t limit, std::function<void()> on_room)
+    : wake_(std::move(wake)), limit_(limit), on_room_(std::move(on_room)) {}
 
 EventMailbox::WatchId EventMailbox::Add(WatchSink& sink) {
   sinks_.emplace(++last_, &sink);
@@ -20,33 +21,39 @@ EventMailbox::WatchId EventMailbox::Add(WatchSink& sink) {
 
 void EventMailbox::Remove(WatchId watch) { sinks_.erase(watch); }
 
-void EventMailbox::PutEvents(WatchId watch, std::vector<WatchEvent> events) {
-  if (!events.empty()) Put({watch, std::move(events)});
+bool EventMailbox::PutEvents(WatchId watch, std::vector<WatchEvent> events) {
+  return !events.empty() && Put({watch, std::move(events)});
 }
 
 void EventMailbox::PutError(WatchId watch, Status status) { Put({watch, std::move(status)}); }
 
 void EventMailbox::PutTask(std::function<void()> task) { Put({0, std::move(task)}); }
 
-void EventMailbox::Put(Item item) {
+bool EventMailbox::Put(Item item) {
   bool was_empty = false;
+  bool is_full = false;
   {
     const std::scoped_lock lock(mutex_);
     was_empty = items_.empty();
     waiting_ += item.size();
     items_.push_back(std::move(item));
+    is_full = waiting_ >= limit_;
+    was_full_ = was_full_ || is_full;
   }
   if (was_empty && wake_) wake_();
+  return is_full;
 }
 
 size_t EventMailbox::Deliver() {
   BERTH_ASSERT(!is_delivering_);
   std::vector<Item> items;
   size_t count = 0;
+  bool was_full = false;
   {
     const std::scoped_lock lock(mutex_);
     items.swap(items_);
     count = std::exchange(waiting_, 0);
+    was_full = std::exchange(was_full_, false);
   }
   is_delivering_ = true;
   for (Item& item : items) {
@@ -55,6 +62,7 @@ size_t EventMailbox::Deliver() {
     DeliverOne(current);
   }
   is_delivering_ = false;
+  if (was_full) on_room_();
   return count;
 }
 

@@ -15,7 +15,9 @@
 
 namespace berth::host {
 
-// Keeps the order within each watch, and the events of one call together.
+// Keeps the order within each watch, and the events of one call together. It refuses nothing: when
+// it is full, its owner pauses the watches, so that a scheduling thread that does not deliver does
+// not let the process grow without limit.
 //
 // Threading: Put*() any thread; the other methods the scheduling thread.
 class EventMailbox {
@@ -23,7 +25,9 @@ class EventMailbox {
   using WatchId = uint64_t;
 
   // `wake` is called when something is put into an empty mailbox. Threading: any.
-  explicit EventMailbox(std::function<void()> wake);
+  // `limit`: the mailbox is full when at least so many events, errors and tasks wait. `on_room` is
+  // called within Deliver(), at its end, if the mailbox was full.
+  EventMailbox(std::function<void()> wake, size_t limit, std::function<void()> on_room);
   EventMailbox(const EventMailbox&) = delete;
   EventMailbox& operator=(const EventMailbox&) = delete;
 
@@ -32,7 +36,8 @@ class EventMailbox {
   WatchId Add(WatchSink& sink);
   void Remove(WatchId watch);
 
-  void PutEvents(WatchId watch, std::vector<WatchEvent> events);
+  // Returns whether the mailbox is full now; `on_room` follows then.
+  bool PutEvents(WatchId watch, std::vector<WatchEvent> events);
   void PutError(WatchId watch, Status status);
   // Runs the task on the scheduling thread, after everything that was put before.
   void PutTask(std::function<void()> task);
@@ -53,13 +58,16 @@ class EventMailbox {
     size_t size() const;
   };
 
-  void Put(Item item);
+  bool Put(Item item);
   void DeliverOne(Item& item);
 
   const std::function<void()> wake_;
+  const size_t limit_;
+  const std::function<void()> on_room_;
   mutable std::mutex mutex_;
   std::vector<Item> items_;  // Guarded by mutex_.
   size_t waiting_ = 0;       // Guarded by mutex_.
+  bool was_full_ = false;    // Guarded by mutex_. Since the last Deliver().
   // The fields below are used by the scheduling thread alone.
   std::unordered_map<WatchId, WatchSink*> sinks_;
   WatchId last_ = 0;

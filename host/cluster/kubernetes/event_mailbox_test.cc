@@ -53,9 +53,12 @@ class EventMailboxTest : public ::testing::Test {
   }
 
   TestObjects objects_;
+  static constexpr size_t kLimit = 1000;
+
   int wakes_ = 0;
+  int rooms_ = 0;
   std::vector<std::string> seen_;
-  EventMailbox mailbox_{[this] { ++wakes_; }};
+  EventMailbox mailbox_{[this] { ++wakes_; }, kLimit, [this] { ++rooms_; }};
   MailboxSink a_{"a", seen_};
   MailboxSink b_{"b", seen_};
 };
@@ -132,6 +135,23 @@ TEST_F(EventMailboxTest, DeliversWhatADeliveryPutsInTheNextDelivery) {
   EXPECT_EQ(wakes_, 2);
   EXPECT_EQ(mailbox_.Deliver(), 1u);
   EXPECT_THAT(seen_, ElementsAre("first", "second"));
+}
+
+TEST_F(EventMailboxTest, TellsThatItIsFullAndLaterThatItHasRoom) {
+  const auto a = mailbox_.Add(a_);
+  EXPECT_FALSE(mailbox_.PutEvents(a, std::vector<WatchEvent>(kLimit - 2)));
+  mailbox_.PutTask(Note("task"));
+  EXPECT_FALSE(mailbox_.PutEvents(a, {}));
+  EXPECT_EQ(mailbox_.Deliver(), kLimit - 1);
+  EXPECT_EQ(rooms_, 0) << "it was not full";
+  EXPECT_FALSE(mailbox_.PutEvents(a, std::vector<WatchEvent>(kLimit - 1)));
+  EXPECT_TRUE(mailbox_.PutEvents(a, {Added("p1")}));
+  EXPECT_TRUE(mailbox_.PutEvents(a, {Added("p2")})) << "nothing is refused";
+  a_.on_events = [&] { EXPECT_EQ(rooms_, 0) << "what is delivered still needs memory"; };
+  EXPECT_EQ(mailbox_.Deliver(), kLimit + 1);
+  EXPECT_EQ(rooms_, 1);
+  mailbox_.Deliver();
+  EXPECT_EQ(rooms_, 1);
 }
 
 TEST_F(EventMailboxTest, TakesEventsOfAnotherThreadInTheirOrder) {

@@ -49,15 +49,14 @@ void HttpCall::Acquire() {
     });
     return;
   }
-  dialing_ = session_->dial()(session_->credentials().Current()->tls,
-                              [this](Result<std::unique_ptr<ByteStream>> stream) {
-                                // Lives until the end of the call of which this is the callback.
-                                const std::unique_ptr<Dialing> dialing = std::move(dialing_);
-                                if (!stream.ok())
-                                  return Finish(stream.status(), Delivery::kNotSent);
-                                session_->observer().OnConnections(1);
-                                OnConnection({.stream = *std::move(stream), .tls = nullptr});
-                              });
+  const std::shared_ptr<const TlsContext> tls = session_->credentials().Current()->tls;
+  dialing_ = session_->dial()(tls, [this, tls](Result<std::unique_ptr<ByteStream>> stream) {
+    // Lives until the end of the call of which this is the callback.
+    const std::unique_ptr<Dialing> dialing = std::move(dialing_);
+    if (!stream.ok()) return Finish(stream.status(), Delivery::kNotSent);
+    session_->observer().OnConnections(1);
+    OnConnection({.stream = *std::move(stream), .tls = tls});
+  });
 }
 
 void HttpCall::OnConnection(PooledStream connection) {
@@ -109,6 +108,7 @@ void HttpCall::OnHead(const HttpHead& head) {
   Report();
   last_bytes_ns_ = session_->executor().NowNs();
   WatchSilence();
+  exchange_->SetPaused(is_paused_);
   receiver_.sink->OnHead(head);
 }
 
@@ -166,9 +166,23 @@ void HttpCall::SetSilenceLimit(int64_t limit_ns) {
   if (is_stream() && is_success() && !is_over_) WatchSilence();
 }
 
+void HttpCall::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  // Before the head has arrived, the stream is not paused.
+  if (exchange_ == nullptr || !is_success() || is_over_) return;
+  // The time of the pause is no silence of the server.
+  last_bytes_ns_ = session_->executor().NowNs();
+  WatchSilence();
+  exchange_->SetPaused(is_paused);
+}
+
+bool HttpCall::IsOutdated() const {
+  return connection_.stream != nullptr && connection_.tls != session_->credentials().Current()->tls;
+}
+
 void HttpCall::WatchSilence() {
   timeout_.Stop();
-  if (silence_limit_ns_ == 0) return;
+  if (silence_limit_ns_ == 0 || is_paused_) return;
   timeout_.StartAt(last_bytes_ns_ + silence_limit_ns_, [this] {
     const int64_t now_ns = session_->executor().NowNs();
     if (now_ns - last_bytes_ns_ < silence_limit_ns_) return WatchSilence();

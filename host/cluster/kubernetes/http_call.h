@@ -26,7 +26,7 @@ namespace berth::host {
 // Lifetime:  the owner keeps it until `on_over` is called.
 class HttpCall final : public std::enable_shared_from_this<HttpCall> {
  public:
-  // What receives the answer: one of the two.
+  // The receiver of the answer: one of the two.
   struct Receiver {
     Transport::Callback done = {};
     StreamSink* sink = nullptr;
@@ -45,6 +45,8 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   void Abandon();
   // See HttpStream.
   void SetSilenceLimit(int64_t limit_ns);
+  void SetPaused(bool is_paused);
+  bool IsOutdated() const;
 
  private:
   bool is_stream() const { return receiver_.sink != nullptr; }
@@ -86,6 +88,7 @@ class HttpCall final : public std::enable_shared_from_this<HttpCall> {
   HttpResponse response_;
   bool has_renewed_ = false;
   bool is_renewing_ = false;  // `response_` has the answer 401.
+  bool is_paused_ = false;
   bool is_reported_ = false;
   bool is_over_ = false;
 };

@@ -29,7 +29,14 @@ void HttpExchange::Start(Events events) {
   ReadMore();
 }
 
+void HttpExchange::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  if (!is_paused && !is_over_ && has_stopped_) ReadMore();
+}
+
 void HttpExchange::ReadMore() {
+  has_stopped_ = is_paused_;
+  if (is_paused_) return;
   stream_.Read(buffer_, [self = shared_from_this()](Status status, size_t size) {
     if (!self->is_over_) self->OnRead(status, size);
   });

@@ -49,6 +49,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   void Start(Events events);
   // Ends the exchange. No event follows.
   void Abandon() { is_over_ = true; }
+  // Reads nothing more after the part that is being read, or goes on.
+  void SetPaused(bool is_paused);
   // Returns whether a byte of the request has left.
   bool is_sent() const { return stream_.sent_bytes() != sent_before_; }
 
@@ -64,6 +66,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   std::vector<char> buffer_;
   Events events_;
   bool is_written_ = false;
+  bool is_paused_ = false;
+  bool has_stopped_ = false;  // The next read begins with the end of the pause.
   bool is_over_ = false;
 };
 

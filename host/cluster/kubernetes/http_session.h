@@ -1,4 +1,4 @@
-// What the requests of one HttpTransport share.
+// The state that the requests of one HttpTransport share.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_HTTP_SESSION_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_SESSION_H_
 

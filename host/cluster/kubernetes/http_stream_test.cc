@@ -54,6 +54,62 @@ TEST_F(HttpStreamTest, PassesTheAnswerWhileItArrives) {
   WaitUntil([&] { return connections_ == 0; });
 }
 
+TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
+  LoopbackServer server({}, [](Peer& peer, size_t) {
+    std::string request;
+    peer.ReadRequest(request);
+    peer.Write(kStreamHead);
+    peer.WaitForClose();
+  });
+  Connect(server);
+  RecordingSink sink;
+  Open(Watch(), sink);
+  sink.WaitForHead();
+  const auto is_outdated = [this] {
+    bool result = false;
+    io_.RunAndWait([&] { result = stream_->IsOutdated(); });
+    return result;
+  };
+  EXPECT_FALSE(is_outdated());
+  credentials_->Set("token-2", credentials_->Current()->tls);
+  EXPECT_FALSE(is_outdated()) << "a new token needs no new connection";
+  credentials_->Set("token-2", Tls());
+  EXPECT_TRUE(is_outdated());
+  CloseStream();
+}
+
+TEST_F(HttpStreamTest, ReadsNothingDuringAPause) {
+  std::atomic<bool> goes_on = false;
+  LoopbackServer server({}, [&](Peer& peer, size_t) {
+    std::string request;
+    peer.ReadRequest(request);
+    peer.Write(kStreamHead);
+    WaitUntil([&] { return goes_on.load(); });
+    // More than one part.
+    for (int i = 0; i < 100; ++i) peer.Write("1000\r\n" + std::string(4096, 'x') + "\r\n");
+    peer.Write("0\r\n\r\n");
+    peer.WaitForClose();
+  });
+  Connect(server);
+  RecordingSink sink;
+  Open(Watch(), sink);
+  sink.WaitForHead();
+  io_.RunAndWait([&] {
+    stream_->SetSilenceLimit(500 * kMillisecond);
+    stream_->SetPaused(true);
+  });
+  goes_on = true;
+  std::atomic<bool> has_passed = false;
+  io_.RunAndWait([&] { io_.StartTimer(io_.NowNs() + kSecond, [&] { has_passed = true; }); });
+  WaitUntil([&] { return has_passed.load(); });
+  // What the read brought that had begun.
+  EXPECT_LE(sink.WaitForBytes(0).size(), 65'536U);
+  io_.RunAndWait([&] { stream_->SetPaused(false); });
+  const HttpResponse end = sink.WaitForEnd();
+  EXPECT_TRUE(end.status.ok()) << end.status.message();
+  EXPECT_EQ(sink.WaitForBytes(409'600).size(), 409'600U);
+}
+
 TEST_F(HttpStreamTest, AnErrorHasTheBodyAtTheEnd) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(410, "expired")}));
   Connect(server);

@@ -74,10 +74,6 @@ TEST_F(HttpTlsTest, ExplainsAServerThatItDoesNotTrust) {
        {.certificate_pem = made.expired_pem, .key_pem = made.expired_key_pem},
        {},
        "the certificate expired at 2020-01-01T00:00:00Z"},
-      {"TLS 1.1",
-       {.max_tls_version = TLS1_1_VERSION},
-       {},
-       "the server does not support TLS 1.2 or a newer version"},
       {"no client certificate",
        {.requires_client_certificate = true},
        {},
@@ -99,6 +95,56 @@ TEST_F(HttpTlsTest, ExplainsAServerThatItDoesNotTrust) {
     EXPECT_EQ(sink.WaitForEnd().status.ToString(), refused.status.ToString());
     Disconnect();
   }
+}
+
+TEST_F(HttpTlsTest, OnlyAnAlertAboutTheClientCertificateIsARefusal) {
+  constexpr const char* kRefused = "the server refused the client certificate";
+  const struct {
+    const char* name;
+    char alert;  // RFC 8446, section 6.2.
+    ErrorCode code;
+    const char* error;
+  } cases[] = {
+      {"handshake failure", 40, ErrorCode::kUnavailable,
+       "the TLS handshake failed: sslv3 alert handshake failure"},
+      {"bad certificate", 42, ErrorCode::kPermissionDenied, kRefused},
+      {"unsupported certificate", 43, ErrorCode::kPermissionDenied, kRefused},
+      {"certificate revoked", 44, ErrorCode::kPermissionDenied, kRefused},
+      {"certificate expired", 45, ErrorCode::kPermissionDenied, kRefused},
+      {"certificate unknown", 46, ErrorCode::kPermissionDenied, kRefused},
+      {"illegal parameter", 47, ErrorCode::kUnavailable,
+       "the TLS handshake failed: sslv3 alert illegal parameter"},
+      {"unknown CA", 48, ErrorCode::kPermissionDenied, kRefused},
+      {"access denied", 49, ErrorCode::kPermissionDenied, kRefused},
+      {"decode error", 50, ErrorCode::kUnavailable,
+       "the TLS handshake failed: tlsv1 alert decode error"},
+      {"protocol version", 70, ErrorCode::kUnavailable,
+       "the server does not support TLS 1.2 or a newer version"},
+      {"internal error", 80, ErrorCode::kUnavailable,
+       "the TLS handshake failed: tlsv1 alert internal error"},
+      {"certificate required", 116, ErrorCode::kPermissionDenied, kRefused},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    LoopbackServer server({.tls = false}, [&](Peer& peer, size_t) {
+      // A record with a fatal alert of TLS 1.2.
+      peer.Write(std::string("\x15\x03\x03\x00\x02\x02", 6) + c.alert);
+      peer.WaitForClose();
+    });
+    Connect(Url(server), Tls());
+    const HttpResponse answer = Get("/x");
+    EXPECT_EQ(answer.status, Status(c.code, Url(server) + ": " + c.error));
+    EXPECT_EQ(answer.delivery, Delivery::kNotSent);
+    Disconnect();
+  }
+}
+
+TEST_F(HttpTlsTest, ExplainsAServerThatHasOnlyAnOldVersionOfTls) {
+  LoopbackServer server({.max_tls_version = TLS1_1_VERSION}, EchoFirstLines);
+  Connect(Url(server), Tls());
+  EXPECT_EQ(Get("/x").status,
+            Status::Unavailable(Url(server) +
+                                ": the server does not support TLS 1.2 or a newer version"));
 }
 
 TEST_F(HttpTlsTest, AnUntrustedServerReceivesNoByteOfTheRequest) {
@@ -229,9 +275,9 @@ TEST_F(HttpTlsTest, AServerWithoutTlsOrWithoutAnswer) {
     peer.WaitForClose();
   });
   Connect(Url(plain), Tls());
-  EXPECT_EQ(Get("/x").status,
-            Status::PermissionDenied(Url(plain) +
-                                     ": the server does not answer with TLS; is its URL http?"));
+  EXPECT_EQ(
+      Get("/x").status,
+      Status::Unavailable(Url(plain) + ": the server does not answer with TLS; is its URL http?"));
 
   LoopbackServer silent({.tls = false}, [](Peer& peer, size_t) { peer.WaitForClose(); });
   HttpTransport::Options options;

@@ -21,6 +21,8 @@ class HttpTransport::Stream final : public HttpStream {
   Stream& operator=(const Stream&) = delete;
 
   void SetSilenceLimit(int64_t limit_ns) override { call_->SetSilenceLimit(limit_ns); }
+  void SetPaused(bool is_paused) override { call_->SetPaused(is_paused); }
+  bool IsOutdated() const override { return call_->IsOutdated(); }
 
  private:
   const std::shared_ptr<HttpCall> call_;

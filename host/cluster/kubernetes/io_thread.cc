@@ -8,6 +8,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -98,12 +99,27 @@ class IoThread::Impl {
     }
   }
 
+  // Lets RunTimers() run when the first timer is due, or earlier. Each request starts timers, most
+  // of which are cancelled: a wait is a call of the system, so that one that ends early enough
+  // remains, and timers that are due need none.
   void Arm() {
-    const int64_t left_ns = timers_.begin()->first.first - NowNs();
+    const int64_t at_ns = timers_.begin()->first.first;
+    const int64_t left_ns = at_ns - NowNs();
+    if (left_ns <= 0) {
+      if (std::exchange(is_posted_, true)) return;
+      return asio::post(context_, [this] {
+        is_posted_ = false;
+        RunTimers();
+      });
+    }
+    if (armed_ns_ && *armed_ns_ <= at_ns) return;
+    armed_ns_ = at_ns;
     // Cancels the wait before.
-    wake_.expires_after(std::chrono::nanoseconds(std::max<int64_t>(left_ns, 0)));
+    wake_.expires_after(std::chrono::nanoseconds(left_ns));
     wake_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) RunTimers();
+      if (error) return;
+      armed_ns_.reset();
+      RunTimers();
     });
   }
 
@@ -131,8 +147,10 @@ class IoThread::Impl {
   std::map<TimerKey, Task> timers_;
   std::map<TimerId, int64_t> times_;  // The time of each timer.
   TimerId last_timer_ = 0;
-  asio::steady_timer wake_;  // For the first timer.
-  std::thread thread_;       // Last: it uses the others.
+  asio::steady_timer wake_;          // For the first timer.
+  std::optional<int64_t> armed_ns_;  // When wake_ ends; nullopt if it is not waited for.
+  bool is_posted_ = false;           // RunTimers() runs soon.
+  std::thread thread_;               // Last: it uses the others.
 };
 
 IoThread::IoThread(const std::string& name, std::function<int64_t()> steady_ns)

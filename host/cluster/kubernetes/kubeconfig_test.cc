@@ -166,8 +166,10 @@ TEST(Kubeconfig, ReportsWhatIsWrongWithACluster) {
       {"base64", "    certificate-authority-data: '-----BEGIN'\n", "",
        ":11: clusters[0].cluster.certificate-authority-data: expected base64, found other text"},
       {"proxy without a scheme", "    proxy-url: proxy:3128\n", "",
-       ":11: clusters[0].cluster.proxy-url: expected a URL that begins with http://, https:// or "
-       "socks5://"},
+       ":11: clusters[0].cluster.proxy-url: expected a URL that begins with http:// or socks5://"},
+      {"proxy with TLS", "    proxy-url: https://joe:secret@proxy:3128\n", "",
+       ":11: clusters[0].cluster.proxy-url: expected a proxy with the scheme http or socks5, found "
+       "https://proxy:3128; a connection to a proxy cannot have TLS of its own"},
       {"proxy", "    proxy-url: ftp://joe:secret@proxy\n", "",
        ":11: clusters[0].cluster.proxy-url: expected a URL such as https://10.0.0.1:6443, found "
        "\"ftp://...@proxy\": the scheme is not http, https or socks5"},
@@ -354,6 +356,19 @@ TEST(Kubeconfig, PlainHttpNeedsAFlag) {
   EXPECT_EQ(access.warnings[0],
             "/etc/berth/config:14: users[0].user: the credentials are sent over plain HTTP; anyone "
             "on the network between can read them");
+}
+
+TEST(Kubeconfig, RefusesAUserInTheUrlOfTheServer) {
+  constexpr const char* kError =
+      "expected a URL without a user and a password, found https://10.0.0.1:6443 with them; remove "
+      "them, and set a token, a client certificate, or username and password in the user of a "
+      "kubeconfig";
+  std::string text = Config("", "    token: abc\n");
+  text.replace(text.find("https://10"), 8, "https://joe:secret@");
+  EXPECT_EQ(ErrorOf(text),
+            std::string("/etc/berth/config:10: clusters[0].cluster.server: ") + kError);
+  EXPECT_EQ(ErrorOf(Config(""), {.server = "https://joe:secret@10.0.0.1:6443"}),
+            std::string("--master: ") + kError);
 }
 
 TEST(Kubeconfig, MasterReplacesTheServer) {

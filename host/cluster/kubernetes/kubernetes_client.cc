@@ -297,7 +297,8 @@ class KubernetesClient::Impl {
             .seed = seeds_.Next(),
             .wake = options_.wake,
             .reflector = std::move(reflector),
-            .refresh_patience_ns = options_.refresh_patience_ns};
+            .refresh_patience_ns = options_.refresh_patience_ns,
+            .max_waiting = options_.max_waiting_events};
   }
   template <class Part>
   void StopPart(const std::shared_ptr<Part>& part, int64_t limit_ns, std::shared_ptr<void> end) {

@@ -56,6 +56,8 @@ class KubernetesClient final : public Client {
     // Returns who needs a kind, for messages: "the host", "the plugin VolumeBinding". May be empty.
     // Threading: that of `reads`.
     std::function<std::string(std::string_view kind)> needed_by = {};
+    // See ClusterWatches::Options.
+    size_t max_waiting_events = 30'000;
     // `kind`, `field_selector`, `seed` and `needed_by` are set for each kind.
     Reflector::Options reflector = {};
     // How long Refresh() waits for a watch before everything is listed again.

@@ -57,12 +57,14 @@ class AnsweringTransport final : public Transport {
   struct State {
     StreamSink* sink = nullptr;  // Null when the stream was destroyed.
     int version = 100;
+    bool is_paused = false;
   };
   class Stream final : public HttpStream {
    public:
     explicit Stream(std::shared_ptr<State> state) : state_(std::move(state)) {}
     ~Stream() override { state_->sink = nullptr; }
     void SetSilenceLimit(int64_t) override {}
+    void SetPaused(bool is_paused) override { state_->is_paused = is_paused; }
 
    private:
     const std::shared_ptr<State> state_;
@@ -80,9 +82,11 @@ class AnsweringTransport final : public Transport {
   }
   static void GoOn(Executor& executor, const std::shared_ptr<State>& state) {
     if (state->sink == nullptr) return;
-    const int version = ++state->version;
-    state->sink->OnBytes(NodeLine("MODIFIED", version % 10, version));
-    if (state->sink == nullptr) return;
+    if (!state->is_paused) {
+      const int version = ++state->version;
+      state->sink->OnBytes(NodeLine("MODIFIED", version % 10, version));
+      if (state->sink == nullptr) return;
+    }
     executor.StartTimer(executor.NowNs() + 100 * kMicrosecond,
                         [&executor, state] { GoOn(executor, state); });
   }

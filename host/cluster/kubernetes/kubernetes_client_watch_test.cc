@@ -20,7 +20,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using KubernetesWatch = KubernetesClientTest;
+class KubernetesWatch : public KubernetesClientTest {
+ protected:
+  // Asks for the state of nodes; the server's current resourceVersion is 12.
+  void StartRefresh(bool& is_done) {
+    client().Refresh(std::array{kNodeKind}, [&] { is_done = true; });
+    Run();
+    ASSERT_THAT(Open(), ElementsAre(kFirst, "GET /api/v1/nodes?limit=1"));
+    transport_.Answer(1, 200, ListText(12, ""));
+    Run();
+  }
+};
 
 constexpr std::string_view kRack = "example.com/v1/Rack";
 
@@ -343,19 +353,30 @@ TEST_F(KubernetesWatch, ASinkMaySendRequestsWhoseAnswersComeLater) {
   EXPECT_THAT(Answers(), ElementsAre("bind: Ok"));
 }
 
+// ---- A slow receiver ----------------------------------------------------------------------------
+
+TEST_F(KubernetesWatch, WatchesPauseWhileTooManyEventsWait) {
+  options_.max_waiting_events = 2;
+  ClientSink sink;
+  const auto watch = WatchNodes(sink);
+  executor_.RunAll();
+  transport_.Bytes(0, Line("ADDED", "n3", 11));
+  EXPECT_FALSE(transport_.IsPaused(0));
+  transport_.Bytes(0, Line("ADDED", "n4", 12) + Line("ADDED", "n5", 13));
+  EXPECT_TRUE(transport_.IsPaused(0));
+  EXPECT_EQ(client().Deliver(), 3u);
+  executor_.RunAll();
+  EXPECT_FALSE(transport_.IsPaused(0));
+  EXPECT_THAT(sink.Take(), ElementsAre("+n3@11", "|", "+n4@12", "+n5@13", "|"));
+}
+
 // ---- Refresh ------------------------------------------------------------------------------------
 
 TEST_F(KubernetesWatch, RefreshEndsWhenTheWatchHasPassedTheCurrentVersionOfTheServer) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   bool is_done = false;
-  const std::array kinds = {kNodeKind};
-  client().Refresh(kinds, [&] { is_done = true; });
-  Run();
-  ASSERT_THAT(Open(), SizeIs(2));
-  EXPECT_EQ(Open()[1], "GET /api/v1/nodes?limit=1");
-  transport_.Answer(1, 200, ListText(12, ""));
-  Run();
+  StartRefresh(is_done);
   EXPECT_FALSE(is_done);
   // The other leader's last write.
   transport_.Bytes(0, Line("ADDED", "n3", 12));
@@ -371,10 +392,7 @@ TEST_F(KubernetesWatch, RefreshListsAgainIfTheWatchIsQuiet) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   bool is_done = false;
-  const std::array kinds = {kNodeKind};
-  client().Refresh(kinds, [&] { is_done = true; });
-  Run();
-  transport_.Answer(1, 200, ListText(12, ""));
+  StartRefresh(is_done);
   RunFor(options_.refresh_patience_ns - 1);
   EXPECT_THAT(Open(), ElementsAre(kFirst));
   RunFor(1);

@@ -58,7 +58,7 @@ void ForEachMember(LineValue json, const Read& read) {
   }
 }
 
-// What the metadata of an object states.
+// The facts that the metadata of an object states.
 struct Metadata {
   ObjectMark mark;
   bool ends_initial_events = false;

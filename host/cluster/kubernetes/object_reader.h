@@ -15,7 +15,7 @@
 
 namespace berth::host {
 
-// What names an object and its state, as far as it can be read.
+// The names of an object and of its state, as far as they can be read.
 struct ObjectMark {
   std::string ns;
   std::string name;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "host/base/assert.h"
@@ -12,6 +11,7 @@
 #include "host/cluster/kubernetes/api_error.h"
 #include "host/cluster/kubernetes/paged_list.h"
 #include "host/cluster/kubernetes/query_text.h"
+#include "host/cluster/kubernetes/reflector_reports.h"
 #include "host/cluster/kubernetes/refresh_waiters.h"
 #include "host/cluster/kubernetes/stream_end.h"
 #include "host/cluster/kubernetes/watch_stream.h"
@@ -23,9 +23,6 @@ namespace {
 constexpr int64_t kEndOfWatchNs = 30 * kSecond;
 constexpr int kErrorsBeforeList = 3;
 constexpr int kOlderListsBeforeAccepting = 3;
-// The names of objects that cannot be decoded are kept up to this number, so that each is reported
-// once.
-constexpr size_t kMaxReported = 1000;
 
 }  // namespace
 
@@ -43,6 +40,8 @@ class Reflector::Impl final : private PagedList::Owner,
 
   void Start();
   void Refresh(int64_t patience_ns, std::function<void()> done);
+  void SetPaused(bool is_paused);
+  void RenewConnection();
 
   State state() const { return state_; }
   bool is_synced() const { return is_synced_; }
@@ -50,7 +49,7 @@ class Reflector::Impl final : private PagedList::Owner,
   size_t objects() const { return index_.size(); }
 
  private:
-  // What follows a delay.
+  // The step that follows a delay.
   enum class Next : uint8_t { kList, kWatch };
 
   void OnResource(const Resource* resource);
@@ -70,7 +69,7 @@ class Reflector::Impl final : private PagedList::Owner,
   // ---- The watch
   void BeginWatch();
   void OpenWatch(bool collects, std::string_view version);
-  void OnWatchHead() override { ReportOk(); }
+  void OnWatchHead() override { reports_.Ok(); }
   void OnWatchLine() override;
   void OnVersion(std::string_view version) override;
   void OnWatchEvents(std::vector<WatchEvent> events) override { sink_.OnEvents(std::move(events)); }
@@ -81,9 +80,9 @@ class Reflector::Impl final : private PagedList::Owner,
   void OnWatchError(StreamEnd end);
 
   void Wait(Next next, int64_t at_least_ns = 0);
-  void ReportError(std::string_view verb, const StreamEnd& end);
-  void ReportOk();
-  void NoteUndecodable(const ObjectMark& mark, const Status& status);
+  void ReportError(std::string_view verb, const StreamEnd& end) {
+    reports_.Error(resource_ ? &*resource_ : nullptr, verb, end);
+  }
 
   void CheckWaiters();
   void OnVersionKnown() override { CheckWaiters(); }
@@ -104,14 +103,14 @@ class Reflector::Impl final : private PagedList::Owner,
   ReflectorCounts counts_;
   std::string last_version_;  // Of everything that was delivered.
   bool is_synced_ = false;
+  bool is_paused_ = false;
   bool has_initial_events_ = true;  // Whether the server supports them, as far as it is known.
   bool needs_pages_once_ = false;
   bool is_consistent_ = false;  // The next list has no resourceVersion.
   int expired_in_row_ = 0;
   int errors_in_row_ = 0;
   int older_lists_ = 0;
-  Status reported_;
-  std::set<std::string, std::less<>> undecodable_;
+  ReflectorReports reports_;
   SplitMix64 random_;
   RetryDelay delay_;
   RefreshWaiters waiters_;
@@ -132,6 +131,7 @@ Reflector::Impl::Impl(Transport& transport, Executor& executor, Discovery& disco
       sink_(sink),
       options_(std::move(options)),
       log_(log),
+      reports_(sink, options_.kind, options_.needed_by, log),
       random_(options_.seed),
       delay_(options_.delay, random_.Next()),
       waiters_(transport, executor, static_cast<RefreshWaiters::Owner&>(*this),
@@ -263,7 +263,7 @@ Status Reflector::Impl::FinishList(std::vector<AnyObject> objects, const std::st
   is_synced_ = true;
   if (!events.empty()) sink_.OnEvents(std::move(events));
   reader_.ReleaseIds();
-  ReportOk();
+  reports_.Ok();
   return {};
 }
 
@@ -289,7 +289,8 @@ void Reflector::Impl::OnListFailed(StreamEnd end) {
 
 std::optional<AnyObject> Reflector::Impl::OnUndecodable(const ObjectMark& mark,
                                                         const Status& status) {
-  NoteUndecodable(mark, status);
+  ++counts_.undecodable;
+  reports_.Undecodable(mark, status);
   const AnyObject* known = index_.Find(mark.ns, mark.name);
   return known == nullptr ? std::nullopt : std::optional(*known);
 }
@@ -326,6 +327,7 @@ void Reflector::Impl::OpenWatch(bool collects, std::string_view version) {
   WatchStream::Owner& owner = *this;
   watch_ = std::make_unique<WatchStream>(executor_, reader_, index_, owner, std::move(options));
   watch_->Open(transport_, std::move(request));
+  if (is_paused_) watch_->SetPaused(true);
 }
 
 void Reflector::Impl::OnWatchLine() {
@@ -412,38 +414,17 @@ void Reflector::Impl::Wait(Next next, int64_t at_least_ns) {
   });
 }
 
-// ---- Impl: reports ------------------------------------------------------------------------------
-
-void Reflector::Impl::ReportError(std::string_view verb, const StreamEnd& end) {
-  Status status = end.status;
-  if (end.why == EndReason::kDenied && resource_ &&
-      status.message().find("User \"") != std::string::npos) {
-    const std::string needed_by = options_.needed_by ? options_.needed_by(options_.kind) : "";
-    status = Status::PermissionDenied(
-        MissingRuleText(*resource_, verb, needed_by, end.status.message()));
-  }
-  // A status that repeats is reported once.
-  if (status == reported_) return;
-  reported_ = status;
-  const std::string message = std::string("Cannot ").append(verb);
-  log_.Error(message, status.message(), {{"kind", options_.kind}});
-  sink_.OnWatchError(status);
+void Reflector::Impl::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  if (watch_) watch_->SetPaused(is_paused);
 }
 
-void Reflector::Impl::ReportOk() {
-  if (reported_.ok()) return;
-  reported_ = {};
-  log_.Info("The kind can be read again", {{"kind", options_.kind}});
-  sink_.OnWatchError({});
-}
-
-void Reflector::Impl::NoteUndecodable(const ObjectMark& mark, const Status& status) {
-  ++counts_.undecodable;
-  std::string name = mark.Key();
-  if (undecodable_.contains(name) || undecodable_.size() >= kMaxReported) return;
-  log_.Error("Cannot read an object; its last state stays", status.message(),
-             {{"kind", options_.kind}, {"object", name}});
-  undecodable_.insert(std::move(name));
+void Reflector::Impl::RenewConnection() {
+  if (state_ != State::kWatching || !watch_->IsOutdated()) return;
+  log_.Info("The client certificate or the CA has changed; opening the watch again",
+            {{"kind", options_.kind}});
+  watch_.reset();
+  BeginWatch();
 }
 
 // ---- Impl: Refresh ------------------------------------------------------------------------------
@@ -486,6 +467,8 @@ void Reflector::Start() { impl_->Start(); }
 void Reflector::Refresh(int64_t patience_ns, std::function<void()> done) {
   impl_->Refresh(patience_ns, std::move(done));
 }
+void Reflector::SetPaused(bool is_paused) { impl_->SetPaused(is_paused); }
+void Reflector::RenewConnection() { impl_->RenewConnection(); }
 Reflector::State Reflector::state() const { return impl_->state(); }
 bool Reflector::is_synced() const { return impl_->is_synced(); }
 const ReflectorCounts& Reflector::counts() const { return impl_->counts(); }

@@ -60,8 +60,9 @@ struct ReflectorCounts {
 //                    resourceVersionMatch=NotOlderThan, allowWatchBookmarks=true) if the server
 //                    supports them: 400 and 422 mean that it does not, for the life of the process.
 //                    Otherwise pages with limit=500 and the resourceVersion "" of a consistent
-//                    read. If the initial events end without their bookmark, the next list has
-//                    pages: some servers never send it.
+//                    read. If the initial events end without their bookmark, or go on for longer
+//                    than WatchStream::kMaxCollectNs, the next list has pages: some servers never
+//                    send it.
 //                    kube-scheduler starts with the resourceVersion "0". Berth does not, because a
 //                    server that lags behind could show a pod as pending that is bound.
 // Another list       not older than what was seen: with initial events, resourceVersion=<last>.
@@ -80,6 +81,8 @@ struct ReflectorCounts {
 //                    same watch after a delay, without a list. Silence for longer than
 //                    timeoutSeconds + 30 s, or for 150 s after a bookmark was seen: the connection
 //                    is closed and the watch starts again.
+// A rotated          client certificate or CA: the connection of the watch is closed, and the watch
+//                    starts again at once from the last resourceVersion; see RenewConnection().
 // 410 for a watch,   as an answer or as an ERROR event: another list, at once; with a delay if the
 //                    watch before ended in this way too.
 // Any other error    of a watch, as an answer or as an ERROR event: a delay, then the same watch;
@@ -124,6 +127,16 @@ class Reflector {
   // again. Repeats until it succeeds. If the server does not serve the kind, its state is known.
   // `done` is never called within the call, and is dropped with the reflector.
   void Refresh(int64_t patience_ns, std::function<void()> done);
+
+  // While it is paused, the watch delivers at most the part that is being read; lists go on. A
+  // server that cannot send for too long ends the watch, which then goes on from its last
+  // resourceVersion, or with another list.
+  // Called: when too many events wait for whom the sink delivers to, also within OnEvents().
+  void SetPaused(bool is_paused);
+  // Moves the watch to a new connection if the client certificate or the CA of its connection has
+  // rotated; it goes on from the last resourceVersion.
+  // Called: often; it costs little otherwise.
+  void RenewConnection();
 
   enum class State : uint8_t { kDiscovering, kNotServed, kListing, kWatching, kWaiting };
   State state() const;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/watch_stream.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
@@ -24,7 +25,7 @@ TEST_F(ReflectorTest, DeliversInitialEventsAsOneSortedListAndGoesOnWithTheSameSt
   transport_.Head(0);
   transport_.Bytes(0, Line("ADDED", "n2", 6));
   transport_.Bytes(0, Line("ADDED", "n1", 5) + Line("ADDED", "n3", 7));
-  // What changes before the bookmark is part of the first state.
+  // A change before the bookmark is part of the first state.
   transport_.Bytes(0, Line("MODIFIED", "n2", 8) + Line("DELETED", "n3", 9));
   EXPECT_THAT(Seen(), IsEmpty());
   EXPECT_FALSE(reflector_->is_synced());
@@ -100,6 +101,38 @@ TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsHaveNoEnd) {
     EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
     reflector_.reset();
   }
+}
+
+TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsGoOnForTooLong) {
+  Start();
+  transport_.Answer(0, 200, ResourcesText());
+  transport_.Head(0);
+  // The server is never silent.
+  constexpr int64_t kPart = 30 * kSecond;
+  int version = 5;
+  for (int64_t ns = kPart; ns < WatchStream::kMaxCollectNs; ns += kPart) {
+    Advance(kPart);
+    transport_.Bytes(0, Line("MODIFIED", "n1", version) + Bookmark(version));
+    ++version;
+  }
+  Advance(kPart - 1);
+  EXPECT_THAT(Seen(), IsEmpty());
+  EXPECT_THAT(Open(), ElementsAre(kFirst));
+  Advance(1);
+  EXPECT_THAT(Seen(), ElementsAre("error: Unavailable: the initial events had no end within 2m0s"));
+  Advance(2 * kSecond);
+  EXPECT_THAT(Open(), ElementsAre(kPage));
+  transport_.Answer(0, 200, ListText(10, NodeText("n1", 8)));
+  EXPECT_THAT(Seen(), ElementsAre("+n1@8", "synced", "|", "ok"));
+  transport_.Answer(0, 410, StatusText(410, "Expired"));
+  EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
+}
+
+TEST_F(ReflectorTest, AWatchHasNoLimitAfterItsInitialEvents) {
+  StartWatching();
+  Advance(2 * WatchStream::kMaxCollectNs);
+  transport_.Bytes(0, Line("MODIFIED", "n1", 11));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@11(5)", "|"));
 }
 
 TEST_F(ReflectorTest, ListsLaterNotOlderThanWhatWasSeen) {

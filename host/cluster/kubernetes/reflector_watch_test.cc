@@ -65,7 +65,7 @@ TEST_F(ReflectorTest, AnOlderStateThanBeforeCausesAListWithADelay) {
     SCOPED_TRACE(c.name);
     StartWatching();
     transport_.Bytes(0, Line("MODIFIED", "n2", 11) + c.line + Line("MODIFIED", "n2", 12));
-    // What arrived before the line is delivered; what follows it is not.
+    // Lines before this one are delivered; those behind it are not.
     EXPECT_THAT(Seen(), ElementsAre("~n2@11(6)", "|",
                                     "error: Unavailable: the server sent the resourceVersion 4, "
                                     "which is older than a state that it sent before"));

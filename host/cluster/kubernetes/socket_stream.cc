@@ -166,6 +166,9 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     BERTH_ASSERT(!read_done_ && done && !buffer.empty());
     in_ = buffer;
     read_done_ = std::move(done);
+    // The answer to what was just written has not arrived: an attempt would be in vain.
+    const bool is_early = std::exchange(has_asked_, false);
+    if (is_early && !HasPending()) return Wait(&Impl::TryRead, /*needs_write=*/false);
     Continue(&Impl::TryRead, /*is_within_call=*/true);
   }
 
@@ -224,13 +227,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     Step step = (this->*attempt)();
     const bool is_read = attempt == &Impl::TryRead;
     if (step.state != Step::State::kDone) {
-      const bool needs_write = step.state == Step::State::kNeedsWrite;
-      descriptor_.async_wait(
-          needs_write ? descriptor_.wait_write : descriptor_.wait_read,
-          [self = shared_from_this(), attempt](const boost::system::error_code& error) {
-            if (!error && !self->is_closed_) self->Continue(attempt, /*is_within_call=*/false);
-          });
-      return;
+      return Wait(attempt, step.state == Step::State::kNeedsWrite);
     }
     if (!is_read) {
       written_ = std::make_unique<Step>(std::move(step));
@@ -239,6 +236,21 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     }
     if (!is_within_call) return CompleteRead(std::move(step));
     io_.Post([self = shared_from_this(), step = std::move(step)] { self->CompleteRead(step); });
+  }
+
+  // Makes an attempt when the socket is ready.
+  void Wait(Attempt attempt, bool needs_write) {
+    descriptor_.async_wait(
+        needs_write ? descriptor_.wait_write : descriptor_.wait_read,
+        [self = shared_from_this(), attempt](const boost::system::error_code& error) {
+          if (!error && !self->is_closed_) self->Continue(attempt, /*is_within_call=*/false);
+        });
+  }
+
+  // Returns whether a read has something to tell that was taken from the socket before.
+  bool HasPending() const {
+    return read_failure_ != nullptr || wire_.error != 0 || wire_.has_ended ||
+           (ssl_ != nullptr && ::SSL_has_pending(ssl_.get()) == 1);
   }
 
   // The callbacks may start the next operation or destroy the stream.
@@ -281,6 +293,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
         return Step::Failed(Lost("write tcp " + peer_));
       }
     }
+    has_asked_ = true;
     return {};
   }
 
@@ -293,7 +306,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     return Step::Failed(Lost("read tcp " + peer_));
   }
 
-  // Reads as many records of TLS as the buffer has room for and the socket has.
+  // Reads the records of TLS that have arrived, as many as the buffer has room for.
   Step TryTlsRead() {
     size_t size = 0;
     while (size < in_.size()) {
@@ -301,7 +314,8 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
       size_t count = 0;
       const int result = ::SSL_read_ex(ssl_.get(), in_.data() + size, in_.size() - size, &count);
       size += count;
-      if (result == 1) continue;
+      if (result == 1 && ::SSL_has_pending(ssl_.get()) == 1) continue;
+      if (result == 1) break;
       Step step = AfterTls(result, "read tcp " + peer_);
       if (size == 0) return step;
       if (step.state == Step::State::kDone) read_failure_ = std::make_unique<Step>(std::move(step));
@@ -324,20 +338,24 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     ::ERR_clear_error();
     const bool is_connected = ::SSL_is_init_finished(ssl_.get()) == 1;
     const long verified = tls_->is_insecure() ? X509_V_OK : ::SSL_get_verify_result(ssl_.get());
-    const bool is_refused = !is_connected && verified != X509_V_OK;
+    const bool is_untrusted = !is_connected && verified != X509_V_OK;
     // A server refuses a client certificate with an alert, in TLS 1.3 after the handshake.
+    if (is_untrusted || IsCredentialAlert(error)) {
+      return Step::Failed(Status::PermissionDenied(
+          DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+    }
+    // Another alert explains the end of the connection that follows it.
     const bool is_alert =
         ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
-    if (!is_refused && !is_alert) {
-      if (wire_.error != 0 || wire_.has_ended) return Step::Failed(Lost(what));
+    const bool is_lost = wire_.error != 0 || wire_.has_ended;
+    if (is_lost && !is_alert) return Step::Failed(Lost(what));
+    if (is_connected) {
       const char* const reason = ::ERR_reason_error_string(error);
-      if (is_connected) {
-        return Step::Failed(
-            Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
-      }
+      return Step::Failed(
+          Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
     }
-    return Step::Failed(Status::PermissionDenied(
-        DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+    return Step::Failed(
+        Status::Unavailable(DescribeTlsError(error, verified, nullptr, *tls_, server_)));
   }
 
   Status Lost(const std::string& what) const {
@@ -359,6 +377,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   ReadDone read_done_;
   std::unique_ptr<Step> written_;       // The end of a write that write_done_ has not been told.
   std::unique_ptr<Step> read_failure_;  // Found behind bytes that were read; for the next read.
+  bool has_asked_ = false;              // Something was written since the last read.
   bool is_closed_ = false;
 };
 

@@ -18,9 +18,10 @@
 
 namespace berth::host {
 
-// Each read and write is attempted at once, so that the check of HttpRequest::may_send and the
-// first byte are close together. Asio only waits until the socket is ready; OpenSSL reads and
-// writes the socket itself.
+// Each write is attempted at once, so that the check of HttpRequest::may_send and the first byte
+// are close together. Each read is attempted at once, too, except the first one after a write,
+// which waits for the answer. Asio only waits until the socket is ready; OpenSSL reads and writes
+// the socket itself.
 //
 // Threading: the IoThread.
 class SocketStream final : public ByteStream {
@@ -33,8 +34,10 @@ class SocketStream final : public ByteStream {
 
   // Starts TLS as the client. `done` is called once, never within the call.
   // Must not: be called twice, or during a read or a write.
-  // Errors: kPermissionDenied: see DescribeTlsError(), which names `server`;
-  //         kUnavailable: the connection was lost.
+  // Errors: kPermissionDenied: the server's certificate cannot be verified, or the server refused
+  //         that of the client; see DescribeTlsError(), which names `server`. In TLS 1.3, the
+  //         refusal is the error of the first read;
+  //         kUnavailable: every other failure, and a connection that was lost.
   void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done);
 
   void Write(std::string_view bytes, WriteDone done) override;

@@ -139,6 +139,8 @@ Status Configure(SSL_CTX* context, const TlsSettings& settings, const std::strin
   ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   ::SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // The head of a record and its content are one call of the system.
+  ::SSL_CTX_set_read_ahead(context, 1);
   // A connection that waits in the pool needs no buffers.
   ::SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   constexpr unsigned char kAlpn[] = "\x08http/1.1";
@@ -231,14 +233,9 @@ std::string DescribeHandshakeError(unsigned long openssl_error) {
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return "the server does not support TLS 1.2 or a newer version";
-    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-      return "the server refused the client certificate";
     default: break;
   }
+  if (IsCredentialAlert(openssl_error)) return "the server refused the client certificate";
   const char* const reason = ::ERR_reason_error_string(openssl_error);
   return std::string("the TLS handshake failed: ") + (reason != nullptr ? reason : "unknown error");
 }
@@ -275,6 +272,21 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Create(const TlsSettings& 
   if (!status.ok()) return status;
   return std::shared_ptr<const TlsContext>(new TlsContext(
       std::move(impl), std::move(name), settings.insecure, !settings.ca_pem.empty()));
+}
+
+bool IsCredentialAlert(unsigned long openssl_error) {
+  if (ERR_GET_LIB(openssl_error) != ERR_LIB_SSL) return false;
+  switch (ERR_GET_REASON(openssl_error)) {
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return true;
+    default: return false;
+  }
 }
 
 std::string DescribeTlsError(unsigned long openssl_error, long verify_result, x509_st* certificate,

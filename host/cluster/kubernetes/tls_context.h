@@ -32,7 +32,8 @@ struct ClientCertificate {
 // TLS 1.2 or newer, with verification of the chain and of the server's name (RFC 6125, without the
 // common name, as Go does), ALPN "http/1.1", and no renegotiation. As in client-go, sessions are
 // not resumed, and every certificate of the CA file is a trust anchor. Immutable: a rotated
-// certificate or CA is a new context, and connections of the old one are closed when they are idle.
+// certificate or CA is a new context. Connections of the old one are closed when they are idle, and
+// those of watches soon; see Reflector::RenewConnection().
 //
 // Threading: any.
 class TlsContext {
@@ -69,6 +70,10 @@ class TlsContext {
   const bool is_insecure_;
   const bool has_own_ca_;
 };
+
+// Returns whether an error of ERR_get_error() is an alert with which the server refuses the client
+// certificate, or demands one. (RFC 8446, section 6.2)
+bool IsCredentialAlert(unsigned long openssl_error);
 
 // Returns a text for a failed handshake that states what is wrong and what to do: "the certificate
 // is not signed by the CA of the kubeconfig", "the certificate is valid for kubernetes and

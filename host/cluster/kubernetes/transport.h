@@ -52,10 +52,10 @@ struct HttpHead {
 
 struct HttpResponse {
   // Ok if the server answered, with whatever http_status. Otherwise kUnavailable (no connection, a
-  // time-out, a lost connection), kPermissionDenied (TLS verification failed, or the proxy wants
-  // another user), kUnsupported (the scheme of the proxy), kInvalidArgument (the request is
-  // malformed, or the answer is not HTTP), kOutOfRange (the answer exceeds a limit), or the error
-  // of HttpRequest::may_send.
+  // time-out, a lost connection), kPermissionDenied (the server's certificate cannot be verified,
+  // the server refused that of the client, or the proxy wants another user), kUnsupported (the
+  // scheme of the proxy), kInvalidArgument (the request is malformed, or the answer is not HTTP),
+  // kOutOfRange (the answer exceeds a limit), or the error of HttpRequest::may_send.
   Status status = {};
   Delivery delivery = Delivery::kNotSent;
   HttpHead head = {};
@@ -94,6 +94,13 @@ class HttpStream {
   // Ends the stream with an error if no byte arrives for this long. 0: no limit. The initial limit
   // is that of the request.
   virtual void SetSilenceLimit(int64_t limit_ns) = 0;
+  // While the stream is paused, nothing is read from its connection and the silence limit does not
+  // apply: the server has to wait. A part that is being read still arrives, and a pause begins with
+  // the end of the head at the earliest.
+  virtual void SetPaused(bool is_paused) = 0;
+  // Returns whether a new connection would have another client certificate or another CA than the
+  // stream has: they have rotated since.
+  virtual bool IsOutdated() const { return false; }
 };
 
 // Threading: one executor; every call and every callback is on its thread.
@@ -116,7 +123,7 @@ class Transport {
   virtual void Close() = 0;
 };
 
-// What happened to one request, for metrics and for the log.
+// The course of one request, for metrics and for the log.
 struct RequestReport {
   std::string_view verb;
   std::string_view host;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "host/base/duration.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {
@@ -22,7 +23,8 @@ WatchStream::WatchStream(Executor& executor, ObjectReader& reader, ObjectIndex& 
       owner_(owner),
       options_(std::move(options)),
       splitter_(options_.max_line_bytes),
-      is_collecting_(options_.collects) {}
+      is_collecting_(options_.collects),
+      collect_timer_(executor) {}
 WatchStream::~WatchStream() = default;
 
 void WatchStream::Open(Transport& transport, HttpRequest request) {
@@ -32,9 +34,18 @@ void WatchStream::Open(Transport& transport, HttpRequest request) {
                                           : options_.watch_silence_ns);
 }
 
+void WatchStream::SetPaused(bool is_paused) {
+  is_paused_ = is_paused;
+  if (!is_collecting_) stream_->SetPaused(is_paused);
+}
+
 void WatchStream::OnHead(const HttpHead& /*head*/) {
   has_head_ = true;
-  if (!is_collecting_) owner_.OnWatchHead();
+  if (!is_collecting_) return owner_.OnWatchHead();
+  collect_timer_.StartAfter(kMaxCollectNs, [this] {
+    End({EndReason::kEnded, Status::Unavailable("the initial events had no end within " +
+                                                FormatDuration(kMaxCollectNs))});
+  });
 }
 
 void WatchStream::OnBytes(std::string_view bytes) {
@@ -60,6 +71,7 @@ void WatchStream::OnEnd(HttpResponse response) {
 }
 
 void WatchStream::End(StreamEnd end) {
+  collect_timer_.Stop();
   stream_.reset();
   const bool is_short = !has_line_ && executor_.NowNs() - started_ns_ < kShortWatchNs;
   owner_.OnStreamEnd(std::move(end), is_collecting_, is_short);
@@ -85,7 +97,9 @@ std::optional<StreamEnd> WatchStream::TakeBookmark(const WatchLine& line) {
   Status status = owner_.OnInitialEvents(initial_.Take(), line.resource_version);
   if (!status.ok()) return StreamEnd{EndReason::kLagged, std::move(status)};
   is_collecting_ = false;
+  collect_timer_.Stop();
   stream_->SetSilenceLimit(options_.watch_silence_ns);
+  if (is_paused_) stream_->SetPaused(true);
   return std::nullopt;
 }
 

@@ -29,6 +29,13 @@ namespace berth::host {
 //            call of the owner.
 class WatchStream final : private StreamSink {
  public:
+  // How long initial events are collected, from the head of the answer on, before the stream ends
+  // with kEnded. A server that never ends them, but sends changes or bookmarks, is never silent:
+  // without this limit the kind would not be synced before the end of the watch. It is twice the
+  // time that an API server has for a list, which brings the same objects (its --request-timeout of
+  // 60 s); the pages that follow have no such limit.
+  static constexpr int64_t kMaxCollectNs = 120'000'000'000;
+
   struct Options {
     std::string kind;
     size_t max_line_bytes = ObjectReader::kMaxLineBytes;
@@ -73,6 +80,12 @@ class WatchStream final : private StreamSink {
   WatchStream& operator=(const WatchStream&) = delete;
 
   void Open(Transport& transport, HttpRequest request);
+  // See HttpStream::SetPaused(). Initial events are collected also during a pause: their number is
+  // limited by that of the objects.
+  void SetPaused(bool is_paused);
+  // Returns whether the watch should move to a new connection; see HttpStream::IsOutdated().
+  // Collecting initial events is not interrupted: the connection is new enough then.
+  bool IsOutdated() const { return !is_collecting_ && stream_->IsOutdated(); }
 
  private:
   void OnHead(const HttpHead& head) override;
@@ -94,8 +107,10 @@ class WatchStream final : private StreamSink {
   const Options options_;
   LineSplitter splitter_;
   bool is_collecting_;
+  bool is_paused_ = false;
   ObjectIndex initial_;             // What the initial events have brought so far.
   std::vector<WatchEvent> events_;  // Events of the part that is being read.
+  OwnedTimer collect_timer_;        // The end of kMaxCollectNs.
   int64_t started_ns_ = 0;
   bool has_head_ = false;
   bool has_line_ = false;

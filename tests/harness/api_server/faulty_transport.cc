@@ -14,14 +14,6 @@ namespace {
 
 constexpr size_t kMostPieces = 8;
 
-HttpResponse EmptyAnswer() {
-  HttpResponse response{.delivery = Delivery::kAnswered};
-  response.head.http_status = 200;
-  return response;
-}
-
-HttpResponse GoneAnswer() { return StatusAnswer(410, "Expired", "too old resource version"); }
-
 }  // namespace
 
 enum class FaultyTransport::Fate : uint8_t {
@@ -83,6 +75,13 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
   void SetSilenceLimit(int64_t limit_ns) override {
     limit_ns_ = limit_ns;
     if (has_head_) StartLimit();
+  }
+
+  void SetPaused(bool is_paused) override {
+    is_paused_ = is_paused;
+    if (!has_head_ || is_over_) return;
+    StartLimit();
+    if (!is_paused && !parts_.empty()) timer_.StartAt(parts_.front().due_ns, [this] { Deliver(); });
   }
 
   // The connection ends. The client notices later.
@@ -236,7 +235,8 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
   }
   void Deliver() {
     const std::shared_ptr<const bool> alive = alive_;
-    while (!parts_.empty() && parts_.front().due_ns <= owner_.options_.client->NowNs()) {
+    while (!IsHeld() && !parts_.empty() &&
+           parts_.front().due_ns <= owner_.options_.client->NowNs()) {
       Part part = std::move(parts_.front());
       parts_.pop_front();
       if (part.end) return Finish(*std::move(part.end));
@@ -249,12 +249,15 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
       if (!*alive || is_over_) return;
       StartLimit();
     }
-    if (!parts_.empty()) timer_.StartAt(parts_.front().due_ns, [this] { Deliver(); });
+    if (!IsHeld() && !parts_.empty()) timer_.StartAt(parts_.front().due_ns, [this] { Deliver(); });
   }
 
+  // A pause begins with the end of the head.
+  bool IsHeld() const { return is_paused_ && has_head_; }
   void StartLimit() {
     limit_.Stop();
-    if (limit_ns_ > 0 && !is_over_) limit_.StartAfter(limit_ns_, [this] { OnLimit(); });
+    if (limit_ns_ > 0 && !is_over_ && !IsHeld())
+      limit_.StartAfter(limit_ns_, [this] { OnLimit(); });
   }
   void OnLimit() {
     Finish(NoAnswer(was_sent_ ? Delivery::kUnknown : Delivery::kNotSent,
@@ -273,6 +276,7 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
   int64_t last_due_ns_ = 0;
   bool was_sent_ = false;
   bool has_head_ = false;
+  bool is_paused_ = false;
   bool has_faults_ = false;
   bool is_truncated_ = false;
   bool is_detached_ = false;  // What the server sends does not arrive any more.

@@ -51,6 +51,12 @@ HttpResponse NoAnswer(Delivery delivery, const char* message) {
   return response;
 }
 
+HttpResponse EmptyAnswer() {
+  HttpResponse response{.delivery = Delivery::kAnswered};
+  response.head.http_status = 200;
+  return response;
+}
+
 HttpResponse ErrorAnswer(const Status& error, const ApiPath& about) {
   return JsonAnswer(HttpStatusOf(error), StatusObject(error, about));
 }
@@ -71,5 +77,7 @@ HttpResponse StatusAnswer(uint32_t code, std::string_view reason, std::string_vi
                           std::string_view cause) {
   return JsonAnswer(code, StatusText(code, reason, message, cause));
 }
+
+HttpResponse GoneAnswer() { return StatusAnswer(410, "Expired", "too old resource version"); }
 
 }  // namespace berth::host

@@ -34,6 +34,10 @@ class ModelQuery {
 };
 
 HttpResponse JsonAnswer(uint32_t http_status, std::string body);
+// Returns the answer to a resourceVersion that was compacted.
+HttpResponse GoneAnswer();
+// Returns the head of a stream that was accepted, and its end.
+HttpResponse EmptyAnswer();
 // Returns what a transport reports for a request without an answer.
 HttpResponse NoAnswer(Delivery delivery, const char* message);
 // Returns the answer with the Status object of an error.

@@ -36,6 +36,11 @@ class ModelTransport::Stream final : public HttpStream {
   // The model is never silent for longer than the time between two bookmarks.
   void SetSilenceLimit(int64_t /*limit_ns*/) override {}
 
+  void SetPaused(bool is_paused) override {
+    is_paused_ = is_paused;
+    if (!is_paused && watch_ != nullptr) owner_.PumpLater();
+  }
+
   void Begin() {
     if (owner_.is_closed_) return End(ClosedAnswer(Delivery::kNotSent));
     if (request_.may_send) {
@@ -66,18 +71,14 @@ class ModelTransport::Stream final : public HttpStream {
 
   // Sends the lines that are ready.
   void Pump() {
-    if (watch_ == nullptr) return;
+    if (watch_ == nullptr || is_paused_) return;
     const std::string lines =
         owner_.model_.TakeLines(*watch_, owner_.model_.ViewAfter(owner_.lag_ns_));
     const bool has_ended = watch_->has_ended();
     const std::shared_ptr<const bool> alive = alive_;
     if (!lines.empty()) sink_.OnBytes(lines);
     if (!*alive) return;
-    if (has_ended) {
-      HttpResponse end{.delivery = Delivery::kAnswered};
-      end.head.http_status = 200;
-      return End(std::move(end));
-    }
+    if (has_ended) return End(EmptyAnswer());
     if (const auto next = owner_.model_.NextNs(*watch_, owner_.lag_ns_)) {
       timer_.StartAt(*next, [this] { Pump(); });
     }
@@ -98,6 +99,7 @@ class ModelTransport::Stream final : public HttpStream {
   OwnedTimer timer_;
   std::unique_ptr<ApiModel::OpenWatch> watch_;
   bool has_ended_ = false;
+  bool is_paused_ = false;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
