@@ -88,7 +88,7 @@ class KubernetesClientTest : public ReflectorTest {
     client().Deliver();
   }
 
-  // ---- What the server sends
+  // ---- Texts of the server
   static std::string PodText(const std::string& name, int version, const std::string& rest = "") {
     return R"({"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"default","name":")" + name +
            R"(","uid":"u-)" + name + R"(","resourceVersion":")" + std::to_string(version) + "\"}" +
@@ -114,7 +114,7 @@ class KubernetesClientTest : public ReflectorTest {
            R"(","uid":"u-)" + name + R"(","resourceVersion":")" + std::to_string(version) + "\"}}";
   }
 
-  // ---- What the scheduler sends
+  // ---- Requests of the scheduler
   static Event MakeEvent(const std::string& pod = "p") {
     Event event;
     event.type = "Normal";

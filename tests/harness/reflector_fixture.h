@@ -70,7 +70,7 @@ class ReflectorTest : public ::testing::Test {
     return "GET /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=" + version + "&watch=true";
   }
 
-  // ---- What the server sends
+  // ---- Texts of the server
   static std::string NodeText(const std::string& name, int version) {
     return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"(","uid":"u-)" +
            name + R"(","resourceVersion":")" + std::to_string(version) + R"("}})";
