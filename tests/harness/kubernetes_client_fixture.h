@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/watch_event_text.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
@@ -23,7 +24,7 @@ class ClientSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
     for (WatchEvent& event : events) {
-      seen.push_back(RecordingReflectorSink::Describe(event));
+      seen.push_back(WatchEventText(event));
       received.push_back(std::move(event));
     }
     seen.emplace_back("|");
