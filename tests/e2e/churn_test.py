@@ -11,7 +11,8 @@ from objects import CORE, pod
 BATCH = 50  # Pods of a round that are bound. One more fits nowhere.
 MIB = 1 << 20
 # The growth that counts as noise, over the whole time after the warming up: in ten minutes, 200
-# bytes for each pod.
+# bytes for each pod. In one minute most of it is the state of event series, of which Berth keeps up
+# to 4,096.
 MEMORY_NOISE = 4 * MIB
 DESCRIPTOR_NOISE = 4
 
