@@ -41,13 +41,14 @@ def toml(value):
 class Scheduler:
     """A process that schedules. Its log is in a file.
 
-    `name` is unique in `folder`.
+    `name` is unique in `folder`. A subclass sets `command` and implements is_ready().
     """
 
     def __init__(self, folder, name):
         self.folder = os.path.join(folder, name)
         os.makedirs(self.folder)
         self.name = name
+        self.command = []
         self.process = None
         self.log_path = os.path.join(self.folder, "log")
         self.out_path = os.path.join(self.folder, "out")
@@ -60,12 +61,22 @@ class Scheduler:
             file.write(text)
         return path
 
-    def run(self, command, environment=None):
-        """Starts the process; it can be started again after its end."""
+    def start(self, ready=True):
+        """Starts the process; with `ready`, waits until its cache is complete. It can be started
+        again after its end.
+        """
         with open(self.log_path, "ab") as log, open(self.out_path, "ab") as out:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=log, preexec_fn=end_with_parent,
-                                            env={**os.environ, **(environment or {})})
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=log, preexec_fn=end_with_parent)
+        return self.wait_ready() if ready else self
+
+    def wait_ready(self, timeout=60):
+        def check():
+            if not self.alive():
+                raise RuntimeError(f"{self.name} has ended, with status {self.wait()}:\n"
+                                   f"{self.log()[-4000:]}")
+            return self.is_ready()
+        wait_for(f"{self.name} is ready", check, timeout)
         return self
 
     def log(self):
@@ -139,19 +150,8 @@ class Berth(Scheduler):
         for path in paths or ["default"]:
             self.command += ["--profile", path]
 
-    def start(self, ready=True):
-        """Starts the process; with `ready`, waits until its cache is complete."""
-        self.run(self.command)
-        return self.wait_ready() if ready else self
-
-    def wait_ready(self, timeout=60):
-        def check():
-            if not self.alive():
-                raise RuntimeError(f"{self.name} has ended, with status {self.wait()}:\n"
-                                   f"{self.log()[-4000:]}")
-            return self.get("/readyz")[0] == 200
-        wait_for(f"{self.name} is ready", check, timeout)
-        return self
+    def is_ready(self):
+        return self.get("/readyz")[0] == 200
 
     def get(self, path):
         """Returns (status, text) of its HTTP server."""
@@ -216,14 +216,5 @@ class KubeScheduler(Scheduler):
                         "--bind-address", "127.0.0.1", "--secure-port", str(self.port),
                         "--authentication-skip-lookup", "--v", str(verbosity)]
 
-    def start(self, ready=True):
-        self.run(self.command)
-        return self.wait_ready() if ready else self
-
-    def wait_ready(self, timeout=60):
-        def check():
-            if not self.alive():
-                raise RuntimeError(f"kube-scheduler has ended:\n{self.log()[-4000:]}")
-            return "Caches are synced" in self.log() or "starting" in self.log().lower()
-        wait_for("kube-scheduler is ready", check, timeout)
-        return self
+    def is_ready(self):
+        return "Caches are synced" in self.log() or "starting" in self.log().lower()

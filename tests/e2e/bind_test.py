@@ -1,4 +1,4 @@
-"""Binding, conditions and events: what a user sees of one scheduler."""
+"""Binding, conditions and events of one scheduler, as a user sees them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""`berth doctor`: what it finds, and its exit status."""
+"""The findings of `berth doctor`, and its exit status."""
 
 import json
 import os

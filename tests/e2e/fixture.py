@@ -11,7 +11,7 @@ from proxy import Proxy
 
 
 class Suite:
-    """What all tests of a run share.
+    """The programs, folders and API servers that all tests of a run use.
 
     programs  the folder with apiserver and kube-scheduler
     plugins   the folder with the plugins of the tests

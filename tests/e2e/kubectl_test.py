@@ -1,4 +1,4 @@
-"""What kubectl shows of Berth's events and conditions."""
+"""The events and conditions of Berth in the output of kubectl."""
 
 from fixture import EndToEndTest, kubectl, upstream
 from objects import pod

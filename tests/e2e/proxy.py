@@ -81,9 +81,11 @@ class Proxy:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(0)  # The transports close their sockets in this turn of the loop.
         self.call(run())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(10)
+        self.loop.close()
 
     async def listen(self, port):
         if self.address is None:
@@ -95,23 +97,20 @@ class Proxy:
 
     async def serve(self, reader, writer):
         self.opened += 1
+        ends = [writer]
         self.connections.add(writer)
         try:
             there_reader, there_writer = await asyncio.open_connection(
                 *self.target, ssl=self.client_tls)
-        except OSError:
-            self.connections.discard(writer)
-            writer.transport.abort()
-            return
-        self.connections.add(there_writer)
-        state = {"lose": False}
-        try:
+            ends.append(there_writer)
+            self.connections.add(there_writer)
+            state = {"lose": False}
             await asyncio.gather(self.forward(reader, there_writer, state, to_server=True),
                                  self.forward(there_reader, writer, state, to_server=False))
-        except (OSError, ssl.SSLError):
-            pass
+        except (OSError, asyncio.CancelledError):
+            pass  # asyncio prints a traceback for a connection whose task close() has cancelled.
         finally:
-            for one in (writer, there_writer):
+            for one in ends:
                 self.connections.discard(one)
                 one.transport.abort()
 

@@ -37,7 +37,7 @@ class SteppedClock final : public Clock {
   const Clock& clock_;
 };
 
-// What happens to one request for a lease.
+// The delays and losses of one request for a lease.
 struct LeaseFault {
   int64_t to_server_ns = kMillisecond;  // The server executes the request after this time.
   int64_t to_client_ns = kMillisecond;

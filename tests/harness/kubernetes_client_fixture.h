@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/watch_event_text.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
@@ -23,7 +24,7 @@ class ClientSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> events) override {
     for (WatchEvent& event : events) {
-      seen.push_back(RecordingReflectorSink::Describe(event));
+      seen.push_back(WatchEventText(event));
       received.push_back(std::move(event));
     }
     seen.emplace_back("|");
@@ -88,7 +89,7 @@ class KubernetesClientTest : public ReflectorTest {
     client().Deliver();
   }
 
-  // ---- What the server sends
+  // ---- Texts of the server
   static std::string PodText(const std::string& name, int version, const std::string& rest = "") {
     return R"({"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"default","name":")" + name +
            R"(","uid":"u-)" + name + R"(","resourceVersion":")" + std::to_string(version) + "\"}" +
@@ -114,7 +115,7 @@ class KubernetesClientTest : public ReflectorTest {
            R"(","uid":"u-)" + name + R"(","resourceVersion":")" + std::to_string(version) + "\"}}";
   }
 
-  // ---- What the scheduler sends
+  // ---- Requests of the scheduler
   static Event MakeEvent(const std::string& pod = "p") {
     Event event;
     event.type = "Normal";

@@ -22,34 +22,22 @@
 #include "host/cluster/kubernetes/object_reader.h"
 #include "host/cluster/kubernetes/reflector.h"
 #include "host/cluster/kubernetes/stream_end.h"
+#include "host/cluster/watch_event_text.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
 
 namespace berth::host {
 
-// Records events as "+n1@5", "~n1@6(5)", "-n1@7(6)", with "?" for an unknown final state, "synced"
-// and "not served"; "|" ends a call. Records errors as "error: ..." and their end as "ok".
+// Records events as WatchEventText() does; "|" ends a call. Records errors as "error: ..." and
+// their end as "ok".
 class RecordingReflectorSink final : public ReflectorSink {
  public:
   void OnEvents(std::vector<WatchEvent> events) override {
-    for (const WatchEvent& event : events) seen.push_back(Describe(event));
+    for (const WatchEvent& event : events) seen.push_back(WatchEventText(event));
     seen.emplace_back("|");
   }
   void OnWatchError(const Status& status) override {
     seen.push_back(status.ok() ? "ok" : "error: " + status.ToString());
-  }
-
-  static std::string Describe(const WatchEvent& event) {
-    if (event.type == WatchType::kSynced) return "synced";
-    if (event.type == WatchType::kNotServed) return "not served";
-    std::string text(1, event.type == WatchType::kAdded      ? '+'
-                        : event.type == WatchType::kModified ? '~'
-                                                             : '-');
-    text.append(Base(event.object).Key()).append("@").append(event.resource_version());
-    if (event.type != WatchType::kAdded) {
-      text.append("(").append(Base(event.previous).resource_version()).append(")");
-    }
-    return text + (event.final_state_unknown ? "?" : "");
   }
 
   std::vector<std::string> seen;
@@ -70,7 +58,7 @@ class ReflectorTest : public ::testing::Test {
     return "GET /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=" + version + "&watch=true";
   }
 
-  // ---- What the server sends
+  // ---- Texts of the server
   static std::string NodeText(const std::string& name, int version) {
     return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"(","uid":"u-)" +
            name + R"(","resourceVersion":")" + std::to_string(version) + R"("}})";

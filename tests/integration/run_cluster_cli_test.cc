@@ -1,4 +1,4 @@
-// `berth run` on a real cluster: what is refused before a connection is made.
+// `berth run` on a real cluster: the errors that end it before it connects.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// `berth run --shadow`: what is refused before a connection is made.
+// `berth run --shadow`: the errors that end it before it connects.
 #include <string>
 #include <vector>
 

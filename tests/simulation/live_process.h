@@ -37,8 +37,8 @@
 
 namespace berth::host {
 
-// What the processes of a simulation share.
-// Lifetime: what it refers to must outlive the processes.
+// The parts of a simulation that all its processes use.
+// Lifetime: everything it refers to must outlive the processes.
 struct LiveWorld {
   const LiveScenario& scenario;
   const SchedulerSetup& setup;

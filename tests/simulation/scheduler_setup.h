@@ -18,8 +18,8 @@
 
 namespace berth::host {
 
-// What all schedulers of a simulation share.
-// Lifetime: what it refers to must outlive the schedulers.
+// The inputs of every scheduler of a simulation.
+// Lifetime: everything it refers to must outlive the schedulers.
 struct SchedulerSetup {
   const PluginCatalog& catalog;
   const Scenario& scenario;

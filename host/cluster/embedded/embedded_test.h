@@ -16,29 +16,18 @@
 #include "host/base/time_units.h"
 #include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cluster/watch_event_text.h"
 
 namespace berth::host {
 
-// Records events as "+default/a@1" (added, with its version), "~default/a@2(1)" (modified, with the
-// previous version in brackets), "-default/a@3(2)" (deleted) and "synced".
+// Records events as WatchEventText() does.
 class RecordingSink final : public WatchSink {
  public:
   void OnEvents(std::span<WatchEvent> batch) override {
     for (WatchEvent& event : batch) {
-      seen.push_back(Describe(event));
+      seen.push_back(WatchEventText(event));
       events.push_back(std::move(event));
     }
-  }
-
-  static std::string Describe(const WatchEvent& event) {
-    if (event.type == WatchType::kSynced) return "synced";
-    if (event.type == WatchType::kNotServed) return "not served";
-    std::string text(1, event.type == WatchType::kAdded      ? '+'
-                        : event.type == WatchType::kModified ? '~'
-                                                             : '-');
-    text.append(Base(event.object).Key()).append("@").append(event.resource_version());
-    if (event.type == WatchType::kAdded) return text;
-    return text.append("(").append(Base(event.previous).resource_version()).append(")");
   }
 
   std::vector<std::string> seen;

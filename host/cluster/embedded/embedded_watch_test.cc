@@ -142,7 +142,7 @@ TEST_F(EmbeddedWatch, DeliversEventsThatADeliveryCauses) {
     explicit BindingSink(Client& client) : client_(client) {}
     void OnEvents(std::span<WatchEvent> batch) override {
       for (const WatchEvent& event : batch) {
-        seen.push_back(RecordingSink::Describe(event));
+        seen.push_back(WatchEventText(event));
         if (event.type != WatchType::kAdded) continue;
         const Pod& pod = *std::get<PodRef>(event.object);
         client_.Bind(NameOf(pod), "n1", [this](Status s) { seen.push_back(s.ToString()); });

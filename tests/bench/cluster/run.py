@@ -1,20 +1,34 @@
 #!/usr/bin/env python3
 """Measures Berth and kube-scheduler on the same API server, and prints the ratios.
 
-usage: run.py [--nodes N] [--pods N] [--order ABBA] [--in-process] [--output table|json] [--keep]
+usage: run.py [--nodes N] [--pods N] [--order ABBA] [--same-plugins] [--in-process]
+              [--output table|json] [--json FILE] [--keep]
 
 Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler
 and B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits
 until all pods are bound. Before the first and after the last run it measures the ceiling: bare
-binding requests for as many pods, without a scheduler. Pods are deleted between the runs. Both
-schedulers run with their default configuration, kube-scheduler with qps and burst 5000.
+binding requests for as many pods, without a scheduler. They also warm up the API server. Pods are
+deleted between the runs. Both schedulers run with their default configuration and without leader
+election, kube-scheduler with qps and burst 5000. By default it also has the plugins that Berth does
+not have; --same-plugins disables them.
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
-  CPU ms/pod       of the scheduler, from the first binding until 2 s after the last one, when it
-                   has written its events
-  start CPU s      of the scheduler, until the first binding
-  RSS MiB          the peak of the scheduler
-  API CPU ms/pod   of the API server with etcd, in the time of CPU ms/pod
+  CPU ms/pod       of all threads of the scheduler, from the first binding until 2 s after the last
+                   one, when it has written its events
+  start s          from the start of the process to the first binding
+  start CPU s      of the scheduler in this time
+  RSS MiB          the peak of the scheduler, from its start on
+  API CPU ms/pod   of the API server with etcd, in the time of CPU ms/pod. For bare bindings, the
+                   time in which the nodes and the pods are listed once is included
+
+The table also has the CPU time of each thread of Berth, which shows the share of each phase, and
+how far apart the two runs of each scheduler are.
+
+How long it takes, roughly, on two cores that have nothing else to do (the output names the time):
+
+    run.py                               5,000 pods on 5,000 nodes: five to ten minutes
+    run.py --pods 3000 --nodes 15000     five to ten minutes, much of it to create the nodes
+    run.py --order "" --in-process       one to two minutes
 
 --in-process also compares the scheduling cycles alone: schedule-one runs kube-scheduler's with a
 Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods. A fifth
@@ -147,7 +161,8 @@ class Bench:
         if letter == "A":
             return KubeScheduler(os.path.join(os.environ["BERTH_E2E_BIN"], "kube-scheduler"),
                                  self.folder, name, self.cluster.kubeconfig("kube-scheduler"),
-                                 all_plugins=True, verbosity=0).start(ready=False)
+                                 all_plugins=not self.options.same_plugins,
+                                 verbosity=0).start(ready=False)
         berth = Berth(os.path.abspath(os.environ["BERTH"]), self.folder, name,
                       self.cluster.kubeconfig("berth"), log_level="error")
         return berth.start(ready=False)
@@ -225,6 +240,12 @@ def mean(runs, letter, key):
     return sum(values) / len(values)
 
 
+def spread(runs, letter):
+    """Returns the difference between the runs of a scheduler in pods/s, as a part of their mean."""
+    values = [run["podsPerSecond"] for run in runs if run["scheduler"] == NAMES[letter]]
+    return (max(values) - min(values)) / mean(runs, letter, "podsPerSecond")
+
+
 def ratios(result):
     """Returns how many times more pods/s, and how many times less CPU and memory, Berth has."""
     runs, ceilings = result["runs"], result["ceiling"]
@@ -238,6 +259,8 @@ def ratios(result):
         "serverCpuPerPod": mean(runs, "A", "serverCpuMsPerPod")
                            / mean(runs, "B", "serverCpuMsPerPod"),
         "shareOfCeiling": mean(runs, "B", "podsPerSecond") / top,
+        "spreadOfKubeScheduler": spread(runs, "A"),
+        "spreadOfBerth": spread(runs, "B"),
     }
 
 
@@ -268,7 +291,8 @@ def in_process(options, folder):
 
 
 def print_table(result):
-    print(f"{result['pods']} pods on {result['nodes']} nodes")
+    print(f"{result['pods']} pods on {result['nodes']} nodes, measured in "
+          f"{result['seconds']:.0f} s")
     if result["runs"]:
         print_runs(result)
     if found := result.get("inProcess"):
@@ -277,16 +301,24 @@ def print_table(result):
 
 
 def print_runs(result):
-    print(f"{'':16}{'pods/s':>8}{'CPU ms/pod':>12}{'start CPU s':>12}{'RSS MiB':>9}"
+    print(f"{'':16}{'pods/s':>8}{'CPU ms/pod':>12}{'start s':>9}{'start CPU s':>12}{'RSS MiB':>9}"
           f"{'API CPU ms/pod':>16}")
     for run in result["runs"]:
         print(f"{run['scheduler']:16}{run['podsPerSecond']:8.0f}{run['cpuMsPerPod']:12.3f}"
-              f"{run['startCpuSeconds']:12.2f}{run['peakRssBytes'] / MIB:9.0f}"
+              f"{run['startSeconds']:9.2f}{run['startCpuSeconds']:12.2f}"
+              f"{run['peakRssBytes'] / MIB:9.0f}"
               f"{run['serverCpuMsPerPod']:16.3f}")
     for one in result["ceiling"]:
-        print(f"{'bare bindings':16}{one['podsPerSecond']:8.0f}{'':33}"
+        print(f"{'bare bindings':16}{one['podsPerSecond']:8.0f}{'':42}"
               f"{one['serverCpuMsPerPod']:16.3f}")
+    for run in result["runs"]:
+        if run["scheduler"] == NAMES["B"]:
+            threads = sorted(run["threadCpuSeconds"].items(), key=lambda item: -item[1])
+            print("CPU s of Berth's threads: "
+                  + ", ".join(f"{name} {seconds:.2f}" for name, seconds in threads if seconds))
     if found := result["ratios"]:
+        print(f"The runs of kube-scheduler are {100 * found['spreadOfKubeScheduler']:.0f} % apart, "
+              f"those of Berth {100 * found['spreadOfBerth']:.0f} %")
         print(f"Berth: {found['podsPerSecond']:.2f} times the pods/s, "
               f"{100 * found['shareOfCeiling']:.0f} % of the ceiling; "
               f"1/{found['cpuPerPod']:.1f} of the CPU per pod, 1/{found['peakRss']:.1f} of the "
@@ -300,8 +332,11 @@ def parse():
     parser.add_argument("--pods", type=int, default=5000)
     parser.add_argument("--order", default="ABBA",
                         help="the order of the runs; an empty one measures no API server")
+    parser.add_argument("--same-plugins", action="store_true",
+                        help="run kube-scheduler with the plugins that Berth has too")
     parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--output", choices=("table", "json"), default="table")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON to this file")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
     return parser.parse_args()
 
@@ -314,8 +349,10 @@ def main():
                           *sys.argv[1:]])
     # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    began = time.monotonic()
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
-    result = {"nodes": options.nodes, "pods": options.pods, "runs": [], "ceiling": []}
+    result = {"nodes": options.nodes, "pods": options.pods, "samePlugins": options.same_plugins,
+              "runs": [], "ceiling": []}
     try:
         if options.in_process:
             result["inProcess"] = in_process(options, folder)
@@ -325,6 +362,10 @@ def main():
         if not options.keep:
             shutil.rmtree(folder)
     result["ratios"] = ratios(result)
+    result["seconds"] = time.monotonic() - began
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=2)
     if options.output == "json":
         print(json.dumps(result, indent=2))
     else:

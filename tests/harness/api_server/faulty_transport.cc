@@ -107,7 +107,7 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
   }
 
  private:
-  // What arrives together: the head, bytes, or the end.
+  // A piece of the answer that arrives as a whole: the head, bytes, or the end.
   struct Part {
     int64_t due_ns = 0;
     std::optional<HttpHead> head = {};
@@ -279,7 +279,7 @@ class FaultyTransport::Stream final : public HttpStream, private StreamSink {
   bool is_paused_ = false;
   bool has_faults_ = false;
   bool is_truncated_ = false;
-  bool is_detached_ = false;  // What the server sends does not arrive any more.
+  bool is_detached_ = false;  // Nothing that the server sends arrives any more.
   bool is_over_ = false;
   std::unique_ptr<HttpStream> inner_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -11,8 +11,8 @@
 
 namespace berth::host {
 
-// Accepts connections on threads of its own and lets the test act on bytes, not on HTTP: what a
-// broken server, proxy or network can do must be possible.
+// Accepts connections on threads of its own and lets the test act on bytes, not on HTTP, so
+// that it can do everything that a broken server, proxy or network can do.
 //
 // Threading: any, except for Stop() and the destructor, which must not be called by a handler.
 class LoopbackServer {
