@@ -24,6 +24,8 @@ struct CycleMetrics {
   GaugeFamily& goroutines;             // scheduler_goroutines{operation}: binding cycles under way.
 };
 
+// The largest number of attempts that has a label of its own.
+inline constexpr uint64_t kMostListedAttempts = 14;
 // Returns the label "attempts" of sli_seconds: "1" to "14", and "15+" for more attempts.
 std::string SliAttemptsLabel(uint64_t attempts);
 
