@@ -67,7 +67,8 @@ Status CheckFlags(const RunFlags& flags, int in_descriptor) {
   }
   if (flags.cluster_files.empty() && flags.events.empty()) {
     return Status::InvalidArgument(
-        "run: expected --cluster or --events, found no source of pods and nodes");
+        "run: expected --cluster or --events, found no source of pods and nodes (see berth run "
+        "--help)");
   }
   std::vector<std::string> inputs = flags.cluster_files;
   inputs.push_back(flags.events);
