@@ -17,7 +17,7 @@ size_t SliSeriesOf(uint64_t attempts) {
 CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock)
     : metrics_(metrics),
       clock_(clock),
-      queue_(metrics.queue),
+      queue_(metrics.queue, clock),
       algorithm_(metrics.cycles.algorithm_seconds.With({})),
       attempts_per_pod_(metrics.cycles.attempts_per_pod.With({})),
       victims_(metrics.points.victims.With({})),
