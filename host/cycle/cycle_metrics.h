@@ -1,4 +1,4 @@
-// What the scheduling and binding cycles count. The names, labels and buckets are kube-scheduler's.
+// The metrics of the scheduling and binding cycles. The names, labels and buckets are kube-scheduler's.
 #ifndef BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 #define BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 

@@ -185,7 +185,7 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageI
   PodLifecycle pod;
   Evicted evicted;
   pod.b().pre_bind = pod.AnswersLater();
-  // What PreBind has claimed must be released, although PreBind itself is cancelled.
+  // The claims of PreBind must be released, although PreBind itself is cancelled.
   pod.b().unreserve = [unreserve = pod.b().unreserve](const berth_binding& binding) {
     EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
     unreserve(binding);

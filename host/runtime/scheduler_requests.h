@@ -1,4 +1,4 @@
-// What plugins request of the scheduler through the services of <berth/abi.h>. The scheduling loop
+// The requests of plugins to the scheduler through the services of <berth/abi.h>. The scheduling loop
 // implements it.
 #ifndef BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 #define BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
