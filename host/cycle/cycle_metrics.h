@@ -1,4 +1,5 @@
-// The metrics of the scheduling and binding cycles. The names, labels and buckets are kube-scheduler's.
+// The metrics of the scheduling and binding cycles. The names, labels and buckets are those of
+// kube-scheduler.
 #ifndef BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 #define BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 

@@ -32,9 +32,13 @@ class EventMatcher {
   EventMatcher(const EventMatcher&) = delete;
   EventMatcher& operator=(const EventMatcher&) = delete;
 
-  // `meter` observes the duration of each hint, and must outlive the matcher. If it is null, nothing
-  // is observed.
-  void SetMeter(QueueMeter* meter) { meter_ = meter; }
+  // Sets the meter that observes the hints and the log. If it is null, nothing is observed.
+  // Lifetime: the meter must outlive the matcher.
+  // Called: before any entity records.
+  void SetMeter(QueueMeter* meter) {
+    meter_ = meter;
+    log_.SetMeter(meter);
+  }
 
   // Appends the parked entities that the event requeues to `requeued`, and records the event for
   // the entities in flight. Considers only parked entities for which `parked` holds and entities in

@@ -47,6 +47,12 @@ const QueueMeter::HintSeries& QueueMeter::HintSeriesOf(PluginId plugin, std::str
   return series.emplace(event, made).first->second;
 }
 
+Gauge& QueueMeter::InflightEventsOf(std::string_view event) {
+  const auto known = inflight_.find(event);
+  if (known != inflight_.end()) return *known->second;
+  return *inflight_.emplace(event, &metrics_.inflight_events.With({event})).first->second;
+}
+
 void QueueMeter::Publish(const std::function<size_t(QueuePlace place)>& count_in) {
   const auto count = [&count_in](QueuePlace place) {
     return static_cast<int64_t>(count_in(place));

@@ -35,6 +35,8 @@ class QueueMeter {
   static constexpr std::string_view kBackoffEnd = "BackoffComplete";
   static constexpr std::string_view kFlush = "UnschedulableTimeout";
   static constexpr std::string_view kActivate = "ForceActivate";
+  // The label of a pod in flight among the events that are kept for such pods.
+  static constexpr std::string_view kPodPopped = "PodPopped";
 
   // Returns the name of a plugin, without its profile.
   using PluginNames = std::function<std::string_view(PluginId plugin)>;
@@ -61,6 +63,9 @@ class QueueMeter {
   void ObserveHint(const HintSeries& series, bool requeues, int64_t since_ns) const {
     series[requeues ? 1 : 0]->ObserveNs(NowNs() - since_ns);
   }
+  // Returns the number of kept events with this label.
+  // Lifetime: that of the metrics.
+  Gauge& InflightEventsOf(std::string_view event);
   // Counts a pod that was bound after the periodic flush alone had requeued it.
   void CountBoundAfterFlush() { after_flush_.Add(); }
 
@@ -75,6 +80,7 @@ class QueueMeter {
   Gauge& gated_;
   // The counters that were found, by place and event, so that counting takes no lock.
   std::map<QueuePlace, std::map<std::string, Counter*, std::less<>>> incoming_;
+  std::map<std::string, Gauge*, std::less<>> inflight_;                       // By event.
   std::map<PluginId, std::map<std::string, HintSeries, std::less<>>> hints_;  // By event.
 };
 
