@@ -32,7 +32,7 @@ std::string Version() {
          std::to_string(BERTH_ABI_MINOR) + "; decides as kube-scheduler 1.36)";
 }
 
-// What the commands use without --kubeconfig, for its help.
+// The source of the access without --kubeconfig, for its help.
 constexpr std::string_view kOtherwise =
     "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else the service "
     "account of the pod]";

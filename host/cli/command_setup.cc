@@ -88,7 +88,8 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags) {
   if (is_live || !flags.cluster_files.empty()) return {};
   return Status::InvalidArgument(name +
                                  ": expected --cluster FILE or --kubeconfig FILE, found no source "
-                                 "of pods and nodes");
+                                 "of pods and nodes (see berth " +
+                                 name + " --help)");
 }
 
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags) {

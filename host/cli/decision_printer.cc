@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "host/base/json_text.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {
@@ -43,24 +42,13 @@ std::string Right(std::string_view text, size_t width) {
 
 }  // namespace
 
-void DecisionPrinter::Print(const DecisionLine& line) {
-  if (line.is_repeated && options_.format == OutputFormat::kTable) return;
-  std::string text;
-  switch (options_.format) {
-    case OutputFormat::kTable: AppendRow(line, text); break;
-    case OutputFormat::kJson:
-      text = DumpJson(ToJson(line));
-      text += '\n';
-      break;
-    case OutputFormat::kYaml:
-      text = "---\n";
-      AppendDocument(ToJson(line), OutputFormat::kYaml, text);
-  }
-  out_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (options_.is_live) out_.flush();
+bool DecisionPrinter::Print(const DecisionLine& line) {
+  if (!out_.is_table()) return out_.WriteDocument(ToJson(line));
+  return line.is_repeated || out_.Write(Row(line));
 }
 
-void DecisionPrinter::AppendRow(const DecisionLine& line, std::string& text) {
+std::string DecisionPrinter::Row(const DecisionLine& line) {
+  std::string text;
   const std::string gap(kDecisionGap, ' ');
   const std::string pod = Printable(line.pod);
   pod_width_ = std::max(pod_width_, CharacterCount(pod));
@@ -70,8 +58,9 @@ void DecisionPrinter::AppendRow(const DecisionLine& line, std::string& text) {
   }
   text += Right(Seconds(line.time_ns), kTimeWidth) + gap + pod +
           std::string(pod_width_ - CharacterCount(pod), ' ') + gap;
-  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kDecisionGap,
-                options_.width, text);
+  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kDecisionGap, out_.width(),
+                text);
+  return text;
 }
 
 }  // namespace berth::host

@@ -6,35 +6,31 @@
 #include <ostream>
 #include <string>
 
-#include "host/cli/output.h"
+#include "host/cli/live_output.h"
 #include "host/process/decision_line.h"
 
 namespace berth::host {
 
 // kTable: prints one row for each decision, with the time since the start in seconds, wrapped to
-// the
-//         terminal. A column becomes wider when a longer text comes; earlier rows do not change.
-//         Repeated lines are left out.
+//         the terminal. A column becomes wider when a longer text comes; earlier rows do not
+//         change. Repeated lines are left out.
 // kJson:  prints ToJson() on one line for each decision.
 // kYaml:  prints ToJson() as one document for each decision.
 class DecisionPrinter {
  public:
-  struct Options {
-    OutputFormat format = OutputFormat::kTable;
-    TerminalWidth width = {};
-    bool is_live = true;  // Flush the output after each line.
-  };
-
   // `out` must outlive the printer.
-  DecisionPrinter(std::ostream& out, Options options) : out_(out), options_(options) {}
+  DecisionPrinter(std::ostream& out, LiveOutput::Options options) : out_(out, options) {}
 
-  void Print(const DecisionLine& line);
+  // Each returns false if the output has failed.
+  bool Print(const DecisionLine& line);
+  bool Flush() { return out_.Flush(); }
+  // The errno of the first failure; 0 if it is not known.
+  int error() const { return out_.error(); }
 
  private:
-  void AppendRow(const DecisionLine& line, std::string& text);
+  std::string Row(const DecisionLine& line);
 
-  std::ostream& out_;
-  const Options options_;
+  LiveOutput out_;
   bool has_header_ = false;
   size_t pod_width_ = 24;
 };

@@ -26,7 +26,7 @@ const std::vector<DecisionLine>& SampleLines() {
   return lines;
 }
 
-std::string Print(const std::vector<DecisionLine>& lines, DecisionPrinter::Options options) {
+std::string Print(const std::vector<DecisionLine>& lines, LiveOutput::Options options) {
   std::ostringstream out;
   DecisionPrinter printer(out, options);
   for (const DecisionLine& line : lines) printer.Print(line);

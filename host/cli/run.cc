@@ -67,7 +67,8 @@ Status CheckFlags(const RunFlags& flags, int in_descriptor) {
   }
   if (flags.cluster_files.empty() && flags.events.empty()) {
     return Status::InvalidArgument(
-        "run: expected --cluster or --events, found no source of pods and nodes");
+        "run: expected --cluster or --events, found no source of pods and nodes (see berth run "
+        "--help)");
   }
   std::vector<std::string> inputs = flags.cluster_files;
   inputs.push_back(flags.events);
@@ -89,25 +90,17 @@ class RunPrinter final : public RunObserver {
 
   Progress& progress() { return progress_; }
   // Flushes the output. Returns false if anything could not be written.
-  bool Flush() {
-    errno = 0;
-    env_.out.flush();
-    return KeepOutputError();
-  }
+  bool Flush() { return decisions_.Flush(); }
   // The errno of the first failure of the output; 0 if it is not known.
-  int output_error() const { return output_error_.value_or(0); }
+  int output_error() const { return decisions_.error(); }
 
  private:
   void OnReadingFile(std::string_view name) override {
     progress_.ShowActivity("Reading " + std::string(name));
   }
-  bool OnDecision(const DecisionLine& line) override {
-    errno = 0;
-    decisions_.Print(line);
-    return KeepOutputError();
-  }
+  bool OnDecision(const DecisionLine& line) override { return decisions_.Print(line); }
   void OnReload(const ReloadResult& result) override {
-    env_.out.flush();  // Keeps the order of decisions and reloads, if both streams are one file.
+    Flush();  // Keeps the order of decisions and reloads, if both streams are one file.
     const std::string changed =
         result.changed.empty() ? "" : "; changed: " + Printable(Join(result.changed, ", "));
     std::string text = LogTime(env_.wall_ns()) + "berth: ";
@@ -125,18 +118,10 @@ class RunPrinter final : public RunObserver {
   bool OnIdle() override { return Flush(); }
   LogSink& log() override { return log_; }
 
-  // Returns false if the output has failed, and keeps the errno of the first failure.
-  bool KeepOutputError() {
-    if (env_.out) return true;
-    if (!output_error_.has_value()) output_error_ = errno;
-    return false;
-  }
-
   CommandEnvironment& env_;
   Progress progress_;
   ProgressLog log_;
   DecisionPrinter decisions_;
-  std::optional<int> output_error_;
 };
 
 int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,

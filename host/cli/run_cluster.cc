@@ -1,6 +1,5 @@
 // `berth run` on a real cluster.
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,39 +39,6 @@ std::optional<uint32_t> ClusterLogLevel(int verbosity) {
   return verbosity == 1 ? BERTH_LOG_DEBUG : BERTH_LOG_TRACE;
 }
 
-// Prints decisions on standard output, and keeps the errno of the first failure.
-class DecisionOutput {
- public:
-  DecisionOutput(OutputFormat format, CommandEnvironment& env)
-      : env_(env),
-        printer_(env.out, {.format = format, .width = env.out_width, .is_live = env.out_is_live}) {}
-
-  // Returns false if the decision could not be written. This applies to Flush() too.
-  bool Print(const DecisionLine& line) {
-    errno = 0;
-    printer_.Print(line);
-    return KeepError();
-  }
-  bool Flush() {
-    errno = 0;
-    env_.out.flush();
-    return KeepError();
-  }
-  // The errno of the first failure; 0 if it is not known.
-  int error() const { return error_.value_or(0); }
-
- private:
-  bool KeepError() {
-    if (env_.out) return true;
-    if (!error_.has_value()) error_ = errno;
-    return false;
-  }
-
-  CommandEnvironment& env_;
-  DecisionPrinter printer_;
-  std::optional<int> error_;
-};
-
 ClusterRunOptions OptionsOf(const RunFlags& flags, const CommandEnvironment& env) {
   ClusterRunOptions options;
   options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
@@ -103,11 +69,12 @@ ClusterRunOptions OptionsOf(const RunFlags& flags, const CommandEnvironment& env
 
 int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env) {
   if (Status status = CheckClusterFlags(flags); !status.ok()) return Fail(env, status);
-  DecisionOutput output(flags.output, env);
+  DecisionPrinter printer(
+      env.out, {.format = flags.output, .width = env.out_width, .is_live = env.out_is_live});
   ClusterRunOptions options = OptionsOf(flags, env);
   if (flags.prints_decisions) {
-    options.on_decision = [&output](const DecisionLine& line) { return output.Print(line); };
-    options.flush = [&output] { return output.Flush(); };
+    options.on_decision = [&printer](const DecisionLine& line) { return printer.Print(line); };
+    options.flush = [&printer] { return printer.Flush(); };
   }
   ClusterRunSummary summary;
   {
@@ -115,7 +82,7 @@ int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env) {
     if (Status status = run.Open(); !status.ok()) return Fail(env, status);
     summary = run.Run();
   }
-  if (summary.output_failed) return OutputFailed(env, output.error());
+  if (summary.output_failed) return OutputFailed(env, printer.error());
   return summary.lost_lease.empty() ? kExitDone : kExitLeaseLost;
 }
 

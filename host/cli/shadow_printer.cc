@@ -1,12 +1,9 @@
 #include "host/cli/shadow_printer.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <utility>
-
-#include "host/base/json_text.h"
 
 namespace berth::host {
 namespace {
@@ -42,22 +39,13 @@ nlohmann::ordered_json TotalsJson(const ShadowSummary& summary) {
   return json;
 }
 
-std::string ShadowDocument(const nlohmann::ordered_json& json, OutputFormat format) {
-  if (format == OutputFormat::kJson) return DumpJson(json) + "\n";
-  std::string text = "---\n";
-  AppendDocument(json, OutputFormat::kYaml, text);
-  return text;
-}
-
 // Cuts the digits off, so that only a complete agreement is shown as 100.00.
 std::string Percentage(double share) { return FormatFixed(std::floor(share * 100) / 100, 2); }
 
 }  // namespace
 
 bool ShadowPrinter::Print(const ShadowDecision& decision) {
-  if (options_.format != OutputFormat::kTable) {
-    return Write(ShadowDocument(DecisionJson(decision), options_.format));
-  }
+  if (!out_.is_table()) return out_.WriteDocument(DecisionJson(decision));
   std::string text;
   if (!std::exchange(has_header_, true)) {
     AppendShadowRow({"TIME", "VERDICT", "POD", "THEIRS", "OURS"}, "WHY", text);
@@ -66,7 +54,7 @@ bool ShadowPrinter::Print(const ShadowDecision& decision) {
                    std::string(ShadowVerdictName(decision.verdict)), Printable(decision.pod),
                    Printable(decision.theirs), Printable(decision.ours)},
                   Printable(decision.why), text);
-  return Write(text);
+  return out_.Write(text);
 }
 
 void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cells,
@@ -83,33 +71,13 @@ void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cel
     return;
   }
   text += row;
-  AppendWrapped(why, row.size(), options_.width, text);
+  AppendWrapped(why, row.size(), out_.width(), text);
 }
 
 bool ShadowPrinter::PrintTotals(const ShadowSummary& summary) {
-  if (options_.format != OutputFormat::kTable) {
-    return Write(ShadowDocument(TotalsJson(summary), options_.format)) && Flush();
-  }
-  return Write(ShadowTotalsText(summary)) && Flush();
-}
-
-bool ShadowPrinter::Write(const std::string& text) {
-  errno = 0;
-  out_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (options_.is_live) out_.flush();
-  return KeepError();
-}
-
-bool ShadowPrinter::Flush() {
-  errno = 0;
-  out_.flush();
-  return KeepError();
-}
-
-bool ShadowPrinter::KeepError() {
-  if (out_) return true;
-  if (!error_.has_value()) error_ = errno;
-  return false;
+  const bool is_written = out_.is_table() ? out_.Write(ShadowTotalsText(summary))
+                                          : out_.WriteDocument(TotalsJson(summary));
+  return is_written && Flush();
 }
 
 std::string ShadowTotalsText(const ShadowSummary& summary) {

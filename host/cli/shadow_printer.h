@@ -4,11 +4,10 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <ostream>
 #include <string>
 
-#include "host/cli/output.h"
+#include "host/cli/live_output.h"
 #include "host/process/shadow_run.h"
 
 namespace berth::host {
@@ -19,33 +18,23 @@ namespace berth::host {
 // kYaml:  prints the same objects as documents.
 class ShadowPrinter {
  public:
-  struct Options {
-    OutputFormat format = OutputFormat::kTable;
-    TerminalWidth width = {};
-    bool is_live = true;  // Flush the output after each decision.
-  };
-
   // `out` must outlive the printer.
-  ShadowPrinter(std::ostream& out, Options options) : out_(out), options_(options) {}
+  ShadowPrinter(std::ostream& out, LiveOutput::Options options) : out_(out, options) {}
 
   // Each returns false if the output has failed.
   bool Print(const ShadowDecision& decision);
   bool PrintTotals(const ShadowSummary& summary);
-  bool Flush();
+  bool Flush() { return out_.Flush(); }
   // The errno of the first failure; 0 if it is not known.
-  int error() const { return error_.value_or(0); }
+  int error() const { return out_.error(); }
 
  private:
   static constexpr size_t kColumns = 5;  // Those before the explanation.
 
-  bool Write(const std::string& text);
-  bool KeepError();
   void AppendShadowRow(const std::array<std::string, kColumns>& cells, const std::string& why,
                        std::string& text);
 
-  std::ostream& out_;
-  const Options options_;
-  std::optional<int> error_;
+  LiveOutput out_;
   bool has_header_ = false;
   std::array<size_t, kColumns> widths_ = {8, 8, 24, 10, 10};
 };

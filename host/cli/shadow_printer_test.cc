@@ -38,7 +38,7 @@ ShadowSummary SampleShadowSummary() {
   return summary;
 }
 
-std::string PrintShadow(ShadowPrinter::Options options) {
+std::string PrintShadow(LiveOutput::Options options) {
   std::ostringstream out;
   ShadowPrinter printer(out, options);
   for (const ShadowDecision& decision : SampleShadowDecisions()) {

@@ -193,7 +193,7 @@ void BindingCycle::OnPodDeleted() {
 }
 
 void BindingCycle::OnPodBound() {
-  if (state_ == State::kWaiting) RejectNow(std::nullopt, "bound by another");
+  if (state_ == State::kWaiting) RejectNow(std::nullopt, "bound by another client");
 }
 
 bool BindingCycle::Preempt(std::string_view reason) {

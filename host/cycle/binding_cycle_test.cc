@@ -26,12 +26,18 @@ TEST(BindingCycleTest, EndsWhenAnotherClientBindsTheWaitingPod) {
   for (const char* node : {"n1", "n2"}) {
     SCOPED_TRACE(node);
     PodLifecycle pod;
+    pod.harness().options().logs_decisions = true;
     pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
     pod.Run();
+    pod.harness().lines().clear();
     pod.harness().AddNode({.name = "n2"});
     pod.harness().cluster().Bind({"default", "p", ""}, node, nullptr);
     pod.harness().Settle();
     EXPECT_EQ(pod.harness().loop().binding_count(), 0U);
+    EXPECT_THAT(pod.harness().lines(),
+                ::testing::Contains(
+                    "scheduling: Pod was deleted or bound meanwhile; not retrying: 0/1 nodes are "
+                    "available: 1 bound by another client. pod=default/p node=n1"));
     EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "unreserve B", "unreserve A"));
     EXPECT_EQ(pod.harness().PlaceOf("p"), std::nullopt);
     EXPECT_EQ(pod.harness().Column("req.cpu", node), 1000);

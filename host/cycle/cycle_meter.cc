@@ -1,13 +1,23 @@
 #include "host/cycle/cycle_meter.h"
 
+#include <algorithm>
+
 #include "host/base/status_sink.h"
 
 namespace berth::host {
+namespace {
+
+// Returns the place of the series for this number of attempts among those of sli_seconds.
+size_t SliSeriesOf(uint64_t attempts) {
+  return static_cast<size_t>(std::min<uint64_t>(attempts, kMostListedAttempts + 1));
+}
+
+}  // namespace
 
 CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock)
     : metrics_(metrics),
       clock_(clock),
-      queue_(metrics.queue),
+      queue_(metrics.queue, clock),
       algorithm_(metrics.cycles.algorithm_seconds.With({})),
       attempts_per_pod_(metrics.cycles.attempts_per_pod.With({})),
       victims_(metrics.points.victims.With({})),
@@ -45,8 +55,11 @@ void CycleMeter::OnBound(const QueuedEntity& entity) {
   attempts_per_pod_.Observe(static_cast<double>(entity.attempts));
   if (entity.was_flushed) queue_.CountBoundAfterFlush();
   if (entity.first_attempt_ns == 0) return;
-  metrics_.cycles.sli_seconds.With({SliAttemptsLabel(entity.attempts)})
-      .ObserveNs(NowNs() - entity.first_attempt_ns);
+  Histogram*& seconds = sli_seconds_[SliSeriesOf(entity.attempts)];
+  if (seconds == nullptr) {
+    seconds = &metrics_.cycles.sli_seconds.With({SliAttemptsLabel(entity.attempts)});
+  }
+  seconds->ObserveNs(NowNs() - entity.first_attempt_ns);
 }
 
 void CycleMeter::OnFailed(std::string_view profile, berth_code code, int64_t popped_ns) {

@@ -92,6 +92,8 @@ class CycleMeter {
   Gauge& pods_;
   Gauge& assumed_pods_;
   Gauge& bindings_;
+  // By the number of attempts; the last one is that of "15+". Null: not observed yet.
+  std::array<Histogram*, kMostListedAttempts + 2> sli_seconds_{};
   std::map<std::string, ProfileInstruments, std::less<>> profiles_;
 };
 

@@ -141,5 +141,17 @@ TEST_F(CycleMeterTest, ObservesEventsOfTheCluster) {
       ElementsAre(Pair("NodeAdd", 1u), Pair("PodAdd", 2u), Pair("PodUpdate", ::testing::_)));
 }
 
+TEST_F(CycleMeterTest, ObservesEachTypeOfEventInASeriesOfItsOwn) {
+  pod_.Run();
+  pod_.harness().AddNode({.name = "n2"});
+  pod_.harness().AddNode({.name = "n3"});
+  ASSERT_TRUE(pod_.harness().cluster().Delete(kNodeKind, "", "n2").ok());
+  pod_.harness().Settle();
+  const auto events = ByFirstLabel(metrics_.cycles.event_seconds);
+  EXPECT_EQ(events.at("NodeAdd"), 3u);
+  EXPECT_EQ(events.at("NodeDelete"), 1u);
+  EXPECT_EQ(events.at("PodAdd"), 2u);
+}
+
 }  // namespace
 }  // namespace berth::host

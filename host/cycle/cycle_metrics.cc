@@ -37,8 +37,7 @@ CycleMetrics::CycleMetrics(MetricTable& table)
                                 {"operation"})) {}
 
 std::string SliAttemptsLabel(uint64_t attempts) {
-  constexpr uint64_t kMostListed = 14;
-  return attempts > kMostListed ? "15+" : std::to_string(attempts);
+  return attempts > kMostListedAttempts ? "15+" : std::to_string(attempts);
 }
 
 }  // namespace berth::host

@@ -1,4 +1,5 @@
-// What the scheduling and binding cycles count. The names, labels and buckets are kube-scheduler's.
+// The metrics of the scheduling and binding cycles. The names, labels and buckets are those of
+// kube-scheduler.
 #ifndef BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 #define BERTH_HOST_CYCLE_CYCLE_METRICS_H_
 
@@ -24,6 +25,8 @@ struct CycleMetrics {
   GaugeFamily& goroutines;             // scheduler_goroutines{operation}: binding cycles under way.
 };
 
+// The largest number of attempts that has a label of its own.
+inline constexpr uint64_t kMostListedAttempts = 14;
 // Returns the label "attempts" of sli_seconds: "1" to "14", and "15+" for more attempts.
 std::string SliAttemptsLabel(uint64_t attempts);
 

@@ -2,9 +2,28 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace berth::host {
+
+namespace {
+
+// The level and the text of the record about a failure.
+struct FailureRecord {
+  uint32_t level;
+  std::string_view message;
+};
+
+FailureRecord RecordOf(const Failure& failure) {
+  if (failure.is_final) {
+    return {BERTH_LOG_INFO, "Pod was deleted or bound meanwhile; not retrying"};
+  }
+  if (failure.rejection.empty()) return {BERTH_LOG_ERROR, "Error scheduling pod; retrying"};
+  return {BERTH_LOG_INFO, "Unable to schedule pod; no fit; waiting"};
+}
+
+}  // namespace
 
 void DecisionLog::OnAssumed(const PodRef& pod, std::string_view node) {
   if (log_.IsOn(BERTH_LOG_DEBUG)) log_.Debug("Assumed", {{"pod", pod->Key()}, {"node", node}});
@@ -19,20 +38,18 @@ void DecisionLog::OnBound(const PodRef& pod, std::string_view node) {
 }
 
 void DecisionLog::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
-  const bool is_parked = !failure.rejection.empty();
-  const uint32_t level = is_parked ? BERTH_LOG_INFO : BERTH_LOG_ERROR;
-  if (log_.IsOn(level)) {
+  const FailureRecord record = RecordOf(failure);
+  if (log_.IsOn(record.level)) {
     const std::string key = pod->Key();
     std::array<LogField, 3> fields = {LogField{"pod", key}};
     size_t count = 1;
     if (!node.empty()) fields[count++] = {"node", node};
-    if (failure.overrides_nomination && !failure.nominated_node.empty()) {
+    const bool is_nominated =
+        !failure.is_final && failure.overrides_nomination && !failure.nominated_node.empty();
+    if (is_nominated) {
       fields[count++] = {"nominatedNode", failure.nominated_node};
     }
-    log_.Write(
-        level,
-        is_parked ? "Unable to schedule pod; no fit; waiting" : "Error scheduling pod; retrying",
-        std::span(fields).first(count), failure.message);
+    log_.Write(record.level, record.message, std::span(fields).first(count), failure.message);
   }
   next_.OnFailed(pod, node, failure);
 }

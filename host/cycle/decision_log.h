@@ -17,9 +17,12 @@ inline constexpr std::string_view kSchedulingLogger = "scheduling";
 //   info   "Bound" pod node profile
 //   info   "Unable to schedule pod; no fit; waiting" pod err [node] [nominatedNode]
 //   error  "Error scheduling pod; retrying" pod err [node] [nominatedNode]
+//   info   "Pod was deleted or bound meanwhile; not retrying" pod err [node]
 //   info   "Skip schedule deleting pod" pod err
-// The third one is a failure after which the pod is parked, the fourth one is any other failure.
-// The last three texts are those of kube-scheduler (pkg/scheduler/schedule_one.go).
+// The third record is about a failure after which the pod is parked, the fifth record about one
+// after which the pod is not tried again (Failure::is_final), and the fourth record about any other
+// failure. The third, the fourth and the last text are those of kube-scheduler
+// (pkg/scheduler/schedule_one.go).
 // Lifetime: the sink must outlive it.
 class DecisionLog final : public DecisionSink {
  public:

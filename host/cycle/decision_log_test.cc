@@ -51,6 +51,11 @@ class DecisionLogTest : public ::testing::Test {
                    .message = "rejected in PreBind",
                    .overrides_nomination = false,
                    .nominated_node = "n2"});
+    sink.OnFailed(pod, "n1",
+                  {.code = BERTH_UNSCHEDULABLE,
+                   .message = "bound by another client",
+                   .nominated_node = "n2",
+                   .is_final = true});
     sink.OnSkipped(pod, "it is being deleted");
   }
 
@@ -65,14 +70,17 @@ TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
   Decide(decisions, pod_);
   EXPECT_THAT(
       log.lines(),
-      ElementsAre("1 scheduling: Assumed pod=default/p node=n1",
-                  "2 scheduling: Bound pod=default/p node=n1 profile=default-scheduler",
-                  "2 scheduling: Unable to schedule pod; no fit; waiting: 0/1 nodes are available "
-                  "pod=default/p nominatedNode=n2",
-                  "4 scheduling: Error scheduling pod; retrying: conflict pod=default/p node=n1",
-                  "4 scheduling: Error scheduling pod; retrying: rejected in PreBind "
-                  "pod=default/p node=n1",
-                  "2 scheduling: Skip schedule deleting pod: it is being deleted pod=default/p"));
+      ElementsAre(
+          "1 scheduling: Assumed pod=default/p node=n1",
+          "2 scheduling: Bound pod=default/p node=n1 profile=default-scheduler",
+          "2 scheduling: Unable to schedule pod; no fit; waiting: 0/1 nodes are available "
+          "pod=default/p nominatedNode=n2",
+          "4 scheduling: Error scheduling pod; retrying: conflict pod=default/p node=n1",
+          "4 scheduling: Error scheduling pod; retrying: rejected in PreBind "
+          "pod=default/p node=n1",
+          "2 scheduling: Pod was deleted or bound meanwhile; not retrying: bound by another "
+          "client pod=default/p node=n1",
+          "2 scheduling: Skip schedule deleting pod: it is being deleted pod=default/p"));
 }
 
 TEST_F(DecisionLogTest, PassesEachDecisionOnWhateverTheLevelIs) {
@@ -84,6 +92,7 @@ TEST_F(DecisionLogTest, PassesEachDecisionOnWhateverTheLevelIs) {
               ElementsAre("assumed default/p n1", "bound default/p n1",
                           "failed 0/1 nodes are available default/p ",
                           "failed conflict default/p n1", "failed rejected in PreBind default/p n1",
+                          "failed bound by another client default/p n1",
                           "skipped default/p it is being deleted"));
 }
 

@@ -27,6 +27,10 @@ struct Failure {
   // the pod keeps its nomination.
   bool overrides_nomination = true;
   std::string nominated_node = {};
+  // The pod is not tried again, because the cluster has reported that it was deleted, or that it is
+  // on a node: another client has bound it, or this Bind succeeded after all. FailureHandler sets
+  // it.
+  bool is_final = false;
 };
 
 // Called between scheduling cycles, in the order of the decisions.

@@ -40,8 +40,12 @@ void FailureHandler::Report(const PodRef& pod, std::string_view node, const Fail
 
 void FailureHandler::ReportUncounted(const PodRef& pod, std::string_view node,
                                      const Failure& failure) {
+  if (queue_.Find(pod->uid()) == nullptr) {
+    Failure last = failure;
+    last.is_final = true;
+    return sink_.OnFailed(pod, node, last);
+  }
   sink_.OnFailed(pod, node, failure);
-  if (queue_.Find(pod->uid()) == nullptr) return;
   Nominate(pod, failure);
   client_.CreateEvent(FailedSchedulingEvent(*pod, failure.message, clock_.NowNs()), nullptr);
   PatchStatus(pod, failure);

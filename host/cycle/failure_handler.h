@@ -40,7 +40,8 @@ class FailureHandler {
 
   // Reports the failure, in this order: the decision sink; the pod's nomination in the queue; an
   // event; the pod's condition PodScheduled and status.nominatedNodeName, as far as they differ
-  // from the last report. Only the sink is called for a pod that was deleted or bound meanwhile.
+  // from the last report. Only the sink is called for a pod that was deleted or bound meanwhile,
+  // and it gets the failure with `is_final`.
   void Report(const PodRef& pod, std::string_view node, const Failure& failure);
 
   // Removes a pod that is being deleted from the queue, and reports `message` by an event.

@@ -23,7 +23,7 @@ class RecordingSink final : public DecisionSink {
  public:
   void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override {
     calls.push_back("failed " + std::string(pod->name()) + " on '" + std::string(node) +
-                    "': " + failure.message);
+                    "': " + failure.message + (failure.is_final ? "; final" : ""));
   }
   void OnSkipped(const PodRef& pod, std::string_view message) override {
     calls.push_back("skipped " + std::string(pod->name()) + ": " + std::string(message));
@@ -75,7 +75,7 @@ TEST_F(FailureHandlerTest, OnlyTheSinkSeesAPodThatWasDeletedMeanwhile) {
   queue_.Remove("uid-p");
   handler_.Handle("uid-p", "", Rejected("no room"));
   EXPECT_EQ(queue_.Find("uid-p"), nullptr);
-  EXPECT_THAT(sink_.calls, ElementsAre("failed p on '': no room"));
+  EXPECT_THAT(sink_.calls, ElementsAre("failed p on '': no room; final"));
   EXPECT_THAT(client_.events, IsEmpty());
   EXPECT_THAT(client_.patches, IsEmpty());
 }

@@ -1,9 +1,26 @@
 #include "host/cycle/plugin_requests.h"
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace berth::host {
+namespace {
+
+// Returns the level of the record about the answer to an eviction. After a conflict, the pod was
+// replaced or changed by another client, and the next attempt chooses its victims anew. An API
+// server that is away is a problem of the server, which the client reports as well.
+uint32_t EvictionLevel(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOk:
+    case ErrorCode::kConflict: return BERTH_LOG_INFO;
+    case ErrorCode::kUnavailable: return BERTH_LOG_WARN;
+    default: return BERTH_LOG_ERROR;
+  }
+}
+
+}  // namespace
 
 bool PluginRequests::CarryOut() {
   std::vector<std::function<void()>> requests;
@@ -74,12 +91,11 @@ struct PluginRequests::Victim {
 };
 
 void PluginRequests::LogEviction(Log log, const Victim& victim, const Status& status) {
-  if (status.ok()) {
-    log.Info("Evicted", {{"pod", victim.Key()}, {"reason", victim.message}});
-  } else {
-    log.Error("Cannot evict", status.message(),
-              {{"pod", victim.Key()}, {"reason", victim.message}});
-  }
+  const uint32_t level = EvictionLevel(status.code());
+  if (!log.IsOn(level)) return;
+  const std::string key = victim.Key();
+  const std::array<LogField, 2> fields = {LogField{"pod", key}, {"reason", victim.message}};
+  log.Write(level, status.ok() ? "Evicted" : "Cannot evict", fields, status.message());
 }
 
 void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {

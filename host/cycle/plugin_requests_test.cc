@@ -41,7 +41,7 @@ class PluginRequestsTest : public QueuePartsTest {
   AsyncCalls calls_;
   WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
   NodeTable table_{objects_.interner()};
-  TestLog log_;
+  TestLog log_{BERTH_LOG_TRACE, true};
   PluginRequests requests_{table_,  queue_, waiting_pods_,
                            client_, clock_, Log(log_, kSchedulingLogger)};
   std::optional<Status> evicted_;
@@ -129,7 +129,7 @@ TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
   EXPECT_THAT(client_.patches, ElementsAre("p PreemptionByScheduler: make room"));
   EXPECT_THAT(client_.deletions, ElementsAre("p"));
   EXPECT_TRUE(evicted_->ok());
-  EXPECT_THAT(log_.lines(), ElementsAre("scheduling: Evicted pod=default/p reason=make room"));
+  EXPECT_THAT(log_.lines(), ElementsAre("2 scheduling: Evicted pod=default/p reason=make room"));
 }
 
 TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
@@ -141,12 +141,24 @@ TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
 }
 
 TEST_F(PluginRequestsTest, AFailedDeletionIsAFailedEviction) {
-  client_.delete_answer = Status::Unavailable("busy");
-  Evict("p");
-  requests_.CarryOut();
-  EXPECT_EQ(evicted_->code(), ErrorCode::kUnavailable);
-  EXPECT_THAT(log_.lines(), ElementsAre("scheduling: Cannot evict: busy pod=default/p "
-                                        "reason=make room"));
+  const struct {
+    Status answer;
+    const char* level;
+  } kTable[] = {{Status::Conflict("changed"), "2"},
+                {Status::Unavailable("busy"), "3"},
+                {Status::PermissionDenied("forbidden"), "4"},
+                {Status::Internal("broken"), "4"}};
+  for (const auto& row : kTable) {
+    SCOPED_TRACE(row.answer.ToString());
+    log_.lines().clear();
+    client_.delete_answer = row.answer;
+    Evict("p");
+    requests_.CarryOut();
+    EXPECT_EQ(evicted_->code(), row.answer.code());
+    EXPECT_THAT(log_.lines(),
+                ElementsAre(std::string(row.level) + " scheduling: Cannot evict: " +
+                            std::string(row.answer.message()) + " pod=default/p reason=make room"));
+  }
 }
 
 // --- the eviction of pods that are being bound, through the whole loop ---------------------------
@@ -173,7 +185,7 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageI
   PodLifecycle pod;
   Evicted evicted;
   pod.b().pre_bind = pod.AnswersLater();
-  // What PreBind has claimed must be released, although PreBind itself is cancelled.
+  // The claims of PreBind must be released, although PreBind itself is cancelled.
   pod.b().unreserve = [unreserve = pod.b().unreserve](const berth_binding& binding) {
     EXPECT_FALSE(BERTH_IS_CANCELLED(&binding));
     unreserve(binding);

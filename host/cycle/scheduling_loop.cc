@@ -57,7 +57,10 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
       group_cycle_(parts_, profiles_),
       sweeper_(cache_.table(), interner, options_.memory) {
   services_.scheduler = &requests_;
-  if (meter_ != nullptr) queue_.SetMeter(&meter_->queue());
+  if (meter_ == nullptr) return;
+  meter_->queue().SetPluginNames(
+      [this](PluginId plugin) -> std::string_view { return services_.plugin_ids.NameOf(plugin); });
+  queue_.SetMeter(&meter_->queue());
 }
 
 // Reservations are undone while queue, cache and plugins still exist. This may lead plugins to

@@ -1,6 +1,7 @@
 #include "host/event/event_router.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -58,7 +59,7 @@ class EventRouter::Stream final : public WatchSink {
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
       if (event.has_object()) {
-        router_.Apply(kind_, event, !is_synced_);
+        Apply(event);
         continue;
       }
       is_synced_ = event.type == WatchType::kSynced;
@@ -71,8 +72,24 @@ class EventRouter::Stream final : public WatchSink {
   bool is_known() const { return is_known_; }
 
  private:
+  // Applies the event, and observes how long that takes if the router observes events.
+  void Apply(const WatchEvent& event) {
+    const Options& options = router_.options_;
+    if (options.event_seconds == nullptr) return router_.Route(kind_, event, !is_synced_);
+    const int64_t since_ns = options.clock->NowNs();
+    router_.Route(kind_, event, !is_synced_);
+    Histogram*& seconds = seconds_.at(static_cast<size_t>(event.type));
+    if (seconds == nullptr) {
+      seconds = &options.event_seconds->With({WatchLabelOf(kind_, event.type)});
+    }
+    seconds->ObserveNs(options.clock->NowNs() - since_ns);
+  }
+
   EventRouter& router_;
   const std::string kind_;
+  // The series of each type of event with an object, from its first event on, so that a later
+  // observation takes no lock.
+  std::array<Histogram*, 3> seconds_{};
   bool is_known_ = false;
   bool is_synced_ = false;
   std::unique_ptr<berth::host::Watch> watch_;  // Destroyed first.
@@ -180,14 +197,6 @@ void EventRouter::OnVersionChanged(std::string_view from, std::string_view to) {
     const ObjectRef old = counterpart(from, now);
     OfferToQueue(old == nullptr ? BERTH_ACTION_ADD : BERTH_ACTION_UPDATE, old, now);
   }
-}
-
-void EventRouter::Apply(std::string_view kind, const WatchEvent& event, bool existed) {
-  if (options_.event_seconds == nullptr) return Route(kind, event, existed);
-  const int64_t since_ns = options_.clock->NowNs();
-  Route(kind, event, existed);
-  options_.event_seconds->With({WatchLabelOf(kind, event.type)})
-      .ObserveNs(options_.clock->NowNs() - since_ns);
 }
 
 void EventRouter::Route(std::string_view kind, const WatchEvent& event, bool existed) {

@@ -128,8 +128,6 @@ class EventRouter {
   // versions name it and its first objects arrive.
   bool IsRead(std::string_view kind) const;
   void OfferToQueue(uint32_t action, const ObjectRef& before, const ObjectRef& after);
-  // Applies the event, and observes it.
-  void Apply(std::string_view kind, const WatchEvent& event, bool existed);
   void Route(std::string_view kind, const WatchEvent& event, bool existed);
   void SetObject(uint32_t action, const ObjectRef& before, const ObjectRef& object, bool existed);
   void RemoveObject(const ObjectRef& object);

@@ -74,7 +74,7 @@ class CallMonitor {
   static constexpr size_t kMaxThreads = 64;
   static constexpr size_t kMaxCallees = 4096;
 
-  // What the threads that call plugins write.
+  // The part that the threads which call plugins write.
   // Lifetime: that of the monitor, and of every call that holds a reference because it may outlive
   //           the monitor.
   struct Threads {

@@ -24,7 +24,7 @@
 
 namespace berth::host {
 
-// What the answers are made of. Every function may be called on any thread and must not block. An
+// The sources of the answers. Every function may be called on any thread and must not block. An
 // empty function leaves its checks without a finding.
 struct ServedState {
   std::function<std::vector<WatchState>()> watches;

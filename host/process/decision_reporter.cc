@@ -43,6 +43,7 @@ void DecisionReporter::OnBound(const PodRef& pod, std::string_view node) {
 void DecisionReporter::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
   const bool is_error = failure.code == BERTH_ERROR;
   Report(is_error ? DecisionType::kError : DecisionType::kRefused, *pod, node, failure.message);
+  if (failure.is_final) reported_.erase(std::string(pod->uid()));
 }
 
 void DecisionReporter::OnSkipped(const PodRef& pod, std::string_view message) {

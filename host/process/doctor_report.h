@@ -1,4 +1,4 @@
-// What `berth doctor` finds.
+// The findings of `berth doctor`.
 #ifndef BERTH_HOST_PROCESS_DOCTOR_REPORT_H_
 #define BERTH_HOST_PROCESS_DOCTOR_REPORT_H_
 
@@ -21,7 +21,7 @@ struct DoctorFinding {
   std::string check;  // "connection", "version", "permissions", "clock", "lease", ...
   Level level = Level::kOk;
   std::string found;     // "1.36.2"
-  std::string fix = {};  // What to do; empty if there is nothing to do.
+  std::string fix = {};  // The next step for the user; empty if there is none.
 
   friend bool operator==(const DoctorFinding&, const DoctorFinding&) = default;
 };

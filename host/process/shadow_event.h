@@ -61,7 +61,7 @@ struct ShadowEvent {
   // The remaining members are used for placements and nominations that are judged.
   std::optional<ShadowDecision> first = {};  // The verdict in the order of arrival.
   size_t moves = 0;                          // How often it was moved behind later events.
-  std::string moved_behind = {};             // What the last of those events was.
+  std::string moved_behind = {};             // The last of those events.
 
  private:
   void Deliver(WatchEvent what) const;

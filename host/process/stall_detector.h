@@ -54,7 +54,7 @@ class StallDetector final : public DecisionSink {
 
   DecisionSink no_sink_;
   DecisionSink& sink_;
-  // What follows is counted since the last progress.
+  // The counts below begin at the last progress.
   StringMap<uint32_t> failures_;  // Keyed by uid.
   size_t exhausted_ = 0;          // Pods with at least kMaxFailures failures.
   uint32_t most_failures_ = 0;    // The highest value in failures_.

@@ -12,6 +12,7 @@
 
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
+#include "host/queue/queue_meter.h"
 
 namespace berth::host {
 
@@ -40,6 +41,14 @@ class EventLog {
   // The log keeps at most `max_events` events. Beyond that, it drops the oldest event and stops
   // recording for the entities that still needed it.
   explicit EventLog(size_t max_events) : max_events_(max_events) {}
+
+  // Counts the events that are kept, by their labels, and the entities that record, as
+  // scheduler_inflight_events. If `meter` is null, nothing is counted.
+  // Lifetime: the meter must outlive the log. REQUIRES: no entity records.
+  void SetMeter(QueueMeter* meter) {
+    BERTH_ASSERT(recorders_.empty());
+    meter_ = meter;
+  }
 
   // Starts recording for the entry. REQUIRES: the entry is not recording.
   void Start(QueueEntry& entry);
@@ -87,10 +96,12 @@ class EventLog {
     // The only recording that gets the event. If 0, all recordings except those in `except` get it.
     uint64_t only = 0;
     std::vector<uint64_t> except;
+    Gauge* counted = nullptr;  // The gauge that counts the event; null without a meter.
   };
 
   void Add(Record record, PluginBits plugins);
   void DropOldest();
+  void CountRecorders();
   // Drops the events that no recording entry needs.
   void Trim();
 
@@ -102,6 +113,7 @@ class EventLog {
   std::deque<PluginBits> registered_;
   uint64_t first_ = 0;   // The number of the first record.
   EntryList recorders_;  // Sorted by log_start.
+  QueueMeter* meter_ = nullptr;
 };
 
 }  // namespace berth::host

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/test_clock.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {
@@ -58,6 +59,33 @@ TEST_F(EventLogTest, ReplaysTheEventsSinceStartInOrder) {
   EXPECT_EQ(Replayed(b), "2 3");
   EXPECT_EQ(log_.size(), 3U) << "each event is stored once";
   log_.CheckInvariants();
+}
+
+TEST_F(EventLogTest, TheMeterCountsTheEventsThatAreKept) {
+  MetricTable table;
+  QueueMetrics metrics(table);
+  const TestClock clock;
+  QueueMeter meter(metrics, clock);
+  log_.SetMeter(&meter);
+  Gauge& added = metrics.inflight_events.With({"NodeAdd"});
+  Gauge& popped = metrics.inflight_events.With({"PodPopped"});
+  const QueueEvent node_added = Event(BERTH_ACTION_ADD);
+  Append(node_added);
+  EXPECT_EQ(added.value(), 0) << "no entity records";
+  QueueEntry& a = Make("a");
+  QueueEntry& b = Make("b");
+  log_.Start(a);
+  Append(node_added);
+  log_.StartFrom(a, b);
+  Append(node_added);
+  EXPECT_EQ(added.value(), 2);
+  EXPECT_EQ(popped.value(), 2);
+  log_.Stop(a);
+  EXPECT_EQ(added.value(), 2);
+  EXPECT_EQ(popped.value(), 1);
+  for (int i = 0; i < 3; ++i) Append(node_added);  // The limit is 4: recording for b stops.
+  EXPECT_EQ(added.value(), 0);
+  EXPECT_EQ(popped.value(), 0);
 }
 
 TEST_F(EventLogTest, ReplayStopsWhenTheCallbackReturnsFalse) {

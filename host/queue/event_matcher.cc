@@ -1,6 +1,7 @@
 #include "host/queue/event_matcher.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <variant>
 
 #include "host/queue/object_change.h"
@@ -27,9 +28,36 @@ PluginBits BitsOf(const std::vector<const Interest*>& interests) {
   return bits;
 }
 
+// Calls hints, and observes how long they take if there is a meter.
+// Lifetime: the arguments of the constructor must outlive it.
+class HintCaller {
+ public:
+  HintCaller(QueuePolicy& policy, QueueMeter* meter, const QueueEvent& event)
+      : policy_(policy), meter_(meter), event_(event) {}
+
+  bool Call(const Interest& interest, const berth_queued& queued, const berth_event& seen) {
+    if (meter_ == nullptr) return policy_.Hint(interest, queued, seen);
+    if (series_ == nullptr || plugin_ != interest.plugin) {
+      plugin_ = interest.plugin;
+      series_ = &meter_->HintSeriesOf(plugin_, EventLabel(event_));
+    }
+    const int64_t since_ns = meter_->NowNs();
+    const bool requeues = policy_.Hint(interest, queued, seen);
+    meter_->ObserveHint(*series_, requeues, since_ns);
+    return requeues;
+  }
+
+ private:
+  QueuePolicy& policy_;
+  QueueMeter* meter_;
+  const QueueEvent& event_;
+  PluginId plugin_ = 0;  // The plugin of series_.
+  const QueueMeter::HintSeries* series_ = nullptr;
+};
+
 // Returns a function that calls an interest's hint for the event. For a group it calls the hint for
 // each member until one returns true. A TARGET_POD event is passed only for the pod itself.
-auto MakeHintFunction(QueuePolicy& policy, const QueueEvent& event) {
+auto MakeHintFunction(QueuePolicy& policy, QueueMeter* meter, const QueueEvent& event) {
   const PodRef* target =
       event.resource == BERTH_RESOURCE_TARGET_POD ? std::get_if<PodRef>(&event.after) : nullptr;
   berth_event seen{.struct_size = sizeof(berth_event),
@@ -38,11 +66,12 @@ auto MakeHintFunction(QueuePolicy& policy, const QueueEvent& event) {
                    .interest = 0,
                    .before = Tag(event.before),
                    .after = Tag(event.after)};
-  return [&policy, seen, target](const Interest& interest, const QueuedEntity& entity) mutable {
+  return [caller = HintCaller(policy, meter, event), seen, target](
+             const Interest& interest, const QueuedEntity& entity) mutable {
     seen.interest = interest.index;
     return entity.AnyPod([&](const PodRef& pod) {
       return (target == nullptr || pod->uid() == (*target)->uid()) &&
-             policy.Hint(interest, entity.ViewOf(pod), seen);
+             caller.Call(interest, entity.ViewOf(pod), seen);
     });
   };
 }
@@ -64,7 +93,7 @@ void EventMatcher::Apply(const QueueEvent& event, const EntityFilter* parked,
   const std::vector<const Interest*>& interests = InterestsIn(event);
   if (interests.empty()) return;
   log_.Append(event, BitsOf(interests), in_flight);
-  parked_.SelectForRequeue(interests, parked, MakeHintFunction(policy_, event), requeued);
+  parked_.SelectForRequeue(interests, parked, MakeHintFunction(policy_, meter_, event), requeued);
 }
 
 void EventMatcher::ApplyWildcard(const QueueEvent& event, const EntityFilter* parked,
@@ -127,7 +156,7 @@ Requeueing EventMatcher::DecideAfterAttempt(const QueueEntry& entry) {
 Requeueing EventMatcher::Decide(const QueuedEntity& entity, const QueueEvent& event) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) return Requeueing::kAfterBackoff;
   return DecideRequeueing(entity.rejection, InterestsIn(event), entity,
-                          MakeHintFunction(policy_, event));
+                          MakeHintFunction(policy_, meter_, event));
 }
 
 }  // namespace berth::host

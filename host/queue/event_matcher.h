@@ -10,6 +10,7 @@
 #include "host/queue/parked_index.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
+#include "host/queue/queue_meter.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
 
@@ -30,6 +31,14 @@ class EventMatcher {
       : policy_(policy), interests_(interests), parked_(parked), log_(log) {}
   EventMatcher(const EventMatcher&) = delete;
   EventMatcher& operator=(const EventMatcher&) = delete;
+
+  // Sets the meter that observes the hints and the log. If it is null, nothing is observed.
+  // Lifetime: the meter must outlive the matcher.
+  // Called: before any entity records.
+  void SetMeter(QueueMeter* meter) {
+    meter_ = meter;
+    log_.SetMeter(meter);
+  }
 
   // Appends the parked entities that the event requeues to `requeued`, and records the event for
   // the entities in flight. Considers only parked entities for which `parked` holds and entities in
@@ -61,6 +70,7 @@ class EventMatcher {
   const InterestTable& interests_;
   ParkedIndex& parked_;
   EventLog& log_;
+  QueueMeter* meter_ = nullptr;
   std::vector<const Interest*> matching_;  // Of InterestsIn(); a member to reuse its memory.
 };
 

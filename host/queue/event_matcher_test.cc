@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/test_clock.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {
@@ -86,6 +87,25 @@ class EventMatcherTest : public ::testing::Test {
 };
 
 const EntityFilter kNotA = [](const QueuedEntity& entity) { return entity.pod->name() != "a"; };
+
+TEST_F(EventMatcherTest, TheMeterObservesEachHint) {
+  MetricTable table;
+  QueueMetrics metrics(table);
+  const TestClock clock;
+  QueueMeter meter(metrics, clock);
+  matcher_.SetMeter(&meter);
+  Park("a", {.plugins = {1}});
+  Park("b", {.plugins = {2}});
+  Apply(NodeAdded("helps-1"));
+  Apply(NodeAdded("helps-2"));
+  Apply(PodDeleted());  // Plugin 2 has no hint for it.
+  std::vector<std::string> observed;
+  metrics.hint_seconds.ForEach([&](auto values, const Histogram& histogram) {
+    if (histogram.Read().buckets[0] == 0) return;
+    observed.push_back(values[0] + " " + values[1] + " " + values[2]);
+  });
+  EXPECT_THAT(observed, ElementsAre("1 NodeAdd Queue", "1 NodeAdd QueueSkip"));
+}
 
 TEST_F(EventMatcherTest, AnEventRequeuesThePodsWhoseRejectorsItHelps) {
   Park("a", {.plugins = {1}});

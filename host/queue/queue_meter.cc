@@ -16,8 +16,9 @@ std::string_view QueueLabelOf(QueuePlace place) {
   return "";
 }
 
-QueueMeter::QueueMeter(QueueMetrics& metrics)
+QueueMeter::QueueMeter(QueueMetrics& metrics, const Clock& clock)
     : metrics_(metrics),
+      clock_(clock),
       after_flush_(metrics.after_flush.With({})),
       active_(metrics.pending_pods.With({"active"})),
       backoff_(metrics.pending_pods.With({"backoff"})),
@@ -33,6 +34,23 @@ void QueueMeter::CountIncoming(QueuePlace to, std::string_view event) {
     found = counters.emplace(event, &metrics_.incoming_pods.With({queue, event})).first;
   }
   found->second->Add();
+}
+
+// A series is listed from its first hint on, also while it has no observation of the other result.
+const QueueMeter::HintSeries& QueueMeter::HintSeriesOf(PluginId plugin, std::string_view event) {
+  auto& series = hints_[plugin];
+  const auto known = series.find(event);
+  if (known != series.end()) return known->second;
+  const std::string name = name_of_ ? std::string(name_of_(plugin)) : std::to_string(plugin);
+  const HintSeries made = {&metrics_.hint_seconds.With({name, event, "QueueSkip"}),
+                           &metrics_.hint_seconds.With({name, event, "Queue"})};
+  return series.emplace(event, made).first->second;
+}
+
+Gauge& QueueMeter::InflightEventsOf(std::string_view event) {
+  const auto known = inflight_.find(event);
+  if (known != inflight_.end()) return *known->second;
+  return *inflight_.emplace(event, &metrics_.inflight_events.With({event})).first->second;
 }
 
 void QueueMeter::Publish(const std::function<size_t(QueuePlace place)>& count_in) {

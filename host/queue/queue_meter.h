@@ -2,15 +2,19 @@
 #ifndef BERTH_HOST_QUEUE_QUEUE_METER_H_
 #define BERTH_HOST_QUEUE_QUEUE_METER_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "host/base/clock.h"
 #include "host/base/metrics.h"
 #include "host/queue/queue_metrics.h"
+#include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
@@ -20,7 +24,7 @@ namespace berth::host {
 std::string_view QueueLabelOf(QueuePlace place);
 
 // Threading: the scheduling thread.
-// Lifetime:  the metrics must outlive it.
+// Lifetime:  metrics and clock must outlive it.
 class QueueMeter {
  public:
   // The reasons other than events for which an entity enters a place.
@@ -31,8 +35,16 @@ class QueueMeter {
   static constexpr std::string_view kBackoffEnd = "BackoffComplete";
   static constexpr std::string_view kFlush = "UnschedulableTimeout";
   static constexpr std::string_view kActivate = "ForceActivate";
+  // The label of a pod in flight among the events that are kept for such pods.
+  static constexpr std::string_view kPodPopped = "PodPopped";
 
-  explicit QueueMeter(QueueMetrics& metrics);
+  // Returns the name of a plugin, without its profile.
+  using PluginNames = std::function<std::string_view(PluginId plugin)>;
+  // The histograms of the hints of one plugin for one event: of those that skip the event, and of
+  // those that requeue the pod.
+  using HintSeries = std::array<Histogram*, 2>;
+
+  QueueMeter(QueueMetrics& metrics, const Clock& clock);
   QueueMeter(const QueueMeter&) = delete;
   QueueMeter& operator=(const QueueMeter&) = delete;
 
@@ -41,11 +53,26 @@ class QueueMeter {
   void CountIncoming(QueuePlace to, std::string_view event);
   // Publishes the number of entities in each place. `count_in`: returns that of a place.
   void Publish(const std::function<size_t(QueuePlace place)>& count_in);
+  // Sets the names of plugins in labels. Without it, the label is the number of the plugin.
+  void SetPluginNames(PluginNames name_of) { name_of_ = std::move(name_of); }
+  // Returns the series of a plugin's hints for the event with this label.
+  // Lifetime: that of this object.
+  const HintSeries& HintSeriesOf(PluginId plugin, std::string_view event);
+  int64_t NowNs() const { return clock_.NowNs(); }
+  // Observes a hint that began at `since_ns`.
+  void ObserveHint(const HintSeries& series, bool requeues, int64_t since_ns) const {
+    series[requeues ? 1 : 0]->ObserveNs(NowNs() - since_ns);
+  }
+  // Returns the number of kept events with this label.
+  // Lifetime: that of the metrics.
+  Gauge& InflightEventsOf(std::string_view event);
   // Counts a pod that was bound after the periodic flush alone had requeued it.
   void CountBoundAfterFlush() { after_flush_.Add(); }
 
  private:
   QueueMetrics& metrics_;
+  const Clock& clock_;
+  PluginNames name_of_;
   Counter& after_flush_;
   Gauge& active_;
   Gauge& backoff_;
@@ -53,6 +80,8 @@ class QueueMeter {
   Gauge& gated_;
   // The counters that were found, by place and event, so that counting takes no lock.
   std::map<QueuePlace, std::map<std::string, Counter*, std::less<>>> incoming_;
+  std::map<std::string, Gauge*, std::less<>> inflight_;                       // By event.
+  std::map<PluginId, std::map<std::string, HintSeries, std::less<>>> hints_;  // By event.
 };
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-// What the scheduling queue counts. The names, labels and buckets are kube-scheduler's
+// The metrics of the scheduling queue. The names, labels and buckets are kube-scheduler's
 // (pkg/scheduler/metrics/metrics.go).
 #ifndef BERTH_HOST_QUEUE_QUEUE_METRICS_H_
 #define BERTH_HOST_QUEUE_QUEUE_METRICS_H_

@@ -1,4 +1,5 @@
-// What plugins decide for the queue: which pods may enter it, and which events requeue parked pods.
+// The decisions of plugins for the queue: which pods may enter it, and which events requeue parked
+// pods.
 #ifndef BERTH_HOST_QUEUE_QUEUE_POLICY_H_
 #define BERTH_HOST_QUEUE_QUEUE_POLICY_H_
 

@@ -84,7 +84,10 @@ class SchedulingQueue {
   void SetObserver(PendingObserver* observer) { observer_ = observer; }
   // Sets what counts the entities that enter a place; null for none. The meter must outlive the
   // queue.
-  void SetMeter(QueueMeter* meter) { requeuer_.SetMeter(meter); }
+  void SetMeter(QueueMeter* meter) {
+    requeuer_.SetMeter(meter);
+    matcher_.SetMeter(meter);
+  }
 
   // ---- Events from the cluster ------------------------------------------------------------------
 

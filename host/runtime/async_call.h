@@ -21,7 +21,7 @@
 
 namespace berth::host {
 
-// What asynchronous calls use.
+// The parts of the host that asynchronous calls use.
 // Lifetime: must outlive the plan, since a plugin may complete a call until it is destroyed.
 struct AsyncCalls {
   // Carries answers to the scheduling thread. Must be set.

@@ -194,7 +194,7 @@ class InstanceHost : private HostBase {
  private:
   friend class HostUse;
 
-  // What the plugin may read without a call of a service until it releases it.
+  // The objects that the plugin may read without a call of a service until it releases them.
   struct Holdings {
     explicit Holdings(Interner& interner) : ids(interner) {}
 

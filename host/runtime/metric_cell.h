@@ -12,7 +12,7 @@ namespace berth::host {
 
 enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
 
-// What all series of a metric have in common.
+// The properties that all series of a metric share.
 struct MetricFamily {
   MetricKind kind = MetricKind::kCounter;
   std::string name;

@@ -1,4 +1,4 @@
-// What the extension points count. The names, labels and buckets are kube-scheduler's.
+// The metrics of the extension points. The names, labels and buckets are kube-scheduler's.
 #ifndef BERTH_HOST_RUNTIME_POINT_METRICS_H_
 #define BERTH_HOST_RUNTIME_POINT_METRICS_H_
 

@@ -1,5 +1,5 @@
-// What plugins request of the scheduler through the services of <berth/abi.h>. The scheduling loop
-// implements it.
+// The requests of plugins to the scheduler, through the services of <berth/abi.h>. The scheduling
+// loop implements the interface.
 #ifndef BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 #define BERTH_HOST_RUNTIME_SCHEDULER_REQUESTS_H_
 

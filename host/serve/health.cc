@@ -12,7 +12,7 @@
 namespace berth::host {
 namespace {
 
-// What the query of a health check asks for. Unknown keys are ignored, as an API server does.
+// The query of a health check. Unknown keys are ignored, as an API server does.
 struct HealthQuery {
   bool is_verbose = false;
   std::set<std::string> excluded;

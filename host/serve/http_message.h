@@ -24,7 +24,7 @@ struct ServedResponse {
   std::string allow = {};  // The methods that a path has, for status 405: "GET, HEAD".
 };
 
-// What the server accepts from a client before it closes the connection.
+// The limits beyond which the server closes the connection to a client.
 struct HttpLimits {
   size_t connections = 64;  // More are closed at once.
   size_t header_bytes = size_t{16} << 10;

@@ -12,7 +12,7 @@
 
 namespace berth::host {
 
-// What the bytes that a client has sent so far are.
+// The state of the bytes that a client has sent so far.
 struct HttpParse {
   enum class Outcome : uint8_t {
     kIncomplete,  // More bytes are needed.

@@ -12,7 +12,7 @@
 
 namespace berth::host {
 
-// What the system states about this process. A member is empty if it could not be read.
+// The figures of the system about this process. A member is empty if it could not be read.
 struct ProcessTexts {
   std::string stat;         // /proc/self/stat
   std::string system_stat;  // /proc/stat

@@ -46,8 +46,10 @@ TEST_F(LiveCliTest, CommandsNeedOneSource) {
       args.insert(args.end(), more.begin(), more.end());
       return args;
     };
-    cases.push_back({with({}), command + ": expected --cluster FILE or --kubeconfig FILE, found no "
-                                         "source of pods and nodes"});
+    cases.push_back({with({}), command +
+                                   ": expected --cluster FILE or --kubeconfig FILE, found no "
+                                   "source of pods and nodes (see berth " +
+                                   command + " --help)"});
     cases.push_back({with({"--cluster", kSmall, "--kubeconfig", kubeconfig}),
                      command +
                          ": expected --cluster or --kubeconfig, found both: the pods and nodes "
