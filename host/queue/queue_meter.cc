@@ -1,6 +1,9 @@
 #include "host/queue/queue_meter.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace berth::host {
 
@@ -36,12 +39,33 @@ void QueueMeter::CountIncoming(QueuePlace to, std::string_view event) {
   found->second->Add();
 }
 
+std::string QueueMeter::NameOf(PluginId plugin) const {
+  return name_of_ ? std::string(name_of_(plugin)) : std::to_string(plugin);
+}
+
+Gauge& QueueMeter::UnschedulableOf(PluginId plugin, std::string_view profile) {
+  const auto known = rejected_.find(plugin);
+  if (known != rejected_.end()) return *known->second;
+  Gauge& made = metrics_.unschedulable_pods.With({NameOf(plugin), profile});
+  return *rejected_.emplace(plugin, &made).first->second;
+}
+
+void QueueMeter::CountRejected(const QueuedEntity& entity, int64_t by) {
+  if (entity.rejection.empty()) return;
+  std::vector<PluginId> plugins;  // Those in both lists once.
+  std::ranges::set_union(entity.rejection.plugins, entity.rejection.pending,
+                         std::back_inserter(plugins));
+  entity.ForEachPod([&](const PodRef& pod) {
+    for (const PluginId plugin : plugins) UnschedulableOf(plugin, pod->scheduler_name()).Add(by);
+  });
+}
+
 // A series is listed from its first hint on, also while it has no observation of the other result.
 const QueueMeter::HintSeries& QueueMeter::HintSeriesOf(PluginId plugin, std::string_view event) {
   auto& series = hints_[plugin];
   const auto known = series.find(event);
   if (known != series.end()) return known->second;
-  const std::string name = name_of_ ? std::string(name_of_(plugin)) : std::to_string(plugin);
+  const std::string name = NameOf(plugin);
   const HintSeries made = {&metrics_.hint_seconds.With({name, event, "QueueSkip"}),
                            &metrics_.hint_seconds.With({name, event, "Queue"})};
   return series.emplace(event, made).first->second;

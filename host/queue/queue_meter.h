@@ -51,6 +51,9 @@ class QueueMeter {
   // Counts an entity that enters `to` because of `event`: the label of an event, or one of
   // kube-scheduler's names for other reasons, such as "BackoffComplete".
   void CountIncoming(QueuePlace to, std::string_view event);
+  // Adds `by` pods to the unschedulable ones of each plugin that rejected the entity, for each pod of
+  // it.
+  void CountRejected(const QueuedEntity& entity, int64_t by);
   // Publishes the number of entities in each place. `count_in`: returns that of a place.
   void Publish(const std::function<size_t(QueuePlace place)>& count_in);
   // Sets the names of plugins in labels. Without it, the label is the number of the plugin.
@@ -70,6 +73,10 @@ class QueueMeter {
   void CountBoundAfterFlush() { after_flush_.Add(); }
 
  private:
+  std::string NameOf(PluginId plugin) const;
+  // Returns the number of pods that the plugin rejected. `profile`: the plugin's.
+  Gauge& UnschedulableOf(PluginId plugin, std::string_view profile);
+
   QueueMetrics& metrics_;
   const Clock& clock_;
   PluginNames name_of_;
@@ -80,7 +87,8 @@ class QueueMeter {
   Gauge& gated_;
   // The counters that were found, by place and event, so that counting takes no lock.
   std::map<QueuePlace, std::map<std::string, Counter*, std::less<>>> incoming_;
-  std::map<std::string, Gauge*, std::less<>> inflight_;                       // By event.
+  std::map<PluginId, Gauge*> rejected_;                  // A PluginId is of one profile.
+  std::map<std::string, Gauge*, std::less<>> inflight_;  // By event.
   std::map<PluginId, std::map<std::string, HintSeries, std::less<>>> hints_;  // By event.
 };
 

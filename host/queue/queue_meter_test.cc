@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/test_clock.h"
+#include "host/queue/test_queue.h"
 
 namespace berth::host {
 namespace {
@@ -70,6 +71,60 @@ TEST(QueueMeterTest, ObservesHintsByPluginEventAndResult) {
   EXPECT_THAT(observed,
               ElementsAre("NodeAffinity NodeAdd QueueSkip 1", "NodePorts NodeAdd Queue 2"));
   EXPECT_DOUBLE_EQ(metrics.hint_seconds.With({"NodePorts", "NodeAdd", "Queue"}).Read().sum, 4e-6);
+}
+
+// Returns the series that are not 0: "plugin 1 x 2" for two pods that plugin 1 rejected.
+std::string UnschedulablePods(QueueMetrics& metrics) {
+  std::string text;
+  metrics.unschedulable_pods.ForEach([&](auto values, const Gauge& gauge) {
+    if (gauge.value() == 0) return;
+    text.append(text.empty() ? "" : ", ").append(values[0]).append(" ").append(values[1]);
+    text.append(" x ").append(std::to_string(gauge.value()));
+  });
+  return text;
+}
+
+TEST(QueueMeterTest, CountsEachPodForEachPluginThatRejectedIt) {
+  const struct {
+    const char* description;
+    const char* script;
+    const char* counted;
+  } cases[] = {
+      {"a pod that was not tried", "add a", ""},
+      {"a parked pod counts for each rejector", "add a; pop a; return a 1,3 -",
+       "1 default-scheduler x 1, 3 default-scheduler x 1"},
+      {"a plugin that is in both lists counts once", "add a; pop a; return a 1 1,3",
+       "1 default-scheduler x 1, 3 default-scheduler x 1"},
+      {"it counts while it backs off", "add a; pop a; return a 1 -; node helps-1",
+       "1 default-scheduler x 1"},
+      {"a pod that is tried again does not count",
+       "add a; pop a; return a 1 -; node helps-1; pop a", ""},
+      {"two pods", "add a; add b; pop a; pop b; return a 1 -; return b 1 -",
+       "1 default-scheduler x 2"},
+      {"a deleted pod", "add a; pop a; return a 1 -; remove a", ""},
+      {"an attempt that failed with an error", "add a; pop a; fail a", ""},
+      {"PreEnqueue", "hold a 4; add a", "4 default-scheduler x 1"},
+      {"PreEnqueue does not reject it any more", "hold a 4; add a; release a; label a y; pop a",
+       ""},
+      {"each member of a group", "join a g; join b g; pop g(a,b); return g 1 -",
+       "1 default-scheduler x 2"},
+      {"a member that is removed", "join a g; join b g; pop g(a,b); return g 1 -; remove b",
+       "1 default-scheduler x 1"},
+      {"a group whose last member is removed", "join a g; pop g(a); return g 1 -; remove a", ""},
+      {"a member that returns to its group on its own",
+       "join a g; join b g; pop g(a,b); take a; return g 1 -; return a 3 -",
+       "1 default-scheduler x 2"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.description);
+    MetricTable table;
+    QueueMetrics metrics(table);
+    TestQueue test(TestQueue::DefaultTable(), {.groups = true});
+    QueueMeter meter(metrics, test.clock);
+    test.queue->SetMeter(&meter);
+    test.Run(c.script);
+    EXPECT_EQ(UnschedulablePods(metrics), c.counted);
+  }
 }
 
 }  // namespace

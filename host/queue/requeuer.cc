@@ -31,6 +31,12 @@ void Requeuer::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
   Requeue(entry, how);
 }
 
+void Requeuer::SetRejection(QueueEntry& entry, Rejection rejection) {
+  if (meter_ != nullptr) meter_->CountRejected(entry.entity, -1);
+  entry.entity.rejection = std::move(rejection);
+  if (meter_ != nullptr) meter_->CountRejected(entry.entity, 1);
+}
+
 bool Requeuer::GateIfPreEnqueueRejects(QueueEntry& entry) {
   QueuedEntity& entity = entry.entity;
   std::optional<PluginId> first;
@@ -42,7 +48,7 @@ bool Requeuer::GateIfPreEnqueueRejects(QueueEntry& entry) {
   });
   if (!is_rejected) return false;
   entity.was_flushed = false;
-  entity.rejection = {.plugins = {gate->plugin}, .pending = {}};
+  SetRejection(entry, {.plugins = {gate->plugin}, .pending = {}});
   entity.gate = std::move(gate);
   Move(entry, QueuePlace::kGated);
   return true;

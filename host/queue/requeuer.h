@@ -51,6 +51,8 @@ class Requeuer {
   void Requeue(QueueEntry& entry, Requeueing how, bool was_flushed = false);
   // Parks the entity if `how` is kSkip; otherwise requeues it.
   void ParkOrRequeue(QueueEntry& entry, Requeueing how);
+  // Replaces the rejection of the entity, and counts its pods for the plugins of the new one only.
+  void SetRejection(QueueEntry& entry, Rejection rejection);
   // Runs PreEnqueue. If a plugin rejects a pod of the entity, gates the entity and returns true.
   bool GateIfPreEnqueueRejects(QueueEntry& entry);
   // Moves the entities of a backoff queue whose backoff is over at `at_ns` to the active queue.

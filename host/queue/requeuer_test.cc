@@ -141,7 +141,7 @@ TEST_F(RequeuerTest, AGatedEntityRecordsThePluginWhichIsAskedFirstNextTime) {
 TEST_F(RequeuerTest, EachMoveIsCountedWithItsCause) {
   MetricTable table;
   QueueMetrics metrics(table);
-  QueueMeter meter(metrics);
+  QueueMeter meter(metrics, clock_);
   const auto requeuer = MakeRequeuer(/*pop_from_backoff=*/true);
   EXPECT_FALSE(requeuer->has_meter());
   requeuer->SetMeter(&meter);

@@ -68,6 +68,7 @@ void SchedulingQueue::Create(PodRef pod) {
 }
 
 void SchedulingQueue::Erase(QueueEntry& entry) {
+  requeuer_.SetRejection(entry, {});
   places_.Leave(entry);
   entities_.Erase(entry);
 }
@@ -221,7 +222,11 @@ void SchedulingQueue::ChangeMembers(QueueEntry& group, const std::function<void(
     return matcher_.RecordFor(group, QueueEvent());
   }
   places_.Leave(group);
+  // The members before the change are those that were counted.
+  Rejection rejection = group.entity.rejection;
+  requeuer_.SetRejection(group, {});
   change();
+  requeuer_.SetRejection(group, std::move(rejection));
   const bool was_ready = from == QueuePlace::kActive;
   requeuer_.Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
 }
@@ -256,6 +261,7 @@ void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
     entities_.MakeGroup(entry, std::move(name));
     return requeuer_.ParkOrRequeue(entry, how);
   }
+  requeuer_.SetRejection(entry, {});
   ChangeMembers(
       *group, [&] { entities_.JoinGroup(entry, *group); }, Requeueing::kAfterBackoff);
 }
@@ -306,7 +312,7 @@ const QueuedEntity* SchedulingQueue::Pop() {
   QueuedEntity& entity = entry->entity;
   ++entity.attempts;
   if (requeuer_.has_meter()) entity.popped_ns = clock_.NowNs();
-  entity.rejection = {};
+  requeuer_.SetRejection(*entry, {});
   return &entity;
 }
 
@@ -329,7 +335,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   QueuedEntity& entity = entry.entity;
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
-  entity.rejection = std::move(rejection);
+  requeuer_.SetRejection(entry, std::move(rejection));
   if (entity.rejection.empty()) {
     ++entity.error_count;
   } else {
