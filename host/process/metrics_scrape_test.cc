@@ -113,6 +113,7 @@ TEST_F(MetricsScrapeTest, NamesTypesLabelsAndBucketsAreThoseOfKubeScheduler) {
       {"scheduler_framework_extension_point_duration_seconds",
        "histogram{extension_point,profile,status} 12: 0.0001 to 0.2048"},
       {"scheduler_goroutines", "gauge{operation}"},
+      {"scheduler_inflight_events", "gauge{event}"},
       {"scheduler_pending_pods", "gauge{queue}"},
       {"scheduler_plugin_evaluation_total", "counter{extension_point,plugin,profile}"},
       {"scheduler_plugin_execution_duration_seconds",
@@ -126,7 +127,8 @@ TEST_F(MetricsScrapeTest, NamesTypesLabelsAndBucketsAreThoseOfKubeScheduler) {
       {"scheduler_schedule_attempts_total", "counter{profile,result}"},
       {"scheduler_scheduling_algorithm_duration_seconds", "histogram{} 15: 0.001 to 16.384"},
       {"scheduler_scheduling_attempt_duration_seconds",
-       "histogram{profile,result} 15: 0.001 to 16.384"}};
+       "histogram{profile,result} 15: 0.001 to 16.384"},
+      {"scheduler_unschedulable_pods", "gauge{plugin,profile}"}};
   EXPECT_EQ(shapes, expected);
 }
 

@@ -25,6 +25,7 @@ class RequeuerTest : public ::testing::Test {
   QueueEntry& Make(const std::string& name) {
     QueueEntry& entry = *entries_.emplace_back(std::make_unique<QueueEntry>());
     entry.entity.pod = objects_.Pod({.name = name});
+    entry.entity.rejection = {.plugins = {1}, .pending = {}};
     entry.entity.rejected_count = 1;
     entry.entity.queued_ns = clock_.NowNs();
     entry.sequence = entries_.size();
