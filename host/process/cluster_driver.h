@@ -52,9 +52,9 @@ class ClusterDriver {
     // before the call; see KubernetesClient::Refresh(). If it is empty, the cache is fresh when the
     // watches have delivered their first state.
     std::function<void(std::function<void()> done)> refresh;
-    // Returns false while the client has so many bindings under way that one more would only wait in
-    // its queue. No pod is tried then: it keeps its place in the queue instead, where a pod of a
-    // higher priority can overtake it. The client wakes the waker when it ends a binding.
+    // Returns false while the client has so many bindings under way that one more would only wait
+    // there. No pod is tried then: it keeps its place in the scheduling queue instead, where a pod
+    // of a higher priority can overtake it. The client wakes the waker when it ends a binding.
     std::function<bool()> has_room;
     // Called before each step, unless the driver is stopping. It may do what must not happen within
     // a step, such as a reload.

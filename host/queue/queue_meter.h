@@ -51,8 +51,8 @@ class QueueMeter {
   // Counts an entity that enters `to` because of `event`: the label of an event, or one of
   // kube-scheduler's names for other reasons, such as "BackoffComplete".
   void CountIncoming(QueuePlace to, std::string_view event);
-  // Adds `by` pods to the unschedulable ones of each plugin that rejected the entity, for each pod of
-  // it.
+  // Adds `by` to the unschedulable pods of each plugin that rejected the entity, once for each pod
+  // of it.
   void CountRejected(const QueuedEntity& entity, int64_t by);
   // Publishes the number of entities in each place. `count_in`: returns that of a place.
   void Publish(const std::function<size_t(QueuePlace place)>& count_in);
