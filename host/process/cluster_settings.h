@@ -26,7 +26,7 @@ AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
 // the others. The identity and the seed are not set.
 ElectionOptions ElectionOptionsOf(const ClusterConfig& config);
 
-// Returns the header User-Agent of requests to an API server, in the form that kube-scheduler's has:
+// Returns the header User-Agent of requests to an API server, in the form of kube-scheduler:
 // "berth/0.1.0 (linux/amd64)". `version`: that of Berth.
 std::string UserAgentOf(std::string_view version);
 
