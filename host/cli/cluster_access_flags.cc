@@ -12,15 +12,6 @@
 namespace berth::host {
 namespace {
 
-// The name that Go, and therefore Kubernetes, has for the processor.
-#if defined(__x86_64__)
-constexpr std::string_view kArchitecture = "amd64";
-#elif defined(__aarch64__)
-constexpr std::string_view kArchitecture = "arm64";
-#else
-constexpr std::string_view kArchitecture = "unknown";
-#endif
-
 // Returns the value of the variable; nullopt if it is not set. The first entry counts, as getenv()
 // decides.
 std::optional<std::string> FindVariable(const std::vector<std::string>& variables,
@@ -72,9 +63,7 @@ AccessRequest AccessRequestOf(const ClusterAccessFlags& flags) {
           .allow_plain_http = flags.allow_plain_http};
 }
 
-std::string UserAgent() {
-  return "berth/" BERTH_VERSION " (linux/" + std::string(kArchitecture) + ")";
-}
+std::string UserAgent() { return UserAgentOf(BERTH_VERSION); }
 
 AccessEnvironment AccessEnvironmentOf(const CommandEnvironment& env) {
   return {.variable = [variables = env.variables](

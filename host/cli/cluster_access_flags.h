@@ -35,7 +35,7 @@ void AddClusterAccess(CLI::App& command, std::string_view otherwise, ClusterAcce
 // Returns the request for the access that the flags select.
 AccessRequest AccessRequestOf(const ClusterAccessFlags& flags);
 
-// Returns the header User-Agent of requests to an API server: "berth/0.1.0 (linux/amd64)".
+// Returns UserAgentOf() this version of Berth.
 std::string UserAgent();
 
 // Return what the access to a cluster and its credentials read of the environment of a command: its

@@ -17,6 +17,7 @@
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
 #include "host/cli/shadow_command.h"
+#include "host/process/connected_run_options.h"
 #include "host/process/log_format.h"
 #include "host/process/profile_set.h"
 #include "host/process/simulation.h"
@@ -124,6 +125,10 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 CommandEnvironment& env);
+
+// Sets the options from the flags and the environment, except log_level.
+void SetConnectedRunOptions(const RunFlags& flags, const CommandEnvironment& env,
+                            ConnectedRunOptions& options);
 
 // Prints "berth: warning: <warning>" to env.err for each of them.
 void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env);

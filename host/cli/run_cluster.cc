@@ -41,31 +41,36 @@ std::optional<uint32_t> ClusterLogLevel(int verbosity) {
 
 ClusterRunOptions OptionsOf(const RunFlags& flags, const CommandEnvironment& env) {
   ClusterRunOptions options;
-  options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
-  options.access = AccessRequestOf(flags.access);
-  options.access_environment = AccessEnvironmentOf(env);
-  options.credentials = CredentialsEnvironmentOf(env);
+  SetConnectedRunOptions(flags, env, options);
   options.leader_elect = flags.leader_elect;
   options.http_address = flags.http_address;
-  options.log_format = flags.log_format;
   options.log_level = ClusterLogLevel(flags.verbosity);
   options.version = BERTH_VERSION;
   options.host_name = env.host_name;
   options.uuid = env.uuid;
-  options.pid = env.pid;
-  options.log_descriptor = env.err_descriptor;
-  options.seed = flags.seed;
-  options.hash_key = env.hash_key;
-  options.temporary_directory = env.temporary_directory;
-  options.steady_ns = env.steady_ns;
   options.boot_ns = env.boot_ns;
-  options.wall_ns = env.wall_ns;
-  options.requests = env.requests;
-  options.report_crashes = env.report_crashes;
   return options;
 }
 
 }  // namespace
+
+void SetConnectedRunOptions(const RunFlags& flags, const CommandEnvironment& env,
+                            ConnectedRunOptions& options) {
+  options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
+  options.access = AccessRequestOf(flags.access);
+  options.access_environment = AccessEnvironmentOf(env);
+  options.credentials = CredentialsEnvironmentOf(env);
+  options.log_format = flags.log_format;
+  options.log_descriptor = env.err_descriptor;
+  options.pid = env.pid;
+  options.seed = flags.seed;
+  options.hash_key = env.hash_key;
+  options.temporary_directory = env.temporary_directory;
+  options.steady_ns = env.steady_ns;
+  options.wall_ns = env.wall_ns;
+  options.requests = env.requests;
+  options.report_crashes = env.report_crashes;
+}
 
 int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env) {
   if (Status status = CheckClusterFlags(flags); !status.ok()) return Fail(env, status);

@@ -36,10 +36,8 @@ void AddDuration(CLI::App& command, const std::string& name, const std::string& 
 ShadowRunOptions ShadowOptionsOf(const RunFlags& flags, const CommandEnvironment& env,
                                  ShadowPrinter& printer) {
   ShadowRunOptions options;
-  options.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable};
-  options.access = AccessRequestOf(flags.access);
-  options.access_environment = AccessEnvironmentOf(env);
-  options.credentials = CredentialsEnvironmentOf(env);
+  SetConnectedRunOptions(flags, env, options);
+  options.log_level = LogLevelOf(flags);
   const ShadowFlags& shadow = flags.shadow;
   options.observing.scheduler_names = {shadow.scheduler_names.begin(),
                                        shadow.scheduler_names.end()};
@@ -51,17 +49,6 @@ ShadowRunOptions ShadowOptionsOf(const RunFlags& flags, const CommandEnvironment
     return printer.Print(decision);
   };
   options.flush = [&printer] { return printer.Flush(); };
-  options.log_format = flags.log_format;
-  options.log_level = LogLevelOf(flags);
-  options.log_descriptor = env.err_descriptor;
-  options.pid = env.pid;
-  options.seed = flags.seed;
-  options.hash_key = env.hash_key;
-  options.temporary_directory = env.temporary_directory;
-  options.steady_ns = env.steady_ns;
-  options.wall_ns = env.wall_ns;
-  options.requests = env.requests;
-  options.report_crashes = env.report_crashes;
   return options;
 }
 

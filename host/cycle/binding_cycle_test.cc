@@ -49,6 +49,19 @@ TEST(BindingCycleTest, EndsWhenAnotherClientBindsTheWaitingPod) {
   }
 }
 
+// A finalizer keeps the pod, so that it goes back to the queue.
+TEST(BindingCycleTest, LogsNoErrorWhenTheDeletionOfTheWaitingPodBegins) {
+  PodLifecycle pod;
+  pod.harness().options().logs_decisions = true;
+  pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
+  pod.Run();
+  pod.harness().lines().clear();
+  pod.BeginDeletion();
+  EXPECT_THAT(pod.harness().lines(),
+              ::testing::Contains("scheduling: Pod is being deleted; not retrying: 0/1 nodes are "
+                                  "available: 1 removed. pod=default/p node=n1"));
+}
+
 // The cache has the pod although the queue has it too. Nothing was reserved, so nothing is undone.
 TEST(BindingCycleTest, DoesNotBeginForAPodThatTheCacheHasOnANode) {
   PodLifecycle pod;

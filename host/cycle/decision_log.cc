@@ -15,12 +15,15 @@ struct FailureRecord {
   std::string_view message;
 };
 
-FailureRecord RecordOf(const Failure& failure) {
+FailureRecord RecordOf(const Pod& pod, const Failure& failure) {
   if (failure.is_final) {
     return {BERTH_LOG_INFO, "Pod was deleted or bound meanwhile; not retrying"};
   }
-  if (failure.rejection.empty()) return {BERTH_LOG_ERROR, "Error scheduling pod; retrying"};
-  return {BERTH_LOG_INFO, "Unable to schedule pod; no fit; waiting"};
+  if (!failure.rejection.empty()) {
+    return {BERTH_LOG_INFO, "Unable to schedule pod; no fit; waiting"};
+  }
+  if (pod.terminating()) return {BERTH_LOG_INFO, "Pod is being deleted; not retrying"};
+  return {BERTH_LOG_ERROR, "Error scheduling pod; retrying"};
 }
 
 }  // namespace
@@ -38,7 +41,7 @@ void DecisionLog::OnBound(const PodRef& pod, std::string_view node) {
 }
 
 void DecisionLog::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
-  const FailureRecord record = RecordOf(failure);
+  const FailureRecord record = RecordOf(*pod, failure);
   if (log_.IsOn(record.level)) {
     const std::string key = pod->Key();
     std::array<LogField, 3> fields = {LogField{"pod", key}};

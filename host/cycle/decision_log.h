@@ -17,11 +17,13 @@ inline constexpr std::string_view kSchedulingLogger = "scheduling";
 //   info   "Bound" pod node profile
 //   info   "Unable to schedule pod; no fit; waiting" pod err [node] [nominatedNode]
 //   error  "Error scheduling pod; retrying" pod err [node] [nominatedNode]
+//   info   "Pod is being deleted; not retrying" pod err [node] [nominatedNode]
 //   info   "Pod was deleted or bound meanwhile; not retrying" pod err [node]
 //   info   "Skip schedule deleting pod" pod err
-// The third record is about a failure after which the pod is parked, the fifth record about one
-// after which the pod is not tried again (Failure::is_final), and the fourth record about any other
-// failure. The third, the fourth and the last text are those of kube-scheduler
+// The third record is about a failure after which the pod is parked, the fifth record about any
+// other failure of a pod whose deletion has begun, which the next attempt skips, the sixth record
+// about one after which the pod is not tried again (Failure::is_final), and the fourth record about
+// any other failure. The third, the fourth and the last text are those of kube-scheduler
 // (pkg/scheduler/schedule_one.go).
 // Lifetime: the sink must outlive it.
 class DecisionLog final : public DecisionSink {

@@ -83,6 +83,28 @@ TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
           "2 scheduling: Skip schedule deleting pod: it is being deleted pod=default/p"));
 }
 
+// Something delays the end of the deletion, such as a finalizer: the queue still has the pod.
+TEST_F(DecisionLogTest, AFailureOfAPodThatIsBeingDeletedIsNoError) {
+  TestLog log(BERTH_LOG_TRACE, true);
+  DecisionLog decisions(Log(log, kSchedulingLogger), sink_);
+  DecisionSink& sink = decisions;
+  const PodRef pod =
+      objects_.Pod({.name = "p", .meta = R"("deletionTimestamp":"2026-01-10T08:00:00Z")"});
+  sink.OnFailed(pod, "n1", {.code = BERTH_UNSCHEDULABLE, .message = "removed"});
+  sink.OnFailed(pod, "",
+                {.code = BERTH_UNSCHEDULABLE,
+                 .message = "0/1 nodes are available",
+                 .rejection = {.plugins = {1}}});
+  sink.OnFailed(pod, "n1", {.message = "not found", .is_final = true});
+  EXPECT_THAT(
+      log.lines(),
+      ElementsAre("2 scheduling: Pod is being deleted; not retrying: removed pod=default/p node=n1",
+                  "2 scheduling: Unable to schedule pod; no fit; waiting: 0/1 nodes are available "
+                  "pod=default/p",
+                  "2 scheduling: Pod was deleted or bound meanwhile; not retrying: not found "
+                  "pod=default/p node=n1"));
+}
+
 TEST_F(DecisionLogTest, PassesEachDecisionOnWhateverTheLevelIs) {
   TestLog log(BERTH_LOG_OFF);
   DecisionLog decisions(Log(log, kSchedulingLogger), sink_);

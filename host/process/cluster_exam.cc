@@ -220,6 +220,7 @@ class Examiner {
     const std::string selector = "spec.nodeName=," + std::string(kActivePods);
     const HttpResponse page = Get(WithQuery(
         "/api/v1/pods", {{"limit", kPageSize}, {"fieldSelector", selector}, {"continue", token}}));
+    pods.is_forbidden = page.status.ok() && page.head.http_status == 403;
     if (Status status = StatusOf(page); !status.ok()) return status;
     return AddPendingPods(page.body, pods);
   }

@@ -48,16 +48,6 @@ constexpr int64_t kRenewalToleranceNs = 20 * kSecond;
 
 constexpr std::string_view kRunLogger = "run";
 
-// The name of this platform as kube-scheduler's User-Agent has it.
-constexpr std::string_view kPlatform =
-#if defined(__x86_64__)
-    "linux/amd64";
-#elif defined(__aarch64__)
-    "linux/arm64";
-#else
-    "linux/unknown";
-#endif
-
 // The users of kinds, for messages of the client's threads.
 // Threading: any.
 class SharedKindUsers {
@@ -254,7 +244,7 @@ Status ClusterRun::Parts::OpenConnection(const ClusterAccess& access) {
       config.connections.value_or(connection_options.write_connections);
   connection_options.qps = config.qps.value_or(0);
   connection_options.burst = config.burst.value_or(0);
-  connection_options.user_agent = "berth/" + options.version + " (" + std::string(kPlatform) + ")";
+  connection_options.user_agent = UserAgentOf(options.version);
   auto opened = KubernetesConnection::Open(access, connection_options, options.credentials,
                                            client_metrics, *log);
   if (!opened.ok()) return std::move(opened).status();

@@ -8,47 +8,24 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "host/base/interner.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/kubeconfig.h"
-#include "host/guard/call_monitor.h"
+#include "host/process/connected_run_options.h"
 #include "host/process/decision_line.h"
-#include "host/process/log_format.h"
-#include "host/process/process_signals.h"
-#include "host/process/run_config.h"
-#include "host/process/scheduler_host.h"
 
 namespace berth::host {
 
-struct ClusterRunOptions {
-  ConfigSources config;
-  // A kubeconfig of the host file is used if the request has none.
-  AccessRequest access;
-  AccessEnvironment access_environment;
-  Credentials::Environment credentials;
+// The default of log_level is BERTH_LOG_INFO.
+struct ClusterRunOptions : ConnectedRunOptions {
   // Nullopt: the value of the host file, or its default.
   std::optional<bool> leader_elect = {};
   std::optional<std::string> http_address = {};  // "" serves nothing.
-  std::optional<LogFormat> log_format = {};
-  std::optional<uint32_t> log_level = {};  // BERTH_LOG_*; the default is BERTH_LOG_INFO.
 
   std::string version = {};    // Of Berth: "0.1.0".
   std::string host_name = {};  // Of this machine.
   std::string uuid = {};       // A random one, for the identity of the lease.
-  int32_t pid = 0;             // Of this process, for the log.
-  int32_t log_descriptor = 2;
 
-  uint64_t seed = kDefaultSeed;
-  HashKey hash_key = Interner::kFixedKey;
-  std::string temporary_directory = {};
-  std::function<int64_t()> steady_ns;  // Monotonic. Threading: any.
-  std::function<int64_t()> boot_ns;    // CLOCK_BOOTTIME. Threading: any.
-  std::function<int64_t()> wall_ns;    // Threading: any.
-  SubscribeToRequests requests = {};
-  std::function<void(const CallMonitor* monitor)> report_crashes = {};
+  std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME. Threading: any.
   // Receives each decision, in addition to the log. Returns false if it could not be written, which
   // ends the run. May be empty.
   std::function<bool(const DecisionLine& line)> on_decision = {};

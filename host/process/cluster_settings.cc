@@ -13,6 +13,15 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{16} << 10;
 
+// The name that Go, and therefore Kubernetes, has for the processor.
+#if defined(__x86_64__)
+constexpr std::string_view kArchitecture = "amd64";
+#elif defined(__aarch64__)
+constexpr std::string_view kArchitecture = "arm64";
+#else
+constexpr std::string_view kArchitecture = "unknown";
+#endif
+
 Status CannotRead(int error) {
   const char* const text = std::strerror(error);
   switch (error) {
@@ -59,6 +68,10 @@ ElectionOptions ElectionOptionsOf(const ClusterConfig& config) {
   options.retry_ns = config.retry_ns.value_or(kDefaultRetryNs);
   options.stall_limit_ns = config.stall_limit_ns.value_or(options.stall_limit_ns);
   return options;
+}
+
+std::string UserAgentOf(std::string_view version) {
+  return std::string("berth/").append(version).append(" (linux/").append(kArchitecture) + ")";
 }
 
 }  // namespace berth::host

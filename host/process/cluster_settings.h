@@ -3,6 +3,7 @@
 #define BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
 
 #include <string>
+#include <string_view>
 
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/kubeconfig.h"
@@ -24,6 +25,10 @@ AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
 // Returns the options of the election that the host file sets, with kube-scheduler's defaults for
 // the others. The identity and the seed are not set.
 ElectionOptions ElectionOptionsOf(const ClusterConfig& config);
+
+// Returns the header User-Agent of requests to an API server, in the form of kube-scheduler:
+// "berth/0.1.0 (linux/amd64)". `version`: that of Berth.
+std::string UserAgentOf(std::string_view version);
 
 }  // namespace berth::host
 

@@ -99,5 +99,9 @@ TEST(ElectionOptionsOfTest, TakesEachKeyOfTheHostFile) {
   EXPECT_EQ(options.stall_limit_ns, 0);
 }
 
+TEST(UserAgentOfTest, NamesTheVersionAndTheMachine) {
+  EXPECT_THAT(UserAgentOf("1.2.3"), ::testing::MatchesRegex("berth/1\\.2\\.3 .linux/[a-z0-9]+."));
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -56,6 +56,7 @@ LeaseState ReadLeaseState(const std::string& ns, const std::string& name, const 
   state.name = ns + "/" + name;
   if (lease.status.ok() && lease.head.http_status == 404) return state;
   state.error = StatusOf(lease);
+  state.is_forbidden = lease.status.ok() && lease.head.http_status == 403;
   if (!state.error.ok()) return state;
   const Result<Lease> read = ReadLease(lease.body);
   if (!read.ok()) {

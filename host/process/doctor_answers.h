@@ -30,7 +30,8 @@ struct LeaseState {
   std::string holder;      // Empty if there is none.
   int64_t renewed_ns = 0;  // How long ago, by the clock of the API server.
   bool is_expired = false;
-  Status error;  // Why it is not known.
+  Status error;               // Why it is not known.
+  bool is_forbidden = false;  // 403: the permission to read is missing.
 
   bool is_held() const { return !holder.empty() && !is_expired; }
 };
@@ -41,8 +42,9 @@ LeaseState ReadLeaseState(const std::string& ns, const std::string& name, const 
 // The pods without a node, by the name of their scheduler.
 struct PendingPods {
   std::map<std::string, size_t, std::less<>> by_scheduler;
-  bool is_complete = true;  // False: there are more.
-  Status error;             // Why they are not known.
+  bool is_complete = true;    // False: there are more.
+  Status error;               // Why they are not known.
+  bool is_forbidden = false;  // As in LeaseState.
 
   size_t total() const {
     size_t total = 0;

@@ -107,7 +107,13 @@ TEST(ReadLeaseStateTest, TellsWhoHoldsIt) {
 TEST(ReadLeaseStateTest, KeepsTheError) {
   const LeaseState denied = ReadLeaseState("kube-system", "berth", Answer(403, Forbidden("no")), 0);
   EXPECT_EQ(denied.error.code(), ErrorCode::kPermissionDenied);
+  EXPECT_TRUE(denied.is_forbidden);
   EXPECT_FALSE(denied.is_held());
+  EXPECT_FALSE(ReadLeaseState("n", "l", Answer(401, Forbidden("no")), 0).is_forbidden);
+  const LeaseState untrusted =
+      ReadLeaseState("n", "l", NoAnswer(Status::PermissionDenied("not trusted")), 0);
+  EXPECT_EQ(untrusted.error, Status::PermissionDenied("not trusted"));
+  EXPECT_FALSE(untrusted.is_forbidden);
   EXPECT_FALSE(
       ReadLeaseState("n", "l", NoAnswer(Status::Unavailable("connection refused")), 0).error.ok());
   EXPECT_FALSE(ReadLeaseState("n", "l", Answer(200, "{}"), 0).error.ok());

@@ -328,10 +328,8 @@ DoctorFinding ClockFinding(std::optional<int64_t> ahead_ns) {
 namespace {
 
 // Returns why the answer is not known. The finding of the permissions names the missing rule.
-std::string NotKnownText(const Status& error) {
-  if (error.code() == ErrorCode::kPermissionDenied) {
-    return "not known, because the permission to read is missing";
-  }
+std::string NotKnownText(const Status& error, bool is_forbidden) {
+  if (is_forbidden) return "not known, because the permission to read is missing";
   return "not known: " + OneLine(error.message());
 }
 
@@ -346,7 +344,8 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
             "same pods"};
   }
   if (!state.error.ok()) {
-    return {"lease", Level::kWarning, state.name + ": " + NotKnownText(state.error)};
+    return {"lease", Level::kWarning,
+            state.name + ": " + NotKnownText(state.error, state.is_forbidden)};
   }
   if (!state.exists) {
     return {"lease", Level::kOk, state.name + " does not exist; Berth creates it"};
@@ -369,7 +368,7 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
 DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> profiles,
                           const std::optional<LeaseState>& rival) {
   if (!pods.error.ok()) {
-    return {"pods", Level::kWarning, NotKnownText(pods.error)};
+    return {"pods", Level::kWarning, NotKnownText(pods.error, pods.is_forbidden)};
   }
   DoctorFinding finding{"pods", Level::kOk, ""};
   if (!pods.is_complete) finding.found = "there are more; of those that were read: ";

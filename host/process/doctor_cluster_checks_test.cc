@@ -224,11 +224,17 @@ TEST(LeaseFindingTest, EachState) {
                            "Berth takes it over"}));
   LeaseState denied = State(false, "", 0, false);
   denied.error = Status::PermissionDenied("forbidden");
+  denied.is_forbidden = true;
   EXPECT_EQ(LeaseFinding(true, denied),
             (DoctorFinding{"lease", Level::kWarning,
                            "kube-system/kube-scheduler: not known, because the permission "
                            "to read is missing"}));
-  LeaseState lost = denied;
+  LeaseState untrusted = State(false, "", 0, false);
+  untrusted.error = Status::PermissionDenied("the certificate has expired");
+  EXPECT_EQ(LeaseFinding(true, untrusted),
+            (DoctorFinding{"lease", Level::kWarning,
+                           "kube-system/kube-scheduler: not known: the certificate has expired"}));
+  LeaseState lost = State(false, "", 0, false);
   lost.error = Status::Unavailable("connection reset");
   EXPECT_EQ(LeaseFinding(true, lost),
             (DoctorFinding{"lease", Level::kWarning,
@@ -256,10 +262,18 @@ TEST(PodsFindingTest, EachOutcome) {
   const LeaseState held = State(true, "cp-1", kSecond, false);
   PendingPods denied;
   denied.error = Status::PermissionDenied("forbidden");
+  denied.is_forbidden = true;
+  PendingPods refused;
+  refused.error = Status::PermissionDenied("the status is 407");
   PendingPods lost;
   lost.error = Status::Unavailable("connection reset");
   const Case cases[] = {
       {"no answer", lost, {"acme"}, {}, {"pods", Level::kWarning, "not known: connection reset"}},
+      {"the proxy refuses the connection",
+       refused,
+       {"acme"},
+       {},
+       {"pods", Level::kWarning, "not known: the status is 407"}},
       {"none", Pods({}), {"acme"}, {}, {"pods", Level::kOk, "no pending pods name acme"}},
       {"one", Pods({{"acme", 1}}), {"acme"}, {}, {"pods", Level::kOk, "1 pending pod names acme"}},
       {"several, and those of others",

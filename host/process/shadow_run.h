@@ -9,24 +9,14 @@
 #include <optional>
 #include <string>
 
-#include "host/base/interner.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/kubeconfig.h"
-#include "host/guard/call_monitor.h"
-#include "host/process/log_format.h"
-#include "host/process/process_signals.h"
-#include "host/process/run_config.h"
-#include "host/process/scheduler_host.h"
+#include "host/process/connected_run_options.h"
 #include "host/process/shadow_observer.h"
 
 namespace berth::host {
 
-struct ShadowRunOptions {
-  ConfigSources config;
-  AccessRequest access;
-  AccessEnvironment access_environment;
-  Credentials::Environment credentials;
+// The defaults of log_format and log_level are text and warnings.
+struct ShadowRunOptions : ConnectedRunOptions {
   ShadowObserver::Options observing;
   // How long the run lasts; nullopt: until a request to stop.
   std::optional<int64_t> duration_ns = {};
@@ -37,21 +27,6 @@ struct ShadowRunOptions {
   std::function<bool(const ShadowDecision& decision)> on_decision;
   // Called when there is time to flush the output. Returns as `on_decision`. Must be set.
   std::function<bool()> flush;
-
-  // Nullopt: the value of the host file, or text and warnings.
-  std::optional<LogFormat> log_format = {};
-  std::optional<uint32_t> log_level = {};
-  int32_t log_descriptor = 2;
-  int32_t pid = 0;
-
-  uint64_t seed = kDefaultSeed;
-  HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
-  std::string temporary_directory = {};    // See MakeLibraryStore().
-  std::function<int64_t()> steady_ns;      // A monotonic clock. Threading: any.
-  std::function<int64_t()> wall_ns;        // The time since 1970-01-01T00:00:00Z. Threading: any.
-  SubscribeToRequests requests = {};       // If empty, a stop cannot be requested.
-  // See SchedulerOptions::report_crashes.
-  std::function<void(const CallMonitor* monitor)> report_crashes = {};
 };
 
 struct ShadowSummary {

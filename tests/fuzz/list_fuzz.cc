@@ -12,6 +12,7 @@
 #include "host/base/interner.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/object_reader.h"
+#include "tests/fuzz/pieces.h"
 
 namespace berth::host {
 namespace {
@@ -25,7 +26,7 @@ struct SplitResult {
   Status status;
 };
 
-// Appends the text in pieces, each of which is in memory of exactly its size.
+// Appends the text in pieces.
 SplitResult SplitPieces(std::string_view text, size_t piece, ObjectReader* reader) {
   ListSplitter splitter(kLimits);
   SplitResult result;
@@ -36,11 +37,8 @@ SplitResult SplitPieces(std::string_view text, size_t piece, ObjectReader* reade
     if (!reader->ReadItem(item, kind).ok()) static_cast<void>(reader->ReadMark(item));
     return Status();
   };
-  for (size_t at = 0; at < text.size() && result.status.ok(); at += piece) {
-    const std::string_view part = text.substr(at, piece);
-    const std::vector<char> copy(part.begin(), part.end());
-    result.status = splitter.Append({copy.data(), copy.size()}, sink);
-  }
+  result.status =
+      AppendPieces(text, piece, [&](std::string_view part) { return splitter.Append(part, sink); });
   if (!result.status.ok()) return result;
   Result<std::string> rest = splitter.Finish();
   if (rest.ok()) {

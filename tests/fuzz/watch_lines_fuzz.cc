@@ -17,6 +17,7 @@
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/object_index.h"
 #include "host/cluster/kubernetes/object_reader.h"
+#include "tests/fuzz/pieces.h"
 
 namespace berth::host {
 namespace {
@@ -74,15 +75,13 @@ class LineReceiver {
 std::vector<std::string> LinesOf(std::string_view text, size_t piece) {
   LineSplitter splitter(kMaxLine);
   std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size(); at += piece) {
-    const std::string_view part = text.substr(at, piece);
-    const std::vector<char> copy(part.begin(), part.end());
-    const Status status = splitter.Append({copy.data(), copy.size()}, [&](std::string_view line) {
-      lines.emplace_back(line);
-      return true;
-    });
-    if (!status.ok()) break;
-  }
+  const auto keep = [&lines](std::string_view line) {
+    lines.emplace_back(line);
+    return true;
+  };
+  // The lines before an error count, too.
+  static_cast<void>(AppendPieces(
+      text, piece, [&](std::string_view part) { return splitter.Append(part, keep); }));
   return lines;
 }
 

@@ -24,22 +24,36 @@ constexpr std::string_view kStreamHead =
 class HttpStreamTest : public TransportTest {
  protected:
   static HttpRequest Watch() { return {.verb = "GET", .target = "/watch"}; }
+  // Reads a request, and answers with the head of a stream.
+  static void StartAnswer(Peer& peer) {
+    std::string request;
+    peer.ReadRequest(request);
+    peer.Write(kStreamHead);
+  }
+  // Serves a stream that has a head and nothing else.
+  static void ServeHead(Peer& peer, size_t) {
+    StartAnswer(peer);
+    peer.WaitForClose();
+  }
+
+  // Connects to the server, and opens a stream that the sink receives.
+  void ConnectAndOpen(const LoopbackServer& server, RecordingSink& sink) {
+    Connect(server);
+    Open(Watch(), sink);
+  }
 };
 
 TEST_F(HttpStreamTest, PassesTheAnswerWhileItArrives) {
   std::atomic<bool> goes_on = false;
   LoopbackServer server({}, [&](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
+    StartAnswer(peer);
     peer.Write("4\r\nabcd\r\n");
     WaitUntil([&] { return goes_on.load(); });
     peer.Write("2\r\nef\r\n0\r\n\r\n");
     peer.WaitForClose();
   });
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   EXPECT_EQ(sink.WaitForHead().content_type, "application/json");
   EXPECT_EQ(sink.WaitForBytes(4), "abcd");
   EXPECT_EQ(reports_, 1) << "a stream is reported when its head arrives";
@@ -55,15 +69,9 @@ TEST_F(HttpStreamTest, PassesTheAnswerWhileItArrives) {
 }
 
 TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
-  LoopbackServer server({}, [](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
-    peer.WaitForClose();
-  });
-  Connect(server);
+  LoopbackServer server({}, ServeHead);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   sink.WaitForHead();
   const auto is_outdated = [this] {
     bool result = false;
@@ -81,18 +89,15 @@ TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
 TEST_F(HttpStreamTest, ReadsNothingDuringAPause) {
   std::atomic<bool> goes_on = false;
   LoopbackServer server({}, [&](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
+    StartAnswer(peer);
     WaitUntil([&] { return goes_on.load(); });
     // More than one part.
     for (int i = 0; i < 100; ++i) peer.Write("1000\r\n" + std::string(4096, 'x') + "\r\n");
     peer.Write("0\r\n\r\n");
     peer.WaitForClose();
   });
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   sink.WaitForHead();
   io_.RunAndWait([&] {
     stream_->SetSilenceLimit(500 * kMillisecond);
@@ -112,9 +117,8 @@ TEST_F(HttpStreamTest, ReadsNothingDuringAPause) {
 
 TEST_F(HttpStreamTest, AnErrorHasTheBodyAtTheEnd) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(410, "expired")}));
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   const HttpResponse end = sink.WaitForEnd();
   EXPECT_TRUE(end.status.ok());
   EXPECT_EQ(end.head.http_status, 410U);
@@ -140,9 +144,8 @@ TEST_F(HttpStreamTest, A401IsRenewedOnce) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(401, "a"), HttpAnswer(200, "b"),
                                           HttpAnswer(401, "c"), HttpAnswer(401, "d")},
                                          &log));
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   EXPECT_EQ(sink.WaitForEnd().head.http_status, 200U);
   EXPECT_EQ(sink.WaitForBytes(1), "b");
   EXPECT_NE(log.Get()[1].find("Bearer renewed"), std::string::npos);
@@ -200,15 +203,11 @@ TEST_F(HttpStreamTest, EachCallMayDestroyTheStreamAndTheSink) {
 TEST_F(HttpStreamTest, TheDestructionOfAStreamClosesItsConnection) {
   std::atomic<int> closed = 0;
   LoopbackServer server({}, [&](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
-    peer.WaitForClose();
+    ServeHead(peer, 0);
     ++closed;
   });
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   sink.WaitForHead();
   CloseStream();
   WaitUntil([&] { return closed == 1; });
@@ -221,16 +220,13 @@ TEST_F(HttpStreamTest, TheDestructionOfAStreamClosesItsConnection) {
 
 TEST_F(HttpStreamTest, EndsASilentStream) {
   LoopbackServer server({}, [](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
+    StartAnswer(peer);
     // Takes longer than the limit.
     peer.Trickle("5\r\nabcde\r\n", 150 * kMillisecond);
     peer.WaitForClose();
   });
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   io_.RunAndWait([&] { stream_->SetSilenceLimit(kSecond); });
   const HttpResponse end = sink.WaitForEnd();
   EXPECT_EQ(end.status, Status::Unavailable("the server sent nothing for 1s"));
@@ -240,12 +236,7 @@ TEST_F(HttpStreamTest, EndsASilentStream) {
 }
 
 TEST_F(HttpStreamTest, TheFirstSilenceLimitIsThatOfTheRequest) {
-  LoopbackServer server({}, [](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
-    peer.WaitForClose();
-  });
+  LoopbackServer server({}, ServeHead);
   Connect(server);
   HttpRequest request = Watch();
   request.timeout_ns = kSecond;
@@ -313,9 +304,8 @@ TEST_F(HttpStreamTest, ACutStreamEndsWithAnError) {
       WaitUntil([&] { return goes_on.load(); });
       c.act(peer);
     });
-    Connect(server);
     RecordingSink sink;
-    Open(Watch(), sink);
+    ConnectAndOpen(server, sink);
     EXPECT_EQ(sink.WaitForBytes(4), "abcd");
     goes_on = true;
     const HttpResponse end = sink.WaitForEnd();
@@ -361,23 +351,16 @@ TEST_F(HttpStreamTest, ReceivesALongListCompletely) {
   }
   answer += "0\r\n\r\n";
   LoopbackServer server({}, AnswerInTurn({answer}));
-  Connect(server);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   EXPECT_TRUE(sink.WaitForEnd().status.ok());
   EXPECT_TRUE(sink.WaitForBytes(text.size()) == text);
 }
 
 TEST_F(HttpStreamTest, CloseEndsStreamsAndMayBeCalledByThem) {
-  LoopbackServer server({}, [](Peer& peer, size_t) {
-    std::string request;
-    peer.ReadRequest(request);
-    peer.Write(kStreamHead);
-    peer.WaitForClose();
-  });
-  Connect(server);
+  LoopbackServer server({}, ServeHead);
   RecordingSink sink;
-  Open(Watch(), sink);
+  ConnectAndOpen(server, sink);
   sink.WaitForHead();
   CloseTransport();
   const HttpResponse end = sink.WaitForEnd();

@@ -12,6 +12,20 @@
 namespace berth::host {
 namespace {
 
+// An elector without a candidate, on an executor of its own.
+class LoneElectorTest : public LeaderElectorTest {
+ protected:
+  std::unique_ptr<LeaderElector> MakeElector(LeaderElector::Callbacks callbacks = {},
+                                             const Log& log = {}) {
+    return std::make_unique<LeaderElector>(store_, executor_, clock_, fence_,
+                                           ElectionOptionsOf("a", 1), std::move(callbacks), log);
+  }
+
+  VirtualExecutor executor_{clock_};
+  BindFence fence_{[this] { return clock_.NowNs(); }};
+  NetworkedLease store_{leases_, executor_, executor_};
+};
+
 // ---- One elector --------------------------------------------------------------------------------
 
 TEST_F(LeaderElectorTest, CreatesTheLeaseAndLeads) {
@@ -147,20 +161,15 @@ TEST_F(LeaderElectorTest, DoesNotAcquireWhileTheSchedulingLoopStandsStill) {
   EXPECT_TRUE(a.elector.leads());
 }
 
-TEST_F(LeaderElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
-  VirtualExecutor executor(clock_);
-  const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
-  BindFence fence(boot_ns);
-  NetworkedLease store(leases_, executor, executor);
+TEST_F(LoneElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
   TestLog log;
   LeaderElector::Callbacks callbacks;
   callbacks.last_progress_ns = [start_ns = clock_.NowNs()] { return start_ns - 200 * kSecond; };
-  LeaderElector elector(store, executor, clock_, fence, ElectionOptionsOf("a", 1),
-                        std::move(callbacks), Log(log, "leaderElection"));
-  elector.Start();
+  const auto elector = MakeElector(std::move(callbacks), Log(log, "leaderElection"));
+  elector->Start();
   for (int tries = 0; tries < 10; ++tries) {
-    clock_.AdvanceTo(*executor.NextNs());
-    ASSERT_TRUE(executor.RunOne());
+    clock_.AdvanceTo(*executor_.NextNs());
+    ASSERT_TRUE(executor_.RunOne());
   }
   EXPECT_EQ(log.lines(), (std::vector<std::string>{
                              "leaderElection: Cannot acquire the lease: the scheduling loop has "
@@ -168,18 +177,14 @@ TEST_F(LeaderElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
                              "kube-scheduler"}));
 }
 
-TEST_F(LeaderElectorTest, NeedsNoCallbacks) {
-  VirtualExecutor executor(clock_);
-  const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
-  BindFence fence(boot_ns);
-  NetworkedLease store(leases_, executor, executor);
-  LeaderElector elector(store, executor, clock_, fence, ElectionOptionsOf("a", 1), {}, {});
-  elector.Start();
-  for (int i = 0; i < 100 && !elector.leads(); ++i) {
-    if (!executor.RunOne()) clock_.AdvanceTo(*executor.NextNs());
+TEST_F(LoneElectorTest, NeedsNoCallbacks) {
+  const auto elector = MakeElector();
+  elector->Start();
+  for (int i = 0; i < 100 && !elector->leads(); ++i) {
+    if (!executor_.RunOne()) clock_.AdvanceTo(*executor_.NextNs());
   }
-  EXPECT_TRUE(elector.leads());
-  EXPECT_TRUE(fence.is_open());
+  EXPECT_TRUE(elector->leads());
+  EXPECT_TRUE(fence_.is_open());
 }
 
 // ---- Two electors -------------------------------------------------------------------------------
@@ -354,18 +359,13 @@ TEST_F(LeaderElectorTest, DoesNotReleaseTheLeaseOfAnotherProcess) {
   EXPECT_TRUE(a.fence.is_open());
 }
 
-TEST_F(LeaderElectorTest, IgnoresAnswersAfterItsDestruction) {
-  VirtualExecutor executor(clock_);
-  const std::function<int64_t()> boot_ns = [this] { return clock_.NowNs(); };
-  BindFence fence(boot_ns);
-  NetworkedLease store(leases_, executor, executor);
-  auto elector = std::make_unique<LeaderElector>(
-      store, executor, clock_, fence, ElectionOptionsOf("a", 1), LeaderElector::Callbacks{}, Log());
+TEST_F(LoneElectorTest, IgnoresAnswersAfterItsDestruction) {
+  auto elector = MakeElector();
   elector->Start();
   elector.reset();
   clock_.AdvanceTo(clock_.NowNs() + 10 * kSecond);
-  executor.RunAll();
-  EXPECT_EQ(store.requests, (std::vector<std::string>{"get"}));
+  executor_.RunAll();
+  EXPECT_EQ(store_.requests, (std::vector<std::string>{"get"}));
 }
 
 }  // namespace
