@@ -26,9 +26,9 @@ how far apart the two runs of each scheduler are.
 
 How long it takes, roughly, on two cores that have nothing else to do (the output names the time):
 
-    run.py                               5,000 pods on 5,000 nodes: five to ten minutes
-    run.py --pods 3000 --nodes 15000     five to ten minutes, much of it to create the nodes
-    run.py --order "" --in-process       one to two minutes
+    run.py                               5,000 pods on 5,000 nodes: two to three minutes
+    run.py --pods 3000 --nodes 15000     two minutes, much of it to create the nodes
+    run.py --order "" --in-process       half a minute
 
 --in-process also compares the scheduling cycles alone: schedule-one runs kube-scheduler's with a
 Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods. A fifth
