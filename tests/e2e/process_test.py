@@ -1,6 +1,7 @@
 """The process: health checks, metrics, the log, and its end."""
 
 import json
+import os
 import time
 
 from api import wait_for
@@ -59,16 +60,29 @@ class ProcessTest(EndToEndTest):
         with open(self.cluster.info["tokens"]["berth"], encoding="ascii") as file:
             self.assertNotIn(file.read(), berth.log())
 
-    def test_sigterm_ends_the_process_and_releases_the_lease(self):
-        berth = self.berth(election={})
-        wait_for("a leader", lambda: self.cluster.lease().get("holderIdentity"))
-        self.cluster.add_nodes(5)
-        self.cluster.add_pods([pod(f"pod-{i}") for i in range(100)])
-        self.cluster.wait_bound("pod-50")
+    def test_sigterm_settles_bindings_and_releases_the_lease(self):
+        """Answers are late, so that many bindings are under way when the process is told to end."""
+        proxy = self.proxy()
+        proxy.delay = 0.02
+        since = self.cluster.audit_size()
+        self.cluster.add_nodes(20, pods="110")
+        self.cluster.add_pods([pod(f"pod-{i}", cpu="10m") for i in range(1500)])
+        berth = self.berth(election={}, kubeconfig=self.cluster.kubeconfig(
+            "berth", "sigterm", server=proxy.server))
+        wait_for("50 bindings", lambda: len(self.cluster.bindings(since)) > 50)
         began = time.monotonic()
         self.assertEqual(berth.stop(), 0)
-        self.assertLess(time.monotonic() - began, 10)
+        self.assertLess(time.monotonic() - began, 20)
         self.assertEqual(self.cluster.lease().get("holderIdentity", ""), "")
+        # What was under way is bound, with its event; the other pods were not tried any more.
+        bound = {one["metadata"]["name"] for one in self.cluster.pods()
+                 if one["spec"].get("nodeName")}
+        self.assertLess(len(bound), 1500)
+        for name, records in self.cluster.binding_requests(since).items():
+            self.assertEqual([one["responseStatus"]["code"] for one in records], [201], name)
+        events = self.cluster.admin.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+        told = {one["regarding"]["name"] for one in events if one["reason"] == "Scheduled"}
+        self.assertEqual(bound - told, set())
 
     def test_start_while_the_api_server_is_away(self):
         """The process waits for the API server instead of ending."""
@@ -86,7 +100,18 @@ class ProcessTest(EndToEndTest):
         self.cluster.wait_bound("web", "n1")
 
     def test_bad_kubeconfig_ends_with_status_2(self):
-        for config, text in (("/nonexistent/kubeconfig", "/nonexistent/kubeconfig"),):
-            berth = self.berth(kubeconfig=config, ready=False)
-            self.assertEqual(berth.wait(), 2)
+        folder = self.cluster.folder
+        with open(self.cluster.kubeconfig("berth", "good"), encoding="utf-8") as file:
+            good = file.read()
+        cases = (("nonexistent", None, "nonexistent"), ("no-yaml", "clusters: [", "no-yaml"),
+                 ("no-context", good.replace('"current-context": "e2e"',
+                                             '"current-context": "lost"'), "lost"),
+                 ("no-clusters", "apiVersion: v1\nkind: Config\n", "no-clusters"))
+        for name, content, text in cases:
+            config = os.path.join(folder, name)
+            if content is not None:
+                with open(config, "w", encoding="utf-8") as file:
+                    file.write(content)
+            berth = self.berth(name, kubeconfig=config, ready=False)
+            self.assertEqual(berth.wait(), 2, name)
             self.assertIn(text, berth.log())
