@@ -31,6 +31,8 @@ namespace {
 
 constexpr uint32_t kMaxSecondsPerSeed = 120;
 constexpr uint64_t kMaxFindings = 10;
+// So many seeds bind at least one pod each, on average; they bind five.
+constexpr uint64_t kSeedsThatBind = 20;
 // Every 50th seed runs twice, to check that equal seeds give equal runs.
 constexpr uint64_t kRepeatEvery = 50;
 
@@ -219,7 +221,10 @@ int PlayMany(const Player& player, const Options& options) {
       "%llu findings\n",
       number(totals.seeds), number(totals.steps), number(totals.assumed), number(totals.bound),
       number(totals.failed), number(totals.skipped), number(findings));
-  return findings == 0 && totals.seeds == options.seeds ? 0 : 1;
+  // A scheduler that does nothing breaks no rule. A few seeds may have no pod that fits.
+  const bool is_idle = totals.seeds >= kSeedsThatBind && totals.bound < totals.seeds;
+  if (is_idle) std::fprintf(stderr, "expected at least one binding per seed on average\n");
+  return findings == 0 && !is_idle && totals.seeds == options.seeds ? 0 : 1;
 }
 
 int PlayOnly(const Player& player, uint64_t seed, bool trace) {
