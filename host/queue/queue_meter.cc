@@ -44,10 +44,11 @@ std::string QueueMeter::NameOf(PluginId plugin) const {
 }
 
 Gauge& QueueMeter::UnschedulableOf(PluginId plugin, std::string_view profile) {
-  const auto known = rejected_.find(plugin);
-  if (known != rejected_.end()) return *known->second;
+  auto& series = rejected_[plugin];
+  const auto known = series.find(profile);
+  if (known != series.end()) return *known->second;
   Gauge& made = metrics_.unschedulable_pods.With({NameOf(plugin), profile});
-  return *rejected_.emplace(plugin, &made).first->second;
+  return *series.emplace(profile, &made).first->second;
 }
 
 void QueueMeter::CountRejected(const QueuedEntity& entity, int64_t by) {

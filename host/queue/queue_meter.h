@@ -74,7 +74,7 @@ class QueueMeter {
 
  private:
   std::string NameOf(PluginId plugin) const;
-  // Returns the number of pods that the plugin rejected. `profile`: the plugin's.
+  // Returns the number of pods of the profile that the plugin rejected.
   Gauge& UnschedulableOf(PluginId plugin, std::string_view profile);
 
   QueueMetrics& metrics_;
@@ -87,8 +87,9 @@ class QueueMeter {
   Gauge& gated_;
   // The counters that were found, by place and event, so that counting takes no lock.
   std::map<QueuePlace, std::map<std::string, Counter*, std::less<>>> incoming_;
-  std::map<PluginId, Gauge*> rejected_;                  // A PluginId is of one profile.
-  std::map<std::string, Gauge*, std::less<>> inflight_;  // By event.
+  // By profile: the host's own rejectors belong to none.
+  std::map<PluginId, std::map<std::string, Gauge*, std::less<>>> rejected_;
+  std::map<std::string, Gauge*, std::less<>> inflight_;                       // By event.
   std::map<PluginId, std::map<std::string, HintSeries, std::less<>>> hints_;  // By event.
 };
 

@@ -127,5 +127,25 @@ TEST(QueueMeterTest, CountsEachPodForEachPluginThatRejectedIt) {
   }
 }
 
+// The host itself rejects pods of every profile with the same ids.
+TEST(QueueMeterTest, CountsThePodsOfAPluginByTheirProfile) {
+  MetricTable table;
+  QueueMetrics metrics(table);
+  const TestClock clock;
+  QueueMeter meter(metrics, clock);
+  TestObjects objects;
+  QueuedEntity ours;
+  ours.pod = objects.Pod({.name = "a", .spec = "\"schedulerName\":\"acme\""});
+  ours.rejection = {.plugins = {1}, .pending = {}};
+  QueuedEntity other;
+  other.pod = objects.Pod({.name = "b"});
+  other.rejection = {.plugins = {1}, .pending = {}};
+  meter.CountRejected(ours, 1);
+  meter.CountRejected(other, 1);
+  EXPECT_EQ(UnschedulablePods(metrics), "1 acme x 1, 1 default-scheduler x 1");
+  meter.CountRejected(ours, -1);
+  EXPECT_EQ(UnschedulablePods(metrics), "1 default-scheduler x 1");
+}
+
 }  // namespace
 }  // namespace berth::host
