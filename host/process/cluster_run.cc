@@ -36,9 +36,6 @@ namespace {
 constexpr int64_t kSettleLimitNs = 10 * kSecond;
 constexpr int64_t kStopLimitNs = 10 * kSecond;
 constexpr int64_t kReleaseLimitNs = 5 * kSecond;
-// Eight for each connection: enough to keep all of them busy. More would only take memory, and
-// their pods would be decided earlier than necessary, with an older state of the cluster.
-constexpr size_t kMaxOpenBindings = 512;
 // How long answers are waited for after the lease was lost.
 constexpr int64_t kLostLimitNs = kSecond;
 
@@ -313,7 +310,9 @@ void ClusterRun::Parts::CreateDriver() {
   parts.clock = &*clock;
   parts.waker = &waker;
   parts.deliver = [this] { return client->Deliver(); };
-  parts.has_room = [this] { return client->open_bindings() < kMaxOpenBindings; };
+  parts.has_room = [this, limit = MaxOpenBindings(host().cluster)] {
+    return client->open_bindings() < limit;
+  };
   if (elects) {
     parts.refresh = [this](std::function<void()> done) {
       static constexpr std::array<std::string_view, 2> kKinds = {kPodKind, kNodeKind};

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "host/cluster/kubernetes/kubernetes_connection.h"
+
 namespace berth::host {
 namespace {
 
@@ -68,6 +70,11 @@ ElectionOptions ElectionOptionsOf(const ClusterConfig& config) {
   options.retry_ns = config.retry_ns.value_or(kDefaultRetryNs);
   options.stall_limit_ns = config.stall_limit_ns.value_or(options.stall_limit_ns);
   return options;
+}
+
+size_t MaxOpenBindings(const ClusterConfig& config) {
+  constexpr size_t kPerConnection = 8;
+  return kPerConnection * config.connections.value_or(ConnectionOptions().write_connections);
 }
 
 std::string UserAgentOf(std::string_view version) {

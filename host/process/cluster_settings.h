@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
 #define BERTH_HOST_PROCESS_CLUSTER_SETTINGS_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
 // Returns the options of the election that the host file sets, with kube-scheduler's defaults for
 // the others. The identity and the seed are not set.
 ElectionOptions ElectionOptionsOf(const ClusterConfig& config);
+
+// Returns how many bindings may be under way before no further pod is tried: eight for each
+// connection of writes, which is enough to keep all of them busy. More would only take memory, and
+// their pods would be decided earlier than necessary, with an older state of the cluster.
+size_t MaxOpenBindings(const ClusterConfig& config);
 
 // Returns the header User-Agent of requests to an API server, in the form of kube-scheduler:
 // "berth/0.1.0 (linux/amd64)". `version`: that of Berth.

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -97,6 +99,15 @@ TEST(ElectionOptionsOfTest, TakesEachKeyOfTheHostFile) {
   EXPECT_EQ(options.renew_deadline_ns, 4 * kSecond);
   EXPECT_EQ(options.retry_ns, kSecond);
   EXPECT_EQ(options.stall_limit_ns, 0);
+}
+
+TEST(MaxOpenBindingsTest, KeepsEachConnectionBusy) {
+  ClusterConfig config;
+  EXPECT_EQ(MaxOpenBindings(config), 512U);
+  for (const uint32_t connections : {1U, 1024U}) {
+    config.connections = connections;
+    EXPECT_EQ(MaxOpenBindings(config), size_t{8} * connections);
+  }
 }
 
 TEST(UserAgentOfTest, NamesTheVersionAndTheMachine) {
