@@ -70,15 +70,11 @@ bool ClusterDriver::IsDone() const {
   return parts_.loop->binding_count() == 0 || parts_.boot_ns() >= settle_until_ns_;
 }
 
-bool ClusterDriver::MayStep() const {
-  return schedules_ && !is_stopping_ && (!parts_.has_room || parts_.has_room());
-}
-
 bool ClusterDriver::RunOneRound() {
   bool did = parts_.deliver() > 0;
   if (!is_stopping_ && parts_.before_step) parts_.before_step();
   Lead();
-  did |= MayStep() ? parts_.loop->Step() : parts_.loop->Settle();
+  did |= MaySchedule() && HasRoom() ? parts_.loop->Step() : parts_.loop->Settle();
   if (parts_.after_step) parts_.after_step();
   return did;
 }
@@ -96,9 +92,10 @@ void ClusterDriver::Lead() {
 }
 
 int64_t ClusterDriver::IdleNs() const {
+  const bool is_full = MaySchedule() && !HasRoom();
   const std::optional<int64_t> next =
-      MayStep() ? parts_.loop->NextStepNs() : parts_.loop->NextTimerNs();
-  int64_t idle_ns = kMaxWaitNs;
+      MaySchedule() && !is_full ? parts_.loop->NextStepNs() : parts_.loop->NextTimerNs();
+  int64_t idle_ns = is_full ? kMaxFullWaitNs : kMaxWaitNs;
   if (next.has_value()) idle_ns = std::min(idle_ns, *next - parts_.clock->NowNs());
   if (is_stopping_) idle_ns = std::min(idle_ns, settle_until_ns_ - parts_.boot_ns());
   return idle_ns;

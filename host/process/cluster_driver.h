@@ -54,7 +54,8 @@ class ClusterDriver {
     std::function<void(std::function<void()> done)> refresh;
     // Returns false while the client has so many bindings under way that one more would only wait
     // there. No pod is tried then: it keeps its place in the scheduling queue instead, where a pod
-    // of a higher priority can overtake it. The client wakes the waker when it ends a binding.
+    // of a higher priority can overtake it. A binding that ends wakes the waker, unless its binding
+    // cycle does not wait for it any more; therefore the driver also asks every kMaxFullWaitNs.
     std::function<bool()> has_room;
     // Called before each step, unless the driver is stopping. It may do what must not happen within
     // a step, such as a reload.
@@ -71,6 +72,8 @@ class ClusterDriver {
 
   // A round begins at least this often.
   static constexpr int64_t kMaxWaitNs = 5 * kSecond;
+  // A round begins at least this often while the client has no room.
+  static constexpr int64_t kMaxFullWaitNs = 100 * kMillisecond;
 
   explicit ClusterDriver(Parts parts);
   ClusterDriver(const ClusterDriver&) = delete;
@@ -106,8 +109,9 @@ class ClusterDriver {
   bool IsDone() const;
   // Begins the refresh when this process leads, and scheduling when the cache is fresh.
   void Lead();
-  // Returns whether a pod may be tried now.
-  bool MayStep() const;
+  // Returns whether pods are tried, as far as the client has room.
+  bool MaySchedule() const { return schedules_ && !is_stopping_; }
+  bool HasRoom() const { return !parts_.has_room || parts_.has_room(); }
   bool RunOneRound();
   // Returns for how long there is nothing to do, at most kMaxWaitNs.
   int64_t IdleNs() const;

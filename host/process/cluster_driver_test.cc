@@ -179,6 +179,21 @@ TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
   EXPECT_EQ(binds_, 1);
 }
 
+TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
+  const auto start = std::chrono::steady_clock::now();
+  parts_.has_room = [start] {
+    return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
+  };
+  parts_.after_step = [this] {
+    if (binds_ > 0) driver_->RequestStop(SIGTERM);
+  };
+  MakeDriver().OnLeading();
+  driver_->Run();
+  EXPECT_EQ(binds_, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::nanoseconds(ClusterDriver::kMaxWaitNs));
+}
+
 TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
   std::function<void()> refreshed;
   parts_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };
