@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include "host/base/time_units.h"
@@ -97,31 +98,35 @@ TEST_F(HttpTlsTest, ExplainsAServerThatItDoesNotTrust) {
   }
 }
 
+// Returns the error after an alert that has no text of its own.
+std::string FailureAfterAlert(char alert) {
+  ::OPENSSL_init_ssl(OPENSSL_INIT_LOAD_SSL_STRINGS, nullptr);
+  const char* const reason =
+      ::ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + alert));
+  return std::string("the TLS handshake failed: ") + (reason != nullptr ? reason : "no text");
+}
+
 TEST_F(HttpTlsTest, OnlyAnAlertAboutTheClientCertificateIsARefusal) {
   constexpr const char* kRefused = "the server refused the client certificate";
   const struct {
     const char* name;
     char alert;  // RFC 8446, section 6.2.
     ErrorCode code;
-    const char* error;
+    const char* error;  // Null: the text of OpenSSL, which differs between versions.
   } cases[] = {
-      {"handshake failure", 40, ErrorCode::kUnavailable,
-       "the TLS handshake failed: sslv3 alert handshake failure"},
+      {"handshake failure", 40, ErrorCode::kUnavailable, nullptr},
       {"bad certificate", 42, ErrorCode::kPermissionDenied, kRefused},
       {"unsupported certificate", 43, ErrorCode::kPermissionDenied, kRefused},
       {"certificate revoked", 44, ErrorCode::kPermissionDenied, kRefused},
       {"certificate expired", 45, ErrorCode::kPermissionDenied, kRefused},
       {"certificate unknown", 46, ErrorCode::kPermissionDenied, kRefused},
-      {"illegal parameter", 47, ErrorCode::kUnavailable,
-       "the TLS handshake failed: sslv3 alert illegal parameter"},
+      {"illegal parameter", 47, ErrorCode::kUnavailable, nullptr},
       {"unknown CA", 48, ErrorCode::kPermissionDenied, kRefused},
       {"access denied", 49, ErrorCode::kPermissionDenied, kRefused},
-      {"decode error", 50, ErrorCode::kUnavailable,
-       "the TLS handshake failed: tlsv1 alert decode error"},
+      {"decode error", 50, ErrorCode::kUnavailable, nullptr},
       {"protocol version", 70, ErrorCode::kUnavailable,
        "the server does not support TLS 1.2 or a newer version"},
-      {"internal error", 80, ErrorCode::kUnavailable,
-       "the TLS handshake failed: tlsv1 alert internal error"},
+      {"internal error", 80, ErrorCode::kUnavailable, nullptr},
       {"certificate required", 116, ErrorCode::kPermissionDenied, kRefused},
   };
   for (const auto& c : cases) {
@@ -133,7 +138,8 @@ TEST_F(HttpTlsTest, OnlyAnAlertAboutTheClientCertificateIsARefusal) {
     });
     Connect(Url(server), Tls());
     const HttpResponse answer = Get("/x");
-    EXPECT_EQ(answer.status, Status(c.code, Url(server) + ": " + c.error));
+    const std::string error = c.error != nullptr ? c.error : FailureAfterAlert(c.alert);
+    EXPECT_EQ(answer.status, Status(c.code, Url(server) + ": " + error));
     EXPECT_EQ(answer.delivery, Delivery::kNotSent);
     Disconnect();
   }
