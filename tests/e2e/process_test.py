@@ -74,7 +74,7 @@ class ProcessTest(EndToEndTest):
         self.assertEqual(berth.stop(), 0)
         self.assertLess(time.monotonic() - began, 20)
         self.assertEqual(self.cluster.lease().get("holderIdentity", ""), "")
-        # What was under way is bound, with its event; the other pods were not tried any more.
+        # Each binding under way has ended, with its event; the other pods were not tried any more.
         bound = {one["metadata"]["name"] for one in self.cluster.pods()
                  if one["spec"].get("nodeName")}
         self.assertLess(len(bound), 1500)
