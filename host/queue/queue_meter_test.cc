@@ -147,5 +147,20 @@ TEST(QueueMeterTest, CountsThePodsOfAPluginByTheirProfile) {
   EXPECT_EQ(UnschedulablePods(metrics), "1 default-scheduler x 1");
 }
 
+// No API server lets a pod change its schedulerName, but a file of events may.
+TEST(QueueMeterTest, FollowsAPodWhoseProfileChanges) {
+  MetricTable table;
+  QueueMetrics metrics(table);
+  TestQueue test(TestQueue::DefaultTable());
+  QueueMeter meter(metrics, test.clock);
+  test.queue->SetMeter(&meter);
+  test.Run("add a; pop a; return a 1 -");
+  const std::string acme = "\"schedulerName\":\"acme\"";
+  test.queue->Update(test.objects.Pod({.name = "a", .spec = acme}));
+  EXPECT_EQ(UnschedulablePods(metrics), "1 acme x 1");
+  test.Run("remove a");
+  EXPECT_EQ(UnschedulablePods(metrics), "");
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -53,6 +53,14 @@ class Requeuer {
   void ParkOrRequeue(QueueEntry& entry, Requeueing how);
   // Replaces the rejection of the entity, and counts its pods for the plugins of the new one only.
   void SetRejection(QueueEntry& entry, Rejection rejection);
+  // Calls `change`, which changes the pods of the entity, and counts the new ones for the plugins of
+  // its rejection instead of the former ones.
+  template <class F>
+  void ChangePods(const QueueEntry& entry, F change) {
+    if (meter_ != nullptr) meter_->CountRejected(entry.entity, -1);
+    change();
+    if (meter_ != nullptr) meter_->CountRejected(entry.entity, 1);
+  }
   // Runs PreEnqueue. If a plugin rejects a pod of the entity, gates the entity and returns true.
   bool GateIfPreEnqueueRejects(QueueEntry& entry);
   // Moves the entities of a backoff queue whose backoff is over at `at_ns` to the active queue.

@@ -100,7 +100,8 @@ void SchedulingQueue::Update(PodRef pod) {
   // A pod in flight has been assumed and is no longer nominated; keep it that way.
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
   if (place == QueuePlace::kInFlight) entry->is_removed = false;
-  places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); });
+  requeuer_.ChangePods(*entry,
+                       [&] { places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); }); });
   requeuer_.SetCause(QueueMeter::kPodUpdate);
   if (place == QueuePlace::kGated) {
     requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
@@ -222,11 +223,7 @@ void SchedulingQueue::ChangeMembers(QueueEntry& group, const std::function<void(
     return matcher_.RecordFor(group, QueueEvent());
   }
   places_.Leave(group);
-  // The members before the change are those that were counted.
-  Rejection rejection = group.entity.rejection;
-  requeuer_.SetRejection(group, {});
-  change();
-  requeuer_.SetRejection(group, std::move(rejection));
+  requeuer_.ChangePods(group, change);
   const bool was_ready = from == QueuePlace::kActive;
   requeuer_.Requeue(group, was_ready ? when_ready : Requeueing::kAfterBackoff);
 }
