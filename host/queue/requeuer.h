@@ -53,8 +53,8 @@ class Requeuer {
   void ParkOrRequeue(QueueEntry& entry, Requeueing how);
   // Replaces the rejection of the entity, and counts its pods for the plugins of the new one only.
   void SetRejection(QueueEntry& entry, Rejection rejection);
-  // Calls `change`, which changes the pods of the entity, and counts the new ones for the plugins of
-  // its rejection instead of the former ones.
+  // Calls `change`, which changes the pods of the entity, and counts the new ones for the plugins
+  // of its rejection instead of the former ones.
   template <class F>
   void ChangePods(const QueueEntry& entry, F change) {
     if (meter_ != nullptr) meter_->CountRejected(entry.entity, -1);
