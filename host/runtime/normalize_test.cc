@@ -1,8 +1,9 @@
-#include "host/runtime/run_score.h"
+#include "host/runtime/normalize.h"
 
 #include <cstdint>
 #include <vector>
 
+#include <berth/abi.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
