@@ -8,6 +8,12 @@
 #include "host/base/sorted_vector.h"
 
 namespace berth::host {
+namespace {
+
+// So many changes are cheap to sort.
+constexpr uint64_t kFewChanges = 64;
+
+}  // namespace
 
 NodeTable::~NodeTable() {
   for (const auto& column : columns_) {
@@ -92,7 +98,9 @@ Row NodeTable::FindNode(std::string_view name) const {
 void NodeTable::RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const {
   rows.clear();
   if (generation == generation_) return;
-  if (journal_.Covers(generation)) {
+  // A search of all generations costs about as much as to sort an eighth of the rows.
+  const bool are_few = generation_ - generation <= row_count() / 8 + kFewChanges;
+  if (are_few && journal_.Covers(generation)) {
     journal_.ForEachSince(generation, [&rows](Row row) { rows.push_back(row); });
     SortUnique(rows);
     return;

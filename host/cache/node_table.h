@@ -87,7 +87,7 @@ class NodeTable {
   uint64_t generation() const { return generation_; }
   // Replaces `rows` by the rows that changed after the table had this generation, ascending and
   // without duplicates. Rows that are not live are among them.
-  // Cost: O(changes), or O(rows) if there were more than kJournalChanges.
+  // Cost: O(changes); O(rows) if many rows changed, or more than kJournalChanges.
   void RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const;
   // Returns a number that increases when the set of live rows changes.
   uint64_t node_set_generation() const { return node_set_generation_; }

@@ -53,17 +53,32 @@ void AssertEqual(const std::optional<std::string>& difference) {
 
 // --- classes --------------------------------------------------------------------------------------
 
-PodClass& ClassCache::ClassFor(const ClassKey& key) {
+PodClass* ClassCache::ClassFor(const ClassKey& key) {
+  ++lookups_;
   const auto [first, last] = by_hash_.equal_range(key.hash());
   const auto found = std::find_if(
       first, last, [&key](const auto& known) { return known.second->pod_class.key() == key; });
   if (found != last) {
     classes_.splice(classes_.begin(), classes_, found->second);
-  } else {
+  } else if (IsAdmitted(key)) {
     classes_.emplace_front(key, memory_);
     by_hash_.emplace(key.hash(), classes_.begin());
+  } else {
+    return nullptr;
   }
-  return classes_.front().pod_class;
+  classes_.front().last_use = lookups_;
+  return &classes_.front().pod_class;
+}
+
+bool ClassCache::IsAdmitted(const ClassKey& key) {
+  sightings_.resize(kSightings);
+  Sighting& sighting = sightings_[key.hash() % kSightings];
+  if (sighting.hash != key.hash()) sighting = {.hash = key.hash()};
+  if (++sighting.count < options_.sightings) return false;
+  // If there are more classes in use than fit into the memory, those that are kept stay. Otherwise
+  // each would be dropped before its next pod.
+  const bool is_full = !classes_.empty() && bytes_ + classes_.front().bytes > options_.bytes;
+  return !is_full || lookups_ - classes_.back().last_use > 4 * classes_.size();
 }
 
 void ClassCache::Clear() {
@@ -102,9 +117,11 @@ PluginStatus ClassCache::Filter(Attempt& attempt, const Nominator& nominator) {
   if (!can_reuse || NeedsEveryCall(attempt)) return RunFilter(attempt, nominator);
   const ClassKey key(attempt, Point::kFilter);
   if (!key.CanReuse()) return RunFilter(attempt, nominator);
+  PodClass* const pod_class = ClassFor(key);
+  if (pod_class == nullptr) return RunFilter(attempt, nominator);
   // If a plugin fails, the pass over all rows decides. A failure in both passes is one fault.
   const FaultLimits limits(attempt, Point::kFilter);
-  PluginStatus status = FilterWithClass(attempt, nominator, key);
+  PluginStatus status = FilterWithClass(attempt, nominator, *pod_class);
   if (status.ok()) {
     if (options_.is_checked) AssertEqual(CheckReusedVerdicts(attempt, nominator));
     return status;
@@ -114,8 +131,7 @@ PluginStatus ClassCache::Filter(Attempt& attempt, const Nominator& nominator) {
 }
 
 PluginStatus ClassCache::FilterWithClass(Attempt& attempt, const Nominator& nominator,
-                                         const ClassKey& key) {
-  PodClass& pod_class = ClassFor(key);
+                                         PodClass& pod_class) {
   NominatedVerdicts nominated;
   PluginStatus status = FilterNominated(attempt, nominator, nominated.rows);
   if (!status.ok()) return status;

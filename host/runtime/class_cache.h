@@ -9,8 +9,10 @@
 #define BERTH_HOST_RUNTIME_CLASS_CACHE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <unordered_map>
+#include <vector>
 
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"
@@ -25,6 +27,9 @@ struct ReuseOptions {
   // The memory of the answers that each profile keeps: about 400 classes of 5,000 nodes, or 20 of
   // 100,000. If 0, no answer is reused.
   size_t bytes = size_t{64} << 20;
+  // Answers are kept from this attempt of a class on. A class of which there is only one pod is not
+  // worth the memory and the time to keep them.
+  uint32_t sightings = 2;
   // Evaluates every node again after each reuse, and ends the process if a result differs: for
   // tests, and to find a plugin that declares too little. Much slower.
   bool is_checked = false;
@@ -65,11 +70,21 @@ class ClassCache {
 
     PodClass pod_class;
     size_t bytes = 0;
+    uint64_t last_use = 0;  // The number of the lookup.
   };
+  // A class that is not kept, by its hash.
+  struct Sighting {
+    size_t hash = 0;
+    uint32_t count = 0;
+  };
+  static constexpr size_t kSightings = 1024;
   using Entries = std::list<Entry>;  // The most recently used class is the first.
 
-  PodClass& ClassFor(const ClassKey& key);
-  PluginStatus FilterWithClass(Attempt& attempt, const Nominator& nominator, const ClassKey& key);
+  // Returns the class, and creates it if it is worth it; otherwise null.
+  PodClass* ClassFor(const ClassKey& key);
+  // Counts an attempt of a class that is not kept. Returns whether the class is worth keeping.
+  bool IsAdmitted(const ClassKey& key);
+  PluginStatus FilterWithClass(Attempt& attempt, const Nominator& nominator, PodClass& pod_class);
   PluginStatus ScoreWithClass(Attempt& attempt, const ClassKey& key);
   void Drop(Entries::iterator dropped);
   // Removes the class of the current attempt.
@@ -82,6 +97,8 @@ class ClassCache {
   Entries classes_;
   std::unordered_multimap<size_t, Entries::iterator> by_hash_;
   size_t bytes_ = 0;
+  uint64_t lookups_ = 0;
+  std::vector<Sighting> sightings_;  // At hash % kSightings: the last class with this remainder.
   // The class of the current attempt, the first one; null if its feasible rows are not those of the
   // attempt.
   PodClass* current_ = nullptr;

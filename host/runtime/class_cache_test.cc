@@ -362,29 +362,72 @@ TEST_F(ClassCacheTest, NothingIsReusedWithoutMemory) {
   }
 }
 
+TEST_F(ClassCacheTest, AClassIsKeptFromItsSecondPodOn) {
+  options_.sightings = 2;
+  AddLimit("puppet.A", 2);
+  Run(MakePod("p", "x"));
+  Run(MakePod("q", "y"));
+  EXPECT_EQ(cache_->class_count(), 0U);
+  Run(MakePod("r", "x"));
+  EXPECT_EQ(cache_->class_count(), 1U);
+  Asked();
+  Run(MakePod("s", "x"));
+  EXPECT_THAT(Asked(), IsEmpty());
+}
+
 // --- memory ---------------------------------------------------------------------------------------
 
-TEST_F(ClassCacheTest, KeepsTheClassesThatWereUsedLast) {
-  options_.bytes = 20'000;
-  AddLimit("puppet.A", 2);
-  AddScore("puppet.B", 50);
-  Run(MakePod("p", "first"));
-  size_t count = 1;
-  for (int i = 0; cache_->class_count() == count && i < 100; ++i, ++count) {
-    Run(MakePod("p", "first"));
-    Run(MakePod("p", "label" + std::to_string(i)));
-    EXPECT_LE(cache_->bytes(), options_.bytes);
-    if (cache_->class_count() == count) break;
+class ClassCacheMemoryTest : public ClassCacheTest {
+ protected:
+  ClassCacheMemoryTest() {
+    AddLimit("puppet.A", 2);
+    AddScore("puppet.B", 50);
+    Run();
+    options_.bytes = cache_->bytes() * 7 / 2;  // Room for three classes.
+    cache_.reset();
   }
-  EXPECT_GT(count, 1U);
-  Asked();
-  Run(MakePod("p", "first"));
-  EXPECT_THAT(Asked(), IsEmpty());
-  Run(MakePod("p", "label0"));
-  EXPECT_THAT(Asked(), Contains("A n0")) << "the class that was not used for the longest time";
+  void RunLabel(const std::string& label) {
+    Run(MakePod("p", label));
+    EXPECT_LE(cache_->bytes(), options_.bytes);
+  }
+  bool IsKept(const std::string& label) {
+    Asked();
+    Run(MakePod("p", label));
+    return Asked().empty();
+  }
+};
+
+TEST_F(ClassCacheMemoryTest, DropsTheClassThatWasNotUsedForTheLongestTime) {
+  for (const char* label : {"a", "b", "c"}) RunLabel(label);
+  ASSERT_EQ(cache_->class_count(), 3U);
+  for (int i = 0; i < 20; ++i) {
+    RunLabel("c");
+    RunLabel("a");
+  }
+  RunLabel("d");
+  EXPECT_EQ(cache_->class_count(), 3U);
+  EXPECT_TRUE(IsKept("d"));
+  EXPECT_TRUE(IsKept("a"));
+  EXPECT_TRUE(IsKept("c"));
+  EXPECT_FALSE(IsKept("b"));
+}
+
+TEST_F(ClassCacheMemoryTest, KeepsTheClassesInUseIfThereAreTooMany) {
+  for (int round = 0; round < 5; ++round) {
+    for (const char* label : {"a", "b", "c", "d", "e"}) RunLabel(label);
+  }
+  int kept = 0;
+  for (const char* label : {"a", "b", "c", "d", "e"}) kept += IsKept(label) ? 1 : 0;
+  EXPECT_EQ(kept, 3);
+}
+
+TEST_F(ClassCacheMemoryTest, ClearRemovesAllClasses) {
+  RunLabel("a");
+  EXPECT_GT(cache_->bytes(), 0U);
   cache_->Clear();
   EXPECT_EQ(cache_->bytes(), 0U);
   EXPECT_EQ(cache_->class_count(), 0U);
+  EXPECT_FALSE(IsKept("a"));
 }
 
 }  // namespace

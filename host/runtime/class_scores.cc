@@ -9,6 +9,9 @@
 namespace berth::host {
 namespace {
 
+// So many changes are cheap to follow in a cluster of any size.
+constexpr size_t kFewChanges = 64;
+
 bool IsInRange(int64_t score) { return score >= 0 && score <= BERTH_SCORE_MAX; }
 
 // Leads to an evaluation without reuse, which reports the plugin and the score.
@@ -85,7 +88,8 @@ void ClassScores::FindChangedRows(const PodClass& owner) {
   const RowJournal& changes = owner.changes();
   memory_.rows.clear();
   memory_.removed.clear();
-  is_rebuilt_ = totals_.row_count() == 0 || !changes.Covers(last_change_);
+  const bool are_few = changes.last() - last_change_ <= owner.feasible().size() / 4 + kFewChanges;
+  is_rebuilt_ = totals_.row_count() == 0 || !are_few || !changes.Covers(last_change_);
   if (is_rebuilt_) {
     for (Normalized& plugin : normalized_) plugin.is_range_known = false;
     owner.feasible().ForEachRow([this](Row row) { memory_.rows.push_back(row); });

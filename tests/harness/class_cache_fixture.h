@@ -86,7 +86,7 @@ class ClassCacheTest : public ::testing::Test {
   std::vector<std::string> Asked() { return std::exchange(stage_.log, {}); }
 
   Stage stage_;
-  ReuseOptions options_;
+  ReuseOptions options_{.sightings = 1};
   std::optional<ClassCache> cache_;
   Nominator nominator_;
 
