@@ -48,36 +48,6 @@ class NodeTableTest : public ::testing::Test {
 
 // --- rows ---------------------------------------------------------------------------------------
 
-TEST_F(NodeTableTest, ListsTheRowsThatChangedSinceAGeneration) {
-  std::vector<Row> rows;
-  table_.RowsChangedSince(0, rows);
-  EXPECT_THAT(rows, ::testing::IsEmpty());
-  for (const char* name : {"a", "b", "c"}) Set(name);
-  table_.RowsChangedSince(0, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(0, 1, 2));
-  const uint64_t before = table_.generation();
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::IsEmpty());
-  Put(2, "p");
-  Put(0, "q");
-  Put(2, "r");
-  table_.RemoveNode("b");
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(0, 1, 2)) << "also the row that is not live any more";
-}
-
-TEST_F(NodeTableTest, FindsChangedRowsAlsoAfterMoreChangesThanTheJournalKeeps) {
-  for (const char* name : {"a", "b", "c"}) Set(name);
-  const uint64_t before = table_.generation();
-  for (size_t i = 0; i < NodeTable::kJournalChanges; ++i) Set("b");
-  std::vector<Row> rows;
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(1));
-  Set("c");
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(1, 2)) << "one change more than the journal keeps";
-}
-
 TEST_F(NodeTableTest, RowsAreStableAndTheLowestFreeOneIsReused) {
   EXPECT_EQ(Set("a"), 0U);
   EXPECT_EQ(Set("b"), 1U);

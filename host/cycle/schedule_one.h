@@ -78,8 +78,8 @@ class SchedulingCycle {
   // cycle. Reuses answers of plugins from earlier calls (class_cache.h).
   CycleResult Run(const PodRef& pod);
 
-  // Runs all stages to find out the result, and rolls everything back. Asks every plugin about every
-  // node again, so that all answers are in attempt(). Changes nothing except the
+  // Runs all stages to find out the result, and rolls everything back. Asks every plugin about
+  // every node again, so that all answers are in attempt(). Changes nothing except the
   // state of the tie-breaker, and what plugins do in PostFilter or leave behind after Unreserve.
   // The pod may be in any place of the queue, or not in the queue. The caller ends the attempt:
   // attempt().End().
@@ -124,7 +124,7 @@ class SchedulingCycle {
   const HostRejectors rejectors_;
   Attempt attempt_;
   ClassCache classes_;
-  Answers answers_ = Answers::kReused;  // Of the current cycle.
+  Answers answers_ = Answers::kReused;  // How the current cycle gets answers.
   TieBreaker tie_breaker_;
   uint64_t& attempts_;
 };

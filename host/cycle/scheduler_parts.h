@@ -27,7 +27,7 @@ struct SchedulerParts {
   FailureHandler& failures;     // Requeues and reports pods that got no node.
   WaitingPods& waiting_pods;    // Pods that wait on Permit or are being bound.
   CycleMeter* meter = nullptr;  // Observes attempts. May be null.
-  ReuseOptions reuse = {};      // Of the answers of plugins.
+  ReuseOptions reuse = {};      // How answers of plugins are reused.
 };
 
 }  // namespace berth::host

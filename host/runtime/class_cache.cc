@@ -51,7 +51,7 @@ void AssertEqual(const std::optional<std::string>& difference) {
 
 }  // namespace
 
-// --- classes --------------------------------------------------------------------------------------
+// --- classes -------------------------------------------------------------------------------------
 
 PodClass* ClassCache::ClassFor(const ClassKey& key) {
   ++lookups_;
@@ -108,7 +108,7 @@ void ClassCache::KeepLimit() {
   while (bytes_ > options_.bytes && classes_.size() > 1) Drop(std::prev(classes_.end()));
 }
 
-// --- Filter ---------------------------------------------------------------------------------------
+// --- Filter --------------------------------------------------------------------------------------
 
 PluginStatus ClassCache::Filter(Attempt& attempt, const Nominator& nominator) {
   current_ = nullptr;
@@ -154,7 +154,7 @@ PluginStatus ClassCache::FilterWithClass(Attempt& attempt, const Nominator& nomi
   return status;
 }
 
-// --- Score ----------------------------------------------------------------------------------------
+// --- Score ---------------------------------------------------------------------------------------
 
 PluginStatus ClassCache::Score(Attempt& attempt) {
   if (current_ == nullptr) return RunScore(attempt);

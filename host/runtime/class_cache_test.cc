@@ -21,7 +21,7 @@ using ::testing::Not;
 constexpr PuppetDependence kOther{BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER,
                                   BERTH_PART(LABELS)};
 
-// --- rows -----------------------------------------------------------------------------------------
+// --- rows ----------------------------------------------------------------------------------------
 
 TEST_F(ClassCacheTest, TheNextPodOfAClassAsksOnlyAboutRowsThatChanged) {
   AddLimit("puppet.A", 2);
@@ -112,7 +112,7 @@ TEST_F(ClassCacheTest, MoreChangesThanTheJournalKeepsAreFound) {
   EXPECT_THAT(Asked(), Not(Contains("A n1")));
 }
 
-// --- plugins that depend on more ------------------------------------------------------------------
+// --- plugins that depend on more -----------------------------------------------------------------
 
 TEST_F(ClassCacheTest, AFilterThatDeclaresNothingIsAskedAgainAndOnlyAboutRowsThatPass) {
   AddLimit("puppet.A", 1);
@@ -218,7 +218,7 @@ TEST_F(ClassCacheTest, AScoreThatDependsOnMoreIsAskedAgain) {
   EXPECT_THAT(Asked(), ElementsAre("A n1", "B n1", "C n0", "C n1", "C n2"));
 }
 
-// --- signatures -----------------------------------------------------------------------------------
+// --- signatures ----------------------------------------------------------------------------------
 
 TEST_F(ClassCacheTest, TheSignatureIsPartOfTheClass) {
   uint64_t high = 1;
@@ -243,7 +243,7 @@ TEST_F(ClassCacheTest, TheSignatureIsPartOfTheClass) {
   EXPECT_EQ(cache_->class_count(), 3U);
 }
 
-// --- normalization --------------------------------------------------------------------------------
+// --- normalization -------------------------------------------------------------------------------
 
 struct RangeCase {
   uint32_t mode;
@@ -298,7 +298,7 @@ TEST_F(ClassCacheTest, ANodeThatHadTheHighestScoreAloneLeaves) {
   EXPECT_EQ(Run(), "n0 100, n1 94");
 }
 
-// --- nominations ----------------------------------------------------------------------------------
+// --- nominations ---------------------------------------------------------------------------------
 
 TEST_F(ClassCacheTest, ANodeThatNominatedPodsFillIsNotFeasible) {
   AddLimit("puppet.A", 1);
@@ -313,7 +313,7 @@ TEST_F(ClassCacheTest, ANodeThatNominatedPodsFillIsNotFeasible) {
   EXPECT_EQ(Run(), "n1 50");
 }
 
-// --- failures -------------------------------------------------------------------------------------
+// --- failures ------------------------------------------------------------------------------------
 
 TEST_F(ClassCacheTest, AFailureIsReportedAsWithoutReuse) {
   Puppet& a = AddLimit("puppet.A", 2);
@@ -340,7 +340,7 @@ TEST_F(ClassCacheTest, AScoreOutOfRangeIsReportedAsWithoutReuse) {
   EXPECT_EQ(cache_->class_count(), 0U);
 }
 
-// --- what is not reused ---------------------------------------------------------------------------
+// --- what is not reused --------------------------------------------------------------------------
 
 TEST_F(ClassCacheTest, ASerialFilterThatDeclaresNothingIsCalledForEveryRowInItsPlace) {
   AddLimit("puppet.A", 2, std::nullopt).is_serial = true;
@@ -375,7 +375,7 @@ TEST_F(ClassCacheTest, AClassIsKeptFromItsSecondPodOn) {
   EXPECT_THAT(Asked(), IsEmpty());
 }
 
-// --- memory ---------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 class ClassCacheMemoryTest : public ClassCacheTest {
  protected:

@@ -36,8 +36,8 @@ struct ClassUse {
 // classes are mixed up only if two keyed hashes of 64 bits are equal.
 class ClassKey {
  public:
-  // Makes the key of Filter after PreFilter, or the key of Score after PreScore. Calls `sign` of the
-  // plugins that have it. REQUIRES: `point` is Point::kFilter or Point::kScore.
+  // Makes the key of Filter after PreFilter, or the key of Score after PreScore. Calls `sign` of
+  // the plugins that have it. REQUIRES: `point` is Point::kFilter or Point::kScore.
   ClassKey(Attempt& attempt, Point point);
 
   // The plugins that take part, in the order of the profile.

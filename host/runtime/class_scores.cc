@@ -19,7 +19,7 @@ PluginStatus OutOfRange() { return PluginStatus::Error(std::nullopt, "score out 
 
 }  // namespace
 
-// --- ranges ---------------------------------------------------------------------------------------
+// --- ranges --------------------------------------------------------------------------------------
 
 void ClassScores::Normalized::FindRange(const Selection& feasible) {
   is_range_known = true;
@@ -67,7 +67,7 @@ bool ClassScores::UpdateRanges(const PodClass& owner) {
   return changes;
 }
 
-// --- rows -----------------------------------------------------------------------------------------
+// --- rows ----------------------------------------------------------------------------------------
 
 void ClassScores::Start(Attempt& attempt) {
   for (const ClassUse& use : key_.uses()) {
@@ -111,7 +111,7 @@ void ClassScores::RemoveRow(Row row) {
   for (Normalized& plugin : normalized_) plugin.Remove(plugin.raw[row]);
 }
 
-// --- scores ---------------------------------------------------------------------------------------
+// --- scores --------------------------------------------------------------------------------------
 
 PluginStatus ClassScores::Refresh(Attempt& attempt, const PodClass& owner) {
   if (!is_started_) Start(attempt);
@@ -163,7 +163,7 @@ PluginStatus ClassScores::AddNormalized(Attempt& attempt, Normalized& plugin) {
   return {};
 }
 
-// --- totals ---------------------------------------------------------------------------------------
+// --- totals --------------------------------------------------------------------------------------
 
 bool ClassScores::SumScores(std::span<const Row> rows) {
   std::vector<int64_t>& sums = memory_.sums;

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <berth/abi.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <berth/abi.h>
 
 namespace berth::host {
 namespace {

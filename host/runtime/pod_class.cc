@@ -71,7 +71,7 @@ PodClass::PodClass(const ClassKey& key, ClassMemory& memory)
   }
 }
 
-// --- what is stale --------------------------------------------------------------------------------
+// --- what is stale -------------------------------------------------------------------------------
 
 void PodClass::ForgetChangedRows(const NodeTable& table) {
   for (VerdictLayer& layer : layers_) layer.Grow(table.row_count());
@@ -95,7 +95,7 @@ void PodClass::ForgetStaleRows(Attempt& attempt, VerdictLayer& layer) {
   touches_all_ = true;
 }
 
-// --- evaluation -----------------------------------------------------------------------------------
+// --- evaluation ----------------------------------------------------------------------------------
 
 PluginStatus PodClass::Refresh(Attempt& attempt) {
   ForgetChangedRows(attempt.table());
@@ -132,7 +132,7 @@ PluginStatus PodClass::EvaluateLayer(Attempt& attempt, FilterPass& pass, size_t 
   return layers_[layer].Evaluate(attempt, pass, memory_.selected, memory_.passed);
 }
 
-// --- what is feasible -----------------------------------------------------------------------------
+// --- what is feasible ----------------------------------------------------------------------------
 
 void PodClass::UpdateFeasible(const NodeTable& table) {
   memory_.rows.clear();
@@ -172,7 +172,7 @@ void PodClass::RebuildFeasible() {
   }
 }
 
-// --- verdicts -------------------------------------------------------------------------------------
+// --- verdicts ------------------------------------------------------------------------------------
 
 const RowVerdict* PodClass::FirstRejection(Row row) const {
   const RowVerdict* first = nullptr;
@@ -212,7 +212,7 @@ PluginStatus PodClass::CollectVerdicts(Attempt& attempt) {
   return {};
 }
 
-// --- scores ---------------------------------------------------------------------------------------
+// --- scores --------------------------------------------------------------------------------------
 
 ClassScores& PodClass::ScoresFor(const ClassKey& key) {
   const auto found =

@@ -18,12 +18,12 @@
 namespace berth::host {
 
 // The verdicts of all Filters for the pods of a class, and the feasible rows that follow from them.
-// Refresh() brings them up to date: it evaluates the rows that changed since the last attempt of the
-// class, and those that a plugin names.
+// Refresh() brings them up to date: it evaluates the rows that changed since the last attempt of
+// the class, and those that a plugin names.
 //
 // The Filters that depend on a row alone form the first layer. A Filter that depends on more has a
-// layer of its own and is asked only about rows that pass the layers before it. A row is feasible if
-// it passes all layers.
+// layer of its own and is asked only about rows that pass the layers before it. A row is feasible
+// if it passes all layers.
 //
 // Threading: the scheduling thread.
 class PodClass {
@@ -35,8 +35,8 @@ class PodClass {
 
   // Brings the verdicts up to date. REQUIRES: the pod of the attempt belongs to the class, and the
   // attempt considers all live rows.
-  // Calls `changed` and Filter of plugins. Returns: success; an error when a plugin failed; then the
-  // object must not be used any more.
+  // Calls `changed` and Filter of plugins. Returns: success; an error when a plugin failed; then
+  // the object must not be used any more.
   PluginStatus Refresh(Attempt& attempt);
 
   // The rows that pass all Filters, as of the last Refresh(). Valid until the next one.

@@ -12,8 +12,8 @@
 namespace berth::host {
 
 // A tournament tree over rows: each inner node has the highest total below it and the number of
-// rows that have it. It finds the k-th of the best rows, in row order, in O(log rows). A change of a
-// row costs O(log rows).
+// rows that have it. It finds the k-th of the best rows, in row order, in O(log rows). A change of
+// a row costs O(log rows).
 //
 // A node has kFanout children, so that the children of one node fill a few cache lines and the tree
 // over a million rows has four levels.

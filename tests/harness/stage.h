@@ -109,8 +109,8 @@ struct Puppet {
   const berth_activate* activate = nullptr;
   const berth_api* api = nullptr;
   // Set before Build():
-  // Of Filter and of Score; no value: nothing is declared. At Filter, `sign` and `changed` belong to
-  // it, if they are set before Build().
+  // What Filter and Score declare; no value: nothing. `sign` and `changed` are those of Filter, if
+  // they are set before Build().
   std::optional<PuppetDependence> filter_dependence;
   std::optional<PuppetDependence> score_dependence;
   std::function<berth_code(const berth_cycle&, berth_signature&)> sign;
