@@ -10,8 +10,10 @@
 namespace berth::host {
 namespace {
 
-// So many changes are cheap to sort.
+// To sort this number of changes, and one more for each kRowsPerChange rows, takes as long as to
+// compare the generations of all rows.
 constexpr uint64_t kFewChanges = 64;
+constexpr uint64_t kRowsPerChange = 64;
 
 }  // namespace
 
@@ -98,8 +100,7 @@ Row NodeTable::FindNode(std::string_view name) const {
 void NodeTable::RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const {
   rows.clear();
   if (generation == generation_) return;
-  // A search of all generations costs about as much as to sort an eighth of the rows.
-  const bool are_few = generation_ - generation <= row_count() / 8 + kFewChanges;
+  const bool are_few = generation_ - generation <= row_count() / kRowsPerChange + kFewChanges;
   if (are_few && journal_.Covers(generation)) {
     journal_.ForEachSince(generation, [&rows](Row row) { rows.push_back(row); });
     SortUnique(rows);

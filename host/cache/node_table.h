@@ -47,12 +47,14 @@ using ColumnIndex = uint32_t;
 class NodeTable {
  public:
   // More changes than there are between two decisions, except after a pause.
-  static constexpr size_t kJournalChanges = 8192;
+  static constexpr size_t kJournalChanges = 4096;
 
   // `objects` has the objects of columns "object:<kind>", and must outlive the table. If it is
   // null, these columns have no objects.
-  explicit NodeTable(Interner& interner, ObjectStore* objects = nullptr)
-      : interner_(interner), objects_(objects) {}
+  // `journal_changes`: the number of changes that RowsChangedSince() need not search for.
+  explicit NodeTable(Interner& interner, ObjectStore* objects = nullptr,
+                     size_t journal_changes = kJournalChanges)
+      : interner_(interner), objects_(objects), journal_(journal_changes) {}
   ~NodeTable();
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
@@ -87,7 +89,8 @@ class NodeTable {
   uint64_t generation() const { return generation_; }
   // Replaces `rows` by the rows that changed after the table had this generation, ascending and
   // without duplicates. Rows that are not live are among them.
-  // Cost: O(changes); O(rows) if many rows changed, or more than kJournalChanges.
+  // Cost: O(changes); O(rows) if there were too many changes for the journal, or so many that a
+  // search of all rows is faster.
   void RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const;
   // Returns a number that increases when the set of live rows changes.
   uint64_t node_set_generation() const { return node_set_generation_; }
@@ -169,7 +172,7 @@ class NodeTable {
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
-  RowJournal journal_{kJournalChanges};
+  RowJournal journal_;
   std::vector<Row> free_rows_;  // A heap with the lowest row first.
   StringMap<Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/base/assert.h"
+
 namespace berth::host {
 
 // A ring of the last changes, which are numbered from 1. A reader that knows the state after some
@@ -15,8 +17,8 @@ namespace berth::host {
 // Threading: one thread.
 class RowJournal {
  public:
-  // `capacity`: the number of changes that it keeps, at four bytes each.
-  explicit RowJournal(size_t capacity) : capacity_(capacity) {}
+  // `capacity`: the number of changes that it keeps, at four bytes each; 1 or more.
+  explicit RowJournal(size_t capacity) : capacity_(capacity) { BERTH_ASSERT(capacity > 0); }
 
   // Records the next change.
   void Add(uint32_t row) {
@@ -37,6 +39,7 @@ class RowJournal {
   // times is passed several times. REQUIRES: Covers(number).
   template <class Each>
   void ForEachSince(uint64_t number, Each&& each) const {
+    BERTH_ASSERT(Covers(number));
     for (uint64_t change = number + 1; change <= last_; ++change) each(rows_[Index(change)]);
   }
 

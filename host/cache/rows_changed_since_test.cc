@@ -41,15 +41,31 @@ TEST_F(RowsChangedSinceTest, ListsTheRowsThatChangedSinceAGeneration) {
 }
 
 TEST_F(RowsChangedSinceTest, FindsChangedRowsAlsoAfterMoreChangesThanTheJournalKeeps) {
-  for (const char* name : {"a", "b", "c"}) Set(name);
-  const uint64_t before = table_.generation();
-  for (size_t i = 0; i < NodeTable::kJournalChanges; ++i) Set("b");
+  NodeTable table(objects_.interner(), nullptr, /*journal_changes=*/3);
+  const auto set = [&](const char* name) { table.SetNode(objects_.Node({.name = name})); };
+  for (const char* name : {"a", "b", "c"}) set(name);
+  const uint64_t before = table.generation();
   std::vector<Row> rows;
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(1));
-  Set("c");
-  table_.RowsChangedSince(before, rows);
-  EXPECT_THAT(rows, ::testing::ElementsAre(1, 2)) << "one change more than the journal keeps";
+  for (int i = 0; i < 3; ++i) set("b");
+  table.RowsChangedSince(before, rows);
+  EXPECT_THAT(rows, ::testing::ElementsAre(1)) << "as many changes as the journal keeps";
+  set("c");
+  table.RowsChangedSince(before, rows);
+  EXPECT_THAT(rows, ::testing::ElementsAre(1, 2)) << "one change more";
+}
+
+// On both sides of the number of changes from which all rows are searched.
+TEST_F(RowsChangedSinceTest, FindsFewAndManyChanges) {
+  for (const char* name : {"a", "b", "c"}) Set(name);
+  for (const int changes : {1, 63, 64, 65, 200}) {
+    SCOPED_TRACE(changes);
+    const uint64_t before = table_.generation();
+    for (int i = 0; i < changes; ++i) Set(i % 2 == 0 ? "c" : "a");
+    std::vector<Row> rows;
+    table_.RowsChangedSince(before, rows);
+    EXPECT_THAT(rows, changes == 1 ? ::testing::ElementsAreArray<Row>({2})
+                                   : ::testing::ElementsAreArray<Row>({0, 2}));
+  }
 }
 
 TEST_F(RowsChangedSinceTest, FindsManyChangedRows) {

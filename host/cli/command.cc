@@ -70,8 +70,8 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
 void AddReuseCheck(CLI::App& command, SchedulingFlags& flags) {
   command.add_flag(
       "--check-reuse", flags.checks_reuse,
-      "Evaluate every node again for each pod, and end with an error if an answer of a "
-      "plugin was reused wrongly: slow; to find a plugin that declares too little");
+      "Evaluate every node again for each pod, and fail the attempt if an answer of a plugin was "
+      "reused wrongly: slow; to find a plugin that declares too little");
 }
 
 void AddClusterRun(CLI::App& command, RunFlags& flags) {

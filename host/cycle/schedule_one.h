@@ -92,7 +92,8 @@ class SchedulingCycle {
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
   // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the
-  // stage "select" chose from. For the report of `berth explain`.
+  // stage "select" chose from. For the report of `berth explain`. REQUIRES: the last cycle was that
+  // of Decide().
   std::vector<Row> BestRows() const;
 
  private:

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/assert.h"
 #include "host/runtime/class_check.h"
 #include "host/runtime/fault_limits.h"
 #include "host/runtime/filter_call.h"
@@ -18,20 +17,23 @@
 namespace berth::host {
 namespace {
 
-// Returns whether a Filter of the attempt must be called in each cycle, for every row that the
-// Filters before it passed.
-bool NeedsEveryCall(const Attempt& attempt) {
+// Returns whether a Filter of the attempt decides about all nodes in one call.
+bool HasWholeFilter(const Attempt& attempt) {
   return std::ranges::any_of(attempt.plan().At(Point::kFilter), [&](const PlannedUse& use) {
     const PluginCycle& cycle = attempt.cycle(use.plugin);
-    if (cycle.skip_filter) return false;
-    const berth_filter& filter = *cycle.plugin().instance->filter();
-    const bool is_serial = (filter.flags & BERTH_FILTER_SERIAL) != 0;
-    return FiltersWhole(cycle.plugin()) || (is_serial && filter.dependence == nullptr);
+    return !cycle.skip_filter && FiltersWhole(cycle.plugin());
   });
 }
 
+PluginStatus Differs(const std::optional<std::string>& difference) {
+  if (!difference.has_value()) return {};
+  return PluginStatus::Error(std::nullopt, std::string(kReusedWrongly) + *difference);
+}
+
+}  // namespace
+
 // The verdicts of rows that nominated pods keep from being feasible.
-struct NominatedVerdicts {
+struct ClassCache::NominatedVerdicts {
   std::vector<Row> rows;  // Ascending.
   std::vector<RowVerdict> verdicts;
 
@@ -43,13 +45,6 @@ struct NominatedVerdicts {
     for (size_t i = 0; i < rows.size(); ++i) attempt.verdicts[rows[i]] = verdicts[i];
   }
 };
-
-void AssertEqual(const std::optional<std::string>& difference) {
-  BERTH_ASSERT_MSG(!difference.has_value(), "an answer was reused wrongly: %s",
-                   difference->c_str());
-}
-
-}  // namespace
 
 // --- classes -------------------------------------------------------------------------------------
 
@@ -114,63 +109,69 @@ PluginStatus ClassCache::Filter(Attempt& attempt, const Nominator& nominator) {
   current_ = nullptr;
   if (PluginStatus status = CheckFilters(attempt); !status.ok()) return status;
   const bool can_reuse = options_.bytes > 0 && attempt.candidates == &attempt.live_rows();
-  if (!can_reuse || NeedsEveryCall(attempt)) return RunFilter(attempt, nominator);
+  if (!can_reuse || HasWholeFilter(attempt)) return RunFilter(attempt, nominator);
   const ClassKey key(attempt, Point::kFilter);
-  if (!key.CanReuse()) return RunFilter(attempt, nominator);
-  PodClass* const pod_class = ClassFor(key);
+  PodClass* const pod_class = key.CanReuse() ? ClassFor(key) : nullptr;
   if (pod_class == nullptr) return RunFilter(attempt, nominator);
-  // If a plugin fails, the pass over all rows decides. A failure in both passes is one fault.
-  const FaultLimits limits(attempt, Point::kFilter);
-  PluginStatus status = FilterWithClass(attempt, nominator, *pod_class);
-  if (status.ok()) {
-    if (options_.is_checked) AssertEqual(CheckReusedVerdicts(attempt, nominator));
-    return status;
-  }
-  DropCurrent();
-  return RunFilter(attempt, nominator);
-}
-
-PluginStatus ClassCache::FilterWithClass(Attempt& attempt, const Nominator& nominator,
-                                         PodClass& pod_class) {
   NominatedVerdicts nominated;
   PluginStatus status = FilterNominated(attempt, nominator, nominated.rows);
   if (!status.ok()) return status;
   nominated.Take(attempt);
-  status = pod_class.Refresh(attempt);
-  if (!status.ok()) return status;
-  if (nominated.rows.empty()) {
+  status = Refresh(attempt, nominator, *pod_class);
+  if (!status.ok() || current_ == nullptr) return status;
+  SetFeasible(attempt, nominated);
+  KeepLimit();
+  return options_.is_checked ? Differs(CheckReusedVerdicts(attempt, nominator)) : status;
+}
+
+// Sets current_ unless it succeeds without the class, or fails.
+PluginStatus ClassCache::Refresh(Attempt& attempt, const Nominator& nominator,
+                                 PodClass& pod_class) {
+  // If the error may not be that of a pass over all nodes, this pass decides. A failure in both is
+  // one fault.
+  std::optional<FaultLimits> limits;
+  if (!pod_class.HasExactErrors()) limits.emplace(attempt, Point::kFilter);
+  PluginStatus status = pod_class.Refresh(attempt);
+  if (status.ok()) {
     current_ = &pod_class;
-    attempt.feasible = &pod_class.feasible();
-  } else {
-    attempt.own_feasible = pod_class.feasible();
+    return status;
+  }
+  DropCurrent();
+  const bool can_retry = limits.has_value() && CheckFilters(attempt).ok();
+  return can_retry ? RunFilter(attempt, nominator) : status;
+}
+
+void ClassCache::SetFeasible(Attempt& attempt, const NominatedVerdicts& nominated) {
+  attempt.feasible = &current_->feasible();
+  if (!nominated.rows.empty()) {
+    attempt.own_feasible = current_->feasible();
     for (const Row row : nominated.rows) attempt.own_feasible.Erase(row);
     attempt.feasible = &attempt.own_feasible;
   }
   if (attempt.feasible->size() == 0) {
-    status = pod_class.CollectVerdicts(attempt);
+    current_->CollectVerdicts(attempt);
     nominated.WriteTo(attempt);
   }
-  if (status.ok()) KeepLimit();
-  return status;
 }
 
 // --- Score ---------------------------------------------------------------------------------------
 
 PluginStatus ClassCache::Score(Attempt& attempt) {
-  if (current_ == nullptr) return RunScore(attempt);
+  // PreScore may bind a column, which changes rows if it has to be built again. With nominated pods,
+  // the feasible rows may be fewer than those of the class.
+  const bool can_reuse = current_ != nullptr && attempt.feasible == &current_->feasible() &&
+                         attempt.table().generation() == current_->generation();
+  if (!can_reuse) return RunScore(attempt);
   const ClassKey key(attempt, Point::kScore);
   if (!key.CanReuse()) return RunScore(attempt);
-  const FaultLimits limits(attempt, Point::kScore);
   PluginStatus status = ScoreWithClass(attempt, key);
-  if (status.ok()) {
-    if (options_.is_checked) AssertEqual(CheckReusedScores(attempt));
-    return status;
-  }
+  if (status.ok()) return options_.is_checked ? Differs(CheckReusedScores(attempt)) : status;
   // The attempt needs the feasible rows after the class is gone.
   attempt.own_feasible = *attempt.feasible;
   attempt.feasible = &attempt.own_feasible;
   DropCurrent();
-  return RunScore(attempt);
+  // No plugin failed if a score is out of range; RunScore() reports which one.
+  return status.plugin.has_value() ? status : RunScore(attempt);
 }
 
 PluginStatus ClassCache::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
@@ -180,9 +181,9 @@ PluginStatus ClassCache::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
   attempt.score_count = 0;
   attempt.totals.clear();
   attempt.ranking = &scores.totals();
-  attempt.scored = true;
   const auto is_reused = [](const ClassUse& use) { return use.reuse == Reuse::kRow; };
-  if (std::ranges::all_of(key.uses(), is_reused)) return {};
+  attempt.scored = std::ranges::all_of(key.uses(), is_reused);
+  if (attempt.scored) return {};
   attempt.ranking = nullptr;
   const std::span<const int64_t> by_row = scores.totals().totals();
   attempt.feasible->ForEachRow([&](Row row) { attempt.totals.push_back(by_row[row]); });
@@ -190,6 +191,7 @@ PluginStatus ClassCache::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
     if (is_reused(use)) continue;
     if (PluginStatus status = AddScores(attempt, use.use); !status.ok()) return status;
   }
+  attempt.scored = true;
   return {};
 }
 

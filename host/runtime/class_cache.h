@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -30,18 +31,24 @@ struct ReuseOptions {
   // Answers are kept from this attempt of a class on. A class of which there is only one pod is not
   // worth the memory and the time to keep them.
   uint32_t sightings = 2;
-  // Evaluates every node again after each reuse, and ends the process if a result differs: for
-  // tests, and to find a plugin that declares too little. Much slower.
+  // Evaluates every node again after each reuse, and fails the attempt if a result differs, with a
+  // message that begins with kReusedWrongly: for tests, and to find a plugin that declares too
+  // little. Much slower. A plugin whose answers are random, or depend on the time, differs too.
   bool is_checked = false;
 };
+inline constexpr std::string_view kReusedWrongly = "an answer was reused wrongly: ";
 
-// The classes of one profile, least recently used first out.
+// The classes of one profile. If they need too much memory, it drops the class that was not used
+// for the longest time.
 //
-// Answers are not reused, and every node is evaluated as RunFilter() and RunScore() do, if the
-// attempt is restricted to some nodes; if a Filter has to see all nodes in one call
-// (BERTH_FILTER_WHOLE), or is serial and declares nothing; and if a plugin fails.
+// Every node is evaluated, as RunFilter() and RunScore() do, if the class is not kept (yet); if the
+// attempt is restricted to some nodes; and if a Filter has to see all nodes in one call
+// (BERTH_FILTER_WHOLE). All scores are computed if a nominated pod keeps a node from being
+// feasible.
 //
 // Threading: the scheduling thread.
+// Lifetime:  what Attempt::feasible and Attempt::ranking refer to is valid until the next call of
+//            Filter() or Clear().
 class ClassCache {
  public:
   explicit ClassCache(const ReuseOptions& options) : options_(options) {}
@@ -78,13 +85,15 @@ class ClassCache {
     uint32_t count = 0;
   };
   static constexpr size_t kSightings = 1024;
+  struct NominatedVerdicts;
   using Entries = std::list<Entry>;  // The most recently used class is the first.
 
   // Returns the class, and creates it if it is worth it; otherwise null.
   PodClass* ClassFor(const ClassKey& key);
   // Counts an attempt of a class that is not kept. Returns whether the class is worth keeping.
   bool IsAdmitted(const ClassKey& key);
-  PluginStatus FilterWithClass(Attempt& attempt, const Nominator& nominator, PodClass& pod_class);
+  PluginStatus Refresh(Attempt& attempt, const Nominator& nominator, PodClass& pod_class);
+  void SetFeasible(Attempt& attempt, const NominatedVerdicts& nominated);
   PluginStatus ScoreWithClass(Attempt& attempt, const ClassKey& key);
   void Drop(Entries::iterator dropped);
   // Removes the class of the current attempt.

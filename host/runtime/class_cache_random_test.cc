@@ -82,7 +82,7 @@ class ClassCacheRandomTest : public ClassCacheTest, public ::testing::WithParamI
   }
 
   void ChangeCluster() {
-    const std::string node = "n" + std::to_string(Draw(12));
+    const std::string node = "n" + std::to_string(Draw(nodes_));
     switch (Draw(6)) {
       case 0: stage_.cache().SetNode(stage_.objects().Node({.name = node})); break;
       case 1:
@@ -102,7 +102,7 @@ class ClassCacheRandomTest : public ClassCacheTest, public ::testing::WithParamI
         }
         break;
       case 5: {
-        const uint32_t row = Draw(16);
+        const uint32_t row = Draw(nodes_ + 4);
         ++outside_[row];
         changes_.push_back(row);
         break;
@@ -115,6 +115,8 @@ class ClassCacheRandomTest : public ClassCacheTest, public ::testing::WithParamI
   std::vector<uint32_t> changes_;         // Of outside_.
   std::map<std::string, PodRef> placed_;
   int next_pod_ = 0;
+  // Some clusters have several blocks of rows and a tree of several levels.
+  const uint32_t nodes_ = GetParam() % 4 == 0 ? 300 + Draw(500) : 4 + Draw(40);
 };
 
 TEST_P(ClassCacheRandomTest, EveryResultEqualsAnEvaluationOfEveryNode) {
@@ -123,11 +125,16 @@ TEST_P(ClassCacheRandomTest, EveryResultEqualsAnEvaluationOfEveryNode) {
     AddRandomFilter(name, kKinds[Draw(3)]);
   }
   AddRandomScore("puppet.Slow", kKinds[Draw(4) % 3], BERTH_NORMALIZE_NONE);
-  AddRandomScore("puppet.Slower", Kind::kRow, 1 + Draw(3));
+  constexpr uint32_t kModes[] = {BERTH_NORMALIZE_MAX, BERTH_NORMALIZE_MAX_REVERSED,
+                                 BERTH_NORMALIZE_MIN_MAX, BERTH_NORMALIZE_MIN_MAX_FLOAT};
+  AddRandomScore("puppet.Slower", Kind::kRow, kModes[Draw(4)]);
   options_.bytes = Draw(2) == 0 ? 4'000 : 1'000'000;
+  for (uint32_t i = 0; nodes_ > 100 && i < nodes_; ++i) {
+    stage_.cache().SetNode(stage_.objects().Node({.name = "n" + std::to_string(i)}));
+  }
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
-    for (uint32_t i = Draw(4); i > 0; --i) ChangeCluster();
-    if (Draw(10) == 0) nominator_.Add(MakePod("z"), "n" + std::to_string(Draw(12)));
+    for (uint32_t i = Draw(20) == 0 ? 2 * nodes_ : Draw(4); i > 0; --i) ChangeCluster();
+    if (Draw(10) == 0) nominator_.Add(MakePod("z"), "n" + std::to_string(Draw(nodes_)));
     if (Draw(10) == 0) nominator_ = Nominator();
     const std::string label(1, static_cast<char>('a' + Draw(4)));
     Run(MakePod(label, label));

@@ -1,5 +1,6 @@
 #include "host/runtime/class_check.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,25 @@ std::optional<std::string> FindVerdict(const Attempt& attempt,
   return found;
 }
 
+// Compares the best rows of the ranking with those of the attempt's totals.
+std::optional<std::string> CheckBestRows(const Attempt& attempt, const TotalsTree& ranking) {
+  const int64_t best = *std::ranges::max_element(attempt.totals);
+  std::optional<std::string> found;
+  uint32_t i = 0;
+  uint32_t k = 0;
+  attempt.feasible->ForEachRow([&](Row row) {
+    if (attempt.totals[i++] != best || found.has_value()) return;
+    if (k >= ranking.best_count() || ranking.BestRow(k) != row) {
+      found = About(attempt, row) + ": not among the best nodes by reused scores";
+    }
+    ++k;
+  });
+  if (!found.has_value() && k != ranking.best_count()) {
+    found = About(attempt, ranking.BestRow(k)) + ": among the best nodes by reused scores only";
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<std::string> CheckReusedVerdicts(Attempt& attempt, const Nominator& nominator) {
@@ -98,6 +118,7 @@ std::optional<std::string> CheckReusedScores(Attempt& attempt) {
     }
     ++i;
   });
+  if (ranking != nullptr && !found.has_value()) found = CheckBestRows(attempt, *ranking);
   attempt.ranking = ranking;
   if (ranking != nullptr) attempt.totals.clear();
   return found;

@@ -10,13 +10,17 @@
 
 namespace berth::host {
 
-// After ClassCache::Filter() succeeded, evaluates every candidate again. Returns the first node
-// whose verdict differs, in words, or nullopt if there is none. The attempt is as before. Verdicts
-// are compared if no row is feasible.
+// Evaluates every candidate again, and returns the first node whose verdict differs, in words, or
+// nullopt if there is none. Compares the reasons if no row is feasible. Restores the results of
+// Filter in the attempt; what plugins do in a call, such as random numbers, happens twice.
+// Called:    after ClassCache::Filter() succeeded.
 // Threading: [cycle]; calls plugins under [block].
 std::optional<std::string> CheckReusedVerdicts(Attempt& attempt, const Nominator& nominator);
 
-// Does the same for the totals, after ClassCache::Score() succeeded.
+// Scores every feasible node again, and returns the first node whose total differs, or that is among
+// the best nodes in one of the results only; nullopt if there is none. Replaces Attempt::scores.
+// Called:    after ClassCache::Score() succeeded.
+// Threading: [cycle]; calls plugins under [block].
 std::optional<std::string> CheckReusedScores(Attempt& attempt);
 
 }  // namespace berth::host

@@ -5,6 +5,7 @@
 
 #include "host/base/hash.h"
 #include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
 #include "host/runtime/run_score.h"
 #include "host/runtime/score_call.h"
 
@@ -41,7 +42,11 @@ ClassKey::ClassKey(Attempt& attempt, Point point) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     Reuse reuse = ReuseOf(cycle.plugin(), point);
     if (reuse != Reuse::kNever && !AddSignature(cycle, point)) reuse = Reuse::kNever;
-    if (reuse != Reuse::kNever) parts |= DependenceAt(cycle.plugin(), point)->pod_parts;
+    if (reuse != Reuse::kNever) {
+      parts |= DependenceAt(cycle.plugin(), point)->pod_parts;
+      // A verdict names reasons by their numbers.
+      for (const std::string& reason : cycle.added_reasons()) words_.push_back(HashBytes(reason));
+    }
     uses_.push_back({use, reuse});
   }
   for (uint64_t left = parts; left != 0; left &= left - 1) {
@@ -65,7 +70,10 @@ bool ClassKey::AddSignature(PluginCycle& cycle, Point point) {
         return dependence.sign(instance.self(), abi, &signature);
       },
       kCycleWord);
-  if (!answer.ok()) return false;
+  if (!answer.ok()) {
+    if (answer.code != BERTH_SKIP) NoteBadCode(cycle.plugin(), point, answer.code, "sign");
+    return false;
+  }
   words_.push_back(signature.low);
   words_.push_back(signature.high);
   return true;

@@ -17,7 +17,7 @@ namespace berth::host {
 
 // How long an answer of a plugin for a class and a node stays valid.
 enum class Reuse : uint8_t {
-  kNever,  // It is taken again in every cycle.
+  kNever,  // For one cycle.
   kRow,    // Until the row changes: it depends on the node and its pods alone.
   kToken,  // Until the row changes, or `changed` of the plugin names it. Only verdicts.
 };
@@ -58,7 +58,9 @@ class ClassKey {
   bool AddSignature(PluginCycle& cycle, Point point);
 
   std::vector<ClassUse> uses_;
-  std::vector<uint64_t> words_;  // The hashes of the parts, then the signatures.
+  // The signatures and the hashes of added reasons, in the order of the plugins; then the hashes of
+  // the parts.
+  std::vector<uint64_t> words_;
   size_t hash_ = 0;
 };
 

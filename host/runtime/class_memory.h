@@ -12,14 +12,14 @@ namespace berth::host {
 
 // The contents are meaningful only within one call of PodClass or ClassScores.
 struct ClassMemory {
-  std::vector<Row> touched;   // Rows that may have another verdict than before, ascending.
-  std::vector<Row> rows;      // The rows that the current step is about, ascending.
-  std::vector<Row> removed;   // Rows that are not feasible any more.
-  Selection selected;         // `rows`, as the argument of a call.
-  Selection passed;           // The rows of `selected` that pass.
-  std::vector<int64_t> raw;   // Scores of `rows` by one plugin.
-  std::vector<int64_t> sums;  // Sums of the scores of `rows`.
-  std::vector<int64_t> by_row;
+  std::vector<Row> touched;     // Rows that may have another verdict than before, ascending.
+  std::vector<Row> rows;        // The rows that the current step is about, ascending.
+  std::vector<Row> removed;     // Rows that are not feasible any more.
+  Selection selected;           // `rows`, as the argument of a call.
+  Selection passed;             // The rows of `selected` that pass.
+  std::vector<int64_t> raw;     // Scores of `rows` by one plugin.
+  std::vector<int64_t> sums;    // Sums of the scores of `rows`.
+  std::vector<int64_t> by_row;  // Totals of all rows of the table.
 };
 
 }  // namespace berth::host

@@ -9,7 +9,7 @@
 namespace berth::host {
 namespace {
 
-// So many changes are cheap to follow in a cluster of any size.
+// If more rows than this, and more than a quarter of all rows, have changed, all rows are scored.
 constexpr size_t kFewChanges = 64;
 
 bool IsInRange(int64_t score) { return score >= 0 && score <= BERTH_SCORE_MAX; }

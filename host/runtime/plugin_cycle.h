@@ -76,6 +76,8 @@ class PluginCycle {
 
   // Adds a reason in PreFilter or a whole Filter, and returns its bit, or -1 if the table is full.
   int32_t AddReason(std::string_view text);
+  // Returns the reasons that were added in this attempt, in the order of their bits.
+  std::span<const std::string> added_reasons() const { return shared().added_reasons_; }
   // Returns the texts of a mask, in the order of the bits.
   std::vector<std::string> ReasonTexts(uint64_t mask) const;
   std::string_view ReasonText(uint32_t bit) const;

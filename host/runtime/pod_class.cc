@@ -88,9 +88,11 @@ void PodClass::ForgetChangedRows(const NodeTable& table) {
 void PodClass::ForgetStaleRows(Attempt& attempt, VerdictLayer& layer) {
   if (layer.reuse() == Reuse::kRow) return;
   uint32_t stale = BERTH_STALE_ALL;
-  if (layer.reuse() == Reuse::kToken) stale = AskWhatChanged(attempt, layer, memory_.touched);
-  if (stale == BERTH_STALE_NONE) return;
-  if (stale == BERTH_STALE_ROWS) return SortUnique(memory_.touched);
+  if (layer.reuse() == Reuse::kToken) {
+    stale = AskWhatChanged(attempt, layer, memory_.touched);
+    SortUnique(memory_.touched);  // A plugin may pass rows whatever it returns.
+  }
+  if (stale == BERTH_STALE_NONE || stale == BERTH_STALE_ROWS) return;
   layer.ForgetAll();
   touches_all_ = true;
 }
@@ -108,19 +110,33 @@ PluginStatus PodClass::Refresh(Attempt& attempt) {
   return {};
 }
 
-bool PodClass::PassesAllBefore(size_t layer, Row row) const {
+bool PodClass::IsAsked(size_t layer, Row row) const {
+  if (layer == 0) return true;
+  const uint32_t position = positions_[layers_[layer].plugins().front()];
   for (size_t i = 0; i < layer; ++i) {
-    if (!layers_[i].Passes(row)) return false;
+    if (!layers_[i].Rejects(row)) continue;
+    if (positions_[layers_[i].RejectionOf(row).plugin] < position) return false;
   }
   return true;
+}
+
+bool PodClass::PassesAll(Row row) const {
+  return std::ranges::all_of(layers_,
+                             [row](const VerdictLayer& layer) { return layer.Passes(row); });
+}
+
+bool PodClass::HasExactErrors() const {
+  const auto position = [this](uint32_t plugin) { return positions_[plugin]; };
+  if (layers_.size() == 1 || layers_.front().plugins().empty()) return true;
+  return position(layers_.front().plugins().back()) < position(layers_[1].plugins().front());
 }
 
 PluginStatus PodClass::EvaluateLayer(Attempt& attempt, FilterPass& pass, size_t layer) {
   const NodeTable& table = attempt.table();
   memory_.rows.clear();
   const auto add = [&](Row row) {
-    if (layers_[layer].IsKnown(row) || !PassesAllBefore(layer, row)) return;
-    if (table.IsLive(row)) memory_.rows.push_back(row);
+    if (layers_[layer].IsKnown(row) || !table.IsLive(row)) return;
+    if (IsAsked(layer, row)) memory_.rows.push_back(row);
   };
   if (touches_all_) {
     attempt.live_rows().ForEachRow(add);
@@ -137,7 +153,7 @@ PluginStatus PodClass::EvaluateLayer(Attempt& attempt, FilterPass& pass, size_t 
 void PodClass::UpdateFeasible(const NodeTable& table) {
   memory_.rows.clear();
   const auto update = [&](Row row) {
-    const uint8_t passes = table.IsLive(row) && PassesAllBefore(layers_.size(), row) ? 1 : 0;
+    const uint8_t passes = table.IsLive(row) && PassesAll(row) ? 1 : 0;
     if (std::exchange(is_feasible_[row], passes) == passes) return;
     memory_.rows.push_back(row);
     changes_.Add(row);
@@ -185,31 +201,10 @@ const RowVerdict* PodClass::FirstRejection(Row row) const {
   return first;
 }
 
-// Evaluates the layer for rows that a plugin after it in the profile rejects, so that Refresh() did
-// not ask the layer about them.
-PluginStatus PodClass::EvaluateRejectedLater(Attempt& attempt, FilterPass& pass, size_t layer) {
-  const uint32_t position = positions_[layers_[layer].plugins().front()];
-  memory_.rows.clear();
-  attempt.live_rows().ForEachRow([&](Row row) {
-    if (layers_[layer].IsKnown(row)) return;
-    const RowVerdict* const first = FirstRejection(row);
-    if (first != nullptr && positions_[first->plugin] > position) memory_.rows.push_back(row);
-  });
-  if (memory_.rows.empty()) return {};
-  memory_.selected.AssignRows(attempt.table(), memory_.rows);
-  return layers_[layer].Evaluate(attempt, pass, memory_.selected, memory_.passed);
-}
-
-PluginStatus PodClass::CollectVerdicts(Attempt& attempt) {
-  FilterPass pass(attempt);
-  for (size_t layer = 1; layer < layers_.size(); ++layer) {
-    PluginStatus status = EvaluateRejectedLater(attempt, pass, layer);
-    if (!status.ok()) return status;
-  }
+void PodClass::CollectVerdicts(Attempt& attempt) const {
   attempt.live_rows().ForEachRow([&](Row row) {
     if (const RowVerdict* const verdict = FirstRejection(row)) attempt.verdicts[row] = *verdict;
   });
-  return {};
 }
 
 // --- scores --------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ namespace berth::host {
 // the class, and those that a plugin names.
 //
 // The Filters that depend on a row alone form the first layer. A Filter that depends on more has a
-// layer of its own and is asked only about rows that pass the layers before it. A row is feasible
-// if it passes all layers.
+// layer of its own, and is asked only about rows that no Filter before it in the profile rejects.
+// A row is feasible if it passes all layers.
 //
 // Threading: the scheduling thread.
 class PodClass {
@@ -46,8 +46,14 @@ class PodClass {
 
   // Writes the verdict of every row that is not feasible to Attempt::verdicts: that of the first
   // plugin in the order of the profile which rejects it. REQUIRES: Refresh() in this attempt.
-  // May call Filter of plugins. Returns: as Refresh().
-  PluginStatus CollectVerdicts(Attempt& attempt);
+  void CollectVerdicts(Attempt& attempt) const;
+
+  // Returns whether an error of Refresh() is also that of a pass over all nodes. It may not be if a
+  // plugin that depends on a row alone stands behind one that depends on more: it is also asked
+  // about rows that the other one rejects.
+  bool HasExactErrors() const;
+  // The generation of the node table at the last Refresh().
+  uint64_t generation() const { return generation_; }
 
   // The rows that Refresh() found changed, or whose feasibility it changed, in order.
   const RowJournal& changes() const { return changes_; }
@@ -58,14 +64,16 @@ class PodClass {
   size_t bytes() const;
 
  private:
-  bool PassesAllBefore(size_t layer, Row row) const;
+  // Returns whether the plugin of the layer is asked about the row in a pass over all nodes: no
+  // plugin before it in the profile rejects the row, as far as the layers before it show.
+  bool IsAsked(size_t layer, Row row) const;
+  bool PassesAll(Row row) const;
   void ForgetChangedRows(const NodeTable& table);
   // Forgets the verdicts of a layer that may differ for another reason than a change of the row.
   void ForgetStaleRows(Attempt& attempt, VerdictLayer& layer);
   PluginStatus EvaluateLayer(Attempt& attempt, FilterPass& pass, size_t layer);
-  PluginStatus EvaluateRejectedLater(Attempt& attempt, FilterPass& pass, size_t layer);
-  // Returns the rejection of the row by the first plugin in the order of the profile, among those
-  // that are known; null if there is none.
+  // Returns the rejection of the row by the first plugin in the order of the profile; null if there
+  // is none.
   const RowVerdict* FirstRejection(Row row) const;
   void UpdateFeasible(const NodeTable& table);
   void RebuildFeasible();

@@ -23,7 +23,9 @@ void Selection::AssignLive(const NodeTable& table) {
 
 void Selection::AssignRows(const NodeTable& table, std::span<const Row> rows) {
   Clear();
-  for (const Row row : rows) BERTH_ASSERT(table.IsLive(row));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    BERTH_ASSERT(table.IsLive(rows[i]) && (i == 0 || rows[i - 1] < rows[i]));
+  }
   std::array<uint32_t, kBlockRows> selected;
   size_t next = 0;
   while (next < rows.size()) {

@@ -1,6 +1,7 @@
 #include "host/runtime/verdict_layer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::host {
 namespace {
@@ -22,11 +23,21 @@ PluginStatus VerdictLayer::Evaluate(Attempt& attempt, FilterPass& pass, const Se
   PluginStatus status = pass.RunInBlocks(plugins_, rows, {}, passed);
   if (!status.ok()) return status;
   passed.ForEachRow([this](Row row) { by_row_[row] = kPasses; });
+  if (rejections_.size() > by_row_.size() + kSearched) Compact();
   if (passed.size() == rows.size()) return status;
   rows.ForEachRow([&](Row row) {
     if (by_row_[row] == kUnknown) by_row_[row] = Code(attempt.verdicts[row]);
   });
   return status;
+}
+
+void VerdictLayer::Compact() {
+  const std::vector<RowVerdict> old = std::exchange(rejections_, {});
+  for (uint32_t& code : by_row_) {
+    if (code < kFirstRejection) continue;
+    const RowVerdict& verdict = old[code - kFirstRejection];
+    code = Code(verdict);
+  }
 }
 
 uint32_t VerdictLayer::Code(const RowVerdict& verdict) {

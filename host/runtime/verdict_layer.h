@@ -20,7 +20,8 @@ namespace berth::host {
 // Threading: the scheduling thread.
 class VerdictLayer {
  public:
-  // `plugins`: indices into Plan::plugins(), in the order of the profile; not empty.
+  // `plugins`: indices into Plan::plugins(), in the order of the profile. If there are none, every
+  // row passes.
   VerdictLayer(std::vector<uint32_t> plugins, Reuse reuse)
       : plugins_(std::move(plugins)), reuse_(reuse) {}
 
@@ -30,7 +31,10 @@ class VerdictLayer {
   // Adds rows that are not known. REQUIRES: at least as many as there are.
   void Grow(uint32_t rows) { by_row_.resize(rows, kUnknown); }
   void Forget(Row row) { by_row_[row] = kUnknown; }
-  void ForgetAll() { by_row_.assign(by_row_.size(), kUnknown); }
+  void ForgetAll() {
+    by_row_.assign(by_row_.size(), kUnknown);
+    rejections_.clear();
+  }
 
   bool IsKnown(Row row) const { return by_row_[row] != kUnknown; }
   bool Passes(Row row) const { return by_row_[row] == kPasses; }
@@ -60,11 +64,14 @@ class VerdictLayer {
   static constexpr uint32_t kFirstRejection = 2;  // Stands for rejections_[0].
 
   uint32_t Code(const RowVerdict& verdict);
+  // Removes the rejections that no row has any more.
+  void Compact();
 
   const std::vector<uint32_t> plugins_;
   const Reuse reuse_;
   std::vector<uint32_t> by_row_;
-  // The different rejections. One may be in it several times.
+  // The different rejections. One may be in it several times, so that the search for an equal one
+  // is short.
   std::vector<RowVerdict> rejections_;
 };
 

@@ -97,8 +97,12 @@ class ClassCacheTest : public ::testing::Test {
   }
 
   // Compares without recording calls.
-  void Check(const std::optional<std::string>& difference) {
-    EXPECT_EQ(difference, std::nullopt) << *difference;
+  template <class F>
+  void Check(F&& compare) {
+    is_checking_ = true;
+    const std::optional<std::string> difference = compare();
+    is_checking_ = false;
+    EXPECT_EQ(difference.value_or(""), "");
   }
 
   std::string RunIn(Attempt& attempt) {
@@ -108,16 +112,12 @@ class ClassCacheTest : public ::testing::Test {
     if (PluginStatus status = cache_->Filter(attempt, nominator_); !status.ok()) {
       return TextOf(status);
     }
-    is_checking_ = true;
-    Check(CheckReusedVerdicts(attempt, nominator_));
-    is_checking_ = false;
+    Check([&] { return CheckReusedVerdicts(attempt, nominator_); });
     if (attempt.feasible->size() == 0) return Rejections(attempt);
     if (PluginStatus status = RunPreScore(attempt); !status.ok()) return TextOf(status);
     if (PluginStatus status = cache_->Score(attempt); !status.ok()) return TextOf(status);
     std::string text = Totals(attempt);
-    is_checking_ = true;
-    Check(CheckReusedScores(attempt));
-    is_checking_ = false;
+    Check([&] { return CheckReusedScores(attempt); });
     return text;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/test_log.h"
+#include "host/runtime/class_cache.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {
@@ -151,6 +152,7 @@ void Audit::OnFailed(const PodRef& pod, std::string_view node, const Failure& fa
   trace_.Line("decided: ", pod->name(), " fails", node.empty() ? "" : " for ", node, ": ",
               failure.message, failure.nominated_node.empty() ? "" : ", nominated to ",
               failure.nominated_node);
+  if (failure.message.starts_with(kReusedWrongly)) findings_.Add(failure.message);
   if (loop_ == nullptr) return;
   if (loop_->cache().IsAssumed(pod->uid())) {
     findings_.Add(Describe(*pod) + " failed but is still assumed");

@@ -1048,7 +1048,8 @@ typedef struct berth_pre_filter_out {
   void (*only_nodes)(struct berth_pre_filter_out* self, const berth_str* names,
                      uint64_t count) BERTH_NOEXCEPT;
   /* Adds a text to the plugin's reason table for this cycle. Returns its bit, or -1 when all 64
-   * bits are in use. */
+   * bits are in use. Answers are reused only for pods for which the same texts were added in the
+   * same order. */
   int32_t (*add_reason)(struct berth_pre_filter_out* self, berth_str text) BERTH_NOEXCEPT;
 } berth_pre_filter_out;
 #define BERTH_POINT_PRE_FILTER "berth.pre_filter/1"
@@ -1072,10 +1073,9 @@ typedef struct berth_pre_filter {
 
 /* Filter: decides which nodes the pod can run on.
  * Called:    per block, for the nodes that no earlier Filter rejected; or, with BERTH_FILTER_WHOLE,
- *            `filter_whole` once for all of them. A Filter with a dependence is not called for
- *            nodes whose answers are reused, and may be called for nodes that another Filter
- *            rejected; one without a dependence, unless it is SERIAL, may not be called for nodes
- *            that a later Filter rejects.
+ *            `filter_whole` once for all of them. A Filter whose dependence is the node and its
+ *            pods alone may also be called for nodes that an earlier Filter rejects; one with a
+ *            dependence is not called for nodes whose answers are reused.
  * Threading: [block].
  * Returns:   SUCCESS when every selected node has a verdict; any other code fails the cycle with
  *            the text of `status`. The verdict of selected node i is codes[i]: SUCCESS,
@@ -1188,8 +1188,9 @@ typedef struct berth_pre_score {
 } berth_pre_score;
 
 /* Score: rates how well each feasible node suits the pod.
- * Called:    when two or more nodes are feasible: `score` for each block of them; then, if the mode
- *            is CUSTOM, `normalize` once with all raw scores.
+ * Called:    when two or more nodes are feasible: `score` for each block of them, without the nodes
+ *            whose scores are reused; then, if the mode is CUSTOM, `normalize` once with all raw
+ *            scores.
  * Threading: [block] for `score`, [cycle] for `normalize`.
  * Returns:   SUCCESS, with scores[i] written for every selected i, and not INT64_MIN; any other
  *            code fails the cycle. After normalisation every score must be in 0..100; the host
