@@ -157,8 +157,8 @@ void ClassCache::SetFeasible(Attempt& attempt, const NominatedVerdicts& nominate
 // --- Score ---------------------------------------------------------------------------------------
 
 PluginStatus ClassCache::Score(Attempt& attempt) {
-  // PreScore may bind a column, which changes rows if it has to be built again. With nominated pods,
-  // the feasible rows may be fewer than those of the class.
+  // PreScore may bind a column, which changes rows if it has to be built again. With nominated
+  // pods, the feasible rows may be fewer than those of the class.
   const bool can_reuse = current_ != nullptr && attempt.feasible == &current_->feasible() &&
                          attempt.table().generation() == current_->generation();
   if (!can_reuse) return RunScore(attempt);

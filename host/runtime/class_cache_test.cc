@@ -172,7 +172,8 @@ TEST_F(ClassCacheTest, RowsThatAPluginNamesAreEvaluatedWhateverItReturns) {
     for (int i = 0; i < 300; ++i) put(2 - i % 2);
     return result;
   };
-  for (const uint32_t answer : {uint32_t{BERTH_STALE_NONE}, uint32_t{BERTH_STALE_ROWS}, uint32_t{BERTH_STALE_ALL}, 77U}) {
+  constexpr uint32_t kAnswers[] = {BERTH_STALE_NONE, BERTH_STALE_ROWS, BERTH_STALE_ALL, 77};
+  for (const uint32_t answer : kAnswers) {
     SCOPED_TRACE(answer);
     result = BERTH_STALE_NONE;
     Run();
@@ -295,111 +296,6 @@ TEST_F(ClassCacheTest, TheSignatureIsPartOfTheClass) {
   Run();
   EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
   EXPECT_EQ(cache_->class_count(), 3U);
-}
-
-// --- normalization -------------------------------------------------------------------------------
-
-struct RangeCase {
-  uint32_t mode;
-  const char* at_first;  // Raw scores 40, 30, 30.
-  const char* higher;    // 40, 60, 30
-  const char* lower;     // 40, 30, 30 again
-};
-
-class ClassCacheRangeTest : public ClassCacheTest,
-                            public ::testing::WithParamInterface<RangeCase> {};
-
-// A plugin gives the node 40, or 30 if it has a pod, or 60 if it has two.
-TEST_P(ClassCacheRangeTest, ANewRangeOfRawScoresChangesAllTotals) {
-  AddLimit("puppet.A", 9);
-  Puppet& b = AddScore("puppet.B", 0);
-  b.normalize_mode = GetParam().mode;
-  b.score = [this](const berth_cycle&, const berth_block& block, int64_t* out, berth_status*) {
-    constexpr int64_t kByPods[] = {40, 30, 60};
-    ForEachSelected(block, [&](uint32_t i) { out[i] = kByPods[block.pods[i].count]; });
-    return BERTH_SUCCESS;
-  };
-  Put("x", "n1");
-  Put("y", "n2");
-  EXPECT_EQ(Run(), GetParam().at_first);
-  const PodRef second = Put("z", "n1");
-  EXPECT_EQ(Run(), GetParam().higher);
-  ASSERT_TRUE(stage_.cache().RemovePod(second->uid()).ok());
-  EXPECT_EQ(Run(), GetParam().lower);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Modes, ClassCacheRangeTest,
-    ::testing::Values(RangeCase{BERTH_NORMALIZE_NONE, "n0 40, n1 30, n2 30", "n0 40, n1 60, n2 30",
-                                "n0 40, n1 30, n2 30"},
-                      RangeCase{BERTH_NORMALIZE_MAX, "n0 100, n1 75, n2 75", "n0 66, n1 100, n2 50",
-                                "n0 100, n1 75, n2 75"},
-                      RangeCase{BERTH_NORMALIZE_MAX_REVERSED, "n0 0, n1 25, n2 25",
-                                "n0 34, n1 0, n2 50", "n0 0, n1 25, n2 25"},
-                      RangeCase{BERTH_NORMALIZE_MIN_MAX, "n0 100, n1 0, n2 0",
-                                "n0 33, n1 100, n2 0", "n0 100, n1 0, n2 0"},
-                      RangeCase{BERTH_NORMALIZE_MIN_MAX_FLOAT, "n0 100, n1 0, n2 0",
-                                "n0 33, n1 100, n2 0", "n0 100, n1 0, n2 0"}));
-
-TEST_F(ClassCacheTest, ANodeThatHadTheHighestScoreAloneLeaves) {
-  AddLimit("puppet.A", 9);
-  Puppet& b = AddScore("puppet.B", 40);
-  b.normalize_mode = BERTH_NORMALIZE_MAX;
-  for (const char* pod : {"a", "b"}) Put(pod, "n0");
-  for (const char* pod : {"c", "d", "e", "f"}) Put(pod, "n1");
-  EXPECT_EQ(Run(), "n0 95, n1 90, n2 100");
-  stage_.cache().RemoveNode("n2");
-  EXPECT_EQ(Run(), "n0 100, n1 94");
-}
-
-// --- nominations ---------------------------------------------------------------------------------
-
-TEST_F(ClassCacheTest, ANodeThatNominatedPodsFillIsNotFeasible) {
-  AddLimit("puppet.A", 1);
-  AddScore("puppet.B", 50);
-  EXPECT_EQ(Run(), "n0 50, n1 50, n2 50");
-  nominator_.Add(MakePod("nominated"), "n1");
-  EXPECT_EQ(Run(), "n0 50, n2 50");
-  Put("x", "n0");
-  Put("y", "n2");
-  EXPECT_EQ(Run(), "n0 puppet.A: full, n1 puppet.A: full, n2 puppet.A: full");
-  nominator_ = Nominator();
-  EXPECT_EQ(Run(), "n1 50");
-}
-
-// --- the check ------------------------------------------------------------------------------------
-
-// The plugins depend on a number of which they do not declare anything.
-TEST_F(ClassCacheTest, TheCheckFindsAVerdictThatWasReusedWrongly) {
-  options_.is_checked = true;
-  bool fits = true;
-  AddLimit("puppet.A", 2).filter = [&](const berth_cycle&, const berth_block& block,
-                                       berth_filter_out& out, berth_status*) {
-    ForEachSelected(block, [&](uint32_t i) {
-      out.codes[i] = fits || block.rows[i] != 1 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
-      out.reasons[i] = 1;
-    });
-    return BERTH_SUCCESS;
-  };
-  EXPECT_EQ(Run(), "n0 0, n1 0, n2 0");
-  fits = false;
-  EXPECT_EQ(Run(),
-            "Error: an answer was reused wrongly: pod default/p, node n1: feasible by reused "
-            "verdicts, but by new ones \"puppet.A: full\"");
-}
-
-TEST_F(ClassCacheTest, TheCheckFindsAScoreThatWasReusedWrongly) {
-  options_.is_checked = true;
-  int64_t score = 1;
-  AddLimit("puppet.A", 2);
-  AddScore("puppet.B", 0).score = [&](const berth_cycle&, const berth_block& block, int64_t* out,
-                                      berth_status*) {
-    ForEachSelected(block, [&](uint32_t i) { out[i] = score; });
-    return BERTH_SUCCESS;
-  };
-  EXPECT_EQ(Run(), "n0 1, n1 1, n2 1");
-  score = 2;
-  EXPECT_THAT(Run(), ::testing::HasSubstr("node n0: the reused total is 1, a new one 2"));
 }
 
 // --- failures ------------------------------------------------------------------------------------

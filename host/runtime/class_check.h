@@ -17,8 +17,9 @@ namespace berth::host {
 // Threading: [cycle]; calls plugins under [block].
 std::optional<std::string> CheckReusedVerdicts(Attempt& attempt, const Nominator& nominator);
 
-// Scores every feasible node again, and returns the first node whose total differs, or that is among
-// the best nodes in one of the results only; nullopt if there is none. Replaces Attempt::scores.
+// Scores every feasible node again, and returns the first node whose total differs, or that is
+// among the best nodes in one of the results only; nullopt if there is none. Replaces
+// Attempt::scores.
 // Called:    after ClassCache::Score() succeeded.
 // Threading: [cycle]; calls plugins under [block].
 std::optional<std::string> CheckReusedScores(Attempt& attempt);

@@ -16,10 +16,11 @@
 //
 // Called:    per block, for the nodes that no earlier Filter rejected; the last form once, for all
 //            of them. It is not called when there are none. With a dependence on the node and its
-//            pods alone it may also be called for nodes that an earlier Filter rejects. In a what-if question
-//            (cycle.what_if()) and for a node with nominated pods (cycle.nominated()), its
-//            `survivors` are only the rows in question: one row per call, unless the question's
-//            rows are together. So a question about 500 nodes makes 500 calls.
+//            pods alone it may also be called for nodes that an earlier Filter rejects. In a
+//            what-if question (cycle.what_if()) and for a node with nominated pods
+//            (cycle.nominated()), the `survivors` of the last form are only the rows in question:
+//            one row per call, unless the question's rows are together. So a question about 500
+//            nodes makes 500 calls.
 // Threading: [block], on several threads at the same time. With `static constexpr bool
 //            kFilterSerial = true`, one block at a time, on the scheduling thread: the method may
 //            then write members of the plugin and of the State that are declared `mutable`, and use
