@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 
 from api import wait_for
@@ -218,7 +219,18 @@ class KubeScheduler(Scheduler):
         self.port = int(free_address().rsplit(":", 1)[1])
         self.command = [program, "--config", self.write("config.json", json.dumps(config)),
                         "--bind-address", "127.0.0.1", "--secure-port", str(self.port),
-                        "--authentication-skip-lookup", "--v", str(verbosity)]
+                        "--authentication-skip-lookup", "--v", str(verbosity),
+                        "--authorization-always-allow-paths", "/metrics"]
+
+    def metrics(self):
+        """Returns the page of its metrics. Its certificate is one of its own."""
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10,
+                                                 context=ssl._create_unverified_context())
+        try:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
 
     def is_ready(self):
         return "Caches are synced" in self.log() or "starting" in self.log().lower()
