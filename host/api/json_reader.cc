@@ -66,9 +66,11 @@ void Reader::Begin(size_t expected_bytes) {
 }
 
 size_t Reader::SuggestSize() const {
-  constexpr size_t kStep = 256;
-  // The padding of the views and the list of ids need additional space.
-  const size_t needed = arena_.bytes_used() + ids_.size() * sizeof(Id) + kStep;
+  // A cluster has many similar objects: what is left in each of them counts.
+  constexpr size_t kStep = 64;
+  // The padding of the views, and names that are a little longer, need additional space.
+  constexpr size_t kMargin = 128;
+  const size_t needed = arena_.bytes_used() + ids_.size() * sizeof(Id) + kMargin;
   return std::min<size_t>(needed / kStep * kStep + kStep, size_t{16} << 10);
 }
 

@@ -5,8 +5,15 @@
 #include <utility>
 
 #include "host/base/saturating.h"
+#include "host/base/sorted_vector.h"
 
 namespace berth::host {
+namespace {
+
+// So many changes are cheap to sort.
+constexpr uint64_t kFewChanges = 64;
+
+}  // namespace
 
 NodeTable::~NodeTable() {
   for (const auto& column : columns_) {
@@ -86,6 +93,21 @@ void NodeTable::RemovePod(Row row, const berth_pod* pod) {
 Row NodeTable::FindNode(std::string_view name) const {
   const auto found = row_by_name_.find(name);
   return found != row_by_name_.end() && IsLive(found->second) ? found->second : kNoRow;
+}
+
+void NodeTable::RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const {
+  rows.clear();
+  if (generation == generation_) return;
+  // A search of all generations costs about as much as to sort an eighth of the rows.
+  const bool are_few = generation_ - generation <= row_count() / 8 + kFewChanges;
+  if (are_few && journal_.Covers(generation)) {
+    journal_.ForEachSince(generation, [&rows](Row row) { rows.push_back(row); });
+    SortUnique(rows);
+    return;
+  }
+  for (Row row = 0; row < row_count(); ++row) {
+    if (generations_[row] > generation) rows.push_back(row);
+  }
 }
 
 Row NodeTable::NewRow(std::string_view name) {

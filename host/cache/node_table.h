@@ -22,6 +22,7 @@
 #include "host/base/string_map.h"
 #include "host/cache/column.h"
 #include "host/cache/object_store.h"
+#include "host/cache/row_journal.h"
 
 namespace berth::host {
 
@@ -45,6 +46,9 @@ using ColumnIndex = uint32_t;
 // rows.
 class NodeTable {
  public:
+  // More changes than there are between two decisions, except after a pause.
+  static constexpr size_t kJournalChanges = 8192;
+
   // `objects` has the objects of columns "object:<kind>", and must outlive the table. If it is
   // null, these columns have no objects.
   explicit NodeTable(Interner& interner, ObjectStore* objects = nullptr)
@@ -81,6 +85,10 @@ class NodeTable {
   // of the table. A change of an object that a column has for the row is a change of the row.
   uint64_t Generation(Row row) const { return generations_[row]; }
   uint64_t generation() const { return generation_; }
+  // Replaces `rows` by the rows that changed after the table had this generation, ascending and
+  // without duplicates. Rows that are not live are among them.
+  // Cost: O(changes); O(rows) if many rows changed, or more than kJournalChanges.
+  void RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const;
   // Returns a number that increases when the set of live rows changes.
   uint64_t node_set_generation() const { return node_set_generation_; }
 
@@ -127,7 +135,10 @@ class NodeTable {
 
   Row NewRow(std::string_view name);
   void ReleaseRow(Row row);
-  void BumpGeneration(Row row) { generations_[row] = ++generation_; }
+  void BumpGeneration(Row row) {
+    generations_[row] = ++generation_;
+    journal_.Add(row);  // As change number generation_.
+  }
   void BumpLiveRows();
   void WriteNodeColumns(Row row);
   void ClearNodeColumns(Row row);
@@ -158,6 +169,7 @@ class NodeTable {
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
+  RowJournal journal_{kJournalChanges};
   std::vector<Row> free_rows_;  // A heap with the lowest row first.
   StringMap<Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.

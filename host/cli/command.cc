@@ -67,6 +67,13 @@ void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
                    "cluster, -v debugging, -vv tracing");
 }
 
+void AddReuseCheck(CLI::App& command, SchedulingFlags& flags) {
+  command.add_flag(
+      "--check-reuse", flags.checks_reuse,
+      "Evaluate every node again for each pod, and end with an error if an answer of a "
+      "plugin was reused wrongly: slow; to find a plugin that declares too little");
+}
+
 void AddClusterRun(CLI::App& command, RunFlags& flags) {
   AddClusterAccess(command, kOtherwise, flags.access);
   command.add_flag_function(
@@ -111,6 +118,7 @@ void AddRun(CLI::App& app, RunFlags& flags) {
                     "nothing outside is changed");
   AddShadow(*command, flags.shadow);
   AddSimulation(*command, flags);
+  AddReuseCheck(*command, flags);
   command->add_option("-e,--events", flags.events, "A file with watch events; - is standard input")
       ->type_name("FILE");
   command
@@ -128,6 +136,7 @@ void AddSimulate(CLI::App& app, SimulateFlags& flags) {
   CLI::App* command =
       app.add_subcommand("simulate", "Schedule all pending pods, and print where they are placed");
   AddSimulation(*command, flags);
+  AddReuseCheck(*command, flags);
   AddClusterAccess(*command, kInsteadOfFiles, flags.access);
   command
       ->add_option("--pods", flags.pod_files,

@@ -117,6 +117,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   options.report_crashes = env.report_crashes;
   options.hash_key = env.hash_key;
   options.loop.seed = flags.seed;
+  options.loop.reuse.is_checked = flags.checks_reuse;
   options.loop.log = &log;
   options.loop.logs_decisions = false;  // The command prints them.
   auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);

@@ -30,6 +30,7 @@ struct SchedulingFlags {
   std::vector<std::string> profiles;            // Files or names. If empty, the default profile.
   std::vector<std::string> plugin_directories;  // Empty: the default directory.
   uint64_t seed = kDefaultSeed;
+  bool checks_reuse = false;
   int verbosity = 0;  // How often --verbose was given.
   OutputFormat output = OutputFormat::kTable;
 };

@@ -161,7 +161,7 @@ Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
     return report;
   }
 
-  const std::vector<Row> feasible = RowsOf(attempt.feasible);
+  const std::vector<Row> feasible = RowsOf(*attempt.feasible);
   if (Json nodes = RejectedNodes(attempt, feasible); !nodes.empty()) {
     report["nodes"] = std::move(nodes);
   }

@@ -151,6 +151,7 @@ int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
        .record = flags.record,
        .virtual_time = flags.virtual_time,
        .seed = flags.seed,
+       .checks_reuse = flags.checks_reuse,
        .hash_key = env.hash_key,
        .log_level = LogLevelOf(flags),
        .in = env.in,

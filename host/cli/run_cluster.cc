@@ -64,6 +64,7 @@ void SetConnectedRunOptions(const RunFlags& flags, const CommandEnvironment& env
   options.log_descriptor = env.err_descriptor;
   options.pid = env.pid;
   options.seed = flags.seed;
+  options.checks_reuse = flags.checks_reuse;
   options.hash_key = env.hash_key;
   options.temporary_directory = env.temporary_directory;
   options.steady_ns = env.steady_ns;

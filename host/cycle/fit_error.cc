@@ -24,7 +24,7 @@ void ForEachRejected(const Attempt& attempt, Each each) {
   for (const Selection::Block& block : attempt.candidates->blocks()) {
     for (const uint32_t index : attempt.candidates->SelectedOf(block)) {
       const Row row = block.first_row + index;
-      if (!attempt.feasible.Contains(row)) each(row, attempt.verdicts[row]);
+      if (!attempt.feasible->Contains(row)) each(row, attempt.verdicts[row]);
     }
   }
 }

@@ -10,12 +10,14 @@
 #include "host/cycle/failure_handler.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/waiting_pods.h"
+#include "host/runtime/fault_limits.h"
 #include "host/runtime/point_meter.h"
 #include "host/runtime/run_filter.h"
 #include "host/runtime/run_post_filter.h"
 #include "host/runtime/run_pre_filter.h"
 #include "host/runtime/run_reserve.h"
 #include "host/runtime/run_score.h"
+#include "host/runtime/totals_tree.h"
 
 namespace berth::host {
 namespace {
@@ -44,6 +46,7 @@ SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
       fields_(fields),
       rejectors_(rejectors),
       attempt_(plan, parts.cache.table()),
+      classes_(parts.reuse),
       tie_breaker_(seed),
       attempts_(attempts) {
   if (parts.meter != nullptr) attempt_.SetMeter(&parts.meter->PointsOf(plan.scheduler_name()));
@@ -82,8 +85,9 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //
 // From "assume" on, the destructor of result.reservation undoes Reserve and the assumption
 // (reservation.h).
-CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
+CycleResult SchedulingCycle::RunStages(const PodRef& pod, Answers answers) {
   CycleResult result{.pod = pod};
+  answers_ = answers;
   if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
   attempt_.Begin(pod, ++attempts_);
   if (!CheckNodes(result)) return result;  // The cluster has no node: parked until it has one.
@@ -91,7 +95,7 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
   // If PreFilter rejects the pod, no node is feasible.
   if (!PreFilter(result)) return result;  // A plugin failed: error.
   if (!Filter(result)) return result;     // A plugin failed: error.
-  if (attempt_.feasible.size() == 0) {
+  if (attempt_.feasible->size() == 0) {
     PostFilter(result);  // No node fits: parked. A plugin may nominate a node for the pod.
     return result;
   }
@@ -106,14 +110,14 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod) {
 }
 
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
-  CycleResult result = RunStages(pod);
+  CycleResult result = RunStages(pod, Answers::kReused);
   if (parts_.meter != nullptr) attempt_.CountCalls();
   attempt_.End();
   return result;
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {
-  CycleResult result = RunStages(pod);
+  CycleResult result = RunStages(pod, Answers::kFresh);
   RollBack(parts_.queue, result);
   return result;
 }
@@ -189,8 +193,8 @@ bool SchedulingCycle::Filter(CycleResult& result) {
 
 PluginStatus SchedulingCycle::FilterNodes() {
   // The node that the pod is nominated to is tried twice if a plugin fails for it.
-  std::optional<FilterFaultLimit> fault_limit;
-  if (!attempt_.pod->nominated_node().empty()) fault_limit.emplace(attempt_);
+  std::optional<FaultLimits> fault_limits;
+  if (!attempt_.pod->nominated_node().empty()) fault_limits.emplace(attempt_, Point::kFilter);
   if (TryNominatedNode()) return {};
   if (attempt_.subset.has_value()) {
     attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);
@@ -198,7 +202,13 @@ PluginStatus SchedulingCycle::FilterNodes() {
   } else {
     attempt_.candidates = &attempt_.live_rows();
   }
-  return RunFilter(attempt_, parts_.queue.nominator());
+  return FilterCandidates();
+}
+
+PluginStatus SchedulingCycle::FilterCandidates() {
+  const Nominator& nominator = parts_.queue.nominator();
+  return answers_ == Answers::kReused ? classes_.Filter(attempt_, nominator)
+                                      : RunFilter(attempt_, nominator);
 }
 
 // Returns true if the node that the pod is nominated to fits; then no other node is considered. If
@@ -214,8 +224,7 @@ bool SchedulingCycle::TryNominatedNode() {
   }
   attempt_.some_rows.AssignRows(attempt_.table(), std::array{row});
   attempt_.candidates = &attempt_.some_rows;
-  attempt_.nominated_only =
-      RunFilter(attempt_, parts_.queue.nominator()).ok() && attempt_.feasible.size() == 1;
+  attempt_.nominated_only = FilterCandidates().ok() && attempt_.feasible->size() == 1;
   return attempt_.nominated_only;
 }
 
@@ -240,7 +249,7 @@ void SchedulingCycle::PostFilter(CycleResult& result) {
 // --- which node is best -------------------------------------------------------------------------
 
 bool SchedulingCycle::NeedsScores() const {
-  return attempt_.feasible.size() > 1 && !plan_.At(Point::kScore).empty();
+  return attempt_.feasible->size() > 1 && !plan_.At(Point::kScore).empty();
 }
 
 bool SchedulingCycle::PreScore(CycleResult& result) {
@@ -255,16 +264,19 @@ bool SchedulingCycle::PreScore(CycleResult& result) {
 bool SchedulingCycle::Score(CycleResult& result) {
   if (!NeedsScores()) return true;
   PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kScore,
-          [&] { return (status = RunScore(attempt_)).code; });
+  Metered(attempt_.meter(), MeteredPoint::kScore, [&] { return (status = ScoreFeasible()).code; });
   if (!status.ok()) result.failure = ErrorFailure(status);
   return status.ok();
+}
+
+PluginStatus SchedulingCycle::ScoreFeasible() {
+  return answers_ == Answers::kReused ? classes_.Score(attempt_) : RunScore(attempt_);
 }
 
 // Selects a random one of the best nodes. The nodes are counted in row order, so that the same seed
 // selects the same node however the rows are split into blocks.
 void SchedulingCycle::Select(CycleResult& result) {
-  const Selection& feasible = attempt_.feasible;
+  const Selection& feasible = *attempt_.feasible;
   const uint32_t count = feasible.size();
   if (count == 1) {
     result.row = feasible.At(0);
@@ -272,6 +284,11 @@ void SchedulingCycle::Select(CycleResult& result) {
   }
   if (!attempt_.scored) {
     result.row = feasible.At(static_cast<uint32_t>(tie_breaker_.Below(count)));
+    return;
+  }
+  if (const TotalsTree* const ranking = attempt_.ranking) {
+    const uint64_t k = tie_breaker_.Below(ranking->best_count());
+    result.row = ranking->BestRow(static_cast<uint32_t>(k));
     return;
   }
   const auto& totals = attempt_.totals;
@@ -284,11 +301,12 @@ void SchedulingCycle::Select(CycleResult& result) {
 
 std::vector<Row> SchedulingCycle::BestRows() const {
   std::vector<Row> rows;
-  const uint32_t count = attempt_.feasible.size();
+  const uint32_t count = attempt_.feasible->size();
   const auto& totals = attempt_.totals;
+  BERTH_ASSERT_MSG(attempt_.ranking == nullptr, "the scores of this cycle were reused");
   const int64_t best = attempt_.scored ? *std::ranges::max_element(totals) : 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (!attempt_.scored || totals[i] == best) rows.push_back(attempt_.feasible.At(i));
+    if (!attempt_.scored || totals[i] == best) rows.push_back(attempt_.feasible->At(i));
   }
   return rows;
 }

@@ -21,6 +21,7 @@
 #include "host/cycle/scheduler_parts.h"
 #include "host/cycle/tie_breaker.h"
 #include "host/runtime/attempt.h"
+#include "host/runtime/class_cache.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/run_permit.h"
 
@@ -74,10 +75,11 @@ class SchedulingCycle {
   void ScheduleOne(const PodRef& pod);
 
   // Runs all stages for the pod and leaves the result to the caller: ScheduleOne() and the group
-  // cycle.
+  // cycle. Reuses answers of plugins from earlier calls (class_cache.h).
   CycleResult Run(const PodRef& pod);
 
-  // Runs all stages to find out the result, and rolls everything back. Changes nothing except the
+  // Runs all stages to find out the result, and rolls everything back. Asks every plugin about
+  // every node again, so that all answers are in attempt(). Changes nothing except the
   // state of the tie-breaker, and what plugins do in PostFilter or leave behind after Unreserve.
   // The pod may be in any place of the queue, or not in the queue. The caller ends the attempt:
   // attempt().End().
@@ -85,7 +87,8 @@ class SchedulingCycle {
 
   const Plan& plan() const { return plan_; }
   // The answers of the plugins, by plugin and node, in the last cycle that passed the checks of the
-  // pod itself (deletion, unhandled fields). Valid until the next cycle.
+  // pod itself (deletion, unhandled fields). After Run(), those that were reused are missing. Valid
+  // until the next cycle.
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
   // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the
@@ -93,7 +96,8 @@ class SchedulingCycle {
   std::vector<Row> BestRows() const;
 
  private:
-  CycleResult RunStages(const PodRef& pod);
+  enum class Answers : uint8_t { kReused, kFresh };
+  CycleResult RunStages(const PodRef& pod, Answers answers);
 
   // The stages. Each returns false if the cycle ends with it, and has then set result.failure.
   bool CheckPod(CycleResult& result) const;
@@ -110,6 +114,8 @@ class SchedulingCycle {
   bool Permit(CycleResult& result);
 
   bool TryNominatedNode();
+  PluginStatus FilterCandidates();
+  PluginStatus ScoreFeasible();
   bool NeedsScores() const;
 
   const Plan& plan_;
@@ -117,6 +123,8 @@ class SchedulingCycle {
   const HandledFields& fields_;
   const HostRejectors rejectors_;
   Attempt attempt_;
+  ClassCache classes_;
+  Answers answers_ = Answers::kReused;  // How the current cycle gets answers.
   TieBreaker tie_breaker_;
   uint64_t& attempts_;
 };

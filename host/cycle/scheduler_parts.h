@@ -7,6 +7,7 @@
 #include "host/cluster/client.h"
 #include "host/event/event_router.h"
 #include "host/queue/scheduling_queue.h"
+#include "host/runtime/class_cache.h"
 
 namespace berth::host {
 
@@ -26,6 +27,7 @@ struct SchedulerParts {
   FailureHandler& failures;     // Requeues and reports pods that got no node.
   WaitingPods& waiting_pods;    // Pods that wait on Permit or are being bound.
   CycleMeter* meter = nullptr;  // Observes attempts. May be null.
+  ReuseOptions reuse = {};      // How answers of plugins are reused.
 };
 
 }  // namespace berth::host

@@ -90,6 +90,7 @@ class SchedulingLoop {
     // in HandledFields.
     std::set<std::string> ignored_pod_fields;
     MemorySweeper::Limits memory;
+    ReuseOptions reuse;  // How answers of plugins are reused.
   };
 
   // Builds the profiles and starts the watches. The first delivery of the client fills cache and

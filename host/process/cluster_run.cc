@@ -277,6 +277,7 @@ Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
   }
   scheduler_options.hash_key = options.hash_key;
   scheduler_options.loop.seed = options.seed;
+  scheduler_options.loop.reuse.is_checked = options.checks_reuse;
   scheduler_options.loop.clock = &*clock;
   scheduler_options.loop.waker = &waker;
   scheduler_options.loop.log = &*log;

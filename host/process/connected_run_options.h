@@ -32,6 +32,7 @@ struct ConnectedRunOptions {
   int32_t pid = 0;  // Of this process, for the log.
 
   uint64_t seed = kDefaultSeed;
+  bool checks_reuse = false;               // See ReuseOptions.
   HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
   std::string temporary_directory = {};    // See MakeLibraryStore().
   std::function<int64_t()> steady_ns;      // A monotonic clock. Threading: any.

@@ -78,6 +78,7 @@ Status EmbeddedRun::OpenScheduler() {
   reporter_.emplace(*clock_, [this](const DecisionLine& line) { OnDecision(line); });
   options.hash_key = options_.hash_key;
   options.loop.seed = options_.seed;
+  options.loop.reuse.is_checked = options_.checks_reuse;
   options.loop.clock = clock_;
   options.loop.sink = &*reporter_;
   options.loop.waker = &waker_;

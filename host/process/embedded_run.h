@@ -61,6 +61,7 @@ struct RunOptions {
   std::string record;  // The file for the recording; empty if the run is not recorded.
   bool virtual_time = false;
   uint64_t seed = kDefaultSeed;
+  bool checks_reuse = false;               // See ReuseOptions.
   HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
   // If nullopt, the level of the host file, or BERTH_LOG_WARN if that has none.
   std::optional<uint32_t> log_level = {};

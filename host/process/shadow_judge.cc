@@ -74,7 +74,7 @@ class Judge {
       return Set(ShadowVerdict::kRejected, "the cluster has no node " + decision_.theirs);
     }
     if (attempt_.pre_filter_rejection.has_value()) return RejectInPreFilter();
-    const std::optional<uint32_t> position = PositionOf(attempt_.feasible, theirs);
+    const std::optional<uint32_t> position = PositionOf(*attempt_.feasible, theirs);
     if (!position.has_value()) return RejectInFilter(theirs);
     if (result_.ended_at.has_value()) return RejectAfterSelection(theirs);
     Compare(theirs, *position);
@@ -121,7 +121,7 @@ class Judge {
   }
 
   void Compare(Row theirs, uint32_t their_position) {
-    const std::optional<uint32_t> our_position = PositionOf(attempt_.feasible, result_.row);
+    const std::optional<uint32_t> our_position = PositionOf(*attempt_.feasible, result_.row);
     if (attempt_.scored) {
       decision_.their_total = attempt_.totals[their_position];
       decision_.our_total = attempt_.totals[*our_position];
@@ -134,7 +134,7 @@ class Judge {
       return Set(ShadowVerdict::kTie, "both " + std::to_string(*decision_.our_total));
     }
     std::string why = ScoreText(*our_position, their_position);
-    const uint32_t fit = attempt_.feasible.size();
+    const uint32_t fit = attempt_.feasible->size();
     const uint32_t found = FeasibleNodesToFind(attempt_.candidates->size(), percentage_);
     if (fit <= found) return Set(ShadowVerdict::kScore, std::move(why));
     Set(ShadowVerdict::kSampled, why.append("; kube-scheduler scores only ")

@@ -15,7 +15,7 @@ constexpr size_t kSpareStates = 64;
 }  // namespace
 
 Attempt::Attempt(const Plan& plan, NodeTable& table)
-    : candidates(&some_rows), plan_(plan), table_(table) {
+    : candidates(&some_rows), feasible(&own_feasible), plan_(plan), table_(table) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
     cycles_.push_back(std::make_unique<PluginCycle>(plugin, table, this));
     monitor_ = plugin.host->services().monitor;
@@ -34,11 +34,13 @@ void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
   pre_filter_rejection.reset();
   some_rows.Clear();
   candidates = &some_rows;
-  feasible.Clear();
+  own_feasible.Clear();
+  feasible = &own_feasible;
   nominated_only = false;
   scored = false;
   score_count = 0;
   totals.clear();
+  ranking = nullptr;
   verdicts.resize(table_.row_count());
   RefreshLiveRows();
   if (monitor_ != nullptr) monitor_->BeginAttempt(&cancel_, &pod->view());

@@ -22,11 +22,14 @@
 namespace berth::host {
 
 class PointMeter;
+class TotalsTree;
 
 // Stands for no plugin where an index into Plan::plugins() is expected.
 inline constexpr uint32_t kNoPlugin = UINT32_MAX;
 
-// The verdict of Filter for a row. Meaningful for rows that were evaluated and are not feasible.
+// The verdict of Filter for a row. Meaningful for rows that are not feasible, if the attempt
+// evaluated every node, or found none feasible. (An attempt that reuses answers of earlier attempts
+// and finds a node does not collect the verdicts.)
 struct RowVerdict {
   uint64_t reasons = 0;
   uint32_t plugin = kNoPlugin;
@@ -102,7 +105,9 @@ class Attempt {
   // The verdicts, indexed by row. If a row has nominated pods, its verdict may be the one that was
   // computed with those pods added.
   std::vector<RowVerdict> verdicts;
-  Selection feasible;
+  // The rows that passed; never null. A class of pods (pod_class.h) may own them.
+  const Selection* feasible;
+  Selection own_feasible;       // The target of `feasible` unless a class owns the rows.
   bool nominated_only = false;  // The pod's nominated node passed, and no other node was evaluated.
 
   // --- Score ---
@@ -110,6 +115,9 @@ class Attempt {
   std::vector<ScoreColumn> scores;  // score_count of them are in use.
   size_t score_count = 0;
   std::vector<int64_t> totals;  // One total for each feasible row, in the order of rows.
+  // The totals of the feasible rows by row, if a class of pods owns them; then `totals` is empty.
+  // Null otherwise.
+  const TotalsTree* ranking = nullptr;
 
   std::span<const ScoreColumn> score_columns() const {
     return std::span(scores).first(score_count);

@@ -2,11 +2,10 @@
 #ifndef BERTH_HOST_RUNTIME_RUN_FILTER_H_
 #define BERTH_HOST_RUNTIME_RUN_FILTER_H_
 
-#include <deque>
+#include <vector>
 
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/plugin_status.h"
 
 namespace berth::host {
@@ -25,16 +24,15 @@ namespace berth::host {
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunFilterPluginsWithNominatedPods)
 PluginStatus RunFilter(Attempt& attempt, const Nominator& nominator);
 
-// Lets several runs of the Filters of one attempt count one fault of each plugin at most, together
-// with the what-if questions of the attempt.
-// Lifetime:  the attempt must outlive it.
-class FilterFaultLimit {
- public:
-  explicit FilterFaultLimit(Attempt& attempt);
-
- private:
-  std::deque<FaultLimit> limits_;
-};
+// The parts of RunFilter() that also precede a pass with reused verdicts (class_cache.h).
+//
+// Returns an error if a Filter of this attempt is quarantined, before any plugin is called.
+PluginStatus CheckFilters(const Attempt& attempt);
+// Filters the candidates with nominated pods that count against this pod, with those pods added.
+// Records the verdicts of the rows that are rejected then, and appends these rows to `rejected`,
+// ascending. Returns: as RunFilter().
+PluginStatus FilterNominated(Attempt& attempt, const Nominator& nominator,
+                             std::vector<Row>& rejected);
 
 }  // namespace berth::host
 

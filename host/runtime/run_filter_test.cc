@@ -50,9 +50,9 @@ TEST_F(RunFilterTest, APluginThatMovesThePointersDoesNoHarmToTheOthers) {
   };
   Attempt& attempt = Begin();
   EXPECT_TRUE(RunFilter(attempt, nominator_).ok());
-  EXPECT_EQ(attempt.feasible.size(), 300U);
-  EXPECT_TRUE(attempt.feasible.Contains(598));
-  EXPECT_FALSE(attempt.feasible.Contains(599));
+  EXPECT_EQ(attempt.feasible->size(), 300U);
+  EXPECT_TRUE(attempt.feasible->Contains(598));
+  EXPECT_FALSE(attempt.feasible->Contains(599));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
@@ -166,9 +166,9 @@ TEST_F(RunFilterTest, FindsNominatedRowsInEveryBlock) {
   }
   Attempt& attempt = Begin();
   Outcome(attempt, nominator_);
-  EXPECT_EQ(attempt.feasible.size(), 595U);
+  EXPECT_EQ(attempt.feasible->size(), 595U);
   for (const Row row : {0U, 255U, 256U, 511U, 599U}) {
-    EXPECT_FALSE(attempt.feasible.Contains(row)) << row;
+    EXPECT_FALSE(attempt.feasible->Contains(row)) << row;
     EXPECT_EQ(attempt.verdicts[row].code, BERTH_UNSCHEDULABLE) << row;
   }
   EXPECT_EQ(Take().size(), 600U);

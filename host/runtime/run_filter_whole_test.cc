@@ -105,9 +105,9 @@ TEST_F(RunFilterWholeTest, FindsTheNodesOfEveryBlock) {
   last_ = "n256";
   Attempt& attempt = Begin();
   Outcome(attempt, nominator_);
-  EXPECT_EQ(attempt.feasible.size(), 598U);
-  EXPECT_FALSE(attempt.feasible.Contains(256));
-  EXPECT_FALSE(attempt.feasible.Contains(599));
+  EXPECT_EQ(attempt.feasible->size(), 598U);
+  EXPECT_FALSE(attempt.feasible->Contains(256));
+  EXPECT_FALSE(attempt.feasible->Contains(599));
 }
 
 TEST_F(RunFilterWholeTest, ReasonsAreCutLikeAllOthers) {

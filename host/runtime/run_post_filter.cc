@@ -33,7 +33,7 @@ class VerdictsByRow {
       absent_[row] = 0;
     });
     // Attempt::verdicts has no entries for feasible rows.
-    SetAll(attempt.feasible, BERTH_SUCCESS);
+    SetAll(*attempt.feasible, BERTH_SUCCESS);
   }
   VerdictsByRow(const VerdictsByRow&) = delete;
   VerdictsByRow& operator=(const VerdictsByRow&) = delete;

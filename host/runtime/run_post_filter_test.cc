@@ -229,7 +229,7 @@ TEST_F(RunPostFilterTest, ShowsNoVerdictForARowWithoutANode) {
 TEST_F(RunPostFilterTest, ShowsSuccessForFeasibleRows) {
   EXPECT_EQ(Seen([](Attempt& attempt) {
               for (RowVerdict& verdict : attempt.verdicts) verdict = {1, 0, BERTH_UNSCHEDULABLE};
-              attempt.feasible.Append(0, 3, std::array<uint32_t, 1>{2});
+              attempt.own_feasible.Append(0, 3, std::array<uint32_t, 1>{2});
             }),
             "2.2.0 of 3");
 }

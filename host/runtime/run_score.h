@@ -2,9 +2,6 @@
 #ifndef BERTH_HOST_RUNTIME_RUN_SCORE_H_
 #define BERTH_HOST_RUNTIME_RUN_SCORE_H_
 
-#include <cstdint>
-#include <span>
-
 #include "host/runtime/attempt.h"
 #include "host/runtime/plugin_status.h"
 
@@ -22,10 +19,14 @@ PluginStatus RunPreScore(Attempt& attempt);
 // Returns:   success; an error if a plugin failed or a normalized score is outside 0..100.
 PluginStatus RunScore(Attempt& attempt);
 
-// Normalizes scores in place. `mode`: BERTH_NORMALIZE_*, except custom. Divides integers as
-// kube-scheduler does (pkg/scheduler/framework/plugins/helper/normalize_score.go), except for
-// MIN_MAX_FLOAT (pkg/scheduler/framework/plugins/interpodaffinity/scoring.go).
-void Normalize(uint32_t mode, std::span<int64_t> scores);
+// The parts of RunScore(), for passes that reuse scores (class_scores.h).
+//
+// Returns whether the plugin scores the nodes in this attempt: it did not skip, and is not
+// quarantined.
+bool IsScored(const Attempt& attempt, const PlannedUse& use);
+// Scores the feasible rows with one plugin, and adds its weighted scores to `totals`, which has one
+// element for each feasible row. Appends to `scores`. Returns: as RunScore().
+PluginStatus AddScores(Attempt& attempt, const PlannedUse& use);
 
 }  // namespace berth::host
 

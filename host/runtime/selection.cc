@@ -49,4 +49,32 @@ bool Selection::Contains(Row row) const {
   return std::ranges::binary_search(SelectedOf(*block), row - first);
 }
 
+void Selection::Insert(Row row, uint32_t table_rows) {
+  const Row first = row / kBlockRows * kBlockRows;
+  auto block = std::ranges::lower_bound(blocks_, first, {}, &Block::first_row);
+  if (block == blocks_.end() || block->first_row != first) {
+    const uint32_t begin = block == blocks_.end() ? size() : block->begin;
+    block = blocks_.insert(block, {first, 0, begin, 0});
+  }
+  block->count = std::min(kBlockRows, table_rows - first);
+  const auto begin = indices_.begin() + block->begin;
+  const auto at = std::lower_bound(begin, begin + block->n_selected, row - first);
+  if (at != begin + block->n_selected && *at == row - first) return;
+  indices_.insert(at, row - first);
+  ++block->n_selected;
+  for (++block; block != blocks_.end(); ++block) ++block->begin;
+}
+
+void Selection::Erase(Row row) {
+  const Row first = row / kBlockRows * kBlockRows;
+  auto block = std::ranges::lower_bound(blocks_, first, {}, &Block::first_row);
+  if (block == blocks_.end() || block->first_row != first) return;
+  const auto begin = indices_.begin() + block->begin;
+  const auto at = std::lower_bound(begin, begin + block->n_selected, row - first);
+  if (at == begin + block->n_selected || *at != row - first) return;
+  indices_.erase(at);
+  block = --block->n_selected == 0 ? blocks_.erase(block) : block + 1;
+  for (; block != blocks_.end(); ++block) --block->begin;
+}
+
 }  // namespace berth::host

@@ -50,6 +50,21 @@ class Selection {
   // Returns the k-th row in O(log blocks). REQUIRES: k < size().
   Row At(uint32_t k) const;
   bool Contains(Row row) const;
+  // Calls each(row) for every row, ascending.
+  template <class Each>
+  void ForEachRow(Each&& each) const {
+    for (const Block& block : blocks_) {
+      for (const uint32_t index : SelectedOf(block)) each(block.first_row + index);
+    }
+  }
+
+  // Adds a row, or removes it. Does nothing if the row is selected already, or is not.
+  // Cost: O(log size), and a move of the rows after it. `table_rows`: the table's row count.
+  void Insert(Row row, uint32_t table_rows);
+  void Erase(Row row);
+  size_t bytes() const {
+    return blocks_.capacity() * sizeof(Block) + indices_.capacity() * sizeof(uint32_t);
+  }
 
  private:
   std::vector<Block> blocks_;

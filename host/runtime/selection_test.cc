@@ -106,5 +106,35 @@ TEST_F(SelectionTest, AppendLeavesEmptyBlocksOut) {
   ExpectRows(selection_, {});
 }
 
+TEST_F(SelectionTest, InsertsAndErasesRowsInAnyOrder) {
+  const uint32_t rows = 2 * kBlockRows + 3;
+  MakeNodes(rows);
+  selection_.Insert(kBlockRows, rows);
+  selection_.Insert(rows - 1, rows);
+  selection_.Insert(0, rows);
+  selection_.Insert(kBlockRows - 1, rows);
+  selection_.Insert(kBlockRows, rows);  // Is selected already.
+  ExpectRows(selection_, {0, kBlockRows - 1, kBlockRows, rows - 1});
+  EXPECT_EQ(selection_.blocks().back().count, 3U);
+  selection_.Erase(kBlockRows);  // The only row of its block.
+  selection_.Erase(kBlockRows);
+  selection_.Erase(5);
+  ExpectRows(selection_, {0, kBlockRows - 1, rows - 1});
+  selection_.Insert(2, rows);
+  for (const Row row : {kBlockRows - 1, Row{0}, rows - 1}) selection_.Erase(row);
+  ExpectRows(selection_, {2});
+  selection_.Erase(2);
+  ExpectRows(selection_, {});
+}
+
+// A block at the end of the table has more rows after the table has grown.
+TEST_F(SelectionTest, InsertsARowThatWasAddedToTheTable) {
+  MakeNodes(3);
+  selection_.AssignLive(table_);
+  MakeNodes(5);
+  selection_.Insert(4, 5);
+  ExpectRows(selection_, {0, 1, 2, 4});
+}
+
 }  // namespace
 }  // namespace berth::host

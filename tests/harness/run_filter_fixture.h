@@ -38,7 +38,7 @@ inline std::string Outcome(Attempt& attempt, const Nominator& nominator) {
     for (const uint32_t index : attempt.candidates->SelectedOf(block)) {
       const Row row = block.first_row + index;
       std::string text(attempt.table().node(row)->name());
-      if (attempt.feasible.Contains(row)) {
+      if (attempt.feasible->Contains(row)) {
         text += " fits";
       } else {
         const RowVerdict& verdict = attempt.verdicts[row];

@@ -77,6 +77,8 @@ struct Stage::Actor {
   berth_queue_sort_2 queue_sort_2{};
   berth_pre_filter pre_filter{};
   berth_filter filter{};
+  berth_dependence filter_dependence{};
+  berth_dependence score_dependence{};
   berth_changes changes{};
   std::vector<berth_column_request> columns;
   berth_post_filter post_filter{};
@@ -93,6 +95,7 @@ struct Stage::Actor {
  private:
   void FillInQueuePoints();
   void FillInFilterPoints();
+  void FillInDependences();
   void FillInScorePoints();
 };
 
@@ -184,6 +187,7 @@ void Stage::Actor::FillInFilterPoints() {
               return BERTH_SUCCESS;
             },
             nullptr};
+  if (puppet.is_serial) filter.flags = BERTH_FILTER_SERIAL;
   if (puppet.filter_whole) {
     filter.flags = BERTH_FILTER_WHOLE;
     filter.filter = nullptr;
@@ -205,7 +209,7 @@ void Stage::Actor::FillInScorePoints() {
       }};
   score = {sizeof(berth_score),
            0,
-           BERTH_NORMALIZE_NONE,
+           puppet.normalize_mode,
            0,
            nullptr,
            [](void* self, const berth_cycle* cycle, const berth_block* block, berth_score_out* out,
@@ -217,10 +221,36 @@ void Stage::Actor::FillInScorePoints() {
            nullptr};
 }
 
+void Stage::Actor::FillInDependences() {
+  if (const auto& declared = puppet.filter_dependence) {
+    filter_dependence = {sizeof(berth_dependence), declared->cluster, declared->pod_parts, nullptr,
+                         nullptr};
+    filter.dependence = &filter_dependence;
+  }
+  if (const auto& declared = puppet.score_dependence) {
+    score_dependence = {sizeof(berth_dependence), declared->cluster, declared->pod_parts, nullptr,
+                        nullptr};
+    score.dependence = &score_dependence;
+  }
+  if (puppet.sign) {
+    filter_dependence.sign = [](void* self, const berth_cycle* cycle,
+                                berth_signature* signature) noexcept -> berth_code {
+      return Of(self).sign(*cycle, *signature);
+    };
+  }
+  if (puppet.changed) {
+    filter_dependence.changed = [](void* self, const berth_cycle*, uint64_t* token,
+                                   berth_put_rows put_rows, void* to) noexcept -> uint32_t {
+      return Of(self).changed(*token, [=](uint32_t row) { put_rows(to, &row, 1); });
+    };
+  }
+}
+
 void Stage::Actor::FillIn() {
   FillInQueuePoints();
   FillInFilterPoints();
   FillInScorePoints();
+  FillInDependences();
   post_filter = {sizeof(berth_post_filter), 0,
                  [](void* self, const berth_cycle* cycle, const berth_nodes* all,
                     const berth_verdicts* verdicts, berth_post_filter_out* out,

@@ -41,6 +41,12 @@ struct ScriptedAnswer {
 };
 berth_code Report(const ScriptedAnswer& given, berth_status* status);
 
+// What the answers of a plugin depend on: see berth_dependence.
+struct PuppetDependence {
+  uint32_t cluster = 0;
+  uint64_t pod_parts = 0;
+};
+
 // The functions of one plugin. A function that is not set succeeds. PreBind and Bind of puppet.Slow
 // and puppet.Slower are called on any thread. Only puppet.Objects declares a kind, v1/Namespace,
 // and only puppet.Lanes has lanes.
@@ -103,6 +109,14 @@ struct Puppet {
   const berth_activate* activate = nullptr;
   const berth_api* api = nullptr;
   // Set before Build():
+  // What Filter and Score declare; no value: nothing. `sign` and `changed` are those of Filter, if
+  // they are set before Build().
+  std::optional<PuppetDependence> filter_dependence;
+  std::optional<PuppetDependence> score_dependence;
+  std::function<berth_code(const berth_cycle&, berth_signature&)> sign;
+  std::function<uint32_t(uint64_t& token, const std::function<void(uint32_t row)>& put)> changed;
+  uint32_t normalize_mode = BERTH_NORMALIZE_NONE;  // Not custom.
+  bool is_serial = false;                          // BERTH_FILTER_SERIAL.
   bool has_slot = false;             // An int64_t, initially 7. Cloning a negative value fails.
   std::vector<berth_str> reasons;    // The constant part of the reason table.
   std::vector<const char*> columns;  // Of type BERTH_TYPE_I64.

@@ -124,8 +124,8 @@ std::set<std::string> FreshAudit::NodesFor(const PodRef& pod, SchedulingLoop& lo
       attempt.candidates = &attempt.some_rows;
     }
     if (RunFilter(attempt, nominator).ok()) {
-      for (uint32_t i = 0; i < attempt.feasible.size(); ++i) {
-        nodes.emplace(attempt.table().node(attempt.feasible.At(i))->name());
+      for (uint32_t i = 0; i < attempt.feasible->size(); ++i) {
+        nodes.emplace(attempt.table().node(attempt.feasible->At(i))->name());
       }
     }
   }

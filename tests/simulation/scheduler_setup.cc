@@ -18,6 +18,8 @@ SchedulingLoop::Options OptionsOf(const SchedulerSetup& setup, Audit& audit) {
   options.seed = setup.scenario.seed;
   options.clock = &setup.clock;
   options.log = &audit;
+  options.reuse.is_checked = true;
+  options.reuse.sightings = 1;
   return options;
 }
 

@@ -1,5 +1,6 @@
 #include "host/cluster/kubernetes/connection_pool.h"
 
+#include <algorithm>
 #include <deque>
 #include <list>
 #include <map>
@@ -94,7 +95,7 @@ class ConnectionPool::Impl {
       TakeOut(waiting_.begin())(std::move(connection));
       if (is_closed_) return;
     }
-    while (dials_.size() < waiting_.size() &&
+    while (dials_.size() < std::min(waiting_.size(), limits_.dials) &&
            busy_ + idle_.size() + dials_.size() < limits_.connections) {
       StartDial();
     }
@@ -139,6 +140,8 @@ class ConnectionPool::Impl {
       // It is not checked first: what a server sends after the handshake, such as that it refuses
       // the client certificate, is the answer to the request.
       ++busy_;
+      // The others that wait may need one too.
+      PlanDispatch();
       TakeOut(waiting_.begin())(std::move(connection));
     });
   }

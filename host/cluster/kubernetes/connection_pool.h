@@ -35,6 +35,9 @@ class ConnectionPool {
     // An idle connection is closed after this time. An API server closes it after 90 s: a request
     // that meets this end on its way has an unknown outcome.
     int64_t idle_ns = 60'000'000'000;
+    // Connections that are opened at a time. The first of many take the TLS session that the others
+    // resume, and requests that meanwhile find an idle connection need no further one.
+    size_t dials = 4;
     size_t waiting = 100'000;  // More requests than this fail with kUnavailable.
   };
   using Ready = std::function<void(Result<PooledStream> connection)>;

@@ -165,6 +165,29 @@ TEST_F(ConnectionPoolTest, OpensAConnectionForEachRequest) {
   EXPECT_EQ(connections_, 1);
 }
 
+TEST_F(ConnectionPoolTest, LimitsTheAttemptsToConnect) {
+  Make({.connections = 4, .dials = 2});
+  for (const char* name : {"a", "b", "c", "d", "e"}) Take(name);
+  executor_.RunAll();
+  EXPECT_EQ(dialing(), 2U);
+  Answer();
+  EXPECT_EQ(order_, Names{"a"});
+  EXPECT_EQ(dialing(), 2U) << "the next one begins";
+  GiveBack(0);
+  EXPECT_EQ(order_, (Names{"a", "b"})) << "an idle connection serves the next request at once";
+  EXPECT_EQ(dialing(), 2U);
+  CompleteDial(Status::Unavailable("x"));
+  EXPECT_EQ(dialing(), 1U) << "an attempt that failed is not repeated at once";
+  Answer();
+  EXPECT_EQ(dialing(), 2U);
+  Answer();
+  EXPECT_EQ(order_, (Names{"a", "b", "c", "d"}));
+  EXPECT_EQ(dialing(), 1U);
+  Answer();
+  EXPECT_EQ(order_, (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(dials_.size(), 5U);
+}
+
 TEST_F(ConnectionPoolTest, HandsOutTheConnectionThatWasUsedLast) {
   const auto first = Connect();
   const auto second = Connect();

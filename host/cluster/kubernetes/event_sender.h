@@ -12,13 +12,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "host/base/clock.h"
 #include "host/base/executor.h"
 #include "host/base/log.h"
 #include "host/base/split_mix.h"
 #include "host/base/status.h"
-#include "host/base/string_map.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/transport.h"
 
@@ -120,7 +121,7 @@ class EventSender {
   void OnAnswer(const SeriesRef& series, const HttpResponse& response, bool was_refused);
   void OnStored(const SeriesRef& series);
   void OnFailed(const SeriesRef& series, const HttpResponse& response);
-  void LogRefusal(const Series& series, const HttpResponse& response);
+  void LogRefusal(Series& series, const HttpResponse& response);
   void TryLater(const SeriesRef& series, int64_t at_least_ns);
   void RunRetries();
   void StartRetryTimer();
@@ -134,8 +135,8 @@ class EventSender {
   const Log log_;
   SplitMix64 random_;
   std::deque<SeriesRef> queue_;
-  std::multimap<int64_t, SeriesRef> retries_;  // By time.
-  StringMap<SeriesRef> series_;
+  std::multimap<int64_t, SeriesRef> retries_;               // By time.
+  std::unordered_map<std::string_view, SeriesRef> series_;  // By Series::key.
   std::list<SeriesRef> by_age_;  // The series whose last event is the oldest comes first.
   size_t in_flight_ = 0;
   int64_t last_name_ns_ = 0;   // The number in the last name.

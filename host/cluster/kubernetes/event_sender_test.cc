@@ -299,16 +299,24 @@ TEST_F(EventSenderTest, CreatesAnEventThatHasWaitedWithItsSeries) {
 }
 
 TEST_F(EventSenderTest, CreatesAnEventAgainThatTheServerHasForgotten) {
-  Send("a");
-  const std::string name = Body()["metadata"]["name"];
-  Store();
-  Send("a");
-  Fail(404, "NotFound");
-  ASSERT_EQ(transport_.open(), (std::vector<std::string>{kEventsTarget}));
-  EXPECT_EQ(Body()["metadata"]["name"], name);
-  EXPECT_EQ(Body()["series"]["count"], 2);
-  Store();
-  ExpectCounts(2, 0, 0, 1);
+  for (const bool has_related : {false, true}) {
+    Event event = MakeEvent(has_related ? "b" : "a");
+    event.note = "text: \"1:x\"";
+    if (has_related) event.related = ObjectReference{"v1", "Node", "", "n:1", "", ""};
+    sender().Send(event);
+    const auto first = Body();
+    EXPECT_EQ(first.contains("related"), has_related);
+    Store();
+    sender().Send(event);
+    Fail(404, "NotFound");
+    ASSERT_EQ(transport_.open(), (std::vector<std::string>{kEventsTarget}));
+    auto again = Body();
+    EXPECT_EQ(again["series"]["count"], 2);
+    again.erase("series");
+    EXPECT_EQ(again, first);
+    Store();
+  }
+  ExpectCounts(4, 0, 0, 2);
 }
 
 TEST_F(EventSenderTest, DistinguishesSeriesByTheirKey) {

@@ -18,7 +18,9 @@ HttpExchange::HttpExchange(ByteStream& stream, const ResponseReader::Limits& lim
                    }}),
       bytes_(std::move(bytes)),
       sent_before_(stream.sent_bytes()),
-      buffer_(buffer_bytes) {}
+      buffer_bytes_(buffer_bytes),
+      // Zeros would cost more than the rest of a small request.
+      buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {}
 
 void HttpExchange::Start(Events events) {
   events_ = std::move(events);
@@ -37,9 +39,10 @@ void HttpExchange::SetPaused(bool is_paused) {
 void HttpExchange::ReadMore() {
   has_stopped_ = is_paused_;
   if (is_paused_) return;
-  stream_.Read(buffer_, [self = shared_from_this()](Status status, size_t size) {
-    if (!self->is_over_) self->OnRead(status, size);
-  });
+  stream_.Read({buffer_.get(), buffer_bytes_},
+               [self = shared_from_this()](Status status, size_t size) {
+                 if (!self->is_over_) self->OnRead(status, size);
+               });
 }
 
 void HttpExchange::OnRead(const Status& status, size_t size) {
@@ -49,7 +52,7 @@ void HttpExchange::OnRead(const Status& status, size_t size) {
     const bool is_lost = !ended.ok();
     return Finish({.status = std::move(ended), .is_unsent = is_lost && !is_sent()});
   }
-  const Result<size_t> used = reader_.Feed({buffer_.data(), size});
+  const Result<size_t> used = reader_.Feed({buffer_.get(), size});
   if (is_over_) return;
   if (!used.ok()) return Finish({.status = used.status()});
   if (!reader_.is_complete()) return ReadMore();

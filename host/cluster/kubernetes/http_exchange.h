@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/byte_stream.h"
@@ -63,7 +62,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   ResponseReader reader_;
   const std::string bytes_;
   const uint64_t sent_before_;
-  std::vector<char> buffer_;
+  const size_t buffer_bytes_;
+  const std::unique_ptr<char[]> buffer_;
   Events events_;
   bool is_written_ = false;
   bool is_paused_ = false;

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -155,6 +157,28 @@ TEST_F(HttpProxyTest, VerifiesTheCertificateOfAProxy) {
                 ": the certificate is valid for other.example.com, not for 127.0.0.1");
   EXPECT_EQ(refused.delivery, Delivery::kNotSent);
   EXPECT_TRUE(log_.Get().empty());
+}
+
+// A server that is its own proxy can resume every session that it has handed out.
+TEST_F(HttpProxyTest, TheSessionOfAProxyDoesNotStandForTheCertificateOfTheServer) {
+  std::atomic<uint16_t> port = 0;
+  RequestLog resumed;
+  LoopbackServer server({}, [&](Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    const bool is_proxy = request.starts_with("CONNECT");
+    resumed.Add(std::string(is_proxy ? "proxy" : "server") + (peer.IsResumed() ? " again" : ""));
+    if (!is_proxy) {
+      peer.Write(HttpAnswer(200, "{}", "Connection: close\r\n"));
+    } else if (peer.Write("HTTP/1.1 200 OK\r\n\r\n")) {
+      peer.Relay(port);
+    }
+  });
+  port = server.port();
+  Connect(Url(server), Tls(), {}, "https://localhost:" + std::to_string(server.port()));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Get("/x").is_success());
+  EXPECT_EQ(resumed.Get(), (std::vector<std::string>{"proxy", "server", "proxy", "server again",
+                                                     "proxy", "server again"}));
 }
 
 TEST_F(HttpProxyTest, VerifiesTheServerBehindAProxyWithTls) {

@@ -179,6 +179,53 @@ TEST_F(HttpTlsTest, PresentsTheClientCertificate) {
   }
 }
 
+TEST_F(HttpTlsTest, ResumesTheLastSession) {
+  const TestCertificates& made = Certificates();
+  for (const int version : {TLS1_2_VERSION, 0}) {
+    SCOPED_TRACE(version);
+    LoopbackServer server(
+        {.requires_client_certificate = true, .max_tls_version = version}, [](Peer& peer, size_t) {
+          std::string request;
+          if (!peer.ReadRequest(request)) return;
+          peer.Write(HttpAnswer(200, peer.ClientCommonName() + (peer.IsResumed() ? " again" : ""),
+                                "Connection: close\r\n"));
+        });
+    const ClientCertificate client = {.chain_pem = made.client_pem,
+                                      .key_pem = Secret(std::string(made.client_key_pem))};
+    const std::shared_ptr<const TlsContext> tls = Tls({}, client);
+    Connect(Url(server), tls);
+    EXPECT_EQ(Get("/x").body, "client");
+    EXPECT_EQ(Get("/x").body, "client again");
+    EXPECT_EQ(Get("/x").body, "client again") << "a session serves several connections";
+    tls->ForgetSession();
+    EXPECT_EQ(Get("/x").body, "client");
+    EXPECT_EQ(Get("/x").body, "client again");
+    Disconnect();
+    Connect(Url(server), Tls({}, client));
+    EXPECT_EQ(Get("/x").body, "client") << "another context has other sessions";
+    Disconnect();
+  }
+}
+
+TEST_F(HttpTlsTest, ARestartedServerMayRefuseTheSession) {
+  const auto handler = [](Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    peer.Write(HttpAnswer(200, peer.IsResumed() ? "again" : "first", "Connection: close\r\n"));
+  };
+  auto first = std::make_unique<LoopbackServer>(LoopbackServer::Options{}, handler);
+  const std::shared_ptr<const TlsContext> tls = Tls();
+  Connect(Url(*first), tls);
+  EXPECT_EQ(Get("/x").body, "first");
+  Disconnect();
+  first.reset();
+  // It has other keys for its sessions.
+  LoopbackServer second({}, handler);
+  Connect(Url(second), tls);
+  EXPECT_EQ(Get("/x").body, "first");
+  EXPECT_EQ(Get("/x").body, "again");
+}
+
 TEST_F(HttpTlsTest, ReportsTheVersionOfTls) {
   const struct {
     LoopbackServer::Options server;

@@ -93,6 +93,29 @@ Status NoEvent(std::string_view why) {
   return Status::InvalidArgument(std::string("the line of the watch is no event: ").append(why));
 }
 
+// A line as kube-apiserver writes it: {"type":"ADDED","object":{...}}
+struct UsualLine {
+  WatchLine::Type type = WatchLine::Type::kUnknown;
+  std::string_view text;  // The text of the object, if the line is well-formed.
+};
+
+// Returns the parts of a line with an object, so that the line is parsed once; nullopt if the line
+// has another form. The text of the object is not checked: if it is no whole object, or if more
+// than one object precedes the last brace, to decode it is an error.
+std::optional<UsualLine> SplitUsualLine(std::string_view line) {
+  constexpr std::string_view kBegin = R"({"type":")";
+  constexpr std::string_view kMiddle = R"(","object":)";
+  if (!line.starts_with(kBegin) || !line.ends_with('}')) return std::nullopt;
+  line.remove_prefix(kBegin.size());
+  line.remove_suffix(1);
+  for (const auto& [name, type] : kTypes) {
+    if (type >= WatchLine::Type::kBookmark || !line.starts_with(name)) continue;
+    if (!line.substr(name.size()).starts_with(kMiddle)) continue;
+    return UsualLine{type, line.substr(name.size() + kMiddle.size())};
+  }
+  return std::nullopt;
+}
+
 // Calls read(object) with the object that is the whole text, and checks that nothing follows.
 // Returns what is wrong with the text; nullopt if it is well-formed as far as it was read.
 // The parser must be that of the decoder's reader, which unescapes strings with it.
@@ -127,6 +150,20 @@ ObjectReader::ObjectReader(Interner& interner, const DecodeOptions& options)
 ObjectReader::~ObjectReader() = default;
 
 Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view kind) {
+  if (const std::optional<UsualLine> usual = SplitUsualLine(line)) {
+    // An error is reported as that of the line, which the other way finds out.
+    if (Result<AnyObject> decoded = ReadItem(usual->text, kind); decoded.ok()) {
+      WatchLine result;
+      result.type = usual->type;
+      result.object = std::move(decoded).value();
+      result.resource_version = Base(result.object).resource_version();
+      return result;
+    }
+  }
+  return ReadAnyLine(line, kind);
+}
+
+Result<WatchLine> ObjectReader::ReadAnyLine(std::string_view line, std::string_view kind) {
   // The members "type" and "object" may have any order, so that the first pass finds them.
   std::string type;
   std::string_view text;

@@ -83,6 +83,9 @@ class ObjectReader {
   void ReleaseIds();
 
  private:
+  // ReadLine() for a line of any form.
+  Result<WatchLine> ReadAnyLine(std::string_view line, std::string_view kind);
+
   Decoder decoder_;
 };
 

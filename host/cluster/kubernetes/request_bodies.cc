@@ -13,6 +13,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
+#include "host/cluster/kubernetes/json_object_writer.h"
 #include "host/cluster/kubernetes/query_text.h"
 
 namespace berth::host {
@@ -22,6 +23,10 @@ using Json = nlohmann::ordered_json;
 
 // The most bytes of a name (RFC 1123 subdomain).
 constexpr size_t kMaxEventNameBytes = 253;
+
+// The usual sizes of texts, for which memory is allocated once.
+constexpr size_t kBindingBytes = 256;
+constexpr size_t kEventBytes = 768;
 
 std::string NamespacedPath(std::string_view prefix, std::string_view ns, std::string_view resource,
                            std::string_view name) {
@@ -57,23 +62,22 @@ Json ConditionJson(const char* type, const PodStatusPatch::Condition& condition)
 
 // ---- Events -------------------------------------------------------------------------------------
 
-Json ReferenceJson(const ObjectReference& reference) {
-  const std::pair<const char*, const std::string&> fields[] = {
-      {"apiVersion", reference.api_version},
-      {"kind", reference.kind},
-      {"namespace", reference.ns},
-      {"name", reference.name},
-      {"uid", reference.uid},
-      {"resourceVersion", reference.resource_version}};
-  Json json = Json::object();
-  for (const auto& [key, value] : fields) {
-    if (!value.empty()) json[key] = value;
-  }
-  return json;
+void AddReference(JsonObjectWriter& json, std::string_view key, const ObjectReference& reference) {
+  json.BeginObject(key);
+  json.AddTextIfAny("apiVersion", reference.api_version);
+  json.AddTextIfAny("kind", reference.kind);
+  json.AddTextIfAny("namespace", reference.ns);
+  json.AddTextIfAny("name", reference.name);
+  json.AddTextIfAny("uid", reference.uid);
+  json.AddTextIfAny("resourceVersion", reference.resource_version);
+  json.EndObject();
 }
 
-Json SeriesJson(const EventSeries& series) {
-  return {{"count", series.count}, {"lastObservedTime", MicroTime(series.last_ns)}};
+void AddSeries(JsonObjectWriter& json, const EventSeries& series) {
+  json.BeginObject("series");
+  json.AddNumber("count", series.count);
+  json.AddText("lastObservedTime", MicroTime(series.last_ns));
+  json.EndObject();
 }
 
 std::string_view EventNamespace(const Event& event) {
@@ -184,12 +188,19 @@ std::string EventPath(const Event& event, std::string_view name) {
 }
 
 std::string BindingBody(const PodName& pod, std::string_view node) {
-  Json metadata = {{"name", pod.name}, {"namespace", pod.ns}};
-  if (!pod.uid.empty()) metadata["uid"] = pod.uid;
-  return DumpJson(Json{{"apiVersion", "v1"},
-                       {"kind", "Binding"},
-                       {"metadata", std::move(metadata)},
-                       {"target", {{"kind", "Node"}, {"name", node}}}});
+  JsonObjectWriter json(kBindingBytes);
+  json.AddText("apiVersion", "v1");
+  json.AddText("kind", "Binding");
+  json.BeginObject("metadata");
+  json.AddText("name", pod.name);
+  json.AddText("namespace", pod.ns);
+  json.AddTextIfAny("uid", pod.uid);
+  json.EndObject();
+  json.BeginObject("target");
+  json.AddText("kind", "Node");
+  json.AddText("name", node);
+  json.EndObject();
+  return json.Finish();
 }
 
 std::string StatusPatchBody(const PodName& pod, const PodStatusPatch& patch) {
@@ -220,24 +231,30 @@ std::string DeleteBody(const PodName& pod, std::optional<int64_t> grace_seconds)
 
 std::string EventBody(const Event& event, std::string_view name,
                       const std::optional<EventSeries>& series) {
-  Json json = {{"apiVersion", "events.k8s.io/v1"},
-               {"kind", "Event"},
-               {"metadata", {{"name", name}, {"namespace", EventNamespace(event)}}},
-               {"eventTime", MicroTime(event.time_ns)},
-               {"type", event.type},
-               {"reason", event.reason},
-               {"action", event.action},
-               {"note", TruncateNote(event.note)},
-               {"regarding", ReferenceJson(event.regarding)},
-               {"reportingController", event.reporting_controller},
-               {"reportingInstance", event.reporting_instance}};
-  if (event.related) json["related"] = ReferenceJson(*event.related);
-  if (series) json["series"] = SeriesJson(*series);
-  return DumpJson(json);
+  JsonObjectWriter json(kEventBytes + event.note.size());
+  json.AddText("apiVersion", "events.k8s.io/v1");
+  json.AddText("kind", "Event");
+  json.BeginObject("metadata");
+  json.AddText("name", name);
+  json.AddText("namespace", EventNamespace(event));
+  json.EndObject();
+  json.AddText("eventTime", MicroTime(event.time_ns));
+  json.AddText("type", event.type);
+  json.AddText("reason", event.reason);
+  json.AddText("action", event.action);
+  json.AddText("note", TruncateNote(event.note));
+  AddReference(json, "regarding", event.regarding);
+  json.AddText("reportingController", event.reporting_controller);
+  json.AddText("reportingInstance", event.reporting_instance);
+  if (event.related) AddReference(json, "related", *event.related);
+  if (series) AddSeries(json, *series);
+  return json.Finish();
 }
 
 std::string EventSeriesBody(const EventSeries& series) {
-  return DumpJson(Json{{"series", SeriesJson(series)}});
+  JsonObjectWriter json;
+  AddSeries(json, series);
+  return json.Finish();
 }
 
 std::string EventName(const Event& event, int64_t unique_ns) {

@@ -162,6 +162,8 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     SSL_set_app_data(ssl_.get(), &refused_);
     ::SSL_set_verify(ssl_.get(), ::SSL_get_verify_mode(ssl_.get()), &RecordRefusal);
     SetPeerName(ssl_.get(), name);
+    // A session of the proxy must not stand for the certificate of the server.
+    if (name == tls_->server_name()) tls_->ResumeSession(ssl_.get());
     write_done_ = std::move(done);
     Continue(&Impl::Handshake, /*is_within_call=*/true);
   }
@@ -282,7 +284,10 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     ::ERR_clear_error();
     const int result = ::SSL_connect(ssl_.get());
     if (result == 1) return {};
-    return AfterTls(result, "the TLS handshake with " + peer_);
+    Step step = AfterTls(result, "the TLS handshake with " + peer_);
+    // The session may be what the server refuses.
+    if (step.state == Step::State::kDone) tls_->ForgetSession();
+    return step;
   }
 
   Step TryWrite() {

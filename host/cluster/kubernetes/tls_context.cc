@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace ssl = boost::asio::ssl;
 struct OpenSslDeleter {
   void operator()(BIO* bio) const { ::BIO_free(bio); }
   void operator()(X509* certificate) const { ::X509_free(certificate); }
+  void operator()(SSL_SESSION* session) const { ::SSL_SESSION_free(session); }
   void operator()(EVP_PKEY* key) const { ::EVP_PKEY_free(key); }
   void operator()(GENERAL_NAMES* names) const { ::GENERAL_NAMES_free(names); }
 };
@@ -147,7 +149,8 @@ Status Configure(SSL_CTX* context, const TlsSettings& settings, const std::strin
                  const ClientCertificate& certificate) {
   ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   ::SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // TlsContext keeps the sessions itself.
+  ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   // The head of a record and its content are one call of the system.
   ::SSL_CTX_set_read_ahead(context, 1);
   // A connection that waits in the pool needs no buffers.
@@ -252,9 +255,58 @@ std::string DescribeHandshakeError(unsigned long openssl_error) {
 
 }  // namespace
 
+// Connections refer to the context until they are closed, so that it receives their sessions.
 class TlsContext::Impl {
  public:
+  Impl() {
+    ::SSL_CTX_set_ex_data(context.native_handle(), Index(), this);
+    ::SSL_CTX_sess_set_new_cb(context.native_handle(), [](SSL* ssl, SSL_SESSION* session) {
+      auto* const self = static_cast<Impl*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), Index()));
+      // A handshake that resumed a session has not verified the certificate: the session that it
+      // leads to would be younger than the verification.
+      const bool is_kept = ::SSL_get_ex_data(ssl, ConnectionIndex()) == self;
+      if (is_kept && ::SSL_session_reused(ssl) == 0) {
+        self->KeepSession(OpenSslPtr<SSL_SESSION>(::SSL_SESSION_dup(session)));
+      }
+      return 0;  // OpenSSL keeps its reference.
+    });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void KeepSession(OpenSslPtr<SSL_SESSION> session) {
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
+  }
+
+  void ResumeSession(SSL* ssl) {
+    ::SSL_set_ex_data(ssl, ConnectionIndex(), this);
+    const std::lock_guard lock(mutex_);
+    if (session_ == nullptr) return;
+    const int64_t age_seconds = int64_t{::time(nullptr)} - ::SSL_SESSION_get_time(session_.get());
+    if (age_seconds < 0 || age_seconds >= kMaxSessionSeconds) return session_.reset();
+    // A copy, because a handshake writes to the session.
+    const OpenSslPtr<SSL_SESSION> copy(::SSL_SESSION_dup(session_.get()));
+    if (copy == nullptr || ::SSL_set_session(ssl, copy.get()) != 1) ::ERR_clear_error();
+  }
+
   ssl::context context{ssl::context::tls_client};
+
+ private:
+  // The application data of the context, which has index 0, belongs to Boost.
+  static int Index() {
+    static const int kIndex = ::SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return kIndex;
+  }
+
+  // The context of a connection that may resume a session.
+  static int ConnectionIndex() {
+    static const int kIndex = ::SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return kIndex;
+  }
+
+  std::mutex mutex_;
+  OpenSslPtr<SSL_SESSION> session_;  // Guarded by mutex_. The last one; null: none.
 };
 
 TlsContext::TlsContext(std::unique_ptr<Impl> impl, std::string server_name, bool is_insecure,
@@ -267,6 +319,10 @@ TlsContext::TlsContext(std::unique_ptr<Impl> impl, std::string server_name, bool
 TlsContext::~TlsContext() = default;
 
 ssl::context& TlsContext::context() const { return impl_->context; }
+
+void TlsContext::ResumeSession(ssl_st* ssl) const { impl_->ResumeSession(ssl); }
+
+void TlsContext::ForgetSession() const { impl_->KeepSession(nullptr); }
 
 std::optional<int64_t> TlsContext::client_expiry_ns() const {
   const X509* const certificate = ::SSL_CTX_get0_certificate(impl_->context.native_handle());

@@ -31,10 +31,11 @@ struct ClientCertificate {
 };
 
 // TLS 1.2 or newer, with verification of the chain and of the server's name (RFC 6125, without the
-// common name, as Go does), ALPN "http/1.1", and no renegotiation. As in client-go, sessions are
-// not resumed, and every certificate of the CA file is a trust anchor. Immutable: a rotated
-// certificate or CA is a new context. Connections of the old one are closed when they are idle, and
-// those of watches soon; see Reflector::RenewConnection().
+// common name, as Go does), ALPN "http/1.1", and no renegotiation. As in client-go, every
+// certificate of the CA file is a trust anchor. Immutable, apart from the session that the next
+// connection may resume: a rotated certificate or CA is a new context, which resumes no session of
+// the old one. Connections of the old one are closed when they are idle, and those of watches soon;
+// see Reflector::RenewConnection().
 //
 // Threading: any.
 class TlsContext {
@@ -57,6 +58,21 @@ class TlsContext {
   bool is_insecure() const { return is_insecure_; }
   // Returns whether the kubeconfig names a CA; otherwise the CAs of the system are trusted.
   bool has_own_ca() const { return has_own_ca_; }
+  // Lets the connection resume the last session of this context if it is younger than
+  // kMaxSessionSeconds: the server then proves that it holds the secret of that session, instead of
+  // showing its certificate again, which is most of the cost of a new connection. Otherwise, or if
+  // the server refuses, the handshake is a full one.
+  // The context keeps the sessions of these connections only, because a resumed handshake verifies
+  // no certificate: a session stands for server_name(), and not for a proxy.
+  // Called: before the handshake, for a connection that verifies server_name().
+  void ResumeSession(ssl_st* ssl) const;
+  // Lets the next handshake be a full one.
+  void ForgetSession() const;
+
+  // A session that is older is not resumed, so that a certificate of the server that has expired or
+  // was replaced is found. The connections themselves may live longer.
+  static constexpr int64_t kMaxSessionSeconds = 600;
+
   // Returns the end of the client certificate's validity, in nanoseconds since 1970; nullopt if the
   // client has no certificate.
   std::optional<int64_t> client_expiry_ns() const;

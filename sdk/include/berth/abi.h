@@ -1072,7 +1072,10 @@ typedef struct berth_pre_filter {
 
 /* Filter: decides which nodes the pod can run on.
  * Called:    per block, for the nodes that no earlier Filter rejected; or, with BERTH_FILTER_WHOLE,
- *            `filter_whole` once for all of them.
+ *            `filter_whole` once for all of them. A Filter with a dependence is not called for
+ *            nodes whose answers are reused, and may be called for nodes that another Filter
+ *            rejected; one without a dependence, unless it is SERIAL, may not be called for nodes
+ *            that a later Filter rejects.
  * Threading: [block].
  * Returns:   SUCCESS when every selected node has a verdict; any other code fails the cycle with
  *            the text of `status`. The verdict of selected node i is codes[i]: SUCCESS,

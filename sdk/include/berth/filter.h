@@ -15,7 +15,9 @@
 //                        berth::FilterWholeOut& out) const;
 //
 // Called:    per block, for the nodes that no earlier Filter rejected; the last form once, for all
-//            of them. It is not called when there are none. In a what-if question
+//            of them. It is not called when there are none. With a dependence it may also be called
+//            for nodes that an earlier Filter rejects; without one, unless it is serial, it may not
+//            be called for nodes that a later Filter rejects. In a what-if question
 //            (cycle.what_if()) and for a node with nominated pods (cycle.nominated()), its
 //            `survivors` are only the rows in question: one row per call, unless the question's
 //            rows are together. So a question about 500 nodes makes 500 calls.

@@ -56,6 +56,9 @@ TlsPtr<SSL_CTX> ServerTls(const LoopbackServer::Options& options) {
   BERTH_ASSERT(::SSL_CTX_use_PrivateKey(context.get(), key.get()) == 1);
   ::SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
   ::SSL_CTX_set_max_proto_version(context.get(), options.max_tls_version);
+  // Without it, a server that verifies clients refuses every session.
+  constexpr unsigned char kSessions[] = "loopback";
+  ::SSL_CTX_set_session_id_context(context.get(), kSessions, sizeof kSessions);
   ::SSL_CTX_set_security_level(context.get(), 0);  // Permits TLS 1.1.
   if (options.requires_client_certificate) {
     const TlsPtr<X509> ca = ReadPem(made.ca_pem);
@@ -211,6 +214,8 @@ class SocketPeer final : public LoopbackServer::Peer {
                                 static_cast<int>(name.size()));
     return name.data();
   }
+
+  bool IsResumed() const override { return ssl_ && ::SSL_session_reused(ssl_.get()) == 1; }
 
   std::string ServerName() const override {
     const char* const name =

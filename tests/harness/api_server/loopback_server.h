@@ -41,6 +41,8 @@ class LoopbackServer {
     virtual void Relay(uint16_t port) = 0;
     // Returns the common name of the client's certificate; "" if there is none.
     virtual std::string ClientCommonName() const = 0;
+    // Returns whether the handshake resumed the session of an earlier connection.
+    virtual bool IsResumed() const = 0;
     // Returns the name that the client sent as SNI; "" if it sent none.
     virtual std::string ServerName() const = 0;
   };

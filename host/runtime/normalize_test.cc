@@ -1,10 +1,12 @@
-#include "host/runtime/run_score.h"
+#include "host/runtime/normalize.h"
 
 #include <cstdint>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <berth/abi.h>
 
 namespace berth::host {
 namespace {

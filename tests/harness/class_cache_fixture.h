@@ -1,0 +1,153 @@
+// Fixture of the tests of ClassCache.
+#ifndef BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/queue/nominator.h"
+#include "host/runtime/class_cache.h"
+#include "host/runtime/class_check.h"
+#include "host/runtime/run_pre_filter.h"
+#include "host/runtime/run_score.h"
+#include "host/runtime/totals_tree.h"
+#include "tests/harness/run_filter_fixture.h"
+#include "tests/harness/stage.h"
+
+namespace berth::host {
+
+// Attempts on the nodes n0, n1 and n2 with a cache. Each result is compared with an evaluation of
+// every node.
+class ClassCacheTest : public ::testing::Test {
+ protected:
+  // Adds a Filter that rejects nodes with `limit` pods or more, and records the nodes that it is
+  // asked about: "A n0".
+  Puppet& AddLimit(const std::string& name, size_t limit,
+                   std::optional<PuppetDependence> dependence = PuppetDependence{
+                       BERTH_DEPENDS_NODE_PODS, BERTH_PART(LABELS)}) {
+    Puppet& puppet = stage_.Add(name, {Point::kPreFilter, Point::kFilter});
+    puppet.filter_dependence = dependence;
+    puppet.reasons = {AsStr("full")};
+    puppet.filter = [this, name, limit](const berth_cycle&, const berth_block& block,
+                                        berth_filter_out& out, berth_status*) {
+      ForEachSelected(block, [&](uint32_t i) {
+        Note(name, block, i);
+        const bool fits = block.pods[i].count < limit;
+        out.codes[i] = fits ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+        out.reasons[i] = fits ? 0 : 1;
+      });
+      return BERTH_SUCCESS;
+    };
+    return puppet;
+  }
+
+  // Adds a Score of `base` minus the number of the node's pods.
+  Puppet& AddScore(const std::string& name, int64_t base,
+                   std::optional<PuppetDependence> dependence = PuppetDependence{
+                       BERTH_DEPENDS_NODE_PODS, BERTH_PART(LABELS)}) {
+    Puppet& puppet = stage_.Add(name, {Point::kPreScore, Point::kScore});
+    puppet.score_dependence = dependence;
+    puppet.score = [this, name, base](const berth_cycle&, const berth_block& block, int64_t* out,
+                                      berth_status*) {
+      ForEachSelected(block, [&](uint32_t i) {
+        Note(name, block, i);
+        out[i] = base - static_cast<int64_t>(block.pods[i].count);
+      });
+      return BERTH_SUCCESS;
+    };
+    return puppet;
+  }
+
+  PodRef MakePod(const std::string& name, const std::string& label = "x") {
+    return stage_.objects().Pod({.name = name, .meta = R"("labels":{"app":")" + label + "\"}"});
+  }
+  PodRef Put(const std::string& name, const std::string& node) {
+    PodRef pod = stage_.objects().Pod({.name = name, .node = node});
+    EXPECT_TRUE(stage_.cache().AddPod(pod).ok());
+    return pod;
+  }
+
+  // Runs PreFilter to Score and returns the verdicts and totals: "n0 12, n1 A: full, n2 12".
+  std::string Run(const PodRef& pod) {
+    if (!is_built_) stage_.Build();
+    is_built_ = true;
+    Attempt& attempt = stage_.Begin(pod);
+    std::string text = RunIn(attempt);
+    return text;
+  }
+  std::string Run(const std::string& name = "p") { return Run(MakePod(name)); }
+
+  // Returns the nodes that plugins were asked about since the last call.
+  std::vector<std::string> Asked() { return std::exchange(stage_.log, {}); }
+
+  Stage stage_;
+  ReuseOptions options_{.sightings = 1};
+  std::optional<ClassCache> cache_;
+  Nominator nominator_;
+
+ private:
+  void Note(const std::string& name, const berth_block& block, uint32_t i) {
+    if (!is_checking_)
+      stage_.log.push_back(name.substr(name.find('.') + 1) + " " + NodeNameIn(block, i));
+  }
+
+  // Compares without recording calls.
+  void Check(const std::optional<std::string>& difference) {
+    EXPECT_EQ(difference, std::nullopt) << *difference;
+  }
+
+  std::string RunIn(Attempt& attempt) {
+    if (!cache_.has_value()) cache_.emplace(options_);
+    attempt.candidates = &attempt.live_rows();
+    if (PluginStatus status = RunPreFilter(attempt); !status.ok()) return TextOf(status);
+    if (PluginStatus status = cache_->Filter(attempt, nominator_); !status.ok()) {
+      return TextOf(status);
+    }
+    is_checking_ = true;
+    Check(CheckReusedVerdicts(attempt, nominator_));
+    is_checking_ = false;
+    if (attempt.feasible->size() == 0) return Rejections(attempt);
+    if (PluginStatus status = RunPreScore(attempt); !status.ok()) return TextOf(status);
+    if (PluginStatus status = cache_->Score(attempt); !status.ok()) return TextOf(status);
+    std::string text = Totals(attempt);
+    is_checking_ = true;
+    Check(CheckReusedScores(attempt));
+    is_checking_ = false;
+    return text;
+  }
+
+  static std::string Rejections(const Attempt& attempt) {
+    std::vector<std::string> texts;
+    attempt.live_rows().ForEachRow([&](Row row) {
+      const RowVerdict& verdict = attempt.verdicts[row];
+      const PluginCycle& cycle = attempt.cycle(verdict.plugin);
+      texts.push_back(std::string(attempt.table().node(row)->name()) + " " + cycle.plugin().name +
+                      ": " + Join(cycle.ReasonTexts(verdict.reasons), ", "));
+    });
+    return Join(texts, ", ");
+  }
+
+  static std::string Totals(const Attempt& attempt) {
+    std::vector<std::string> texts;
+    uint32_t i = 0;
+    attempt.feasible->ForEachRow([&](Row row) {
+      const int64_t total =
+          attempt.ranking != nullptr ? attempt.ranking->totals()[row] : attempt.totals[i];
+      texts.push_back(std::string(attempt.table().node(row)->name()) + " " + std::to_string(total));
+      ++i;
+    });
+    return Join(texts, ", ");
+  }
+
+  bool is_built_ = false;
+  bool is_checking_ = false;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
