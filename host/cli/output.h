@@ -15,7 +15,11 @@
 
 namespace berth::host {
 
+// GCC 12 warns that kJson of cluster/client.h is shadowed, although the enumerators are scoped.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
+#pragma GCC diagnostic pop
 
 // Appends `document` and a newline. Text that is not UTF-8 is replaced.
 // REQUIRES: `format` is kJson or kYaml.

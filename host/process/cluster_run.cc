@@ -228,6 +228,9 @@ Status ClusterRun::Parts::OpenServing() {
                       .renewal_limit_ns = elects ? election.lease_ns + kRenewalToleranceNs : 0,
                       .steady_ns = options.steady_ns,
                       .boot_ns = options.boot_ns});
+  metrics.AddGauge("berth_build_info", "The version of Berth; always 1.", {"version"})
+      .With({options.version})
+      .Set(1);
   if (address.empty()) return {};
   if (Status status = serving->Listen(address, LogOf("http")); !status.ok()) return status;
   LogOf(kRunLogger).Info("Serving health checks and metrics", {{"address", serving->address()}});
@@ -293,9 +296,9 @@ ClusterRunSummary ClusterRun::Parts::Run() {
   CreateDriver();
   if (requests != nullptr) requests->OnStop([this](int signal) { driver->RequestStop(signal); });
   if (elects) CreateLeadership();
-  serving->SetState(MakeServedState());
   reloader.StartWatching();
   scheduler->StartWatchdog(DeadlinesOf(host()), options.steady_ns);
+  serving->SetState(MakeServedState());
   Lead();
   const DriverEnd end = driver->Run();
   End(end);
@@ -363,6 +366,7 @@ ServedState ClusterRun::Parts::MakeServedState() {
   state.watches = [this] { return client->Watches(); };
   if (leadership != nullptr) state.leadership = [this] { return leadership->view(); };
   state.quarantined = [this] { return scheduler->loop().faults().InQuarantine(); };
+  state.has_stuck_call = [this] { return scheduler->HasStuckCall(); };
   state.last_progress_ns = [this] { return driver->last_progress_ns(); };
   state.is_stopping = [this] { return driver->is_stopping(); };
   state.plugin_metrics = [this] { return ToText(scheduler->loop().metrics().Read()); };
@@ -392,7 +396,6 @@ void ClusterRun::Parts::Lead() {
 
 void ClusterRun::Parts::End(const DriverEnd& end) {
   const Log run_log = LogOf(kRunLogger);
-  scheduler->StopWatchdog();
   reloader.StopWatching();
   if (!end.lost_lease.empty()) {
     run_log.Error("Ending, because the lease was lost", end.lost_lease);
@@ -407,6 +410,7 @@ void ClusterRun::Parts::End(const DriverEnd& end) {
     leadership->Release(kReleaseLimitNs);
   }
   serving->ClearState();
+  scheduler->StopWatchdog();
   requests.reset();
 }
 

@@ -57,6 +57,7 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
                       },
                   .set_log_level = [this](std::string_view level) { return SetLogLevel(level); }}) {
   AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
+  AddCheck("lease", {.readyz = true}, &ClusterServing::CheckLease);
   AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync);
   AddCheck("plugins", {.readyz = true}, &ClusterServing::CheckPlugins);
   AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown);
@@ -109,6 +110,13 @@ Status ClusterServing::CheckElection() const {
                              FormatDuration(age_ns / kSecond * kSecond));
 }
 
+Status ClusterServing::CheckLease() const {
+  if (!state_.leadership || options_.renewal_limit_ns == 0) return {};
+  const Leadership::View view = state_.leadership();
+  if (view.leads || view.error.ok()) return {};
+  return view.error.Annotate("cannot acquire the lease");
+}
+
 Status ClusterServing::CheckLoop() const {
   if (!state_.last_progress_ns) return {};
   const int64_t age_ns = options_.boot_ns() - state_.last_progress_ns();
@@ -119,8 +127,12 @@ Status ClusterServing::CheckLoop() const {
 }
 
 Status ClusterServing::CheckPlugins() const {
-  if (!state_.quarantined) return {};
   Findings findings;
+  if (state_.has_stuck_call && state_.has_stuck_call()) {
+    findings.Add(Status::Unavailable(
+        "a call has not ended, although it was cancelled; the log names its plugin"));
+  }
+  if (!state_.quarantined) return findings.ToStatus();
   for (const PluginFaults::Quarantined& plugin : state_.quarantined()) {
     findings.Add(Status::Unavailable(plugin.plugin + " of the profile " + plugin.profile +
                                      " is in quarantine: " + plugin.why));

@@ -30,6 +30,8 @@ struct ServedState {
   std::function<std::vector<WatchState>()> watches;
   std::function<Leadership::View()> leadership;
   std::function<std::vector<PluginFaults::Quarantined>()> quarantined;
+  // Returns whether a plugin call that was cancelled has not ended.
+  std::function<bool()> has_stuck_call;
   // When the scheduling loop last began a round, by CLOCK_BOOTTIME.
   std::function<int64_t()> last_progress_ns;
   std::function<bool()> is_stopping;
@@ -79,6 +81,7 @@ class ClusterServing {
   void AddCheck(std::string name, HealthPaths paths, Check check);
   Status CheckSync() const;
   Status CheckElection() const;
+  Status CheckLease() const;
   Status CheckLoop() const;
   Status CheckPlugins() const;
   Status CheckShutdown() const;

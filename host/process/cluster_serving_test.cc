@@ -29,6 +29,7 @@ class ClusterServingTest : public ::testing::Test {
     state.watches = [this] { return watches_; };
     state.leadership = [this] { return view_; };
     state.quarantined = [this] { return quarantined_; };
+    state.has_stuck_call = [this] { return has_stuck_call_; };
     state.last_progress_ns = [this] { return progress_ns_; };
     state.is_stopping = [this] { return is_stopping_; };
     state.plugin_metrics = [] { return std::string("acme_racks 7\n"); };
@@ -57,6 +58,7 @@ class ClusterServingTest : public ::testing::Test {
   std::vector<WatchState> watches_ = {Synced("v1/Node"), Synced("v1/Pod")};
   Leadership::View view_{.leads = true, .holder = "me", .renewed_ns = boot_ns_};
   std::vector<PluginFaults::Quarantined> quarantined_;
+  bool has_stuck_call_ = false;
   int64_t progress_ns_ = boot_ns_;
   bool is_stopping_ = false;
   int refreshes_ = 0;
@@ -116,6 +118,18 @@ TEST_F(ClusterServingTest, ALeaderThatDoesNotRenewIsUnhealthy) {
   EXPECT_EQ(Get("/healthz").status, 200U) << "a standby is healthy";
 }
 
+TEST_F(ClusterServingTest, AStandbyThatCannotAcquireTheLeaseIsNotReady) {
+  serving_.SetState(Healthy());
+  view_.leads = false;
+  view_.error = Status::PermissionDenied("leases is forbidden");
+  ExpectFailure("/readyz", "lease", "cannot acquire the lease: leases is forbidden");
+  view_.leads = true;
+  EXPECT_EQ(Get("/readyz").status, 200U);
+  view_.leads = false;
+  view_.error = {};
+  EXPECT_EQ(Get("/readyz").status, 200U) << "a standby is ready";
+}
+
 TEST_F(ClusterServingTest, ALoopWithoutProgressIsNotAlive) {
   serving_.SetState(Healthy());
   boot_ns_ += 120 * kSecond;
@@ -131,6 +145,15 @@ TEST_F(ClusterServingTest, APluginInQuarantineIsAFinding) {
   quarantined_.push_back({.profile = "acme", .plugin = "acme.RackPower", .why = "10 exceptions"});
   ExpectFailure("/readyz", "plugins",
                 "acme.RackPower of the profile acme is in quarantine: 10 exceptions");
+}
+
+TEST_F(ClusterServingTest, ACallThatDoesNotEndIsAFinding) {
+  serving_.SetState(Healthy());
+  has_stuck_call_ = true;
+  ExpectFailure("/readyz", "plugins",
+                "a call has not ended, although it was cancelled; the log names its plugin");
+  has_stuck_call_ = false;
+  EXPECT_EQ(Get("/readyz").status, 200U);
 }
 
 TEST_F(ClusterServingTest, AProcessThatEndsIsNotReady) {

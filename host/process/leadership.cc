@@ -65,6 +65,7 @@ class Leadership::Runner {
     View view;
     if (elector_.has_value()) {
       view.leads = elector_->leads();
+      if (!view.leads) view.error = elector_->error();
       if (elector_->observed().has_value()) view.holder = elector_->observed()->holder_identity;
       if (const auto since_ns = elector_->SinceRenewalNs()) {
         view.renewed_ns = parts_.boot_ns() - *since_ns;

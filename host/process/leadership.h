@@ -10,6 +10,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/log.h"
+#include "host/base/status.h"
 #include "host/cluster/kubernetes/bind_fence.h"
 #include "host/cluster/kubernetes/channel.h"
 #include "host/cluster/kubernetes/leader_elector.h"
@@ -52,6 +53,7 @@ class Leadership {
     bool leads = false;
     std::string holder;      // The holder in the record that was last read; may be empty.
     int64_t renewed_ns = 0;  // While it leads: when the last renewal was sent, by CLOCK_BOOTTIME.
+    Status error = {};  // While it does not lead: why the last try to acquire the lease failed.
   };
   // Returns the state as of at most one second ago.
   View view() const;

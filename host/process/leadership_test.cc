@@ -173,6 +173,16 @@ TEST_F(LeadershipTest, AServerThatIsAwayLosesTheLease) {
   EXPECT_TRUE(WaitFor([this] { return !leadership_->view().leads; }));
 }
 
+TEST_F(LeadershipTest, TheViewTellsWhyTheLeaseCannotBeAcquired) {
+  server_.is_away = true;
+  Make().Start();
+  EXPECT_TRUE(WaitFor([this] { return !leadership_->view().error.ok(); }));
+  EXPECT_EQ(leadership_->view().error.message(), "connection refused");
+  server_.is_away = false;
+  ASSERT_TRUE(WaitFor([this] { return leads_.load(); }));
+  EXPECT_TRUE(leadership_->view().error.ok());
+}
+
 TEST_F(LeadershipTest, AReleaseBeforeTheStartReturnsAtOnce) {
   Make();
   const int64_t start_ns = SteadyNs();

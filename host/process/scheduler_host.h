@@ -90,6 +90,9 @@ class SchedulerHost {
   void StartWatchdog(const CallDeadlines& deadlines, std::function<int64_t()> steady_ns);
   // Does nothing if the watchdog is not running.
   void StopWatchdog() { watchdog_.reset(); }
+  // Returns whether the watchdog runs and a plugin call that it cancelled has not ended.
+  // Threading: any, but not during StartWatchdog() and StopWatchdog().
+  bool HasStuckCall() const { return watchdog_.has_value() && watchdog_->calls.overdue(); }
 
   SchedulingLoop& loop() { return *loop_; }
   const SchedulingLoop& loop() const { return *loop_; }

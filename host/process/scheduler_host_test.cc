@@ -1,6 +1,8 @@
 #include "host/process/scheduler_host.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +16,7 @@
 #include "host/api/test_objects.h"
 #include "host/base/assert.h"
 #include "host/base/test_clock.h"
+#include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
@@ -101,6 +104,29 @@ TEST_F(SchedulerHostTest, RunsABlockingPluginOnTheBindPool) {
   Run(scheduler);
   while (bind_thread.load() == std::thread::id()) std::this_thread::yield();
   EXPECT_NE(bind_thread.load(), std::this_thread::get_id());
+}
+
+TEST_F(SchedulerHostTest, KnowsThatACallDoesNotEnd) {
+  Add(objects_.Node({.name = "n1"}));
+  Add(objects_.Pod(PodOf(stage_.spec().scheduler_name)));
+  SchedulerHost scheduler(objects_.interner(), cluster_, options_);
+  ASSERT_TRUE(scheduler.Start().ok());
+  const auto now_ns = [] {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  };
+  bool was_stuck = false;
+  a_.bind = [&](const berth_binding&, berth_done, berth_status*) {
+    const int64_t end_ns = now_ns() + 30 * kSecond;
+    while (!was_stuck && now_ns() < end_ns) was_stuck = scheduler.HasStuckCall();
+    return BERTH_SUCCESS;
+  };
+  EXPECT_FALSE(scheduler.HasStuckCall()) << "there is no watchdog";
+  scheduler.StartWatchdog({.call_ns = kMillisecond}, now_ns);
+  EXPECT_FALSE(scheduler.HasStuckCall());
+  Run(scheduler);
+  EXPECT_TRUE(was_stuck);
+  scheduler.StopWatchdog();
+  EXPECT_FALSE(scheduler.HasStuckCall());
 }
 
 TEST_F(SchedulerHostTest, ReportsAPluginThatIsMissing) {

@@ -32,14 +32,16 @@ struct HealthPaths {
 //
 // The checks of `berth run` on a cluster:
 //   ping                 all       always ok; the constructor adds it
-//   leaderElection       healthz   fails if this process leads and has not renewed its lease for
-//                                  leaseDuration + 20 s
+//   leaderElection       readyz    fails if this process leads and has not renewed its lease for
+//                        healthz   leaseDuration + 20 s
+//   lease                readyz    fails if this process could not acquire the lease, unless another
+//                                  process holds it; names the rules that are missing
 //   sched-handler-sync   readyz    fails until every watch has delivered its first state, and while
 //                                  a watch fails; names the kind, the reason, and the missing rule
 //   shutdown             readyz    fails when the process ends
-//   schedulingLoop       livez     fails if the loop has made no progress for two minutes, with the
-//                                  plugin that it is in
-//   plugins              readyz    fails for a plugin in quarantine and for a call that is late
+//   schedulingLoop       livez     fails if the loop has made no progress for two minutes
+//   plugins              readyz    fails for a plugin in quarantine, and for a call that has not
+//                                  ended after twice its deadline
 //
 // Threading: Add() before the first Answer(); Answer() on one thread. The checks are called on that
 //            thread and must not block.

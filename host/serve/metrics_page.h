@@ -15,9 +15,21 @@ namespace berth::host {
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 // Returns the metrics as kube-scheduler's library writes them: sorted by name, with labels sorted
-// by name, and with the shortest numbers. The text serializer of prometheus-cpp is not used: it
-// rounds the bounds of buckets to six decimals or to 16 digits, so that the label "le" would differ
-// from that of kube-scheduler. Its registry takes a lock for each observation of a histogram.
+// by name, and with the shortest numbers.
+//
+// Neither the serializer nor the registry of prometheus-cpp is used (version 1.0.1, Debian 12):
+// - The serializer writes numbers with 16 digits, so that the label "le" of a bucket differs from
+//   that of kube-scheduler: 1.5e-05 instead of 1.5000000000000002e-05. Queries that select or join
+//   buckets by `le` then find nothing. It also writes series in no order.
+// - The registry with this serializer would keep its costs. A histogram takes a lock for each
+//   observation, which is 2.6 times as long as that of Histogram (25 and 9.5 ns on one machine), and
+//   the scheduling cycle makes dozens of them for each pod. Finding an instrument by its labels
+//   takes 6.7 times, and reading 500 histograms 20 times as long; while a family is read, its lock
+//   delays the threads that look for an instrument.
+// - The registry limits no number of series and throws exceptions. MetricTable does neither.
+// - The development package depends on a web server (civetweb, as a program and as a library) and
+//   on an HTTP client (curl).
+// The library would replace the 300 lines of base/metrics.{h,cc}.
 std::string ToMetricsText(std::vector<MetricTable::Metric> metrics);
 
 // Returns the whole page: the host's metrics, process_* of this process, and what `more` returns,

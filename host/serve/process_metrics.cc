@@ -52,6 +52,8 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
 std::optional<double> NumberAt(const std::vector<std::string_view>& words, size_t place) {
   if (place >= words.size()) return std::nullopt;
   const std::string_view word = words[place];
+  // Go's client of Prometheus shows the largest number of the system.
+  if (word == "unlimited") return 0x1p64;
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 
 from api import wait_for
@@ -196,12 +197,13 @@ class Berth(Scheduler):
 class KubeScheduler(Scheduler):
     """The unmodified kube-scheduler, with the plugins that Berth has too.
 
-    names     the schedulerNames of its profiles
-    election  as for Berth
+    names         the schedulerNames of its profiles
+    election      as for Berth
+    content_type  of requests and answers; None: its default, which is protobuf
     """
 
     def __init__(self, program, folder, name, kubeconfig, names=("default-scheduler",),
-                 election=None, all_plugins=False, qps=5000, verbosity=2):
+                 election=None, all_plugins=False, qps=5000, verbosity=2, content_type=None):
         super().__init__(folder, name)
         off = [] if all_plugins else [{"name": plugin} for plugin in ONLY_UPSTREAM]
         config = {
@@ -211,10 +213,24 @@ class KubeScheduler(Scheduler):
             "profiles": [{"schedulerName": one, "plugins": {"multiPoint": {"disabled": off}}}
                          for one in names],
         }
+        if content_type:
+            config["clientConnection"].update(contentType=content_type,
+                                              acceptContentTypes=content_type)
         self.port = int(free_address().rsplit(":", 1)[1])
         self.command = [program, "--config", self.write("config.json", json.dumps(config)),
                         "--bind-address", "127.0.0.1", "--secure-port", str(self.port),
-                        "--authentication-skip-lookup", "--v", str(verbosity)]
+                        "--authentication-skip-lookup", "--v", str(verbosity),
+                        "--authorization-always-allow-paths", "/metrics"]
+
+    def metrics(self):
+        """Returns the page of its metrics. Its certificate is one of its own."""
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10,
+                                                 context=ssl._create_unverified_context())
+        try:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
 
     def is_ready(self):
         return "Caches are synced" in self.log() or "starting" in self.log().lower()

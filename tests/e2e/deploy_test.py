@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 
+from api import wait_for
 from cluster import account_of
 from fixture import EndToEndTest, kubectl
 from objects import pod
@@ -14,10 +16,10 @@ ACCOUNT = "e2e-deploy"
 
 
 class DeployTest(EndToEndTest):
-    def apply(self, name, *options):
+    def apply(self, name, *options, edit=lambda text: text):
         """Applies a manifest, with another name instead of `berth`, until the end of the test."""
         with open(os.path.join(MANIFESTS, name), encoding="utf-8") as file:
-            text = file.read().replace("name: berth", f"name: {ACCOUNT}")
+            text = edit(file.read().replace("name: berth", f"name: {ACCOUNT}"))
         os.makedirs(self.folder(), exist_ok=True)
         path = os.path.join(self.folder(), name)
         with open(path, "w", encoding="utf-8") as file:
@@ -36,10 +38,10 @@ class DeployTest(EndToEndTest):
                               text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def deployed(self):
+    def deployed(self, edit_roles=lambda text: text, edit_config=lambda text: text):
         """Returns Berth with the account, permissions and configuration of the manifests."""
-        self.apply("rbac.yaml")
-        self.apply("config.yaml")
+        self.apply("rbac.yaml", edit=edit_roles)
+        self.apply("config.yaml", edit=edit_config)
         files = json.loads(kubectl(self.cluster, "-n", "kube-system", "get", "configmap", ACCOUNT,
                                    "-o", "json"))["data"]
         config = self.kubeconfig(ACCOUNT)
@@ -71,6 +73,50 @@ class DeployTest(EndToEndTest):
         self.assertEqual([one["requestURI"] for one in self.cluster.audit(since)
                           if account_of(one) == ACCOUNT
                           and one["responseStatus"]["code"] == 403], [])
+
+    def take_the_place(self, edit_roles=lambda text: text):
+        """Returns Berth with the configuration that takes the place of kube-scheduler."""
+        return self.deployed(edit_roles, lambda text: re.sub(
+            r"\n *resourceName = .*", "", text.replace('"acme"', '"default-scheduler"')))
+
+    def test_in_place_of_kube_scheduler(self):
+        """The steps of the README, while kube-scheduler runs."""
+        theirs = self.kube_scheduler(election={"leaseDuration": "15s", "renewDeadline": "10s",
+                                               "retryPeriod": "2s"})
+        wait_for("kube-scheduler leads", lambda: self.cluster.lease().get("holderIdentity"))
+        berth = self.take_the_place(
+            lambda text: text.replace("acme-scheduler", "kube-scheduler"))
+        since = self.cluster.audit_size()
+        berth.start()
+        self.cluster.add_node("n1")
+        self.cluster.add_pod(pod("first"))
+        self.cluster.wait_bound("first", "n1")
+        theirs.stop()
+        self.cluster.add_pod(pod("second"))
+        self.cluster.wait_bound("second", "n1")
+        bindings = self.cluster.bindings(since)
+        self.assertEqual([account_of(bindings[name][0]) for name in ("first", "second")],
+                         ["kube-scheduler", ACCOUNT])
+
+    def test_missing_rule_of_the_lease_is_named(self):
+        berth = self.take_the_place()
+        berth.start(ready=False)
+
+        def named():
+            status, text = berth.get("/readyz?verbose")
+            return status == 500 and "[-]lease failed" in text and text
+        text = wait_for("/readyz names the rule", named)
+        for part in ("forbidden", ACCOUNT, "resourceNames: [kube-scheduler], verbs: [get, update]"):
+            self.assertIn(part, text)
+            self.assertIn(part, berth.log())
+        self.assertEqual(berth.get("/livez")[0], 200)
+        self.cluster.grant(ACCOUNT, "lease", [{
+            "apiGroups": ["coordination.k8s.io"], "resources": ["leases"],
+            "resourceNames": ["kube-scheduler"], "verbs": ["get", "update"]}])
+        berth.wait_ready()
+        self.cluster.add_node("n1")
+        self.cluster.add_pod(pod("web"))
+        self.cluster.wait_bound("web", "n1")
 
     def test_permissions_of_shadow_mode(self):
         self.apply("rbac-shadow.yaml")

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 #include "host/base/virtual_clock.h"
 #include "host/cluster/kubernetes/pod_writer.h"
@@ -113,7 +114,8 @@ class PodWriterTest : public ::testing::Test {
   VirtualExecutor executor_{clock_};
   ScriptedTransport transport_{executor_};
   BindFence fence_{[this] { return clock_.NowNs(); }};
-  PodWriter writer_{transport_, executor_, fence_, {.seed = 7}, {}};
+  TestLog log_;
+  PodWriter writer_{transport_, executor_, fence_, {.seed = 7}, Log(log_, "pods")};
   std::vector<std::string> outcomes_;
 };
 

@@ -1,7 +1,9 @@
 // The manifests of examples/deploy grant what a scheduler with the default profile needs.
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/access_review.h"
 #include "host/config/host_config.h"
+#include "host/process/cluster_settings.h"
 #include "host/process/kind_users.h"
 #include "host/process/profile_set.h"
 
@@ -32,8 +35,12 @@ std::string ReadManifest(const std::string& name) {
   return text.str();
 }
 
-std::vector<Json> ObjectsOf(const std::string& name) {
-  const auto documents = YamlToJson(ReadManifest(name));
+// Returns the objects of the manifest, after `edit` has changed its text.
+std::vector<Json> ObjectsOf(
+    const std::string& name, const std::function<void(std::string& text)>& edit = [](auto&) {}) {
+  std::string text = ReadManifest(name);
+  edit(text);
+  const auto documents = YamlToJson(text);
   EXPECT_TRUE(documents.ok()) << name << ": " << documents.status().ToString();
   std::vector<Json> objects;
   if (!documents.ok()) return objects;
@@ -104,6 +111,38 @@ TEST(DeployManifestsTest, TheAccountOfTheSchedulerHasEveryPermission) {
   const std::vector<Permission> needed = RequiredPermissions(request);
   EXPECT_GT(needed.size(), 20U);
   for (const Permission& permission : needed) {
+    EXPECT_TRUE(IsGranted(objects, permission))
+        << permission.verb << " " << permission.group << "/" << permission.resource;
+  }
+}
+
+// The steps of README.md, "In place of kube-scheduler".
+TEST(DeployManifestsTest, TheChangesOfTheReadmeGrantTheLeaseOfKubeScheduler) {
+  const auto replace = [](std::string& text, const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    ASSERT_NE(at, text.npos) << from;
+    text.replace(at, from.size(), to);
+    EXPECT_EQ(text.find(from), text.npos) << from << " occurs twice";
+  };
+  const std::vector<Json> configs = ObjectsOf("config.yaml", [&](std::string& text) {
+    replace(text, "schedulerName = \"acme\"", "schedulerName = \"default-scheduler\"");
+    const size_t line = text.rfind('\n', text.find("resourceName"));
+    text.erase(line, text.find('\n', line + 1) - line);
+  });
+  ASSERT_EQ(configs.size(), 1U);
+  ConfigErrors errors;
+  const HostConfig config =
+      ReadHostConfig(configs[0]["data"]["berth.toml"].get<std::string>(), "berth.toml", errors);
+  EXPECT_TRUE(errors.ToStatus().ok()) << errors.ToStatus().ToString();
+  EXPECT_EQ(config.cluster.lease_name, std::nullopt);
+
+  PermissionsRequest request = DefaultRequest();
+  const ElectionOptions election = ElectionOptionsOf(config.cluster);
+  request.lease_ns = election.ns;
+  request.lease_name = election.name;
+  const std::vector<Json> objects = ObjectsOf(
+      "rbac.yaml", [&](std::string& text) { replace(text, "acme-scheduler", "kube-scheduler"); });
+  for (const Permission& permission : RequiredPermissions(request)) {
     EXPECT_TRUE(IsGranted(objects, permission))
         << permission.verb << " " << permission.group << "/" << permission.resource;
   }

@@ -33,7 +33,8 @@ constexpr const char* kLease =
     "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
 
 // Sends one request to an HTTP server on this machine, and returns its whole answer.
-std::string Ask(const std::string& address, const std::string& request) {
+std::string Ask(const std::string& address, const std::string& request,
+                const std::string& body = "") {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in peer{};
   peer.sin_family = AF_INET;
@@ -41,7 +42,8 @@ std::string Ask(const std::string& address, const std::string& request) {
   peer.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0) return "";
   const std::string text =
-      request + " HTTP/1.1\r\nHost: " + address + "\r\nConnection: close\r\n\r\n";
+      request + " HTTP/1.1\r\nHost: " + address +
+      "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   if (write(socket.get(), text.data(), text.size()) < 0) return "";
   std::string answer;
   std::array<char, 4096> part{};
@@ -314,6 +316,25 @@ TEST_F(RunClusterTest, NamesAMissingPermission) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
+TEST_F(RunClusterTest, AProcessThatMayNotUseTheLeaseIsNotReadyAndNamesTheRules) {
+  forbidden_ = "leases";
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartRun();
+  const std::string rule = "resourceNames: [kube-scheduler], verbs: [get, update]";
+  EXPECT_TRUE(WaitForLog(rule)) << Error();
+  const std::string address = HttpAddress();
+  EXPECT_TRUE(WaitFor([&] {
+    return Ask(address, "GET /readyz?verbose").find("[-]lease failed") != std::string::npos;
+  }));
+  EXPECT_THAT(Ask(address, "GET /readyz?verbose"),
+              AllOf(HasSubstr("500 Internal Server Error"), HasSubstr(rule),
+                    HasSubstr("[+]sched-handler-sync ok")));
+  EXPECT_THAT(Ask(address, "GET /livez"), HasSubstr("200 OK"));
+  EXPECT_EQ(NodeOf("web"), "");
+  EXPECT_EQ(Stop(berth), 0) << Error();
+}
+
 // ---- Health, metrics, configuration -------------------------------------------------------------
 
 TEST_F(RunClusterTest, ServesHealthAndMetrics) {
@@ -327,10 +348,25 @@ TEST_F(RunClusterTest, ServesHealthAndMetrics) {
   })) << Ask(address, "GET /readyz?verbose");
   EXPECT_THAT(Ask(address, "GET /healthz?verbose"),
               AllOf(HasSubstr("200 OK"), HasSubstr("[+]leaderElection ok")));
-  EXPECT_THAT(Ask(address, "GET /metrics"),
-              AllOf(HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"),
-                    HasSubstr("rest_client_requests_total{"), HasSubstr("berth_client_connections"),
-                    HasSubstr("process_resident_memory_bytes")));
+  EXPECT_THAT(
+      Ask(address, "GET /metrics"),
+      AllOf(HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"),
+            HasSubstr("rest_client_requests_total{"), HasSubstr("berth_client_connections"),
+            HasSubstr("rest_client_request_size_bytes_bucket{"),
+            HasSubstr("berth_build_info{version=\""), HasSubstr("process_resident_memory_bytes")));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, ChangesTheLogLevelWhileItRuns) {
+  CreateNode("a");
+  const pid_t berth = StartRun();
+  ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
+  CreatePod("first");
+  ASSERT_TRUE(WaitFor([&] { return NodeOf("first") == "a"; })) << Error();
+  EXPECT_THAT(Ask(HttpAddress(), "PUT /debug/flags/v", "debug"), HasSubstr("200 OK"));
+  CreatePod("second");
+  EXPECT_TRUE(WaitForLog("\"Assumed\" pod=\"default/second\"")) << Error();
+  EXPECT_THAT(Error(), Not(HasSubstr("\"Assumed\" pod=\"default/first\"")));
   EXPECT_EQ(Stop(berth), 0);
 }
 

@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "host/base/assert.h"
 #include "host/base/file_descriptor.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
@@ -157,29 +158,41 @@ class DialAttempt final : public std::enable_shared_from_this<DialAttempt> {
     timer_.Stop();
     stream_ =
         std::make_unique<SocketStream>(io_, std::move(socket), AddressText(addresses_[next_]));
-    if (!endpoint_.proxy) return StartTls();
+    if (!endpoint_.proxy) return StartServerTls();
+    if (endpoint_.proxy->scheme != ServerUrl::Scheme::kHttps) return OpenTunnel();
+    // As in client-go, the CA and the client certificate are those of the server.
+    BERTH_ASSERT(tls_ != nullptr);
+    StartTls(*endpoint_.proxy, endpoint_.proxy->host, [this](Status status) {
+      if (!status.ok()) return Fail(std::move(status).Annotate("proxy"));
+      OpenTunnel();
+    });
+  }
+
+  void OpenTunnel() {
     timer_.StartAt(std::max(deadline_ns_, io_.NowNs() + kMinAddressNs), [this] {
       Fail(Status::Unavailable("proxy " + endpoint_.proxy->ToString() + ": no answer within " +
                                std::to_string(options_.connect_timeout_ns / kSecond) + "s"));
     });
-    auto tunnel = ProxyTunnel::Create(*stream_, *endpoint_.proxy, endpoint_.server);
-    if (!tunnel.ok()) return Fail(tunnel.status());
-    tunnel_ = *std::move(tunnel);
+    tunnel_ = ProxyTunnel::Create(*stream_, *endpoint_.proxy, endpoint_.server);
     tunnel_->Start([this](Status status) {
       if (!status.ok()) return Fail(std::move(status));
-      StartTls();
+      StartServerTls();
     });
   }
 
-  void StartTls() {
+  void StartServerTls() {
     if (tls_ == nullptr) return End(std::unique_ptr<ByteStream>(std::move(stream_)));
-    timer_.StartAfter(options_.handshake_timeout_ns, [this] {
-      Fail(Status::Unavailable(endpoint_.server.ToString() + ": TLS handshake timeout"));
-    });
-    stream_->StartTls(tls_, endpoint_.server, [this](Status status) {
+    StartTls(endpoint_.server, tls_->server_name(), [this](Status status) {
       if (!status.ok()) return Fail(std::move(status));
       End(std::unique_ptr<ByteStream>(std::move(stream_)));
     });
+  }
+
+  void StartTls(const ServerUrl& peer, const std::string& name, ByteStream::WriteDone done) {
+    timer_.StartAfter(options_.handshake_timeout_ns, [this, peer] {
+      Fail(Status::Unavailable(peer.ToString() + ": TLS handshake timeout"));
+    });
+    stream_->StartTls(tls_, peer, name, std::move(done));
   }
 
   // `call` is the system call that failed; empty for a time-out.

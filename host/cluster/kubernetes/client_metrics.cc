@@ -13,6 +13,11 @@ std::vector<double> RequestBounds() {
   return {0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0};
 }
 
+// The same source.
+std::vector<double> SizeBounds() {
+  return {64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
+}
+
 // The numbers of all watches of one kind.
 struct KindCounts {
   uint64_t lists = 0;
@@ -36,6 +41,12 @@ ClientMetrics::ClientMetrics(MetricTable& table)
           "rest_client_rate_limiter_duration_seconds",
           "The time that requests waited for a connection or for the rate limit, by verb and host.",
           {"verb", "host"}, RequestBounds())),
+      request_bytes(table.AddHistogram("rest_client_request_size_bytes",
+                                       "The size of the bodies of requests, by verb and host.",
+                                       {"verb", "host"}, SizeBounds())),
+      response_bytes(table.AddHistogram("rest_client_response_size_bytes",
+                                        "The size of the bodies of answers, by verb and host.",
+                                        {"verb", "host"}, SizeBounds())),
       connections(table.AddGauge("berth_client_connections",
                                  "The number of open connections to the API server.", {})),
       leader(table.AddGauge("leader_election_master_status",
@@ -93,6 +104,10 @@ void ClientMetrics::OnRequest(const RequestReport& report) {
   if (report.is_stream) return;
   request_seconds.With({report.verb, report.host}).ObserveNs(report.took_ns);
   limiter_seconds.With({report.verb, report.host}).ObserveNs(report.waited_ns);
+  request_bytes.With({report.verb, report.host}).Observe(static_cast<double>(report.request_bytes));
+  if (report.http_status == 0) return;
+  response_bytes.With({report.verb, report.host})
+      .Observe(static_cast<double>(report.response_bytes));
 }
 
 void ClientMetrics::OnConnections(int change) { connections.With({}).Add(change); }

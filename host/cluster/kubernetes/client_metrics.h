@@ -44,6 +44,8 @@ class ClientMetrics final : public TransportObserver {
   CounterFamily& requests;           // rest_client_requests_total{code,method,host}
   HistogramFamily& request_seconds;  // rest_client_request_duration_seconds{verb,host}
   HistogramFamily& limiter_seconds;  // rest_client_rate_limiter_duration_seconds{verb,host}
+  HistogramFamily& request_bytes;    // rest_client_request_size_bytes{verb,host}
+  HistogramFamily& response_bytes;   // rest_client_response_size_bytes{verb,host}
   GaugeFamily& connections;          // berth_client_connections
   GaugeFamily& leader;               // leader_election_master_status{name}
   CounterFamily& slow_path;          // leader_election_slowpath_total{name}

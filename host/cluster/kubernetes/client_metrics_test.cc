@@ -60,7 +60,11 @@ TEST_F(ClientMetricsTest, HasTheNamesLabelsAndBucketsOfKubeScheduler) {
   };
   const std::vector<double> seconds = {0.005, 0.025, 0.1, 0.25, 0.5,  1.0,
                                        2.0,   4.0,   8.0, 15.0, 30.0, 60.0};
+  const std::vector<double> bytes = {64,    256,    512,     1024,    4096,    16384,
+                                     65536, 262144, 1048576, 4194304, 16777216};
   const Case cases[] = {
+      {"rest_client_request_size_bytes", {"verb", "host"}, bytes},
+      {"rest_client_response_size_bytes", {"verb", "host"}, bytes},
       {"rest_client_requests_total", {"code", "method", "host"}, {}},
       {"rest_client_request_duration_seconds", {"verb", "host"}, seconds},
       {"rest_client_rate_limiter_duration_seconds", {"verb", "host"}, seconds},
@@ -104,6 +108,24 @@ TEST_F(ClientMetricsTest, ObservesTheTimesOfRequestsButNotOfStreams) {
   const auto waited = Metric("rest_client_rate_limiter_duration_seconds").series;
   ASSERT_EQ(waited.size(), 1u);
   EXPECT_EQ(waited[0].histogram.buckets[1], 1u);  // Up to 25 ms.
+}
+
+TEST_F(ClientMetricsTest, ObservesTheSizesOfRequestsAndAnswers) {
+  metrics_.OnRequest(
+      {.verb = "POST", .host = "a", .http_status = 201, .request_bytes = 64, .response_bytes = 65});
+  // Without an answer, only the request has a size.
+  metrics_.OnRequest({.verb = "POST", .host = "a", .request_bytes = 300});
+  metrics_.OnRequest({.verb = "GET", .host = "a", .http_status = 200, .is_stream = true});
+  const MetricTable::Metric requests = Metric("rest_client_request_size_bytes");
+  ASSERT_EQ(requests.series.size(), 1U);
+  EXPECT_EQ(requests.series[0].label_values, (std::vector<std::string>{"POST", "a"}));
+  EXPECT_EQ(requests.series[0].histogram.buckets,
+            (std::vector<uint64_t>{1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(requests.series[0].histogram.sum, 364);
+  const MetricTable::Metric answers = Metric("rest_client_response_size_bytes");
+  ASSERT_EQ(answers.series.size(), 1U);
+  EXPECT_EQ(answers.series[0].histogram.buckets,
+            (std::vector<uint64_t>{0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST_F(ClientMetricsTest, CountsOpenConnections) {

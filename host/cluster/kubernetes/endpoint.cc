@@ -233,6 +233,12 @@ Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http) {
   if (server.scheme == ServerUrl::Scheme::kSocks5) {
     return Status::InvalidArgument("expected https, found " + server.ToString());
   }
+  if (endpoint.proxy && endpoint.proxy->scheme == ServerUrl::Scheme::kHttps) {
+    // The certificate of the proxy is verified with the TLS settings of the server.
+    return Status::InvalidArgument("expected https, because the proxy " +
+                                   endpoint.proxy->ToString() + " has https, found " +
+                                   server.ToString());
+  }
   // The loopback address of a request that a proxy forwards is that of the proxy.
   const bool stays_here = server.IsLoopback() && !endpoint.proxy.has_value();
   if (allow_plain_http || stays_here) return Status::Ok();

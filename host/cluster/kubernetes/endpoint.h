@@ -53,9 +53,9 @@ struct Endpoint {
 };
 
 // Returns an error for an endpoint that must not be used: a scheme that a server cannot have, a
-// user or a password in the URL of the server, which no request would carry, and, unless
-// `allow_plain_http` is set, plain HTTP to another host than this one or through a proxy. The error
-// contains neither user nor password.
+// user or a password in the URL of the server, which no request would carry, plain HTTP through a
+// proxy with https, and, unless `allow_plain_http` is set, plain HTTP to another host than this one
+// or through a proxy. The error contains neither user nor password.
 Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http);
 
 }  // namespace berth::host

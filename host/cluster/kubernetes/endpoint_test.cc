@@ -160,6 +160,8 @@ TEST(CheckEndpoint, RefusesPlainHttpOverANetwork) {
                {"http://10.0.0.1:8080", "", true, true},
                {"http://localhost", "http://proxy", false, false},
                {"http://localhost", "http://proxy", true, true},
+               {"https://10.0.0.1", "https://proxy", false, true},
+               {"http://localhost", "https://proxy", true, false},
                {"socks5://localhost", "", true, false}};
   for (const auto& c : cases) {
     SCOPED_TRACE(std::string(c.server) + " " + c.proxy);
@@ -173,6 +175,10 @@ TEST(CheckEndpoint, RefusesPlainHttpOverANetwork) {
   EXPECT_EQ(CheckEndpoint(endpoint, false).message(),
             "expected https, found http://10.0.0.1:8080; use --allow-plain-http if no other party "
             "can read the network between");
+  endpoint.proxy = Url("https://joe:secret@proxy");
+  EXPECT_EQ(CheckEndpoint(endpoint, true).message(),
+            "expected https, because the proxy https://proxy:443 has https, found "
+            "http://10.0.0.1:8080");
 }
 
 TEST(CheckEndpoint, RefusesAUserInTheUrlOfTheServerAloneWithoutShowingIt) {

@@ -255,6 +255,8 @@ void HttpCall::Report() {
                                   .http_status = response_.head.http_status,
                                   .took_ns = session_->executor().NowNs() - started_ns_,
                                   .waited_ns = waited_ns_,
+                                  .request_bytes = request_.body.size(),
+                                  .response_bytes = response_.body.size(),
                                   .is_stream = is_stream()});
 }
 

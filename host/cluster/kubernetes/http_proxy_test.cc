@@ -1,3 +1,5 @@
+#include <atomic>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -9,6 +11,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "tests/harness/api_server/loopback_server.h"
+#include "tests/harness/api_server/test_certificates.h"
 #include "tests/harness/api_server/transport_fixture.h"
 
 namespace berth::host {
@@ -18,18 +21,20 @@ using Peer = LoopbackServer::Peer;
 
 class HttpProxyTest : public TransportTest {
  protected:
-  // A proxy that answers CONNECT with `answer`, and connects to the server if `is_open`.
-  std::unique_ptr<LoopbackServer> Proxy(const std::string& answer, uint16_t port) {
-    return std::make_unique<LoopbackServer>(LoopbackServer::Options{.tls = false},
-                                            [this, answer, port](Peer& peer, size_t) {
-                                              std::string request;
-                                              if (!peer.ReadRequest(request)) return;
-                                              log_.Add(request);
-                                              if (peer.Write(answer) && port != 0) peer.Relay(port);
-                                            });
+  // A proxy that answers CONNECT with `answer`, and connects to the server unless `port` is 0.
+  std::unique_ptr<LoopbackServer> Proxy(const std::string& answer, uint16_t port,
+                                        const LoopbackServer::Options& options = {.tls = false}) {
+    return std::make_unique<LoopbackServer>(options, [this, answer, port](Peer& peer, size_t) {
+      std::string request;
+      if (!peer.ReadRequest(request)) return;
+      log_.Add(request);
+      names_.Add(peer.ServerName());
+      if (peer.Write(answer) && port != 0) peer.Relay(port);
+    });
   }
 
   RequestLog log_;
+  RequestLog names_;  // That clients have sent as SNI.
 };
 
 TEST_F(HttpProxyTest, ConnectsThroughAProxy) {
@@ -95,14 +100,99 @@ TEST_F(HttpProxyTest, AProxyThatDoesNotAnswer) {
   EXPECT_EQ(refused.delivery, Delivery::kNotSent);
 }
 
-TEST_F(HttpProxyTest, RefusesAProxyWithAnotherScheme) {
-  LoopbackServer proxy({.tls = false}, [](Peer& peer, size_t) { peer.WaitForClose(); });
-  const std::string url = Url(proxy);
-  Connect("https://10.0.0.1:6443", Tls(), {}, url);
+TEST_F(HttpProxyTest, ConnectsWithTlsThroughAProxyWithTls) {
+  const std::string body(300'000, 'x');
+  LoopbackServer server({}, [&body](Peer& peer, size_t) {
+    std::string request;
+    while (peer.ReadRequest(request)) peer.Write(HttpAnswer(200, body));
+  });
+  const auto proxy = Proxy("HTTP/1.1 200 OK\r\n\r\n", server.port(), {.tls = true});
+  TlsSettings settings;
+  settings.server_name = "kubernetes";
+  Connect(Url(server), Tls(settings), {},
+          "https://user:pass@localhost:" + std::to_string(proxy->port()));
+  for (int i = 0; i < 3; ++i) {
+    const HttpResponse answer = Send({.verb = "POST", .target = "/x", .body = body});
+    EXPECT_TRUE(answer.is_success()) << answer.status.message();
+    EXPECT_EQ(answer.body.size(), body.size());
+    EXPECT_EQ(answer.tls, "TLS 1.3");
+  }
+  EXPECT_EQ(proxy->connections(), 1U) << "the connection is used again";
+  ASSERT_EQ(log_.Get().size(), 1U);
+  EXPECT_TRUE(log_.Get()[0].starts_with("CONNECT " + Url(server).substr(8) + " HTTP/1.1\r\n"));
+  EXPECT_NE(log_.Get()[0].find("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n"), std::string::npos);
+  EXPECT_EQ(names_.Get()[0], "localhost") << "tls-server-name is that of the server";
+}
+
+TEST_F(HttpProxyTest, StreamsThroughAProxyWithTls) {
+  LoopbackServer server({}, [](Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    peer.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    peer.Trickle("3\r\nabc\r\n3\r\ndef\r\n", kMillisecond);
+    peer.WaitForClose();
+  });
+  const auto proxy = Proxy("HTTP/1.1 200 OK\r\n\r\n", server.port(), {.tls = true});
+  Connect(Url(server), Tls(), {}, Url(*proxy));
+  RecordingSink sink;
+  Open({.verb = "GET", .target = "/x"}, sink);
+  EXPECT_EQ(sink.WaitForBytes(6), "abcdef");
+  proxy->Stop();
+  EXPECT_FALSE(sink.WaitForEnd().status.ok());
+}
+
+TEST_F(HttpProxyTest, VerifiesTheCertificateOfAProxy) {
+  LoopbackServer server({}, EchoFirstLines);
+  const TestCertificates& made = Certificates();
+  const auto proxy = Proxy(
+      "HTTP/1.1 200 OK\r\n\r\n", server.port(),
+      {.tls = true, .certificate_pem = made.wrong_name_pem, .key_pem = made.wrong_name_key_pem});
+  TlsSettings settings;
+  settings.server_name = "kubernetes";
+  Connect(Url(server), Tls(settings), {}, Url(*proxy));
   const HttpResponse refused = Get("/x");
-  EXPECT_EQ(refused.status.code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(refused.status.code(), ErrorCode::kPermissionDenied);
   EXPECT_EQ(refused.status.message(),
-            "proxy-url: expected a proxy with the scheme http or socks5, found " + url);
+            "proxy: " + Url(*proxy) +
+                ": the certificate is valid for other.example.com, not for 127.0.0.1");
+  EXPECT_EQ(refused.delivery, Delivery::kNotSent);
+  EXPECT_TRUE(log_.Get().empty());
+}
+
+// A server that is its own proxy can resume every session that it has handed out.
+TEST_F(HttpProxyTest, TheSessionOfAProxyDoesNotStandForTheCertificateOfTheServer) {
+  std::atomic<uint16_t> port = 0;
+  RequestLog resumed;
+  LoopbackServer server({}, [&](Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    const bool is_proxy = request.starts_with("CONNECT");
+    resumed.Add(std::string(is_proxy ? "proxy" : "server") + (peer.IsResumed() ? " again" : ""));
+    if (!is_proxy) {
+      peer.Write(HttpAnswer(200, "{}", "Connection: close\r\n"));
+    } else if (peer.Write("HTTP/1.1 200 OK\r\n\r\n")) {
+      peer.Relay(port);
+    }
+  });
+  port = server.port();
+  Connect(Url(server), Tls(), {}, "https://localhost:" + std::to_string(server.port()));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Get("/x").is_success());
+  EXPECT_EQ(resumed.Get(), (std::vector<std::string>{"proxy", "server", "proxy", "server again",
+                                                     "proxy", "server again"}));
+}
+
+TEST_F(HttpProxyTest, VerifiesTheServerBehindAProxyWithTls) {
+  const TestCertificates& made = Certificates();
+  LoopbackServer server(
+      {.certificate_pem = made.wrong_name_pem, .key_pem = made.wrong_name_key_pem}, EchoFirstLines);
+  const auto proxy = Proxy("HTTP/1.1 200 OK\r\n\r\n", server.port(), {.tls = true});
+  Connect(Url(server), Tls(), {}, Url(*proxy));
+  const HttpResponse refused = Get("/x");
+  EXPECT_EQ(refused.status.code(), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(refused.status.message(),
+            Url(server) +
+                ": the certificate is valid for other.example.com, not for 127.0.0.1; "
+                "set tls-server-name in the kubeconfig");
 }
 
 // One exchange with a SOCKS proxy: what it reads, and what it answers.

@@ -20,6 +20,10 @@ namespace berth::host {
 //           the headers of impersonation. "Accept-Encoding" is not sent: kube-scheduler does
 //           without compression too, because it costs the server more time than it saves. A request
 //           that CheckRequest() refuses fails with its error.
+// Bodies:   JSON. kube-scheduler costs the API server 2.92 ms of CPU time for each pod with JSON,
+//           and 2.81 ms with protobuf, its default: 4 % more, where three runs with the same form
+//           are 15 % apart (tests/bench/cluster/run.py --order AJJAAJ). A reader and a writer of
+//           protobuf are worth it from a tenth on. Custom resources do not have it.
 // 401:      if the credential can be renewed, the transport renews it and sends the request again,
 //           once. A server that answers 401 has not executed the request. During the renewal, the
 //           time limit of the request goes on; at its end, the 401 is the answer.

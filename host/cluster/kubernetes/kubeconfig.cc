@@ -236,16 +236,10 @@ class KubeconfigReader {
     const std::string text = entry.String("proxy-url");
     if (text.empty()) return;
     if (text.find("://") == std::string::npos) {
-      return entry.Fail("proxy-url", "expected a URL that begins with http:// or socks5://");
+      return entry.Fail("proxy-url",
+                        "expected a URL that begins with http://, https:// or socks5://");
     }
-    std::optional<ServerUrl> proxy = ReadUrl(entry, "proxy-url", text);
-    if (!proxy) return;
-    if (proxy->scheme == ServerUrl::Scheme::kHttps) {
-      return entry.Fail("proxy-url", "expected a proxy with the scheme http or socks5, found " +
-                                         proxy->ToString() +
-                                         "; a connection to a proxy cannot have TLS of its own");
-    }
-    access_.endpoint.proxy = *std::move(proxy);
+    access_.endpoint.proxy = ReadUrl(entry, "proxy-url", text);
   }
 
   // Called after ReadProxy(), because CheckEndpoint() depends on the proxy.

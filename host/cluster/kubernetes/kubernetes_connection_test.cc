@@ -221,6 +221,35 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStal
   client_->Stop();
 }
 
+TEST_F(KubernetesConnectionTest, BindingsAreAnsweredWhileTheQueueOfEventsIsFull) {
+  fence_.OpenUntil(BindFence::kForever);
+  LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    while (peer.ReadRequest(request)) {
+      // No event is answered.
+      if (request.find("/events") != request.npos) return peer.WaitForClose();
+      peer.Write(HttpAnswer(201, "{}"));
+    }
+  });
+  Connect(server, {.write_connections = 2, .event_connections = 2});
+  StartClient(/*stop_limit_ns=*/kMillisecond);
+  for (int i = 0; i < 2000; ++i) {
+    Event event;
+    event.reason = "FailedScheduling";
+    event.regarding.name = std::to_string(i);
+    client_->CreateEvent(std::move(event), nullptr);
+  }
+  std::atomic<int> bound = 0;
+  for (int i = 0; i < 20; ++i) {
+    client_->Bind({"default", std::to_string(i), ""}, "n1",
+                  [&](const Status& status) { bound += status.ok() ? 1 : 0; });
+  }
+  WaitUntil([&] { return bound == 20; });
+  WaitUntil([&] { return client_->event_counts().dropped > 0; });
+  EXPECT_EQ(client_->event_counts().sent, 0U);
+  client_->Stop();
+}
+
 TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileARequestForAnotherLeaseIsStalled) {
   std::atomic<bool> is_stalled = false;
   LoopbackServer server({}, [&](LoopbackServer::Peer& peer, size_t) {

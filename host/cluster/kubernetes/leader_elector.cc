@@ -27,6 +27,18 @@ Status BadElectionOption(std::string_view key, const std::string& expected,
 // Returns the duration as the record has it.
 int64_t RecordedSeconds(int64_t lease_ns) { return lease_ns / kSecond; }
 
+// Adds the rules that are missing to the server's refusal of a request for the lease.
+Status WithMissingRules(Status status, const ElectionOptions& options) {
+  const bool is_refusal = status.code() == ErrorCode::kPermissionDenied &&
+                          status.message().find("User \"") != std::string_view::npos;
+  if (!is_refusal) return status;
+  std::string text(status.message());
+  text.append(". Add these rules to a role of the namespace ").append(options.ns);
+  text.append(": {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]} and ");
+  text.append("{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [");
+  return Status::PermissionDenied(text.append(options.name).append("], verbs: [get, update]}"));
+}
+
 // Returns whether the leases have the same record. The resourceVersion is not part of it: a change
 // of a label is no renewal.
 bool IsSameRecord(const Lease& a, const Lease& b) {
@@ -150,7 +162,10 @@ void LeaderElector::OnRead(Result<Lease> lease) {
   if (leads_ && !IsMine(*observed_)) {
     return Lose("another process holds the lease: " + Quoted(observed_->holder_identity));
   }
-  if (IsHeldByOther()) return TryLater();
+  if (IsHeldByOther()) {
+    error_ = {};
+    return TryLater();
+  }
   Write();
 }
 
@@ -204,6 +219,7 @@ void LeaderElector::OnWritten(Result<Lease> lease, int64_t sent_ns) {
   }
   renewal_sent_ns_ = sent_ns;
   last_error_.clear();
+  error_ = {};
   fence_.OpenUntil(sent_ns + options_.renew_deadline_ns);
   const bool is_first = !leads_;
   leads_ = true;
@@ -212,7 +228,12 @@ void LeaderElector::OnWritten(Result<Lease> lease, int64_t sent_ns) {
   if (is_first) Lead();
 }
 
-void LeaderElector::Fail(const Status& status) {
+void LeaderElector::Fail(Status status) {
+  status = WithMissingRules(std::move(status), options_);
+  // Another process was quicker.
+  const bool is_lost_race =
+      status.code() == ErrorCode::kConflict || status.code() == ErrorCode::kAlreadyExists;
+  error_ = is_lost_race ? Status() : status;
   std::string text(status.message());
   if (text != last_error_) {
     log_.Error(leads_ ? "Cannot renew the lease" : "Cannot acquire the lease", text,

@@ -108,6 +108,9 @@ class LeaderElector {
   bool leads() const { return leads_; }
   // The record as it was last read. For doctor and for /readyz.
   const std::optional<Lease>& observed() const { return observed_; }
+  // Returns why the last try to acquire the lease failed; Ok if it succeeded, or found that another
+  // process holds the lease. A missing permission is named with the rules that grant it.
+  const Status& error() const { return error_; }
   // How long ago the last renewal was sent, for /healthz; nullopt if this process does not lead.
   std::optional<int64_t> SinceRenewalNs() const;
 
@@ -122,7 +125,7 @@ class LeaderElector {
   ResultCallback<Lease> Guard(ResultCallback<Lease> callback) const;
   int64_t RequestTimeoutNs() const;
   // Records the error, and tries again after the retry period.
-  void Fail(const Status& status);
+  void Fail(Status status);
   void TryLater();
 
   // ---- State ----
@@ -162,6 +165,7 @@ class LeaderElector {
   int64_t renewal_sent_ns_ = 0;            // When the last successful renewal was sent.
   int64_t leading_since_ns_ = 0;
   std::string last_error_;
+  Status error_;
   bool leads_ = false;
   bool ended_ = false;
   bool is_busy_ = false;   // A request is under way.

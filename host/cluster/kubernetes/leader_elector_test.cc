@@ -177,6 +177,83 @@ TEST_F(LoneElectorTest, LogsOnceThatTheSchedulingLoopStandsStill) {
                              "kube-scheduler"}));
 }
 
+// A server that denies the requests of a verb.
+class DeniedLease final : public LeaseStore {
+ public:
+  DeniedLease(LeaseStore& store, Executor& executor) : store_(store), executor_(executor) {}
+
+  void Get(int64_t timeout_ns, ResultCallback<Lease> answer) override {
+    if (denied == "get") return Deny(std::move(answer));
+    store_.Get(timeout_ns, std::move(answer));
+  }
+  void Create(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+    if (denied == "create") return Deny(std::move(answer));
+    store_.Create(lease, timeout_ns, std::move(answer));
+  }
+  void Update(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+    store_.Update(lease, timeout_ns, std::move(answer));
+  }
+
+  std::string denied;
+
+ private:
+  void Deny(ResultCallback<Lease> answer) {
+    executor_.Post([this, answer = std::move(answer)] {
+      answer(Status::PermissionDenied("leases is forbidden: User \"eve\" cannot " + denied));
+    });
+  }
+
+  LeaseStore& store_;
+  Executor& executor_;
+};
+
+TEST_F(LoneElectorTest, NamesTheRulesThatItNeedsUntilItHasThem) {
+  TestLog log;
+  DeniedLease denied(store_, executor_);
+  LeaderElector elector(denied, executor_, clock_, fence_, ElectionOptionsOf("a", 1), {},
+                        Log(log, "leaderElection"));
+  const auto run = [this] {
+    for (int tries = 0; tries < 40; ++tries) {
+      if (!executor_.RunOne()) clock_.AdvanceTo(*executor_.NextNs());
+    }
+  };
+  EXPECT_TRUE(elector.error().ok()) << "there was no try yet";
+  denied.denied = "get";
+  elector.Start();
+  for (const char* verb : {"get", "create"}) {
+    denied.denied = verb;
+    run();
+    EXPECT_FALSE(elector.leads());
+    const std::string expected =
+        std::string("leases is forbidden: User \"eve\" cannot ") + verb +
+        ". Add these rules to a role of the namespace kube-system: {apiGroups: "
+        "[coordination.k8s.io], resources: [leases], verbs: [create]} and {apiGroups: "
+        "[coordination.k8s.io], resources: [leases], resourceNames: [kube-scheduler], verbs: [get, "
+        "update]}";
+    EXPECT_EQ(elector.error().message(), expected);
+    EXPECT_EQ(log.lines().back(), "leaderElection: Cannot acquire the lease: " + expected +
+                                      " lease=kube-system/kube-scheduler");
+  }
+  denied.denied = "";
+  run();
+  EXPECT_TRUE(elector.leads());
+  EXPECT_TRUE(elector.error().ok());
+}
+
+TEST_F(LeaderElectorTest, AStandbyHasNoError) {
+  Start("a");
+  RunFor(kSecond);
+  ElectionCandidate& b = Add("b");
+  b.store.fault = [] { return LeaseFault{.loses_request = true}; };
+  b.elector.Start();
+  RunFor(6 * kSecond);
+  EXPECT_EQ(b.elector.error().message(), "the server did not answer in time");
+  b.store.fault = [] { return LeaseFault(); };
+  RunFor(12 * kSecond);
+  EXPECT_FALSE(b.elector.leads());
+  EXPECT_TRUE(b.elector.error().ok()) << b.elector.error().ToString();
+}
+
 TEST_F(LoneElectorTest, NeedsNoCallbacks) {
   const auto elector = MakeElector();
   elector->Start();

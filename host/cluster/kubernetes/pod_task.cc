@@ -112,7 +112,10 @@ SafeTask::SafeTask(PodTaskContext& context, const PodName& pod, HttpRequest requ
 void SafeTask::Send() { SendWrite(request_); }
 
 void SafeTask::OnAnswer(const HttpResponse& response) {
-  if (response.is_success()) return Finish(Status());
+  if (response.is_success()) {
+    context().last_refusal = 0;
+    return Finish(Status());
+  }
   Status error = StatusOf(response);
   if (was_refused()) return Finish(std::move(error));
   const RetryClass next = RetryClassOf(response);
@@ -120,12 +123,22 @@ void SafeTask::OnAnswer(const HttpResponse& response) {
     // The request before has removed the pod, or another client has.
     const bool is_gone =
         is_unknown_ && request_.verb == "DELETE" && error.code() == ErrorCode::kNotFound;
+    LogRefusal(error, response.head.http_status);
     return Finish(is_gone ? Status() : std::move(error));
   }
   if (next == RetryClass::kUnknown) is_unknown_ = true;
   const int64_t delay_ns = NextDelayNs(response, response.delivery == Delivery::kNotSent);
   if (!MayRetryAfter(delay_ns)) return Finish(std::move(error));
   SendAfter(delay_ns);
+}
+
+void SafeTask::LogRefusal(const Status& error, uint32_t http_status) {
+  // The pod is gone, or was created again.
+  if (http_status == 404 || http_status == 409) return;
+  if (std::exchange(context().last_refusal, http_status) == http_status) return;
+  context().log.Error(request_.verb == "DELETE" ? "The server refused to delete a pod"
+                                                : "The server refused to patch a pod's status",
+                      error.message(), {{"pod", Key()}});
 }
 
 }  // namespace berth::host

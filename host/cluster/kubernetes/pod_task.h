@@ -46,6 +46,8 @@ struct PodTaskContext {
   const Log log;
   PodWriterCounts counts = {};
   bool is_stopping = false;  // No request that writes may be sent.
+  // The status of the last patch or deletion that was refused; 0 after one that succeeded.
+  uint32_t last_refusal = 0;
 };
 
 // Base of the tasks.
@@ -129,6 +131,8 @@ class SafeTask final : public PodTask {
  private:
   void Send() override;
   void OnAnswer(const HttpResponse& response) override;
+  // Logs the first refusal in a row: without permission, every request is refused.
+  void LogRefusal(const Status& error, uint32_t http_status);
 
   const HttpRequest request_;
   bool is_unknown_ = false;

@@ -66,6 +66,34 @@ TEST_F(PodWriterTest, GivesUpPatchesAfterAWhile) {
   EXPECT_LE(Elapsed(), 30 * kSecond);
 }
 
+TEST_F(PodWriterTest, LogsTheFirstRefusalInARow) {
+  const Reply forbidden = ErrorReply(403, "Forbidden");
+  const Reply done = {.http_status = 200, .body = "{}"};
+  const auto patch = [this](const Reply& reply) {
+    Patch();
+    Expect("PATCH /api/v1/namespaces/default/pods/p/status", reply);
+  };
+  const std::string refused =
+      "pods: The server refused to patch a pod's status: server: Forbidden pod=default/p";
+  // A pod that is gone is no refusal.
+  for (const Reply& reply : {ErrorReply(404, "NotFound"), ErrorReply(409, "Conflict")}) {
+    patch(reply);
+  }
+  EXPECT_TRUE(log_.lines().empty());
+  for (int i = 0; i < 3; ++i) patch(forbidden);
+  EXPECT_EQ(log_.lines(), (std::vector<std::string>{refused}));
+  patch(done);
+  patch(forbidden);
+  EXPECT_EQ(log_.lines(), (std::vector<std::string>{refused, refused}));
+  patch(done);
+  log_.lines().clear();
+  Delete();
+  Expect("DELETE /api/v1/namespaces/default/pods/p", forbidden);
+  EXPECT_EQ(log_.lines(),
+            (std::vector<std::string>{
+                "pods: The server refused to delete a pod: server: Forbidden pod=default/p"}));
+}
+
 TEST_F(PodWriterTest, RefusesPodsWithoutNames) {
   writer_.Delete({"default", "", "u1"}, std::nullopt, Record("delete"));
   writer_.Bind({"", "p", "u1"}, "n1", Record("bind"));

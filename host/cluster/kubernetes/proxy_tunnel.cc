@@ -87,17 +87,12 @@ class HttpTunnel final : public ProxyTunnel {
 
 }  // namespace
 
-Result<std::unique_ptr<ProxyTunnel>> ProxyTunnel::Create(ByteStream& stream, const ServerUrl& proxy,
-                                                         const ServerUrl& server) {
-  switch (proxy.scheme) {
-    case ServerUrl::Scheme::kHttp:
-      return std::unique_ptr<ProxyTunnel>(std::make_unique<HttpTunnel>(stream, proxy, server));
-    case ServerUrl::Scheme::kSocks5:
-      return std::unique_ptr<ProxyTunnel>(std::make_unique<SocksTunnel>(stream, proxy, server));
-    case ServerUrl::Scheme::kHttps: break;
+std::unique_ptr<ProxyTunnel> ProxyTunnel::Create(ByteStream& stream, const ServerUrl& proxy,
+                                                 const ServerUrl& server) {
+  if (proxy.scheme == ServerUrl::Scheme::kSocks5) {
+    return std::make_unique<SocksTunnel>(stream, proxy, server);
   }
-  return Status::Unsupported("proxy-url: expected a proxy with the scheme http or socks5, found " +
-                             proxy.ToString());
+  return std::make_unique<HttpTunnel>(stream, proxy, server);
 }
 
 }  // namespace berth::host

@@ -21,12 +21,12 @@ class ProxyTunnel {
  public:
   using Done = std::function<void(Status status)>;
 
-  // Returns a tunnel that is not started: CONNECT for a proxy with the scheme http (RFC 9110,
-  // section 9.3.6), SOCKS 5 for one with the scheme socks5 (RFC 1928). A user and a password in the
-  // URL of the proxy are sent (RFC 7617, RFC 1929).
-  // Errors: kUnsupported for a proxy with the scheme https.
-  static Result<std::unique_ptr<ProxyTunnel>> Create(ByteStream& stream, const ServerUrl& proxy,
-                                                     const ServerUrl& server);
+  // Returns a tunnel that is not started: CONNECT for a proxy with the scheme http or https (RFC
+  // 9110, section 9.3.6), SOCKS 5 for one with the scheme socks5 (RFC 1928). With https, the stream
+  // has TLS with the proxy already. A user and a password in the URL of the proxy are sent (RFC
+  // 7617, RFC 1929).
+  static std::unique_ptr<ProxyTunnel> Create(ByteStream& stream, const ServerUrl& proxy,
+                                             const ServerUrl& server);
   virtual ~ProxyTunnel() = default;
 
   // Calls `done` once, never within the call; it may destroy the tunnel and the stream.

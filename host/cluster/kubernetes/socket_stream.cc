@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <openssl/bio.h>
@@ -90,6 +89,21 @@ BIO* NewBio(Wire& wire) {
   return bio;
 }
 
+// Returns a BIO whose bytes are the content of another TLS connection, which must outlive it.
+BIO* NewBio(SSL* ssl) {
+  BIO* const bio = ::BIO_new(::BIO_f_ssl());
+  BIO_set_ssl(bio, ssl, BIO_NOCLOSE);
+  return bio;
+}
+
+// Sends the end of TLS if there is a connection.
+void Shutdown(SSL* ssl) {
+  if (ssl == nullptr) return;
+  ::ERR_clear_error();
+  if (::SSL_is_init_finished(ssl) == 1) ::SSL_shutdown(ssl);
+  ::ERR_clear_error();
+}
+
 struct SslDeleter {
   void operator()(SSL* ssl) const { ::SSL_free(ssl); }
   void operator()(X509* certificate) const { ::X509_free(certificate); }
@@ -105,12 +119,6 @@ int RecordRefusal(int is_ok, X509_STORE_CTX* store) {
   if (certificate != nullptr) ::X509_up_ref(certificate);
   refused->reset(certificate);
   return is_ok;
-}
-
-bool IsIpAddress(const std::string& host) {
-  in6_addr address{};
-  return ::inet_pton(AF_INET, host.c_str(), &address) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
 // Returns the text of an errno as Go writes it: "connection refused".
@@ -140,18 +148,22 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     wire_.socket = socket.Release();
   }
 
-  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done) {
-    BERTH_ASSERT(ssl_ == nullptr && !write_done_ && !read_done_);
+  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
+                const std::string& name, WriteDone done) {
+    BERTH_ASSERT(proxy_ssl_ == nullptr && !write_done_ && !read_done_);
     tls_ = std::move(tls);
-    server_ = server;
+    tls_peer_ = peer;
+    tls_name_ = name;
+    refused_.reset();
+    proxy_ssl_ = std::move(ssl_);
     ssl_.reset(::SSL_new(tls_->context().native_handle()));
-    BIO* const bio = NewBio(wire_);
+    BIO* const bio = proxy_ssl_ == nullptr ? NewBio(wire_) : NewBio(proxy_ssl_.get());
     ::SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_app_data(ssl_.get(), &refused_);
     ::SSL_set_verify(ssl_.get(), ::SSL_get_verify_mode(ssl_.get()), &RecordRefusal);
-    const std::string& name = tls_->server_name();
-    if (!IsIpAddress(name)) SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
-    tls_->ResumeSession(ssl_.get());
+    SetPeerName(ssl_.get(), name);
+    // A session of the proxy must not stand for the certificate of the server.
+    if (name == tls_->server_name()) tls_->ResumeSession(ssl_.get());
     write_done_ = std::move(done);
     Continue(&Impl::Handshake, /*is_within_call=*/true);
   }
@@ -200,6 +212,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     const linger at_once = {.l_onoff = 1, .l_linger = 0};
     static_cast<void>(::setsockopt(wire_.socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
     ssl_.reset();
+    proxy_ssl_.reset();
     Close();
   }
 
@@ -210,12 +223,10 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     const ReadDone read_done = std::move(read_done_);
     write_done_ = nullptr;
     read_done_ = nullptr;
-    if (ssl_ != nullptr) {
-      ::ERR_clear_error();
-      if (::SSL_is_init_finished(ssl_.get()) == 1) ::SSL_shutdown(ssl_.get());
-      ::ERR_clear_error();
-      ssl_.reset();
-    }
+    Shutdown(ssl_.get());
+    ssl_.reset();
+    Shutdown(proxy_ssl_.get());
+    proxy_ssl_.reset();
     boost::system::error_code ignored;
     descriptor_.close(ignored);
   }
@@ -251,7 +262,8 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   // Returns whether a read has something to tell that was taken from the socket before.
   bool HasPending() const {
     return read_failure_ != nullptr || wire_.error != 0 || wire_.has_ended ||
-           (ssl_ != nullptr && ::SSL_has_pending(ssl_.get()) == 1);
+           (ssl_ != nullptr && ::SSL_has_pending(ssl_.get()) == 1) ||
+           (proxy_ssl_ != nullptr && ::SSL_has_pending(proxy_ssl_.get()) == 1);
   }
 
   // The callbacks may start the next operation or destroy the stream.
@@ -346,20 +358,26 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     // A server refuses a client certificate with an alert, in TLS 1.3 after the handshake.
     if (is_untrusted || IsCredentialAlert(error)) {
       return Step::Failed(Status::PermissionDenied(
-          DescribeTlsError(error, verified, refused_.get(), *tls_, server_)));
+          DescribeTlsError(error, verified, refused_.get(), *tls_, tls_peer_, tls_name_)));
     }
     // Another alert explains the end of the connection that follows it.
     const bool is_alert =
         ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
-    const bool is_lost = wire_.error != 0 || wire_.has_ended;
+    const bool is_lost = wire_.error != 0 || wire_.has_ended || HasProxyEnded();
     if (is_lost && !is_alert) return Step::Failed(Lost(what));
     if (is_connected) {
       const char* const reason = ::ERR_reason_error_string(error);
       return Step::Failed(
           Status::Unavailable(what + ": " + (reason != nullptr ? reason : "unknown TLS error")));
     }
-    return Step::Failed(
-        Status::Unavailable(DescribeTlsError(error, verified, nullptr, *tls_, server_)));
+    return Step::Failed(Status::Unavailable(
+        DescribeTlsError(error, verified, nullptr, *tls_, tls_peer_, tls_name_)));
+  }
+
+  // Returns whether the proxy has sent the end of its TLS.
+  bool HasProxyEnded() const {
+    return proxy_ssl_ != nullptr &&
+           (::SSL_get_shutdown(proxy_ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
   }
 
   Status Lost(const std::string& what) const {
@@ -372,11 +390,14 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   boost::asio::posix::stream_descriptor descriptor_;  // Owns the socket.
   Wire wire_;
   std::shared_ptr<const TlsContext> tls_;  // Null: no TLS.
-  ServerUrl server_;
+  ServerUrl tls_peer_;  // The peer of the last handshake, and the name in its certificate.
+  std::string tls_name_;
   RefusedCertificate refused_;
-  std::unique_ptr<SSL, SslDeleter> ssl_;  // Refers to wire_ and refused_.
-  std::string_view out_;                  // What remains of the bytes to write.
-  WriteDone write_done_;                  // Also of the handshake.
+  // Both refer to wire_ and refused_, and ssl_ to proxy_ssl_, which is null unless ssl_ is within it.
+  std::unique_ptr<SSL, SslDeleter> proxy_ssl_;
+  std::unique_ptr<SSL, SslDeleter> ssl_;
+  std::string_view out_;  // What remains of the bytes to write.
+  WriteDone write_done_;  // Also of the handshake.
   std::span<char> in_;
   ReadDone read_done_;
   std::unique_ptr<Step> written_;       // The end of a write that write_done_ has not been told.
@@ -390,9 +411,9 @@ SocketStream::SocketStream(IoThread& io, FileDescriptor socket, std::string peer
 
 SocketStream::~SocketStream() { impl_->Close(); }
 
-void SocketStream::StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server,
-                            WriteDone done) {
-  impl_->StartTls(std::move(tls), server, std::move(done));
+void SocketStream::StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
+                            const std::string& name, WriteDone done) {
+  impl_->StartTls(std::move(tls), peer, name, std::move(done));
 }
 
 void SocketStream::Write(std::string_view bytes, WriteDone done) {

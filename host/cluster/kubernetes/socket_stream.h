@@ -32,13 +32,16 @@ class SocketStream final : public ByteStream {
   SocketStream(const SocketStream&) = delete;
   SocketStream& operator=(const SocketStream&) = delete;
 
-  // Starts TLS as the client. `done` is called once, never within the call.
-  // Must not: be called twice, or during a read or a write.
-  // Errors: kPermissionDenied: the server's certificate cannot be verified, or the server refused
-  //         that of the client; see DescribeTlsError(), which names `server`. In TLS 1.3, the
-  //         refusal is the error of the first read;
+  // Starts TLS as the client. A second call starts TLS with the server within that with the proxy.
+  // `name` is the name or the address that the certificate must have. `done` is called once, never
+  // within the call.
+  // Must not: be called a third time, or during a read or a write.
+  // Errors: kPermissionDenied: the peer's certificate cannot be verified, or the peer refused that
+  //         of the client; see DescribeTlsError(), which names `peer`. In TLS 1.3, the refusal is
+  //         the error of the first read;
   //         kUnavailable: every other failure, and a connection that was lost.
-  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& server, WriteDone done);
+  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
+                const std::string& name, WriteDone done);
 
   void Write(std::string_view bytes, WriteDone done) override;
   void Read(std::span<char> buffer, ReadDone done) override;

@@ -13,6 +13,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "host/base/assert.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
@@ -88,16 +89,24 @@ bool IsAddress(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), &v6) == 1;
 }
 
+// Sets what the certificate of the peer must be valid for. Returns false if `name` is neither a name
+// nor an address.
+bool SetVerifiedName(X509_VERIFY_PARAM* rules, const std::string& name) {
+  if (IsAddress(name)) {
+    return ::X509_VERIFY_PARAM_set1_host(rules, nullptr, 0) == 1 &&
+           ::X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1;
+  }
+  return ::X509_VERIFY_PARAM_set1_ip(rules, nullptr, 0) == 1 &&
+         ::X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1;
+}
+
 Status VerifyName(SSL_CTX* context, const std::string& name) {
   X509_VERIFY_PARAM* const rules = ::SSL_CTX_get0_param(context);
   ::X509_VERIFY_PARAM_set_hostflags(
       rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   // As in Go, every certificate of the CA file is trusted, also an intermediate one.
   ::X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_PARTIAL_CHAIN);
-  const int result = IsAddress(name)
-                         ? ::X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str())
-                         : ::X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size());
-  if (result == 1) return Status::Ok();
+  if (SetVerifiedName(rules, name)) return Status::Ok();
   return Status::InvalidArgument("tls-server-name: expected a name or an address, found " +
                                  Quoted(name));
 }
@@ -200,13 +209,14 @@ std::string TimeText(const ASN1_TIME* time) {
   return time_ns.has_value() ? FormatTime(*time_ns) : "an unknown time";
 }
 
-std::string DescribeVerifyError(long verify_result, X509* certificate, const TlsContext& context) {
+std::string DescribeVerifyError(long verify_result, X509* certificate, const TlsContext& context,
+                                const std::string& name) {
   switch (verify_result) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the certificate is valid for " +
-             (certificate != nullptr ? NamesOf(certificate) : "other names") + ", not for " +
-             context.server_name() + "; set tls-server-name in the kubeconfig";
+             (certificate != nullptr ? NamesOf(certificate) : "other names") + ", not for " + name +
+             (name == context.server_name() ? "; set tls-server-name in the kubeconfig" : "");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "the certificate expired at " +
              TimeText(certificate != nullptr ? ::X509_get0_notAfter(certificate) : nullptr);
@@ -254,7 +264,8 @@ class TlsContext::Impl {
       auto* const self = static_cast<Impl*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), Index()));
       // A handshake that resumed a session has not verified the certificate: the session that it
       // leads to would be younger than the verification.
-      if (::SSL_session_reused(ssl) == 0) {
+      const bool is_kept = ::SSL_get_ex_data(ssl, ConnectionIndex()) == self;
+      if (is_kept && ::SSL_session_reused(ssl) == 0) {
         self->KeepSession(OpenSslPtr<SSL_SESSION>(::SSL_SESSION_dup(session)));
       }
       return 0;  // OpenSSL keeps its reference.
@@ -269,6 +280,7 @@ class TlsContext::Impl {
   }
 
   void ResumeSession(SSL* ssl) {
+    ::SSL_set_ex_data(ssl, ConnectionIndex(), this);
     const std::lock_guard lock(mutex_);
     if (session_ == nullptr) return;
     const int64_t age_seconds = int64_t{::time(nullptr)} - ::SSL_SESSION_get_time(session_.get());
@@ -284,6 +296,12 @@ class TlsContext::Impl {
   // The application data of the context, which has index 0, belongs to Boost.
   static int Index() {
     static const int kIndex = ::SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return kIndex;
+  }
+
+  // The context of a connection that may resume a session.
+  static int ConnectionIndex() {
+    static const int kIndex = ::SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return kIndex;
   }
 
@@ -322,6 +340,13 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Create(const TlsSettings& 
       std::move(impl), std::move(name), settings.insecure, !settings.ca_pem.empty()));
 }
 
+void SetPeerName(ssl_st* ssl, const std::string& name) {
+  const bool is_set = SetVerifiedName(::SSL_get0_param(ssl), name);
+  // Create() has checked the name of a server, and ServerUrl::Parse() that of a proxy.
+  BERTH_ASSERT_MSG(is_set || ::SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE, "%s", name.c_str());
+  if (!IsAddress(name)) SSL_set_tlsext_host_name(ssl, name.c_str());
+}
+
 bool IsCredentialAlert(unsigned long openssl_error) {
   if (ERR_GET_LIB(openssl_error) != ERR_LIB_SSL) return false;
   switch (ERR_GET_REASON(openssl_error)) {
@@ -338,11 +363,12 @@ bool IsCredentialAlert(unsigned long openssl_error) {
 }
 
 std::string DescribeTlsError(unsigned long openssl_error, long verify_result, x509_st* certificate,
-                             const TlsContext& context, const ServerUrl& server) {
+                             const TlsContext& context, const ServerUrl& peer,
+                             const std::string& name) {
   const std::string text = verify_result == X509_V_OK
                                ? DescribeHandshakeError(openssl_error)
-                               : DescribeVerifyError(verify_result, certificate, context);
-  return server.ToString() + ": " + text;
+                               : DescribeVerifyError(verify_result, certificate, context, name);
+  return peer.ToString() + ": " + text;
 }
 
 }  // namespace berth::host

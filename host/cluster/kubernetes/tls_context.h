@@ -62,7 +62,9 @@ class TlsContext {
   // kMaxSessionSeconds: the server then proves that it holds the secret of that session, instead of
   // showing its certificate again, which is most of the cost of a new connection. Otherwise, or if
   // the server refuses, the handshake is a full one.
-  // Called: before the handshake.
+  // The context keeps the sessions of these connections only, because a resumed handshake verifies
+  // no certificate: a session stands for server_name(), and not for a proxy.
+  // Called: before the handshake, for a connection that verifies server_name().
   void ResumeSession(ssl_st* ssl) const;
   // Lets the next handshake be a full one.
   void ForgetSession() const;
@@ -86,6 +88,10 @@ class TlsContext {
   const bool has_own_ca_;
 };
 
+// Lets a connection verify this name or address instead of TlsContext::server_name(), and sends a
+// name as SNI. Used before the handshake.
+void SetPeerName(ssl_st* ssl, const std::string& name);
+
 // Returns whether an error of ERR_get_error() is an alert with which the server refuses the client
 // certificate, or demands one. (RFC 8446, section 6.2)
 bool IsCredentialAlert(unsigned long openssl_error);
@@ -93,11 +99,13 @@ bool IsCredentialAlert(unsigned long openssl_error);
 // Returns a text for a failed handshake that states what is wrong and what to do: "the certificate
 // is not signed by the CA of the kubeconfig", "the certificate is valid for kubernetes and
 // 10.96.0.1, not for 10.0.0.1; set tls-server-name in the kubeconfig", "the certificate expired at
-// 2026-01-10T08:00:00Z". The text begins with the server.
+// 2026-01-10T08:00:00Z". The text begins with `peer`: the server, or a proxy, which tls-server-name
+// does not concern. `name`: the one that was verified.
 // `openssl_error`: of ERR_get_error(). `verify_result`: X509_V_OK if the verification did not fail.
 // `certificate`: the one that failed; null if there is none.
 std::string DescribeTlsError(unsigned long openssl_error, long verify_result, x509_st* certificate,
-                             const TlsContext& context, const ServerUrl& server);
+                             const TlsContext& context, const ServerUrl& peer,
+                             const std::string& name);
 
 }  // namespace berth::host
 

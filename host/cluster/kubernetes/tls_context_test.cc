@@ -126,9 +126,9 @@ Handshake Connect(const TlsContext& context, const ServerSide& side = {}) {
     const int done = ::SSL_do_handshake(client.ssl);
     const int error = ::SSL_get_error(client.ssl, done);
     if (done != 1 && error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
-      result.error = DescribeTlsError(::ERR_get_error(), ::SSL_get_verify_result(client.ssl),
-                                      refused.certificate, context,
-                                      *ServerUrl::Parse("https://127.0.0.1:6443", "server"));
+      result.error = DescribeTlsError(
+          ::ERR_get_error(), ::SSL_get_verify_result(client.ssl), refused.certificate, context,
+          *ServerUrl::Parse("https://127.0.0.1:6443", "server"), context.server_name());
       ::ERR_clear_error();
       return result;
     }

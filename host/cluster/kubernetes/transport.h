@@ -129,7 +129,9 @@ struct RequestReport {
   std::string_view host;
   uint32_t http_status = 0;  // 0: no answer. rest_client_requests_total has "<error>" then.
   int64_t took_ns = 0;
-  int64_t waited_ns = 0;  // For a connection, or for the rate limit.
+  int64_t waited_ns = 0;      // For a connection, or for the rate limit.
+  size_t request_bytes = 0;   // The size of the body.
+  size_t response_bytes = 0;  // The size of the body; 0 for a stream that succeeds.
   bool is_stream = false;
 };
 

@@ -84,17 +84,13 @@ size_t BodySize(const std::string& head) {
   return std::strtoul(head.c_str() + at + kHeader.size(), nullptr, 10);
 }
 
-// Copies what has arrived at `from`. Returns false at its end.
-bool CopySome(int from, int to) {
-  std::array<char, 16384> buffer{};
-  const ssize_t size = ::recv(from, buffer.data(), buffer.size(), 0);
-  for (ssize_t sent = 0; sent < size;) {
-    const ssize_t count =
-        ::send(to, buffer.data() + sent, static_cast<size_t>(size - sent), MSG_NOSIGNAL);
+bool SendAll(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count <= 0) return false;
-    sent += count;
+    bytes.remove_prefix(static_cast<size_t>(count));
   }
-  return size > 0;
+  return true;
 }
 
 class SocketPeer final : public LoopbackServer::Peer {
@@ -190,17 +186,23 @@ class SocketPeer final : public LoopbackServer::Peer {
   }
 
   void Relay(uint16_t port) override {
-    BERTH_ASSERT(ssl_ == nullptr && received_.empty());
+    BERTH_ASSERT(received_.empty());
     const FileDescriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_in address = Loopback(port);
     if (::connect(other.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       return;
     }
     std::array<pollfd, 2> sides = {pollfd{socket_.get(), POLLIN, 0}, {other.get(), POLLIN, 0}};
+    std::array<char, 16384> buffer{};
     for (;;) {
-      if (::poll(sides.data(), sides.size(), -1) < 0) return;
-      if (sides[0].revents != 0 && !CopySome(sides[0].fd, sides[1].fd)) return;
-      if (sides[1].revents != 0 && !CopySome(sides[1].fd, sides[0].fd)) return;
+      const bool has_pending = ssl_ && ::SSL_has_pending(ssl_.get()) == 1;
+      if (::poll(sides.data(), sides.size(), has_pending ? 0 : -1) < 0) return;
+      if (has_pending || sides[0].revents != 0) {
+        if (!ReadSome() || !SendAll(other.get(), std::exchange(received_, {}))) return;
+      }
+      if (sides[1].revents == 0) continue;
+      const ssize_t size = ::recv(other.get(), buffer.data(), buffer.size(), 0);
+      if (size <= 0 || !Write({buffer.data(), static_cast<size_t>(size)})) return;
     }
   }
 

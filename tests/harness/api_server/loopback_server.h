@@ -37,8 +37,7 @@ class LoopbackServer {
     virtual void Reset() = 0;
     // Ends the direction to the peer with FIN, without the end of TLS; reading goes on.
     virtual void CloseWriting() = 0;
-    // Connects to 127.0.0.1:port and copies bytes in both directions until one side ends. Only
-    // without TLS.
+    // Connects to 127.0.0.1:port and copies bytes in both directions until one side ends.
     virtual void Relay(uint16_t port) = 0;
     // Returns the common name of the client's certificate; "" if there is none.
     virtual std::string ClientCommonName() const = 0;
