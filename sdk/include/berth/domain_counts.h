@@ -91,13 +91,13 @@ class DomainCounts {
   void BecomeDense() {
     dense_.resize(std::size_t{sparse_.back().index} + 1);
     for (const Entry& entry : sparse_) dense_[entry.index] = entry.count;
-    sparse_ = {};
+    sparse_ = std::vector<Entry>();
   }
   void BecomeSparse() {
     std::vector<Entry> kept;
     kept.reserve(used_);
     ForEach([&kept](uint32_t index, uint32_t count) { kept.push_back({index, count}); });
-    dense_ = {};
+    dense_ = std::vector<uint32_t>();
     sparse_ = std::move(kept);
   }
 
