@@ -1,6 +1,6 @@
 # The index over pods and domains.
 berth_gtest(sdk_topology_test
-  SOURCES topology_cluster.cc topology_index_test.cc
+  SOURCES topology_cluster.cc topology_index_test.cc topology_model.cc topology_random_test.cc
   DEPENDS berth::testing
   LABELS unit)
 

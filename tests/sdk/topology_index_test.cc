@@ -430,7 +430,7 @@ TEST_F(TopologyIndexTest, TheJournalNamesRowsAndDeltas) {
   ASSERT_FALSE(moved.empty());
   EXPECT_EQ(moved[0][0], TopologyChange::kCounterMoved);
   EXPECT_EQ(moved[0][1], counter);
-  EXPECT_EQ(moved.back(), (std::vector<int64_t>{TopologyChange::kNode, 0, 1, 0}));
+  EXPECT_EQ(moved.back(), (std::vector<int64_t>{TopologyChange::kNode, 0, 1, 1}));
 }
 
 TEST_F(TopologyIndexTest, TheJournalIsBounded) {

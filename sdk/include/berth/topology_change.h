@@ -21,8 +21,9 @@ struct TopologyChange {
     kCounterMoved,
     kTermMoved,
     // The node of `row` was added or removed, or its labels, taints or spec.unschedulable changed.
-    // Answers about other rows depend on it only if they depend on which domains there are, or on
-    // which nodes are counted.
+    // `delta` is 1 if the row may be in another domain than before, else 0: earlier changes of its
+    // counts belong to the former domain. Apart from that, answers about other rows depend on it
+    // only if they depend on which domains there are, or on which nodes are counted.
     kNode,
     // The labels of the namespace with the id `id` changed: which term groups mean a pod of the
     // namespace may have changed.

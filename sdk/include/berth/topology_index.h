@@ -131,9 +131,7 @@ class TopologyIndex {
   uint64_t token() const { return journal_.token(); }
   // Calls `each(const TopologyChange&)` for every change since the state of `token`, oldest first.
   // Returns false, without a call, if the journal does not reach back to it.
-  // A delta counts by the domain that its row has now: a row with counted pods that has since moved
-  // to another domain is reported as moved too.
-  // Threading: [cycle].
+  // <berth/topology_deltas.h> sums them up. Threading: [cycle].
   template <class F>
   bool ForEachChangeSince(uint64_t token, F&& each) const {
     return journal_.ForEachSince(token, each);
@@ -235,7 +233,7 @@ inline void TopologyIndex::OnNode(uint32_t row, const berth_node* old, const ber
     }
   }
   rows_.SetNode(row, now);
-  journal_.Add({TopologyChange::kNode, 0, row, 0});
+  journal_.Add({TopologyChange::kNode, 0, row, stays ? 0 : 1});
 }
 
 inline void TopologyIndex::OnPod(uint32_t row, const berth_pod* old, const berth_pod* now) {
