@@ -59,15 +59,17 @@ TEST_F(ProfileCliTest, TheDefaultProfileIsThatOfKubeScheduler) {
   const Outcome run = Run({"profile", "show", "default", "--output", "json"});
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const Json profile = run.json()["profiles"][0];
-  EXPECT_THAT(At(profile, "Filter"),
-              ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity",
-                          "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
-                          "VolumeZone", "PodTopologySpread", "NodeDeclaredFeatures"));
+  EXPECT_THAT(
+      At(profile, "Filter"),
+      ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+                  "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
+                  "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"));
   EXPECT_EQ(profile["points"]["Score"].dump(),
             R"([{"name":"TaintToleration","weight":3},{"name":"NodeAffinity","weight":2},)"
             R"({"name":"NodeResourcesFit","weight":1},{"name":"PodTopologySpread","weight":2},)"
-            R"({"name":"NodeResourcesBalancedAllocation","weight":1},)"
-            R"({"name":"ImageLocality","weight":1}])");
+            R"({"name":"InterPodAffinity","weight":2},)"
+            R"({"name":"NodeResourcesBalancedAllocation","weight":1},{"name":"ImageLocality",)"
+            R"("weight":1}])");
   EXPECT_THAT(At(profile, "QueueSort"), ElementsAre("PrioritySort"));
   EXPECT_FALSE(profile["points"].contains("EnqueueExtensions"));
 }

@@ -306,7 +306,7 @@ TEST_F(TopologyIndexTest, LabelsOfNamespacesChange) {
     bool noted = false;
     for (const TopologyChange& each : ChangesSince(token)) {
       moved |= each.kind == TopologyChange::kCounterMoved && each.id == counted.counter->id();
-      noted |= each.kind == TopologyChange::kNamespace && each.id == cluster_.Id("n1");
+      noted |= each.kind == TopologyChange::kNamespaceChanged && each.id == cluster_.Id("n1");
     }
     return std::tuple(counted.counts->total(), moved, noted);
   };
@@ -423,14 +423,14 @@ TEST_F(TopologyIndexTest, TheJournalNamesRowsAndDeltas) {
   EXPECT_EQ(changes_after([&] { cluster_.PutPod(1, MakePod("db")); }), Found{});
   EXPECT_EQ(changes_after([&] { cluster_.PutNode(1, Node("b")); }), Found{});
   EXPECT_EQ(changes_after([&] { cluster_.PutNode(1, Node("b").Taint("t")); }),
-            (Found{{TopologyChange::kNode, 0, 1, 0}}));
+            (Found{{TopologyChange::kNodeChanged, 0, 1, 0}}));
   EXPECT_EQ(changes_after([&] { cluster_.RemovePod("asks"); }),
             (Found{{TopologyChange::kTerm, group, 0, -1}}));
   const Found moved = changes_after([&] { cluster_.PutNode(1, Node("c")); });
   ASSERT_FALSE(moved.empty());
   EXPECT_EQ(moved[0][0], TopologyChange::kCounterMoved);
   EXPECT_EQ(moved[0][1], counter);
-  EXPECT_EQ(moved.back(), (std::vector<int64_t>{TopologyChange::kNode, 0, 1, 1}));
+  EXPECT_EQ(moved.back(), (std::vector<int64_t>{TopologyChange::kNodeChanged, 0, 1, 1}));
 }
 
 TEST_F(TopologyIndexTest, TheJournalIsBounded) {

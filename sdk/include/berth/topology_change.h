@@ -24,10 +24,10 @@ struct TopologyChange {
     // `delta` is 1 if the row may be in another domain than before, else 0: earlier changes of its
     // counts belong to the former domain. Apart from that, answers about other rows depend on it
     // only if they depend on which domains there are, or on which nodes are counted.
-    kNode,
+    kNodeChanged,
     // The labels of the namespace with the id `id` changed: which term groups mean a pod of the
     // namespace may have changed.
-    kNamespace,
+    kNamespaceChanged,
   };
   Kind kind;
   uint32_t id;

@@ -233,7 +233,7 @@ inline void TopologyIndex::OnNode(uint32_t row, const berth_node* old, const ber
     }
   }
   rows_.SetNode(row, now);
-  journal_.Add({TopologyChange::kNode, 0, row, stays ? 0 : 1});
+  journal_.Add({TopologyChange::kNodeChanged, 0, row, stays ? 0 : 1});
 }
 
 inline void TopologyIndex::OnPod(uint32_t row, const berth_pod* old, const berth_pod* now) {
@@ -375,7 +375,7 @@ inline void TopologyIndex::AddRows(PodCounter& counter, const std::vector<int8_t
 inline void TopologyIndex::OnNamespace(const ObjectChange& change) {
   const berth_id ns = namespaces_.Apply(change);
   if (ns == BERTH_ID_NONE) return;
-  journal_.Add({TopologyChange::kNamespace, ns, 0, 0});
+  journal_.Add({TopologyChange::kNamespaceChanged, ns, 0, 0});
   counters_.ForEach([this, ns](PodCounter& counter) {
     if (Refill(counter, ns)) journal_.Add({TopologyChange::kCounterMoved, counter.id(), 0, 0});
   });
