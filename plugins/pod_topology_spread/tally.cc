@@ -145,12 +145,12 @@ std::optional<TallyChanges> ChangesSince(const berth::TopologyIndex& index, uint
   changes.by_domain.resize(tally.counts.size());
   bool known = true;
   std::vector<uint32_t> counted;  // Rows whose count changed.
-  std::vector<uint32_t> moved;    // Rows whose node changed.
+  std::vector<uint32_t> moved;    // Rows that may have left their domain.
   const bool reached = index.ForEachChangeSince(token, [&](const berth::TopologyChange& change) {
     using Change = berth::TopologyChange;
-    if (change.kind == Change::kNode) {
+    if (change.kind == Change::kNodeChanged) {
       known = known && !nodes_matter && !tally.narrowed();
-      moved.push_back(change.row);
+      if (change.delta != 0) moved.push_back(change.row);
     } else if (change.kind == Change::kCounterMoved) {
       known = known && change.id != tally.counter->id();
     } else if (change.kind == Change::kCount && change.id == tally.counter->id()) {
@@ -161,7 +161,7 @@ std::optional<TallyChanges> ChangesSince(const berth::TopologyIndex& index, uint
       changes.any = true;
     }
   });
-  // The domain that the row had at the time of the change is not known if its node changed too.
+  // The domain that a row had when its count changed is not known if it may have left the domain.
   const bool is_mixed = std::any_of(moved.begin(), moved.end(), [&counted](uint32_t row) {
     return std::find(counted.begin(), counted.end(), row) != counted.end();
   });
