@@ -65,8 +65,7 @@ TEST_F(ProfileCliTest, TheDefaultProfileIsThatOfKubeScheduler) {
                           "VolumeZone", "InterPodAffinity", "NodeDeclaredFeatures"));
   EXPECT_EQ(profile["points"]["Score"].dump(),
             R"([{"name":"TaintToleration","weight":3},{"name":"NodeAffinity","weight":2},)"
-            R"({"name":"NodeResourcesFit","weight":1},)"
-            R"({"name":"InterPodAffinity","weight":2},)"
+            R"({"name":"NodeResourcesFit","weight":1},{"name":"InterPodAffinity","weight":2},)"
             R"({"name":"NodeResourcesBalancedAllocation","weight":1},)"
             R"({"name":"ImageLocality","weight":1}])");
   EXPECT_THAT(At(profile, "QueueSort"), ElementsAre("PrioritySort"));
