@@ -62,7 +62,7 @@ class FilterState {
   // The domains of one topology key.
   struct Key {
     const berth::Topology* topology;
-    uint32_t limit;                 // Of the topology.
+    uint32_t limit;                 // The limit of the topology.
     std::vector<uint8_t> refusals;  // By domain; the last entry is for nodes without the key.
     berth::CountChanges existing;   // Pods with a term that means the pod, apart from the index's.
   };

@@ -3,12 +3,10 @@
 
 #include <berth/testing/gtest.h>
 
-#include "test_pods.h"
-
 namespace berth::testing {
 namespace {
 
-using affinity::kWeb;
+const Requirements kWebApp = {In("app", {"web"})};
 
 constexpr uint32_t kQueue = BERTH_HINT_QUEUE;
 constexpr uint32_t kSkip = BERTH_HINT_SKIP;
@@ -33,11 +31,11 @@ uint32_t ActionOf(const PodCase& each) {
 }
 
 TEST(InterPodAffinityHints, Pods) {
-  const PodSpec affine = MakePod("p").PodAffinity("zone", kWeb).PodAffinity("zone", kTier);
-  const PodSpec self = MakePod("p").Label("app", "web").PodAffinity("zone", kWeb);
-  const PodSpec anti = MakePod("p").PodAntiAffinity("zone", kWeb).PodAntiAffinity("zone", kTier);
+  const PodSpec affine = MakePod("p").PodAffinity("zone", kWebApp).PodAffinity("zone", kTier);
+  const PodSpec self = MakePod("p").Label("app", "web").PodAffinity("zone", kWebApp);
+  const PodSpec anti = MakePod("p").PodAntiAffinity("zone", kWebApp).PodAntiAffinity("zone", kTier);
   const PodSpec plain = MakePod("p").Label("app", "web");
-  const PodSpec repels = OnNode(MakePod("q").PodAntiAffinity("zone", kWeb));
+  const PodSpec repels = OnNode(MakePod("q").PodAntiAffinity("zone", kWebApp));
   const PodCase cases[] = {
       {"added, matches all affinity terms", affine, {}, {PlacedTier()}, kQueue},
       {"added, matches one affinity term", affine, {}, {Placed()}, kSkip},
@@ -88,7 +86,7 @@ TEST(InterPodAffinityHints, Pods) {
 
 TEST(InterPodAffinityHints, ThePodItself) {
   PluginUnderTest plugin({.nodes = {MakeNode("n")}});
-  const PodSpec pod = MakePod("p").PodAffinity("zone", kWeb);
+  const PodSpec pod = MakePod("p").PodAffinity("zone", kWebApp);
   EXPECT_EQ(plugin.Hint(pod, {.resource = BERTH_RESOURCE_POD_ANY,
                               .action = BERTH_ACTION_UPDATE_POD_LABEL,
                               .old_pod = {pod},
@@ -102,7 +100,7 @@ TEST(InterPodAffinityHints, NamespacesOfEventsAreLookedUp) {
   PluginUnderTest plugin({.nodes = {MakeNode("n")}, .objects = {ns}});
   PodSpec pod = MakePod("p");
   pod.required_pod_anti_terms = {{.topology_key = "zone",
-                                  .selector = SelectorSpec{kWeb},
+                                  .selector = SelectorSpec{kWebApp},
                                   .namespace_selector = SelectorSpec{{In("team", {"x"})}}}};
   const auto hint = [&](const PodSpec& gone) {
     return plugin.Hint(
@@ -114,15 +112,15 @@ TEST(InterPodAffinityHints, NamespacesOfEventsAreLookedUp) {
 }
 
 TEST(InterPodAffinityHints, Nodes) {
-  const PodSpec affine = MakePod("p").PodAffinity("zone", kWeb);
-  const PodSpec anti = MakePod("p").PodAntiAffinity("zone", kWeb);
+  const PodSpec affine = MakePod("p").PodAffinity("zone", kWebApp);
+  const PodSpec anti = MakePod("p").PodAntiAffinity("zone", kWebApp);
   const PodSpec plain = MakePod("p").Label("app", "web");
   const NodeSpec none = MakeNode("a");
   const NodeSpec zone_a = MakeNode("a").Label("zone", "a");
   const NodeSpec zone_b = MakeNode("a").Label("zone", "b");
   const NodeSpec rack = MakeNode("a").Label("rack", "r");
   const NodeSpec repelling =
-      MakeNode("n").Label("rack", "s").Pod(MakePod("q").PodAntiAffinity("rack", kWeb));
+      MakeNode("n").Label("rack", "s").Pod(MakePod("q").PodAntiAffinity("rack", kWebApp));
   const struct {
     const char* name;
     PodSpec pod;

@@ -1,6 +1,8 @@
-// Tests PreFilter, Filter, AddPod and RemovePod. The kit also changes pods, nodes and namespaces
+// Tests Filter and Score with their preparations. The kit also changes pods, nodes and namespaces
 // around every case, and compares AddPod, RemovePod and FilterChanged with a whole attempt.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,16 +10,22 @@
 
 #include <berth/testing/gtest.h>
 
-#include "test_pods.h"
-
 namespace berth::testing {
 namespace {
 
-using affinity::Db;
-using affinity::kDb;
-using affinity::kWeb;
-using affinity::Nodes;
-using affinity::Web;
+const Requirements kWeb = {In("app", {"web"})};
+const Requirements kDb = {In("app", {"db"})};
+
+PodSpec Web(const std::string& name = "web") { return MakePod(name).Label("app", "web"); }
+PodSpec Db(const std::string& name = "db") { return MakePod(name).Label("app", "db"); }
+
+// Returns two nodes in zone a, one in zone b, and one without a zone.
+std::vector<NodeSpec> Nodes() {
+  return {MakeNode("a1").Label("zone", "a").Label("host", "a1"),
+          MakeNode("a2").Label("zone", "a").Label("host", "a2"),
+          MakeNode("b1").Label("zone", "b").Label("host", "b1"),
+          MakeNode("c1").Label("host", "c1")};
+}
 
 const Answer kAffinity = Unresolvable("node(s) didn't match pod affinity rules");
 const Answer kAntiAffinity = Unschedulable("node(s) didn't match pod anti-affinity rules");
@@ -45,7 +53,7 @@ PodTermSpec Term(const Requirements& selector, std::vector<std::string> namespac
   return term;
 }
 
-// ---- Affinity ------------------------------------------------------------------------------------
+// ---- Affinity -----------------------------------------------------------------------------------
 
 TEST(InterPodAffinity, SkipsAPodThatNoTermConcerns) {
   std::vector<NodeSpec> nodes = Nodes();
@@ -118,7 +126,7 @@ TEST(InterPodAffinity, TerminatingPodsCount) {
   EXPECT_EQ(FilterOf(nodes, Web("p")).On("a2"), kExisting);
 }
 
-// ---- Anti-affinity -------------------------------------------------------------------------------
+// ---- Anti-affinity ------------------------------------------------------------------------------
 
 TEST(InterPodAffinity, AntiAffinityRejectsDomainsWithAPod) {
   std::vector<NodeSpec> nodes = Nodes();
@@ -161,7 +169,7 @@ TEST(InterPodAffinity, ReportsOneReasonInTheOrderOfTheRules) {
   EXPECT_EQ(FilterOf(nodes, Db("p")).On("a1"), kExisting);
 }
 
-// ---- Namespaces ----------------------------------------------------------------------------------
+// ---- Namespaces ---------------------------------------------------------------------------------
 
 TEST(InterPodAffinity, TermsNameOrSelectNamespaces) {
   const std::vector<ObjectSpec> namespaces = {Namespace("default", "x"), Namespace("n1", "x"),
@@ -203,7 +211,7 @@ TEST(InterPodAffinity, TermsNameOrSelectNamespaces) {
   }
 }
 
-// ---- Changes of the cluster ----------------------------------------------------------------------
+// ---- Changes of the cluster ---------------------------------------------------------------------
 
 TEST(InterPodAffinity, FollowsPodsNodesAndNamespaces) {
   PluginUnderTest plugin({.nodes = Nodes(), .objects = {Namespace("n1", "x")}});
@@ -226,7 +234,7 @@ TEST(InterPodAffinity, FollowsPodsNodesAndNamespaces) {
   EXPECT_EQ(plugin.Filter(Web("q")).pre_filter, Skip());
 }
 
-// ---- Terms that cannot be parsed -----------------------------------------------------------------
+// ---- Terms that cannot be parsed ----------------------------------------------------------------
 
 TEST(InterPodAffinity, ReportsTermsThatCannotBeParsed) {
   const auto with = [](const RequirementSpec& requirement) {
@@ -288,6 +296,111 @@ TEST(InterPodAffinity, FilterNeedsPreFilter) {
   plugin.Without(Check::kWhatIf);
   const FilterResult result = plugin.Filter(MakePod("p").PodAffinity("zone", kWeb));
   EXPECT_EQ(result.filter.code, BERTH_ERROR);
+}
+
+// ---- Score --------------------------------------------------------------------------------------
+
+using Scores = std::map<std::string, int64_t>;
+
+ScoreResult ScoreOf(std::vector<NodeSpec> nodes, const PodSpec& pod, const Args& args = {}) {
+  PluginUnderTest plugin({.nodes = std::move(nodes), .args = args});
+  return plugin.Score(pod);
+}
+
+TEST(InterPodAffinityScore, SkipsAPodThatNoTermConcerns) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Db().PreferredPodAffinity(3, "zone", kDb));
+  nodes[3].Pod(Db("db2").PreferredPodAffinity(3, "zone", kWeb));  // The node has no zone.
+  EXPECT_TRUE(ScoreOf(nodes, Web("p")).skipped);
+  EXPECT_TRUE(ScoreOf(Nodes(), MakePod("p").PreferredPodAffinity(3, "zone", kWeb)).skipped)
+      << "the term means no pod";
+}
+
+TEST(InterPodAffinityScore, SumsUpTheTermsOfThePod) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Web()).Pod(Web("web2"));
+  nodes[2].Pod(Web("web3")).Pod(Db());
+  const PodSpec pod = MakePod("p")
+                          .PreferredPodAffinity(10, "zone", kWeb)
+                          .PreferredPodAffinity(2, "host", kWeb)
+                          .PreferredPodAntiAffinity(5, "zone", kDb);
+  const ScoreResult result = ScoreOf(nodes, pod);
+  EXPECT_EQ(result.raw, (Scores{{"a1", 24}, {"a2", 20}, {"b1", 7}, {"c1", 0}}));
+  EXPECT_EQ(result.normalized, (Scores{{"a1", 100}, {"a2", 83}, {"b1", 29}, {"c1", 0}}));
+}
+
+TEST(InterPodAffinityScore, SumsUpTheTermsOfPodsOnNodes) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Db().PreferredPodAffinity(10, "zone", kWeb).PodAffinity("host", kWeb));
+  nodes[2].Pod(Db("db2").PreferredPodAntiAffinity(7, "zone", kWeb));
+  nodes[3].Pod(Db("db3").PodAntiAffinity("host", kWeb));  // Does not count.
+  const PodSpec pod = Web("p");
+  EXPECT_EQ(ScoreOf(nodes, pod).raw, (Scores{{"a1", 11}, {"a2", 10}, {"b1", -7}, {"c1", 0}}));
+  EXPECT_EQ(ScoreOf(nodes, pod, {{"hardPodAffinityWeight", 50}}).raw,
+            (Scores{{"a1", 60}, {"a2", 10}, {"b1", -7}, {"c1", 0}}));
+  EXPECT_EQ(ScoreOf(nodes, pod, {{"hardPodAffinityWeight", 0}}).raw,
+            (Scores{{"a1", 10}, {"a2", 10}, {"b1", -7}, {"c1", 0}}));
+  EXPECT_EQ(ScoreOf(nodes, pod).normalized,
+            (Scores{{"a1", 100}, {"a2", 94}, {"b1", 0}, {"c1", 38}}));
+}
+
+TEST(InterPodAffinityScore, MayIgnoreTermsOfOtherPodsForPodsWithoutTerms) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Db().PreferredPodAffinity(10, "zone", kWeb));
+  const Args ignore = {{"ignorePreferredTermsOfExistingPods", true}};
+  EXPECT_TRUE(ScoreOf(nodes, Web("p"), ignore).skipped);
+  EXPECT_TRUE(ScoreOf(nodes, Web("p").PodAffinity("zone", kDb), ignore).skipped);
+  EXPECT_EQ(ScoreOf(nodes, Web("p").PreferredPodAntiAffinity(4, "host", kDb), ignore).raw,
+            (Scores{{"a1", 6}, {"a2", 10}, {"b1", 0}, {"c1", 0}}));
+}
+
+TEST(InterPodAffinityScore, EqualScoresNormaliseToZero) {
+  std::vector<NodeSpec> nodes = {MakeNode("a1").Label("zone", "a"),
+                                 MakeNode("a2").Label("zone", "a")};
+  nodes[0].Pod(Web());
+  const ScoreResult result = ScoreOf(nodes, MakePod("p").PreferredPodAffinity(3, "zone", kWeb));
+  EXPECT_FALSE(result.skipped);
+  EXPECT_EQ(result.raw, (Scores{{"a1", 3}, {"a2", 3}}));
+  EXPECT_EQ(result.normalized, (Scores{{"a1", 0}, {"a2", 0}}));
+}
+
+TEST(InterPodAffinityScore, WeightsThatCancelOutAreNotSkipped) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Web());
+  const ScoreResult result = ScoreOf(
+      nodes,
+      MakePod("p").PreferredPodAffinity(3, "zone", kWeb).PreferredPodAntiAffinity(3, "zone", kWeb));
+  EXPECT_FALSE(result.skipped);
+  EXPECT_EQ(result.raw, (Scores{{"a1", 0}, {"a2", 0}, {"b1", 0}, {"c1", 0}}));
+}
+
+TEST(InterPodAffinityScore, ATermThatAPodHasTwiceCountsTwice) {
+  std::vector<NodeSpec> nodes = Nodes();
+  nodes[0].Pod(Db().PreferredPodAffinity(3, "zone", kWeb).PreferredPodAffinity(3, "zone", kWeb));
+  EXPECT_EQ(ScoreOf(nodes, Web("p")).raw, (Scores{{"a1", 6}, {"a2", 6}, {"b1", 0}, {"c1", 0}}));
+}
+
+TEST(InterPodAffinityScore, NormalisesInFloatingPoint) {
+  // 100 * (29 / 100) is less than 29 in binary floating point.
+  std::vector<NodeSpec> nodes = {MakeNode("a").Label("host", "a").Pod(Web("w1")),
+                                 MakeNode("b").Label("host", "b").Pod(Web("w2").Label("x", "1")),
+                                 MakeNode("c").Label("host", "c")};
+  const ScoreResult result = ScoreOf(nodes, MakePod("p")
+                                                .PreferredPodAffinity(29, "host", kWeb)
+                                                .PreferredPodAffinity(71, "host", {Exists("x")}));
+  EXPECT_EQ(result.raw, (Scores{{"a", 29}, {"b", 100}, {"c", 0}}));
+  EXPECT_EQ(result.normalized, (Scores{{"a", 28}, {"b", 100}, {"c", 0}}));
+}
+
+TEST(InterPodAffinityScore, TermsThatCannotBeParsedFailTheCycle) {
+  PodSpec pod = MakePod("p");
+  pod.preferred_pod_terms = {
+      {.topology_key = "zone", .selector = SelectorSpec{{In("app", {})}, true}, .weight = 1}};
+  PluginUnderTest plugin(
+      {.nodes = Nodes(), .points = {{BERTH_POINT_PRE_SCORE, BERTH_POINT_SCORE}}});
+  EXPECT_EQ(plugin.Score(pod).pre_score,
+            Error("failed to parse pod: preferredAffinityTerms: values: Invalid value: "
+                  "[]string{}: for 'in', 'notin' operators, values set can't be empty"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class ScoreState {
  private:
   struct Key {
     const berth::Topology* topology;
-    uint32_t limit;             // Of the topology.
+    uint32_t limit;             // The limit of the topology.
     std::vector<int64_t> sums;  // By domain; the last entry is for nodes without the key.
   };
 

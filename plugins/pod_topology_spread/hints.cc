@@ -24,6 +24,16 @@ bool FlipsAny(const List& constraints, const berth::Pod& a, const berth::Pod& b,
   });
 }
 
+bool Differ(const berth::Pod& a, const berth::Pod& b, uint32_t part) {
+  return a.PartHash(part) != b.PartHash(part);
+}
+
+// Returns whether the pod ceases to count because it is being deleted from now on. kube-scheduler
+// has no event for this and waits until the pod is gone.
+bool Terminates(const berth_pod& before, const berth_pod& after) {
+  return before.meta->deleted_ns == 0 && after.meta->deleted_ns != 0;
+}
+
 bool PodHelps(const berth::Pod& pod, const Constraints& hard, const berth::Event& event,
               const berth::Host& host) {
   const berth_pod* const before = berth::PodIn(event.before);
@@ -36,9 +46,8 @@ bool PodHelps(const berth::Pod& pod, const Constraints& hard, const berth::Event
     const berth_pod* const only = before != nullptr ? before : after;
     return only == nullptr || MatchesAny(hard.list, *only, host);
   }
-  const bool tolerates_more = berth::Pod(*before).PartHash(BERTH_PART_TOLERATIONS) !=
-                              berth::Pod(*after).PartHash(BERTH_PART_TOLERATIONS);
-  if (own && tolerates_more && hard.HonorTaints()) return true;
+  if (own && hard.HonorTaints() && Differ(*before, *after, BERTH_PART_TOLERATIONS)) return true;
+  if (Terminates(*before, *after)) return MatchesAny(hard.list, *before, host);
   return FlipsAny(hard.list, *before, *after, host);
 }
 
@@ -90,13 +99,21 @@ std::vector<berth::EventInterest> Interests() {
   constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(LABELS) | BERTH_PART(OWNERS) |
                               BERTH_PART(SPREAD) | BERTH_PART(NODE_SELECTION);
   return {{.resource = BERTH_RESOURCE_POD_ANY,
-           .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_LABEL |
-                      BERTH_ACTION_UPDATE_POD_TOLERATION,
+           .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE,
            .pod_parts = kParts},
           {.resource = BERTH_RESOURCE_NODE,
            .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_NODE_LABEL |
                       BERTH_ACTION_UPDATE_NODE_TAINT,
            .pod_parts = kParts}};
+}
+
+bool MayHelp(const berth::Event& event) {
+  const berth_pod* const before = berth::PodIn(event.before);
+  const berth_pod* const after = berth::PodIn(event.after);
+  if (before == nullptr || after == nullptr) return true;
+  return Terminates(*before, *after) || Differ(*before, *after, BERTH_PART_LABELS) ||
+         (event.resource == BERTH_RESOURCE_TARGET_POD &&
+          Differ(*before, *after, BERTH_PART_TOLERATIONS));
 }
 
 bool Helps(const berth::Pod& pod, const Constraints& hard, const berth::Event& event,

@@ -14,6 +14,10 @@ namespace spread {
 
 std::vector<berth::EventInterest> Interests();
 
+// Returns false if the event helps no pod, whatever its constraints are. Most updates of pods change
+// only their status.
+bool MayHelp(const berth::Event& event);
+
 // Returns whether the event may help the pod. `hard`: the pod's constraints with DoNotSchedule.
 bool Helps(const berth::Pod& pod, const Constraints& hard, const berth::Event& event,
            const berth::Host& host);

@@ -70,6 +70,18 @@ TEST(PodTopologySpreadHints, LabelsOfPods) {
   EXPECT_EQ(changed(PodSpec(web).Namespace("other"), PodSpec(db).Namespace("other")), kSkip);
 }
 
+TEST(PodTopologySpreadHints, PodsThatAreBeingDeleted) {
+  const auto updated = [](const PodSpec& before, const PodSpec& after) {
+    return PodHint(Spreading(), BERTH_ACTION_UPDATE, {before}, {after});
+  };
+  const PodSpec web = Web("q").NodeName("n");
+  const PodSpec db = MakePod("q").Label("app", "db").NodeName("n");
+  EXPECT_EQ(updated(web, PodSpec(web).DeletedNs(1)), kQueue) << "it does not count any more";
+  EXPECT_EQ(updated(db, PodSpec(db).DeletedNs(1)), kSkip);
+  EXPECT_EQ(updated(PodSpec(web).DeletedNs(1), PodSpec(web).DeletedNs(2)), kSkip);
+  EXPECT_EQ(updated(web, PodSpec(web).Phase(BERTH_PHASE_RUNNING)), kSkip);
+}
+
 TEST(PodTopologySpreadHints, ThePodItself) {
   const PodSpec before = HonoringTaints();
   EXPECT_EQ(PodHint(HonoringTaints(), BERTH_ACTION_UPDATE_POD_TOLERATION, {before},

@@ -210,6 +210,7 @@ class PodTopologySpread : public berth::Plugin {
   std::vector<berth::EventInterest> EventsToRegister() const { return spread::Interests(); }
 
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
+    if (!spread::MayHelp(event)) return berth::QueueingHint::kSkip;
     const berth::Pod pod = *queued.pod;
     const Constraints hard = source_.Of(pod, Action::kDoNotSchedule);
     return spread::Helps(pod, hard, event, host_) ? berth::QueueingHint::kQueue

@@ -1,6 +1,7 @@
 # The index over pods and domains.
 berth_gtest(sdk_topology_test
-  SOURCES topology_cluster.cc topology_index_test.cc topology_model.cc topology_random_test.cc
+  SOURCES topology_cluster.cc topology_guide_test.cc topology_index_test.cc
+          topology_journal_test.cc topology_model.cc topology_parts_test.cc topology_random_test.cc
   DEPENDS berth::testing
   LABELS unit)
 

@@ -1,16 +1,18 @@
 // Tests the index over pods and domains (<berth/topology_index.h>).
-#include "berth/topology_index.h"
-
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/sdk/topology_cluster.h"
+#include <berth/topology_index.h>
+
+#include "tests/sdk/topology_fixture.h"
 
 namespace berth {
 namespace {
@@ -20,7 +22,6 @@ using testing::Exists;
 using testing::In;
 using testing::MakeNode;
 using testing::MakePod;
-using testing::NodeSpec;
 using testing::NotIn;
 using testing::PodHandle;
 using testing::PodSpec;
@@ -28,61 +29,6 @@ using testing::PodTermSpec;
 using testing::Requirements;
 using testing::SelectorSpec;
 using testing::TopologyCluster;
-
-NodeSpec Node(const std::string& zone) { return MakeNode("n").Label("zone", zone); }
-PodSpec Web(const std::string& name) { return MakePod(name).Label("app", "web"); }
-
-// A pod of which the tests take one term.
-PodSpec Asks(const Requirements& selector, const std::string& key = "zone") {
-  return MakePod("asks").PodAntiAffinity(key, selector);
-}
-
-class TopologyIndexTest : public ::testing::Test {
- protected:
-  // Returns the counts of the pods that the first required anti-affinity term of `pod` means.
-  CountedDomains Count(const PodHandle& pod, const std::string& key = "zone", uint64_t cycle = 1) {
-    return cluster_.index().Count(Query(pod), cluster_.ids().Intern(key), cycle);
-  }
-  static PodQuery Query(const PodHandle& pod) {
-    const auto terms = Span<const berth_pod_term>(pod->affinity->required_pod_anti_terms);
-    return PodQuery(PodQuery::kWithTerminating).Means(pod->meta->ns, terms[0]);
-  }
-  std::map<std::string, uint64_t> ByValue(const CountedDomains& counted) {
-    std::map<std::string, uint64_t> counts;
-    counted.counts->ForEach([&](uint32_t domain, uint32_t count) {
-      counts[std::string(cluster_.ids().Text(counted.topology->Value(domain)))] = count;
-    });
-    return counts;
-  }
-  std::map<std::string, uint64_t> CountByZone(const PodSpec& asks) {
-    const PodHandle pod = cluster_.Pod(asks);
-    return ByValue(Count(pod));
-  }
-  // Returns the terms that mean the pod, as "kind weight value=count ...".
-  std::vector<std::string> Terms(const PodSpec& spec, uint32_t kinds = 15) {
-    const PodHandle pod = cluster_.Pod(spec);
-    std::vector<const TermGroup*> groups;
-    cluster_.index().FindTerms(*pod, kinds, groups);
-    std::vector<std::string> texts;
-    for (const TermGroup* group : groups) {
-      std::string text = std::to_string(group->kind()) + " " + std::to_string(group->weight());
-      group->counts().ForEach([&](uint32_t domain, uint32_t count) {
-        text += " " + std::string(cluster_.ids().Text(group->topology().Value(domain))) + "=" +
-                std::to_string(count);
-      });
-      texts.push_back(text);
-    }
-    return texts;
-  }
-  std::vector<TopologyChange> ChangesSince(uint64_t token) {
-    std::vector<TopologyChange> changes;
-    EXPECT_TRUE(cluster_.index().ForEachChangeSince(
-        token, [&](const TopologyChange& change) { changes.push_back(change); }));
-    return changes;
-  }
-
-  TopologyCluster cluster_;
-};
 
 using Counts = std::map<std::string, uint64_t>;
 using Texts = std::vector<std::string>;
@@ -394,62 +340,6 @@ TEST_F(TopologyIndexTest, DropsTheCountersThatWereNotUsedLongest) {
   EXPECT_EQ(cluster.index().Count(Query(pod), zone, 4).counts->total(), 2U);
 }
 
-TEST_F(TopologyIndexTest, TheJournalNamesRowsAndDeltas) {
-  cluster_.PutNode(0, Node("a"));
-  cluster_.PutNode(1, Node("b"));
-  cluster_.PutPod(0, Asks({In("app", {"web"})}));
-  const PodHandle pod = cluster_.Pod(Asks({In("app", {"web"})}));
-  const uint32_t counter = Count(pod).counter->id();
-  std::vector<const TermGroup*> groups;
-  cluster_.index().FindTerms(*cluster_.Pod(Web("x")), 15, groups);
-  ASSERT_EQ(groups.size(), 1U);
-  const uint32_t group = groups[0]->id();
-  const auto changes_after = [&](auto change) {
-    const uint64_t token = cluster_.index().token();
-    change();
-    std::vector<std::vector<int64_t>> found;
-    for (const TopologyChange& each : ChangesSince(token)) {
-      found.push_back({each.kind, each.id, each.row, each.delta});
-    }
-    return found;
-  };
-  using Found = std::vector<std::vector<int64_t>>;
-  EXPECT_EQ(changes_after([&] { cluster_.PutPod(1, Web("p")); }),
-            (Found{{TopologyChange::kCount, counter, 1, 1}}));
-  EXPECT_EQ(changes_after([&] { cluster_.PutPod(1, Web("p").Annotation("a", "b")); }), Found{});
-  EXPECT_EQ(
-      changes_after([&] { cluster_.PutPod(1, Asks({In("app", {"web"})}).Namespace("y")); }).size(),
-      1U);
-  EXPECT_EQ(changes_after([&] { cluster_.PutPod(1, MakePod("db")); }), Found{});
-  EXPECT_EQ(changes_after([&] { cluster_.PutNode(1, Node("b")); }), Found{});
-  EXPECT_EQ(changes_after([&] { cluster_.PutNode(1, Node("b").Taint("t")); }),
-            (Found{{TopologyChange::kNodeChanged, 0, 1, 0}}));
-  EXPECT_EQ(changes_after([&] { cluster_.RemovePod("asks"); }),
-            (Found{{TopologyChange::kTerm, group, 0, -1}}));
-  const Found moved = changes_after([&] { cluster_.PutNode(1, Node("c")); });
-  ASSERT_FALSE(moved.empty());
-  EXPECT_EQ(moved[0][0], TopologyChange::kCounterMoved);
-  EXPECT_EQ(moved[0][1], counter);
-  EXPECT_EQ(moved.back(), (std::vector<int64_t>{TopologyChange::kNodeChanged, 0, 1, 1}));
-}
-
-TEST_F(TopologyIndexTest, TheJournalIsBounded) {
-  TopologyCluster cluster({.journal = 4});
-  cluster.PutNode(0, Node("a"));
-  const uint64_t first = cluster.index().token();
-  const auto reaches = [&](uint64_t token) {
-    return cluster.index().ForEachChangeSince(token, [](const TopologyChange&) {});
-  };
-  EXPECT_TRUE(reaches(first));
-  EXPECT_FALSE(reaches(0));
-  EXPECT_FALSE(reaches(first + 1));
-  for (const std::string zone : {"b", "c", "d", "e"}) cluster.PutNode(0, Node(zone));
-  EXPECT_TRUE(reaches(first));
-  cluster.PutNode(0, Node("f"));
-  EXPECT_FALSE(reaches(first));
-  EXPECT_TRUE(reaches(first + 1));
-}
-
 TEST_F(TopologyIndexTest, ReleasesWhatItInterned) {
   TopologyCluster cluster({.counter_bytes = 0, .journal = 1});
   cluster.PutNode(0, Node("a"));
@@ -467,75 +357,6 @@ TEST_F(TopologyIndexTest, ReleasesWhatItInterned) {
   cluster.PutNode(0, Node("b"));
   cluster.PutNode(0, Node("c"));
   EXPECT_EQ(cluster.host().held_ids(), 0);
-}
-
-TEST(TopologyTest, ReusesTheNumberOfADomainWithoutNodes) {
-  Topology topology(1);
-  topology.Set(5, 10);
-  topology.Set(6, 11);
-  topology.Set(7, 10);
-  EXPECT_EQ(topology.DomainOf(5), topology.DomainOf(7));
-  EXPECT_EQ(topology.DomainOf(4), Topology::kNone);
-  EXPECT_EQ(topology.DomainOf(100), Topology::kNone);
-  const uint32_t first = topology.Find(10);
-  std::vector<uint32_t> rows;
-  topology.ForEachRow(first, [&](uint32_t row) { rows.push_back(row); });
-  EXPECT_EQ(rows, (std::vector<uint32_t>{5, 7}));
-  topology.Set(5, 0);
-  topology.Set(7, 11);
-  EXPECT_EQ(topology.Find(10), Topology::kNone);
-  EXPECT_EQ(topology.Nodes(first), 0U);
-  EXPECT_EQ(topology.size(), 1U);
-  topology.Set(1, 12);
-  EXPECT_EQ(topology.Find(12), first);
-  EXPECT_EQ(topology.limit(), 2U);
-  EXPECT_EQ(topology.nodes(), 3U);
-}
-
-TEST(DomainCountsTest, KeepsFewAndManyCounts) {
-  DomainCounts counts;
-  std::map<uint32_t, uint32_t> expected;
-  const auto check = [&] {
-    std::map<uint32_t, uint32_t> found;
-    uint64_t total = 0;
-    counts.ForEach([&](uint32_t index, uint32_t count) {
-      found[index] = count;
-      total += count;
-    });
-    EXPECT_EQ(found, expected);
-    EXPECT_EQ(counts.total(), total);
-    EXPECT_EQ(counts.size(), expected.size());
-  };
-  for (uint32_t i = 0; i < 3000; ++i) {
-    const uint32_t index = i * 7 % 3001;
-    counts.Add(index, 1 + i % 3);
-    expected[index] = 1 + i % 3;
-    if (i % 500 == 0 || (i > 1020 && i < 1030)) check();
-  }
-  EXPECT_EQ(counts.At(7), expected[7]);
-  EXPECT_EQ(counts.At(5000), 0U);
-  for (uint32_t i = 0; i < 3000; ++i) {
-    const uint32_t index = i * 7 % 3001;
-    counts.Add(index, -static_cast<int64_t>(1 + i % 3));
-    expected.erase(index);
-    if (i % 500 == 0 || (i > 2740 && i < 2750)) check();
-  }
-  EXPECT_TRUE(counts.empty());
-  EXPECT_EQ(counts.bytes(), 0U);
-}
-
-TEST(CountChangesTest, AddsUp) {
-  CountChanges changes;
-  EXPECT_TRUE(changes.empty());
-  changes.Add(3, 1);
-  changes.Add(4, -2);
-  changes.Add(3, 1);
-  EXPECT_EQ(changes.At(3), 2);
-  EXPECT_EQ(changes.At(4), -2);
-  EXPECT_EQ(changes.At(5), 0);
-  EXPECT_EQ(changes.total(), 0);
-  changes.Clear();
-  EXPECT_TRUE(changes.empty());
 }
 
 }  // namespace

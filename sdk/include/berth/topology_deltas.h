@@ -4,10 +4,12 @@
 //   berth::TopologyDeltas deltas;
 //   deltas.Read(state.counter).Read(state.groups[0])...;
 //   if (!deltas.Since(token, index_, cycle.pod().ns())) return berth::Stale::kAll;
-//   deltas.ForEachDomain(state.counter, topology, [&](uint32_t domain, int64_t delta, uint32_t row) {
-//     // The count was counts.At(domain) - delta.
-//     sink.Put(topology, domain, row);  // berth::DomainSink sink(rows);
-//   });
+//   berth::DomainSink sink(rows);
+//   deltas.ForEachDomain(state.counter, topology,
+//                        [&](uint32_t domain, int64_t delta, uint32_t row) {
+//                          // The count was counts.At(domain) - delta.
+//                          sink.Put(topology, domain, row);
+//                        });
 #ifndef BERTH_TOPOLOGY_DELTAS_H_
 #define BERTH_TOPOLOGY_DELTAS_H_
 

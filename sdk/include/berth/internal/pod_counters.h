@@ -119,7 +119,7 @@ class PodCounters {
   }
 
  private:
-  static constexpr uint64_t kNodeBytes = 128;  // Of a counter in containers and in the finder.
+  static constexpr uint64_t kNodeBytes = 128;  // A counter in containers and in the finder.
 
   static uint64_t BytesOf(const PodCounter& counter) {
     // The query is stored twice.

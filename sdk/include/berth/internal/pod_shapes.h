@@ -38,8 +38,9 @@ struct PodShape {
   uint32_t place = 0;  // In the list of its namespace.
   // A copy of the labels. Their ids live as long as a pod of the shape.
   std::vector<berth_id_pair> labels;
-  std::vector<PodCounter*> counters;  // Those that count the pods.
-  std::vector<TermGroup*> terms;  // Those of the pods; a term that they have twice is twice here.
+  std::vector<PodCounter*> counters;  // The counters that count the pods.
+  std::vector<TermGroup*>
+      terms;  // The groups of the pods' terms; a term that they have twice is twice here.
 
   Labels label_view() const { return Labels(std::span<const berth_id_pair>(labels)); }
 };
@@ -126,7 +127,7 @@ class PodShapes {
   }
 
  private:
-  static constexpr std::size_t kNodeBytes = 32;  // Of one element of by_key_.
+  static constexpr std::size_t kNodeBytes = 32;  // An element of by_key_.
 
   struct Hash {
     using is_transparent = void;

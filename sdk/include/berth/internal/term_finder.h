@@ -61,6 +61,8 @@ class TermFinder {
       if (scope == BERTH_ID_NONE && for_all_namespaces_ == 0) continue;
       Visit({scope, BERTH_ID_NONE, BERTH_ID_NONE}, each);
       for (const berth_id_pair& label : labels) {
+        // Few of a pod's labels are ones that terms are entered under.
+        if (keys_.find(label.key) == keys_.end()) continue;
         Visit({scope, label.key, label.value}, each);
         if (for_keys_ != 0) Visit({scope, label.key, BERTH_ID_NONE}, each);
       }
@@ -92,7 +94,11 @@ class TermFinder {
 
   void CountKey(const Key& key, uint32_t change) {
     if (key.ns == BERTH_ID_NONE) for_all_namespaces_ += change;
-    if (key.key != BERTH_ID_NONE && key.value == BERTH_ID_NONE) for_keys_ += change;
+    if (key.key == BERTH_ID_NONE) return;
+    if (key.value == BERTH_ID_NONE) for_keys_ += change;
+    const auto entries = keys_.try_emplace(key.key, 0).first;
+    entries->second += change;
+    if (entries->second == 0) keys_.erase(entries);
   }
   template <class F>
   void Visit(const Key& key, F&& each) const {
@@ -168,8 +174,9 @@ class TermFinder {
   }
 
   std::unordered_map<Key, std::vector<T*>, Hash> lists_;
-  uint32_t for_all_namespaces_ = 0;  // Entries without a namespace.
-  uint32_t for_keys_ = 0;            // Entries with a key without a value.
+  std::unordered_map<berth_id, uint32_t> keys_;  // The number of entries under each key.
+  uint32_t for_all_namespaces_ = 0;              // Entries without a namespace.
+  uint32_t for_keys_ = 0;                        // Entries with a key without a value.
 };
 
 }  // namespace berth::internal

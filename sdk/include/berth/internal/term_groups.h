@@ -98,7 +98,7 @@ class TermGroups {
 
  private:
   static constexpr uint32_t kTerm = 3;            // Where the words of the term begin.
-  static constexpr std::size_t kNodeBytes = 160;  // Of a group in tables.
+  static constexpr std::size_t kNodeBytes = 160;  // A group in tables.
 
   struct Retired {
     uint64_t token;
