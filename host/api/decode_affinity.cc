@@ -68,6 +68,7 @@ bool ReadNodeAffinity(Reader& reader, JsonValue& value, berth_affinity* affinity
 
 bool ReadPodTerm(Reader& reader, JsonValue& value, berth_pod_term* term, Stack<KeyMerge>* merges) {
   KeyMerge merge;
+  merge.only_new_keys = true;
   berth_selector* namespaces = nullptr;
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {

@@ -61,6 +61,10 @@ struct KeyMerge {
   berth_selector* selector = nullptr;  // Null if there is no selector to merge into.
   berth_array match = {};              // berth_id keys that require the pod's value (In).
   berth_array mismatch = {};           // berth_id keys that exclude the pod's value (NotIn).
+  // The API server merged the keys that the selector already has: kube-scheduler merges keys of
+  // topologySpreadConstraints again, but none of pod affinity terms. Keys that it does not have
+  // are those of a manifest that no API server admitted.
+  bool only_new_keys = false;
 };
 void MergeKeys(Reader& reader, const berth_array& pod_labels, const KeyMerge& merge);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -170,11 +171,18 @@ bool Contains(std::span<const berth_requirement> requirements, Id key, uint32_t 
   return false;
 }
 
-void PushMerged(Reader& reader, const berth_array& pod_labels, const berth_array& keys, uint32_t op,
-                size_t mark) {
+bool HasKey(const berth_array& requirements, Id key) {
+  return std::ranges::any_of(
+      Elements<berth_requirement>(requirements),
+      [key](const berth_requirement& requirement) { return requirement.key == key; });
+}
+
+void PushMerged(Reader& reader, const berth_array& pod_labels, const KeyMerge& merge,
+                const berth_array& keys, uint32_t op, size_t mark) {
   for (const Id key : Elements<Id>(keys)) {
     const Id value = FindValue(pod_labels, key);
     if (value == kNoId) continue;
+    if (merge.only_new_keys && HasKey(merge.selector->requirements, key)) continue;
     if (Contains(reader.requirements.Since(mark), key, op, value)) continue;
     reader.requirements.Push(OneValue(reader, key, op, value));
   }
@@ -249,8 +257,8 @@ void MergeKeys(Reader& reader, const berth_array& pod_labels, const KeyMerge& me
        Elements<berth_requirement>(merge.selector->requirements)) {
     reader.requirements.Push(requirement);
   }
-  PushMerged(reader, pod_labels, merge.match, BERTH_OP_IN, mark);
-  PushMerged(reader, pod_labels, merge.mismatch, BERTH_OP_NOT_IN, mark);
+  PushMerged(reader, pod_labels, merge, merge.match, BERTH_OP_IN, mark);
+  PushMerged(reader, pod_labels, merge, merge.mismatch, BERTH_OP_NOT_IN, mark);
   merge.selector->requirements = AsArray(reader.requirements.Take(mark, reader.arena()));
 }
 

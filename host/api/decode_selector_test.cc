@@ -89,6 +89,18 @@ TEST_F(DecodeSelectorTest, MergesLabelKeysIntoPodTerms) {
   EXPECT_EQ(Show(term.selector), "app In 'web'; hash NotIn '7'");
 }
 
+// The API server merged the value that the label had when the pod was created.
+TEST_F(DecodeSelectorTest, KeepsTheLabelKeysThatAPodTermAlreadyHas) {
+  const PodRef pod = DecodePod(
+      "'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+      "[{'topologyKey':'zone','matchLabelKeys':['app','tier'],'mismatchLabelKeys':['hash'],"
+      "'labelSelector':{'matchExpressions':[{'key':'app','operator':'In','values':['old']},"
+      "{'key':'hash','operator':'NotIn','values':['6']}]}}]}}",
+      "", "'labels':{'app':'web','hash':'7','tier':'1'}");
+  const auto& term = Elements<berth_pod_term>(pod->view().affinity->required_pod_terms)[0];
+  EXPECT_EQ(Show(term.selector), "app In 'old'; hash NotIn '6'; tier In '1'");
+}
+
 TEST_F(DecodeSelectorTest, ReadsNodeTerms) {
   EXPECT_EQ(NodeTerm("{}"), " / ");
   EXPECT_EQ(NodeTerm("{'matchExpressions':[{'key':'a','operator':'Gt','values':['5']},"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/node_terms.h>
 #include <berth/plugin.h>
 
 #include "args.h"
@@ -17,20 +18,14 @@
 
 namespace {
 
-using affinity::BoundTerms;
 using affinity::NodeTerms;
 using affinity::ProfileTerms;
+using berth::BoundTerms;
 using Requirements = berth::Span<const berth_requirement>;
 
 NodeTerms RequiredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().required_node_terms); }
 NodeTerms PreferredTerms(berth::Pod pod) { return NodeTerms(pod.affinity().preferred_node_terms); }
 bool RequiresTerms(berth::Pod pod) { return pod.affinity().has_required_node_terms != 0; }
-
-// One label that the pod's nodeSelector requires.
-struct SelectedLabel {
-  berth::ColumnRef<berth_id> column;
-  berth_id value;
-};
 
 class NodeAffinity : public berth::Plugin {
  public:
@@ -55,8 +50,7 @@ class NodeAffinity : public berth::Plugin {
   }
 
   struct State {
-    std::vector<SelectedLabel> labels;
-    BoundTerms required;
+    berth::BoundNodeSelection selection;
     BoundTerms added_required;
   };
   struct ScoreState {
@@ -83,12 +77,7 @@ class NodeAffinity : public berth::Plugin {
       return berth::Status::Skip();
     }
     State& state = cycle.Emplace<State>();
-    for (const berth_id_pair& label : pod.node_selector()) {
-      // TryBind: a key that is not a valid label key has no column, and no node has such a label.
-      const std::string column = "label:" + std::string(host_.Text(label.key));
-      state.labels.push_back({cycle.TryBind<berth_id>(column), label.value});
-    }
-    state.required.Bind(RequiredTerms(pod), cycle, host_);
+    state.selection.Bind(pod, cycle, host_);
     state.added_required.Bind(added_required_.terms(), cycle, host_);
 
     const std::optional<std::vector<berth_id>> names = NamedNodes(RequiredTerms(pod));
@@ -106,11 +95,7 @@ class NodeAffinity : public berth::Plugin {
     if (!added_required_.empty() && !state->added_required.MatchAny(node, host_)) {
       return berth::Unresolvable(kEnforced);
     }
-    bool selected = true;
-    for (const SelectedLabel& label : state->labels)
-      selected &= node.Get(label.column) == label.value;
-    if (selected && RequiresTerms(cycle.pod())) selected = state->required.MatchAny(node, host_);
-    return berth::UnresolvableIf(!selected, kPodSelection);
+    return berth::UnresolvableIf(!state->selection.Matches(node, host_), kPodSelection);
   }
 
   // Skips the pod when neither it nor the profile has preferred terms.

@@ -1,7 +1,5 @@
 #include "terms.h"
 
-#include <string>
-
 namespace affinity {
 namespace {
 
@@ -29,23 +27,6 @@ berth_array ProfileTerms::Store(const std::vector<Requirement>& requirements,
                     ArrayOf(values), number});
   }
   return ArrayOf(kept);
-}
-
-void BoundTerms::Bind(NodeTerms terms, berth::Cycle& cycle, const berth::Host& host) {
-  tests_.clear();
-  bound_.clear();
-  for (const berth_node_term& term : terms) {
-    const uint32_t count = term.expressions.count + term.fields.count;
-    if (count == 0 || (term.flags & BERTH_SELECTOR_INVALID) != 0) continue;
-    for (const berth_requirement& field : berth::Span<const berth_requirement>(term.fields)) {
-      tests_.push_back({cycle.Bind<berth_id>("name"), &field});
-    }
-    for (const berth_requirement& label : berth::Span<const berth_requirement>(term.expressions)) {
-      const std::string column = "label:" + std::string(host.Text(label.key));
-      tests_.push_back({cycle.Bind<berth_id>(column), &label});
-    }
-    bound_.push_back({count, term.weight});
-  }
 }
 
 }  // namespace affinity

@@ -34,9 +34,9 @@ std::vector<NodeSpec> MakeNodes() {
     if (i % 2 == 0) node.Feature("RestartAllContainersOnContainerExits");
     node.Pod(MakePod("a").CpuMilli(i % 29 * 1000).Memory((int64_t{i} % 31) << 30));
     node.Pod(MakePod("exporter").HostPort(9100, BERTH_PROTOCOL_TCP, "10.0.0.1"));
-    if (i % 10 == 3) node.Pod(MakePod("ingress").HostPort(8080));
+    if (i % 10 == 3) node.Pod(MakePod("ingress").HostPort(8080).Label("app", "ingress"));
     while (node.pods.size() < 30) node.Pod(MakePod("b" + std::to_string(node.pods.size())));
-    nodes.push_back(node.Pod(MakePod("b").CpuMilli(250).Memory("512Mi")));
+    nodes.push_back(node.Pod(MakePod("b").CpuMilli(250).Memory("512Mi").Label("app", "b")));
   }
   return nodes;
 }
@@ -129,6 +129,17 @@ PodSpec MakePreferring() {
       .PreferredNodeAffinity(1, {Exists("gpu")});
 }
 
+// Returns a pod with affinity to, and anti-affinity from, pods that are on every node, or on none.
+PodSpec MakeAffine() { return MakeIncoming().PodAffinity("zone", {In("app", {"b"})}); }
+PodSpec MakeRepelled() {
+  return MakeIncoming().PodAntiAffinity("kubernetes.io/hostname", {In("app", {"ingress"})});
+}
+PodSpec MakeAttracted() {
+  return MakeIncoming()
+      .PreferredPodAffinity(10, "zone", {In("app", {"b"})})
+      .PreferredPodAntiAffinity(1, "kubernetes.io/hostname", {In("app", {"ingress"})});
+}
+
 constexpr const char* kMost = R"({"scoringStrategy": {"type": "MostAllocated"}})";
 constexpr const char* kRatio = R"({"scoringStrategy": {"type": "RequestedToCapacityRatio",
     "requestedToCapacityRatio": {"shape": [{"utilization": 0, "score": 0},
@@ -141,6 +152,8 @@ BENCHMARK_CAPTURE(BM_Filter, NodeName, "node_name", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, TaintToleration, "taint_toleration", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, NodeSelector, "node_affinity", "",
                   MakeIncoming().NodeSelector("zone", "z1"));
+BENCHMARK_CAPTURE(BM_Filter, InterPodAffinity_zone, "inter_pod_affinity", "", MakeAffine());
+BENCHMARK_CAPTURE(BM_Filter, InterPodAffinity_host, "inter_pod_affinity", "", MakeRepelled());
 BENCHMARK_CAPTURE(BM_Filter, NodeAffinity, "node_affinity", "", MakeSelective());
 BENCHMARK_CAPTURE(BM_Filter, NodeAffinityGt, "node_affinity", "",
                   MakeIncoming().NodeAffinity({Gt("cores", 40)}));
@@ -153,6 +166,7 @@ BENCHMARK_CAPTURE(BM_Filter, Fit, "node_resources_fit", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Filter, FitDevices, "node_resources_fit", "",
                   MakeIncoming().Request("example.com/gpu", "1"));
 BENCHMARK_CAPTURE(BM_Score, TaintToleration, "taint_toleration", "", MakeIncoming());
+BENCHMARK_CAPTURE(BM_Score, InterPodAffinity, "inter_pod_affinity", "", MakeAttracted());
 BENCHMARK_CAPTURE(BM_Score, NodeAffinity, "node_affinity", "", MakePreferring());
 BENCHMARK_CAPTURE(BM_Score, FitLeast, "node_resources_fit", "", MakeIncoming());
 BENCHMARK_CAPTURE(BM_Score, FitMost, "node_resources_fit", kMost, MakeIncoming());

@@ -14,8 +14,7 @@ from api import wait_for
 
 # The plugins of kube-scheduler that Berth does not have. The comparison runs without them, so that
 # the texts of both can be equal.
-ONLY_UPSTREAM = ("VolumeBinding", "PodTopologySpread", "InterPodAffinity", "DynamicResources",
-                 "DefaultPreemption")
+ONLY_UPSTREAM = ("VolumeBinding", "DynamicResources", "DefaultPreemption")
 SHORT_LEASE = {"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"}
 
 

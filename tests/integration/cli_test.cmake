@@ -28,10 +28,11 @@ endforeach()
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
   SOURCES broken_library_cli_test.cc cli_test.cc host_file_cli_test.cc hostile_cli_test.cc
-          json_output_test.cc live_cli_test.cc permit_cli_test.cc profile_cli_test.cc
+          inter_pod_affinity_cli_test.cc json_output_test.cc live_cli_test.cc permit_cli_test.cc
+          profile_cli_test.cc
           profile_convert_test.cc profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
           run_cluster_cli_test.cc run_live_test.cc run_process_test.cc run_reload_test.cc
-          run_shadow_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
+          run_shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
           ${PROJECT_SOURCE_DIR}/tests/harness/json_page.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration)

@@ -7,6 +7,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 using ProfileTrialCliTest = CliTest;
@@ -68,6 +69,29 @@ TEST_F(ProfileTrialCliTest, CancelsALateCall) {
   const Outcome run = Run({"profile", "check", profile});
   EXPECT_EQ(run.exit_status, 1) << run.out;
   EXPECT_THAT(run.err, HasSubstr("acme.Sleeper"));
+}
+
+// A plugin whose PreFilter or PreScore does not run works without it, or reports what is missing.
+TEST_F(ProfileTrialCliTest, APluginWorksWithSomeOfItsExtensionPoints) {
+  const std::string cluster = File("c.yaml", kNodes + PodOf("p", "1"));
+  size_t tried = 0;
+  for (const char* points : {"Filter", "Score"}) {
+    const Json shown = Run({"profile", "show", "default", "--output", "json"}).json();
+    for (const Json& use : shown["profiles"][0]["points"][points]) {
+      const std::string plugin = use["name"];
+      const std::string file = File("a.toml", "extends = \"default\"\n[[plugins]]\nname = \"" +
+                                                  plugin + "\"\npoints = [\"" + points + "\"]\n");
+      const Outcome run = Run({"simulate", "--cluster", cluster, "--profile", file});
+      if (run.exit_status != 0) {
+        EXPECT_THAT(
+            run.out,
+            AllOf(HasSubstr(plugin), HasSubstr(points + std::string(" requires the ")),
+                  HasSubstr(std::string("the profile must run the plugin at Pre") + points)));
+      }
+      ++tried;
+    }
+  }
+  EXPECT_EQ(tried, 19u);
 }
 
 }  // namespace

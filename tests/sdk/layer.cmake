@@ -1,3 +1,10 @@
+# The index over pods and domains.
+berth_gtest(sdk_topology_test
+  SOURCES topology_cluster.cc topology_guide_test.cc topology_index_test.cc
+          topology_journal_test.cc topology_model.cc topology_parts_test.cc topology_random_test.cc
+  DEPENDS berth::testing
+  LABELS unit)
+
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test
   SOURCES args_test.cc bind_column_test.cc claims_test.cc dependence_test.cc guard_test.cc lanes_test.cc nodes_test.cc object_codes_test.cc points_test.cc

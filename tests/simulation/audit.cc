@@ -126,6 +126,9 @@ void Audit::OnAssumed(const PodRef& pod, std::string_view node) {
                          std::string(node));
   }
   room_.CheckAssumed(*pod, table, row);
+  constraints_.CheckAssumed(*pod, table, row);
+  counts_.spread_checks = constraints_.spread_checks();
+  counts_.affinity_checks = constraints_.affinity_checks();
 }
 
 void Audit::OnBound(const PodRef& pod, std::string_view node) {

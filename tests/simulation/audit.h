@@ -14,6 +14,7 @@
 #include "host/cycle/scheduling_loop.h"
 #include "tests/simulation/bind_audit.h"
 #include "tests/simulation/client_observer.h"
+#include "tests/simulation/constraint_audit.h"
 #include "tests/simulation/findings.h"
 #include "tests/simulation/observations.h"
 #include "tests/simulation/place_audit.h"
@@ -72,6 +73,8 @@ class Audit final : public ClientObserver, public DecisionSink, public LogSink {
 
   struct Counts {
     uint64_t assumed = 0, bound = 0, failed = 0, skipped = 0;
+    // Checked hard spread constraints, and pods with required affinity or anti-affinity.
+    uint64_t spread_checks = 0, affinity_checks = 0;
   };
   const Counts& counts() const { return counts_; }
 
@@ -85,6 +88,7 @@ class Audit final : public ClientObserver, public DecisionSink, public LogSink {
   Findings& findings_;
   Counts counts_;
   Observations observed_{binds_};
+  ConstraintAudit constraints_{findings_};
   Reservations reservations_;
   SchedulingLoop* loop_ = nullptr;
   // Set while loop_ is set.

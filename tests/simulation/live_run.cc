@@ -95,6 +95,8 @@ void LiveRun::Retire(Machine& machine) {
   counts_.bound += counts.bound;
   counts_.failed += counts.failed;
   counts_.skipped += counts.skipped;
+  counts_.spread_checks += counts.spread_checks;
+  counts_.affinity_checks += counts.affinity_checks;
   machine.process.reset();
 }
 

@@ -44,10 +44,37 @@ PodSketch PodActs::MakePod(std::string name) {
   }
   // A group belongs to one profile: a group with members of two profiles fails for ever.
   if (random_.OneIn(5)) pod.group = random_.Pick(kGroups) + ("-of-" + pod.scheduler);
-  pod.labels["color"] = random_.OneIn(2) ? "red" : "blue";
+  pod.labels["color"] = random_.Pick(kColors);
+  if (random_.OneIn(4)) AddSpread(pod);
+  if (random_.OneIn(4)) AddAffinity(pod);
   storage_.AddVolumes(pod);
   if (scenario_.has_chaos && random_.OneIn(2)) AddChaos(pod);
   return pod;
+}
+
+void PodActs::AddSpread(PodSketch& pod) {
+  for (size_t count = 1 + random_.Below(2); count > 0; --count) {
+    SpreadSketch& spread = pod.spreads.emplace_back();
+    spread.key = random_.Pick(kTopologyKeys);
+    spread.color = random_.Pick(kColors);
+    spread.max_skew = random_.Between(1, 3);
+    spread.is_hard = !random_.OneIn(3);
+    if (spread.is_hard && random_.OneIn(3)) spread.min_domains = random_.Between(1, 4);
+    spread.honors_taints = random_.OneIn(3);
+    spread.ignores_affinity = random_.OneIn(3);
+  }
+}
+
+// Most terms are anti-affinity, because few pods have a place where affinity lets them run.
+void PodActs::AddAffinity(PodSketch& pod) {
+  for (size_t count = 1 + random_.Below(2); count > 0; --count) {
+    AffinitySketch& affinity = pod.affinities.emplace_back();
+    affinity.key = random_.Pick(kTopologyKeys);
+    affinity.color = random_.Pick(kColors);
+    affinity.is_anti = !random_.OneIn(4);
+    affinity.is_required = !random_.OneIn(3);
+    affinity.has_namespace_selector = random_.OneIn(4);
+  }
 }
 
 // Adds random instructions for test.ChaosA and test.ChaosB; see chaos_plugin.cc.
@@ -172,7 +199,7 @@ void PodActs::Relabel() {
     if (random_.OneIn(2) && pod->labels.erase(label) > 0)
       writer_.TraceAct("remove label", pod->name, label);
   }
-  pod->labels["color"] = random_.OneIn(2) ? "red" : "blue";
+  pod->labels["color"] = random_.Pick(kColors);
   writer_.TraceAct("relabel pod", pod->name);
   Update(*pod);
 }

@@ -64,6 +64,8 @@ class PodActs {
  private:
   PodSketch MakePod(std::string name);
   void AddChaos(PodSketch& pod);
+  void AddSpread(PodSketch& pod);
+  void AddAffinity(PodSketch& pod);
   PodSketch* PickPod();
   PodRef Stored(const PodSketch& pod) const;
   std::vector<PodRef> Terminating() const;

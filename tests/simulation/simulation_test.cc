@@ -46,6 +46,7 @@ struct Options {
 
 struct Totals {
   uint64_t seeds = 0, steps = 0, assumed = 0, bound = 0, failed = 0, skipped = 0;
+  uint64_t spread_checks = 0, affinity_checks = 0;
 
   template <class AnyRun>
   void Add(const AnyRun& run) {
@@ -55,6 +56,8 @@ struct Totals {
     bound += run.counts().bound;
     failed += run.counts().failed;
     skipped += run.counts().skipped;
+    spread_checks += run.counts().spread_checks;
+    affinity_checks += run.counts().affinity_checks;
   }
   void Add(const Totals& other) {
     seeds += other.seeds;
@@ -63,6 +66,8 @@ struct Totals {
     bound += other.bound;
     failed += other.failed;
     skipped += other.skipped;
+    spread_checks += other.spread_checks;
+    affinity_checks += other.affinity_checks;
   }
 };
 
@@ -217,13 +222,20 @@ int PlayMany(const Player& player, const Options& options) {
   }
   const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
   std::printf(
-      "%llu seeds: %llu steps, %llu assumed, %llu bound, %llu failed, %llu skipped; "
-      "%llu findings\n",
+      "%llu seeds: %llu steps, %llu assumed, %llu bound, %llu failed, %llu skipped, %llu spread "
+      "constraints and %llu affinities checked; %llu findings\n",
       number(totals.seeds), number(totals.steps), number(totals.assumed), number(totals.bound),
-      number(totals.failed), number(totals.skipped), number(findings));
+      number(totals.failed), number(totals.skipped), number(totals.spread_checks),
+      number(totals.affinity_checks), number(findings));
   // A scheduler that does nothing breaks no rule. A few seeds may have no pod that fits.
-  const bool is_idle = totals.seeds >= kSeedsThatBind && totals.bound < totals.seeds;
-  if (is_idle) std::fprintf(stderr, "expected at least one binding per seed on average\n");
+  const bool is_idle =
+      totals.seeds >= kSeedsThatBind &&
+      (totals.bound < totals.seeds || totals.spread_checks == 0 || totals.affinity_checks == 0);
+  if (is_idle) {
+    std::fprintf(stderr,
+                 "expected at least one binding per seed on average, and pods with spread "
+                 "constraints and affinity among them\n");
+  }
   return findings == 0 && !is_idle && totals.seeds == options.seeds ? 0 : 1;
 }
 

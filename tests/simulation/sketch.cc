@@ -23,6 +23,31 @@ json StatusOf(const Pod& pod) {
   return status;
 }
 
+json SelectorOf(const std::string& color) { return {{"matchLabels", {{"color", color}}}}; }
+
+json JsonOf(const SpreadSketch& spread) {
+  json constraint = {{"topologyKey", spread.key},
+                     {"maxSkew", spread.max_skew},
+                     {"whenUnsatisfiable", spread.is_hard ? "DoNotSchedule" : "ScheduleAnyway"},
+                     {"labelSelector", SelectorOf(spread.color)}};
+  if (spread.min_domains > 0) constraint["minDomains"] = spread.min_domains;
+  if (spread.honors_taints) constraint["nodeTaintsPolicy"] = "Honor";
+  if (spread.ignores_affinity) constraint["nodeAffinityPolicy"] = "Ignore";
+  return constraint;
+}
+
+void AddTo(json& affinity, const AffinitySketch& sketch) {
+  json term = {{"topologyKey", sketch.key}, {"labelSelector", SelectorOf(sketch.color)}};
+  if (sketch.has_namespace_selector) term["namespaceSelector"] = json::object();
+  json& terms = affinity[sketch.is_anti ? "podAntiAffinity" : "podAffinity"];
+  if (sketch.is_required) {
+    terms["requiredDuringSchedulingIgnoredDuringExecution"].push_back(std::move(term));
+  } else {
+    terms["preferredDuringSchedulingIgnoredDuringExecution"].push_back(
+        {{"weight", 10}, {"podAffinityTerm", std::move(term)}});
+  }
+}
+
 }  // namespace
 
 bool IsRejectedByPreEnqueue(const Pod& pod) {
@@ -56,6 +81,10 @@ std::string PodSketch::Json(const Pod* stored) const {
     spec["volumes"].push_back({{"name", disk}, {"gcePersistentDisk", {{"pdName", disk}}}});
   }
   if (!node_selector.empty()) spec["nodeSelector"] = node_selector;
+  for (const SpreadSketch& spread : spreads) {
+    spec["topologySpreadConstraints"].push_back(JsonOf(spread));
+  }
+  for (const AffinitySketch& affinity : affinities) AddTo(spec["affinity"], affinity);
   json pod = {{"kind", "Pod"},
               {"apiVersion", "v1"},
               {"metadata",
@@ -83,6 +112,7 @@ std::string NodeSketch::Json() const {
     spec["taints"].push_back({{"key", key}, {"effect", effect}});
   }
   json all_labels = labels;
+  all_labels["kubernetes.io/hostname"] = name;
   if (const auto zone = labels.find("zone"); zone != labels.end()) {
     all_labels[kZoneLabel] = zone->second;
   }

@@ -26,6 +26,30 @@ inline bool HasFinished(const Pod& pod) {
 // plugin.
 bool IsRejectedByPreEnqueue(const Pod& pod);
 
+inline constexpr std::array kColors{"red", "blue"};
+// Labels of nodes; some nodes lack the zone.
+inline constexpr std::array kTopologyKeys{"topology.kubernetes.io/zone", "kubernetes.io/hostname"};
+
+// A topology spread constraint, which selects pods by the label "color".
+struct SpreadSketch {
+  std::string key;
+  std::string color;
+  int64_t max_skew = 1;
+  int64_t min_domains = 0;  // 0 if it is not set.
+  bool is_hard = true;
+  bool honors_taints = false;
+  bool ignores_affinity = false;
+};
+
+// A term of pod affinity or anti-affinity, which selects pods by the label "color".
+struct AffinitySketch {
+  std::string key;
+  std::string color;
+  bool is_anti = true;
+  bool is_required = true;
+  bool has_namespace_selector = false;  // An empty one, which selects all namespaces.
+};
+
 struct PodSketch {
   std::string name;
   std::string scheduler;
@@ -40,6 +64,8 @@ struct PodSketch {
   std::set<std::string> claims;  // Names of claims.
   std::set<std::string> disks;   // Names of GCE disks.
   std::map<std::string, std::string> node_selector;
+  std::vector<SpreadSketch> spreads;
+  std::vector<AffinitySketch> affinities;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
   bool has_succeeded = false;

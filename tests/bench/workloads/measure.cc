@@ -143,6 +143,9 @@ class WorkloadScheduler {
   }
 
   Status Start() {
+    for (std::string& json : NamespacesJson(workload_)) {
+      if (Status status = Add("namespace", std::move(json)); !status.ok()) return status;
+    }
     for (uint32_t i = 0; i < workload_.nodes; ++i) {
       if (Status status = Add("node", NodeJson(workload_, i)); !status.ok()) return status;
     }

@@ -6,7 +6,7 @@
 namespace berth::bench {
 namespace {
 
-constexpr std::array<Workload, 8> kWorkloads = {{
+constexpr std::array<Workload, 13> kWorkloads = {{
     {.name = "W1", .test_case = "SchedulingBasic", .nodes = 5000, .init_pods = 1000, .pods = 10000},
     {.name = "W2",
      .test_case = "SchedulingBasic, percentageOfNodesToScore 100",
@@ -45,6 +45,43 @@ constexpr std::array<Workload, 8> kWorkloads = {{
      .init_template = PodTemplate::kNodeAffinity,
      .pod_template = PodTemplate::kNodeAffinity,
      .one_zone = true},
+    {.name = "W6/hard",
+     .test_case = "TopologySpreading",
+     .nodes = 5000,
+     .init_pods = 5000,
+     .pods = 5000,
+     .pod_template = PodTemplate::kHardSpread},
+    {.name = "W6/soft",
+     .test_case = "PreferredTopologySpreading",
+     .nodes = 5000,
+     .init_pods = 5000,
+     .pods = 5000,
+     .pod_template = PodTemplate::kSoftSpread},
+    {.name = "W7",
+     .test_case = "SchedulingPodAntiAffinity",
+     .nodes = 5000,
+     .init_pods = 1000,
+     .pods = 2000,
+     .init_template = PodTemplate::kHostAntiAffinity,
+     .pod_template = PodTemplate::kHostAntiAffinity,
+     .namespaces = Namespaces::kTwo},
+    {.name = "W8",
+     .test_case = "SchedulingPodAffinity",
+     .nodes = 5000,
+     .init_pods = 5000,
+     .pods = 1000,
+     .init_template = PodTemplate::kZoneAffinity,
+     .pod_template = PodTemplate::kZoneAffinity,
+     .one_zone = true,
+     .namespaces = Namespaces::kTwo},
+    {.name = "W9",
+     .test_case = "SchedulingRequiredPodAntiAffinityWithNSSelector",
+     .nodes = 6000,
+     .init_pods = 4000,
+     .pods = 2000,
+     .init_template = PodTemplate::kNamespaceAntiAffinity,
+     .pod_template = PodTemplate::kNamespaceAntiAffinity,
+     .namespaces = Namespaces::kMany},
     // scheduler_perf does not wait for the initial pods of this test case either.
     {.name = "W11",
      .test_case = "Unschedulable",
@@ -57,10 +94,65 @@ constexpr std::array<Workload, 8> kWorkloads = {{
 
 std::string_view FamilyOf(std::string_view name) { return name.substr(0, name.find('/')); }
 
-std::string Affinity() {
+constexpr uint32_t kInitNamespaces = 100;
+
+std::string NamespaceOf(const Workload& workload, uint32_t pod) {
+  const bool is_init = pod < workload.init_pods;
+  switch (workload.namespaces) {
+    case Namespaces::kTwo: return is_init ? "sched-0" : "sched-1";
+    case Namespaces::kMany:
+      return is_init ? "init-ns-" + std::to_string(pod % kInitNamespaces) : "measure-ns-0";
+    default: return "default";
+  }
+}
+
+std::string NodeAffinity() {
   return R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
          R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone",)"
          R"("operator":"In","values":["zone1","zone2"]}]}]}}},)";
+}
+
+std::string Spread(std::string_view when_unsatisfiable) {
+  return R"("topologySpreadConstraints":[{"maxSkew":5,"topologyKey":"topology.kubernetes.io/zone",)"
+         R"("whenUnsatisfiable":")" +
+         std::string(when_unsatisfiable) +
+         R"(","labelSelector":{"matchLabels":{"color":"blue"}}}],)";
+}
+
+// Returns required pod affinity (`kind`: podAffinity) or anti-affinity (podAntiAffinity).
+std::string PodAffinity(std::string_view kind, std::string_view key, std::string_view namespaces) {
+  std::string json = R"("affinity":{")";
+  json.append(kind).append(R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[{)");
+  json.append(R"("labelSelector":{"matchLabels":{"color":"green"}},"topologyKey":")").append(key);
+  return json.append(R"(",)").append(namespaces).append("}]}},");
+}
+
+// Returns the part of the spec that distinguishes the template; empty, or with a comma at its end.
+std::string ConstraintsOf(PodTemplate kind) {
+  constexpr std::string_view kHost = "kubernetes.io/hostname";
+  constexpr std::string_view kTwoNamespaces = R"("namespaces":["sched-0","sched-1"])";
+  switch (kind) {
+    case PodTemplate::kNodeAffinity: return NodeAffinity();
+    case PodTemplate::kHardSpread: return Spread("DoNotSchedule");
+    case PodTemplate::kSoftSpread: return Spread("ScheduleAnyway");
+    case PodTemplate::kHostAntiAffinity:
+      return PodAffinity("podAntiAffinity", kHost, kTwoNamespaces);
+    case PodTemplate::kZoneAffinity:
+      return PodAffinity("podAffinity", "topology.kubernetes.io/zone", kTwoNamespaces);
+    case PodTemplate::kNamespaceAntiAffinity:
+      return PodAffinity("podAntiAffinity", kHost,
+                         R"("namespaceSelector":{"matchLabels":{"team":"devops"}})");
+    default: return "";
+  }
+}
+
+// Returns the label that the template's own selector matches; empty for a template without one.
+std::string_view ColorOf(PodTemplate kind) {
+  if (kind == PodTemplate::kHardSpread || kind == PodTemplate::kSoftSpread) return "blue";
+  const bool is_affine = kind == PodTemplate::kHostAntiAffinity ||
+                         kind == PodTemplate::kZoneAffinity ||
+                         kind == PodTemplate::kNamespaceAntiAffinity;
+  return is_affine ? "green" : "";
 }
 
 // There are ten times as many images as a node holds.
@@ -109,6 +201,20 @@ std::string NodeJson(const Workload& workload, uint32_t index) {
          ImagesJson(workload, index) + "]}}";
 }
 
+std::vector<std::string> NamespacesJson(const Workload& workload) {
+  std::vector<std::string> names;
+  if (workload.namespaces == Namespaces::kTwo) names = {"sched-0", "sched-1"};
+  if (workload.namespaces == Namespaces::kMany) {
+    for (uint32_t i = 0; i < kInitNamespaces; ++i) names.push_back("init-ns-" + std::to_string(i));
+    names.emplace_back("measure-ns-0");
+  }
+  for (std::string& name : names) {
+    name = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" + name +
+           R"(","uid":"uid-)" + name + R"(","labels":{"team":"devops"}}})";
+  }
+  return names;
+}
+
 std::string PodJson(const Workload& workload, uint32_t index) {
   const bool is_init = index < workload.init_pods;
   const PodTemplate kind = is_init ? workload.init_template : workload.pod_template;
@@ -117,9 +223,11 @@ std::string PodJson(const Workload& workload, uint32_t index) {
                                  ? 100 + (index - workload.init_pods) % workload.classes
                                  : 100;
   const std::string name = (is_init ? "init-" : "pod-") + std::to_string(index);
-  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
-         R"(","namespace":"default","uid":"uid-)" + name + R"("},"spec":{)" +
-         (kind == PodTemplate::kNodeAffinity ? Affinity() : "") +
+  std::string labels(ColorOf(kind));
+  if (!labels.empty()) labels = R"("labels":{"color":")" + labels + R"("},)";
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name + R"(",)" + labels +
+         R"("namespace":")" + NamespaceOf(workload, index) + R"(","uid":"uid-)" + name +
+         R"("},"spec":{)" + ConstraintsOf(kind) +
          R"("schedulerName":"default-scheduler","containers":[{"name":"app","image":")" +
          ImageName(0) + R"(:1.0","ports":[{"containerPort":80}],)" +
          R"("resources":{"requests":{"cpu":")" + std::to_string(milli_cpu) +

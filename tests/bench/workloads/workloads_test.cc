@@ -48,6 +48,7 @@ TEST(WorkloadsTest, AreFoundByNameAndByFamily) {
   EXPECT_THAT(NamesOf(WorkloadsNamed("W11")), ElementsAre("W11"));
   EXPECT_THAT(NamesOf(WorkloadsNamed("W4/16")), ElementsAre("W4/16"));
   EXPECT_THAT(NamesOf(WorkloadsNamed("W4")), ElementsAre("W4/2", "W4/16", "W4/64", "W4/512"));
+  EXPECT_THAT(NamesOf(WorkloadsNamed("W6")), ElementsAre("W6/hard", "W6/soft"));
   EXPECT_THAT(NamesOf(WorkloadsNamed("W")), ElementsAre());
   EXPECT_THAT(NamesOf(WorkloadsNamed("")), ElementsAre());
 }
@@ -71,6 +72,60 @@ TEST(WorkloadsTest, InitialAndMeasuredPodsUseTheirOwnTemplates) {
   EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods - 1), HasSubstr(R"("cpu":"9000m")"));
   EXPECT_THAT(PodJson(unschedulable, unschedulable.init_pods), HasSubstr(R"("cpu":"100m")"));
   EXPECT_THAT(PodJson(WorkloadsNamed("W5").front(), 0), HasSubstr("nodeAffinity"));
+}
+
+// Returns the pod with this index, as JSON.
+nlohmann::json PodOf(const Workload& workload, uint32_t index) {
+  return nlohmann::json::parse(PodJson(workload, index));
+}
+
+// A pod with a term of its own must match it, or the workload measures nothing.
+TEST(WorkloadsTest, TermsSelectTheLabelOfTheirOwnPods) {
+  const struct {
+    const char* workload;
+    const char* term;  // A JSON pointer below the spec.
+    const char* key;
+  } cases[] = {
+      {"W6/hard", "/topologySpreadConstraints/0", "topology.kubernetes.io/zone"},
+      {"W6/soft", "/topologySpreadConstraints/0", "topology.kubernetes.io/zone"},
+      {"W7", "/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0",
+       "kubernetes.io/hostname"},
+      {"W8", "/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0",
+       "topology.kubernetes.io/zone"},
+      {"W9", "/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0",
+       "kubernetes.io/hostname"},
+  };
+  for (const auto& c : cases) {
+    const Workload& workload = WorkloadsNamed(c.workload).front();
+    const nlohmann::json pod = PodOf(workload, workload.init_pods);
+    const nlohmann::json term = pod["spec"].at(nlohmann::json::json_pointer(c.term));
+    EXPECT_EQ(term["topologyKey"], c.key) << c.workload;
+    EXPECT_EQ(term["labelSelector"]["matchLabels"], pod["metadata"]["labels"]) << c.workload;
+  }
+  EXPECT_EQ(PodOf(WorkloadsNamed("W6/hard").front(),
+                  5000)["spec"]["topologySpreadConstraints"][0]["whenUnsatisfiable"],
+            "DoNotSchedule");
+  EXPECT_EQ(PodOf(WorkloadsNamed("W6/soft").front(),
+                  5000)["spec"]["topologySpreadConstraints"][0]["whenUnsatisfiable"],
+            "ScheduleAnyway");
+}
+
+TEST(WorkloadsTest, PodsAreInTheNamespacesThatTheirTermsSelect) {
+  for (const char* name : {"W7", "W8", "W9"}) {
+    const Workload& workload = WorkloadsNamed(name).front();
+    std::set<std::string> namespaces;
+    for (const std::string& json : NamespacesJson(workload)) {
+      const auto ns = nlohmann::json::parse(json);
+      EXPECT_EQ(ns["metadata"]["labels"]["team"], "devops") << name;
+      namespaces.insert(ns["metadata"]["name"]);
+    }
+    std::set<std::string> used;
+    for (uint32_t i = 0; i < workload.init_pods + workload.pods; ++i) {
+      used.insert(PodOf(workload, i)["metadata"]["namespace"]);
+    }
+    EXPECT_EQ(used, namespaces) << name;
+  }
+  EXPECT_EQ(NamespacesJson(WorkloadsNamed("W6").front()).size(), 0U);
 }
 
 TEST(WorkloadsTest, NodesAreSpreadOverZonesUnlessOneZoneIsSet) {
@@ -135,7 +190,8 @@ Measurement Measured(const Workload& workload) {
 }
 
 TEST(MeasureTest, CountsOnlyMeasuredPods) {
-  for (const std::string_view name : {"W1", "W2", "W4/2", "W4/512", "W5"}) {
+  for (const std::string_view name :
+       {"W1", "W2", "W4/2", "W4/512", "W5", "W6/hard", "W6/soft", "W8"}) {
     const Measurement found = Measured(Small(name));
     EXPECT_EQ(found.workload, name);
     EXPECT_EQ(found.bound, 30U) << name;

@@ -1,0 +1,27 @@
+// The events that may help a pod that PodTopologySpread rejected.
+#ifndef BERTH_PLUGINS_POD_TOPOLOGY_SPREAD_HINTS_H_
+#define BERTH_PLUGINS_POD_TOPOLOGY_SPREAD_HINTS_H_
+
+#include <vector>
+
+#include <berth/enqueue_extensions.h>
+#include <berth/host.h>
+#include <berth/pod.h>
+
+#include "constraints.h"
+
+namespace spread {
+
+std::vector<berth::EventInterest> Interests();
+
+// Returns false if the event helps no pod, whatever its constraints are. Most updates of pods change
+// only their status.
+bool MayHelp(const berth::Event& event);
+
+// Returns whether the event may help the pod. `hard`: the pod's constraints with DoNotSchedule.
+bool Helps(const berth::Pod& pod, const Constraints& hard, const berth::Event& event,
+           const berth::Host& host);
+
+}  // namespace spread
+
+#endif  // BERTH_PLUGINS_POD_TOPOLOGY_SPREAD_HINTS_H_

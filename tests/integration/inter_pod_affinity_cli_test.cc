@@ -1,0 +1,122 @@
+// InterPodAffinity in its shared object, with profiles in TOML, on clusters in files and streams.
+#include <string>
+
+#include "tests/integration/run_cli_fixture.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+
+std::string InZone(const std::string& node, const std::string& zone) {
+  return NodeJson(node, "8", R"(,"labels":{"zone":")" + zone + R"("})");
+}
+std::string App(const std::string& app, const std::string& ns = "default") {
+  return R"(,"namespace":")" + ns + R"(","labels":{"app":")" + app + R"("})";
+}
+// Returns the part of a pod's spec with one required term, of "podAffinity" or "podAntiAffinity".
+std::string Term(const std::string& kind, const std::string& app, const std::string& more = "") {
+  return R"(,"affinity":{")" + kind + R"(":{")" + kRequired +
+         R"(":[{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":")" + app + R"("}})" +
+         more + "}]}}";
+}
+std::string Namespace(const std::string& name, const std::string& team) {
+  return R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" + name +
+         R"(","labels":{"team":")" + team + R"("}}})";
+}
+
+class InterPodAffinityCliTest : public RunCliTest {
+ protected:
+  // Returns the node of each pod that `berth simulate` places, or the message.
+  std::string NodeOf(const std::string& cluster, const std::string& profile) {
+    const Outcome run = Run({"simulate", "--cluster", File("c.jsonl", cluster), "--profile",
+                             File("affinity.toml", profile), "--output", "json"});
+    EXPECT_NE(run.exit_status, 2) << run.err;
+    const Json& pod = run.json()["placements"][0];
+    return pod.contains("node") ? pod["node"] : pod["message"];
+  }
+};
+
+TEST_F(InterPodAffinityCliTest, APodOfAnotherSchedulerRepelsPodsWithoutAffinity) {
+  const std::string other = R"(,"schedulerName":"other","nodeName":"a1")";
+  EXPECT_THAT(
+      DecisionsOf(
+          Line("ADDED", InZone("a1", "a")) + Line("ADDED", InZone("a2", "a")) +
+          Line("ADDED", PodJson("db", "1", App("db"), other + Term("podAntiAffinity", "web"))) +
+          Line("ADDED", PodJson("web", "1", App("web"))) +
+          // The pod has no terms of its own, but a node in another zone helps it.
+          Line("ADDED", InZone("b1", "b"), "1s")),
+      ElementsAre("0 Refused web 0/2 nodes are available: 2 node(s) didn't satisfy existing "
+                  "pods anti-affinity rules.",
+                  "1 Bound web b1"));
+}
+
+TEST_F(InterPodAffinityCliTest, ADeletedPodMakesRoom) {
+  const std::string db = PodJson("db", "1", App("db"), R"(,"nodeName":"a1")");
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", InZone("a1", "a")) + Line("ADDED", db) +
+                  Line("ADDED", PodJson("web", "1", App("web"), Term("podAntiAffinity", "db"))) +
+                  Line("DELETED", db, "1s")),
+      ElementsAre("0 Refused web 0/1 nodes are available: 1 node(s) didn't match pod anti-affinity "
+                  "rules.",
+                  "1 Bound web a1"));
+}
+
+TEST_F(InterPodAffinityCliTest, FollowsThePodsThatItPlaced) {
+  // The first pod of the set may run anywhere, the second one only in its zone.
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", InZone("a1", "a")) +
+                  Line("ADDED", PodJson("w1", "1", App("web"), Term("podAffinity", "web"))) +
+                  Line("ADDED", InZone("b1", "b"), "1s") +
+                  Line("ADDED", PodJson("w2", "1", App("web"), Term("podAffinity", "web"))) +
+                  Line("ADDED", PodJson("x", "1", App("x"), Term("podAffinity", "nothing")))),
+      ElementsAre("0 Bound w1 a1", "1 Bound w2 a1",
+                  "1 Refused x 0/2 nodes are available: 2 node(s) didn't match pod affinity "
+                  "rules."));
+}
+
+TEST_F(InterPodAffinityCliTest, NamespacesAreSelectedByTheirLabels) {
+  const std::string team_x = R"(,"namespaceSelector":{"matchLabels":{"team":"x"}})";
+  const std::string cluster =
+      InZone("a1", "a") + "\n" + InZone("b1", "b") + "\n" + Namespace("n1", "x") + "\n" +
+      Namespace("n2", "y") + "\n" + PodJson("db1", "1", App("db", "n1"), R"(,"nodeName":"a1")") +
+      "\n" + PodJson("db2", "1", App("db", "n2"), R"(,"nodeName":"b1")") + "\n" +
+      PodJson("web", "1", App("web"), Term("podAffinity", "db", team_x)) + "\n";
+  EXPECT_EQ(NodeOf(cluster, "extends = \"default\"\n"), "a1");
+}
+
+TEST_F(InterPodAffinityCliTest, TheProfileSetsTheWeightOfRequiredTerms) {
+  // The pod on b1 wants web pods in its zone. a1 has more room.
+  const std::string cluster =
+      InZone("a1", "a") + "\n" + InZone("b1", "b") + "\n" +
+      PodJson("db", "4", App("db"), R"(,"nodeName":"b1")" + Term("podAffinity", "web")) + "\n" +
+      PodJson("web", "1", App("web")) + "\n";
+  const auto profile = [](const std::string& weight) {
+    return "extends = \"default\"\n[[plugins]]\nname = \"InterPodAffinity\"\nargs = "
+           "{hardPodAffinityWeight = " +
+           weight + "}\n";
+  };
+  EXPECT_EQ(NodeOf(cluster, profile("100")), "b1");
+  EXPECT_EQ(NodeOf(cluster, profile("0")), "a1");
+  const Outcome wrong = Run({"profile", "check", File("affinity.toml", profile("101"))});
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("affinity.toml:4"));
+  EXPECT_THAT(wrong.err, HasSubstr("hardPodAffinityWeight: expected integer 0..100"));
+}
+
+// As with kube-scheduler, a profile without the plugin ignores the field.
+TEST_F(InterPodAffinityCliTest, AProfileMayLeaveThePluginOut) {
+  const std::string cluster = InZone("a1", "a") + "\n" +
+                              PodJson("web", "1", App("web"), Term("podAffinity", "nothing")) +
+                              "\n";
+  EXPECT_EQ(NodeOf(cluster,
+                   "extends = \"default\"\n[[plugins]]\nname = \"InterPodAffinity\"\n"
+                   "enabled = false\n"),
+            "a1");
+}
+
+}  // namespace
+}  // namespace berth::host
