@@ -77,8 +77,8 @@ TEST_F(ProfileCliTest, ShowsACompleteProfile) {
   ASSERT_EQ(run.exit_status, 0) << run.err;
   const Json profile = run.json()["profiles"][0];
   EXPECT_EQ(profile["schedulerName"], "binpack");
-  EXPECT_THAT(At(profile, "Score"),
-              ElementsAre("TaintToleration", "NodeAffinity", "NodeResourcesFit"));
+  EXPECT_THAT(At(profile, "Score"), ElementsAre("TaintToleration", "NodeAffinity",
+                                                "NodeResourcesFit", "InterPodAffinity"));
   const auto fit = std::ranges::find_if(
       profile["plugins"], [](const Json& plugin) { return plugin["name"] == "NodeResourcesFit"; });
   EXPECT_EQ((*fit)["weight"], 5);
@@ -222,7 +222,7 @@ TEST_F(ProfileCliTest, APluginWorksWithSomeOfItsExtensionPoints) {
       ++tried;
     }
   }
-  EXPECT_EQ(tried, 15u);
+  EXPECT_EQ(tried, 17u);
 }
 
 TEST_F(ProfileCliTest, OrderAndPointsDetermineThePlan) {
@@ -250,7 +250,7 @@ TEST_F(ProfileCliTest, AnInheritedOrderIgnoresPluginsThatDoNotRunThere) {
   ASSERT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(At(run.json()["profiles"][0], "Score"),
               ElementsAre("ImageLocality", "TaintToleration", "NodeResourcesFit",
-                          "NodeResourcesBalancedAllocation"));
+                          "InterPodAffinity", "NodeResourcesBalancedAllocation"));
   EXPECT_THAT(Check("extends = \"default\"\n" + points + order),
               HasSubstr("a.toml:6: order.Score: expected a plugin that runs at Score, found "
                         "\"NodeAffinity\", which runs at Filter\n"));
