@@ -35,7 +35,7 @@ class InterPodAffinityCliTest : public RunCliTest {
     const Outcome run = Run({"simulate", "--cluster", File("c.jsonl", cluster), "--profile",
                              File("affinity.toml", profile), "--output", "json"});
     EXPECT_NE(run.exit_status, 2) << run.err;
-    const Json& pod = run.json()["placements"][0];
+    const Json pod = run.json()["placements"][0];
     return pod.contains("node") ? pod["node"] : pod["message"];
   }
 };
@@ -104,7 +104,7 @@ TEST_F(InterPodAffinityCliTest, TheProfileSetsTheWeightOfRequiredTerms) {
   const Outcome wrong = Run({"profile", "check", File("affinity.toml", profile("101"))});
   EXPECT_EQ(wrong.exit_status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("affinity.toml:4"));
-  EXPECT_THAT(wrong.err, HasSubstr("hardPodAffinityWeight: expected integer 0..100"));
+  EXPECT_THAT(wrong.err, HasSubstr("hardPodAffinityWeight: expected a whole number from 0 to 100"));
 }
 
 // As with kube-scheduler, a profile without the plugin ignores the field.

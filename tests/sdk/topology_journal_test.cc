@@ -17,7 +17,6 @@ using testing::In;
 using testing::MakePod;
 using testing::PodHandle;
 using testing::TopologyCluster;
-
 using TopologyJournalTest = TopologyIndexTest;
 
 TEST_F(TopologyJournalTest, TheJournalNamesRowsAndDeltas) {
@@ -87,6 +86,28 @@ TEST_F(TopologyJournalTest, SumsUpTheDeltasOfDomains) {
   EXPECT_EQ(domains, (std::vector<std::vector<int64_t>>{{a, 1, 1}}));
   EXPECT_FALSE(TopologyDeltas().Read(*counted.counter).Since(created - 1, cluster_.index(), 0));
   EXPECT_FALSE(TopologyDeltas().Since(cluster_.index().token() + 1, cluster_.index(), 0));
+}
+
+// The journal has no change of a pod that nothing counted.
+TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenTheCounterWasDropped) {
+  TopologyCluster cluster({.counter_bytes = 0});
+  cluster.PutNode(0, Node("a"));
+  const PodHandle pod = cluster.Pod(Asks({In("app", {"web"})}));
+  const PodHandle other = cluster.Pod(Asks({In("app", {"db"})}));
+  const berth_id zone = cluster.ids().Intern("zone");
+  const auto count = [&](const PodHandle& asks, uint64_t cycle) {
+    return cluster.index().Count(Query(asks), zone, cycle);
+  };
+  EXPECT_EQ(count(pod, 1).counts->total(), 0U);
+  count(other, 2);
+  const uint64_t token = cluster.index().token();
+  cluster.PutPod(0, Web("p"));
+  EXPECT_EQ(cluster.index().token(), token);
+  const CountedDomains again = count(pod, 3);
+  EXPECT_EQ(again.counts->total(), 1U);
+  EXPECT_FALSE(TopologyDeltas().Read(*again.counter).Since(token, cluster.index(), 0));
+  EXPECT_TRUE(
+      TopologyDeltas().Read(*again.counter).Since(cluster.index().token(), cluster.index(), 0));
 }
 
 // The pod was counted in the former domain of the row.

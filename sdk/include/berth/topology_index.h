@@ -308,7 +308,11 @@ inline CountedDomains TopologyIndex::Count(const PodQuery& query, berth_id key, 
 inline PodCounter& TopologyIndex::FindOrAdd(const internal::Words& query, uint64_t cycle) {
   PodCounter* const found = counters_.Find(query, cycle);
   if (found != nullptr) return *found;
-  PodCounter& added = counters_.Add(query, cycle, journal_.token());
+  PodCounter& added = counters_.Add(query, cycle);
+  // The journal does not have what happened before to the pods that the query matches. A change of
+  // its own separates the state in which the counter was created from all earlier ones.
+  journal_.Add({TopologyChange::kCounterMoved, added.id(), 0, 0});
+  internal::PodCounters::SetSince(added, journal_.token());
   Fill(added);
   Evict(cycle);
   return added;

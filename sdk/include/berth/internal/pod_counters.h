@@ -48,11 +48,10 @@ class PodCounters {
     return &*found->second;
   }
   // Creates an empty counter. REQUIRES: the query has none.
-  PodCounter& Add(const Words& query, uint64_t cycle, uint64_t token) {
+  PodCounter& Add(const Words& query, uint64_t cycle) {
     counters_.emplace_front();
     PodCounter& counter = counters_.front();
     counter.id_ = ++last_id_;
-    counter.since_ = token;
     counter.cycle_ = cycle;
     counter.words_ = query;
     ForEachId(counter.words_, [this](uint32_t& id) { host_.Intern(host_.Text(id)); });
@@ -97,6 +96,7 @@ class PodCounters {
   static void ForEachKey(PodCounter& counter, F&& each) {
     for (PodCounter::ByKey& by_key : counter.keys_) each(*by_key.topology);
   }
+  static void SetSince(PodCounter& counter, uint64_t token) { counter.since_ = token; }
   static const Words& WordsOf(const PodCounter& counter) { return counter.words_; }
 
   // Calls `each(PodCounter&)` for every counter whose query may match a pod.
