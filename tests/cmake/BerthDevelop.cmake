@@ -163,6 +163,9 @@ function(berth_plugin_tests name)
   endif()
   berth_gtest(${name}_test SOURCES ${sources} $<TARGET_OBJECTS:${name}> DEPENDS berth::testing
               LABELS plugin ${arg_LABELS})
+  # Most plugins have one file of tests. The files of the others use the same short names for
+  # different objects.
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
   target_compile_definitions(${name}_test PRIVATE
     BERTH_PLUGIN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/${name}")
 endfunction()
