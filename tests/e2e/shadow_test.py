@@ -9,7 +9,8 @@ from cluster import account_of
 from fixture import EndToEndTest
 from objects import pod, taint, toleration
 
-NODES, PODS = 50, 2000
+NODES, PODS, SETS = 50, 2000, 50
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
 class ShadowTest(EndToEndTest):
@@ -35,6 +36,17 @@ class ShadowTest(EndToEndTest):
         status = berth.wait()
         *verdicts, totals = [json.loads(line) for line in berth.output().splitlines()]
         return status, {one["pod"]: one for one in verdicts}, totals
+
+    def check_agreement(self, status, verdicts, totals):
+        """Checks that every disagreement is a tie or is explained. On a busy machine, the observer may
+        be too late to look for an explanation; it counts these pods.
+        """
+        differ = [one for one in verdicts.values() if one["verdict"] in ("score", "rejected",
+                                                                        "error", "sampled")]
+        self.assertLessEqual(len(differ), totals["hurried"], differ[:10])
+        self.assertEqual((totals["judged"], totals["unseen"]), (PODS, 0), totals)
+        if not differ:
+            self.assertEqual((status, totals["agreement"]), (0, 100), totals)
 
     def add_different_nodes(self, chance):
         for i in range(NODES):
@@ -68,11 +80,7 @@ class ShadowTest(EndToEndTest):
         self.cluster.add_pods([self.different_pod(i, chance) for i in range(PODS)])
         self.cluster.wait_all_bound(PODS, timeout=240)
         status, verdicts, totals = self.end(berth, PODS)
-        differ = [one for one in verdicts.values() if one["verdict"] in ("score", "rejected",
-                                                                        "error", "sampled")]
-        self.assertEqual(differ[:10], [], f"{len(differ)} of {PODS} placements")
-        self.assertEqual((status, totals["judged"], totals["unseen"], totals["agreement"]),
-                         (0, PODS, 0, 100), totals)
+        self.check_agreement(status, verdicts, totals)
         placed = {f"default/{one['metadata']['name']}": one["spec"]["nodeName"]
                   for one in self.cluster.pods()}
         for name, one in verdicts.items():
@@ -81,6 +89,55 @@ class ShadowTest(EndToEndTest):
                   if account_of(one) == "berth-shadow"
                   and one["verb"] not in ("get", "list", "watch")]
         self.assertEqual(writes, [])
+
+    def add_zoned_nodes(self, chance):
+        for i in range(NODES):
+            self.cluster.add_node(f"node-{i}", cpu=str(chance.choice((16, 32, 64))), memory="128Gi",
+                                  labels={ZONE: f"z{i % 3}"})
+
+    def replica(self, app, i, chance):
+        """Returns a pod of a set. Every second set spreads strictly, with at most one pod on a node;
+        the others prefer zones with few pods of the set, and nodes without or with another set.
+        """
+        own = {"matchLabels": {"app": f"app-{app}"}}
+        is_strict = app % 2 == 0
+        spread = [{"maxSkew": 1 + app % 3, "topologyKey": ZONE, "labelSelector": own,
+                   "whenUnsatisfiable": "DoNotSchedule" if is_strict else "ScheduleAnyway"}]
+        if is_strict:
+            affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": HOST, "labelSelector": own}]}}
+        else:
+            kind = "podAffinity" if app % 4 == 1 else "podAntiAffinity"
+            other = {"matchLabels": {"app": f"app-{(app + 1) % SETS}"}}
+            affinity = {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 1 + app, "podAffinityTerm": {
+                    "topologyKey": HOST if app % 8 < 4 else ZONE, "labelSelector": other}}]}}
+        return pod(f"pod-{app}-{i}", cpu=f"{chance.randint(1, 6) * 50}m", memory="256Mi",
+                   labels={"app": f"app-{app}"}, topologySpreadConstraints=spread,
+                   affinity=affinity)
+
+    def test_2000_pods_with_spread_and_affinity(self):
+        """Sets like those of Deployments, with constraints that look across nodes."""
+        chance = random.Random(14)
+        self.add_zoned_nodes(chance)
+        berth = self.shadow()
+        self.kube_scheduler(verbosity=3)
+        pods = [self.replica(app, i, chance) for app in range(SETS) for i in range(PODS // SETS)]
+        chance.shuffle(pods)
+        self.cluster.add_pods(pods)
+        self.cluster.wait_all_bound(PODS, timeout=240)
+        status, verdicts, totals = self.end(berth, PODS)
+        self.check_agreement(status, verdicts, totals)
+        self.check_strict_sets()
+
+    def check_strict_sets(self):
+        zones = {f"node-{i}": f"z{i % 3}" for i in range(NODES)}
+        for app in range(0, SETS, 2):
+            nodes = [one["spec"]["nodeName"] for one in self.cluster.pods()
+                     if one["metadata"]["labels"]["app"] == f"app-{app}"]
+            self.assertEqual(len(nodes), len(set(nodes)), f"app-{app}: two pods on one node")
+            counts = [sum(zones[node] == zone for node in nodes) for zone in set(zones.values())]
+            self.assertLessEqual(max(counts) - min(counts), 1 + app % 3, f"app-{app}: {counts}")
 
     def test_disagreement_is_reported(self):
         """A binding that no scheduler would make is found: the node has a taint."""
