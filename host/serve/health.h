@@ -34,8 +34,8 @@ struct HealthPaths {
 //   ping                 all       always ok; the constructor adds it
 //   leaderElection       readyz    fails if this process leads and has not renewed its lease for
 //                        healthz   leaseDuration + 20 s
-//   lease                readyz    fails if this process could not acquire the lease, unless another
-//                                  process holds it; names the rules that are missing
+//   lease                readyz    fails if this process could not acquire the lease, unless
+//                                  another process holds it; names the rules that are missing
 //   sched-handler-sync   readyz    fails until every watch has delivered its first state, and while
 //                                  a watch fails; names the kind, the reason, and the missing rule
 //   shutdown             readyz    fails when the process ends

@@ -22,8 +22,8 @@ inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0
 //   that of kube-scheduler: 1.5e-05 instead of 1.5000000000000002e-05. Queries that select or join
 //   buckets by `le` then find nothing. It also writes series in no order.
 // - The registry with this serializer would keep its costs. A histogram takes a lock for each
-//   observation, which is 2.6 times as long as that of Histogram (25 and 9.5 ns on one machine), and
-//   the scheduling cycle makes dozens of them for each pod. Finding an instrument by its labels
+//   observation, which is 2.6 times as long as that of Histogram (25 and 9.5 ns on one machine),
+//   and the scheduling cycle makes dozens of them for each pod. Finding an instrument by its labels
 //   takes 6.7 times, and reading 500 histograms 20 times as long; while a family is read, its lock
 //   delays the threads that look for an instrument.
 // - The registry limits no number of series and throws exceptions. MetricTable does neither.

@@ -14,8 +14,8 @@ namespace spread {
 
 std::vector<berth::EventInterest> Interests();
 
-// Returns false if the event helps no pod, whatever its constraints are. Most updates of pods change
-// only their status.
+// Returns false if the event helps no pod, whatever its constraints are. Most updates of pods
+// change only their status.
 bool MayHelp(const berth::Event& event);
 
 // Returns whether the event may help the pod. `hard`: the pod's constraints with DoNotSchedule.

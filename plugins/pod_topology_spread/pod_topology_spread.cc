@@ -229,8 +229,8 @@ class PodTopologySpread : public berth::Plugin {
     return berth::UnschedulableIf(!constraint.Accepts(domain), kSkew);
   }
 
-  // Sets the verdicts of the selected nodes. The outputs alias nothing, so that the compiler need not
-  // load the state again after each store.
+  // Sets the verdicts of the selected nodes. The outputs alias nothing, so that the compiler need
+  // not load the state again after each store.
   template <class F>
   static void FilterBlock(const Block& block, uint8_t* __restrict codes,
                           uint64_t* __restrict reasons, F verdict_of) {

@@ -208,7 +208,7 @@ TEST(PodTopologySpread, FollowsTheCluster) {
   EXPECT_EQ(fitting(), (Names{"a1", "b1"})) << "there is only one zone";
 }
 
-// ---- What-if questions ---------------------------------------------------------------------------
+// ---- What-if questions --------------------------------------------------------------------------
 
 // An attempt whose pods can be changed, row by row.
 class WhatIf {

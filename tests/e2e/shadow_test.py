@@ -38,8 +38,8 @@ class ShadowTest(EndToEndTest):
         return status, {one["pod"]: one for one in verdicts}, totals
 
     def check_agreement(self, status, verdicts, totals):
-        """Checks that every disagreement is a tie or is explained. On a busy machine, the observer may
-        be too late to look for an explanation; it counts these pods.
+        """Checks that every disagreement is a tie or is explained. On a busy machine, the observer
+        may be too late to look for an explanation; it counts these pods.
         """
         differ = [one for one in verdicts.values() if one["verdict"] in ("score", "rejected",
                                                                         "error", "sampled")]
@@ -96,8 +96,8 @@ class ShadowTest(EndToEndTest):
                                   labels={ZONE: f"z{i % 3}"})
 
     def replica(self, app, i, chance):
-        """Returns a pod of a set. Every second set spreads strictly, with at most one pod on a node;
-        the others prefer zones with few pods of the set, and nodes without or with another set.
+        """Returns a pod of a set. Every second set spreads strictly, with at most one pod on a
+        node; the others prefer zones with few pods of the set, and nodes without or with another set.
         """
         own = {"matchLabels": {"app": f"app-{app}"}}
         is_strict = app % 2 == 0

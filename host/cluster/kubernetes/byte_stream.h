@@ -70,9 +70,9 @@ using DialDone = std::function<void(Result<std::unique_ptr<ByteStream>> stream)>
 using Dialer =
     std::function<std::unique_ptr<Dialing>(std::shared_ptr<const TlsContext> tls, DialDone done)>;
 
-// Connects to `endpoint.server`, which has passed CheckEndpoint(), and calls `done` once, never within the call; `done` may destroy
-// the attempt. All addresses of the name are tried, IPv6 and IPv4 in the order of getaddrinfo();
-// the error names each of them. Each address gets an equal part of the time that is left, and two
+// Connects to `endpoint.server`, which has passed CheckEndpoint(), and calls `done` once, never
+// within the call; `done` may destroy the attempt. All addresses of the name are tried, IPv6 and
+// IPv4 in the order of getaddrinfo(); the error names each of them. Each address gets an equal part of the time that is left, and two
 // seconds at least. With a proxy, see ProxyTunnel; the proxy looks the name up then.
 // `tls` is null for plain HTTP.
 // Names are looked up on a thread of the IoThread's context, one at a time. The destructor of the

@@ -393,7 +393,8 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   ServerUrl tls_peer_;  // The peer of the last handshake, and the name in its certificate.
   std::string tls_name_;
   RefusedCertificate refused_;
-  // Both refer to wire_ and refused_, and ssl_ to proxy_ssl_, which is null unless ssl_ is within it.
+  // Both refer to wire_ and refused_, and ssl_ to proxy_ssl_, which is null unless ssl_ is within
+  // it.
   std::unique_ptr<SSL, SslDeleter> proxy_ssl_;
   std::unique_ptr<SSL, SslDeleter> ssl_;
   std::string_view out_;  // What remains of the bytes to write.

@@ -89,8 +89,8 @@ bool IsAddress(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), &v6) == 1;
 }
 
-// Sets what the certificate of the peer must be valid for. Returns false if `name` is neither a name
-// nor an address.
+// Sets what the certificate of the peer must be valid for. Returns false if `name` is neither a
+// name nor an address.
 bool SetVerifiedName(X509_VERIFY_PARAM* rules, const std::string& name) {
   if (IsAddress(name)) {
     return ::X509_VERIFY_PARAM_set1_host(rules, nullptr, 0) == 1 &&
