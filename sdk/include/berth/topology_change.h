@@ -41,7 +41,10 @@ namespace internal {
 class TopologyJournal {
  public:
   // `capacity`: the number of changes that are kept, at least 1.
-  explicit TopologyJournal(uint32_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
+  explicit TopologyJournal(uint32_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {
+    // Growing step by step would look like a leak. Pages that are not used take no memory.
+    kept_.reserve(capacity_);
+  }
 
   uint64_t token() const { return changes_ + 1; }
   // Returns the oldest token that ForEachSince() accepts.

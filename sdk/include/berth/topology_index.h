@@ -70,7 +70,7 @@ struct TopologyIndexOptions {
   // another scan, when it is asked for.
   uint64_t counter_bytes = uint64_t{16} << 20;
   // How many changes the journal keeps, for `changed`. It occupies 16 bytes for each.
-  uint32_t journal = 8192;
+  uint32_t journal = 2048;
 };
 
 class TopologyIndex {
