@@ -15,7 +15,7 @@ namespace berth::testing {
 namespace {
 
 #ifdef NDEBUG
-constexpr int kSteps = 10'000;
+constexpr int kSteps = 100'000;
 #else
 constexpr int kSteps = 600;
 #endif
