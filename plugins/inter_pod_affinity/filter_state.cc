@@ -5,6 +5,9 @@
 namespace affinity {
 namespace {
 
+// So many groups of terms of existing pods are looked at one by one in Changed().
+constexpr size_t kMostGroups = 64;
+
 using berth::CountedDomains;
 using berth::Pod;
 using berth::PodQuery;
@@ -178,6 +181,8 @@ void FilterState::Sign(berth::Signer& signer) const {
 
 berth::Stale FilterState::Changed(uint64_t token, berth_id ns, const TopologyIndex& index,
                                   berth::RowSink& rows) const {
+  // The work below grows with the square of the number of groups. To filter all nodes is faster.
+  if (existing_.size() > kMostGroups) return berth::Stale::kAll;
   berth::TopologyDeltas deltas;
   for (const Counted& counted : affinity_) deltas.Read(*counted.domains.counter);
   for (const Counted& counted : anti_) deltas.Read(*counted.domains.counter);
