@@ -311,8 +311,11 @@ TEST_F(RunClusterTest, NamesAMissingPermission) {
   const pid_t berth = StartRun();
   EXPECT_TRUE(WaitForLog("resources: [csinodes]")) << Error();
   EXPECT_THAT(Error(), HasSubstr("the plugin NodeVolumeLimits"));
-  EXPECT_THAT(Ask(HttpAddress(), "GET /readyz?verbose"),
-              AllOf(HasSubstr("[-]sched-handler-sync failed"), HasSubstr("csinodes")));
+  // The log may be written before the state that /readyz shows.
+  const std::string address = HttpAddress();
+  EXPECT_TRUE(WaitFor(
+      [&] { return Ask(address, "GET /readyz?verbose").find("csinodes") != std::string::npos; }));
+  EXPECT_THAT(Ask(address, "GET /readyz?verbose"), HasSubstr("[-]sched-handler-sync failed"));
   EXPECT_EQ(Stop(berth), 0);
 }
 
