@@ -4,6 +4,8 @@ import json
 import os
 import re
 import subprocess
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 
 from api import wait_for
 from fixture import EndToEndTest
@@ -61,9 +63,10 @@ class DoctorTest(EndToEndTest):
         proxy = self.proxy(tls=self.cluster.folder)
 
         def an_hour_ago(piece):
-            def hour(match):
-                return b"%s%02d%s" % (match[1], (int(match[2]) - 1) % 24, match[3])
-            return re.sub(rb"(\r\nDate: [^\r]{17})(\d\d)(:)", hour, piece)
+            def rewritten(match):
+                date = parsedate_to_datetime(match[2].decode()) - timedelta(hours=1)
+                return match[1] + format_datetime(date, usegmt=True).encode()
+            return re.sub(rb"(\r\nDate: )([^\r]+)", rewritten, piece)
         proxy.rewrite = an_hour_ago
         findings, _ = self.doctor(self.cluster.kubeconfig("berth", "clock", server=proxy.server))
         self.assertEqual(findings["clock"]["result"].lower(), "warning")
