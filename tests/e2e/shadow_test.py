@@ -37,13 +37,11 @@ class ShadowTest(EndToEndTest):
         *verdicts, totals = [json.loads(line) for line in berth.output().splitlines()]
         return status, {one["pod"]: one for one in verdicts}, totals
 
-    def check_agreement(self, status, verdicts, totals):
-        """Checks that every disagreement is a tie or is explained. On a busy machine, the observer
-        may be too late to look for an explanation; it counts these pods.
-        """
+    def check_agreement(self, status, verdicts, totals, unexplained):
+        """Checks that every disagreement is a tie or is explained, but for a number of pods."""
         differ = [one for one in verdicts.values() if one["verdict"] in ("score", "rejected",
                                                                         "error", "sampled")]
-        self.assertLessEqual(len(differ), totals["hurried"], differ[:10])
+        self.assertLessEqual(len(differ), unexplained, differ[:10])
         self.assertEqual((totals["judged"], totals["unseen"]), (PODS, 0), totals)
         if not differ:
             self.assertEqual((status, totals["agreement"]), (0, 100), totals)
@@ -80,7 +78,9 @@ class ShadowTest(EndToEndTest):
         self.cluster.add_pods([self.different_pod(i, chance) for i in range(PODS)])
         self.cluster.wait_all_bound(PODS, timeout=240)
         status, verdicts, totals = self.end(berth, PODS)
-        self.check_agreement(status, verdicts, totals)
+        # The pods exist at once, so that the order in which kube-scheduler saw the events is not
+        # known. The observer searches for an order that explains a placement, but not all orders.
+        self.check_agreement(status, verdicts, totals, unexplained=PODS // 500)
         placed = {f"default/{one['metadata']['name']}": one["spec"]["nodeName"]
                   for one in self.cluster.pods()}
         for name, one in verdicts.items():
@@ -97,7 +97,8 @@ class ShadowTest(EndToEndTest):
 
     def replica(self, app, i, chance):
         """Returns a pod of a set. Every second set spreads strictly, with at most one pod on a
-        node; the others prefer zones with few pods of the set, and nodes without or with another set.
+        node; the others prefer zones with few pods of the set, and nodes with another set, or
+        without it.
         """
         own = {"matchLabels": {"app": f"app-{app}"}}
         is_strict = app % 2 == 0
@@ -124,10 +125,15 @@ class ShadowTest(EndToEndTest):
         self.kube_scheduler(verbosity=3)
         pods = [self.replica(app, i, chance) for app in range(SETS) for i in range(PODS // SETS)]
         chance.shuffle(pods)
-        self.cluster.add_pods(pods)
-        self.cluster.wait_all_bound(PODS, timeout=240)
+        # Each pod has a node before the next one exists, so that both decide in the same state.
+        for one in pods:
+            self.cluster.add_pod(one)
+            name = one["metadata"]["name"]
+            wait_for(f"{name} is bound",
+                     lambda name=name: self.cluster.pod(name)["spec"].get("nodeName"),
+                     interval=0.002)
         status, verdicts, totals = self.end(berth, PODS)
-        self.check_agreement(status, verdicts, totals)
+        self.check_agreement(status, verdicts, totals, unexplained=0)
         self.check_strict_sets()
 
     def check_strict_sets(self):
