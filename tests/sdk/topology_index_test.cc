@@ -315,7 +315,7 @@ TEST_F(TopologyIndexTest, WithoutTermsThereAreNone) {
 }
 
 TEST_F(TopologyIndexTest, DropsTheCountersThatWereNotUsedLongest) {
-  TopologyCluster cluster({.counter_bytes = 2000});
+  TopologyCluster cluster({.counter_bytes = 2000, .journal = 16});
   cluster.PutNode(0, Node("a"));
   cluster.PutPod(0, Web("p"));
   const berth_id zone = cluster.ids().Intern("zone");
