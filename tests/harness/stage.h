@@ -41,7 +41,7 @@ struct ScriptedAnswer {
 };
 berth_code Report(const ScriptedAnswer& given, berth_status* status);
 
-// What the answers of a plugin depend on: see berth_dependence.
+// The declaration of what answers of a plugin depend on: see berth_dependence.
 struct PuppetDependence {
   uint32_t cluster = 0;
   uint64_t pod_parts = 0;

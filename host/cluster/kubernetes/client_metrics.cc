@@ -13,7 +13,7 @@ std::vector<double> RequestBounds() {
   return {0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0};
 }
 
-// The same source.
+// kube-scheduler: component-base/metrics/prometheus/restclient/metrics.go, requestSize
 std::vector<double> SizeBounds() {
   return {64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 }
