@@ -144,8 +144,8 @@ class SubprocessReader {
                    const FileDescriptor& errors)
       : what_(what), child_(child), files_({output.get(), errors.get()}) {}
 
-  Result<SubprocessResult> Run(const std::function<int64_t()>& steady_ns) {
-    const int64_t begin_ns = steady_ns();
+  // `begin_ns` is the time just before the program was started.
+  Result<SubprocessResult> Run(int64_t begin_ns, const std::function<int64_t()>& steady_ns) {
     for (;;) {
       const bool ended = HasEnded(WNOHANG);
       const bool has_more = Read(ended ? 0 : NextWaitMs());
@@ -249,12 +249,13 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& what,
   arguments.insert(arguments.begin(), what.program);
   std::vector<std::string> environment = what.environment;
   pid_t child = -1;
+  const int64_t begin_ns = steady_ns();
   error = ::posix_spawn(&child, path.c_str(), settings.actions(), settings.attributes(),
                         Pointers(arguments).data(), Pointers(environment).data());
   if (error != 0) return SpawnError(what.program, error);
   { const FileDescriptor closed = std::move(output->write_end); }
   { const FileDescriptor closed = std::move(errors->write_end); }
-  return SubprocessReader(what, child, output->read_end, errors->read_end).Run(steady_ns);
+  return SubprocessReader(what, child, output->read_end, errors->read_end).Run(begin_ns, steady_ns);
 }
 
 }  // namespace berth::host

@@ -19,7 +19,7 @@ struct Subprocess {
   std::vector<std::string> arguments = {};    // Without the program's own name.
   std::vector<std::string> environment = {};  // "NAME=value"; the program gets no other variables.
   std::string directory = {};                 // The working directory; empty: that of this process.
-  int64_t limit_ns = 0;                       // Must be positive.
+  int64_t limit_ns = 0;                       // From just before the start. Must be positive.
   size_t max_output_bytes = size_t{1} << 20;  // Of standard output.
   size_t max_error_bytes = size_t{4} << 10;   // Of standard error; the rest is dropped.
 };

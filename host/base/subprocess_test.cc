@@ -226,6 +226,19 @@ TEST_F(SubprocessTest, KillsTheGroupWhenTheTimeIsUp) {
   EXPECT_FALSE(fs::exists(ended));
 }
 
+TEST_F(SubprocessTest, TheTimeBeginsBeforeTheProgramStarts) {
+  // A program that is faster than this process must not shift the limit.
+  std::vector<bool> has_child;
+  const auto clock = [&]() -> int64_t {
+    siginfo_t info = {};
+    has_child.push_back(::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0);
+    return 0;
+  };
+  ASSERT_TRUE(RunSubprocess(Script("true"), clock).ok());
+  ASSERT_FALSE(has_child.empty());
+  EXPECT_FALSE(has_child.front());
+}
+
 TEST_F(SubprocessTest, DoesNotWaitForAProcessThatIsLeftBehind) {
   // The process left behind holds standard output open until the test removes the file.
   const std::string file = Write("alive", "", 0644);
