@@ -1,6 +1,8 @@
 #include "host/event/inbox.h"
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 #include "host/base/assert.h"
 #include "host/base/time_units.h"
@@ -24,6 +26,10 @@ bool ThreadWaker::Wait(int64_t timeout_ns) {
     condition_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [this] { return woken_; });
   }
   return std::exchange(woken_, false);
+}
+
+void ThreadWaker::Pause(int64_t time_ns) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(time_ns));
 }
 
 void Inbox::Push(Task task) {

@@ -34,6 +34,9 @@ class ThreadWaker final : public Waker {
   // Wait(). Returns false after `timeout_ns`, immediately if it is not positive.
   // Threading: one thread.
   bool Wait(int64_t timeout_ns);
+  // Sleeps for the time, whether woken or not; see WakePacer. A Wake() is kept for the next Wait().
+  // Threading: the thread of Wait().
+  void Pause(int64_t time_ns);
 
  private:
   std::mutex mutex_;

@@ -91,6 +91,15 @@ TEST(ThreadWaker, TimesOutWithoutAWake) {
   EXPECT_FALSE(waker.Wait(-1));
 }
 
+TEST(ThreadWaker, KeepsAWakeThroughAPause) {
+  ThreadWaker waker;
+  waker.Wake();
+  waker.Pause(1);
+  EXPECT_TRUE(waker.Wait(0));
+  waker.Pause(1);
+  EXPECT_FALSE(waker.Wait(0));
+}
+
 TEST(ThreadWaker, KeepsAWakeForTheNextWaitOnly) {
   ThreadWaker waker;
   waker.Wake();

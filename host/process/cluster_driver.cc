@@ -107,7 +107,10 @@ void ClusterDriver::Wait() {
   const bool was_stopping = is_stopping_;
   Flush();
   if (!was_stopping && stop_ != 0) return;
+  const int64_t pause_ns = std::min(pacer_.PauseNs(parts_.boot_ns()), IdleNs());
+  if (pause_ns > 0) parts_.waker->Pause(pause_ns);
   parts_.waker->Wait(IdleNs());
+  pacer_.OnWake(parts_.boot_ns());
 }
 
 void ClusterDriver::Flush() {

@@ -11,6 +11,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
+#include "host/base/wake_pacer.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/event/inbox.h"
 
@@ -30,7 +31,8 @@ struct DriverEnd {
 //   2. reload if it was requested
 //   3. if this process leads, its cache is fresh, and the client has room for a binding:
 //      SchedulingLoop::Step(), otherwise Settle(), which tries no pod
-//   4. if there was nothing to do: flush the output, and wait for the waker or the next timer
+//   4. if there was nothing to do: flush the output, pause under load (see WakePacer), and wait for
+//      the waker or the next timer
 //
 // A stop ends it in order: no further pod is tried; pods that wait on Permit return to the queue;
 // bindings under way are finished, at most `settle_limit_ns`. A lost lease ends it at once: what is
@@ -74,6 +76,8 @@ class ClusterDriver {
   static constexpr int64_t kMaxWaitNs = 5 * kSecond;
   // A round begins at least this often while the client has no room.
   static constexpr int64_t kMaxFullWaitNs = 100 * kMillisecond;
+  // Under load, the answers to bindings and the events of the watches are gathered for this time.
+  static constexpr int64_t kGatherNs = kMillisecond;
 
   explicit ClusterDriver(Parts parts);
   ClusterDriver(const ClusterDriver&) = delete;
@@ -133,6 +137,7 @@ class ClusterDriver {
   bool is_refreshing_ = false;  // A refresh has begun.
   bool is_fresh_ = false;
   int64_t leading_ns_ = 0;  // When the refresh began.
+  WakePacer pacer_{kGatherNs};
 };
 
 }  // namespace berth::host

@@ -18,6 +18,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "host/base/assert.h"
+#include "host/base/wake_pacer.h"
 
 namespace berth::host {
 
@@ -25,13 +26,13 @@ namespace asio = boost::asio;
 
 class IoThread::Impl {
  public:
-  Impl(const std::string& name, std::function<int64_t()> steady_ns)
+  Impl(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns)
       : steady_ns_(std::move(steady_ns)),
         work_(context_.get_executor()),
         wake_(context_),
-        thread_([this, name] {
+        thread_([this, name, gather_ns] {
           ::pthread_setname_np(::pthread_self(), name.c_str());
-          context_.run();
+          Run(gather_ns);
         }) {}
 
   void Post(Task task) {
@@ -83,6 +84,18 @@ class IoThread::Impl {
   asio::io_context& context() { return context_; }
 
  private:
+  // Runs what is ready, pauses if there is much of it, and waits, until the context is stopped.
+  void Run(int64_t gather_ns) {
+    WakePacer pacer(gather_ns);
+    while (context_.run_one() > 0) {
+      if (gather_ns == 0) continue;
+      pacer.OnWake(NowNs());
+      context_.poll();
+      const int64_t pause_ns = pacer.PauseNs(NowNs());
+      if (pause_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
+    }
+  }
+
   using TimerKey = std::pair<int64_t, TimerId>;  // The time, and the order of the calls.
 
   // Runs the tasks that were posted before. Tasks that these post come after the other events of
@@ -153,8 +166,8 @@ class IoThread::Impl {
   std::thread thread_;               // Last: it uses the others.
 };
 
-IoThread::IoThread(const std::string& name, std::function<int64_t()> steady_ns)
-    : impl_(std::make_unique<Impl>(name, std::move(steady_ns))) {}
+IoThread::IoThread(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns)
+    : impl_(std::make_unique<Impl>(name, std::move(steady_ns), gather_ns)) {}
 
 IoThread::~IoThread() { impl_->Stop(); }
 

@@ -22,8 +22,9 @@ namespace berth::host {
 class IoThread final : public Executor {
  public:
   // `name` is the thread's name as `top -H` shows it: at most 15 bytes. `steady_ns` is a monotonic
-  // clock that may be called on any thread.
-  IoThread(const std::string& name, std::function<int64_t()> steady_ns);
+  // clock that may be called on any thread. `gather_ns`: under load, input, tasks and timers are
+  // gathered for this time; see WakePacer. 0: each is handled at once.
+  IoThread(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns = 0);
   ~IoThread() override;
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;

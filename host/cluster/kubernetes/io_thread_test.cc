@@ -21,12 +21,15 @@ int64_t IoTestNowNs() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-class IoThreadTest : public testing::Test {
+// The parameter is the gather time.
+class IoThreadTest : public testing::TestWithParam<int64_t> {
  protected:
-  IoThread io_{"berth-test", IoTestNowNs};
+  IoThread io_{"berth-test", IoTestNowNs, GetParam()};
 };
 
-TEST_F(IoThreadTest, RunsTasksInOrderOnItsThread) {
+INSTANTIATE_TEST_SUITE_P(GatherTimes, IoThreadTest, testing::Values(0, kMillisecond));
+
+TEST_P(IoThreadTest, RunsTasksInOrderOnItsThread) {
   std::vector<int> order;
   std::promise<void> ended;
   EXPECT_FALSE(io_.IsCurrent());
@@ -45,7 +48,7 @@ TEST_F(IoThreadTest, RunsTasksInOrderOnItsThread) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
-TEST_F(IoThreadTest, ATaskRunsNeverWithinTheCall) {
+TEST_P(IoThreadTest, ATaskRunsNeverWithinTheCall) {
   std::promise<void> ended;
   bool returned = false;
   io_.RunAndWait([&] {
@@ -58,7 +61,7 @@ TEST_F(IoThreadTest, ATaskRunsNeverWithinTheCall) {
   ended.get_future().wait();
 }
 
-TEST_F(IoThreadTest, RunsTimersInTheOrderOfTheirTimes) {
+TEST_P(IoThreadTest, RunsTimersInTheOrderOfTheirTimes) {
   std::vector<int> order;
   std::promise<void> ended;
   int64_t late_ns = 0;
@@ -80,7 +83,7 @@ TEST_F(IoThreadTest, RunsTimersInTheOrderOfTheirTimes) {
   EXPECT_GE(late_ns, 20 * kMillisecond) << "a timer is not early";
 }
 
-TEST_F(IoThreadTest, CancelsTimers) {
+TEST_P(IoThreadTest, CancelsTimers) {
   std::promise<void> ended;
   std::vector<int> order;
   Executor::TimerId first = 0;
@@ -105,7 +108,7 @@ TEST_F(IoThreadTest, CancelsTimers) {
   io_.RunAndWait([&] { EXPECT_EQ(order, std::vector<int>{1}); });
 }
 
-TEST_F(IoThreadTest, AnOwnedTimerIsCancelledWithItsOwner) {
+TEST_P(IoThreadTest, AnOwnedTimerIsCancelledWithItsOwner) {
   std::promise<void> ended;
   int runs = 0;
   io_.RunAndWait([&] {
@@ -119,7 +122,7 @@ TEST_F(IoThreadTest, AnOwnedTimerIsCancelledWithItsOwner) {
   EXPECT_EQ(runs, 0);
 }
 
-TEST_F(IoThreadTest, StopDestroysWhatHasNotRun) {
+TEST_P(IoThreadTest, StopDestroysWhatHasNotRun) {
   const auto token = std::make_shared<int>(0);
   std::promise<void> started;
   std::promise<void> goes_on;
@@ -148,7 +151,7 @@ TEST_F(IoThreadTest, StopDestroysWhatHasNotRun) {
   io_.Stop();
 }
 
-TEST_F(IoThreadTest, ManyThreadsMayPost) {
+TEST_P(IoThreadTest, ManyThreadsMayPost) {
   int runs = 0;
   {
     std::vector<std::jthread> threads;
@@ -159,6 +162,14 @@ TEST_F(IoThreadTest, ManyThreadsMayPost) {
     }
   }
   io_.RunAndWait([&] { EXPECT_EQ(runs, 4000); });
+}
+
+TEST_P(IoThreadTest, RunsTasksThatArriveOneByOne) {
+  for (int i = 0; i < 50; ++i) {
+    bool has_run = false;
+    io_.RunAndWait([&] { has_run = true; });
+    ASSERT_TRUE(has_run) << i;
+  }
 }
 
 }  // namespace

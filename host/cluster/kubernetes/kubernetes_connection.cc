@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http_transport.h"
 #include "host/cluster/kubernetes/io_thread.h"
 
@@ -11,6 +12,10 @@ namespace {
 
 // A renewal does not wait for a request of KubernetesClient::GetLease() or one of its siblings.
 constexpr size_t kLeaseConnections = 2;
+
+// Under load, the answers and the events of this time are handled together. An answer of an API
+// server under load takes many times longer. The lease's thread gathers nothing.
+constexpr int64_t kGatherNs = kMillisecond;
 
 }  // namespace
 
@@ -22,8 +27,8 @@ struct KubernetesConnection::Parts {
   };
 
   Parts(std::unique_ptr<Credentials> its_credentials, const std::function<int64_t()>& steady_ns)
-      : read_io("berth-read", steady_ns),
-        write_io("berth-write", steady_ns),
+      : read_io("berth-read", steady_ns, kGatherNs),
+        write_io("berth-write", steady_ns, kGatherNs),
         lease_io("berth-lease", steady_ns),
         credentials(std::move(its_credentials)) {}
 
