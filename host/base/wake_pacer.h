@@ -20,7 +20,7 @@ class WakePacer {
   // `interval_ns`: at most about one wake-up in this time; 0: never pauses.
   explicit WakePacer(int64_t interval_ns) : interval_ns_(interval_ns) {}
 
-  // Called: when the thread has something to do, after it had nothing. `now_ns` is a monotonic time.
+  // Called: when the thread has something to do after it had nothing. `now_ns`: a monotonic time.
   void OnWake(int64_t now_ns) {
     is_busy_ = now_ns - woken_ns_ < interval_ns_;
     woken_ns_ = now_ns;

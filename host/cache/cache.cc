@@ -25,7 +25,7 @@ void Cache::RemoveNode(std::string_view name) {
 }
 
 Status Cache::AssumePod(PodRef pod, Row row) {
-  if (pods_.contains(pod->uid())) {
+  if (pods_.Find(pod->uid()) != nullptr) {
     return Status::AlreadyExists("pod " + pod->Key() + " is in the cache, so it can't be assumed");
   }
   Insert(std::move(pod), row, true);
@@ -33,13 +33,13 @@ Status Cache::AssumePod(PodRef pod, Row row) {
 }
 
 Status Cache::ForgetPod(std::string_view uid) {
-  const auto cached = pods_.find(uid);
-  if (cached == pods_.end()) return {};
-  if (!cached->second.assumed) {
-    return Status::Conflict("pod " + cached->second.pod->Key() +
+  const CachedPod* const cached = pods_.Find(uid);
+  if (cached == nullptr) return {};
+  if (!cached->assumed) {
+    return Status::Conflict("pod " + cached->pod->Key() +
                             " was confirmed by the cluster, so it can't be forgotten");
   }
-  Erase(cached, true);
+  Erase(*cached, true);
   return {};
 }
 
@@ -47,74 +47,72 @@ Status Cache::AddPod(PodRef pod) {
   if (pod->view().node_name == kNoId) {
     return Status::InvalidArgument("pod " + pod->Key() + " has no node");
   }
-  const auto cached = pods_.find(pod->uid());
-  if (cached != pods_.end() && !cached->second.assumed) {
+  CachedPod* const cached = pods_.Find(pod->uid());
+  if (cached != nullptr && !cached->assumed) {
     // The text of kube-scheduler. (pkg/scheduler/backend/cache/cache.go, AddPod)
     return Status::AlreadyExists("pod " + pod->Key() + " was already in added state");
   }
   // Find the row before removing the assumed pod: removing the last pod of a row without a node
   // would release that row.
   const Row row = table_.RowForPodsOf(pod->node_name());
-  if (cached != pods_.end()) {
-    if (cached->second.row == row) {
-      cached->second.assumed = false;
+  if (cached != nullptr) {
+    if (cached->row == row) {
+      cached->assumed = false;
       --assumed_count_;
-      Replace(cached->second, std::move(pod));
+      Replace(*cached, std::move(pod));
       return {};
     }
-    Erase(cached, false);
+    Erase(*cached, false);
   }
   Insert(std::move(pod), row, false);
   return {};
 }
 
 Status Cache::UpdatePod(PodRef pod) {
-  const auto cached = pods_.find(pod->uid());
-  if (cached == pods_.end() || cached->second.assumed) {
+  CachedPod* const cached = pods_.Find(pod->uid());
+  if (cached == nullptr || cached->assumed) {
     return Status::NotFound("pod " + pod->Key() +
                             " is not added to the cache, so it can't be updated");
   }
-  if (pod->view().node_name != cached->second.pod->view().node_name) {
+  if (pod->view().node_name != cached->pod->view().node_name) {
     return Status::Conflict("pod " + pod->Key() + " moved from node " +
-                            std::string(cached->second.pod->node_name()) + " to " +
+                            std::string(cached->pod->node_name()) + " to " +
                             std::string(pod->node_name()));
   }
-  Replace(cached->second, std::move(pod));
+  Replace(*cached, std::move(pod));
   return {};
 }
 
 Status Cache::RemovePod(std::string_view uid) {
-  const auto cached = pods_.find(uid);
-  if (cached == pods_.end()) {
+  const CachedPod* const cached = pods_.Find(uid);
+  if (cached == nullptr) {
     return Status::NotFound("pod " + std::string(uid) + " is not in the cache");
   }
-  Erase(cached, false);
+  Erase(*cached, false);
   return {};
 }
 
 bool Cache::IsAssumed(std::string_view uid) const {
-  const auto cached = pods_.find(uid);
-  return cached != pods_.end() && cached->second.assumed;
+  const CachedPod* const cached = pods_.Find(uid);
+  return cached != nullptr && cached->assumed;
 }
 
 Row Cache::RowOf(std::string_view uid) const {
-  const auto cached = pods_.find(uid);
-  return cached != pods_.end() ? cached->second.row : kNoRow;
+  const CachedPod* const cached = pods_.Find(uid);
+  return cached != nullptr ? cached->row : kNoRow;
 }
 
 PodRef Cache::PodOf(std::string_view uid) const {
-  const auto cached = pods_.find(uid);
-  return cached != pods_.end() ? cached->second.pod : nullptr;
+  const CachedPod* const cached = pods_.Find(uid);
+  return cached != nullptr ? cached->pod : nullptr;
 }
 
 void Cache::Insert(PodRef pod, Row row, bool assumed) {
-  std::string uid(pod->uid());
   table_.AddPod(row, pod);
-  const auto [cached, fresh] =
-      pods_.emplace(std::move(uid), CachedPod{std::move(pod), row, assumed});
+  const auto [cached, fresh] = pods_.Add({std::move(pod), row, assumed});
   BERTH_ASSERT(fresh);
   assumed_count_ += assumed;
-  if (observer_ != nullptr) observer_->OnPodAdded(row, cached->second.pod, assumed);
+  if (observer_ != nullptr) observer_->OnPodAdded(row, cached->pod, assumed);
 }
 
 void Cache::Replace(CachedPod& cached, PodRef pod) {
@@ -125,13 +123,11 @@ void Cache::Replace(CachedPod& cached, PodRef pod) {
   if (observer_ != nullptr) observer_->OnPodChanged(cached.row, old, cached.pod);
 }
 
-void Cache::Erase(StringMap<CachedPod>::iterator cached, bool forgotten) {
-  if (observer_ != nullptr) {
-    observer_->OnPodRemoved(cached->second.row, cached->second.pod, forgotten);
-  }
-  assumed_count_ -= cached->second.assumed;
-  table_.RemovePod(cached->second.row, &cached->second.pod->view());
-  pods_.erase(cached);
+void Cache::Erase(const CachedPod& cached, bool forgotten) {
+  if (observer_ != nullptr) observer_->OnPodRemoved(cached.row, cached.pod, forgotten);
+  assumed_count_ -= cached.assumed;
+  table_.RemovePod(cached.row, &cached.pod->view());
+  pods_.Take(cached.pod->uid());
 }
 
 }  // namespace berth::host

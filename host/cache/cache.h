@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "host/api/objects.h"
+#include "host/base/keyed_set.h"
 #include "host/base/status.h"
-#include "host/base/string_map.h"
 #include "host/cache/cache_observer.h"
 #include "host/cache/node_table.h"
 
@@ -75,14 +75,17 @@ class Cache {
     Row row = kNoRow;
     bool assumed = false;
   };
+  struct UidOf {
+    std::string_view operator()(const CachedPod& cached) const { return cached.pod->uid(); }
+  };
 
   void Insert(PodRef pod, Row row, bool assumed);
   void Replace(CachedPod& cached, PodRef pod);
-  void Erase(StringMap<CachedPod>::iterator cached, bool forgotten);
+  void Erase(const CachedPod& cached, bool forgotten);
 
   NodeTable table_;
   CacheObserver* observer_ = nullptr;
-  StringMap<CachedPod> pods_;  // Keyed by uid.
+  KeyedSet<CachedPod, UidOf> pods_;
   size_t assumed_count_ = 0;
 };
 

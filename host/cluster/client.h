@@ -162,7 +162,8 @@ struct Event {
   std::optional<ObjectReference> related;
   std::string reporting_controller;  // The profile's schedulerName.
   std::string reporting_instance;
-  int64_t time_ns = 0;  // eventTime.
+  int64_t time_ns = 0;     // eventTime.
+  bool is_unique = false;  // Nothing like it is reported again, so that it begins no series.
 };
 
 // A Lease of coordination.k8s.io/v1.

@@ -24,6 +24,7 @@ Event ScheduledEvent(const Pod& pod, std::string_view node, int64_t time_ns) {
   event.type = "Normal";
   event.reason = "Scheduled";
   event.action = "Binding";
+  event.is_unique = true;  // A pod is bound once.
   event.note = TruncateNote("Successfully assigned " + pod.Key() + " to " + std::string(node));
   return event;
 }

@@ -28,12 +28,14 @@ TEST(PodEventsTest, FillInTheFieldsThatKubectlDescribeShows) {
   EXPECT_EQ(bound.regarding.ns, "default");
   EXPECT_EQ(bound.regarding.name, "web-0");
   EXPECT_EQ(bound.regarding.uid, "uid-web-0");
+  EXPECT_TRUE(bound.is_unique);
 
   const Event failed = FailedSchedulingEvent(*pod, "0/1 nodes are available: 1 x.", kTime);
   EXPECT_EQ(failed.type, "Warning");
   EXPECT_EQ(failed.reason, "FailedScheduling");
   EXPECT_EQ(failed.action, "Scheduling");
   EXPECT_EQ(failed.note, "0/1 nodes are available: 1 x.");
+  EXPECT_FALSE(failed.is_unique) << "it is reported again after each attempt";
   EXPECT_EQ(FailedSchedulingEvent(*pod, std::string(1025, 'a'), kTime).note,
             std::string(1020, 'a') + " ...");
 }

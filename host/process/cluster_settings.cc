@@ -73,7 +73,7 @@ ElectionOptions ElectionOptionsOf(const ClusterConfig& config) {
 }
 
 size_t MaxOpenBindings(const ClusterConfig& config) {
-  constexpr size_t kPerConnection = 8;
+  constexpr size_t kPerConnection = 2;
   return kPerConnection * config.connections.value_or(ConnectionOptions().write_connections);
 }
 

@@ -27,9 +27,10 @@ AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
 // the others. The identity and the seed are not set.
 ElectionOptions ElectionOptionsOf(const ClusterConfig& config);
 
-// Returns how many bindings may be under way before no further pod is tried: eight for each
-// connection of writes, which is enough to keep all of them busy. More would only take memory, and
-// their pods would be decided earlier than necessary, with an older state of the cluster.
+// Returns how many bindings may be under way before no further pod is tried: two for each
+// connection of writes, so that the next one waits when a connection is free. More would only take
+// memory, and their pods would be decided earlier than necessary, with an older state of the
+// cluster.
 size_t MaxOpenBindings(const ClusterConfig& config);
 
 // Returns the header User-Agent of requests to an API server, in the form of kube-scheduler:

@@ -103,10 +103,10 @@ TEST(ElectionOptionsOfTest, TakesEachKeyOfTheHostFile) {
 
 TEST(MaxOpenBindingsTest, KeepsEachConnectionBusy) {
   ClusterConfig config;
-  EXPECT_EQ(MaxOpenBindings(config), 512U);
+  EXPECT_EQ(MaxOpenBindings(config), 128U);
   for (const uint32_t connections : {1U, 1024U}) {
     config.connections = connections;
-    EXPECT_EQ(MaxOpenBindings(config), size_t{8} * connections);
+    EXPECT_EQ(MaxOpenBindings(config), size_t{2} * connections);
   }
 }
 

@@ -24,25 +24,18 @@ std::vector<Member>::iterator MemberOf(const QueueEntry& group, std::string_view
 
 }  // namespace
 
-size_t EntityTable::KeyHash::operator()(std::string_view key) const { return HashBytes(key); }
-
-size_t EntityTable::KeyHash::operator()(const std::unique_ptr<QueueEntry>& entry) const {
-  return HashBytes(KeyOf(entry));
-}
-
 // --- look-up ------------------------------------------------------------------------------------
 
 QueueEntry* EntityTable::Find(std::string_view uid) const {
-  const auto found = pods_.find(uid);
-  if (found != pods_.end()) return found->get();
+  if (const auto* found = pods_.Find(uid)) return found->get();
   if (groups_of_.empty()) return nullptr;
   const auto group = groups_of_.find(uid);
   return group != groups_of_.end() ? group->second : nullptr;
 }
 
 QueueEntry* EntityTable::FindGroup(std::string_view name) const {
-  const auto found = groups_.find(name);
-  return found != groups_.end() ? found->get() : nullptr;
+  const auto* found = groups_.Find(name);
+  return found != nullptr ? found->get() : nullptr;
 }
 
 const PodRef& EntityTable::PodOf(const QueueEntry& entry, std::string_view uid) {
@@ -59,7 +52,7 @@ QueueEntry& EntityTable::AddPod(PodRef pod) {
   auto owned = std::make_unique<QueueEntry>();
   QueueEntry& entry = *owned;
   entry.entity.pod = std::move(pod);
-  pods_.insert(std::move(owned));
+  pods_.Add(std::move(owned));
   return entry;
 }
 
@@ -68,7 +61,7 @@ QueueEntry& EntityTable::AddGroup(std::string name, PodRef pod) {
   QueueEntry& group = *owned;
   group.entity.group = std::make_unique<QueuedGroup>();
   group.entity.group->name = std::move(name);
-  groups_.insert(std::move(owned));
+  groups_.Add(std::move(owned));
   AddMember(group, std::move(pod));
   return group;
 }
@@ -87,17 +80,17 @@ void EntityTable::SetPod(QueueEntry& entry, const PodRef& pod) {
 
 void EntityTable::Erase(QueueEntry& entry) {
   if (entry.entity.group == nullptr) {
-    pods_.erase(pods_.find(entry.entity.pod->uid()));
+    ExtractPod(entry);
     return;
   }
   for (const Member& member : entry.entity.group->members) {
     groups_of_.erase(groups_of_.find(member.pod->uid()));
   }
-  groups_.erase(groups_.find(std::string_view(entry.entity.group->name)));
+  groups_.Take(entry.entity.group->name);
 }
 
 std::unique_ptr<QueueEntry> EntityTable::ExtractPod(const QueueEntry& entry) {
-  return std::move(pods_.extract(pods_.find(entry.entity.pod->uid())).value());
+  return pods_.Take(entry.entity.pod->uid());
 }
 
 // --- members of groups --------------------------------------------------------------------------
@@ -143,7 +136,7 @@ void EntityTable::MakeGroup(QueueEntry& entry, std::string name) {
   std::unique_ptr<QueueEntry> owned = ExtractPod(entry);
   entry.entity.group = std::make_unique<QueuedGroup>();
   entry.entity.group->name = std::move(name);
-  groups_.insert(std::move(owned));
+  groups_.Add(std::move(owned));
   Insert(entry, {.pod = entry.entity.pod, .reported = std::exchange(entry.entity.reported, 0)});
 }
 
@@ -170,12 +163,12 @@ Member EntityTable::Extract(QueueEntry& group, std::string_view uid) {
 // --- invariants ---------------------------------------------------------------------------------
 
 void EntityTable::CheckInvariants() const {
-  for (const auto& entry : pods_) BERTH_ASSERT(entry->entity.group == nullptr);
+  pods_.ForEach([](const auto& entry) { BERTH_ASSERT(entry->entity.group == nullptr); });
   size_t members = 0;
-  for (const auto& entry : groups_) {
+  groups_.ForEach([&](const auto& entry) {
     CheckGroup(*entry);
     members += entry->entity.group->members.size();
-  }
+  });
   BERTH_ASSERT(members == groups_of_.size());
 }
 

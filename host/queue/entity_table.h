@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 #include "host/api/objects.h"
+#include "host/base/keyed_set.h"
 #include "host/base/string_map.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queued_entity.h"
@@ -78,7 +78,7 @@ class EntityTable {
   template <class F>
   void ForEach(F each) const {
     for (const Entries* entries : {&pods_, &groups_}) {
-      for (const auto& entry : *entries) each(*entry);
+      entries->ForEach([&](const std::unique_ptr<QueueEntry>& entry) { each(*entry); });
     }
   }
   // Asserts that the members of groups are sorted and that the index of members is right. For
@@ -86,25 +86,14 @@ class EntityTable {
   void CheckInvariants() const;
 
  private:
-  // Finds pods by their uid and groups by their name, which the entries store.
-  struct KeyHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const;
-    size_t operator()(const std::unique_ptr<QueueEntry>& entry) const;
-  };
-  struct KeyEqual {
-    using is_transparent = void;
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return KeyOf(a) == KeyOf(b);
+  // The uid of a pod that is in no group, or the name of a group.
+  struct KeyOf {
+    std::string_view operator()(const std::unique_ptr<QueueEntry>& entry) const {
+      const QueuedEntity& entity = entry->entity;
+      return entity.group != nullptr ? std::string_view(entity.group->name) : entity.pod->uid();
     }
   };
-  using Entries = std::unordered_set<std::unique_ptr<QueueEntry>, KeyHash, KeyEqual>;
-  static std::string_view KeyOf(std::string_view key) { return key; }
-  static std::string_view KeyOf(const std::unique_ptr<QueueEntry>& entry) {
-    const QueuedEntity& entity = entry->entity;
-    return entity.group != nullptr ? std::string_view(entity.group->name) : entity.pod->uid();
-  }
+  using Entries = KeyedSet<std::unique_ptr<QueueEntry>, KeyOf>;
 
   void Insert(QueueEntry& group, QueuedGroup::Member member);
   QueuedGroup::Member Extract(QueueEntry& group, std::string_view uid);

@@ -84,9 +84,9 @@ void ChangeHub::Replay(const PlannedPlugin& plugin) const {
 
 std::vector<PodRef> ChangeHub::PendingPods() const {
   std::vector<PodRef> pods;
-  for (const auto& [uid, queued] : queued_) {
+  queued_.ForEach([&](const QueuedPod& queued) {
     if (queued.is_pending) pods.push_back(queued.pod);
-  }
+  });
   std::ranges::sort(
       pods, {}, [](const PodRef& pod) { return std::tuple(pod->meta().created_ns, pod->Key()); });
   return pods;
@@ -130,8 +130,8 @@ void ChangeHub::NotifyAll(berth_change change) {
 // --- pending pods --------------------------------------------------------------------------------
 
 void ChangeHub::OnQueued(const PodRef& pod) {
-  const auto [place, is_new] = queued_.try_emplace(std::string(pod->uid()), QueuedPod{pod});
-  QueuedPod& queued = place->second;
+  const auto [place, is_new] = queued_.Add({pod});
+  QueuedPod& queued = *place;
   if (!is_new && !queued.is_pending) {
     queued.pod = pod;  // It is assumed; this version is delivered if it is forgotten.
     return;
@@ -149,19 +149,17 @@ void ChangeHub::OnQueued(const PodRef& pod) {
 }
 
 void ChangeHub::OnUnqueued(std::string_view uid) {
-  const auto found = queued_.find(uid);
-  if (found == queued_.end()) return;
-  const QueuedPod queued = std::move(found->second);
-  queued_.erase(found);
+  if (queued_.Find(uid) == nullptr) return;
+  const QueuedPod queued = queued_.Take(uid);
   if (queued.is_pending) NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued.pod));
 }
 
 // --- the node table ------------------------------------------------------------------------------
 
 void ChangeHub::OnPodAdded(Row row, const PodRef& pod, bool assumed) {
-  const auto queued = queued_.find(pod->uid());
-  if (queued != queued_.end() && std::exchange(queued->second.is_pending, false)) {
-    NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued->second.pod));
+  QueuedPod* const queued = queued_.Find(pod->uid());
+  if (queued != nullptr && std::exchange(queued->is_pending, false)) {
+    NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued->pod));
   }
   berth_change change = MakePodChange(BERTH_CHANGE_POD_ADDED, row, pod);
   if (assumed) change.flags = BERTH_CHANGE_FLAG_ASSUMED;
@@ -179,10 +177,10 @@ void ChangeHub::OnPodRemoved(Row row, const PodRef& pod, bool forgotten) {
   if (forgotten) change.flags = BERTH_CHANGE_FLAG_FORGOTTEN;
   NotifyAll(change);
   // A pod that left the queue meanwhile was deleted, or has no profile any more.
-  const auto queued = queued_.find(pod->uid());
-  if (!forgotten || queued == queued_.end()) return;
-  queued->second.is_pending = true;
-  NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_ADDED, queued->second.pod));
+  QueuedPod* const queued = queued_.Find(pod->uid());
+  if (!forgotten || queued == nullptr) return;
+  queued->is_pending = true;
+  NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_ADDED, queued->pod));
 }
 
 void ChangeHub::OnNodeAdded(Row row, const NodeRef& node) {

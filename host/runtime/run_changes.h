@@ -8,7 +8,7 @@
 
 #include <berth/abi.h>
 
-#include "host/base/string_map.h"
+#include "host/base/keyed_set.h"
 #include "host/cache/cache.h"
 #include "host/cache/cache_observer.h"
 #include "host/queue/pending_observer.h"
@@ -59,6 +59,9 @@ class ChangeHub final : public CacheObserver, public PendingObserver {
     PodRef pod;  // The version that was delivered last, or the queue's if it is not pending.
     bool is_pending = false;
   };
+  struct UidOf {
+    std::string_view operator()(const QueuedPod& queued) const { return queued.pod->uid(); }
+  };
   struct Subscriber {
     const Plan* plan;
     const PlannedPlugin* plugin;
@@ -73,7 +76,7 @@ class ChangeHub final : public CacheObserver, public PendingObserver {
 
   Cache& cache_;
   SchedulingQueue* const queue_;
-  StringMap<QueuedPod> queued_;  // By uid.
+  KeyedSet<QueuedPod, UidOf> queued_;
   std::vector<Subscriber> subscribers_;
   uint64_t sequence_ = 0;
 };

@@ -66,13 +66,13 @@ struct EventSender::Series {
   int64_t first_ns = 0;
   std::string name;
   int32_t count = 1;
-  int64_t last_ns = 0;    // The time of the last event, for its text.
-  int64_t active_ns = 0;  // The executor's time of the last event.
-  int32_t written = 0;    // The count that the server has; 0: the event was not created.
-  int32_t sent = 0;       // The count in the request under way.
-  uint32_t tries = 0;     // How often the request that waits or is under way was sent.
-  bool is_busy = false;   // A request waits or is under way.
-  bool is_listed = true;  // In `series_`: further events belong to it.
+  int64_t last_ns = 0;     // The time of the last event, for its text.
+  int64_t active_ns = 0;   // The executor's time of the last event.
+  int32_t written = 0;     // The count that the server has; 0: the event was not created.
+  int32_t sent = 0;        // The count in the request under way.
+  uint32_t tries = 0;      // How often the request that waits or is under way was sent.
+  bool is_busy = false;    // A request waits or is under way.
+  bool is_listed = false;  // In `series_`: further events belong to it.
   std::list<SeriesRef>::iterator age;
 
   EventSeries Repetitions() const { return {count, last_ns}; }
@@ -125,6 +125,7 @@ void EventSender::Send(Event event) {
     return;
   }
   Complete(event);
+  if (event.is_unique) return Enqueue(NewSeries(std::move(event)));
   std::string key = KeyOf(event);
   const auto found = series_.find(key);
   if (found == series_.end()) return AddSeries(std::move(key), std::move(event));
@@ -153,8 +154,7 @@ void EventSender::Complete(Event& event) {
 
 // ---- Series -------------------------------------------------------------------------------------
 
-void EventSender::AddSeries(std::string key, Event event) {
-  if (series_.size() >= options_.max_series) EndSeries(SeriesRef(by_age_.front()));
+EventSender::SeriesRef EventSender::NewSeries(Event event) {
   // Two events of one object at the same time have different names.
   last_name_ns_ = std::max(event.time_ns, last_name_ns_ + 1);
   auto series = std::make_shared<Series>();
@@ -162,6 +162,13 @@ void EventSender::AddSeries(std::string key, Event event) {
   series->last_ns = event.time_ns;
   series->active_ns = executor_.NowNs();
   series->event = std::make_unique<Event>(std::move(event));
+  return series;
+}
+
+void EventSender::AddSeries(std::string key, Event event) {
+  if (series_.size() >= options_.max_series) EndSeries(SeriesRef(by_age_.front()));
+  const SeriesRef series = NewSeries(std::move(event));
+  series->is_listed = true;
   series->age = by_age_.insert(by_age_.end(), series);
   key.shrink_to_fit();
   series->key = std::move(key);

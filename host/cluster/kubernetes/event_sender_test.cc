@@ -273,6 +273,28 @@ TEST_F(EventSenderTest, EndsASeriesOfOneEventSilently) {
   EXPECT_EQ(open(), 0U);
 }
 
+TEST_F(EventSenderTest, AUniqueEventBeginsNoSeries) {
+  Event event = MakeEvent("a", "a note");
+  event.is_unique = true;
+  sender().Send(event);
+  sender().Send(event);
+  EXPECT_EQ(sender().series(), 0U);
+  ASSERT_EQ(open(), 2U);
+  const std::string name = Body()["metadata"]["name"];
+  // Until the server has it, it is treated as every other event.
+  Fail(503);
+  Store();
+  EXPECT_EQ(open(), 0U);
+  RunFor(13 * kSecond);
+  ASSERT_EQ(open(), 1U);
+  EXPECT_EQ(Body()["metadata"]["name"], name);
+  EXPECT_EQ(Body()["note"], "a note");
+  Store();
+  RunFor(10 * kMinute);
+  EXPECT_EQ(open(), 0U);
+  ExpectCounts(2, 0, 0, 0);
+}
+
 TEST_F(EventSenderTest, SendsASeriesAfterTheCreationOfItsEvent) {
   Send("a");
   Send("a");

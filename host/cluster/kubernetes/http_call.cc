@@ -9,7 +9,7 @@ namespace berth::host {
 namespace {
 
 constexpr size_t kRequestBuffer = size_t{4} << 10;
-constexpr size_t kStreamBuffer = size_t{64} << 10;
+constexpr size_t kStreamBuffer = size_t{16} << 10;  // The content of a TLS record at most.
 
 }  // namespace
 

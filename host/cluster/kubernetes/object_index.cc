@@ -24,14 +24,6 @@ bool IsOlderThan(std::string_view version, const AnyObject& object) {
   return IsOlder(version, Base(object).resource_version()).value_or(false);
 }
 
-std::string KeyOf(std::string_view ns, std::string_view name) {
-  std::string key;
-  key.reserve(ns.size() + 1 + name.size());
-  return key.append(ns).append("/").append(name);
-}
-
-std::string KeyOf(const AnyObject& object) { return KeyOf(Base(object).ns(), Base(object).name()); }
-
 void SortByName(std::vector<WatchEvent>& events) {
   std::ranges::sort(events, {}, [](const WatchEvent& event) {
     return std::pair(Base(event.object).ns(), Base(event.object).name());
@@ -57,22 +49,22 @@ std::optional<bool> IsOlder(std::string_view version, std::string_view than) {
 
 std::optional<WatchEvent> ObjectIndex::Put(AnyObject object) {
   if (IsFinal(object)) return Delete(std::move(object));
-  const auto [at, is_new] = objects_.try_emplace(KeyOf(object), object);
+  const auto [known, is_new] = objects_.Add(object);
   if (is_new) return WatchEvent{WatchType::kAdded, std::move(object), {}, false};
-  if (IsSame(object, at->second)) return std::nullopt;
-  if (IsOlderThan(Base(object).resource_version(), at->second)) {
+  if (IsSame(object, *known)) return std::nullopt;
+  if (IsOlderThan(Base(object).resource_version(), *known)) {
     ++lagged_;
     return std::nullopt;
   }
-  AnyObject previous = std::exchange(at->second, object);
+  AnyObject previous = std::exchange(*known, object);
   return WatchEvent{WatchType::kModified, std::move(object), std::move(previous), false};
 }
 
 std::optional<WatchEvent> ObjectIndex::Delete(AnyObject object) {
-  const auto at = objects_.find(KeyOf(object));
-  if (at == objects_.end()) return std::nullopt;
-  const bool is_same_object = Base(at->second).uid() == Base(object).uid();
-  std::optional<WatchEvent> event = Remove(at, Base(object).resource_version());
+  const AnyObject* const known = objects_.Find(PlaceOf()(object));
+  if (known == nullptr) return std::nullopt;
+  const bool is_same_object = Base(*known).uid() == Base(object).uid();
+  std::optional<WatchEvent> event = Remove(*known, Base(object).resource_version());
   // If the uids differ, the deletion of the object in the index and the creation of the deleted one
   // were not observed.
   if (event && is_same_object) {
@@ -84,53 +76,55 @@ std::optional<WatchEvent> ObjectIndex::Delete(AnyObject object) {
 
 std::optional<WatchEvent> ObjectIndex::DeleteNamed(std::string_view ns, std::string_view name,
                                                    std::string_view version) {
-  const auto at = objects_.find(KeyOf(ns, name));
-  if (at == objects_.end()) return std::nullopt;
-  return Remove(at, version);
+  const AnyObject* const known = Find(ns, name);
+  return known != nullptr ? Remove(*known, version) : std::nullopt;
 }
 
-std::optional<WatchEvent> ObjectIndex::Remove(Objects::iterator at, std::string_view version) {
-  if (IsOlderThan(version, at->second)) {
+std::optional<WatchEvent> ObjectIndex::Remove(const AnyObject& object, std::string_view version) {
+  if (IsOlderThan(version, object)) {
     ++lagged_;
     return std::nullopt;
   }
-  AnyObject last = std::move(at->second);
-  objects_.erase(at);
-  return Tombstone(std::move(last));
+  return Tombstone(objects_.Take(PlaceOf()(object)));
 }
 
 Result<std::vector<WatchEvent>> ObjectIndex::Replace(std::vector<AnyObject> objects,
                                                      std::string_view list_version,
                                                      bool may_be_older) {
-  for (const auto& [key, object] : objects_) {
-    if (may_be_older || !IsOlderThan(list_version, object)) continue;
+  const AnyObject* newer = nullptr;
+  if (!may_be_older) {
+    objects_.ForEach([&](const AnyObject& object) {
+      if (IsOlderThan(list_version, object)) newer = &object;
+    });
+  }
+  if (newer != nullptr) {
     return Status::Unavailable("the list has the resourceVersion " + std::string(list_version) +
-                               ", but " + key + " was seen with " +
-                               std::string(Base(object).resource_version()));
+                               ", but " + Base(*newer).Key() + " was seen with " +
+                               std::string(Base(*newer).resource_version()));
   }
   Objects next;
-  next.reserve(objects.size());
+  next.Reserve(objects.size());
   for (AnyObject& object : objects) {
     if (IsFinal(object)) continue;
-    const auto [at, is_new] = next.try_emplace(KeyOf(object), object);
-    if (!is_new && !IsOlderThan(Base(object).resource_version(), at->second)) at->second = object;
+    const auto [known, is_new] = next.Add(object);
+    if (!is_new && !IsOlderThan(Base(object).resource_version(), *known)) *known = object;
     object = {};
   }
   std::vector<WatchEvent> deletions;
-  for (auto& [key, object] : objects_) {
-    if (!next.contains(key)) deletions.push_back(Tombstone(object));
-  }
+  objects_.ForEach([&](const AnyObject& object) {
+    if (next.Find(PlaceOf()(object)) == nullptr) deletions.push_back(Tombstone(object));
+  });
   std::vector<WatchEvent> changes;
-  for (auto& [key, object] : next) {
-    const auto old = objects_.find(key);
-    if (old == objects_.end()) {
+  next.ForEach([&](AnyObject& object) {
+    const AnyObject* const old = objects_.Find(PlaceOf()(object));
+    if (old == nullptr) {
       changes.push_back({WatchType::kAdded, object, {}, false});
-    } else if (IsSame(object, old->second)) {
-      object = std::move(old->second);
+    } else if (IsSame(object, *old)) {
+      object = *old;
     } else {
-      changes.push_back({WatchType::kModified, object, std::move(old->second), false});
+      changes.push_back({WatchType::kModified, object, *old, false});
     }
-  }
+  });
   SortByName(deletions);
   SortByName(changes);
   objects_ = std::move(next);
@@ -148,8 +142,7 @@ std::vector<WatchEvent> ObjectIndex::Clear() {
 }
 
 const AnyObject* ObjectIndex::Find(std::string_view ns, std::string_view name) const {
-  const auto at = objects_.find(KeyOf(ns, name));
-  return at == objects_.end() ? nullptr : &at->second;
+  return objects_.Find({ns, name});
 }
 
 AnyObject ObjectIndex::Reuse(AnyObject object) const {
@@ -160,8 +153,8 @@ AnyObject ObjectIndex::Reuse(AnyObject object) const {
 std::vector<AnyObject> ObjectIndex::Take() {
   std::vector<AnyObject> objects;
   objects.reserve(objects_.size());
-  for (auto& [key, object] : objects_) objects.push_back(std::move(object));
-  objects_.clear();
+  objects_.ForEach([&](AnyObject& object) { objects.push_back(std::move(object)); });
+  objects_.Clear();
   return objects;
 }
 

@@ -7,11 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/keyed_set.h"
 #include "host/base/status.h"
-#include "host/base/string_map.h"
 #include "host/cluster/client.h"
 
 namespace berth::host {
@@ -70,12 +71,18 @@ class ObjectIndex {
   uint64_t lagged() const { return lagged_; }
 
  private:
-  using Objects = StringMap<AnyObject>;
+  // Namespace and name.
+  struct PlaceOf {
+    std::pair<std::string_view, std::string_view> operator()(const AnyObject& object) const {
+      return {Base(object).ns(), Base(object).name()};
+    }
+  };
+  using Objects = KeyedSet<AnyObject, PlaceOf>;
 
-  // Removes the object. `version` is that of the deletion.
-  std::optional<WatchEvent> Remove(Objects::iterator at, std::string_view version);
+  // Removes the object, which is in the index. `version` is that of the deletion.
+  std::optional<WatchEvent> Remove(const AnyObject& object, std::string_view version);
 
-  Objects objects_;  // Keyed by "namespace/name".
+  Objects objects_;
   uint64_t lagged_ = 0;
 };
 
