@@ -32,9 +32,9 @@ namespace berth::host {
 // reporting controller and instance, `regarding` with its resourceVersion, and `related`; the note
 // is not part of it, as in client-go. The first event is created; the second one creates a series
 // with count 2 by a patch; later ones are only counted, and the count is written every `refresh_ns`
-// and when the series ends, `finish_ns` after its last event. Of an event with `is_unique`, nothing
-// is kept when the server has it. One request of a series is waiting or
-// under way at most, so that a patch never overtakes the creation.
+// and when the series ends, `finish_ns` after its last event. An event with `is_unique` begins no
+// series: it is forgotten when the server has it. One request of a series is waiting or under way
+// at most, so that a patch never overtakes the creation.
 //
 // An event that cannot be written is repeated up to `tries` times while the queue is not full; the
 // repetitions wait outside of the connections. If the namespace is being deleted (403 with the
