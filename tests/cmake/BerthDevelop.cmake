@@ -107,15 +107,16 @@ foreach(label IN LISTS BERTH_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
 
-# berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>...)
+# berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>... [SHARDS <count>])
 #
-# Adds a GoogleTest binary as one ctest test. Use it in tests/. For tests beside the code, use the
-# two functions below.
+# Adds a GoogleTest binary as one ctest test, or, with SHARDS, as <count> tests <name>_0, <name>_1
+# and so on that share its tests: a test that takes minutes would reach its time limit on a slow
+# machine. Use it in tests/. For tests beside the code, use the two functions below.
 function(berth_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPENDS;LABELS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "berth_gtest(${name} SOURCES <file>... DEPENDS <target>... "
-                        "LABELS <label>...): SOURCES or LABELS is missing, or unexpected arguments "
+                        "LABELS <label>... [SHARDS <count>]): SOURCES or LABELS is missing, or unexpected arguments "
                         "'${arg_UNPARSED_ARGUMENTS}'")
   endif()
   foreach(label IN LISTS arg_LABELS)
@@ -129,8 +130,17 @@ function(berth_gtest name)
   target_link_libraries(${name} PRIVATE berth_warnings berth_test_options ${arg_DEPENDS}
                         GTest::gmock GTest::gtest_main)
   berth_use_pch(${name} test_pch)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  if(NOT arg_SHARDS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+    return()
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND ${name})
+    set_tests_properties(${name}_${shard} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
 
 # berth_unit_tests(<name> SOURCES <file>... DEPENDS <target>... [LABELS <label>...])

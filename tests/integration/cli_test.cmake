@@ -35,7 +35,8 @@ berth_gtest(cli_test
           run_shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
           ${PROJECT_SOURCE_DIR}/tests/harness/json_page.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
-  LABELS integration)
+  LABELS integration
+  SHARDS 4)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
   BERTH_DATADIR="${CMAKE_INSTALL_DATADIR}"
@@ -52,5 +53,3 @@ get_property(variants GLOBAL PROPERTY berth_loader_variants)
 add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter
                  test_shapes test_talker test_thrower test_door_0 test_door_1 test_waiter
                  ${variants})
-# The longest test must not be the last to begin.
-set_tests_properties(cli_test PROPERTIES COST 100)
