@@ -157,22 +157,22 @@ function(berth_unit_tests name)
               ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# berth_plugin_tests(<name> [LABELS <label>...])
+# berth_plugin_tests(<name> [LABELS <label>...] [SHARDS <count>])
 #
 # Adds the unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
-# <name>_test with the label `plugin`. They link the plugin's object files and berth::testing. The
+# <name>_test with the label `plugin`, or as several ctest tests; see berth_gtest. They link the plugin's object files and berth::testing. The
 # macro BERTH_PLUGIN_FOLDER is the path of the plugin's folder.
 function(berth_plugin_tests name)
   if(NOT BERTH_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LABELS")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cc)
   if(NOT sources)
     message(FATAL_ERROR "berth_plugin_tests(${name}): there is no file ${name}/*_test.cc")
   endif()
   berth_gtest(${name}_test SOURCES ${sources} $<TARGET_OBJECTS:${name}> DEPENDS berth::testing
-              LABELS plugin ${arg_LABELS})
+              LABELS plugin ${arg_LABELS} SHARDS ${arg_SHARDS})
   # Most plugins have one file of tests. The files of the others use the same short names for
   # different objects.
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
