@@ -3,11 +3,13 @@
 #define BERTH_HOST_BASE_KEYED_SET_H_
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
 
+#include "host/base/assert.h"
 #include "host/base/hash.h"
 
 namespace berth::host {
@@ -45,8 +47,18 @@ class KeyedSet {
     return {&at->value, is_new};
   }
 
-  // Removes the value with this key and returns it. REQUIRES: there is one.
-  T Take(const Key& key) { return std::move(slots_.extract(slots_.find(key)).value().value); }
+  // Removes the value with this key and returns it; nullopt if there is none.
+  std::optional<T> TakeIfAny(const Key& key) {
+    const auto at = slots_.find(key);
+    if (at == slots_.end()) return std::nullopt;
+    return std::move(slots_.extract(at).value().value);
+  }
+  // As TakeIfAny(). REQUIRES: there is a value with this key.
+  T Take(const Key& key) {
+    std::optional<T> value = TakeIfAny(key);
+    BERTH_ASSERT(value.has_value());
+    return *std::move(value);
+  }
 
   // Calls each(value) for every value, in no particular order.
   // Must not: add or remove values within `each`.

@@ -64,9 +64,19 @@ TEST(KeyedSetTest, TakesValuesOut) {
   EXPECT_EQ(items.Take("a").number, 1);
   EXPECT_EQ(items.Find("a"), nullptr);
   EXPECT_EQ(items.size(), 1U);
+  EXPECT_FALSE(items.TakeIfAny("a").has_value());
+  const auto b = items.TakeIfAny("b");
+  ASSERT_TRUE(b.has_value());
+  EXPECT_EQ(b->number, 2);
+  items.Add(*b);
   items.Clear();
   EXPECT_EQ(items.Find("b"), nullptr);
   EXPECT_TRUE(items.empty());
+}
+
+TEST(KeyedSetDeathTest, TakesOnlyWhatItHas) {
+  Items items;
+  EXPECT_DEATH(items.Take("a"), "has_value");
 }
 
 TEST(KeyedSetTest, VisitsEachValueOnce) {

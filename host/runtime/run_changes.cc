@@ -1,6 +1,7 @@
 #include "host/runtime/run_changes.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -149,9 +150,9 @@ void ChangeHub::OnQueued(const PodRef& pod) {
 }
 
 void ChangeHub::OnUnqueued(std::string_view uid) {
-  if (queued_.Find(uid) == nullptr) return;
-  const QueuedPod queued = queued_.Take(uid);
-  if (queued.is_pending) NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued.pod));
+  const std::optional<QueuedPod> queued = queued_.TakeIfAny(uid);
+  if (!queued.has_value() || !queued->is_pending) return;
+  NotifyAll(MakePendingChange(BERTH_CHANGE_PENDING_REMOVED, queued->pod));
 }
 
 // --- the node table ------------------------------------------------------------------------------

@@ -116,8 +116,8 @@ function(berth_gtest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPENDS;LABELS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "berth_gtest(${name} SOURCES <file>... DEPENDS <target>... "
-                        "LABELS <label>... [SHARDS <count>]): SOURCES or LABELS is missing, or unexpected arguments "
-                        "'${arg_UNPARSED_ARGUMENTS}'")
+                        "LABELS <label>... [SHARDS <count>]): SOURCES or LABELS is missing, or "
+                        "unexpected arguments '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   foreach(label IN LISTS arg_LABELS)
     if(NOT label IN_LIST BERTH_TEST_LABELS)
@@ -160,8 +160,9 @@ endfunction()
 # berth_plugin_tests(<name> [LABELS <label>...] [SHARDS <count>])
 #
 # Adds the unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
-# <name>_test with the label `plugin`, or as several ctest tests; see berth_gtest. They link the plugin's object files and berth::testing. The
-# macro BERTH_PLUGIN_FOLDER is the path of the plugin's folder.
+# <name>_test with the label `plugin`, or as several ctest tests; see berth_gtest. They link the
+# plugin's object files and berth::testing. The macro BERTH_PLUGIN_FOLDER is the path of the
+# plugin's folder.
 function(berth_plugin_tests name)
   if(NOT BERTH_TESTS)
     return()

@@ -84,6 +84,8 @@ class IoThread::Impl {
   asio::io_context& context() { return context_; }
 
  private:
+  using TimerKey = std::pair<int64_t, TimerId>;  // The time, and the order of the calls.
+
   // Runs what is ready, pauses if there is much of it, and waits, until the context is stopped.
   void Run(int64_t gather_ns) {
     WakePacer pacer(gather_ns);
@@ -95,8 +97,6 @@ class IoThread::Impl {
       if (pause_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
     }
   }
-
-  using TimerKey = std::pair<int64_t, TimerId>;  // The time, and the order of the calls.
 
   // Runs the tasks that were posted before. Tasks that these post come after the other events of
   // the context, so that no input waits for an endless row of tasks.

@@ -153,7 +153,7 @@ AnyObject ObjectIndex::Reuse(AnyObject object) const {
 std::vector<AnyObject> ObjectIndex::Take() {
   std::vector<AnyObject> objects;
   objects.reserve(objects_.size());
-  objects_.ForEach([&](AnyObject& object) { objects.push_back(std::move(object)); });
+  objects_.ForEach([&](const AnyObject& object) { objects.push_back(object); });
   objects_.Clear();
   return objects;
 }
