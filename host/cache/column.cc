@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/api/objects.h"
+#include "host/base/growth.h"
 #include "host/base/kind_name.h"
 #include "host/base/saturating.h"
 #include "host/base/text.h"
@@ -234,7 +235,7 @@ void ColumnStorage::Free::operator()(std::byte* memory) const {
 
 void ColumnStorage::Resize(uint32_t rows) {
   if (rows <= capacity_) return;
-  const uint32_t capacity = std::max<uint32_t>({64, rows, capacity_ * 2});
+  const auto capacity = std::max(rows, static_cast<uint32_t>(GrownCapacity(capacity_)));
   auto* memory = static_cast<std::byte*>(::operator new[](size_t{capacity} * width_, kCacheLine));
   const size_t used = size_t{capacity_} * width_;
   if (used > 0) std::memcpy(memory, data_.get(), used);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "host/base/growth.h"
 #include "host/base/saturating.h"
 #include "host/base/sorted_vector.h"
 
@@ -21,14 +22,15 @@ NodeTable::~NodeTable() {
   for (const auto& column : columns_) {
     if (column != nullptr) UnwatchObjects(*column);
   }
+  for (const Id name : names_) interner_.Release(name);
 }
 
 // --- nodes --------------------------------------------------------------------------------------
 
 Row NodeTable::SetNode(NodeRef node) {
   BERTH_ASSERT(node != nullptr);
-  const auto found = row_by_name_.find(node->name());
-  const Row row = found != row_by_name_.end() ? found->second : NewRow(node->name());
+  const Row found = RowOf(node->name());
+  const Row row = found != kNoRow ? found : NewRow(node->name());
   if (!IsLive(row)) {
     ++node_count_;
     ++node_set_generation_;
@@ -50,51 +52,46 @@ Row NodeTable::RemoveNode(std::string_view name) {
   ClearNodeColumns(row);
   node_refs_[row].reset();
   BumpGeneration(row);
-  if (pod_refs_[row].empty()) ReleaseRow(row);
+  if (pods_[row].empty()) ReleaseRow(row);
   return row;
 }
 
 // --- pods ---------------------------------------------------------------------------------------
 
 Row NodeTable::RowForPodsOf(std::string_view name) {
-  const auto found = row_by_name_.find(name);
-  return found != row_by_name_.end() ? found->second : NewRow(name);
+  const Row found = RowOf(name);
+  return found != kNoRow ? found : NewRow(name);
 }
 
 void NodeTable::AddPod(Row row, PodRef pod) {
   BERTH_ASSERT(row < row_count());
   BERTH_ASSERT(pod != nullptr);
   AddToPodColumns(row, pod->view());
-  pod_views_[row].push_back(&pod->view());
-  pod_refs_[row].push_back(std::move(pod));
-  pod_lists_[row] = {pod_views_[row].data(), pod_views_[row].size()};
+  pods_[row].Add(std::move(pod));
+  pod_lists_[row] = {pods_[row].views().data(), pods_[row].views().size()};
   BumpGeneration(row);
 }
 
 void NodeTable::RemovePod(Row row, const berth_pod* pod) {
   BERTH_ASSERT(row < row_count());
-  auto& views = pod_views_[row];
-  auto& refs = pod_refs_[row];
-  const auto found = std::ranges::find(views, pod);
-  BERTH_ASSERT_MSG(found != views.end(), "pod is not on row %u", row);
-  const auto index = static_cast<size_t>(found - views.begin());
-  std::swap(views[index], views.back());
-  std::swap(refs[index], refs.back());
-  // Keep the pod alive until the columns no longer count it.
-  const PodRef removed = std::move(refs.back());
-  views.pop_back();
-  refs.pop_back();
+  // The columns count the pod until they are updated, so it must live until then.
+  const PodRef removed = pods_[row].Remove(pod);
   RemoveFromPodColumns(row, *pod);
-  pod_lists_[row] = {views.data(), views.size()};
+  pod_lists_[row] = {pods_[row].views().data(), pods_[row].views().size()};
   BumpGeneration(row);
-  if (refs.empty() && !IsLive(row)) ReleaseRow(row);
+  if (pods_[row].empty() && !IsLive(row)) ReleaseRow(row);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
 
 Row NodeTable::FindNode(std::string_view name) const {
-  const auto found = row_by_name_.find(name);
-  return found != row_by_name_.end() && IsLive(found->second) ? found->second : kNoRow;
+  const Row row = RowOf(name);
+  return row != kNoRow && IsLive(row) ? row : kNoRow;
+}
+
+Row NodeTable::RowOf(std::string_view name) const {
+  const auto found = row_by_name_.find(interner_.Find(name));
+  return found != row_by_name_.end() ? found->second : kNoRow;
 }
 
 void NodeTable::RowsChangedSince(uint64_t generation, std::vector<Row>& rows) const {
@@ -120,11 +117,11 @@ Row NodeTable::NewRow(std::string_view name) {
     row = free_rows_.back();
     free_rows_.pop_back();
   } else {
+    ReserveOneMore(nodes_, node_refs_, names_, pods_, pod_lists_, row_numbers_, generations_);
     nodes_.push_back(nullptr);
     node_refs_.emplace_back();
-    names_.emplace_back();
-    pod_refs_.emplace_back();
-    pod_views_.emplace_back();
+    names_.push_back(kNoId);
+    pods_.emplace_back();
     pod_lists_.push_back({nullptr, 0});
     row_numbers_.push_back(row);
     generations_.push_back(0);
@@ -135,17 +132,17 @@ Row NodeTable::NewRow(std::string_view name) {
       if (column->pins == 0) AddIdle(*column);
     }
   }
-  names_[row] = name;
-  row_by_name_.emplace(name, row);
+  names_[row] = interner_.Intern(name);
+  row_by_name_.emplace(names_[row], row);
   BumpGeneration(row);
   return row;
 }
 
 void NodeTable::ReleaseRow(Row row) {
   BERTH_ASSERT(!IsLive(row));
-  BERTH_ASSERT(pod_refs_[row].empty());
+  BERTH_ASSERT(pods_[row].empty());
   row_by_name_.erase(names_[row]);
-  names_[row].clear();
+  interner_.Release(std::exchange(names_[row], kNoId));
   free_rows_.push_back(row);
   std::ranges::push_heap(free_rows_, std::greater<>());
 }
@@ -229,7 +226,7 @@ void NodeTable::FillColumn(Column& column) {
       if (IsLive(row)) WriteNodeValue(column, row);
       continue;
     }
-    *static_cast<int64_t*>(column.storage.At(row)) = column.spec.SumOver(pod_views_[row]);
+    *static_cast<int64_t*>(column.storage.At(row)) = column.spec.SumOver(pods_[row].views());
   }
 }
 
@@ -297,7 +294,7 @@ void NodeTable::AddToPodColumns(Row row, const berth_pod& pod) {
 void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
   ForEachPodSum(row, [&](const ColumnSpec& spec, int64_t& value) {
     // A sum that reached the limit may be less than the sum of its amounts, so it is computed anew.
-    value = value == kMaxAmount ? spec.SumOver(pod_views_[row]) : value - spec.PodAmount(pod);
+    value = value == kMaxAmount ? spec.SumOver(pods_[row].views()) : value - spec.PodAmount(pod);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <berth/abi.h>
@@ -23,6 +24,7 @@
 #include "host/cache/column.h"
 #include "host/cache/object_store.h"
 #include "host/cache/row_journal.h"
+#include "host/cache/row_pods.h"
 
 namespace berth::host {
 
@@ -82,7 +84,7 @@ class NodeTable {
   // Returns the row of a live node; kNoRow otherwise.
   Row FindNode(std::string_view name) const;
   const NodeRef& node(Row row) const { return node_refs_[row]; }
-  std::span<const PodRef> pods(Row row) const { return pod_refs_[row]; }
+  std::span<const PodRef> pods(Row row) const { return pods_[row].refs(); }
   // Returns a number that increases with every change of the row and is never equal for two states
   // of the table. A change of an object that a column has for the row is a change of the row.
   uint64_t Generation(Row row) const { return generations_[row]; }
@@ -136,6 +138,8 @@ class NodeTable {
     ObjectStore::WatcherId watcher = 0;  // Watches the objects of the column; 0: it has none.
   };
 
+  // Returns the row with this name, live or not; kNoRow if there is none.
+  Row RowOf(std::string_view name) const;
   Row NewRow(std::string_view name);
   void ReleaseRow(Row row);
   void BumpGeneration(Row row) {
@@ -149,7 +153,7 @@ class NodeTable {
   template <class F>
   void ForEachPodSum(Row row, F&& each);
   void AddToPodColumns(Row row, const berth_pod& pod);
-  // REQUIRES: the pod is no longer in pod_views_[row].
+  // REQUIRES: the pod is no longer in pods_[row].
   void RemoveFromPodColumns(Row row, const berth_pod& pod);
   void FillColumn(Column& column);
   // Writes the value of a live row. REQUIRES: the column is not a sum over pods.
@@ -166,15 +170,15 @@ class NodeTable {
   ObjectStore* const objects_;
   std::vector<const berth_node*> nodes_;
   std::vector<NodeRef> node_refs_;
-  std::vector<std::string> names_;
-  std::vector<std::vector<PodRef>> pod_refs_;
-  std::vector<std::vector<const berth_pod*>> pod_views_;
+  std::vector<Id> names_;  // Each holds a reference.
+  std::vector<RowPods> pods_;
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
   RowJournal journal_;
   std::vector<Row> free_rows_;  // A heap with the lowest row first.
-  StringMap<Row> row_by_name_;
+  // By the ids of the names, because the texts of many names need much memory.
+  std::unordered_map<Id, Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.
   StringMap<ColumnIndex> column_by_name_;
   std::set<std::string, std::less<>> dropped_object_columns_;  // By name.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "host/base/assert.h"
+#include "host/base/growth.h"
 
 namespace berth::host {
 namespace {
@@ -17,6 +18,7 @@ size_t ParentOf(size_t index) { return (index - 1) / kChildren; }
 void EntityHeap::Push(QueueEntry& entry, int64_t window) {
   BERTH_ASSERT_MSG(!Contains(entry), "the entity is already in this heap");
   const Node node = MakeNode(entry, window);
+  ReserveOneMore(nodes_);
   nodes_.emplace_back();
   SiftUp(nodes_.size() - 1, node);
 }

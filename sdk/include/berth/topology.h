@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/internal/cover_row.h>
 
 namespace berth {
 
@@ -65,7 +66,7 @@ class Topology {
     const uint32_t old = DomainOf(row);
     if (old != kNone) Leave(row, old);
     if (value == BERTH_ID_NONE) return;
-    if (row >= by_row_.size()) by_row_.resize(std::size_t{row} + 1, kNone);
+    internal::CoverRow(by_row_, row, kNone);
     const uint32_t domain = Enter(value);
     ++domains_[domain].nodes;
     ++nodes_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/internal/cover_row.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 
@@ -38,22 +39,24 @@ class PodRows {
   // Sets the node of a row; null: none.
   void SetNode(uint32_t row, const berth_node* node) { At(row).node = node; }
   void AddPod(uint32_t row, uint32_t shape) {
-    std::vector<Pods>& all = At(row).pods;
-    const auto at = Find(all, shape);
-    if (at == all.end()) {
-      all.push_back({shape, 1});
-    } else {
-      ++at->count;
+    uint32_t& first = At(row).first;
+    const uint32_t at = *LinkTo(first, shape);
+    if (at != kNone) {
+      ++pods_[at].count;
+      return;
     }
+    const uint32_t added = NewPods(shape);  // It may move the links.
+    *LinkTo(first, shape) = added;
   }
   // Returns false if the row has no pod of the shape.
   bool RemovePod(uint32_t row, uint32_t shape) {
-    std::vector<Pods>& all = At(row).pods;
-    const auto at = Find(all, shape);
-    if (at == all.end()) return false;
-    if (--at->count == 0) {
-      *at = all.back();
-      all.pop_back();
+    uint32_t* const link = LinkTo(At(row).first, shape);
+    const uint32_t at = *link;
+    if (at == kNone) return false;
+    if (--pods_[at].count == 0) {
+      *link = pods_[at].next;
+      pods_[at].next = free_;
+      free_ = at;
     }
     return true;
   }
@@ -62,7 +65,9 @@ class PodRows {
   template <class F>
   void ForEachPods(uint32_t row, F&& each) const {
     if (row >= rows_.size()) return;
-    for (const Pods& pods : rows_[row].pods) each(pods.shape, pods.count);
+    for (uint32_t at = rows_[row].first; at != kNone; at = pods_[at].next) {
+      each(pods_[at].shape, pods_[at].count);
+    }
   }
   // Calls `each(uint32_t row, const berth_node& node)` for every row with a node.
   template <class F>
@@ -72,31 +77,50 @@ class PodRows {
     }
   }
   std::size_t bytes() const {
-    std::size_t bytes = rows_.capacity() * sizeof(Row);
-    for (const Row& row : rows_) bytes += row.pods.capacity() * sizeof(Pods);
-    return bytes;
+    return rows_.capacity() * sizeof(Row) + pods_.capacity() * sizeof(Pods);
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // The pods of one shape on one row, as an element of the row's list.
   struct Pods {
     uint32_t shape;
     uint32_t count;
+    uint32_t next;  // Its number in pods_; kNone: the end.
   };
   struct Row {
     const berth_node* node = nullptr;
-    std::vector<Pods> pods;
+    uint32_t first = kNone;  // The row's list.
   };
 
   Row& At(uint32_t row) {
-    if (row >= rows_.size()) rows_.resize(std::size_t{row} + 1);
+    CoverRow(rows_, row, Row{});
     return rows_[row];
   }
-  static std::vector<Pods>::iterator Find(std::vector<Pods>& all, uint32_t shape) {
-    return std::find_if(all.begin(), all.end(),
-                        [shape](const Pods& pods) { return pods.shape == shape; });
+  // Returns the number of a new element, for one pod of the shape.
+  uint32_t NewPods(uint32_t shape) {
+    const Pods added = {shape, 1, kNone};
+    if (free_ == kNone) {
+      pods_.push_back(added);
+      return static_cast<uint32_t>(pods_.size() - 1);
+    }
+    const uint32_t at = free_;
+    free_ = pods_[at].next;
+    pods_[at] = added;
+    return at;
+  }
+  // Returns the link to the element with this shape in the list that begins at `first`, or the link
+  // at the end of the list.
+  uint32_t* LinkTo(uint32_t& first, uint32_t shape) {
+    uint32_t* link = &first;
+    while (*link != kNone && pods_[*link].shape != shape) link = &pods_[*link].next;
+    return link;
   }
 
   std::vector<Row> rows_;
+  std::vector<Pods> pods_;  // The elements of all lists.
+  uint32_t free_ = kNone;   // The list of unused elements.
 };
 
 }  // namespace berth::internal
