@@ -115,8 +115,14 @@ bool ReadNode(Reader& reader, JsonObject& object, NodeRef* result) {
   if (node.allocatable == nullptr) node.allocatable = node.capacity;
   node.name = reader.Intern(Text(parts.meta.name));
   parts.meta.ns = kNoId;
+  *result = reader.shared_parts.MakeNode(node, parts.meta);
+  if (*result != nullptr) {
+    reader.Discard();
+    return true;
+  }
   reader.size_hints.node = reader.SuggestSize();
   *result = Node::Make(reader.Finish(), node, parts.meta);
+  reader.shared_parts.Add(*result);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "host/api/decode_parts.h"
+#include "host/api/part_hash.h"
 
 namespace berth::host {
 namespace {
@@ -41,6 +42,7 @@ class PodReader {
   bool ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
   bool SetFlag(JsonValue& value, uint32_t flag, bool when);
 
+  PodRef MakePod();
   void ApplyDefaults();
   void ApplyHostNetwork(std::span<berth_container> containers);
   void NameEphemeralVolumes();
@@ -348,8 +350,21 @@ PodRef PodReader::Finish() {
   pod_.init_containers = AsArray(init_containers_.views);
   pod_.volumes = AsArray(volumes_);
   pod_.resource_claims = AsArray(claims_);
+  return MakePod();
+}
+
+PodRef PodReader::MakePod() {
+  pod_.meta = &meta_;
+  PartHashes hashes;
+  HashParts(pod_, kAllParts, reader_.interner(), hashes.data());
+  if (PodRef pod = reader_.shared_parts.MakePod(pod_, meta_, hashes)) {
+    reader_.Discard();
+    return pod;
+  }
   reader_.size_hints.pod = reader_.SuggestSize();
-  return Pod::Make(reader_.Finish(), pod_, meta_);
+  PodRef pod = Pod::Make(reader_.Finish(), pod_, meta_, hashes);
+  reader_.shared_parts.Add(pod);
+  return pod;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "host/api/decode.h"
 #include "host/api/objects.h"
 #include "host/api/requests.h"
+#include "host/api/shared_parts.h"
 #include "host/api/value.h"
 #include "host/base/arena.h"
 #include "host/base/hash.h"
@@ -136,6 +137,8 @@ class Reader {
   size_t SuggestSize() const;
   // Returns the memory of the object and passes its ownership to the caller.
   ObjectMemory Finish();
+  // Ends an object whose data was copied.
+  void Discard() { DropIds(); }
   // Returns the recorded error and discards the data of the object.
   Status TakeError();
 
@@ -214,6 +217,9 @@ class Reader {
   RequestCalculator calculator;
 
   void ReleaseIds();
+
+  // The objects whose memory the next ones may share.
+  SharedParts shared_parts;
 
   // Estimates of the bytes that an object of each kind needs, based on the last one decoded.
   struct SizeHints {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/api/derivation.h"
 #include "host/api/part_hash.h"
 
 // GCC supports offsetof for classes without virtual bases.
@@ -48,20 +49,21 @@ Id FindValue(const berth_array& id_pairs, Id key) {
 }
 
 ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
-                           std::shared_ptr<const void> shared)
-    : arena_(std::move(arena)),
-      interner_(&interner),
-      ids_(arena_.CopyArray(ids)),
-      shared_(std::move(shared)) {}
+                           std::shared_ptr<const void> shared) {
+  static_assert(sizeof(Held) + alignof(Held) <= kOwnBytes);
+  const std::span<const Id> copy = arena.CopyArray(ids);
+  held_ = ::new (arena.Allocate(sizeof(Held), alignof(Held)))
+      Held{.interner = interner, .ids = copy, .shared = std::move(shared)};
+  memory_ = arena.TakeMemory();
+}
 
 ObjectMemory::ObjectMemory(ObjectMemory&& other) noexcept
-    : arena_(std::move(other.arena_)),
-      interner_(other.interner_),
-      ids_(std::exchange(other.ids_, {})),
-      shared_(std::move(other.shared_)) {}
+    : held_(std::exchange(other.held_, nullptr)), memory_(std::move(other.memory_)) {}
 
 ObjectMemory::~ObjectMemory() {
-  for (const Id id : ids_) interner_->Release(id);
+  if (held_ == nullptr) return;
+  for (const Id id : held_->ids) held_->interner.Release(id);
+  held_->~Held();
 }
 
 ObjectBase::ObjectBase(ObjectMemory memory, const berth_meta& meta)
@@ -77,57 +79,18 @@ std::string ObjectBase::Key() const {
   return key.append(name());
 }
 
-// Builds the memory that a derived object owns: a few ids and a few bytes. An object that is
-// derived from a derived object copies them, so that it keeps only the decoded object alive.
-class Derivation {
- public:
-  explicit Derivation(Interner& interner) : interner_(interner) {}
-  ~Derivation() {
-    for (const Id id : ids_) interner_.Release(id);
-  }
-  Derivation(const Derivation&) = delete;
-  Derivation& operator=(const Derivation&) = delete;
-
-  berth_str Copy(std::string_view text) { return AsStr(arena_.CopyString(text)); }
-
-  template <class T>
-  std::span<T> NewArray(size_t count) {
-    return arena_.NewArray<T>(count);
-  }
-
-  // Adds a reference to an id that another object holds, because the new object may outlive that
-  // object.
-  Id Share(Id id) {
-    interner_.AddRef(id);
-    if (id > kEmptyId) ids_.push_back(id);
-    return id;
-  }
-
-  Id Intern(std::string_view text) {
-    const Id id = interner_.Intern(text);
-    if (id > kEmptyId) ids_.push_back(id);
-    return id;
-  }
-
-  ObjectMemory Finish() {
-    ObjectMemory memory(std::move(arena_), interner_, ids_);
-    ids_.clear();
-    return memory;
-  }
-
- private:
-  static constexpr size_t kFirstChunk = 128;
-
-  Arena arena_{kFirstChunk};
-  Interner& interner_;
-  std::vector<Id> ids_;
-};
-
 // ---- Pods -------------------------------------------------------------------------------------
 
 PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta) {
   auto pod = std::make_shared<Pod>(Private(), std::move(memory), view, meta, nullptr);
   HashParts(pod->view_, kAllParts, pod->interner(), pod->part_hashes_.data());
+  return pod;
+}
+
+PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
+                 const PartHashes& hashes) {
+  auto pod = std::make_shared<Pod>(Private(), std::move(memory), view, meta, nullptr);
+  pod->part_hashes_ = hashes;
   return pod;
 }
 

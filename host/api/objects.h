@@ -56,9 +56,13 @@ Id FindValue(const berth_array& id_pairs, Id key);
 // ---- Memory -----------------------------------------------------------------------------------
 
 // The memory that an object's view points to, and the references to ids that the object holds.
+// A cluster has many objects, so this takes two pointers in each of them.
 // Must not: outlive the interner.
 class ObjectMemory {
  public:
+  // The bytes that the constructor takes from the arena beside those of the ids.
+  static constexpr size_t kOwnBytes = 48;
+
   // Takes ownership of one reference for each element of `ids`, which may contain an id several
   // times. `shared` keeps other memory alive that the view points to.
   ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
@@ -69,15 +73,18 @@ class ObjectMemory {
   ObjectMemory& operator=(const ObjectMemory&) = delete;
   ObjectMemory& operator=(ObjectMemory&&) = delete;
 
-  Interner& interner() const { return *interner_; }
-  // Returns the number of bytes taken from the heap.
-  size_t bytes() const { return arena_.bytes_reserved(); }
+  Interner& interner() const { return held_->interner; }
 
  private:
-  Arena arena_;
-  Interner* interner_;
-  std::span<const Id> ids_;  // Points into arena_.
-  std::shared_ptr<const void> shared_;
+  // What must be released with the memory. It is in the memory itself.
+  struct Held {
+    Interner& interner;
+    std::span<const Id> ids;
+    std::shared_ptr<const void> shared;
+  };
+
+  Held* held_;  // Null after a move.
+  ArenaMemory memory_;
 };
 
 // The base class of Pod, Node and Object.
@@ -108,6 +115,9 @@ class ObjectBase {
 
 // ---- Pods -------------------------------------------------------------------------------------
 
+// The hash of each part, indexed by BERTH_PART_*.
+using PartHashes = std::array<uint64_t, BERTH_PART_COUNT>;
+
 class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
  private:
   struct Private {
@@ -119,6 +129,9 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   // REQUIRES: everything that `view` and `meta` point to is in `memory` or is never freed, and
   // `memory` holds a reference to each of their ids.
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
+  // The same with the hashes of the view, if they are known.
+  static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
+                     const PartHashes& hashes);
 
   // Called by Make() with a null `root`, and for a derived pod, which shares the memory of `root`.
   Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
@@ -136,12 +149,13 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   bool terminating() const { return meta_.deleted_ns != 0; }
   // Returns the hash of one part, which is a BERTH_PART_* number.
   uint64_t part_hash(uint32_t part) const { return part_hashes_[part]; }
+  const PartHashes& part_hashes() const { return part_hashes_; }
 
  private:
   friend class PodDeriver;
 
   berth_pod view_;
-  std::array<uint64_t, BERTH_PART_COUNT> part_hashes_;
+  PartHashes part_hashes_;
   PodRef root_;  // The decoded pod that a derived pod shares memory with; null for a decoded pod.
 };
 

@@ -14,6 +14,8 @@ namespace berth::host {
 // equal hashes for equal keys. The hash is computed from texts, not from ids, so that it does not
 // change when a text gets a different id. The order of elements counts where it counts in the API
 // (containers, terms, tolerations), and does not count for maps (labels, node selectors).
+// Every member of a part is in its hash, because pods share the memory of parts with equal hashes
+// (shared_parts.h).
 // REQUIRES: `pod.meta` is set; the ids of the pod are ids of `interner`.
 uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner);
 

@@ -8,17 +8,58 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <new>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "host/base/assert.h"
 
 namespace berth::host {
+
+// The memory that an arena has taken from the heap.
+class ArenaMemory {
+ public:
+  ArenaMemory() = default;
+  ~ArenaMemory() { FreeAfter(nullptr); }
+  ArenaMemory(const ArenaMemory&) = delete;
+  ArenaMemory& operator=(const ArenaMemory&) = delete;
+  ArenaMemory(ArenaMemory&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
+  ArenaMemory& operator=(ArenaMemory&& other) noexcept {
+    ArenaMemory moved(std::move(other));
+    std::swap(last_, moved.last_);
+    return *this;
+  }
+
+ private:
+  friend class Arena;
+
+  // The beginning of a piece of memory; `size` bytes follow.
+  struct alignas(std::max_align_t) Chunk {
+    Chunk* before;  // The chunk that was added before this one.
+    size_t size;
+  };
+
+  // Adds a chunk of `size` bytes, and returns the address of its first byte.
+  std::byte* Add(size_t size) {
+    last_ = ::new (::operator new(sizeof(Chunk) + size)) Chunk{last_, size};
+    return Begin(last_);
+  }
+  // Frees the chunks that were added after `chunk`; all of them if it is null.
+  void FreeAfter(const Chunk* chunk) {
+    while (last_ != chunk) ::operator delete(std::exchange(last_, last_->before));
+  }
+  // Returns the chunk that was added first; null if there is none.
+  Chunk* First() const {
+    Chunk* chunk = last_;
+    while (chunk != nullptr && chunk->before != nullptr) chunk = chunk->before;
+    return chunk;
+  }
+  static std::byte* Begin(Chunk* chunk) { return reinterpret_cast<std::byte*>(chunk + 1); }
+
+  Chunk* last_ = nullptr;
+};
 
 // Threading: one thread at a time uses the arena; any thread may read allocated memory.
 // Lifetime: an allocation is valid until the arena is destroyed, reset or assigned to. Moving the
@@ -94,17 +135,25 @@ class Arena {
 
   // Invalidates every allocation, and keeps the first chunk for later allocations.
   void Reset() {
+    ArenaMemory::Chunk* first = memory_.First();
+    if (first == nullptr) return;
+    memory_.FreeAfter(first);
     bytes_used_ = 0;
-    if (chunks_.empty()) return;
-    chunks_.resize(1);
-    bytes_reserved_ = first_chunk_bytes_;
-    cursor_ = reinterpret_cast<uintptr_t>(chunks_.front().get());
-    end_ = cursor_ + first_chunk_bytes_;
+    bytes_reserved_ = first->size;
+    cursor_ = reinterpret_cast<uintptr_t>(ArenaMemory::Begin(first));
+    end_ = cursor_ + first->size;
+  }
+
+  // Returns the memory, with all allocations, and leaves the arena without memory.
+  ArenaMemory TakeMemory() {
+    cursor_ = end_ = 0;
+    bytes_used_ = bytes_reserved_ = 0;
+    return std::move(memory_);
   }
 
   // Returns the number of allocated bytes, without padding.
   size_t bytes_used() const { return bytes_used_; }
-  // Returns the number of bytes that the arena has taken from the heap.
+  // Returns the number of bytes for allocations that the arena has taken from the heap.
   size_t bytes_reserved() const { return bytes_reserved_; }
 
  private:
@@ -113,12 +162,9 @@ class Arena {
     const size_t needed = size + align - 1;
     const bool fits = needed <= next_chunk_;
     const size_t chunk = fits ? next_chunk_ : needed;
-    // The chunk stays uninitialised, because value-initialising it would write every byte twice.
-    chunks_.push_back(std::unique_ptr<std::byte[]>(new std::byte[chunk]));
-    if (chunks_.size() == 1) first_chunk_bytes_ = chunk;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory_.Add(chunk));
     bytes_reserved_ += chunk;
     bytes_used_ += size;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(chunks_.back().get());
     const uintptr_t at = (begin + align - 1) & ~(uintptr_t{align} - 1);
     // A large allocation gets a chunk of its own, and the current chunk keeps its free space.
     if (!fits && end_ != cursor_) return reinterpret_cast<void*>(at);
@@ -132,19 +178,17 @@ class Arena {
     std::swap(cursor_, other.cursor_);
     std::swap(end_, other.end_);
     std::swap(next_chunk_, other.next_chunk_);
-    std::swap(first_chunk_bytes_, other.first_chunk_bytes_);
     std::swap(bytes_used_, other.bytes_used_);
     std::swap(bytes_reserved_, other.bytes_reserved_);
-    std::swap(chunks_, other.chunks_);
+    std::swap(memory_, other.memory_);
   }
 
   uintptr_t cursor_ = 0;
   uintptr_t end_ = 0;
   size_t next_chunk_ = kDefaultFirstChunk;
-  size_t first_chunk_bytes_ = 0;
   size_t bytes_used_ = 0;
   size_t bytes_reserved_ = 0;
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  ArenaMemory memory_;
 };
 
 }  // namespace berth::host
