@@ -26,6 +26,8 @@
 #include "host/process/leadership.h"
 #include "host/process/log_output.h"
 #include "host/process/pod_tee.h"
+#include "host/process/start_memory.h"
+#include "host/process/unused_memory.h"
 #include "host/runtime/metric_store.h"
 
 namespace berth::host {
@@ -113,6 +115,7 @@ struct ClusterRun::Parts {
   // ---- Running ----
   ClusterRunSummary Run();
   void CreateDriver();
+  void ReleaseStartMemory();
   void CreateLeadership();
   ServedState MakeServedState();
   void Lead();
@@ -153,6 +156,7 @@ struct ClusterRun::Parts {
   std::unique_ptr<ClusterDriver> driver;
   std::unique_ptr<Leadership> leadership;
   std::unique_ptr<ProcessRequests> requests;
+  StartMemory start_memory{ReleaseUnusedMemory};
   bool is_stopped = false;  // The client was stopped.
 };
 
@@ -323,10 +327,14 @@ void ClusterRun::Parts::CreateDriver() {
       client->Refresh(kKinds, std::move(done));
     };
   }
-  parts.before_step = [this] { ReloadIfRequested(); };
+  parts.before_step = [this] {
+    ReleaseStartMemory();
+    ReloadIfRequested();
+  };
   if (reporter.has_value()) parts.after_step = [this] { reporter->ReportWaitingPods(); };
   parts.flush = options.flush;
   parts.on_scheduling = [this](int64_t took_ns) {
+    start_memory.OnScheduling(options.boot_ns());
     const std::string took = FormatDuration(took_ns / kMillisecond * kMillisecond);
     if (elects) {
       LogOf(kRunLogger).Info("Scheduling", {{"refreshed", "v1/Pod, v1/Node"}, {"took", took}});
@@ -337,6 +345,11 @@ void ClusterRun::Parts::CreateDriver() {
   parts.boot_ns = options.boot_ns;
   parts.settle_limit_ns = kSettleLimitNs;
   driver = std::make_unique<ClusterDriver>(std::move(parts));
+}
+
+void ClusterRun::Parts::ReleaseStartMemory() {
+  if (!start_memory.are_all_complete()) start_memory.OnWatches(client->Watches());
+  start_memory.OnTime(options.boot_ns());
 }
 
 void ClusterRun::Parts::CreateLeadership() {
