@@ -70,7 +70,8 @@ size_t Reader::SuggestSize() const {
   constexpr size_t kStep = 64;
   // The padding of the views, and names that are a little longer, need additional space.
   constexpr size_t kMargin = 128;
-  const size_t needed = arena_.bytes_used() + ids_.size() * sizeof(Id) + kMargin;
+  const size_t needed =
+      arena_.bytes_used() + ids_.size() * sizeof(Id) + ObjectMemory::kOwnBytes + kMargin;
   return std::min<size_t>(needed / kStep * kStep + kStep, size_t{16} << 10);
 }
 

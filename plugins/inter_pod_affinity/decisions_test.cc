@@ -18,7 +18,7 @@ namespace {
 #ifdef NDEBUG
 constexpr int kSteps = 25'000;
 #else
-constexpr int kSteps = 600;
+constexpr int kSteps = 2'400;
 #endif
 const std::vector<std::string> kKeys = {"zone", "rack", "host"};
 const std::vector<std::string> kNamespaces = {"n0", "n1", "n2"};
