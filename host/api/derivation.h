@@ -2,7 +2,6 @@
 #ifndef BERTH_HOST_API_DERIVATION_H_
 #define BERTH_HOST_API_DERIVATION_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>

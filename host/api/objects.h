@@ -129,7 +129,8 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   // REQUIRES: everything that `view` and `meta` point to is in `memory` or is never freed, and
   // `memory` holds a reference to each of their ids.
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
-  // The same with the hashes of the view, if they are known.
+  // Creates a pod whose part hashes the caller has computed. See above for `view` and `meta`.
+  // REQUIRES: `hashes` are those of `view`; see HashParts().
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
                      const PartHashes& hashes);
 

@@ -19,14 +19,15 @@ namespace berth::host {
 //
 // A pod shares the parts that scheduling reads from the template's spec if all of them are equal.
 // Labels, annotations, owners, volumes and conditions are shared if they are equal, and copied
-// otherwise. A node shares its images and declared features; all else is copied.
+// otherwise. A node shares its images and declared features if both are equal, and then its
+// allocatable and its capacity, each if it is equal; all else is copied.
 //
 // Whether parts of pods are equal is decided by their hashes, see berth_pod.part_hashes.
 //
 // Threading: one thread at a time. The objects may be used and dropped on any thread.
 // Lifetime: an object keeps the one alive whose memory it shares, also after that one was deleted
-// in the cluster. There is at most one such object for each template. The object that is
-// remembered is not kept alive.
+// in the cluster. The object whose memory is shared shares none itself, so that no chain forms.
+// Remembering an object does not keep it alive.
 class SharedParts {
  public:
   // Returns a pod with this view and metadata that shares parts with a remembered pod; null if
