@@ -23,7 +23,7 @@ struct DecodeOptions {
 
   // How many recently used ids the decoder keeps, so that it finds them without the interner: a
   // power of two. A decoder for a single value needs few.
-  uint32_t cached_ids = 4096;
+  uint32_t cached_ids = 2048;
 
   // JSON pointers, such as "/spec/hostIPC", to the fields of pods and nodes that are kept in
   // berth_meta.fields.

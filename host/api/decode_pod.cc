@@ -361,8 +361,10 @@ PodRef PodReader::MakePod() {
     reader_.Discard();
     return pod;
   }
+  const std::span<uint64_t> others = reader_.arena().CopyArray(OtherHashes(hashes));
+  pod_.part_hashes = AsArray(others);
   reader_.size_hints.pod = reader_.SuggestSize();
-  PodRef pod = Pod::Make(reader_.Finish(), pod_, meta_, hashes);
+  PodRef pod = Pod::Make(reader_.Finish(), pod_, meta_, OwnHashes(hashes));
   reader_.shared_parts.Add(pod);
   return pod;
 }

@@ -101,7 +101,8 @@ TEST_F(DecodePodTest, AppliesDefaults) {
   EXPECT_EQ(view.affinity->struct_size, sizeof(berth_affinity));
   EXPECT_EQ(view.affinity->has_required_node_terms, 0u);
   ASSERT_NE(view.overhead, nullptr);
-  EXPECT_EQ(view.part_hashes.count, uint32_t{BERTH_PART_COUNT});
+  EXPECT_EQ(view.own_part_hashes.count, uint32_t{BERTH_OWN_PARTS});
+  EXPECT_EQ(view.part_hashes.count, uint32_t{BERTH_PART_COUNT - BERTH_OWN_PARTS});
   EXPECT_EQ(DecodePod("'schedulerName':'','nodeName':''")->scheduler_name(), "default-scheduler");
 }
 

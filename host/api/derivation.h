@@ -47,6 +47,10 @@ class Derivation {
   std::span<T> CopyArray(const berth_array& array) {
     return arena_.CopyArray(Elements<T>(array));
   }
+  template <class T>
+  std::span<T> CopyArray(std::span<const T> elements) {
+    return arena_.CopyArray(elements);
+  }
 
   template <class T>
   T* New(const T& value) {
@@ -67,14 +71,22 @@ class Derivation {
     return id;
   }
 
-  // Returns the memory. `shared` keeps the memory alive that the object shares.
-  ObjectMemory Finish(std::shared_ptr<const void> shared = nullptr) {
-    ObjectMemory memory(std::move(arena_), interner_, ids_, std::move(shared));
+  // Returns the memory of an object that shares parts with `other`, and keeps it alive.
+  ObjectMemory FinishWithPartsOf(std::shared_ptr<const void> other) {
+    return Finish(std::move(other), ObjectMemory::Other::kPart);
+  }
+  // Returns the memory of a changed copy of `root`, and keeps it alive.
+  ObjectMemory FinishCopyOf(std::shared_ptr<const void> root) {
+    return Finish(std::move(root), ObjectMemory::Other::kRoot);
+  }
+
+ private:
+  ObjectMemory Finish(std::shared_ptr<const void> other, ObjectMemory::Other kind) {
+    ObjectMemory memory(std::move(arena_), interner_, ids_, std::move(other), kind);
     ids_.clear();
     return memory;
   }
 
- private:
   Arena arena_;
   Interner& interner_;
   std::vector<Id> ids_;

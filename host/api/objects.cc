@@ -49,11 +49,15 @@ Id FindValue(const berth_array& id_pairs, Id key) {
 }
 
 ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
-                           std::shared_ptr<const void> shared) {
+                           std::shared_ptr<const void> other, Other kind) {
   static_assert(sizeof(Held) + alignof(Held) <= kOwnBytes);
-  const std::span<const Id> copy = arena.CopyArray(ids);
-  held_ = ::new (arena.Allocate(sizeof(Held), alignof(Held)))
-      Held{.interner = interner, .ids = copy, .shared = std::move(shared)};
+  BERTH_ASSERT(ids.size() <= UINT32_MAX);
+  void* const place = arena.Allocate(sizeof(Held) + ids.size_bytes(), alignof(Held));
+  held_ = ::new (place) Held{.interner = interner,
+                             .other = std::move(other),
+                             .id_count = static_cast<uint32_t>(ids.size()),
+                             .kind = kind};
+  std::ranges::uninitialized_copy(ids, held_->ids());
   memory_ = arena.TakeMemory();
 }
 
@@ -62,7 +66,7 @@ ObjectMemory::ObjectMemory(ObjectMemory&& other) noexcept
 
 ObjectMemory::~ObjectMemory() {
   if (held_ == nullptr) return;
-  for (const Id id : held_->ids) held_->interner.Release(id);
+  for (const Id id : held_->ids()) held_->interner.Release(id);
   held_->~Held();
 }
 
@@ -81,24 +85,32 @@ std::string ObjectBase::Key() const {
 
 // ---- Pods -------------------------------------------------------------------------------------
 
-PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta) {
-  auto pod = std::make_shared<Pod>(Private(), std::move(memory), view, meta, nullptr);
-  HashParts(pod->view_, kAllParts, pod->interner(), pod->part_hashes_.data());
-  return pod;
-}
-
 PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
-                 const PartHashes& hashes) {
-  auto pod = std::make_shared<Pod>(Private(), std::move(memory), view, meta, nullptr);
-  pod->part_hashes_ = hashes;
-  return pod;
+                 const OwnPartHashes& own_hashes) {
+  BERTH_ASSERT(view.part_hashes.count == BERTH_PART_COUNT - BERTH_OWN_PARTS);
+  return std::make_shared<Pod>(Private(), std::move(memory), view, meta, own_hashes);
 }
 
-Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root)
-    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta) {
+  berth_pod hashed = view;
+  hashed.meta = &meta;
+  PartHashes hashes{};
+  HashParts(hashed, kOwnParts, memory.interner(), hashes.data());
+  return Make(std::move(memory), view, meta, OwnHashes(hashes));
+}
+
+Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
+         const OwnPartHashes& own_hashes)
+    : ObjectBase(std::move(memory), meta), view_(view), own_part_hashes_(own_hashes) {
   view_.struct_size = sizeof(view_);
   view_.meta = &meta_;
-  view_.part_hashes = AsArray(std::span<uint64_t>(part_hashes_));
+  view_.own_part_hashes = AsArray(std::span<uint64_t>(own_part_hashes_));
+}
+
+PartHashes Pod::part_hashes() const {
+  PartHashes hashes;
+  for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) hashes[part] = part_hash(part);
+  return hashes;
 }
 
 PodRef Pod::Of(const berth_pod& view) {
@@ -149,15 +161,15 @@ class PodDeriver {
   PodRef Finish() {
     derivation_.Share(view_.node_name);
     if (!nominated_is_new_) derivation_.Share(view_.nominated_node);
-    const PodRef root = pod_->root_ ? pod_->root_ : pod_;
+    const PodRef root = Pod::RootOf(pod_);
     if (!conditions_are_new_ && view_.conditions.data != root->view_.conditions.data) {
       CopyConditions();
     }
-    const auto pod =
-        std::make_shared<Pod>(Pod::Private(), derivation_.Finish(), view_, meta_, root);
-    pod->part_hashes_ = pod_->part_hashes_;
-    HashParts(pod->view_, changed_, pod->interner(), pod->part_hashes_.data());
-    return pod;
+    view_.meta = &meta_;
+    PartHashes hashes = pod_->part_hashes();
+    BERTH_ASSERT((changed_ & ~kOwnParts) == 0);  // The hashes of the others are shared.
+    HashParts(view_, changed_, pod_->interner(), hashes.data());
+    return Pod::Make(derivation_.FinishCopyOf(root), view_, meta_, OwnHashes(hashes));
   }
 
  private:
@@ -215,12 +227,11 @@ PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
 // ---- Nodes ------------------------------------------------------------------------------------
 
 NodeRef Node::Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta) {
-  return std::make_shared<Node>(Private(), std::move(memory), view, meta, nullptr);
+  return std::make_shared<Node>(Private(), std::move(memory), view, meta);
 }
 
-Node::Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta,
-           NodeRef root)
-    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+Node::Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta)
+    : ObjectBase(std::move(memory), meta), view_(view) {
   view_.struct_size = sizeof(view_);
   view_.meta = &meta_;
 }
@@ -233,19 +244,18 @@ NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_versi
   Derivation derivation(node->interner());
   berth_meta meta = node->meta();
   meta.resource_version = derivation.Copy(resource_version);
-  return std::make_shared<Node>(Node::Private(), derivation.Finish(), node->view_, meta,
-                                node->root_ ? node->root_ : node);
+  return std::make_shared<Node>(Node::Private(), derivation.FinishCopyOf(Node::RootOf(node)),
+                                node->view_, meta);
 }
 
 // ---- Objects of all other kinds ---------------------------------------------------------------
 
 ObjectRef Object::Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta) {
-  return std::make_shared<Object>(Private(), std::move(memory), view, meta, nullptr);
+  return std::make_shared<Object>(Private(), std::move(memory), view, meta);
 }
 
-Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
-               ObjectRef root)
-    : ObjectBase(std::move(memory), meta), view_(view), root_(std::move(root)) {
+Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta)
+    : ObjectBase(std::move(memory), meta), view_(view) {
   view_.struct_size = sizeof(view_);
   view_.meta = &meta_;
 }
@@ -258,8 +268,8 @@ ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource
   Derivation derivation(object->interner());
   berth_meta meta = object->meta();
   meta.resource_version = derivation.Copy(resource_version);
-  return std::make_shared<Object>(Object::Private(), derivation.Finish(), object->view(), meta,
-                                  object->root_ ? object->root_ : object);
+  return std::make_shared<Object>(
+      Object::Private(), derivation.FinishCopyOf(Object::RootOf(object)), object->view(), meta);
 }
 
 const ObjectBase& Base(const AnyObject& object) {

@@ -61,12 +61,18 @@ Id FindValue(const berth_array& id_pairs, Id key);
 class ObjectMemory {
  public:
   // The bytes that the constructor takes from the arena beside those of the ids.
-  static constexpr size_t kOwnBytes = 48;
+  static constexpr size_t kOwnBytes = 40;
+
+  // Other memory that the view of an object points to.
+  enum class Other : uint8_t {
+    kPart,  // It belongs to an object that is equal in some parts.
+    kRoot,  // It belongs to the root: the object that this one is a changed copy of.
+  };
 
   // Takes ownership of one reference for each element of `ids`, which may contain an id several
-  // times. `shared` keeps other memory alive that the view points to.
+  // times. `other`, which may be null, keeps other memory alive.
   ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
-               std::shared_ptr<const void> shared = nullptr);
+               std::shared_ptr<const void> other = nullptr, Other kind = Other::kPart);
   ~ObjectMemory();
   ObjectMemory(ObjectMemory&& other) noexcept;
   ObjectMemory(const ObjectMemory&) = delete;
@@ -74,13 +80,23 @@ class ObjectMemory {
   ObjectMemory& operator=(ObjectMemory&&) = delete;
 
   Interner& interner() const { return held_->interner; }
+  // Returns the root; null if the object is no changed copy of another one.
+  template <class T>
+  std::shared_ptr<const T> Root() const {
+    if (held_->kind != Other::kRoot) return nullptr;
+    return std::static_pointer_cast<const T>(held_->other);
+  }
 
  private:
-  // What must be released with the memory. It is in the memory itself.
+  // What must be released with the memory. It is in the memory itself, and so are the ids, which
+  // follow it.
   struct Held {
     Interner& interner;
-    std::span<const Id> ids;
-    std::shared_ptr<const void> shared;
+    std::shared_ptr<const void> other;
+    uint32_t id_count;
+    Other kind;
+
+    std::span<Id> ids() { return {reinterpret_cast<Id*>(this + 1), id_count}; }
   };
 
   Held* held_;  // Null after a move.
@@ -109,6 +125,13 @@ class ObjectBase {
   ObjectBase(ObjectMemory memory, const berth_meta& meta);
   ~ObjectBase() = default;
 
+  // Returns the object that shares no memory as a changed copy: the root of `object`, or itself.
+  template <class T>
+  static std::shared_ptr<const T> RootOf(const std::shared_ptr<const T>& object) {
+    std::shared_ptr<const T> root = object->memory_.template Root<T>();
+    return root != nullptr ? root : object;
+  }
+
   ObjectMemory memory_;
   berth_meta meta_;
 };
@@ -117,6 +140,8 @@ class ObjectBase {
 
 // The hash of each part, indexed by BERTH_PART_*.
 using PartHashes = std::array<uint64_t, BERTH_PART_COUNT>;
+// The hashes of the parts below BERTH_OWN_PARTS. The others are in an array that pods may share.
+using OwnPartHashes = std::array<uint64_t, BERTH_OWN_PARTS>;
 
 class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
  private:
@@ -125,17 +150,18 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   };
 
  public:
-  // Creates a pod and sets `view.meta` and `view.part_hashes`.
-  // REQUIRES: everything that `view` and `meta` point to is in `memory` or is never freed, and
-  // `memory` holds a reference to each of their ids.
-  static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
-  // Creates a pod whose part hashes the caller has computed. See above for `view` and `meta`.
-  // REQUIRES: `hashes` are those of `view`; see HashParts().
+  // Creates a pod and sets `view.meta` and `view.own_part_hashes`.
+  // REQUIRES: everything that `view` and `meta` point to, and so the hashes of all other parts, is
+  // in `memory` or is never freed; `memory` holds a reference to each of their ids; the hashes are
+  // those of HashParts().
   static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
-                     const PartHashes& hashes);
+                     const OwnPartHashes& own_hashes);
+  // Does the same, and computes the hashes of the pod's own parts.
+  static PodRef Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta);
 
-  // Called by Make() with a null `root`, and for a derived pod, which shares the memory of `root`.
-  Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta, PodRef root);
+  // Called by Make().
+  Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
+      const OwnPartHashes& own_hashes);
 
   const berth_pod& view() const { return view_; }
   // Returns a reference to the pod that has this view; null if `view` is no view of a pod, such as
@@ -149,15 +175,17 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   std::string_view scheduler_name() const { return Name(view_.scheduler_name); }
   bool terminating() const { return meta_.deleted_ns != 0; }
   // Returns the hash of one part, which is a BERTH_PART_* number.
-  uint64_t part_hash(uint32_t part) const { return part_hashes_[part]; }
-  const PartHashes& part_hashes() const { return part_hashes_; }
+  uint64_t part_hash(uint32_t part) const {
+    if (part < BERTH_OWN_PARTS) return own_part_hashes_[part];
+    return static_cast<const uint64_t*>(view_.part_hashes.data)[part - BERTH_OWN_PARTS];
+  }
+  PartHashes part_hashes() const;
 
  private:
   friend class PodDeriver;
 
   berth_pod view_;
-  PartHashes part_hashes_;
-  PodRef root_;  // The decoded pod that a derived pod shares memory with; null for a decoded pod.
+  OwnPartHashes own_part_hashes_;
 };
 
 // A change of a pod's status by the scheduler. Fields that are not set stay unchanged.
@@ -201,7 +229,7 @@ class Node final : public ObjectBase, public std::enable_shared_from_this<Node> 
   // See Pod::Make.
   static NodeRef Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta);
 
-  Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta, NodeRef root);
+  Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta);
 
   const berth_node& view() const { return view_; }
   // See Pod::Of.
@@ -211,7 +239,6 @@ class Node final : public ObjectBase, public std::enable_shared_from_this<Node> 
   friend NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version);
 
   berth_node view_;
-  NodeRef root_;
 };
 
 NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version);
@@ -228,8 +255,7 @@ class Object final : public ObjectBase, public std::enable_shared_from_this<Obje
   // See Pod::Make.
   static ObjectRef Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta);
 
-  Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta,
-         ObjectRef root);
+  Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta);
 
   const berth_object& view() const { return view_; }
   // See Pod::Of.
@@ -243,7 +269,6 @@ class Object final : public ObjectBase, public std::enable_shared_from_this<Obje
   friend ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
   berth_object view_;
-  ObjectRef root_;
 };
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);

@@ -1,5 +1,6 @@
 #include "host/api/part_hash.h"
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -313,6 +314,12 @@ uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner)
     default: BERTH_ASSERT_MSG(false, "part %u", part);
   }
   return hasher.Finish();
+}
+
+OwnPartHashes OwnHashes(const PartHashes& hashes) {
+  OwnPartHashes own;
+  std::copy_n(hashes.begin(), own.size(), own.begin());
+  return own;
 }
 
 void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,

@@ -3,9 +3,11 @@
 #define BERTH_HOST_API_PART_HASH_H_
 
 #include <cstdint>
+#include <span>
 
 #include <berth/abi.h>
 
+#include "host/api/objects.h"
 #include "host/base/interner.h"
 
 namespace berth::host {
@@ -25,6 +27,14 @@ void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,
                uint64_t hashes[BERTH_PART_COUNT]);
 
 inline constexpr uint64_t kAllParts = (uint64_t{1} << BERTH_PART_COUNT) - 1;
+inline constexpr uint64_t kOwnParts = (uint64_t{1} << BERTH_OWN_PARTS) - 1;
+
+// Returns the hashes of the parts below BERTH_OWN_PARTS.
+OwnPartHashes OwnHashes(const PartHashes& hashes);
+// Returns the hashes of all other parts.
+inline std::span<const uint64_t> OtherHashes(const PartHashes& hashes) {
+  return std::span(hashes).subspan<BERTH_OWN_PARTS>();
+}
 
 }  // namespace berth::host
 

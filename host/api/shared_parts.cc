@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/api/derivation.h"
+#include "host/api/part_hash.h"
 #include "host/api/resource_list.h"
 #include "host/base/hash.h"
 
@@ -26,6 +27,15 @@ uint64_t Differences(const PartHashes& a, const PartHashes& b) {
     if (a[part] != b[part]) different |= uint64_t{1} << part;
   }
   return different;
+}
+
+// Returns one hash of the parts, a mask of BERTH_PART bits.
+uint64_t HashOf(const PartHashes& hashes, uint64_t parts) {
+  uint64_t hash = 0;
+  for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
+    if ((parts >> part & 1) != 0) hash = HashCombine(hash, hashes[part]);
+  }
+  return hash;
 }
 
 // --- what a copy of a part needs ----------------------------------------------------------------
@@ -191,7 +201,9 @@ PodRef Share(const PodRef& from, uint64_t different, berth_pod view, berth_meta 
   TakeTemplateParts(from->view(), view);
   meta.fields = from->meta().fields;
   const auto parts = CopiedParts(from->view(), view, meta);
+  const bool shares_hashes = (different & ~kOwnParts) == 0;
   size_t bytes = ObjectMemory::kOwnBytes + BytesOfTexts(meta) + kIdsOfPod * sizeof(Id);
+  if (!shares_hashes) bytes += OtherHashes(hashes).size_bytes() + kPadding;
   for (const CopiedPart& part : parts) {
     if ((part.part & different) != 0) bytes += part.bytes(*part.to);
   }
@@ -205,7 +217,9 @@ PodRef Share(const PodRef& from, uint64_t different, berth_pod view, berth_meta 
       *part.to = *part.from;
     }
   }
-  return Pod::Make(to.Finish(from), view, meta, hashes);
+  view.part_hashes = from->view().part_hashes;
+  if (!shares_hashes) view.part_hashes = AsArray(to.CopyArray(OtherHashes(hashes)));
+  return Pod::Make(to.FinishWithPartsOf(from), view, meta, OwnHashes(hashes));
 }
 
 // --- nodes --------------------------------------------------------------------------------------
@@ -249,18 +263,10 @@ NodeRef Share(const NodeRef& from, berth_node view, berth_meta meta) {
   view.allocatable = same_allocatable ? theirs.allocatable : CopyResources(to, *view.allocatable);
   view.capacity = same_capacity ? theirs.capacity : CopyResources(to, *view.capacity);
   to.Share(view.name);
-  return Node::Make(to.Finish(from), view, meta);
+  return Node::Make(to.FinishWithPartsOf(from), view, meta);
 }
 
 }  // namespace
-
-size_t SharedParts::PlaceOf(const PartHashes& hashes) {
-  uint64_t hash = 0;
-  for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
-    if ((kTemplateParts >> part & 1) != 0) hash = HashCombine(hash, hashes[part]);
-  }
-  return hash % kPods;
-}
 
 size_t SharedParts::PlaceOf(const berth_node& view) {
   uint64_t hash = 0;
@@ -272,10 +278,18 @@ size_t SharedParts::PlaceOf(const berth_node& view) {
   return hash % kNodes;
 }
 
+PodRef SharedParts::SourceFor(const PartHashes& hashes) {
+  const uint64_t hash = HashOf(hashes, kAllParts & ~kOwnParts);
+  Kind& kind = kinds_[hash % kPods];
+  if (kind.hash == hash) return kind.pod.lock();
+  kind = {.hash = hash};
+  return pods_[HashOf(hashes, kTemplateParts) % kPods].lock();
+}
+
 PodRef SharedParts::MakePod(const berth_pod& view, const berth_meta& meta,
-                            const PartHashes& hashes) const {
+                            const PartHashes& hashes) {
   if (pods_.empty()) return nullptr;
-  const PodRef from = pods_[PlaceOf(hashes)].lock();
+  const PodRef from = SourceFor(hashes);
   if (from == nullptr) return nullptr;
   const uint64_t different = Differences(hashes, from->part_hashes());
   if ((different & kTemplateParts) != 0) return nullptr;
@@ -292,7 +306,11 @@ NodeRef SharedParts::MakeNode(const berth_node& view, const berth_meta& meta) co
 
 void SharedParts::Add(const PodRef& pod) {
   pods_.resize(kPods);
-  pods_[PlaceOf(pod->part_hashes())] = pod;
+  kinds_.resize(kPods);
+  const PartHashes hashes = pod->part_hashes();
+  const uint64_t hash = HashOf(hashes, kAllParts & ~kOwnParts);
+  kinds_[hash % kPods] = {.hash = hash, .pod = pod};
+  pods_[HashOf(hashes, kTemplateParts) % kPods] = pod;
 }
 
 void SharedParts::Add(const NodeRef& node) {

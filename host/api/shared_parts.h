@@ -17,10 +17,14 @@ namespace berth::host {
 
 // Remembers decoded objects whose memory later objects may share.
 //
-// A pod shares the parts that scheduling reads from the template's spec if all of them are equal.
-// Labels, annotations, owners, volumes and conditions are shared if they are equal, and copied
-// otherwise. A node shares its images and declared features if both are equal, and then its
-// allocatable and its capacity, each if it is equal; all else is copied.
+// Pods that are equal in all parts from BERTH_OWN_PARTS on are of one kind. A pod of a kind that is
+// new shares what it can with another pod of its template: the parts that scheduling reads from the
+// template's spec, which must be equal, and each other part that is equal. All else is copied. The
+// second pod of the kind shares nothing, and all later ones share the parts and their hashes with
+// it. A kind whose first pod is also the first of its template needs no second one for that.
+//
+// A node shares its images and declared features if both are equal, and then its allocatable and
+// its capacity, each if it is equal; all else is copied.
 //
 // Whether parts of pods are equal is decided by their hashes, see berth_pod.part_hashes.
 //
@@ -33,7 +37,7 @@ class SharedParts {
   // Returns a pod with this view and metadata that shares parts with a remembered pod; null if
   // there is none, and then the caller makes the pod from its own memory and passes it to Add().
   // REQUIRES: `hashes` are those of `view`; the caller holds the ids of the view.
-  PodRef MakePod(const berth_pod& view, const berth_meta& meta, const PartHashes& hashes) const;
+  PodRef MakePod(const berth_pod& view, const berth_meta& meta, const PartHashes& hashes);
   NodeRef MakeNode(const berth_node& view, const berth_meta& meta) const;
 
   // Remembers an object, in place of another one that has the same place in the table.
@@ -46,11 +50,18 @@ class SharedParts {
   static constexpr size_t kPods = 1024;
   static constexpr size_t kNodes = 256;
 
-  static size_t PlaceOf(const PartHashes& hashes);
+  struct Kind {
+    uint64_t hash = 0;                  // The hash of the parts that are equal.
+    std::weak_ptr<const Pod> pod = {};  // The pod that later ones share memory with, if any.
+  };
+
   static size_t PlaceOf(const berth_node& view);
+  // Returns the pod to share parts with; null if there is none.
+  PodRef SourceFor(const PartHashes& hashes);
 
   // Each has its full size, or none before the first Add().
-  std::vector<std::weak_ptr<const Pod>> pods_;
+  std::vector<std::weak_ptr<const Pod>> pods_;  // By the hash of the template's parts.
+  std::vector<Kind> kinds_;                     // By their hash.
   std::vector<std::weak_ptr<const Node>> nodes_;
 };
 

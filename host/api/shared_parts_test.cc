@@ -150,6 +150,54 @@ TEST_F(SharedPartsTest, CopiesThePartsInWhichPodsOfOneTemplateDiffer) {
   ExpectEqual(second, DecodeAlone(spec, status, meta));
 }
 
+TEST_F(SharedPartsTest, PodsShareTheHashesOfTheOtherPartsIfAllAreEqual) {
+  struct Case {
+    std::string_view name;
+    std::string spec;
+    std::string_view status;
+    std::string meta;
+    bool shares;
+  };
+  const std::string spec(kSpec);
+  const Case cases[] = {
+      {"other name", spec, "", Meta("2"), true},
+      {"other node and status", spec + ",'nodeName':'n1'", "'phase':'Running'", Meta("2"), true},
+      {"other volumes", spec + ",'volumes':[{'name':'token-x1','projected':{}}]", "", Meta("2"),
+       true},
+      {"other labels", spec, "", Meta("2", "'labels':{'pod':'2'}"), false},
+      {"other priority", spec + ",'priority':7", "", Meta("2"), false},
+  };
+  const PodRef first = DecodePod(kSpec, "", Meta("1"));
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const PodRef second = DecodePod(c.spec, c.status, c.meta);
+    ASSERT_TRUE(SharesSpec(first, second));
+    EXPECT_EQ(first->view().part_hashes.data == second->view().part_hashes.data, c.shares);
+    EXPECT_EQ(WithResourceVersion(second, "9")->view().part_hashes.data,
+              second->view().part_hashes.data);
+    ExpectEqual(second, DecodeAlone(c.spec, c.status, c.meta));
+  }
+}
+
+TEST_F(SharedPartsTest, PodsOfOneKindShareAllPartsWithTheSecondOne) {
+  const auto meta = [](const char* uid) { return Meta(uid, "'labels':{'zone':'a'}"); };
+  const PodRef other = DecodePod(kSpec, "", Meta("0"));
+  const PodRef first = DecodePod(kSpec, "", meta("1"));
+  const PodRef second = DecodePod(kSpec, "", meta("2"));
+  const PodRef third = DecodePod(kSpec, "", meta("3"));
+  EXPECT_TRUE(SharesSpec(other, first));
+  EXPECT_FALSE(SharesSpec(other, second));
+  for (const PodRef& later : {third, DecodePod(kSpec, "", meta("4"))}) {
+    EXPECT_EQ(later->meta().labels.data, second->meta().labels.data);
+    EXPECT_EQ(later->view().part_hashes.data, second->view().part_hashes.data);
+    EXPECT_TRUE(SharesSpec(second, later));
+  }
+  ExpectEqual(third, DecodeAlone(kSpec, "", meta("3")));
+  // A kind with a single pod shares its template with any other one.
+  const PodRef single = DecodePod(kSpec, "", Meta("5", "'labels':{'zone':'b'}"));
+  EXPECT_TRUE(SharesSpec(second, single));
+}
+
 TEST_F(SharedPartsTest, APodKeepsWhatItSharesAndItsOwnIds) {
   PodRef first = DecodePod(kSpec, "", Meta("1"));
   const std::string meta = Meta("2", "'labels':{'rare-key':'rare-value'}");

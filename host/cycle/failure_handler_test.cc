@@ -47,7 +47,7 @@ TEST_F(FailureHandlerTest, ParksARejectedPodAndReportsIt) {
   PopPod("p");
   handler_.Handle("uid-p", "n1", Rejected("no room"));
   EXPECT_EQ(queue_.Find("uid-p")->place, QueuePlace::kUnschedulable);
-  EXPECT_THAT(queue_.Find("uid-p")->rejection.plugins, ElementsAre(kPlugin));
+  EXPECT_THAT(queue_.Find("uid-p")->rejection().plugins, ElementsAre(kPlugin));
   EXPECT_THAT(sink_.calls, ElementsAre("failed p on 'n1': no room"));
   EXPECT_THAT(client_.events, ElementsAre("Warning FailedScheduling p: no room"));
   EXPECT_THAT(client_.patches, ElementsAre("p Unschedulable: no room"));

@@ -117,7 +117,9 @@ CycleResult SchedulingCycle::Run(const PodRef& pod) {
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {
+  attempt_.keeps_scores = true;
   CycleResult result = RunStages(pod, Answers::kFresh);
+  attempt_.keeps_scores = false;
   RollBack(parts_.queue, result);
   return result;
 }

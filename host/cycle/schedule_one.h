@@ -87,8 +87,8 @@ class SchedulingCycle {
 
   const Plan& plan() const { return plan_; }
   // The answers of the plugins, by plugin and node, in the last cycle that passed the checks of the
-  // pod itself (deletion, unhandled fields). After Run(), those that were reused are missing. Valid
-  // until the next cycle.
+  // pod itself (deletion, unhandled fields). After Run(), those that were reused are missing, and
+  // the scores of the plugins, which only Decide() keeps. Valid until the next cycle.
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
   // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the

@@ -32,7 +32,7 @@ class SchedulingCycleScoreTest : public ::testing::Test {
   std::string With(std::initializer_list<Point> points, const char* args) {
     return harness_.OutcomeOf(TestProfile().Use("test.A", points, args));
   }
-  const Attempt& attempt() { return harness_.loop().cycle().attempt(); }
+  Attempt& attempt() { return harness_.loop().cycle().attempt(); }
 
   Harness harness_;
 };
@@ -84,6 +84,7 @@ TEST_F(SchedulingCycleScoreTest, NormalizationByTheHost) {
     const std::string args =
         R"({"say":1,"normalize":{"to":7,"mode":)" + std::to_string(mode) + "}}";
     ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
+    attempt().keeps_scores = true;
     harness_.Schedule({.name = "p" + std::to_string(mode)});
     ASSERT_EQ(attempt().score_columns().size(), 1U);
     const ScoreColumn& column = attempt().score_columns()[0];
@@ -113,8 +114,21 @@ TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),
             "Success");
   EXPECT_TRUE(attempt().scored);
-  EXPECT_TRUE(attempt().score_columns().empty());
   EXPECT_THAT(attempt().totals, ElementsAre(0, 0, 0));
+}
+
+TEST_F(SchedulingCycleScoreTest, OnlyAnAttemptThatKeepsScoresHasThoseOfThePlugins) {
+  AddThree();
+  const TestProfile profile =
+      TestProfile().Use("test.A", {Point::kScore}, R"({"say":1})").Use("test.B", {Point::kScore});
+  ASSERT_TRUE(harness_.Start(profile).ok());
+  for (const auto& [name, keeps] : {std::pair{"a", false}, {"b", true}, {"c", false}}) {
+    SCOPED_TRACE(name);
+    attempt().keeps_scores = keeps;
+    harness_.Schedule({.name = name});
+    EXPECT_EQ(attempt().score_columns().size(), keeps ? 2U : 0U);
+    EXPECT_THAT(attempt().totals, ElementsAre(20, 80, 40));
+  }
 }
 
 TEST_F(SchedulingCycleScoreTest, OneFeasibleNodeIsNotScored) {

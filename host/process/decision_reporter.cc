@@ -63,7 +63,7 @@ void DecisionReporter::OnEvents(std::span<WatchEvent> events) {
 
 void DecisionReporter::ReportIfGated(const Pod& pod) {
   const QueuedEntity* entity = loop_->queue().Find(pod.uid());
-  const bool is_gated = entity != nullptr && entity->gate.has_value();
+  const bool is_gated = entity != nullptr && entity->gate != nullptr;
   const auto reported = reported_.find(pod.uid());
   if (!is_gated) {
     if (reported != reported_.end()) reported->second.gate.clear();

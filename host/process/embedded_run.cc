@@ -26,7 +26,7 @@ Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
 }
 
 std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
-  if (entity.gate.has_value()) return Join(entity.gate->reasons, ", ");
+  if (entity.gate != nullptr) return Join(entity.gate->reasons, ", ");
   const std::string_view message = cluster.PodScheduledMessage(pod.ns(), pod.name());
   if (!message.empty()) return std::string(message);
   return entity.attempts == 0 ? "not tried yet" : "not bound yet";

@@ -14,7 +14,7 @@
 namespace berth::host {
 
 // Writes each record as one line, on a thread of spdlog. A reader that does not read makes the log
-// drop its oldest records after a queue of 1,024, so that a stuck pipe never blocks the scheduler.
+// drop its oldest records after a queue of 512, so that a stuck pipe never blocks the scheduler.
 // The number of dropped records is logged when there is room again.
 //
 // Threading: as LogSink. SetLevel(), dropped() and Flush() any.
@@ -28,7 +28,7 @@ class LogOutput final : public LogSink {
     // Receives complete lines; it must outlive the log, which does not close it.
     int32_t descriptor = 2;
     // spdlog allocates the whole queue at the start, 408 bytes for each record.
-    size_t queue_records = 1024;
+    size_t queue_records = 512;
     int32_t pid = 0;  // Written by the form kKlog.
   };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kBindDeadlineNs = kMinute;
 
 PodOutcome WithoutResult(const QueuedEntity& entity, const PodRef& pod) {
-  if (entity.gate.has_value()) {
+  if (entity.gate != nullptr) {
     return {pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""};
   }
   return {pod, BERTH_WAIT, entity.attempts == 0 ? "not tried yet" : "not bound yet", ""};

@@ -17,14 +17,15 @@ namespace berth::host {
 // Calls a function that releases unused memory, see unused_memory.h. While the cluster is read,
 // each kind that becomes complete is an occasion to release the memory that connected and read it,
 // before the next kind needs memory. More occasions follow when scheduling has begun, while the
-// first bindings open their connections. Afterwards there are none.
+// first bindings open their connections: one at once, and one after each delay, of which each is
+// twice as long as the one before. Afterwards there are none.
 //
 // Threading: one thread at a time.
 class StartMemory {
  public:
-  // The occasions after the begin of scheduling.
-  static constexpr uint32_t kReleases = 5;
-  static constexpr int64_t kIntervalNs = 100 * kMillisecond;
+  // The delays after the begin of scheduling.
+  static constexpr int64_t kFirstDelayNs = 10 * kMillisecond;
+  static constexpr int64_t kLastDelayNs = 320 * kMillisecond;
 
   explicit StartMemory(std::function<void()> release) : release_(std::move(release)) {}
 
@@ -38,22 +39,23 @@ class StartMemory {
   bool are_all_complete() const { return are_all_complete_; }
 
   void OnScheduling(int64_t now_ns) {
-    releases_left_ = kReleases;
-    next_ns_ = now_ns + kIntervalNs;
+    release_();
+    delay_ns_ = kFirstDelayNs;
+    next_ns_ = now_ns + delay_ns_;
   }
   // Called often.
   void OnTime(int64_t now_ns) {
-    if (releases_left_ == 0 || now_ns < next_ns_) return;
-    --releases_left_;
-    next_ns_ = now_ns + kIntervalNs;
+    if (delay_ns_ == 0 || now_ns < next_ns_) return;
     release_();
+    delay_ns_ = delay_ns_ < kLastDelayNs ? 2 * delay_ns_ : 0;
+    next_ns_ = now_ns + delay_ns_;
   }
 
  private:
   const std::function<void()> release_;
   size_t complete_ = 0;
   bool are_all_complete_ = false;
-  uint32_t releases_left_ = 0;
+  int64_t delay_ns_ = 0;  // Before the next occasion; 0 if there is none.
   int64_t next_ns_ = 0;
 };
 

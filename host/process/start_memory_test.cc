@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
+
 namespace berth::host {
 namespace {
 
@@ -32,19 +34,25 @@ TEST_F(StartMemoryTest, ReleasesWhenAKindBecomesComplete) {
   EXPECT_TRUE(memory_.are_all_complete());
 }
 
-TEST_F(StartMemoryTest, ReleasesAFewTimesAfterSchedulingBegan) {
+TEST_F(StartMemoryTest, ReleasesLessAndLessOftenAfterSchedulingBegan) {
   constexpr int64_t kBegin = 1000;
   memory_.OnTime(kBegin);
   EXPECT_EQ(released_, 0) << "nothing is scheduled yet";
   memory_.OnScheduling(kBegin);
-  memory_.OnTime(kBegin + StartMemory::kIntervalNs - 1);
-  EXPECT_EQ(released_, 0);
-  memory_.OnTime(kBegin + StartMemory::kIntervalNs);
   EXPECT_EQ(released_, 1);
-  memory_.OnTime(kBegin + StartMemory::kIntervalNs);
-  EXPECT_EQ(released_, 1) << "the next interval has begun";
-  for (int64_t i = 2; i < 100; ++i) memory_.OnTime(kBegin + i * StartMemory::kIntervalNs);
-  EXPECT_EQ(released_, static_cast<int>(StartMemory::kReleases));
+  int expected = 1;
+  int64_t at_ns = kBegin;
+  for (int64_t delay_ms = 10; delay_ms <= 320; delay_ms *= 2) {
+    SCOPED_TRACE(delay_ms);
+    at_ns += delay_ms * kMillisecond;
+    memory_.OnTime(at_ns - 1);
+    EXPECT_EQ(released_, expected);
+    memory_.OnTime(at_ns);
+    memory_.OnTime(at_ns);
+    EXPECT_EQ(released_, ++expected);
+  }
+  memory_.OnTime(at_ns + kSecond);
+  EXPECT_EQ(released_, expected) << "the start is over";
 }
 
 }  // namespace

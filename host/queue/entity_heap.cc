@@ -31,7 +31,7 @@ void EntityHeap::Remove(QueueEntry& entry) {
   const Node last = nodes_.back();
   nodes_.pop_back();
   if (last.entry == &entry) return;
-  size_t hole = entry.heap_index;
+  size_t hole = entry.index;
   for (size_t child = FirstChild(hole); child < nodes_.size(); child = FirstChild(hole)) {
     Place(hole, nodes_[child]);
     hole = child;
@@ -41,7 +41,7 @@ void EntityHeap::Remove(QueueEntry& entry) {
 
 void EntityHeap::Update(QueueEntry& entry) {
   BERTH_ASSERT(Contains(entry));
-  const size_t index = entry.heap_index;
+  const size_t index = entry.index;
   const Node node = MakeNode(entry, nodes_[index].window);
   if (index > 0 && Before(node, nodes_[ParentOf(index)])) {
     SiftUp(index, node);
@@ -92,7 +92,7 @@ bool EntityHeap::EqualWindowBefore(const Node& a, const Node& b) const {
 
 void EntityHeap::Place(size_t index, const Node& node) {
   nodes_[index] = node;
-  node.entry->heap_index = static_cast<uint32_t>(index);
+  node.entry->index = static_cast<uint32_t>(index);
 }
 
 void EntityHeap::SiftUp(size_t index, const Node& node) {
@@ -124,7 +124,7 @@ size_t EntityHeap::FirstChild(size_t index) const {
 
 void EntityHeap::CheckInvariants() const {
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    BERTH_ASSERT(nodes_[i].entry->heap_index == i);
+    BERTH_ASSERT(nodes_[i].entry->index == i);
     BERTH_ASSERT(i == 0 || !Before(nodes_[i], nodes_[ParentOf(i)]));
   }
 }

@@ -43,7 +43,7 @@ class EntityHeap {
   // For tests.
   int64_t front_window() const { return nodes_.front().window; }
   bool Contains(const QueueEntry& entry) const {
-    return entry.heap_index < nodes_.size() && nodes_[entry.heap_index].entry == &entry;
+    return entry.index < nodes_.size() && nodes_[entry.index].entry == &entry;
   }
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }

@@ -143,19 +143,19 @@ Requeueing EventMatcher::ApplyPodChange(const QueueEntry& entry, const PodRef& o
 // the one that makes it schedulable.
 Requeueing EventMatcher::DecideAfterAttempt(const QueueEntry& entry) {
   const QueuedEntity& entity = entry.entity;
-  if (entity.rejection.empty() || !entry.is_recording) return Requeueing::kAfterBackoff;
+  if (entity.rejection().empty() || !entry.is_recording) return Requeueing::kAfterBackoff;
   Requeueing how = Requeueing::kSkip;
-  log_.Replay(entry, BitsOf(entity.rejection), [&](const QueueEvent& event) {
+  log_.Replay(entry, BitsOf(entity.rejection()), [&](const QueueEvent& event) {
     how = std::max(how, Decide(entity, event));
     return how == Requeueing::kSkip ||
-           (how == Requeueing::kAfterBackoff && !entity.rejection.pending.empty());
+           (how == Requeueing::kAfterBackoff && !entity.rejection().pending.empty());
   });
   return how;
 }
 
 Requeueing EventMatcher::Decide(const QueuedEntity& entity, const QueueEvent& event) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) return Requeueing::kAfterBackoff;
-  return DecideRequeueing(entity.rejection, InterestsIn(event), entity,
+  return DecideRequeueing(entity.rejection(), InterestsIn(event), entity,
                           MakeHintFunction(policy_, meter_, event));
 }
 

@@ -53,7 +53,7 @@ class EventMatcher {
   // flight, records all these events and returns kSkip. A change of the pod's status alone is no
   // event.
   Requeueing ApplyPodChange(const QueueEntry& entry, const PodRef& old, const PodRef& pod);
-  // Returns how to requeue an entity whose attempt has ended with entity.rejection, by the events
+  // Returns how to requeue an entity whose attempt has ended with entity.rejection(), by the events
   // that were recorded for it.
   // (kube-scheduler: scheduling_queue.go, determineSchedulingHintForInFlightPod)
   Requeueing DecideAfterAttempt(const QueueEntry& entry);

@@ -36,7 +36,7 @@ class EventMatcherTest : public ::testing::Test {
     QueueEntry& entry = entries_.emplace_back();
     entry.entity.pod = MakePod(name);
     entry.entity.place = place;
-    entry.entity.rejection = std::move(rejection);
+    entry.entity.SetRejection(std::move(rejection));
     return entry;
   }
   QueueEntry& Park(const std::string& name, Rejection rejection) {
@@ -73,7 +73,7 @@ class EventMatcherTest : public ::testing::Test {
     return names;
   }
   Requeueing Decide(QueueEntry& entry, Rejection rejection) {
-    entry.entity.rejection = std::move(rejection);
+    entry.entity.SetRejection(std::move(rejection));
     return matcher_.DecideAfterAttempt(entry);
   }
 

@@ -87,7 +87,7 @@ void ParkedIndex::AddToClass(QueueEntry& entry) {
   parked.group = &group;
   parked.shape = &found->first;
   entry.parked_in = &parked;
-  entry.index_in_class = static_cast<uint32_t>(parked.pods.size());
+  entry.index = static_cast<uint32_t>(parked.pods.size());
   parked.pods.push_back(&entry);
 }
 
@@ -95,8 +95,8 @@ void ParkedIndex::RemoveFromClass(QueueEntry& entry) {
   ParkedClass& parked = *entry.parked_in;
   entry.parked_in = nullptr;
   QueueEntry* last = parked.pods.back();
-  parked.pods[entry.index_in_class] = last;
-  last->index_in_class = entry.index_in_class;
+  parked.pods[entry.index] = last;
+  last->index = entry.index;
   parked.pods.pop_back();
   if (!parked.pods.empty()) return;
 
@@ -113,10 +113,11 @@ void ParkedIndex::RemoveFromClass(QueueEntry& entry) {
 }
 
 RejectionGroup& ParkedIndex::GroupOf(const QueueEntry& entry) {
-  BERTH_ASSERT_MSG(!entry.entity.rejection.empty(),
+  BERTH_ASSERT_MSG(!entry.entity.rejection().empty(),
                    "a pod without rejecting plugins cannot be parked: no event would requeue it");
-  const auto [found, is_new] = groups_.try_emplace(
-      {.is_gated = entry.entity.place == QueuePlace::kGated, .rejection = entry.entity.rejection});
+  const auto [found, is_new] =
+      groups_.try_emplace({.is_gated = entry.entity.place == QueuePlace::kGated,
+                           .rejection = entry.entity.rejection()});
   RejectionGroup& group = found->second;
   if (!is_new) return group;
   group.key = &found->first;
@@ -189,9 +190,9 @@ void ParkedIndex::CheckEntry(const QueueEntry& entry) const {
   const QueuedEntity& entity = entry.entity;
   const ParkedClass& parked = *entry.parked_in;
   const RejectionGroup& group = *parked.group;
-  BERTH_ASSERT(parked.pods[entry.index_in_class] == &entry);
+  BERTH_ASSERT(parked.pods[entry.index] == &entry);
   BERTH_ASSERT(group.key->is_gated == (entity.place == QueuePlace::kGated));
-  BERTH_ASSERT(group.key->rejection == entity.rejection);
+  BERTH_ASSERT(group.key->rejection == entity.rejection());
   if (group.each_pod || entity.group != nullptr) {
     BERTH_ASSERT(parked.pods.size() == 1);
   } else {

@@ -52,7 +52,7 @@ class ParkedIndexTest : public ::testing::Test {
     QueueEntry& entry = entries_.emplace_back();
     entry.entity.pod = MakePod(name, label, priority);
     entry.entity.place = place;
-    entry.entity.rejection = std::move(rejection);
+    entry.entity.SetRejection(std::move(rejection));
     index_.Add(entry, ++now_ns_);
     index_.CheckInvariants();
     return entry;

@@ -18,24 +18,23 @@ struct QueueEntry {
   QueuedEntity entity;
   // Orders entities that compare equal: the lower number is tried first. Renewed with queued_ns.
   uint64_t sequence = 0;
+  // A field of all places but kInFlight: the position in the heap, or in ParkedClass::pods.
+  uint32_t index = 0;
   bool is_placed = false;  // False for a new entry, whose entity.place is meaningless.
 
-  // Fields of the places kActive, kBackoff and kErrorBackoff:
-  uint32_t heap_index = 0;
+  // Fields of the place kInFlight:
+  bool is_recording = false;  // The event log records events for this entry.
+  // The cluster deleted the pod; the entry is erased when its attempt ends.
+  bool is_removed = false;
+  uint64_t log_start = 0;  // The number of the first event after the recording started.
+  uint64_t recording = 0;  // The number of the recording; never reused.
+
   // A field of the place kActive: the entity's lane, if the order has lanes.
   uint64_t lane = 0;
 
   // Fields of the places kUnschedulable and kGated:
-  uint32_t index_in_class = 0;
   ParkedClass* parked_in = nullptr;
   int64_t parked_ns = 0;  // When the entry was parked, or PreEnqueue last rejected it.
-
-  // Fields of the place kInFlight:
-  uint64_t log_start = 0;     // The number of the first event after the recording started.
-  uint64_t recording = 0;     // The number of the recording; never reused.
-  bool is_recording = false;  // The event log records events for this entry.
-  bool is_removed =
-      false;  // The cluster deleted the pod; the entry is erased when its attempt ends.
 
   // Links of the one EntryList that the entry may be in.
   QueueEntry* previous = nullptr;

@@ -52,9 +52,9 @@ Gauge& QueueMeter::UnschedulableOf(PluginId plugin, std::string_view profile) {
 }
 
 void QueueMeter::CountRejected(const QueuedEntity& entity, int64_t by) {
-  if (entity.rejection.empty()) return;
+  if (entity.rejection().empty()) return;
   std::vector<PluginId> plugins;  // Those in both lists once.
-  std::ranges::set_union(entity.rejection.plugins, entity.rejection.pending,
+  std::ranges::set_union(entity.rejection().plugins, entity.rejection().pending,
                          std::back_inserter(plugins));
   entity.ForEachPod([&](const PodRef& pod) {
     for (const PluginId plugin : plugins) UnschedulableOf(plugin, pod->scheduler_name()).Add(by);

@@ -136,10 +136,10 @@ TEST(QueueMeterTest, CountsThePodsOfAPluginByTheirProfile) {
   TestObjects objects;
   QueuedEntity ours;
   ours.pod = objects.Pod({.name = "a", .spec = "\"schedulerName\":\"acme\""});
-  ours.rejection = {.plugins = {1}, .pending = {}};
+  ours.SetRejection({.plugins = {1}, .pending = {}});
   QueuedEntity other;
   other.pod = objects.Pod({.name = "b"});
-  other.rejection = {.plugins = {1}, .pending = {}};
+  other.SetRejection({.plugins = {1}, .pending = {}});
   meter.CountRejected(ours, 1);
   meter.CountRejected(other, 1);
   EXPECT_EQ(UnschedulablePods(metrics), "1 acme x 1, 1 default-scheduler x 1");

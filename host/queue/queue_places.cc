@@ -126,7 +126,7 @@ void QueuePlaces::CheckEntry(const QueueEntry& entry) const {
     BERTH_ASSERT(heaps_[HeapIndexOf(backoff)].Contains(entry) == (place == backoff));
   }
   BERTH_ASSERT((entry.parked_in != nullptr) == is_parked);
-  BERTH_ASSERT(entry.entity.gate.has_value() == (place == QueuePlace::kGated));
+  BERTH_ASSERT((entry.entity.gate != nullptr) == (place == QueuePlace::kGated));
   BERTH_ASSERT(place == QueuePlace::kInFlight || !entry.is_recording);
 }
 

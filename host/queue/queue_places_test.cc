@@ -23,7 +23,7 @@ class QueuePlacesTest : public ::testing::Test {
   QueueEntry& Make(const std::string& name, int32_t priority = 0) {
     QueueEntry& entry = *entries_.emplace_back(std::make_unique<QueueEntry>());
     entry.entity.pod = MakePod(name, priority);
-    entry.entity.rejection = {.plugins = {1}, .pending = {}};
+    entry.entity.SetRejection({.plugins = {1}, .pending = {}});
     entry.entity.rejected_count = 1;
     entry.entity.queued_ns = clock_.NowNs();
     entry.sequence = entries_.size();
@@ -40,7 +40,7 @@ class QueuePlacesTest : public ::testing::Test {
     return entry;
   }
   void Move(QueueEntry& entry, QueuePlace to) {
-    if (to == kGated) entry.entity.gate = Gate{.plugin = 1};
+    if (to == kGated) entry.entity.gate = std::make_unique<Gate>(Gate{.plugin = 1});
     places_.Move(entry, to);
     Check();
   }
@@ -110,7 +110,7 @@ TEST_F(QueuePlacesTest, APlaceSetsTheFieldsThatDependOnIt) {
   EXPECT_EQ(entry.parked_ns, start_ns);
   clock_.Advance(kSecond);
   Move(entry, kActive);
-  EXPECT_FALSE(entry.entity.gate.has_value());
+  EXPECT_EQ(entry.entity.gate, nullptr);
   EXPECT_EQ(entry.entity.first_attempt_ns, start_ns + kSecond);
   clock_.Advance(kSecond);
   Move(entry, kInFlight);

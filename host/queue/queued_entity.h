@@ -56,6 +56,7 @@ struct QueuedEntity {
   PodRef pod = nullptr;  // The latest version, also in flight; of a group, its first member.
   std::unique_ptr<QueuedGroup> group = nullptr;  // Null for a pod.
   QueuePlace place = QueuePlace::kActive;
+  bool was_flushed = false;  // The last requeue was caused by the periodic flush alone.
   uint32_t attempts = 0;
   uint32_t rejected_count = 0;   // Attempts that ended in a rejection; determines the backoff.
   uint32_t error_count = 0;      // Consecutive errors; determines the error backoff.
@@ -63,11 +64,20 @@ struct QueuedEntity {
   int64_t first_attempt_ns = 0;  // When the entity first became active; 0 if it has not yet.
   int64_t popped_ns = 0;         // When the last attempt began; 0 if the queue is not metered.
   int64_t backoff_until_ns = 0;  // When the backoff ends, while in a backoff queue; otherwise 0.
-  // The rejection of the last attempt; while the entity is gated, the PreEnqueue plugin.
-  Rejection rejection = {};
-  std::optional<Gate> gate = {};  // Set while gated.
-  bool was_flushed = false;       // The last requeue was caused by the periodic flush alone.
-  uint64_t reported = 0;          // The hash of the last reported pod condition; 0 if none.
+  uint64_t reported = 0;         // The hash of the last reported pod condition; 0 if none.
+  // See rejection(). A queue has thousands of pods, and most of them are not rejected.
+  std::unique_ptr<const Rejection> rejected_by = nullptr;
+  std::unique_ptr<const Gate> gate = nullptr;  // Set while gated.
+
+  // The rejection of the last attempt; while the entity is gated, the PreEnqueue plugin. Empty if
+  // there was no attempt, or the last one failed with an error.
+  const Rejection& rejection() const {
+    static const Rejection kNone;
+    return rejected_by != nullptr ? *rejected_by : kNone;
+  }
+  void SetRejection(Rejection rejection) {
+    rejected_by = rejection.empty() ? nullptr : std::make_unique<Rejection>(std::move(rejection));
+  }
 
   // Calls each(pod) for the pod, or for every member of the group.
   template <class F>

@@ -33,14 +33,14 @@ void Requeuer::ParkOrRequeue(QueueEntry& entry, Requeueing how) {
 
 void Requeuer::SetRejection(QueueEntry& entry, Rejection rejection) {
   if (meter_ != nullptr) meter_->CountRejected(entry.entity, -1);
-  entry.entity.rejection = std::move(rejection);
+  entry.entity.SetRejection(std::move(rejection));
   if (meter_ != nullptr) meter_->CountRejected(entry.entity, 1);
 }
 
 bool Requeuer::GateIfPreEnqueueRejects(QueueEntry& entry) {
   QueuedEntity& entity = entry.entity;
   std::optional<PluginId> first;
-  if (entity.gate.has_value()) first = entity.gate->plugin;
+  if (entity.gate != nullptr) first = entity.gate->plugin;
   std::optional<Gate> gate;
   const bool is_rejected = entity.AnyPod([&](const PodRef& pod) {
     gate = policy_.PreEnqueue(pod, entity.ViewOf(pod), first);
@@ -49,7 +49,7 @@ bool Requeuer::GateIfPreEnqueueRejects(QueueEntry& entry) {
   if (!is_rejected) return false;
   entity.was_flushed = false;
   SetRejection(entry, {.plugins = {gate->plugin}, .pending = {}});
-  entity.gate = std::move(gate);
+  entity.gate = std::make_unique<Gate>(*std::move(gate));
   Move(entry, QueuePlace::kGated);
   return true;
 }

@@ -25,7 +25,7 @@ class RequeuerTest : public ::testing::Test {
   QueueEntry& Make(const std::string& name) {
     QueueEntry& entry = *entries_.emplace_back(std::make_unique<QueueEntry>());
     entry.entity.pod = objects_.Pod({.name = name});
-    entry.entity.rejection = {.plugins = {1}, .pending = {}};
+    entry.entity.SetRejection({.plugins = {1}, .pending = {}});
     entry.entity.rejected_count = 1;
     entry.entity.queued_ns = clock_.NowNs();
     entry.sequence = entries_.size();
@@ -77,7 +77,7 @@ TEST_F(RequeuerTest, ThePlaceDependsOnTheRequestTheErrorsAndPreEnqueue) {
     clock_.Advance(c.waited_ns);
     requeuer->ParkOrRequeue(entry, c.how);
     EXPECT_EQ(entry.entity.place, c.place);
-    EXPECT_EQ(entry.entity.gate.has_value(), c.place == kGated);
+    EXPECT_EQ(entry.entity.gate != nullptr, c.place == kGated);
     places_.Leave(entry);
   }
 }
@@ -129,8 +129,8 @@ TEST_F(RequeuerTest, AGatedEntityRecordsThePluginWhichIsAskedFirstNextTime) {
   policy_.gated_by["a"] = 7;
   requeuer->Requeue(entry, Requeueing::kImmediately, /*was_flushed=*/true);
   EXPECT_EQ(entry.entity.place, kGated);
-  EXPECT_THAT(entry.entity.rejection.plugins, ElementsAre(7U));
-  EXPECT_THAT(entry.entity.rejection.pending, IsEmpty());
+  EXPECT_THAT(entry.entity.rejection().plugins, ElementsAre(7U));
+  EXPECT_THAT(entry.entity.rejection().pending, IsEmpty());
   EXPECT_FALSE(entry.entity.was_flushed);
   policy_.pre_enqueue_calls.clear();
   policy_.gated_by.clear();

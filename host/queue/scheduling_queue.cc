@@ -333,7 +333,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
   requeuer_.SetRejection(entry, std::move(rejection));
-  if (entity.rejection.empty()) {
+  if (entity.rejection().empty()) {
     ++entity.error_count;
   } else {
     ++entity.rejected_count;

@@ -238,7 +238,7 @@ TEST(SchedulingQueueEventsTest, ReplayPassesTheRecordedObjectsAndTheCurrentPod) 
     EXPECT_EQ(event.actions, uint32_t{BERTH_ACTION_UPDATE_POD_LABEL});
     const auto* before = static_cast<const berth_pod*>(event.before.object);
     const auto* after = static_cast<const berth_pod*>(event.after.object);
-    EXPECT_NE(before->part_hashes.data, after->part_hashes.data);
+    EXPECT_NE(before->own_part_hashes.data, after->own_part_hashes.data);
     EXPECT_NE(after, queued.pod) << "the pod changed again after the event";
     EXPECT_EQ(queued.pod, &test.Entity("a").pod->view());
     return true;

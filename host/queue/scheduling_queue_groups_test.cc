@@ -291,10 +291,10 @@ TEST(SchedulingQueueGroupsTest, TheGroupHasTheCounters) {
   EXPECT_EQ(group.attempts, 1U);
   EXPECT_EQ(group.error_count, 1U);
   EXPECT_EQ(group.rejected_count, 1U);
-  EXPECT_THAT(group.rejection.plugins, ElementsAre(5U));
+  EXPECT_THAT(group.rejection().plugins, ElementsAre(5U));
   test.Run("wait 3; pop g(b,a)");
   EXPECT_EQ(test.Entity("b").attempts, 2U);
-  EXPECT_THAT(test.Entity("b").rejection.plugins, IsEmpty());
+  EXPECT_THAT(test.Entity("b").rejection().plugins, IsEmpty());
 }
 
 TEST(SchedulingQueueGroupsTest, SetGroupsChangesAFilledQueue) {

@@ -205,11 +205,11 @@ class QueueWithModel {
       ASSERT_EQ(entity->queued_ns, pod.queued_ns);
       ASSERT_EQ(entity->first_attempt_ns, pod.first_ns);
       ASSERT_EQ(entity->backoff_until_ns, QueueModel::IsBackingOff(pod) ? model_.Until(pod) : 0);
-      ASSERT_EQ(entity->rejection.plugins,
+      ASSERT_EQ(entity->rejection().plugins,
                 std::vector<PluginId>(pod.plugins.begin(), pod.plugins.end()));
-      ASSERT_EQ(entity->rejection.pending,
+      ASSERT_EQ(entity->rejection().pending,
                 std::vector<PluginId>(pod.pending.begin(), pod.pending.end()));
-      ASSERT_EQ(entity->gate.has_value(), pod.gate.has_value());
+      ASSERT_EQ(entity->gate != nullptr, pod.gate.has_value());
       ASSERT_EQ(entity->was_flushed, pod.was_flushed);
     }
     const Nominator& nominator = test_.queue->nominator();

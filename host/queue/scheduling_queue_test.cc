@@ -150,14 +150,14 @@ TEST(SchedulingQueueTest, AGatedPodNamesTheRejectingPlugin) {
   TestQueue test;
   test.Run("hold a 4; add a");
   const QueuedEntity& a = test.Entity("a");
-  ASSERT_TRUE(a.gate.has_value());
+  ASSERT_NE(a.gate, nullptr);
   EXPECT_EQ(a.gate->plugin, 4U);
   EXPECT_THAT(a.gate->reasons, ElementsAre("gated by the test"));
-  EXPECT_THAT(a.rejection.plugins, ElementsAre(4));
+  EXPECT_THAT(a.rejection().plugins, ElementsAre(4));
   EXPECT_EQ(a.attempts, 0U);
   EXPECT_EQ(a.first_attempt_ns, 0);
   test.Run("release a; sleep 3; touch a");
-  EXPECT_FALSE(a.gate.has_value());
+  EXPECT_EQ(a.gate, nullptr);
   EXPECT_EQ(a.first_attempt_ns, a.queued_ns + 3 * kSecond);
 }
 
@@ -189,10 +189,10 @@ TEST(SchedulingQueueTest, CountsAttemptsRejectionsAndErrors) {
   EXPECT_EQ(a.attempts, 1U);
   test.Run("return a 1,2 3");
   EXPECT_EQ(a.rejected_count, 1U);
-  EXPECT_THAT(a.rejection.plugins, ElementsAre(1, 2));
-  EXPECT_THAT(a.rejection.pending, ElementsAre(3));
+  EXPECT_THAT(a.rejection().plugins, ElementsAre(1, 2));
+  EXPECT_THAT(a.rejection().pending, ElementsAre(3));
   test.Run("activate a; pop a");
-  EXPECT_TRUE(a.rejection.empty());
+  EXPECT_TRUE(a.rejection().empty());
   test.Run("fail a; activate a; pop a; fail a");
   EXPECT_EQ(a.attempts, 3U);
   EXPECT_EQ(a.rejected_count, 1U);
@@ -205,7 +205,7 @@ TEST(SchedulingQueueTest, CountsAttemptsRejectionsAndErrors) {
 TEST(SchedulingQueueTest, RejectionsAreSortedAndUnique) {
   TestQueue test;
   test.Run("add a; add b; pop a; pop b; return a 2,1,2; return b 1,2");
-  EXPECT_THAT(test.Entity("a").rejection.plugins, ElementsAre(1, 2));
+  EXPECT_THAT(test.Entity("a").rejection().plugins, ElementsAre(1, 2));
   test.Run("node n-1");
   EXPECT_THAT(test.policy.hint_calls, ElementsAre("1:a")) << "both pods are in one class";
 }

@@ -112,6 +112,9 @@ class Attempt {
 
   // --- Score ---
   bool scored = false;
+  // Whether RunScore() keeps the scores of each plugin, for reports; set before the attempt.
+  // Otherwise only `totals` are kept, and `scores` is working memory for one plugin at a time.
+  bool keeps_scores = false;
   std::vector<ScoreColumn> scores;  // score_count of them are in use.
   size_t score_count = 0;
   std::vector<int64_t> totals;  // One total for each feasible row, in the order of rows.
@@ -119,6 +122,7 @@ class Attempt {
   // Null otherwise.
   const TotalsTree* ranking = nullptr;
 
+  // The scores that are kept.
   std::span<const ScoreColumn> score_columns() const {
     return std::span(scores).first(score_count);
   }

@@ -98,12 +98,15 @@ PluginStatus RunPreScore(Attempt& attempt) {
 PluginStatus AddScores(Attempt& attempt, const PlannedUse& use) {
   PluginCycle& cycle = attempt.cycle(use.plugin);
   if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
-  ScoreColumn& column = attempt.scores[attempt.score_count++];
+  ScoreColumn& column = attempt.scores[attempt.score_count];
   column.plugin = use.plugin;
   column.weight = use.weight;
-  PluginStatus status = ScoreRows(attempt, cycle, *attempt.feasible, column.raw);
+  PluginStatus status = ScoreRows(attempt, cycle, *attempt.feasible, column.normalized);
   if (!status.ok()) return status;
-  column.normalized = column.raw;
+  if (attempt.keeps_scores) {
+    ++attempt.score_count;
+    column.raw = column.normalized;
+  }
   status = NormalizeRows(attempt, cycle, column.normalized);
   if (!status.ok()) return status;
   return AddToTotals(cycle.plugin(), column, attempt.totals);

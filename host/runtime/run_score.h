@@ -14,7 +14,7 @@ namespace berth::host {
 PluginStatus RunPreScore(Attempt& attempt);
 
 // Scores the feasible rows with every plugin that did not skip, normalizes and weights the scores,
-// and adds them up. Fills in `scores` and `totals`.
+// and adds them up. Fills in `totals`, and `scores` if the attempt keeps them.
 // Threading: [cycle]; calls plugins under [block].
 // Returns:   success; an error if a plugin failed or a normalized score is outside 0..100.
 PluginStatus RunScore(Attempt& attempt);
@@ -25,7 +25,8 @@ PluginStatus RunScore(Attempt& attempt);
 // quarantined.
 bool IsScored(const Attempt& attempt, const PlannedUse& use);
 // Scores the feasible rows with one plugin, and adds its weighted scores to `totals`, which has one
-// element for each feasible row. Appends to `scores`. Returns: as RunScore().
+// element for each feasible row. Appends to `scores` if the attempt keeps them.
+// Returns: as RunScore().
 PluginStatus AddScores(Attempt& attempt, const PlannedUse& use);
 
 }  // namespace berth::host

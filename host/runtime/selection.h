@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_SELECTION_H_
 #define BERTH_HOST_RUNTIME_SELECTION_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,14 +14,18 @@ namespace berth::host {
 // Rows per block. Five columns of eight bytes fit into the first-level cache.
 inline constexpr uint32_t kBlockRows = 256;
 
-// A set of ascending rows, by block. Blocks without a selected row are left out.
+// A set of ascending rows, by block. Blocks without a selected row are left out. A block of which
+// all rows are selected, as most are in most clusters, needs no memory for them.
 class Selection {
  public:
   struct Block {
     Row first_row;
     uint32_t count;  // Rows in the block, selected or not.
-    uint32_t begin;  // Into indices().
     uint32_t n_selected;
+    uint32_t rank;   // The number of selected rows in the blocks before it.
+    uint32_t begin;  // Where its indices are, or would be if not all of its rows were selected.
+
+    bool is_whole() const { return n_selected == count; }
   };
 
   void Clear() {
@@ -29,11 +34,16 @@ class Selection {
   }
 
   // Appends a block that starts at `first_row`, with its selected indices. Adds nothing if there
-  // are none. REQUIRES: first rows ascend from call to call.
+  // are none. REQUIRES: first rows ascend from call to call; `selected` is ascending and below
+  // `count`, which is at most kBlockRows.
   void Append(Row first_row, uint32_t count, std::span<const uint32_t> selected) {
     if (selected.empty()) return;
-    blocks_.push_back({first_row, count, static_cast<uint32_t>(indices_.size()),
-                       static_cast<uint32_t>(selected.size())});
+    blocks_.push_back({.first_row = first_row,
+                       .count = count,
+                       .n_selected = static_cast<uint32_t>(selected.size()),
+                       .rank = size(),
+                       .begin = static_cast<uint32_t>(indices_.size())});
+    if (blocks_.back().is_whole()) return;
     indices_.insert(indices_.end(), selected.begin(), selected.end());
   }
 
@@ -42,9 +52,13 @@ class Selection {
   // Selects the given rows. REQUIRES: `rows` is ascending, without duplicates.
   void AssignRows(const NodeTable& table, std::span<const Row> rows);
 
-  uint32_t size() const { return static_cast<uint32_t>(indices_.size()); }
+  uint32_t size() const {
+    return blocks_.empty() ? 0 : blocks_.back().rank + blocks_.back().n_selected;
+  }
   std::span<const Block> blocks() const { return blocks_; }
+  // Lifetime: of the result: until the selection changes.
   std::span<const uint32_t> SelectedOf(const Block& block) const {
+    if (block.is_whole()) return std::span(kAllIndices).first(block.count);
     return std::span(indices_).subspan(block.begin, block.n_selected);
   }
   // Returns the k-th row in O(log blocks). REQUIRES: k < size().
@@ -59,7 +73,8 @@ class Selection {
   }
 
   // Adds a row, or removes it. Does nothing if the row is selected already, or is not.
-  // Cost: O(log size), and a move of the rows after it. `table_rows`: the table's row count.
+  // Cost: O(blocks + kBlockRows), and a move of the indices of the blocks after it.
+  // `table_rows`: the table's row count.
   void Insert(Row row, uint32_t table_rows);
   void Erase(Row row);
   size_t bytes() const {
@@ -67,8 +82,19 @@ class Selection {
   }
 
  private:
+  static constexpr auto kAllIndices = [] {
+    std::array<uint32_t, kBlockRows> indices{};
+    for (uint32_t i = 0; i < kBlockRows; ++i) indices[i] = i;
+    return indices;
+  }();
+
+  // Replaces the selected indices of the block, which may become none, and its count.
+  void Replace(std::vector<Block>::iterator block, uint32_t count,
+               std::span<const uint32_t> selected);
+
   std::vector<Block> blocks_;
-  std::vector<uint32_t> indices_;  // Row numbers, relative to the first row of the block.
+  // Row numbers, relative to the first row of the block; of blocks that are not whole.
+  std::vector<uint32_t> indices_;
 };
 
 }  // namespace berth::host

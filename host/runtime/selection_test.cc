@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/base/split_mix.h"
 
 namespace berth::host {
 namespace {
@@ -125,6 +126,41 @@ TEST_F(SelectionTest, InsertsAndErasesRowsInAnyOrder) {
   ExpectRows(selection_, {2});
   selection_.Erase(2);
   ExpectRows(selection_, {});
+}
+
+// Blocks become whole, and are no longer whole, at the beginning, in the middle and at the end.
+TEST_F(SelectionTest, AgreesWithASetAfterEveryChange) {
+  const uint32_t rows = 3 * kBlockRows + 5;
+  MakeNodes(rows);
+  selection_.AssignLive(table_);
+  std::set<Row> expected;
+  for (Row row = 0; row < rows; ++row) expected.insert(expected.end(), row);
+  SplitMix64 random(1);
+  for (int step = 0; step < 20000; ++step) {
+    // Mostly a few rows, so that blocks become whole again; at times the half of all rows.
+    const Row limit = step / 2000 % 2 == 0 ? 4 : kBlockRows;
+    const Row row = static_cast<Row>(random.Next() % 4 * kBlockRows + random.Next() % limit) % rows;
+    if (random.Next() % 2 == 0) {
+      selection_.Insert(row, rows);
+      expected.insert(row);
+    } else {
+      selection_.Erase(row);
+      expected.erase(row);
+    }
+    ASSERT_EQ(selection_.size(), expected.size()) << step;
+    if (step % 400 == 0 || step < 40) ExpectRows(selection_, {expected.begin(), expected.end()});
+  }
+}
+
+TEST_F(SelectionTest, WholeBlocksNeedNoIndices) {
+  MakeNodes(8 * kBlockRows);
+  selection_.AssignLive(table_);
+  EXPECT_LT(selection_.bytes(), 8 * kBlockRows);
+  selection_.Erase(kBlockRows + 3);
+  EXPECT_LT(selection_.bytes(), 8 * kBlockRows);
+  selection_.Insert(kBlockRows + 3, 8 * kBlockRows);
+  EXPECT_EQ(selection_.size(), 8 * kBlockRows);
+  EXPECT_TRUE(selection_.blocks()[1].is_whole());
 }
 
 // A block at the end of the table has more rows after the table has grown.

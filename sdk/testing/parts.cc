@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/pod.h>
 #include <berth/testing/part_hash.h>
 #include <berth/testing/parts.h>
 #include <berth/testing/pod_spec.h>
@@ -129,11 +130,11 @@ void ChangeVolumes(PodSpec* pod) {
 
 std::string_view PartName(int part) {
   static constexpr std::string_view kNames[] = {
-      "IDENTITY",     "NAMESPACE",   "LABELS",         "ANNOTATIONS", "OWNERS",
-      "TIMES",        "PRIORITY",    "SCHEDULER_NAME", "NODE_NAME",   "NODE_SELECTION",
-      "POD_AFFINITY", "TOLERATIONS", "SPREAD",         "REQUESTS",    "CONTAINERS",
-      "PORTS",        "IMAGES",      "VOLUMES",        "GATES",       "CLAIMS",
-      "GROUP",        "RUNTIME",     "NOMINATION",     "STATUS",      "FIELDS"};
+      "IDENTITY", "TIMES",          "NODE_NAME",      "NOMINATION",   "STATUS",
+      "VOLUMES",  "NAMESPACE",      "LABELS",         "ANNOTATIONS",  "OWNERS",
+      "PRIORITY", "SCHEDULER_NAME", "NODE_SELECTION", "POD_AFFINITY", "TOLERATIONS",
+      "SPREAD",   "REQUESTS",       "CONTAINERS",     "PORTS",        "IMAGES",
+      "GATES",    "CLAIMS",         "GROUP",          "RUNTIME",      "FIELDS"};
   static_assert(std::size(kNames) == BERTH_PART_COUNT);
   return kNames[part];
 }
@@ -263,9 +264,7 @@ std::vector<Mutation> MutatePart(int part, const PodSpec& pod, std::span<const P
 
 PartHashes HashesOf(const berth_pod& pod) {
   PartHashes hashes{};
-  for (size_t i = 0; i < hashes.size() && i < pod.part_hashes.count; ++i) {
-    hashes[i] = *BERTH_AT(uint64_t, pod.part_hashes, i);
-  }
+  for (uint32_t part = 0; part < hashes.size(); ++part) hashes[part] = Pod(pod).PartHash(part);
   return hashes;
 }
 

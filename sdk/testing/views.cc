@@ -237,7 +237,9 @@ berth_pod PodViewBuilder::Build(const PodSpec& spec) {
   SetRequests(spec, &pod);
   pod.conditions = Conditions(spec.conditions);
   const PartHashes hashes = HashParts(spec);
-  pod.part_hashes = memory().Array(std::vector<uint64_t>(hashes.begin(), hashes.end()));
+  const auto others = hashes.begin() + BERTH_OWN_PARTS;
+  pod.own_part_hashes = memory().Array(std::vector<uint64_t>(hashes.begin(), others));
+  pod.part_hashes = memory().Array(std::vector<uint64_t>(others, hashes.end()));
   return pod;
 }
 

@@ -318,8 +318,9 @@ TEST_F(WitnessTest, NormalisesInDouble) {
          .allocatable = std::string(R"("cpu":"4","memory":"1Gi","pods":")") + pods + '"'});
   }
   StartWitness();
+  Attempt& attempt = harness_.loop().cycle().attempt();
+  attempt.keeps_scores = true;
   EXPECT_EQ(harness_.Schedule(PodOf("p", "1", 0)).node, "c");
-  const Attempt& attempt = harness_.loop().cycle().attempt();
   ASSERT_EQ(attempt.score_columns().size(), 1U);
   EXPECT_THAT(attempt.score_columns()[0].raw, ElementsAre(1, 30, 101));
   EXPECT_THAT(attempt.score_columns()[0].normalized, ElementsAre(0, 28, 100));

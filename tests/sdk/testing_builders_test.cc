@@ -121,7 +121,8 @@ TEST(PodHandle, HasTheValuesOfTheSpec) {
   EXPECT_EQ(ids.Text(*BERTH_AT(berth_id, term->namespaces, 0)), "default");
   EXPECT_EQ(pod->affinity->has_required_node_terms, 1u);
   EXPECT_EQ(BERTH_AT(berth_spread, pod->spreads, 0)->min_domains, 1);
-  EXPECT_EQ(pod->part_hashes.count, uint32_t{BERTH_PART_COUNT});
+  EXPECT_EQ(pod->own_part_hashes.count, uint32_t{BERTH_OWN_PARTS});
+  EXPECT_EQ(pod->part_hashes.count, uint32_t{BERTH_PART_COUNT - BERTH_OWN_PARTS});
 }
 
 TEST(NodeHandle, HasTheValuesOfTheSpec) {

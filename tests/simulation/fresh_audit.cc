@@ -87,8 +87,8 @@ bool IsCheckedWhileParked(const QueuedEntity& entity, SchedulingLoop& loop,
   const bool waits_for_room = entity.group != nullptr && entity.AnyPod([&loop](const PodRef& pod) {
     return !loop.queue().nominator().NodeOf(pod->uid()).empty();
   });
-  return !waits_for_room && !std::ranges::any_of(entity.rejection.plugins, is_exempt) &&
-         !std::ranges::any_of(entity.rejection.pending, is_exempt);
+  return !waits_for_room && !std::ranges::any_of(entity.rejection().plugins, is_exempt) &&
+         !std::ranges::any_of(entity.rejection().pending, is_exempt);
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ ObjectReference TakeKeyParts(std::string_view& key) {
 
 }  // namespace
 
-// Thousands of series wait for repetitions, nearly always in vain. A series keeps its event only
-// until the server has it: the key, the note and the time are the same facts in a fraction of the
-// memory.
+// Thousands of series wait for repetitions, nearly always in vain, and a thousand events may wait
+// for a connection. A series has an event only while a request of it is under way: the key, the
+// note and the time are the same facts in half of the memory.
 struct EventSender::Series {
   std::string key;
   std::unique_ptr<Event> event;  // The first one; null: in the key and in the next two.
@@ -98,6 +98,7 @@ const Event& EventSender::Series::UseEvent() {
 void EventSender::Series::CompactEvent() {
   if (event == nullptr) return;
   note = std::move(event->note);
+  note.shrink_to_fit();
   first_ns = event->time_ns;
   event = nullptr;
 }
@@ -125,8 +126,8 @@ void EventSender::Send(Event event) {
     return;
   }
   Complete(event);
-  if (event.is_unique) return Enqueue(NewSeries(std::move(event)));
   std::string key = KeyOf(event);
+  if (event.is_unique) return Enqueue(NewSeries(std::move(key), std::move(event)));
   const auto found = series_.find(key);
   if (found == series_.end()) return AddSeries(std::move(key), std::move(event));
   Repeat(SeriesRef(found->second), event.time_ns);
@@ -154,10 +155,12 @@ void EventSender::Complete(Event& event) {
 
 // ---- Series -------------------------------------------------------------------------------------
 
-EventSender::SeriesRef EventSender::NewSeries(Event event) {
+EventSender::SeriesRef EventSender::NewSeries(std::string key, Event event) {
   // Two events of one object at the same time have different names.
   last_name_ns_ = std::max(event.time_ns, last_name_ns_ + 1);
   auto series = std::make_shared<Series>();
+  key.shrink_to_fit();
+  series->key = std::move(key);
   series->name = EventName(event, last_name_ns_);
   series->last_ns = event.time_ns;
   series->active_ns = executor_.NowNs();
@@ -167,11 +170,9 @@ EventSender::SeriesRef EventSender::NewSeries(Event event) {
 
 void EventSender::AddSeries(std::string key, Event event) {
   if (series_.size() >= options_.max_series) EndSeries(SeriesRef(by_age_.front()));
-  const SeriesRef series = NewSeries(std::move(event));
+  const SeriesRef series = NewSeries(std::move(key), std::move(event));
   series->is_listed = true;
   series->age = by_age_.insert(by_age_.end(), series);
-  key.shrink_to_fit();
-  series->key = std::move(key);
   series_.emplace(series->key, series);
   StartTimers();
   Enqueue(series);
@@ -237,6 +238,8 @@ void EventSender::Enqueue(const SeriesRef& series) {
   series->tries = 0;
   queue_.push_back(series);
   SendNext();
+  const bool waits = !queue_.empty() && queue_.back() == series;
+  if (waits) series->CompactEvent();
 }
 
 void EventSender::DropOldest() {
@@ -361,6 +364,7 @@ void EventSender::TryLater(const SeriesRef& series, int64_t at_least_ns) {
   const double random = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
   const auto delay_ns =
       static_cast<int64_t>(static_cast<double>(options_.retry_ns) * (1 + kRetryJitter * random));
+  series->CompactEvent();
   retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)), series);
   StartRetryTimer();
 }

@@ -98,7 +98,8 @@ class EventSender {
   void Complete(Event& event);
 
   // ---- Series ----
-  SeriesRef NewSeries(Event event);
+  // `key`: KeyOf(event).
+  SeriesRef NewSeries(std::string key, Event event);
   void AddSeries(std::string key, Event event);
   void Repeat(const SeriesRef& series, int64_t time_ns);
   // Removes the series, so that its next event is a new one. Its count is written if it has

@@ -1,11 +1,13 @@
 #include "host/cluster/kubernetes/event_sender.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/request_bodies.h"
 #include "tests/harness/event_sender_fixture.h"
 
 namespace berth::host {
@@ -77,6 +79,34 @@ TEST_F(EventSenderTest, LimitsTheRequestsUnderWay) {
   Store();
   EXPECT_EQ(open(), 0U);
   ExpectCounts(4, 0, 0, 0);
+}
+
+TEST_F(EventSenderTest, SendsAnEventThatWaitedAsItWasGiven) {
+  options_.in_flight = 1;
+  Event event = MakeEvent("a", "a note with 3:abc in it");
+  event.type = "Warning";
+  event.reason = "Preempted";
+  event.action = "Preempting";
+  event.regarding.resource_version = "";
+  event.reporting_instance = "acme-7";
+  event.time_ns = 5 * kSecond;
+  for (const bool has_related : {false, true}) {
+    for (const bool is_unique : {false, true}) {
+      SCOPED_TRACE(testing::Message() << has_related << is_unique);
+      event.related.reset();
+      if (has_related) event.related = {"v1", "Pod", "other", "b", "uid-b", "12"};
+      event.is_unique = is_unique;
+      event.regarding.uid += "x";  // Another event than the last one.
+      Send("first");
+      sender().Send(event);
+      ASSERT_EQ(sender().waiting(), 1U);
+      Store();
+      const std::string name = Body()["metadata"]["name"];
+      EXPECT_EQ(transport_.BodyOf(0), EventBody(event, name, std::nullopt));
+      Store();
+      RunFor(7 * kMinute);  // The series of both events end.
+    }
+  }
 }
 
 TEST_F(EventSenderTest, DropsTheOldestEventOfAFullQueue) {

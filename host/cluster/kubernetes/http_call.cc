@@ -8,8 +8,8 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kRequestBuffer = size_t{4} << 10;
-constexpr size_t kStreamBuffer = size_t{16} << 10;  // The content of a TLS record at most.
+constexpr size_t kRequestBuffer = size_t{2} << 10;
+constexpr size_t kStreamBuffer = size_t{8} << 10;  // Half of the largest TLS record.
 
 }  // namespace
 

@@ -490,17 +490,22 @@ typedef struct berth_affinity {
 
 /* Parts of a pod. A plugin names the parts that its answers depend on. The host hashes each part
  * once, when it decodes the pod, and treats pods as equal when the hashes of all named parts are
- * equal. */
+ * equal. The parts below BERTH_OWN_PARTS differ between the pods of one template; those from it on
+ * seldom do. */
+#define BERTH_OWN_PARTS 6
 enum {
   BERTH_PART_IDENTITY = 0, /* name, uid, resourceVersion */
+  BERTH_PART_TIMES,        /* creation, deletion */
+  BERTH_PART_NODE_NAME,
+  BERTH_PART_NOMINATION,
+  BERTH_PART_STATUS,  /* phase, conditions, start time */
+  BERTH_PART_VOLUMES, /* the volume of a service account's token has a random name */
   BERTH_PART_NAMESPACE,
   BERTH_PART_LABELS,
   BERTH_PART_ANNOTATIONS,
   BERTH_PART_OWNERS,
-  BERTH_PART_TIMES,    /* creation, deletion */
   BERTH_PART_PRIORITY, /* priority, priority class, preemption policy */
   BERTH_PART_SCHEDULER_NAME,
-  BERTH_PART_NODE_NAME,
   BERTH_PART_NODE_SELECTION, /* node selector and node affinity */
   BERTH_PART_POD_AFFINITY,   /* pod affinity and anti-affinity */
   BERTH_PART_TOLERATIONS,
@@ -509,14 +514,11 @@ enum {
   BERTH_PART_CONTAINERS, /* names, requests and limits of each, overhead, pod-level resources */
   BERTH_PART_PORTS,
   BERTH_PART_IMAGES,
-  BERTH_PART_VOLUMES,
   BERTH_PART_GATES,
   BERTH_PART_CLAIMS,
   BERTH_PART_GROUP,
   BERTH_PART_RUNTIME, /* os, runtime class, host network, host users, restart policy */
-  BERTH_PART_NOMINATION,
-  BERTH_PART_STATUS, /* phase, conditions, start time */
-  BERTH_PART_FIELDS, /* berth_meta.fields */
+  BERTH_PART_FIELDS,  /* berth_meta.fields */
   BERTH_PART_COUNT
 };
 #define BERTH_PART(name) ((uint64_t)1 << BERTH_PART_##name)
@@ -580,9 +582,12 @@ typedef struct berth_pod {
   uint32_t phase;
   int64_t started_ns;
   berth_array conditions; /* berth_condition */
-  /* uint64_t: the hash of each part, indexed by BERTH_PART_*. Equal parts have equal hashes within
-   * this process. The hashes have a random key of the process: they differ in every process, and an
-   * author of objects cannot choose parts that have the same hash. */
+  /* uint64_t: the hashes of the parts below BERTH_OWN_PARTS, indexed by BERTH_PART_*. Equal parts
+   * have equal hashes within this process. The hashes have a random key of the process: they differ
+   * in every process, and an author of objects cannot choose parts that have the same hash. */
+  berth_array own_part_hashes;
+  /* uint64_t: those of the other parts, indexed by BERTH_PART_* - BERTH_OWN_PARTS. The host shares
+   * this array between pods in which all of these parts are equal. */
   berth_array part_hashes;
 } berth_pod;
 

@@ -95,8 +95,10 @@ class Pod {
   // Returns the hash of one part: PartHash(BERTH_PART_LABELS). 0 for a part that is unknown to
   // the host.
   uint64_t PartHash(uint32_t part) const {
-    const Span<const uint64_t> hashes(pod_->part_hashes);
-    return part < hashes.size() ? hashes[part] : 0;
+    const bool is_own = part < BERTH_OWN_PARTS;
+    const Span<const uint64_t> hashes(is_own ? pod_->own_part_hashes : pod_->part_hashes);
+    const uint32_t index = is_own ? part : part - BERTH_OWN_PARTS;
+    return index < hashes.size() ? hashes[index] : 0;
   }
 
  private:

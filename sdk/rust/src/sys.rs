@@ -22,6 +22,7 @@ pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
+pub const BERTH_OWN_PARTS: u32 = 6;
 pub const BERTH_SORT_KEY_SIZE: u32 = 32;
 pub const BERTH_SCORE_MAX: u32 = 100;
 pub const BERTH_NOTE_TYPE: u32 = 1;
@@ -136,29 +137,29 @@ pub const BERTH_CONDITION_FALSE: u32 = 2;
 pub const BERTH_CONDITION_UNKNOWN: u32 = 3;
 
 pub const BERTH_PART_IDENTITY: u32 = 0;
-pub const BERTH_PART_NAMESPACE: u32 = 1;
-pub const BERTH_PART_LABELS: u32 = 2;
-pub const BERTH_PART_ANNOTATIONS: u32 = 3;
-pub const BERTH_PART_OWNERS: u32 = 4;
-pub const BERTH_PART_TIMES: u32 = 5;
-pub const BERTH_PART_PRIORITY: u32 = 6;
-pub const BERTH_PART_SCHEDULER_NAME: u32 = 7;
-pub const BERTH_PART_NODE_NAME: u32 = 8;
-pub const BERTH_PART_NODE_SELECTION: u32 = 9;
-pub const BERTH_PART_POD_AFFINITY: u32 = 10;
-pub const BERTH_PART_TOLERATIONS: u32 = 11;
-pub const BERTH_PART_SPREAD: u32 = 12;
-pub const BERTH_PART_REQUESTS: u32 = 13;
-pub const BERTH_PART_CONTAINERS: u32 = 14;
-pub const BERTH_PART_PORTS: u32 = 15;
-pub const BERTH_PART_IMAGES: u32 = 16;
-pub const BERTH_PART_VOLUMES: u32 = 17;
-pub const BERTH_PART_GATES: u32 = 18;
-pub const BERTH_PART_CLAIMS: u32 = 19;
-pub const BERTH_PART_GROUP: u32 = 20;
-pub const BERTH_PART_RUNTIME: u32 = 21;
-pub const BERTH_PART_NOMINATION: u32 = 22;
-pub const BERTH_PART_STATUS: u32 = 23;
+pub const BERTH_PART_TIMES: u32 = 1;
+pub const BERTH_PART_NODE_NAME: u32 = 2;
+pub const BERTH_PART_NOMINATION: u32 = 3;
+pub const BERTH_PART_STATUS: u32 = 4;
+pub const BERTH_PART_VOLUMES: u32 = 5;
+pub const BERTH_PART_NAMESPACE: u32 = 6;
+pub const BERTH_PART_LABELS: u32 = 7;
+pub const BERTH_PART_ANNOTATIONS: u32 = 8;
+pub const BERTH_PART_OWNERS: u32 = 9;
+pub const BERTH_PART_PRIORITY: u32 = 10;
+pub const BERTH_PART_SCHEDULER_NAME: u32 = 11;
+pub const BERTH_PART_NODE_SELECTION: u32 = 12;
+pub const BERTH_PART_POD_AFFINITY: u32 = 13;
+pub const BERTH_PART_TOLERATIONS: u32 = 14;
+pub const BERTH_PART_SPREAD: u32 = 15;
+pub const BERTH_PART_REQUESTS: u32 = 16;
+pub const BERTH_PART_CONTAINERS: u32 = 17;
+pub const BERTH_PART_PORTS: u32 = 18;
+pub const BERTH_PART_IMAGES: u32 = 19;
+pub const BERTH_PART_GATES: u32 = 20;
+pub const BERTH_PART_CLAIMS: u32 = 21;
+pub const BERTH_PART_GROUP: u32 = 22;
+pub const BERTH_PART_RUNTIME: u32 = 23;
 pub const BERTH_PART_FIELDS: u32 = 24;
 pub const BERTH_PART_COUNT: u32 = 25;
 
@@ -566,6 +567,7 @@ pub struct berth_pod {
     pub phase: u32,
     pub started_ns: i64,
     pub conditions: berth_array,
+    pub own_part_hashes: berth_array,
     pub part_hashes: berth_array,
 }
 

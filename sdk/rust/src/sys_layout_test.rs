@@ -184,7 +184,7 @@ fn structs_have_the_layout_of_c() {
         required_pod_anti_terms: 72,
         preferred_pod_anti_terms: 88,
     ]);
-    check!(berth_pod, 312, 8, [
+    check!(berth_pod, 328, 8, [
         struct_size: 0,
         flags: 4,
         meta: 8,
@@ -217,7 +217,8 @@ fn structs_have_the_layout_of_c() {
         phase: 268,
         started_ns: 272,
         conditions: 280,
-        part_hashes: 296,
+        own_part_hashes: 296,
+        part_hashes: 312,
     ]);
     check!(berth_image, 24, 8, [
         names: 0,
