@@ -125,7 +125,7 @@ class ObjectBase {
   ObjectBase(ObjectMemory memory, const berth_meta& meta);
   ~ObjectBase() = default;
 
-  // Returns the object that shares no memory as a changed copy: the root of `object`, or itself.
+  // Returns the root of `object`; `object` itself if it is no changed copy.
   template <class T>
   static std::shared_ptr<const T> RootOf(const std::shared_ptr<const T>& object) {
     std::shared_ptr<const T> root = object->memory_.template Root<T>();
@@ -209,7 +209,7 @@ struct PodStatusPatch {
 };
 
 // Each function below returns a copy of an object with a change. The copy shares the memory of the
-// object that was decoded, and keeps no other object alive, even if it is derived from a derived
+// object that was decoded, and keeps no other copy alive, even if it is derived from a derived
 // object.
 PodRef WithResourceVersion(const PodRef& pod, std::string_view resource_version);
 // `node_name` is a valid id of the pod's interner; kNoId makes the pod pending.

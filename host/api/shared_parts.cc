@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"
 #include "host/api/resource_list.h"
 #include "host/base/hash.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -278,18 +280,23 @@ size_t SharedParts::PlaceOf(const berth_node& view) {
   return hash % kNodes;
 }
 
-PodRef SharedParts::SourceFor(const PartHashes& hashes) {
+PodRef SharedParts::SourceFor(std::string_view uid, const PartHashes& hashes) {
   const uint64_t hash = HashOf(hashes, kAllParts & ~kOwnParts);
   Kind& kind = kinds_[hash % kPods];
-  if (kind.hash == hash) return kind.pod.lock();
-  kind = {.hash = hash};
+  if (kind.hash == hash) {
+    PodRef pod = kind.pod.lock();
+    // A later version of the first pod is no second pod.
+    if (pod != nullptr || kind.uid_hash != HashBytes(uid)) return pod;
+  } else if (kind.pod.expired()) {
+    kind = {.hash = hash, .uid_hash = HashBytes(uid)};
+  }
   return pods_[HashOf(hashes, kTemplateParts) % kPods].lock();
 }
 
 PodRef SharedParts::MakePod(const berth_pod& view, const berth_meta& meta,
                             const PartHashes& hashes) {
   if (pods_.empty()) return nullptr;
-  const PodRef from = SourceFor(hashes);
+  const PodRef from = SourceFor(Text(meta.uid), hashes);
   if (from == nullptr) return nullptr;
   const uint64_t different = Differences(hashes, from->part_hashes());
   if ((different & kTemplateParts) != 0) return nullptr;
@@ -309,7 +316,10 @@ void SharedParts::Add(const PodRef& pod) {
   kinds_.resize(kPods);
   const PartHashes hashes = pod->part_hashes();
   const uint64_t hash = HashOf(hashes, kAllParts & ~kOwnParts);
-  kinds_[hash % kPods] = {.hash = hash, .pod = pod};
+  Kind& kind = kinds_[hash % kPods];
+  if (kind.hash == hash || kind.pod.expired()) {
+    kind = {.hash = hash, .uid_hash = HashBytes(pod->uid()), .pod = pod};
+  }
   pods_[HashOf(hashes, kTemplateParts) % kPods] = pod;
 }
 

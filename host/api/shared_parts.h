@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
@@ -20,8 +21,9 @@ namespace berth::host {
 // Pods that are equal in all parts from BERTH_OWN_PARTS on are of one kind. A pod of a kind that is
 // new shares what it can with another pod of its template: the parts that scheduling reads from the
 // template's spec, which must be equal, and each other part that is equal. All else is copied. The
-// second pod of the kind shares nothing, and all later ones share the parts and their hashes with
-// it. A kind whose first pod is also the first of its template needs no second one for that.
+// second pod of the kind, which has another uid, shares nothing, and all later ones share the parts
+// and their hashes with it. A kind whose first pod is also the first of its template needs no
+// second one for that.
 //
 // A node shares its images and declared features if both are equal, and then its allocatable and
 // its capacity, each if it is equal; all else is copied.
@@ -52,12 +54,13 @@ class SharedParts {
 
   struct Kind {
     uint64_t hash = 0;                  // The hash of the parts that are equal.
+    uint64_t uid_hash = 0;              // The hash of the uid of the first pod.
     std::weak_ptr<const Pod> pod = {};  // The pod that later ones share memory with, if any.
   };
 
   static size_t PlaceOf(const berth_node& view);
   // Returns the pod to share parts with; null if there is none.
-  PodRef SourceFor(const PartHashes& hashes);
+  PodRef SourceFor(std::string_view uid, const PartHashes& hashes);
 
   // Each has its full size, or none before the first Add().
   std::vector<std::weak_ptr<const Pod>> pods_;  // By the hash of the template's parts.

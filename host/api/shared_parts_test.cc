@@ -198,6 +198,23 @@ TEST_F(SharedPartsTest, PodsOfOneKindShareAllPartsWithTheSecondOne) {
   EXPECT_TRUE(SharesSpec(second, single));
 }
 
+// The pods of a StatefulSet are each of a kind of their own.
+TEST_F(SharedPartsTest, AllVersionsOfTheOnlyPodOfAKindShareTheTemplate) {
+  const PodRef other = DecodePod(kSpec, "", Meta("0"));
+  const std::string meta = Meta("1", "'labels':{'pod':'web-0'}");
+  const PodRef added = DecodePod(kSpec, "", meta);
+  const PodRef bound = DecodePod(std::string(kSpec) + ",'nodeName':'n1'", "", meta);
+  const PodRef running =
+      DecodePod(std::string(kSpec) + ",'nodeName':'n1'", "'phase':'Running'", meta);
+  for (const PodRef& version : {added, bound, running}) EXPECT_TRUE(SharesSpec(other, version));
+  // Other kinds that come and go do not displace one that is in use.
+  for (int i = 0; i < 5000; ++i) {
+    DecodePod(kSpec, "", Meta("2", "'labels':{'pod':'db-" + std::to_string(i) + "'}"));
+  }
+  EXPECT_EQ(DecodePod(kSpec, "", Meta("3"))->view().part_hashes.data,
+            other->view().part_hashes.data);
+}
+
 TEST_F(SharedPartsTest, APodKeepsWhatItSharesAndItsOwnIds) {
   PodRef first = DecodePod(kSpec, "", Meta("1"));
   const std::string meta = Meta("2", "'labels':{'rare-key':'rare-value'}");

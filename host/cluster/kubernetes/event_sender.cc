@@ -261,6 +261,7 @@ void EventSender::DropOldest() {
 void EventSender::GiveUp(const SeriesRef& series, uint64_t& counter) {
   ++counter;
   series->is_busy = false;
+  series->CompactEvent();
   // The next event with this key is the first one for the server.
   if (series->written == 0) ForgetSeries(series);
 }
