@@ -94,9 +94,9 @@ PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& m
 PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& meta) {
   berth_pod hashed = view;
   hashed.meta = &meta;
-  PartHashes hashes{};
-  HashParts(hashed, kOwnParts, memory.interner(), hashes.data());
-  return Make(std::move(memory), view, meta, OwnHashes(hashes));
+  OwnPartHashes own_hashes;
+  HashParts(hashed, kOwnParts, memory.interner(), own_hashes.data());
+  return Make(std::move(memory), view, meta, own_hashes);
 }
 
 Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
@@ -166,10 +166,10 @@ class PodDeriver {
       CopyConditions();
     }
     view_.meta = &meta_;
-    PartHashes hashes = pod_->part_hashes();
+    OwnPartHashes own_hashes = pod_->own_part_hashes_;
     BERTH_ASSERT((changed_ & ~kOwnParts) == 0);  // The hashes of the others are shared.
-    HashParts(view_, changed_, pod_->interner(), hashes.data());
-    return Pod::Make(derivation_.FinishCopyOf(root), view_, meta_, OwnHashes(hashes));
+    HashParts(view_, changed_, pod_->interner(), own_hashes.data());
+    return Pod::Make(derivation_.FinishCopyOf(root), view_, meta_, own_hashes);
   }
 
  private:

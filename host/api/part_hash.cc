@@ -322,8 +322,7 @@ OwnPartHashes OwnHashes(const PartHashes& hashes) {
   return own;
 }
 
-void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,
-               uint64_t hashes[BERTH_PART_COUNT]) {
+void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner, uint64_t* hashes) {
   for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
     if ((parts >> part & 1) != 0) hashes[part] = HashPart(pod, part, interner);
   }

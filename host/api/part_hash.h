@@ -22,9 +22,8 @@ namespace berth::host {
 uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner);
 
 // Writes HashPart() of each part whose bit is set in `parts`, a mask of BERTH_PART bits, to
-// hashes[part].
-void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner,
-               uint64_t hashes[BERTH_PART_COUNT]);
+// hashes[part]. REQUIRES: `hashes` has an element for the highest of these parts.
+void HashParts(const berth_pod& pod, uint64_t parts, const Interner& interner, uint64_t* hashes);
 
 inline constexpr uint64_t kAllParts = (uint64_t{1} << BERTH_PART_COUNT) - 1;
 inline constexpr uint64_t kOwnParts = (uint64_t{1} << BERTH_OWN_PARTS) - 1;

@@ -66,11 +66,13 @@ void Selection::Insert(Row row, uint32_t table_rows) {
   const std::span<const uint32_t> before = SelectedOf(*block);
   const auto at = std::ranges::lower_bound(before, row - first);
   const bool is_new = at == before.end() || *at != row - first;
+  const uint32_t count = std::min(kBlockRows, table_rows - first);
+  if (!is_new && count == block->count) return;
   std::array<uint32_t, kBlockRows> after;
   auto end = std::copy(before.begin(), at, after.begin());
   if (is_new) *end++ = row - first;
   end = std::copy(at, before.end(), end);
-  Replace(block, std::min(kBlockRows, table_rows - first), std::span(after.begin(), end));
+  Replace(block, count, std::span(after.begin(), end));
 }
 
 void Selection::Erase(Row row) {

@@ -56,7 +56,7 @@ class Selection {
     return blocks_.empty() ? 0 : blocks_.back().rank + blocks_.back().n_selected;
   }
   std::span<const Block> blocks() const { return blocks_; }
-  // Lifetime: of the result: until the selection changes.
+  // Lifetime: the result is valid until the selection changes.
   std::span<const uint32_t> SelectedOf(const Block& block) const {
     if (block.is_whole()) return std::span(kAllIndices).first(block.count);
     return std::span(indices_).subspan(block.begin, block.n_selected);
@@ -74,7 +74,7 @@ class Selection {
 
   // Adds a row, or removes it. Does nothing if the row is selected already, or is not.
   // Cost: O(blocks + kBlockRows), and a move of the indices of the blocks after it.
-  // `table_rows`: the table's row count.
+  // `table_rows`: the table's row count, which never decreases.
   void Insert(Row row, uint32_t table_rows);
   void Erase(Row row);
   size_t bytes() const {

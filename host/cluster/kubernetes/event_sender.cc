@@ -60,7 +60,7 @@ ObjectReference TakeKeyParts(std::string_view& key) {
 // for a connection. A series has an event only while a request of it is under way: the key, the
 // note and the time are the same facts in half of the memory.
 struct EventSender::Series {
-  std::string key;
+  std::string key;               // Empty as long as nothing needs it.
   std::unique_ptr<Event> event;  // The first one; null: in the key and in the next two.
   std::string note;
   int64_t first_ns = 0;
@@ -97,6 +97,10 @@ const Event& EventSender::Series::UseEvent() {
 
 void EventSender::Series::CompactEvent() {
   if (event == nullptr) return;
+  if (key.empty()) {
+    key = KeyOf(*event);
+    key.shrink_to_fit();  // Not later: `series_` may refer to the key.
+  }
   note = std::move(event->note);
   note.shrink_to_fit();
   first_ns = event->time_ns;
@@ -126,8 +130,8 @@ void EventSender::Send(Event event) {
     return;
   }
   Complete(event);
+  if (event.is_unique) return Enqueue(NewSeries(std::move(event)));
   std::string key = KeyOf(event);
-  if (event.is_unique) return Enqueue(NewSeries(std::move(key), std::move(event)));
   const auto found = series_.find(key);
   if (found == series_.end()) return AddSeries(std::move(key), std::move(event));
   Repeat(SeriesRef(found->second), event.time_ns);
@@ -155,12 +159,10 @@ void EventSender::Complete(Event& event) {
 
 // ---- Series -------------------------------------------------------------------------------------
 
-EventSender::SeriesRef EventSender::NewSeries(std::string key, Event event) {
+EventSender::SeriesRef EventSender::NewSeries(Event event) {
   // Two events of one object at the same time have different names.
   last_name_ns_ = std::max(event.time_ns, last_name_ns_ + 1);
   auto series = std::make_shared<Series>();
-  key.shrink_to_fit();
-  series->key = std::move(key);
   series->name = EventName(event, last_name_ns_);
   series->last_ns = event.time_ns;
   series->active_ns = executor_.NowNs();
@@ -170,9 +172,11 @@ EventSender::SeriesRef EventSender::NewSeries(std::string key, Event event) {
 
 void EventSender::AddSeries(std::string key, Event event) {
   if (series_.size() >= options_.max_series) EndSeries(SeriesRef(by_age_.front()));
-  const SeriesRef series = NewSeries(std::move(key), std::move(event));
+  const SeriesRef series = NewSeries(std::move(event));
   series->is_listed = true;
   series->age = by_age_.insert(by_age_.end(), series);
+  key.shrink_to_fit();
+  series->key = std::move(key);
   series_.emplace(series->key, series);
   StartTimers();
   Enqueue(series);
@@ -261,7 +265,7 @@ void EventSender::DropOldest() {
 void EventSender::GiveUp(const SeriesRef& series, uint64_t& counter) {
   ++counter;
   series->is_busy = false;
-  series->CompactEvent();
+  if (series->is_listed) series->CompactEvent();
   // The next event with this key is the first one for the server.
   if (series->written == 0) ForgetSeries(series);
 }
@@ -332,7 +336,7 @@ void EventSender::OnStored(const SeriesRef& series) {
   ++counts_.sent;
   last_refusal_ = 0;
   series->written = series->sent;
-  series->CompactEvent();
+  if (series->is_listed) series->CompactEvent();
   series->is_busy = false;
   if (series->written == series->count) return;
   // The first repetition is written at once, and the last count of a series that has ended.

@@ -98,8 +98,7 @@ class EventSender {
   void Complete(Event& event);
 
   // ---- Series ----
-  // `key`: KeyOf(event).
-  SeriesRef NewSeries(std::string key, Event event);
+  SeriesRef NewSeries(Event event);
   void AddSeries(std::string key, Event event);
   void Repeat(const SeriesRef& series, int64_t time_ns);
   // Removes the series, so that its next event is a new one. Its count is written if it has

@@ -586,8 +586,8 @@ typedef struct berth_pod {
    * have equal hashes within this process. The hashes have a random key of the process: they differ
    * in every process, and an author of objects cannot choose parts that have the same hash. */
   berth_array own_part_hashes;
-  /* uint64_t: those of the other parts, indexed by BERTH_PART_* - BERTH_OWN_PARTS. The host shares
-   * this array between pods in which all of these parts are equal. */
+  /* uint64_t: the hashes of the parts from BERTH_OWN_PARTS on, indexed by BERTH_PART_* -
+   * BERTH_OWN_PARTS. The host shares this array between pods in which all these parts are equal. */
   berth_array part_hashes;
 } berth_pod;
 
