@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/base/subprocess.h"
-#include "host/process/cluster_settings.h"
+#include "host/process/assemble/cluster_settings.h"
 
 namespace berth::host {
 namespace {

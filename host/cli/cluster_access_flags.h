@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "host/cli/command.h"
-#include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/kubeconfig.h"
+#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;

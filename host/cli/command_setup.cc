@@ -11,9 +11,9 @@
 #include "host/base/time_units.h"
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
-#include "host/process/cluster_files.h"
-#include "host/process/kind_users.h"
-#include "host/process/live_cluster.h"
+#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/kind_users.h"
+#include "host/process/replay/live_cluster.h"
 
 namespace berth::host {
 namespace {

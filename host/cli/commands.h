@@ -17,10 +17,10 @@
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
 #include "host/cli/shadow_command.h"
-#include "host/process/connected_run_options.h"
-#include "host/process/log_format.h"
-#include "host/process/profile_set.h"
-#include "host/process/simulation.h"
+#include "host/process/assemble/connected_run_options.h"
+#include "host/process/assemble/profile_set.h"
+#include "host/process/log/log_format.h"
+#include "host/process/replay/simulation.h"
 
 namespace berth::host {
 

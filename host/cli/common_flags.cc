@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/base/text.h"
-#include "host/process/scheduler_host.h"
+#include "host/process/assemble/scheduler_host.h"
 
 namespace berth::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/cli/live_output.h"
-#include "host/process/decision_line.h"
+#include "host/process/assemble/decision_line.h"
 
 namespace berth::host {
 

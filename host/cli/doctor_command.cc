@@ -3,7 +3,7 @@
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/doctor_output.h"
-#include "host/process/doctor.h"
+#include "host/process/doctor/doctor.h"
 
 namespace berth::host {
 

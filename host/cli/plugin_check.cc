@@ -17,8 +17,8 @@
 #include "host/contract/contract_check.h"
 #include "host/contract/isolated_check.h"
 #include "host/guard/point.h"
-#include "host/process/cluster_files.h"
-#include "host/process/plugin_set.h"
+#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/plugin_set.h"
 
 namespace berth::host {
 namespace {

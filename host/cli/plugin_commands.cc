@@ -12,7 +12,7 @@
 #include "host/cli/schema_table.h"
 #include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/services.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

@@ -29,8 +29,8 @@
 #include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
 #include "host/guard/point.h"
-#include "host/process/plugin_set.h"
-#include "host/process/profile_set.h"
+#include "host/process/assemble/plugin_set.h"
+#include "host/process/assemble/profile_set.h"
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {

@@ -26,7 +26,7 @@
 #include "host/guard/crash_report.h"
 #include "host/guard/exit_report.h"
 #include "host/loader/private_directory.h"
-#include "host/process/process_signals.h"
+#include "host/process/assemble/process_signals.h"
 
 namespace berth::host {
 namespace {

@@ -1,6 +1,6 @@
 #include "host/cli/progress_log.h"
 
-#include "host/process/log_format.h"
+#include "host/process/log/log_format.h"
 
 namespace berth::host {
 

@@ -13,8 +13,8 @@
 #include "host/cli/commands.h"
 #include "host/cli/decision_printer.h"
 #include "host/cli/run_summary.h"
-#include "host/process/cluster_files.h"
-#include "host/process/embedded_run.h"
+#include "host/process/assemble/cluster_files.h"
+#include "host/process/replay/embedded_run.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,7 @@
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/decision_printer.h"
-#include "host/process/cluster_run.h"
+#include "host/process/run/cluster_run.h"
 
 namespace berth::host {
 namespace {

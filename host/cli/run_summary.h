@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/cli/output.h"
-#include "host/process/embedded_run.h"
+#include "host/process/replay/embedded_run.h"
 
 namespace berth::host {
 

@@ -8,7 +8,7 @@
 #include "host/base/duration.h"
 #include "host/cli/commands.h"
 #include "host/cli/shadow_printer.h"
-#include "host/process/shadow_run.h"
+#include "host/process/shadow/shadow_run.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "host/cli/live_output.h"
-#include "host/process/shadow_run.h"
+#include "host/process/shadow/shadow_run.h"
 
 namespace berth::host {
 

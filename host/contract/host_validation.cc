@@ -22,10 +22,10 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
-#include "host/runtime/host_services.h"
-#include "host/runtime/metric_store.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/scheduler_requests.h"
+#include "host/runtime/services/host_services.h"
+#include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/scheduler_requests.h"
 
 namespace berth::host {
 namespace {

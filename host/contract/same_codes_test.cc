@@ -16,7 +16,7 @@
 #include <berth/testing/fake_host.h>
 
 #include "host/runtime/plugin_call.h"
-#include "host/runtime/test_services.h"
+#include "host/runtime/services/test_services.h"
 
 namespace berth::host {
 namespace {

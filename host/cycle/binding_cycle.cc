@@ -7,7 +7,7 @@
 #include "host/base/duration.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/pod_events.h"
-#include "host/runtime/run_post_bind.h"
+#include "host/runtime/points/run_post_bind.h"
 
 namespace berth::host {
 namespace {

@@ -26,9 +26,9 @@
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/async_call.h"
-#include "host/runtime/run_bind.h"
-#include "host/runtime/run_permit.h"
-#include "host/runtime/run_pre_bind.h"
+#include "host/runtime/points/run_bind.h"
+#include "host/runtime/points/run_permit.h"
+#include "host/runtime/points/run_pre_bind.h"
 
 namespace berth::host {
 

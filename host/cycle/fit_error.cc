@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include "host/runtime/plugin_status.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/queue/queued_entity.h"
-#include "host/runtime/attempt.h"
+#include "host/runtime/attempt/attempt.h"
 
 namespace berth::host {
 

@@ -14,7 +14,7 @@
 #include "host/cluster/client.h"
 #include "host/cycle/waiting_pods.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/scheduler_requests.h"
+#include "host/runtime/services/scheduler_requests.h"
 
 namespace berth::host {
 

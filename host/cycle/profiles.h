@@ -19,9 +19,9 @@
 #include "host/cycle/scheduler_parts.h"
 #include "host/cycle/waiting_pods.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/run_changes.h"
-#include "host/runtime/run_pre_enqueue.h"
-#include "host/runtime/run_queue_sort.h"
+#include "host/runtime/points/run_changes.h"
+#include "host/runtime/points/run_pre_enqueue.h"
+#include "host/runtime/points/run_queue_sort.h"
 
 namespace berth::host {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "host/runtime/point_meter.h"
-#include "host/runtime/run_reserve.h"
+#include "host/runtime/points/run_reserve.h"
 
 namespace berth::host {
 

@@ -11,8 +11,8 @@
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
 #include "host/event/event_router.h"
-#include "host/runtime/attempt.h"
-#include "host/runtime/binding.h"
+#include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/binding.h"
 
 namespace berth::host {
 

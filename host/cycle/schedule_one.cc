@@ -12,12 +12,12 @@
 #include "host/cycle/waiting_pods.h"
 #include "host/runtime/fault_limits.h"
 #include "host/runtime/point_meter.h"
-#include "host/runtime/run_filter.h"
-#include "host/runtime/run_post_filter.h"
-#include "host/runtime/run_pre_filter.h"
-#include "host/runtime/run_reserve.h"
-#include "host/runtime/run_score.h"
-#include "host/runtime/totals_tree.h"
+#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/run_post_filter.h"
+#include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/points/run_reserve.h"
+#include "host/runtime/points/run_score.h"
+#include "host/runtime/reuse/totals_tree.h"
 
 namespace berth::host {
 namespace {

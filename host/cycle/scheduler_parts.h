@@ -7,7 +7,7 @@
 #include "host/cluster/client.h"
 #include "host/event/event_router.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/class_cache.h"
+#include "host/runtime/reuse/class_cache.h"
 
 namespace berth::host {
 

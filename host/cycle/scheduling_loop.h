@@ -47,8 +47,8 @@
 #include "host/runtime/instance_host.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_ids.h"
-#include "host/runtime/run_pre_enqueue.h"
-#include "host/runtime/run_queue_sort.h"
+#include "host/runtime/points/run_pre_enqueue.h"
+#include "host/runtime/points/run_queue_sort.h"
 
 namespace berth::host {
 

@@ -15,9 +15,9 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/bind_pool.h"
 #include "host/guard/point.h"
-#include "host/runtime/binding.h"
+#include "host/runtime/attempt/binding.h"
+#include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/invoke.h"
-#include "host/runtime/plugin_status.h"
 
 namespace berth::host {
 

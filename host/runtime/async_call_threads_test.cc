@@ -15,8 +15,8 @@
 #include "host/guard/bind_pool.h"
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/async_call.h"
-#include "host/runtime/run_bind.h"
-#include "host/runtime/run_pre_bind.h"
+#include "host/runtime/points/run_bind.h"
+#include "host/runtime/points/run_pre_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "host/runtime/attempt.h"
+#include "host/runtime/attempt/attempt.h"
 #include "host/runtime/instance_host.h"
 
 namespace berth::host {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/cache/column.h"
-#include "host/runtime/nodes_view.h"
-#include "host/runtime/services.h"
+#include "host/runtime/attempt/nodes_view.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

@@ -19,8 +19,8 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/runtime/done.h"
 #include "host/runtime/instance_host.h"
-#include "host/runtime/metric_store.h"
-#include "host/runtime/test_find_service.h"
+#include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/test_find_service.h"
 #include "tests/harness/stage.h"
 #include "tests/harness/test_pool.h"
 

@@ -18,9 +18,9 @@
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/guard/point.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/plugin_call.h"
-#include "host/runtime/plugin_cycle.h"
 #include "host/runtime/point_meter.h"
 
 namespace berth::host {

@@ -8,7 +8,7 @@
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
 #include "host/runtime/arguments.h"
-#include "host/runtime/cycle_state.h"
+#include "host/runtime/attempt/cycle_state.h"
 #include "host/runtime/invoke.h"
 
 namespace berth::host {

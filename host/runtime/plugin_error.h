@@ -10,9 +10,9 @@
 #include <berth/abi.h>
 
 #include "host/guard/point.h"
+#include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/plan.h"
-#include "host/runtime/plugin_status.h"
 
 namespace berth::host {
 

@@ -15,10 +15,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "host/runtime/attempt.h"
+#include "host/runtime/attempt/attempt.h"
 #include "host/runtime/plugin_call.h"
-#include "host/runtime/run_pre_filter.h"
-#include "host/runtime/services.h"
+#include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/services/services.h"
 #include "tests/harness/default_profile.h"
 #include "tests/harness/harness.h"
 

@@ -1,6 +1,6 @@
 // Fuzzes the reader of HTTP answers: arbitrary bytes, as a whole and in pieces. The first byte
 // selects the verb of the request.
-// Links: host/cluster/kubernetes/response_reader.cc
+// Links: host/cluster/kubernetes/http/response_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/response_reader.h"
+#include "host/cluster/kubernetes/http/response_reader.h"
 
 namespace berth::host {
 namespace {

@@ -1,6 +1,7 @@
 // Fuzzes the reader of kubeconfigs: two files, which the first byte 0 separates.
-// Links: host/cluster/kubernetes/endpoint.cc host/cluster/kubernetes/kubeconfig.cc
-// Links: host/cluster/kubernetes/kubeconfig_entry.cc host/cluster/kubernetes/kubeconfig_user.cc
+// Links: host/cluster/kubernetes/http/endpoint.cc host/cluster/kubernetes/access/kubeconfig.cc
+// Links: host/cluster/kubernetes/access/kubeconfig_entry.cc
+// Links: host/cluster/kubernetes/access/kubeconfig_user.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/kubeconfig.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
 
 namespace berth::host {
 namespace {

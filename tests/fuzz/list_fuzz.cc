@@ -1,6 +1,6 @@
 // Fuzzes lists of an API server: splits arbitrary bytes into items and reads them.
 // Links: host/cluster/json_body.cc
-// Links: host/cluster/kubernetes/api_error.cc host/cluster/kubernetes/object_reader.cc
+// Links: host/cluster/kubernetes/http/api_error.cc host/cluster/kubernetes/watch/object_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 #include "host/base/assert.h"
 #include "host/base/interner.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/object_reader.h"
+#include "host/cluster/kubernetes/watch/object_reader.h"
 #include "tests/fuzz/pieces.h"
 
 namespace berth::host {

@@ -1,6 +1,6 @@
 // Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
 // them to an embedded cluster.
-// Links: host/process/stream_event.cc host/process/stream_cluster.cc
+// Links: host/process/replay/stream_event.cc host/process/replay/stream_cluster.cc
 // Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_kubelet.cc
 // Links: host/cluster/embedded/api_errors.cc host/cluster/embedded/delivery_queue.cc
 // Links: host/cluster/embedded/pod_request_handler.cc host/cluster/embedded/stored_events.cc
@@ -21,8 +21,8 @@
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/embedded/embedded_kubelet.h"
-#include "host/process/stream_cluster.h"
-#include "host/process/stream_event.h"
+#include "host/process/replay/stream_cluster.h"
+#include "host/process/replay/stream_event.h"
 
 namespace berth::host {
 namespace {

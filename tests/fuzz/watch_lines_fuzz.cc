@@ -1,8 +1,8 @@
 // Fuzzes watches of an API server: splits arbitrary bytes into lines, reads them, and applies them
 // to an index.
 // Links: host/cluster/json_body.cc
-// Links: host/cluster/kubernetes/api_error.cc host/cluster/kubernetes/object_index.cc
-// Links: host/cluster/kubernetes/object_reader.cc
+// Links: host/cluster/kubernetes/http/api_error.cc host/cluster/kubernetes/watch/object_index.cc
+// Links: host/cluster/kubernetes/watch/object_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,8 +15,8 @@
 #include "host/base/assert.h"
 #include "host/base/interner.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/object_index.h"
-#include "host/cluster/kubernetes/object_reader.h"
+#include "host/cluster/kubernetes/watch/object_index.h"
+#include "host/cluster/kubernetes/watch/object_reader.h"
 #include "tests/fuzz/pieces.h"
 
 namespace berth::host {

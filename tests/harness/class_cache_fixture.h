@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
-#include "host/runtime/class_cache.h"
-#include "host/runtime/class_check.h"
-#include "host/runtime/run_pre_filter.h"
-#include "host/runtime/run_score.h"
-#include "host/runtime/totals_tree.h"
+#include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/points/run_score.h"
+#include "host/runtime/reuse/class_cache.h"
+#include "host/runtime/reuse/class_check.h"
+#include "host/runtime/reuse/totals_tree.h"
 #include "tests/harness/run_filter_fixture.h"
 #include "tests/harness/stage.h"
 

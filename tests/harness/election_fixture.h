@@ -18,8 +18,8 @@
 #include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/resource_versions.h"
 #include "host/cluster/embedded/stored_leases.h"
-#include "host/cluster/kubernetes/bind_fence.h"
-#include "host/cluster/kubernetes/leader_elector.h"
+#include "host/cluster/kubernetes/lease/leader_elector.h"
+#include "host/cluster/kubernetes/write/bind_fence.h"
 #include "tests/harness/virtual_executor.h"
 
 namespace berth::host {

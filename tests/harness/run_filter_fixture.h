@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
-#include "host/runtime/run_filter.h"
-#include "host/runtime/run_pre_filter.h"
+#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/run_pre_filter.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

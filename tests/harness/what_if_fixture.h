@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/runtime/run_pre_filter.h"
-#include "host/runtime/what_if.h"
+#include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/points/what_if.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

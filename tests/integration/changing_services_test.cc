@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/runtime/test_find_service.h"
+#include "host/runtime/services/test_find_service.h"
 #include "tests/harness/harness.h"
 #include "tests/harness/stage.h"
 

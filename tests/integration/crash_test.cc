@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "host/guard/crash_report.h"
-#include "host/runtime/run_filter.h"
-#include "host/runtime/run_pre_filter.h"
-#include "host/runtime/what_if.h"
+#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/points/what_if.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

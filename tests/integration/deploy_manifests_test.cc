@@ -16,11 +16,11 @@
 
 #include "host/api/yaml.h"
 #include "host/base/text.h"
-#include "host/cluster/kubernetes/access_review.h"
+#include "host/cluster/kubernetes/access/access_review.h"
 #include "host/config/host_config.h"
-#include "host/process/cluster_settings.h"
-#include "host/process/kind_users.h"
-#include "host/process/profile_set.h"
+#include "host/process/assemble/cluster_settings.h"
+#include "host/process/assemble/kind_users.h"
+#include "host/process/assemble/profile_set.h"
 
 namespace berth::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/guard/call_watchdog.h"
-#include "host/runtime/run_bind.h"
+#include "host/runtime/points/run_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

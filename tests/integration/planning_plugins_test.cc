@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/attempt.h"
+#include "host/runtime/attempt/attempt.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {

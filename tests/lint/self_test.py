@@ -13,7 +13,7 @@ import words
 class Layering(unittest.TestCase):
     CASES = [
         # file, bracket, name, allowed
-        ("host/cycle/a.cc", '"', "host/runtime/run_filter.h", True),
+        ("host/cycle/a.cc", '"', "host/runtime/points/run_filter.h", True),
         ("host/cycle/a.cc", '"', "host/cycle/b.h", True),
         ("host/runtime/a.cc", '"', "host/cycle/b.h", False),
         ("host/queue/a.cc", '"', "host/cache/node_table.h", True),
@@ -23,14 +23,14 @@ class Layering(unittest.TestCase):
         ("host/api/a.cc", '"', "host/base/status.h", True),
         ("host/guard/a.cc", '"', "host/runtime/plan.h", False),
         ("host/runtime/a.cc", '"', "host/guard/call_monitor.h", True),
-        ("host/contract/a.cc", '"', "host/process/plugin_set.h", False),
+        ("host/contract/a.cc", '"', "host/process/assemble/plugin_set.h", False),
         ("host/contract/a.cc", '"', "host/loader/library.h", True),
         ("host/process/a.cc", '"', "host/cycle/b.h", True),
         ("host/process/a.cc", '"', "host/cli/output.h", False),
         ("host/main.cc", '"', "host/cli/cli.h", True),
         ("host/cli/a.cc", '"', "host/loader/library.h", True),
         ("host/cycle/a.cc", '"', "host/loader/library.h", False),
-        ("host/runtime/run_filter.cc", '"', "host/config/profile.h", False),
+        ("host/runtime/points/run_filter.cc", '"', "host/config/profile.h", False),
         ("host/runtime/profile.cc", '"', "host/config/profile.h", True),
         ("host/config/a.cc", '"', "host/base/status.h", True),
         ("host/config/a.cc", '"', "host/queue/b.h", False),

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "host/runtime/attempt.h"
-#include "host/runtime/run_filter.h"
-#include "host/runtime/run_pre_filter.h"
+#include "host/runtime/attempt/attempt.h"
+#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/run_pre_filter.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {

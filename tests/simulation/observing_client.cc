@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "host/cluster/kubernetes/object_index.h"
+#include "host/cluster/kubernetes/watch/object_index.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/cluster/kubernetes/request_bodies.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/simulation/volume_sketch.h"
 
 namespace berth::host {

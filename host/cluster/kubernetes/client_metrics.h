@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "host/base/metrics.h"
-#include "host/cluster/kubernetes/cluster_watches.h"
-#include "host/cluster/kubernetes/event_sender.h"
-#include "host/cluster/kubernetes/pod_writer.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/http/transport.h"
+#include "host/cluster/kubernetes/watch/cluster_watches.h"
+#include "host/cluster/kubernetes/write/event_sender.h"
+#include "host/cluster/kubernetes/write/pod_writer.h"
 
 namespace berth::host {
 

@@ -7,10 +7,10 @@
 #include "host/base/assert.h"
 #include "host/base/executor.h"
 #include "host/base/split_mix.h"
-#include "host/cluster/kubernetes/lease_requests.h"
-#include "host/cluster/kubernetes/open_requests.h"
-#include "host/cluster/kubernetes/request_sender.h"
+#include "host/cluster/kubernetes/lease/lease_requests.h"
 #include "host/cluster/kubernetes/stop_latch.h"
+#include "host/cluster/kubernetes/write/open_requests.h"
+#include "host/cluster/kubernetes/write/request_sender.h"
 
 namespace berth::host {
 namespace {

@@ -18,12 +18,12 @@
 #include "host/base/interner.h"
 #include "host/base/log.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/bind_fence.h"
-#include "host/cluster/kubernetes/channel.h"
-#include "host/cluster/kubernetes/cluster_watches.h"
-#include "host/cluster/kubernetes/event_sender.h"
-#include "host/cluster/kubernetes/pod_writer.h"
-#include "host/cluster/kubernetes/reflector.h"
+#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/watch/cluster_watches.h"
+#include "host/cluster/kubernetes/watch/reflector.h"
+#include "host/cluster/kubernetes/write/bind_fence.h"
+#include "host/cluster/kubernetes/write/event_sender.h"
+#include "host/cluster/kubernetes/write/pod_writer.h"
 
 namespace berth::host {
 

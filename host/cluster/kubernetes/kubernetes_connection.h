@@ -9,10 +9,10 @@
 
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/channel.h"
-#include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/kubeconfig.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
+#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
 

@@ -14,7 +14,7 @@
 #include "host/base/virtual_clock.h"
 #include "host/event/inbox.h"
 #include "host/guard/call_monitor.h"
-#include "host/process/embedded_scheduler.h"
+#include "host/process/replay/embedded_scheduler.h"
 #include "tests/bench/workloads/allocations.h"
 
 namespace berth::bench {

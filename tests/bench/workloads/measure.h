@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/base/status.h"
-#include "host/process/profile_set.h"
+#include "host/process/assemble/profile_set.h"
 #include "tests/bench/workloads/measurement.h"
 #include "tests/bench/workloads/workload.h"
 

@@ -11,9 +11,9 @@
 #include "host/cluster/embedded/object_json.h"
 #include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/discovery.h"
-#include "host/cluster/kubernetes/paged_list.h"
-#include "host/cluster/kubernetes/request_bodies.h"
+#include "host/cluster/kubernetes/access/discovery.h"
+#include "host/cluster/kubernetes/watch/paged_list.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/harness/api_server/model_answers.h"
 
 namespace berth::host {

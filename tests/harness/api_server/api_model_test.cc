@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "host/cluster/kubernetes/discovery.h"
-#include "host/cluster/kubernetes/request_bodies.h"
+#include "host/cluster/kubernetes/access/discovery.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/harness/api_server/api_model_fixture.h"
 
 namespace berth::host {

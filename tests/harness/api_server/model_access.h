@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/cluster/embedded/api_path.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
 

@@ -13,7 +13,7 @@
 #include "host/base/status.h"
 #include "host/cluster/embedded/api_path.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
 

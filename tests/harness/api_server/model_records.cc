@@ -8,7 +8,7 @@
 #include "host/cluster/embedded/api_errors.h"
 #include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/request_bodies.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/harness/api_server/model_answers.h"
 
 namespace berth::host {

@@ -11,7 +11,7 @@
 
 #include "host/cluster/embedded/api_path.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
 

@@ -18,11 +18,11 @@
 #include <gtest/gtest.h>
 
 #include "host/base/log.h"
-#include "host/cluster/kubernetes/credentials.h"
-#include "host/cluster/kubernetes/http_transport.h"
-#include "host/cluster/kubernetes/io_thread.h"
-#include "host/cluster/kubernetes/tls_context.h"
-#include "host/cluster/kubernetes/transport.h"
+#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/http/http_transport.h"
+#include "host/cluster/kubernetes/http/io_thread.h"
+#include "host/cluster/kubernetes/http/tls_context.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "tests/harness/api_server/loopback_server.h"
 
 namespace berth::host {

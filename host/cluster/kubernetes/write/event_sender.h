@@ -1,0 +1,161 @@
+// Writes events (events.k8s.io/v1), which inform users. They never delay another request.
+//
+// client-go: tools/events/event_broadcaster.go
+#ifndef BERTH_HOST_CLUSTER_KUBERNETES_WRITE_EVENT_SENDER_H_
+#define BERTH_HOST_CLUSTER_KUBERNETES_WRITE_EVENT_SENDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "host/base/clock.h"
+#include "host/base/executor.h"
+#include "host/base/log.h"
+#include "host/base/split_mix.h"
+#include "host/base/status.h"
+#include "host/cluster/client.h"
+#include "host/cluster/kubernetes/http/transport.h"
+
+namespace berth::host {
+
+// A bounded queue in front of a few connections of its own. If it is full, the oldest event is
+// dropped and counted.
+//
+// Series: events with the same key are one event of the API. The key is type, action, reason,
+// reporting controller and instance, `regarding` with its resourceVersion, and `related`; the note
+// is not part of it, as in client-go. The first event is created; the second one creates a series
+// with count 2 by a patch; later ones are only counted, and the count is written every `refresh_ns`
+// and when the series ends, `finish_ns` after its last event. An event with `is_unique` begins no
+// series: it is forgotten when the server has it. One request of a series is waiting or under way
+// at most, so that a patch never overtakes the creation.
+//
+// An event that cannot be written is repeated up to `tries` times while the queue is not full; the
+// repetitions wait outside of the connections. If the namespace is being deleted (403 with the
+// cause NamespaceTerminating), or for any other final answer, it is dropped. 404 for a series
+// creates the event again, with its series. 409 AlreadyExists for a creation is success: a request
+// whose answer was lost has created the event.
+//
+// Threading: the executor's thread.
+// Lifetime:  what the constructor receives must outlive it.
+class EventSender {
+ public:
+  struct Options {
+    size_t queue = 1000;
+    size_t in_flight = 4;
+    size_t max_series = 4096;  // The series without events for the longest time is ended if there
+                               // are more.
+    uint32_t tries = 12;
+    int64_t retry_ns = 10'000'000'000;       // Lengthened by a random part of up to 25 %.
+    int64_t finish_ns = 360'000'000'000;     // 6 minutes.
+    int64_t refresh_ns = 1'800'000'000'000;  // 30 minutes.
+    int64_t request_timeout_ns = 34'000'000'000;
+    // An event without a reportingInstance, or with that of its profile, which is the same as its
+    // reportingController, gets "<reportingController>-<host name>".
+    std::string host_name;
+    uint64_t seed = 0;
+    // Called immediately before the first byte of each request; see HttpRequest::may_send. If it
+    // refuses, the event is dropped. May be empty.
+    std::function<Status()> may_send = {};
+  };
+  struct Counts {
+    uint64_t sent = 0;      // Events and counts of series that the server has stored.
+    uint64_t dropped = 0;   // The queue was full, or the time of Flush() has passed.
+    uint64_t refused = 0;   // The server or may_send refused them, or every try failed.
+    uint64_t repeated = 0;  // Counted in a series.
+  };
+
+  EventSender(Transport& transport, Executor& executor, const Clock& wall, Options options,
+              Log log);
+  ~EventSender();
+  EventSender(const EventSender&) = delete;
+  EventSender& operator=(const EventSender&) = delete;
+
+  // Accepts the event. Constant time.
+  void Send(Event event);
+  // Sends the events that wait, and the counts of open series, once each, for at most `limit_ns`;
+  // then drops the rest and calls `done`, never within the call. Later events are dropped, and
+  // later answers are ignored, so that another thread may destroy the object. Called once.
+  void Flush(int64_t limit_ns, std::function<void()> done);
+
+  const Counts& counts() const { return counts_; }
+  // Returns how many requests wait, including those that are to be repeated.
+  size_t waiting() const { return queue_.size() + retries_.size(); }
+  size_t series() const { return series_.size(); }
+
+ private:
+  struct Series;
+  using SeriesRef = std::shared_ptr<Series>;
+
+  static std::string KeyOf(const Event& event);
+  // Sets the fields that the sender of the event has left out.
+  void Complete(Event& event);
+
+  // ---- Series ----
+  SeriesRef NewSeries(Event event);
+  void AddSeries(std::string key, Event event);
+  void Repeat(const SeriesRef& series, int64_t time_ns);
+  // Removes the series, so that its next event is a new one. Its count is written if it has
+  // changed.
+  void EndSeries(const SeriesRef& series);
+  // Removes the series without writing its count.
+  void ForgetSeries(const SeriesRef& series);
+  // Ends the series whose time has passed.
+  void EndOldSeries();
+  // Writes the counts that have changed.
+  void Refresh();
+  void StartTimers();
+
+  // ---- Requests ----
+  // Lets the event or the count of the series wait, unless a request of it waits or is under way.
+  void Enqueue(const SeriesRef& series);
+  void DropOldest();
+  // Records that the request of the series has ended without success.
+  void GiveUp(const SeriesRef& series, uint64_t& counter);
+  void SendNext();
+  void SendOne(const SeriesRef& series);
+  void OnAnswer(const SeriesRef& series, const HttpResponse& response, bool was_refused);
+  void OnStored(const SeriesRef& series);
+  void OnFailed(const SeriesRef& series, const HttpResponse& response);
+  void LogRefusal(Series& series, const HttpResponse& response);
+  void TryLater(const SeriesRef& series, int64_t at_least_ns);
+  void RunRetries();
+  void StartRetryTimer();
+  void FinishFlushIfEmpty();
+  void FinishFlush();
+
+  Transport& transport_;
+  Executor& executor_;
+  const Clock& wall_;
+  const Options options_;
+  const Log log_;
+  SplitMix64 random_;
+  std::deque<SeriesRef> queue_;
+  std::multimap<int64_t, SeriesRef> retries_;               // By time.
+  std::unordered_map<std::string_view, SeriesRef> series_;  // By Series::key.
+  std::list<SeriesRef> by_age_;  // The series whose last event is the oldest comes first.
+  size_t in_flight_ = 0;
+  int64_t last_name_ns_ = 0;   // The number in the last name.
+  uint32_t last_refusal_ = 0;  // The HTTP status that was logged last.
+  Counts counts_;
+  OwnedTimer retry_timer_;
+  OwnedTimer finish_timer_;
+  OwnedTimer refresh_timer_;
+  OwnedTimer flush_timer_;
+  std::function<void()> flushed_;
+  bool is_flushing_ = false;  // Flush() was called.
+  bool has_ended_ = false;    // Flush() is over.
+  // Expires at the end of Flush(), and when this object is destroyed: answers that come later are
+  // ignored.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CLUSTER_KUBERNETES_WRITE_EVENT_SENDER_H_

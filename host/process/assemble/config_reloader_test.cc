@@ -1,0 +1,128 @@
+#include "host/process/assemble/config_reloader.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kLongNs = 20'000'000'000;
+
+class ConfigReloaderTest : public ::testing::Test {
+ protected:
+  ConfigReloaderTest() : path_(::testing::TempDir() + "berth_config_reloader.toml") {}
+  ~ConfigReloaderTest() override { std::remove(path_.c_str()); }
+
+  Result<RunConfig> Read(FileStamps& files) {
+    files[path_] = StampOf(path_);
+    if (!read_error_.ok()) return read_error_;
+    RunConfig config;
+    config.host.log_level = log_level_;
+    config.host.quarantine_faults = quarantine_faults_;
+    config.host.cluster.lease_ns = lease_ns_;
+    config.set.specs.emplace_back().scheduler_name = "acme";
+    return config;
+  }
+  // Carries out a reload if one was requested. Returns the results that were reported.
+  std::vector<ReloadResult> Reload(Status apply_status = {}) {
+    std::vector<ReloadResult> results;
+    reloader_.ReloadIfRequested([&](const ProfileSet&) { return apply_status; },
+                                [&](const ReloadResult& result) { results.push_back(result); });
+    return results;
+  }
+  void Write(const std::string& text) { std::ofstream(path_) << text; }
+
+  const std::string path_;
+  ThreadWaker waker_;
+  uint32_t log_level_ = BERTH_LOG_WARN;
+  uint32_t quarantine_faults_ = 10;
+  int64_t lease_ns_ = 15'000'000'000;
+  Status read_error_;
+  ConfigReloader reloader_{[this](FileStamps& files) { return Read(files); }, waker_};
+};
+
+TEST_F(ConfigReloaderTest, ReloadsOnceForSeveralRequests) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  EXPECT_THAT(Reload(), IsEmpty());
+  reloader_.Request();
+  reloader_.Request();
+  EXPECT_TRUE(waker_.Wait(0));
+  const std::vector<ReloadResult> results = Reload();
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_TRUE(results[0].status.ok());
+  EXPECT_THAT(results[0].changed, IsEmpty());
+  EXPECT_THAT(results[0].profiles, ElementsAre("acme"));
+  EXPECT_THAT(results[0].needs_restart, IsEmpty());
+  EXPECT_THAT(Reload(), IsEmpty());
+  EXPECT_EQ(reloader_.reloaded(), 1U);
+  EXPECT_EQ(reloader_.failed(), 0U);
+}
+
+TEST_F(ConfigReloaderTest, NamesTheKeysThatNeedARestart) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  quarantine_faults_ = 5;
+  lease_ns_ = 20'000'000'000;
+  for (int i = 0; i < 2; ++i) {
+    reloader_.Request();
+    EXPECT_THAT(Reload().at(0).needs_restart,
+                ElementsAre("quarantine.faults", "leaderElection.leaseDuration"))
+        << "every reload compares with the configuration of the start";
+  }
+}
+
+TEST_F(ConfigReloaderTest, ANewLogLevelNeedsNoRestart) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  log_level_ = BERTH_LOG_DEBUG;
+  reloader_.Request();
+  const ReloadResult result = Reload().at(0);
+  EXPECT_THAT(result.needs_restart, IsEmpty());
+  EXPECT_EQ(result.host.log_level, uint32_t{BERTH_LOG_DEBUG});
+}
+
+TEST_F(ConfigReloaderTest, ReportsErrorsOfReadingAndOfApplying) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  reloader_.Request();
+  EXPECT_EQ(Reload(Status::InvalidArgument("bad plugin")).at(0).status,
+            Status::InvalidArgument("bad plugin"));
+  read_error_ = Status::NotFound("no file");
+  reloader_.Request();
+  EXPECT_EQ(Reload().at(0).status, Status::NotFound("no file"));
+  EXPECT_EQ(reloader_.reloaded(), 0U);
+  EXPECT_EQ(reloader_.failed(), 2U);
+}
+
+TEST_F(ConfigReloaderTest, AChangedFileRequestsAReload) {
+  Write("1");
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  Write("22");  // The file changes after it was read and before the watch starts.
+  reloader_.StartWatching();
+  ASSERT_TRUE(waker_.Wait(kLongNs));
+  EXPECT_THAT(Reload().at(0).changed, ElementsAre(path_));
+  read_error_ = Status::NotFound("no file");
+  Write("333");
+  ASSERT_TRUE(waker_.Wait(kLongNs));
+  EXPECT_THAT(Reload().at(0).changed, ElementsAre(path_)) << "an error names the file too";
+  read_error_ = {};
+  Write("4444");  // A failed reload keeps watching.
+  ASSERT_TRUE(waker_.Wait(kLongNs));
+  EXPECT_EQ(Reload().size(), 1U);
+  EXPECT_EQ(reloader_.reloaded(), 2U);
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,92 @@
+#include "host/process/assemble/decision_reporter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/base/hash.h"
+#include "host/base/text.h"
+
+namespace berth::host {
+
+void DecisionReporter::StartWatch(Client& client, const SchedulingLoop& loop) {
+  loop_ = &loop;
+  watch_ = client.StartWatch(kPodKind, *this);
+}
+
+void DecisionReporter::ReportWaitingPods() {
+  for (const std::string& uid : std::exchange(assumed_, {})) {
+    const auto binding = loop_->bindings().find(uid);
+    if (binding == loop_->bindings().end() || !binding->second->is_waiting()) continue;
+    Report(DecisionType::kWaiting, *binding->second->pod(), binding->second->node_name(), "");
+  }
+}
+
+void DecisionReporter::ReportGatedPods() {
+  std::vector<PodRef> pods;
+  loop_->queue().ForEach([&pods](const QueuedEntity& entity) {
+    entity.ForEachPod([&pods](const PodRef& pod) { pods.push_back(pod); });
+  });
+  std::ranges::sort(pods, {}, [](const PodRef& pod) { return std::pair(pod->ns(), pod->name()); });
+  for (const PodRef& pod : pods) ReportIfGated(*pod);
+}
+
+void DecisionReporter::OnAssumed(const PodRef& pod, std::string_view /*node*/) {
+  assumed_.emplace_back(pod->uid());
+}
+
+void DecisionReporter::OnBound(const PodRef& pod, std::string_view node) {
+  ++bound_;
+  Report(DecisionType::kBound, *pod, node, "");
+  reported_.erase(std::string(pod->uid()));
+}
+
+void DecisionReporter::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
+  const bool is_error = failure.code == BERTH_ERROR;
+  Report(is_error ? DecisionType::kError : DecisionType::kRefused, *pod, node, failure.message);
+  if (failure.is_final) reported_.erase(std::string(pod->uid()));
+}
+
+void DecisionReporter::OnSkipped(const PodRef& pod, std::string_view message) {
+  Report(DecisionType::kSkipped, *pod, "", message);
+}
+
+void DecisionReporter::OnEvents(std::span<WatchEvent> events) {
+  for (const WatchEvent& event : events) {
+    if (!event.has_object()) continue;
+    if (event.type != WatchType::kDeleted) {
+      ReportIfGated(*std::get<PodRef>(event.object));
+    } else {
+      reported_.erase(std::string(Base(event.object).uid()));
+    }
+  }
+}
+
+void DecisionReporter::ReportIfGated(const Pod& pod) {
+  const QueuedEntity* entity = loop_->queue().Find(pod.uid());
+  const bool is_gated = entity != nullptr && entity->gate != nullptr;
+  const auto reported = reported_.find(pod.uid());
+  if (!is_gated) {
+    if (reported != reported_.end()) reported->second.gate.clear();
+    return;
+  }
+  const std::string message = Join(entity->gate->reasons, ", ");
+  if (reported != reported_.end() && reported->second.gate == message) return;
+  reported_[std::string(pod.uid())].gate = message;
+  Report(DecisionType::kGated, pod, "", message);
+}
+
+void DecisionReporter::Report(DecisionType type, const Pod& pod, std::string_view node,
+                              std::string_view message) {
+  DecisionLine line{.time_ns = clock_.NowNs() - start_ns_,
+                    .type = type,
+                    .pod = pod.Key(),
+                    .node = std::string(node),
+                    .message = std::string(message)};
+  const uint64_t hash =
+      HashBytes(line.node + '\n' + line.message) * 31 + static_cast<uint64_t>(type);
+  Reported& reported = reported_[std::string(pod.uid())];
+  line.is_repeated = std::exchange(reported.last_line_hash, hash) == hash;
+  listener_(line);
+}
+
+}  // namespace berth::host

@@ -1,0 +1,85 @@
+// Reports the decisions of a scheduler while it runs.
+#ifndef BERTH_HOST_PROCESS_ASSEMBLE_DECISION_REPORTER_H_
+#define BERTH_HOST_PROCESS_ASSEMBLE_DECISION_REPORTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/base/clock.h"
+#include "host/base/string_map.h"
+#include "host/cluster/client.h"
+#include "host/cycle/decision_sink.h"
+#include "host/cycle/scheduling_loop.h"
+#include "host/process/assemble/decision_line.h"
+
+namespace berth::host {
+
+// Turns what the scheduling loop decides, and which pods are gated or wait on Permit, into
+// DecisionLines. A gated pod is reported once, and again when the reason changes.
+//
+// Threading: the scheduling thread.
+class DecisionReporter final : public DecisionSink, private WatchSink {
+ public:
+  using Listener = std::function<void(const DecisionLine& line)>;
+
+  // The times of the lines are counted from now on `clock`, which must outlive the reporter.
+  DecisionReporter(const Clock& clock, Listener listener)
+      : clock_(clock), start_ns_(clock.NowNs()), listener_(std::move(listener)) {}
+
+  // Starts to watch the pods of `client`, to report gated pods. `client` and `loop` must outlive
+  // the watch.
+  // Called: after the loop has started its own watch of pods, so that the loop gets each pod first.
+  void StartWatch(Client& client, const SchedulingLoop& loop);
+  void StopWatch() { watch_.reset(); }
+  // Sets the loop, for an owner that passes the events of pods on instead: after the loop has
+  // received them, to pods().
+  void Attach(const SchedulingLoop& loop) { loop_ = &loop; }
+  WatchSink& pods() { return *this; }
+
+  // REQUIRES: StartWatch() or Attach() was called. This applies to the next two methods.
+
+  // Reports the pods that were given a node since the last call and wait on Permit.
+  // Called: after every step of the loop.
+  void ReportWaitingPods();
+  // Reports the pods in the queue that are gated now and were not before, or for another reason.
+  // Called: after a reload, which runs PreEnqueue for all pods in the queue.
+  void ReportGatedPods();
+
+  size_t bound() const { return bound_; }  // How many pods were bound.
+  int64_t start_ns() const { return start_ns_; }
+
+ private:
+  // The last report about a pod.
+  struct Reported {
+    std::string gate;  // Why the pod is gated; empty if it is not gated.
+    uint64_t last_line_hash = 0;
+  };
+
+  void OnAssumed(const PodRef& pod, std::string_view node) override;
+  void OnBound(const PodRef& pod, std::string_view node) override;
+  void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
+  void OnSkipped(const PodRef& pod, std::string_view message) override;
+  void OnEvents(std::span<WatchEvent> events) override;
+  void ReportIfGated(const Pod& pod);
+  void Report(DecisionType type, const Pod& pod, std::string_view node, std::string_view message);
+
+  const Clock& clock_;
+  const int64_t start_ns_;
+  const Listener listener_;
+  const SchedulingLoop* loop_ = nullptr;
+  std::vector<std::string> assumed_;  // The uids of pods that were assumed since the last step.
+  StringMap<Reported> reported_;      // Keyed by uid; only pods that exist and are not bound.
+  size_t bound_ = 0;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_ASSEMBLE_DECISION_REPORTER_H_

@@ -1,0 +1,93 @@
+// Loads the profiles of a command and the plugins that they use.
+#ifndef BERTH_HOST_PROCESS_ASSEMBLE_PROFILE_SET_H_
+#define BERTH_HOST_PROCESS_ASSEMBLE_PROFILE_SET_H_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/base/status.h"
+#include "host/config/profile.h"
+#include "host/config/profile_reader.h"
+#include "host/process/assemble/plugin_set.h"
+#include "host/runtime/plan.h"
+
+namespace berth::host {
+
+class CallMonitor;
+
+// The profile that is used when the user names none.
+inline constexpr std::string_view kDefaultProfile = "default";
+
+// Reads a configuration file. If the file is larger than kMaxConfigBytes, returns its first
+// kMaxConfigBytes + 1 bytes, which the parser rejects.
+// Errors: why the file cannot be read, without its path.
+Result<std::string> ReadConfigFile(const std::string& path);
+
+// Returns the profiles that come with Berth: those beside the executable, as in a build tree, or
+// else those of an installation, <prefix>/<datadir>/berth/profiles. There may be none.
+ProfileFiles FindProfiles(const std::string& executable);
+
+// Called with the path of each directory and file before it is read.
+using BeforeRead = std::function<void(const std::string& path)>;
+
+struct ProfileRequest {
+  std::vector<std::string> profiles;            // Files or names. If empty, kDefaultProfile.
+  std::vector<std::string> plugin_directories;  // If empty, FindPluginDirectory(executable).
+  // The running program. Plugins and profiles that come with Berth are found beside it.
+  std::string executable;
+  std::shared_ptr<LibraryStore> libraries;
+  BeforeRead before_read = {};  // May be empty.
+};
+
+struct ProfileSet {
+  std::shared_ptr<const PluginSet> plugins;
+  std::vector<Profile> profiles;
+  std::vector<PlanSpec> specs;  // One for each profile, in the same order.
+  // The libraries of the plugin directories that could not be loaded and that no profile uses: one
+  // line for each, with the file and the reason.
+  std::vector<std::string> warnings;
+};
+
+// Loads every plugin of the directories into `plugins`. `before_read` may be empty. Libraries that
+// cannot be loaded are in plugins.broken().
+// Errors: those of PluginSet::AddDirectory; a directory without a plugin library.
+Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
+                            PluginSet& plugins);
+
+// Returns one line about a library that could not be loaded: "not loaded: <file>: <reason>".
+std::string NotLoadedText(const LoadError& error);
+
+// Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
+// expands the profiles into plan specifications. Creates no plugin.
+// Errors: those of FindPluginDirectory and AddPluginDirectories; otherwise all errors in the
+//         profiles, one per line. If a profile names a plugin that was not found, every library
+//         that could not be loaded is listed. If an enabled plugin is in two libraries, the refused
+//         one is an error too, because the other may decide differently.
+Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
+
+// Creates the plugins of these profiles against an empty cluster and destroys them again, because
+// plugins check their arguments when they are created.
+// Errors: those of SchedulerHost::Start, one per line.
+// `report_crashes`: see SchedulerOptions::report_crashes. May be empty.
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+                        const std::function<void(const CallMonitor* monitor)>& report_crashes);
+
+// Creates the plugins like TryCreatePlugins(), and lets each profile decide about a pod without
+// requests and constraints, on two empty nodes without labels, up to Permit; Reserve is undone. A
+// plugin that returns an error there usually returns it for other pods too, for example if the
+// profile selects its Filter without the PreFilter that Filter requires.
+// `steady_ns`: the clock of the watchdog over the plugin calls; see SchedulerHost::StartWatchdog().
+// Returns: for each profile the error of its attempt; "" if the pod got a node or was rejected.
+// Errors:  those of TryCreatePlugins.
+Result<std::vector<std::string>> TryProfiles(
+    std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+    std::function<int64_t()> steady_ns,
+    const std::function<void(const CallMonitor* monitor)>& report_crashes);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_ASSEMBLE_PROFILE_SET_H_

@@ -1,0 +1,123 @@
+#include "host/process/replay/local_cluster.h"
+
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/assert.h"
+#include "host/base/time_units.h"
+#include "host/base/virtual_clock.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
+
+constexpr const char* kWebPod = R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0, resourceVersion: "7", uid: u}
+spec: {nodeName: a, priority: 1}
+)";
+
+// Records the names of the objects that a watch delivers.
+class NameSink final : public WatchSink {
+ public:
+  void OnEvents(std::span<WatchEvent> events) override {
+    for (const WatchEvent& event : events) {
+      if (event.has_object()) names.emplace_back(Base(event.object).name());
+    }
+  }
+  std::vector<std::string> names;
+};
+
+class LocalClusterTest : public ::testing::Test {
+ protected:
+  // Returns an ADDED event of pod web-0.
+  StreamEvent PodEvent(const char* version, int priority) {
+    Result<AnyObject> pod = cluster_.decoder().Decode(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-0","namespace":"default",)"
+        R"("uid":"u","resourceVersion":")" +
+        std::string(version) + R"("},"spec":{"nodeName":"a","priority":)" +
+        std::to_string(priority) + "}}");
+    BERTH_ASSERT_MSG(pod.ok(), "%s", pod.status().ToString().c_str());
+    return {StreamType::kAdded, 0, *std::move(pod), ""};
+  }
+  int Priority() const { return cluster_.objects().FindPod("default", "web-0")->view().priority; }
+
+  Interner interner_;
+  VirtualClock clock_{kSecond};
+  LocalCluster cluster_{interner_, DecodeOptions(), clock_, /*follows_stream=*/true};
+};
+
+TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
+  NameSink pods;
+  const auto watch = cluster_.client().StartWatch(kPodKind, pods);
+  ASSERT_TRUE(cluster_.Add(PodEvent("7", 1).object).ok());
+  EXPECT_THAT(pods.names, ElementsAre("web-0"));
+  EXPECT_EQ(cluster_.Add(PodEvent("7", 1).object).message(), "duplicate v1/Pod default/web-0");
+  // The stream that follows repeats the version, which changes nothing.
+  const Result<bool> changed = cluster_.Apply(PodEvent("7", 2));
+  ASSERT_TRUE(changed.ok());
+  EXPECT_FALSE(*changed);
+  EXPECT_EQ(Priority(), 1);
+}
+
+TEST_F(LocalClusterTest, DeliversTheObjectsOfAManifestToItsWatches) {
+  NameSink pods;
+  const auto watch = cluster_.client().StartWatch(kPodKind, pods);
+  ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
+  EXPECT_THAT(pods.names, ElementsAre("web-0"));
+  EXPECT_TRUE(cluster_.AtRest());
+}
+
+TEST_F(LocalClusterTest, NamesTheInputInErrors) {
+  std::istringstream in("kind: [");
+  EXPECT_THAT(cluster_.AddFile("-", in).message(), StartsWith("standard input:"));
+  EXPECT_THAT(cluster_.AddFile("no/such.yaml", in).message(), StartsWith("no/such.yaml: "));
+}
+
+// A stream may begin with an older state of an object that was loaded from a file.
+TEST_F(LocalClusterTest, IgnoresOlderVersionsOfLoadedObjects) {
+  ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
+  EXPECT_FALSE(*cluster_.Apply(PodEvent("6", 5)));
+  EXPECT_EQ(Priority(), 1);
+  EXPECT_TRUE(*cluster_.Apply(PodEvent("8", 5)));
+  EXPECT_EQ(Priority(), 5);
+}
+
+TEST_F(LocalClusterTest, FinishesTheDeletionOfAPodAfterItsGracePeriod) {
+  ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
+  cluster_.client().DeletePod({"default", "web-0", ""}, 5, nullptr);
+  cluster_.Deliver();
+  EXPECT_EQ(cluster_.NextDeletionNs(), 6 * kSecond);
+  EXPECT_FALSE(cluster_.AtRest());
+  EXPECT_FALSE(cluster_.FinishDeletions());
+  clock_.AdvanceTo(6 * kSecond);
+  EXPECT_TRUE(cluster_.FinishDeletions());
+  cluster_.Deliver();
+  EXPECT_EQ(cluster_.objects().FindPod("default", "web-0"), nullptr);
+  EXPECT_TRUE(cluster_.AtRest());
+}
+
+TEST_F(LocalClusterTest, ServesTheApiForPlugins) {
+  ASSERT_TRUE(
+      cluster_.AddManifest("m", "apiVersion: v1\nkind: Namespace\nmetadata: {name: red}").ok());
+  std::string answer;
+  ApiRequest request;
+  request.verb = "GET";
+  request.path = "/api/v1/namespaces/red";
+  cluster_.client().Request(std::move(request), [&](const ApiResponse& given) {
+    answer = given.status.ok() ? given.body : given.status.ToString();
+  });
+  cluster_.Deliver();
+  EXPECT_THAT(answer, ::testing::HasSubstr(R"("kind":"Namespace")"));
+}
+
+}  // namespace
+}  // namespace berth::host

@@ -1,0 +1,97 @@
+// A scheduler over a cluster in this process, to find out what it decides for pending pods.
+#ifndef BERTH_HOST_PROCESS_REPLAY_SIMULATION_H_
+#define BERTH_HOST_PROCESS_REPLAY_SIMULATION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/api/objects.h"
+#include "host/base/status.h"
+#include "host/base/string_map.h"
+#include "host/base/virtual_clock.h"
+#include "host/cycle/decision_sink.h"
+#include "host/event/inbox.h"
+#include "host/process/replay/embedded_scheduler.h"
+
+namespace berth::host {
+
+// The result for one pod that was pending.
+struct PodOutcome {
+  PodRef pod;
+  // Success: the pod is bound to `node`. Skip: the pod is being deleted. Wait: there is no result,
+  // because the simulation ended before. Any other code: the result of the pod's last attempt, or
+  // of the PreEnqueue plugin that holds the pod back.
+  berth_code code = BERTH_ERROR;
+  std::string message;
+  std::string node;
+};
+
+// Fill cluster(), call Start(), then Run() or ask scheduler() for single decisions. Pods that are
+// added after Start() stand in the queue behind the pods that were added before. The virtual clock
+// moves only when nothing else can be done, to the time that pods wait for.
+//
+// Threading: one thread.
+class Simulation final : private DecisionSink {
+ public:
+  // Why Run() returned.
+  enum class End : uint8_t {
+    kAtRest,      // No pod can be tried again.
+    kNoProgress,  // The scheduler is stalled: see StallDetector.
+    kStopped,     // `stop` was set.
+  };
+
+  // Sets the clock, the decision sink, the waker and the deadline of bindings in `options.loop`.
+  // `now_ns`: the wall clock's time, at which the virtual clock starts. `steady_ns`: a monotonic
+  // clock in real time, for the deadlines of plugin calls; called on any thread.
+  Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns);
+  // Drops the outcomes, whose pods must not outlive the scheduler.
+  ~Simulation() override { outcomes_.clear(); }
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  LocalCluster& cluster() { return scheduler_.cluster(); }
+  const LocalCluster& cluster() const { return scheduler_.cluster(); }
+
+  // Creates the plugins and shows them the cluster. From then on, a watchdog cancels and reports
+  // plugin calls that exceed their deadlines, which are real time.
+  // Called: once.
+  // Errors: those of SchedulerHost::Start.
+  Status Start();
+
+  // REQUIRES: Start() succeeded. This applies to every method below.
+
+  SchedulingLoop& loop() { return scheduler_.loop(); }
+  // Schedules until no pod is ready and no binding is under way, until nothing but failing attempts
+  // are repeated, or until `stop` is not 0. Calls `progress` after each attempt, if set. A pod
+  // whose attempt failed with an error is not tried again.
+  End Run(const std::function<void()>& progress, const std::atomic<int>& stop);
+  // Returns the outcomes in the order of the pods' first results, followed by the pods without a
+  // result, such as gated ones, by namespace and name. Clears the outcomes.
+  std::vector<PodOutcome> TakeOutcomes();
+  size_t outcome_count() const { return outcomes_.size(); }
+
+ private:
+  SchedulerOptions Complete(SchedulerOptions options);
+  void OnBound(const PodRef& pod, std::string_view node) override;
+  void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
+  void OnSkipped(const PodRef& pod, std::string_view message) override;
+  void Record(const PodRef& pod, berth_code code, std::string_view message, std::string_view node);
+
+  VirtualClock clock_;
+  const std::function<int64_t()> steady_ns_;
+  ThreadWaker waker_;
+  std::vector<PodOutcome> outcomes_;
+  StringMap<size_t> outcome_of_;  // Indexes of outcomes_, by uid.
+  EmbeddedScheduler scheduler_;   // Last: it uses the others.
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_REPLAY_SIMULATION_H_

@@ -1,0 +1,231 @@
+#include "host/process/replay/stream_driver.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host/base/time_units.h"
+
+namespace berth::host {
+namespace {
+
+// In real time, at most this many events are applied before the scheduler runs.
+constexpr size_t kMaxEventsAtOnce = 1000;
+// At most this many steps without an attempt are made at one virtual time while a recording is
+// followed. It is more than the 32 steps after which SchedulingLoop::Step() tries a pod.
+constexpr uint32_t kMaxRounds = 64;
+// About 95 years. Later times do not fit into a timestamp.
+constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
+
+}  // namespace
+
+Status StreamDriver::Run() {
+  last_due_ns_ = recorded_ns_ = parts_.reporter->start_ns();
+  stream_ended_ = parts_.feed == nullptr;
+  while (!IsDone()) {
+    if (StopRequested()) Stop();
+    if (!stopping_) StopOnError(ApplyDueEvents());
+    if (parts_.before_step && !stopping_) parts_.before_step();
+    if (FollowRecording() || SkipToNextEvent()) continue;
+    const bool did = Step();
+    parts_.reporter->ReportWaitingPods();
+    // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
+    const bool has_more = !stopping_ && (has_due_events_ || StopRequested());
+    if (!did && !has_more && !IsDone()) Wait();
+  }
+  StopOnError(Flush());
+  return error_;
+}
+
+void StreamDriver::StopOnError(Status status) {
+  if (status.ok()) return;
+  if (error_.ok()) error_ = std::move(status);
+  Stop();
+}
+
+void StreamDriver::Stop() {
+  if (std::exchange(stopping_, true)) return;
+  parts_.scheduler->loop().Stop();
+}
+
+// ---- The stream ---------------------------------------------------------------------------------
+
+Status StreamDriver::ApplyDueEvents() {
+  const int64_t now_ns = parts_.clock->NowNs();
+  has_due_events_ = false;
+  for (size_t count = 0; is_virtual() || count < kMaxEventsAtOnce; ++count) {
+    if (!next_.has_value()) {
+      if (Status status = FetchEvent(); !status.ok()) return status;
+    }
+    has_attempts_ |= IsNextAnAttempt();
+    if (!next_.has_value() || next_->due_ns > now_ns || StopRequested()) return {};
+    if (is_virtual() && IsNextAnAttempt()) return {};
+    ApplyNext(now_ns);
+  }
+  has_due_events_ = true;
+  return {};
+}
+
+// Virtual time must not pass before the next event is known, so this waits for it.
+Status StreamDriver::FetchEvent() {
+  PendingEvent next;
+  while (!stream_ended_) {
+    switch (parts_.feed->Take(next.text)) {
+      case EventFeed::Next::kObject: return ReadEvent(std::move(next));
+      case EventFeed::Next::kEnd: stream_ended_ = true; break;
+      case EventFeed::Next::kFailed: return parts_.feed->error();
+      case EventFeed::Next::kNothingYet:
+        if (!is_virtual()) return {};
+        if (Status status = Flush(); !status.ok()) return status;
+        if (StopRequested()) return {};
+        parts_.waker->Wait(INT64_MAX);
+        if (parts_.before_step && !StopRequested()) parts_.before_step();
+    }
+  }
+  return {};
+}
+
+Status StreamDriver::ReadEvent(PendingEvent next) {
+  Result<StreamEvent> event = ReadStreamEvent(next.text, parts_.scheduler->cluster().decoder());
+  if (event.ok()) {
+    has_event_ = true;
+    next.event = std::move(event).value();
+  } else if (has_event_ && event.status().code() == ErrorCode::kUnsupported) {
+    next.event.rejection = std::move(event).status();
+  } else {
+    return parts_.feed->Locate(event.status());
+  }
+  if (next.event.after_ns > parts_.reporter->start_ns() + kLongestRunNs - last_due_ns_) {
+    next.event = StreamEvent();
+    next.event.rejection =
+        PlaceInEvent(next.text, Status::OutOfRange("/after: expected a stream of at most 95 years, "
+                                                   "found a longer one"));
+  }
+  next.due_ns = last_due_ns_ + next.event.after_ns;
+  next_ = std::move(next);
+  return {};
+}
+
+void StreamDriver::Reject(const Status& why) {
+  ++rejected_;
+  if (rejected_ > kMaxReported) return;
+  parts_.log.Error(std::string(parts_.feed->Locate(why).message()) + "; the event is skipped", {});
+  if (rejected_ == kMaxReported) {
+    parts_.log.Error(std::to_string(kMaxReported) +
+                         " events were rejected; further ones are counted, but not reported",
+                     {});
+  }
+}
+
+void StreamDriver::ApplyNext(int64_t now_ns) {
+  const PendingEvent next = std::move(*next_);
+  next_.reset();
+  // An event without `after` is applied when it comes; the next one is counted from that time.
+  last_due_ns_ = next.event.after_ns > 0 ? next.due_ns : std::max(next.due_ns, now_ns);
+  const StreamEvent& event = next.event;
+  if (!event.rejection.ok()) return Reject(event.rejection);
+  if (!HasObject(event.type)) return;
+  const Result<bool> changed = parts_.scheduler->Apply(event);
+  if (!changed.ok()) return Reject(PlaceInEvent(next.text, changed.status()));
+  ++events_;
+  if (parts_.recording != nullptr) {
+    parts_.recording->AddEvent(event.type, now_ns - recorded_ns_, event.object_json);
+    recorded_ns_ = now_ns;
+  }
+}
+
+// ---- Time ---------------------------------------------------------------------------------------
+
+bool StreamDriver::IsDone() {
+  if (stopping_) return parts_.scheduler->loop().binding_count() == 0;
+  if (!stream_ended_ || next_.has_value()) return false;
+  return (parts_.scheduler->AtRest() && !HasRetries()) || parts_.scheduler->IsStalled();
+}
+
+bool StreamDriver::IsNextAnAttempt() const {
+  return next_.has_value() && next_->event.rejection.ok() &&
+         next_->event.type == StreamType::kAttempt;
+}
+
+bool StreamDriver::FollowRecording() {
+  if (!is_virtual() || !has_attempts_ || stopping_ || !next_.has_value()) return false;
+  const int64_t now_ns = parts_.clock->NowNs();
+  if (next_->due_ns <= now_ns) return !IsNextAnAttempt();
+  // A plugin that always requests something must not stop the time.
+  if (++rounds_ < kMaxRounds && parts_.scheduler->Settle()) return true;
+  if (parts_.scheduler->WaitForThreads(*parts_.waker)) return true;
+  rounds_ = 0;
+  const std::optional<int64_t> timer_ns = parts_.scheduler->NextTimerNs();
+  const bool is_sooner = timer_ns.has_value() && *timer_ns > now_ns && *timer_ns < next_->due_ns;
+  parts_.virtual_clock->AdvanceTo(is_sooner ? *timer_ns : next_->due_ns);
+  return true;
+}
+
+bool StreamDriver::Step() {
+  const uint64_t attempts = parts_.scheduler->loop().attempts();
+  bool did = parts_.scheduler->Step();
+  // The attempt saw the events that were due until now. Events that are due later come after it in
+  // the recording.
+  const int64_t now_ns = parts_.clock->NowNs();
+  const bool did_try = parts_.scheduler->loop().attempts() > attempts;
+  const bool is_awaited = is_virtual() && IsNextAnAttempt();
+  if (did_try && parts_.recording != nullptr && (!is_virtual() || has_attempts_)) {
+    parts_.recording->AddAttempt(now_ns - recorded_ns_);
+    recorded_ns_ = now_ns;
+  }
+  if (!is_awaited) return did;
+  if (!did_try)
+    did = ++rounds_ < kMaxRounds && (did || parts_.scheduler->WaitForThreads(*parts_.waker));
+  // The event is over when its attempt was made. With other profiles or plugins than in the
+  // recorded run there may be no pod to try.
+  if (did_try || !did) {
+    rounds_ = 0;
+    ApplyNext(now_ns);
+  }
+  return true;
+}
+
+// Attempts take no virtual time, so that pods which are always requeued at once could keep the next
+// event from ever being due.
+bool StreamDriver::SkipToNextEvent() {
+  if (!is_virtual() || stopping_ || !next_.has_value() || !parts_.scheduler->IsStalled()) {
+    return false;
+  }
+  if (next_->due_ns <= parts_.clock->NowNs()) return false;
+  parts_.virtual_clock->AdvanceTo(next_->due_ns);
+  return true;
+}
+
+bool StreamDriver::HasRetries() const {
+  const SchedulingQueue& queue = parts_.scheduler->loop().queue();
+  if (queue.CountIn(QueuePlace::kErrorBackoff) == 0) return false;
+  bool found = false;
+  queue.ForEach([&found](const QueuedEntity& entity) {
+    found |= entity.place == QueuePlace::kErrorBackoff && entity.error_count < kMaxErrors;
+  });
+  return found;
+}
+
+Status StreamDriver::Flush() {
+  if (parts_.flush) parts_.flush();
+  return parts_.recording != nullptr ? parts_.recording->Flush() : Status();
+}
+
+void StreamDriver::Wait() {
+  const bool was_stopping = stopping_;
+  StopOnError(Flush());
+  if (!was_stopping && (stopping_ || StopRequested())) return;  // Run() checks for the stop.
+  if (is_virtual() && parts_.scheduler->WaitForThreads(*parts_.waker)) return;
+  std::optional<int64_t> until_ns = parts_.scheduler->NextStepNs();
+  if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);
+  if (!until_ns.has_value()) {
+    parts_.waker->Wait(INT64_MAX);
+  } else if (is_virtual()) {
+    parts_.virtual_clock->AdvanceTo(std::max(*until_ns, parts_.clock->NowNs()));
+    if (next_.has_value()) parts_.scheduler->OnProgress();  // The next event comes closer.
+  } else {
+    parts_.waker->Wait(*until_ns - parts_.clock->NowNs());
+  }
+}
+
+}  // namespace berth::host

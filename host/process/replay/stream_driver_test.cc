@@ -1,0 +1,232 @@
+// A StreamDriver with plugins that hold pods back, fail, and have threads of their own.
+#include "host/process/replay/stream_driver.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/assert.h"
+#include "host/base/time_units.h"
+#include "tests/harness/paths.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+std::shared_ptr<const PluginSet> Plugins() {
+  static const std::shared_ptr<const PluginSet> plugins = [] {
+    auto set = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
+    for (const std::string& directory : {TestPluginDirectory(), DefaultPluginDirectory()}) {
+      const Status status = set->AddDirectory(directory);
+      BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
+    }
+    return set;
+  }();
+  return plugins;
+}
+
+class StreamDriverTest : public ::testing::Test {
+ protected:
+  StreamDriverTest() {
+    Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kEnqueueExtensions});
+    Use("PrioritySort", {Point::kQueueSort});
+  }
+  ~StreamDriverTest() override { reporter_.StopWatch(); }
+
+  void Use(const std::string& name, std::initializer_list<Point> points,
+           nlohmann::json args = nullptr) {
+    spec_.plugins.push_back({name, std::move(args), ""});
+    for (const Point point : points) {
+      spec_.points[static_cast<size_t>(point)].push_back({name, 1});
+    }
+  }
+  void UseGang(int timeout_ms) {
+    Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
+        {{"timeoutMs", timeout_ms}});
+    Use("DefaultBinder", {Point::kBind});
+  }
+
+  // Without EventsToRegister, every event requeues the pods that the plugin rejected.
+  void UseGangWithoutEvents() {
+    Use("acme.Gang", {Point::kReserve, Point::kPermit, Point::kPostBind}, {{"timeoutMs", 60'000}});
+    Use("DefaultBinder", {Point::kBind});
+  }
+
+  static std::string Node(const std::string& name) {
+    return R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")" + name +
+           R"("},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}})";
+  }
+  static std::string Member(const std::string& name) {
+    return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+           R"(","labels":{"gang":"g","gang-size":"3"}},"spec":{"containers":[{"name":"c",)"
+           R"("resources":{"requests":{"cpu":"1"}}}]}})";
+  }
+  void Add(const std::string& object, const std::string& after = "0s") {
+    events_ += R"({"type":"ADDED","after":")" + after + R"(","object":)" + object + "}\n";
+  }
+
+  // Runs the events in virtual time.
+  Status Run() {
+    SchedulerOptions options;
+    options.plugins = Plugins();
+    options.profiles = {spec_};
+    options.loop.clock = &clock_;
+    options.loop.sink = &reporter_;
+    options.loop.waker = &waker_;
+    scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options),
+                                                     EmbeddedScheduler::Stream::kFollowed);
+    if (Status status = scheduler_->Start(); !status.ok()) return status;
+    reporter_.StartWatch(scheduler_->cluster().client(), scheduler_->loop());
+    EventFeed feed(Events(), "events", {}, waker_);
+    StreamDriver driver({.scheduler = scheduler_.get(),
+                         .clock = &clock_,
+                         .virtual_clock = &clock_,
+                         .waker = &waker_,
+                         .reporter = &reporter_,
+                         .feed = &feed,
+                         .recording = nullptr,
+                         .stop = &stop_,
+                         .before_step = nullptr,
+                         .flush = nullptr});
+    return driver.Run();
+  }
+  const SchedulingQueue& queue() const { return scheduler_->loop().queue(); }
+  EmbeddedScheduler& scheduler() { return *scheduler_; }
+
+  // "2 Bound web" for each decision, in order.
+  std::vector<std::string> decisions_;
+  std::function<void(const DecisionLine& line)> on_line_;
+  std::atomic<int> stop_ = 0;
+
+ private:
+  FileDescriptor Events() const {
+    FileDescriptor file(memfd_create("events", MFD_CLOEXEC));
+    BERTH_ASSERT(write(file.get(), events_.data(), events_.size()) ==
+                 static_cast<ssize_t>(events_.size()));
+    lseek(file.get(), 0, SEEK_SET);
+    return file;
+  }
+  void RecordDecision(const DecisionLine& line) {
+    std::string text = std::to_string(line.time_ns / kSecond) + ' ';
+    text.append(DecisionTypeName(line.type)).append(1, ' ');
+    text += line.pod.substr(line.pod.find('/') + 1);
+    if (!line.message.empty()) text += ": " + line.message;
+    decisions_.push_back(std::move(text));
+    if (on_line_) on_line_(line);
+  }
+
+  PlanSpec spec_;
+  std::string events_;
+  VirtualClock clock_{1'768'032'000'000'000'000};
+  ThreadWaker waker_;
+  DecisionReporter reporter_{clock_, [this](const DecisionLine& line) { RecordDecision(line); }};
+  std::unique_ptr<EmbeddedScheduler> scheduler_;
+};
+
+TEST_F(StreamDriverTest, ReportsWaitingAndBoundPods) {
+  UseGang(60'000);
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"), "5s");
+  Add(Member("c"), "5s");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_,
+              ElementsAre("0 Waiting a", "5 Waiting b", "10 Bound c", "10 Bound a", "10 Bound b"));
+}
+
+TEST_F(StreamDriverTest, TimeJumpsToTheEndOfAPermitTimeout) {
+  UseGang(60'000);
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"), "50s");
+  ASSERT_TRUE(Run().ok());
+  ASSERT_THAT(decisions_, SizeIs(::testing::Ge(4U)));
+  EXPECT_EQ(decisions_[0], "0 Waiting a");
+  EXPECT_EQ(decisions_[1], "50 Waiting b");
+  EXPECT_THAT(decisions_[2], AllOf(StartsWith("60 Refused "), HasSubstr("timeout")));
+  EXPECT_THAT(decisions_[3], AllOf(StartsWith("60 Refused "), HasSubstr("lost its node")));
+  EXPECT_EQ(queue().size(), 2U) << "both pods are in the queue";
+}
+
+TEST_F(StreamDriverTest, AStopReturnsWaitingPodsToTheQueue) {
+  UseGang(60'000);
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"), "30s");
+  on_line_ = [this](const DecisionLine& line) {
+    if (line.pod == "default/b") stop_ = SIGTERM;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ElementsAre("0 Waiting a", "0 Waiting b"));
+  EXPECT_EQ(queue().size(), 2U);
+  EXPECT_EQ(queue().CountIn(QueuePlace::kInFlight), 0U);
+}
+
+TEST_F(StreamDriverTest, EndsWhenAPodFailsAgainAndAgain) {
+  Use("cpp.LateBinder", {Point::kBind});
+  Add(Node("n"));
+  Add(Member("a"));
+  ASSERT_TRUE(Run().ok());
+  ASSERT_THAT(decisions_, SizeIs(StreamDriver::kMaxErrors));
+  for (const std::string& line : decisions_) {
+    EXPECT_THAT(line, AllOf(HasSubstr(" Error a: "), HasSubstr("the network is unreachable")));
+  }
+  EXPECT_THAT(decisions_.front(), StartsWith("0 "));
+  EXPECT_EQ(queue().CountIn(QueuePlace::kErrorBackoff), 1U);
+}
+
+// Each timeout requeues the other pod, so that there is always a pod to be tried.
+TEST_F(StreamDriverTest, EndsWhenAGroupCannotBeCompleted) {
+  UseGangWithoutEvents();
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(queue().size(), 2U);
+  EXPECT_TRUE(scheduler().IsStalled());
+}
+
+TEST_F(StreamDriverTest, PodsThatFailAgainAndAgainAreTriedUntilTheLastEvent) {
+  UseGangWithoutEvents();
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"), "2h");
+  ASSERT_TRUE(Run().ok());
+  for (const char* pod : {"a", "b", "c"}) {
+    EXPECT_THAT(decisions_, ::testing::Contains(EndsWith(" Bound " + std::string(pod))));
+  }
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(StreamDriverTest, AStopWaitsForBindingsUnderWay) {
+  Use("cpp.LateBinder", {Point::kBind});
+  Add(Node("n"));
+  for (int i = 0; i < 20; ++i) Add(Member("p" + std::to_string(i)));
+  Add(Member("late"), "1h");
+  on_line_ = [this](const DecisionLine&) { stop_ = SIGTERM; };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(queue().CountIn(QueuePlace::kInFlight), 0U);
+  EXPECT_EQ(queue().size(), 20U) << "no pod was lost, and no pod was added after the stop";
+}
+
+}  // namespace
+}  // namespace berth::host

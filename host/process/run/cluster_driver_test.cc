@@ -1,0 +1,331 @@
+#include "host/process/run/cluster_driver.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/api/test_objects.h"
+#include "host/base/assert.h"
+#include "host/base/test_clock.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/process/assemble/scheduler_host.h"
+#include "tests/harness/paths.h"
+#include "tests/harness/stage.h"
+
+namespace berth::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+
+// A scheduler over an embedded cluster with the node "n1" and the pod "p", which puppet.A binds. In
+// each idle moment of the driver, the next action of the test runs.
+class ClusterDriverTest : public ::testing::Test {
+ protected:
+  ClusterDriverTest() : a_(stage_.Add("puppet.A", {Point::kBind})) {
+    a_.create = [this] { host_ = a_.host; };
+    a_.bind = [this](const berth_binding& binding, berth_done done, berth_status*) {
+      ++binds_;
+      if (holds_bindings_) {
+        held_.push_back(done);
+        return static_cast<berth_code>(BERTH_PENDING);
+      }
+      const berth_code code = a_.api->bind(host_, &binding, done);
+      return code == BERTH_SUCCESS ? static_cast<berth_code>(BERTH_PENDING) : code;
+    };
+    stage_.CompleteProfile();
+    auto plugins = std::make_shared<PluginSet>(::testing::TempDir(), [] { return int64_t{0}; });
+    const auto added = plugins->AddLibrary(PuppetLibrary());
+    BERTH_ASSERT_MSG(added.ok(), "%s", added.error().ToString().c_str());
+    SchedulerOptions options;
+    options.plugins = std::move(plugins);
+    options.profiles = {stage_.spec()};
+    options.loop.clock = &clock_;
+    options.loop.waker = &waker_;
+    Load(objects_.Node({.name = "n1"}));
+    Load(objects_.Pod(
+        {.name = "p", .spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"'}));
+    scheduler_ = std::make_unique<SchedulerHost>(objects_.interner(), cluster_, std::move(options));
+    const Status status = scheduler_->Start();
+    BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
+    parts_.loop = &scheduler_->loop();
+    parts_.clock = &clock_;
+    parts_.waker = &waker_;
+    parts_.deliver = [this] { return cluster_.Deliver(); };
+    parts_.boot_ns = [this] { return boot_ns_; };
+    parts_.on_scheduling = [this](int64_t took_ns) { scheduling_.push_back(took_ns); };
+    parts_.flush = [this] {
+      if (idle_.empty()) return true;
+      const std::function<void()> action = std::move(idle_.front());
+      idle_.pop_front();
+      action();
+      waker_.Wake();
+      return !output_fails_;
+    };
+  }
+
+  // Promises that are never kept would stay in memory.
+  ~ClusterDriverTest() override {
+    for (const berth_done& done : std::exchange(held_, {})) Stage::Complete(done, {});
+  }
+
+  void Load(AnyObject object) {
+    const Status status = cluster_.Load(std::move(object));
+    BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
+  }
+  ClusterDriver& MakeDriver() { return driver_.emplace(parts_); }
+  // Adds an action for an idle moment of the driver.
+  void WhenIdle(std::function<void()> action) { idle_.push_back(std::move(action)); }
+  void StopWhenIdle() {
+    WhenIdle([this] { driver_->RequestStop(SIGTERM); });
+  }
+  std::string NodeOfPod() const {
+    return std::string(cluster_.FindPod("default", "p")->node_name());
+  }
+
+  Stage stage_;
+  Puppet& a_;
+  const berth_host* host_ = nullptr;
+  bool holds_bindings_ = false;
+  std::vector<berth_done> held_;  // Bindings that the test completes.
+  int binds_ = 0;
+  TestClock clock_;
+  int64_t boot_ns_ = 1'000 * kSecond;
+  ThreadWaker waker_;
+  TestObjects objects_;
+  EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
+  std::unique_ptr<SchedulerHost> scheduler_;
+  std::deque<std::function<void()>> idle_;
+  std::vector<int64_t> scheduling_;
+  bool output_fails_ = false;
+  ClusterDriver::Parts parts_;
+  std::optional<ClusterDriver> driver_;
+};
+
+// ---- Leading ------------------------------------------------------------------------------------
+
+TEST_F(ClusterDriverTest, TriesNoPodBeforeItLeads) {
+  MakeDriver();
+  WhenIdle([this] { EXPECT_FALSE(driver_->schedules()); });
+  StopWhenIdle();
+  driver_->Run();
+  EXPECT_EQ(binds_, 0);
+  EXPECT_EQ(scheduler_->loop().queue().size(), 1U);
+  EXPECT_THAT(scheduling_, IsEmpty());
+}
+
+TEST_F(ClusterDriverTest, SchedulesWhenItLeads) {
+  MakeDriver().OnLeading();
+  StopWhenIdle();
+  const DriverEnd end = driver_->Run();
+  EXPECT_EQ(NodeOfPod(), "n1");
+  EXPECT_THAT(scheduling_, ElementsAre(0));
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_EQ(end.lost_lease, "");
+  EXPECT_FALSE(end.output_failed);
+  EXPECT_EQ(end.unsettled, 0U);
+}
+
+TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
+  std::function<void()> refreshed;
+  int refreshes = 0;
+  parts_.refresh = [&](std::function<void()> done) {
+    ++refreshes;
+    refreshed = std::move(done);
+  };
+  MakeDriver();
+  WhenIdle([&] {
+    EXPECT_EQ(refreshes, 0);
+    driver_->OnLeading();
+  });
+  WhenIdle([&] {
+    EXPECT_EQ(refreshes, 1);
+    EXPECT_EQ(binds_, 0);
+    boot_ns_ += 240 * kMillisecond;
+    refreshed();
+  });
+  StopWhenIdle();
+  driver_->Run();
+  EXPECT_EQ(refreshes, 1);
+  EXPECT_EQ(NodeOfPod(), "n1");
+  EXPECT_THAT(scheduling_, ElementsAre(240 * kMillisecond));
+}
+
+TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
+  bool has_room = false;
+  parts_.has_room = [&has_room] { return has_room; };
+  MakeDriver().OnLeading();
+  WhenIdle([&] {
+    EXPECT_TRUE(driver_->schedules());
+    EXPECT_EQ(binds_, 0);
+    EXPECT_TRUE(scheduler_->loop().queue().has_ready()) << "the pod keeps its place";
+    has_room = true;
+  });
+  WhenIdle([this] { EXPECT_EQ(NodeOfPod(), "n1"); });
+  StopWhenIdle();
+  driver_->Run();
+  EXPECT_EQ(binds_, 1);
+}
+
+TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
+  const auto start = std::chrono::steady_clock::now();
+  parts_.has_room = [start] {
+    return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
+  };
+  parts_.after_step = [this] {
+    if (binds_ > 0) driver_->RequestStop(SIGTERM);
+  };
+  MakeDriver().OnLeading();
+  driver_->Run();
+  EXPECT_EQ(binds_, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::nanoseconds(ClusterDriver::kMaxWaitNs));
+}
+
+TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
+  std::function<void()> refreshed;
+  parts_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };
+  MakeDriver().OnLeading();
+  WhenIdle([&] {
+    refreshed();
+    driver_->RequestStop(SIGINT);
+  });
+  EXPECT_EQ(driver_->Run().signal, SIGINT);
+  EXPECT_EQ(binds_, 0);
+  EXPECT_THAT(scheduling_, IsEmpty());
+}
+
+// ---- Stopping -----------------------------------------------------------------------------------
+
+TEST_F(ClusterDriverTest, AStopWaitsForBindingsUnderWay) {
+  holds_bindings_ = true;
+  MakeDriver().OnLeading();
+  StopWhenIdle();
+  WhenIdle([this] {
+    EXPECT_TRUE(driver_->is_stopping());
+    EXPECT_EQ(scheduler_->loop().binding_count(), 1U);
+    boot_ns_ += parts_.settle_limit_ns - 1;
+    for (const berth_done& done : std::exchange(held_, {})) Stage::Complete(done, {});
+  });
+  EXPECT_EQ(driver_->Run().unsettled, 0U);
+  EXPECT_EQ(binds_, 1);
+}
+
+TEST_F(ClusterDriverTest, AStopEndsAfterTheLimitWithBindingsThatAreNotSettled) {
+  holds_bindings_ = true;
+  MakeDriver().OnLeading();
+  StopWhenIdle();
+  WhenIdle([this] { boot_ns_ += parts_.settle_limit_ns; });
+  const DriverEnd end = driver_->Run();
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_EQ(end.unsettled, 1U);
+}
+
+TEST_F(ClusterDriverTest, OnlyTheFirstRequestToStopCounts) {
+  MakeDriver();
+  driver_->RequestStop(SIGINT);
+  driver_->RequestStop(SIGTERM);
+  driver_->OnOutputFailed();
+  const DriverEnd end = driver_->Run();
+  EXPECT_EQ(end.signal, SIGINT);
+  EXPECT_FALSE(end.output_failed);
+}
+
+TEST_F(ClusterDriverTest, AnOutputThatFailsIsARequestToStop) {
+  MakeDriver().OnLeading();
+  WhenIdle([this] { output_fails_ = true; });
+  const DriverEnd end = driver_->Run();
+  EXPECT_TRUE(end.output_failed);
+  EXPECT_EQ(end.signal, 0);
+}
+
+TEST_F(ClusterDriverTest, ALostLeaseEndsItAtOnce) {
+  holds_bindings_ = true;
+  MakeDriver().OnLeading();
+  WhenIdle([this] {
+    driver_->OnLeaseLost("the lease was not renewed within 10s");
+    driver_->OnLeaseLost("another reason");
+    EXPECT_TRUE(driver_->is_stopping());
+  });
+  const DriverEnd end = driver_->Run();
+  EXPECT_EQ(end.lost_lease, "the lease was not renewed within 10s");
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(end.unsettled, 1U);
+}
+
+TEST_F(ClusterDriverTest, ALeaseThatIsLostWhileItStopsEndsTheWait) {
+  holds_bindings_ = true;
+  MakeDriver().OnLeading();
+  StopWhenIdle();
+  WhenIdle([this] { driver_->OnLeaseLost("another process leads"); });
+  const DriverEnd end = driver_->Run();
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_EQ(end.lost_lease, "another process leads");
+  EXPECT_EQ(end.unsettled, 1U);
+}
+
+// ---- Rounds -------------------------------------------------------------------------------------
+
+TEST_F(ClusterDriverTest, ReloadsBeforeStepsUntilItStops) {
+  int before = 0;
+  int after = 0;
+  int before_at_stop = -1;
+  parts_.before_step = [&] { ++before; };
+  parts_.after_step = [&] { ++after; };
+  holds_bindings_ = true;
+  MakeDriver().OnLeading();
+  WhenIdle([&] {
+    before_at_stop = before;
+    driver_->RequestStop(SIGTERM);
+  });
+  WhenIdle([&] { boot_ns_ += parts_.settle_limit_ns; });
+  driver_->Run();
+  EXPECT_THAT(before_at_stop, Ge(1));
+  EXPECT_EQ(before, before_at_stop);
+  EXPECT_GT(after, before);
+}
+
+TEST_F(ClusterDriverTest, EveryRoundIsProgress) {
+  MakeDriver();
+  EXPECT_EQ(driver_->last_progress_ns(), boot_ns_);
+  const int64_t start_ns = boot_ns_;
+  WhenIdle([&] {
+    EXPECT_EQ(driver_->last_progress_ns(), start_ns);
+    boot_ns_ += kSecond;
+  });
+  WhenIdle([&] {
+    EXPECT_EQ(driver_->last_progress_ns(), start_ns + kSecond);
+    driver_->RequestStop(SIGTERM);
+  });
+  driver_->Run();
+}
+
+TEST_F(ClusterDriverTest, ARequestOfAnotherThreadWakesTheDriver) {
+  parts_.flush = nullptr;
+  MakeDriver().OnLeading();
+  std::thread other([this] {
+    // The driver is idle by then, unless the machine is slow, which does no harm.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    driver_->RequestStop(SIGTERM);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(driver_->Run().signal, SIGTERM);
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::nanoseconds(ClusterDriver::kMaxWaitNs));
+  other.join();
+}
+
+}  // namespace
+}  // namespace berth::host

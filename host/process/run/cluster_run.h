@@ -1,0 +1,87 @@
+// A run of the scheduler on a real cluster: `berth run` without --embedded and without its output.
+#ifndef BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
+#define BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/base/status.h"
+#include "host/process/assemble/connected_run_options.h"
+#include "host/process/assemble/decision_line.h"
+
+namespace berth::host {
+
+// The default of log_level is BERTH_LOG_INFO.
+struct ClusterRunOptions : ConnectedRunOptions {
+  // Nullopt: the value of the host file, or its default.
+  std::optional<bool> leader_elect = {};
+  std::optional<std::string> http_address = {};  // "" serves nothing.
+
+  std::string version = {};    // Of Berth: "0.1.0".
+  std::string host_name = {};  // Of this machine.
+  std::string uuid = {};       // A random one, for the identity of the lease.
+
+  std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME. Threading: any.
+  // Receives each decision, in addition to the log. Returns false if it could not be written, which
+  // ends the run. May be empty.
+  std::function<bool(const DecisionLine& line)> on_decision = {};
+  // There is time to flush the output. Returns false if it could not be written. May be empty.
+  std::function<bool()> flush = {};
+};
+
+struct ClusterRunSummary {
+  int signal = 0;          // The signal that ended the run; 0 if there was none.
+  std::string lost_lease;  // Why the lease was lost; empty if it was not.
+  bool output_failed = false;
+  size_t unsettled = 0;  // Bindings whose outcome was not known at the end.
+};
+
+// Assembles, in this order: host file, profiles and plugins; log; access to the cluster; the HTTP
+// server, so that probes answer from then on; credentials and connection; client; the scheduler,
+// whose watches start; at the beginning of Run() the election. Standby processes keep their watches
+// and their cache, so that a take-over is quick.
+//
+// A reload applies to profiles, plugins, deadlines of new calls, and logLevel. The kinds that new
+// plugins declare are watched from then on.
+//
+// Everything is reported in the log, except the errors of Open().
+//
+// Threading: one thread, the scheduling thread.
+// Lifetime:  what the options refer to must outlive it.
+class ClusterRun {
+ public:
+  explicit ClusterRun(ClusterRunOptions options);
+  ~ClusterRun();
+  ClusterRun(const ClusterRun&) = delete;
+  ClusterRun& operator=(const ClusterRun&) = delete;
+
+  // Reads everything and connects. Waits for no answer of the API server: a server that is away is
+  // logged and tried again, as kube-scheduler does. A request to stop ends the process meanwhile; a
+  // reload that is requested is carried out at the beginning of Run().
+  // Called: once.
+  // Errors: those of ReadRunConfig(), FindClusterAccess(), HttpServer::Listen(),
+  //         KubernetesConnection::Open() and SchedulerHost::Start().
+  Status Open();
+
+  // Runs until a request to stop, a lost lease, or an output that cannot be written ends the run.
+  // After a request to stop it settles, stops the client, which flushes events, and releases the
+  // lease, in this order. This takes at most 26 seconds, because a pod gets 30 by default.
+  // Called: once. REQUIRES: Open() succeeded.
+  ClusterRunSummary Run();
+
+  // Returns the address of the HTTP server; empty if there is none.
+  // REQUIRES: Open() succeeded.
+  std::string http_address() const;
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_

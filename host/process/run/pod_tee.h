@@ -1,0 +1,64 @@
+// Gives the events of pods to a second receiver.
+#ifndef BERTH_HOST_PROCESS_RUN_POD_TEE_H_
+#define BERTH_HOST_PROCESS_RUN_POD_TEE_H_
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/cluster/client.h"
+#include "host/cluster/forwarding_client.h"
+
+namespace berth::host {
+
+// Passes every call on to another client. The events of each watch of pods are also delivered to
+// `observer`, after the sink of the watch. A second watch would make the API server send every pod
+// twice.
+//
+// Threading: as the other client. The observer is called on the thread of the watch.
+// Lifetime:  the client and the observer must outlive it and its watches.
+class PodTee final : public ForwardingClient {
+ public:
+  PodTee(Client& client, WatchSink& observer) : client_(client), observer_(observer) {}
+
+  [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
+    if (kind != kPodKind) return client_.StartWatch(kind, sink);
+    auto both = std::make_unique<BothSinks>(sink, observer_);
+    both->Start(client_);
+    return both;
+  }
+
+ private:
+  // A watch whose events two sinks receive.
+  class BothSinks final : public Watch, private WatchSink {
+   public:
+    BothSinks(WatchSink& first, WatchSink& second) : first_(first), second_(second) {}
+
+    void Start(Client& client) { watch_ = client.StartWatch(kPodKind, *this); }
+
+   private:
+    // The first sink may move from the events, and may end the watch.
+    void OnEvents(std::span<WatchEvent> events) override {
+      std::vector<WatchEvent> copy(events.begin(), events.end());
+      WatchSink& second = second_;
+      first_.OnEvents(events);
+      second.OnEvents(copy);
+    }
+    void OnWatchError(const Status& status) override { first_.OnWatchError(status); }
+
+    WatchSink& first_;
+    WatchSink& second_;
+    std::unique_ptr<Watch> watch_;
+  };
+
+  Client& target() override { return client_; }
+
+  Client& client_;
+  WatchSink& observer_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_RUN_POD_TEE_H_

@@ -1,0 +1,75 @@
+// A run of shadow mode on a real cluster: `berth run --shadow` without its output.
+#ifndef BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
+#define BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/base/status.h"
+#include "host/process/assemble/connected_run_options.h"
+#include "host/process/shadow/shadow_observer.h"
+
+namespace berth::host {
+
+// The defaults of log_format and log_level are text and warnings.
+struct ShadowRunOptions : ConnectedRunOptions {
+  ShadowObserver::Options observing;
+  // How long the run lasts; nullopt: until a request to stop.
+  std::optional<int64_t> duration_ns = {};
+  std::string user_agent = {};
+
+  // Receives each decision. Returns false if it could not be written; the run stops then. Must be
+  // set. Threading: the scheduling thread. This applies to `flush` too.
+  std::function<bool(const ShadowDecision& decision)> on_decision;
+  // Called when there is time to flush the output. Returns as `on_decision`. Must be set.
+  std::function<bool()> flush;
+};
+
+struct ShadowSummary {
+  ShadowTotals totals;
+  size_t refused = 0;  // Requests of plugins that would have written.
+  int64_t took_ns = 0;
+  bool output_failed = false;
+};
+
+// Reads the configuration and connects as a scheduler does, but elects no leader, serves nothing
+// and writes nothing: the fence of its client never opens, and ShadowClient refuses every write.
+//
+// Threading: one thread, the scheduling thread.
+// Lifetime:  what the options refer to must outlive it.
+class ShadowRun {
+ public:
+  explicit ShadowRun(ShadowRunOptions options);
+  ~ShadowRun();
+  ShadowRun(const ShadowRun&) = delete;
+  ShadowRun& operator=(const ShadowRun&) = delete;
+
+  // Reads everything and connects. Waits for no answer of the API server: a server that is away is
+  // logged and tried again.
+  // Called: once.
+  // Errors: those of ReadRunConfig(), FindClusterAccess(), KubernetesConnection::Open() and
+  //         SchedulerHost::Start().
+  Status Open();
+
+  // Runs until the duration has ended, a stop is requested, or the output fails. Then judges what
+  // was received.
+  // Called: once. REQUIRES: Open() succeeded.
+  // Errors: kUnavailable if the run ended before the objects of the cluster were received, with
+  //         the kinds that could not be read and why.
+  Status Run();
+
+  // REQUIRES: Run() has returned.
+  ShadowSummary Summary() const;
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_

@@ -1,0 +1,133 @@
+// One plugin in one attempt: the arguments of its calls, its columns and its reason table.
+#ifndef BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_CYCLE_H_
+#define BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_CYCLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <berth/abi.h>
+
+#include "host/base/split_mix.h"
+#include "host/base/status.h"
+#include "host/cache/node_table.h"
+#include "host/cache/private_rows.h"
+#include "host/runtime/attempt/cycle_state.h"
+#include "host/runtime/attempt/selection.h"
+#include "host/runtime/plan.h"
+
+namespace berth::host {
+
+class Attempt;
+class PointMeter;
+
+// The selection of a block with a single row.
+inline constexpr uint32_t kOneIndex[] = {0};
+
+// Returns the only node of a block as the node that was chosen for the pod. Lifetime: that of the
+// block.
+inline berth_target TargetIn(const berth_block& block) {
+  return {.struct_size = sizeof(berth_target),
+          .row = block.rows[0],
+          .node = block.nodes[0],
+          .block = &block,
+          .index = 0,
+          .reserved = 0};
+}
+
+// Threading: the scheduling thread; BlockFor() on the thread that runs the block.
+class PluginCycle {
+ public:
+  // `attempt`: the attempt that it belongs to; may be null.
+  PluginCycle(const PlannedPlugin& plugin, NodeTable& table, Attempt* attempt = nullptr);
+  PluginCycle(const PluginCycle&) = delete;
+  PluginCycle& operator=(const PluginCycle&) = delete;
+
+  // Begins an attempt for `pod`, with the plugin's static columns and constant reasons. `slots`:
+  // the plugin's cycle state, constructed or cloned; must outlive every call that gets abi().
+  void Begin(uint64_t id, const berth_pod& pod, const uint32_t* cancel, const SlotSet& slots);
+  // Begins a what-if with other slots and these flags (BERTH_CYCLE_*). Columns and reasons are
+  // those of `original`, which must outlive it. The columns do not change.
+  void BeginWhatIf(PluginCycle& original, const SlotSet& slots, uint32_t flags);
+  // Replaces the slots of a what-if.
+  void SetSlots(const SlotSet& slots) { abi_.slots = slots.data(); }
+
+  const berth_cycle* abi() const { return &abi_; }
+  // Returns abi() with the deadline of a call at `point` that begins now.
+  const berth_cycle* AbiFor(Point point);
+  const PlannedPlugin& plugin() const { return plugin_; }
+  // May be null.
+  Attempt* attempt() const { return attempt_; }
+  static PluginCycle* FromAbi(const berth_cycle* cycle);
+
+  // Implements berth.columns/1. Returns the column's index in the blocks of the plugin. `optional`:
+  // a column that the host does not have has no data in the blocks, and is no error.
+  // Errors: Conflict outside PreFilter and PreScore; NotFound; InvalidArgument if the column has
+  //         another type.
+  Result<uint32_t> BindColumn(std::string_view name, uint32_t type, bool optional);
+  // Implements berth.random/1. A what-if continues the sequence of the attempt.
+  uint64_t NextRandom();
+  void set_binding_allowed(bool allowed) { binding_allowed_ = allowed; }
+
+  // Adds a reason in PreFilter or a whole Filter, and returns its bit, or -1 if the table is full.
+  int32_t AddReason(std::string_view text);
+  // Returns the reasons that were added in this attempt, in the order of their bits.
+  std::span<const std::string> added_reasons() const { return shared().added_reasons_; }
+  // Returns the texts of a mask, in the order of the bits.
+  std::vector<std::string> ReasonTexts(uint64_t mask) const;
+  std::string_view ReasonText(uint32_t bit) const;
+  // Returns the texts of a rejection; NoReason() if the mask is empty.
+  std::vector<std::string> RejectionTexts(uint64_t mask) const;
+
+  // Returns the plugin's view of a block of rows. `columns`: memory of the caller, which must
+  // outlive the block. `selected`: block indices; as many as `count` means all.
+  berth_block BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
+                       std::vector<berth_column>& columns) const;
+  // Returns the view of `count` private rows from `first` on.
+  berth_block BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
+                       std::span<const uint32_t> selected,
+                       std::vector<berth_column>& columns) const;
+
+  // The points at which the what-if questions of this attempt have counted a fault of the plugin.
+  std::set<Point>& what_if_faults() {
+    return original_ != nullptr ? original_->what_if_faults_ : what_if_faults_;
+  }
+
+  // Sets what observes the calls of this attempt; null for none.
+  void SetCallMeter(PointMeter* meter) { call_meter_ = meter; }
+  PointMeter* call_meter() const { return call_meter_; }
+  void NoteCall(Point point) { called_ |= 1U << static_cast<uint32_t>(point); }
+  // Returns the bits 1 << Point of the points at which the plugin was called since the last call.
+  uint32_t TakeCalled() { return std::exchange(called_, 0); }
+
+  bool skip_filter = false;
+  bool skip_score = false;
+
+ private:
+  void AddColumn(ColumnIndex column);
+  // The cycle that has the columns and reasons.
+  const PluginCycle& shared() const { return original_ != nullptr ? *original_ : *this; }
+
+  const PlannedPlugin& plugin_;
+  NodeTable& table_;
+  Attempt* const attempt_;
+  PluginCycle* original_ = nullptr;  // Not null in a what-if.
+  berth_cycle abi_{};
+  std::vector<ColumnIndex> columns_;
+  std::vector<berth_column> table_columns_;  // Row 0 of each column.
+  std::vector<std::string> added_reasons_;
+  bool binding_allowed_ = false;
+  uint32_t called_ = 0;
+  PointMeter* call_meter_ = nullptr;
+  std::set<Point> what_if_faults_;
+  mutable std::optional<SplitMix64> random_;  // The attempt's; empty before its first use.
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_CYCLE_H_
