@@ -82,7 +82,6 @@ Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
   } else {
     const CycleResult result = cycle.Decide(pod);
     report = ExplainReport(cycle, result);
-    cycle.attempt().End();
   }
   report["pod"] = pod->Key();
   report["nodeCount"] = loop.cache().table().node_count();

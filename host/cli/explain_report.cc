@@ -43,11 +43,7 @@ Json RejectionOf(std::string_view plugin, berth_code code, std::vector<std::stri
 std::vector<Row> RowsOf(const Selection& selection) {
   std::vector<Row> rows;
   rows.reserve(selection.size());
-  for (const Selection::Block& block : selection.blocks()) {
-    for (const uint32_t index : selection.SelectedOf(block)) {
-      rows.push_back(block.first_row + index);
-    }
-  }
+  selection.ForEachRow([&rows](Row row) { rows.push_back(row); });
   return rows;
 }
 
@@ -61,55 +57,55 @@ Json SortedNames(const Attempt& attempt, const std::vector<Row>& rows) {
 
 // Returns the rejected nodes with their reasons. Nodes outside the subset were not evaluated. If
 // the nominated node was selected, no other node has a verdict.
-Json RejectedNodes(const Attempt& attempt, const std::vector<Row>& feasible) {
+Json RejectedNodes(const Attempt& attempt, const Findings& findings) {
   ByName nodes;
-  const auto rejected = [&feasible](Row row) { return !std::ranges::binary_search(feasible, row); };
-  for (const Row row : RowsOf(*attempt.candidates)) {
-    if (!rejected(row)) continue;
-    const RowVerdict& verdict = attempt.verdicts[row];
+  for (const auto& [row, verdict] : findings.filtered.rejected) {
     nodes[NodeName(attempt, row)] =
         RejectionOf(PluginName(attempt, verdict.plugin), verdict.code,
                     attempt.cycle(verdict.plugin).RejectionTexts(verdict.reasons));
   }
-  if (attempt.subset.has_value() && !attempt.nominated_only) {
-    const std::string reason = AbsentReason(attempt);
-    for (const Row row : RowsOf(attempt.live_rows())) {
-      if (std::ranges::binary_search(*attempt.subset, row)) continue;
+  const PreFilterResult& pre_filter = findings.pre_filter;
+  if (pre_filter.subset.has_value() && !findings.filtered.nominated_only) {
+    const std::string reason = AbsentReason(attempt.plan(), pre_filter);
+    attempt.live_rows().ForEachRow([&](Row row) {
+      if (pre_filter.Includes(row)) return;
       nodes[NodeName(attempt, row)] =
           RejectionOf("", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {reason});
-    }
+    });
   }
   return ToObject(std::move(nodes));
 }
 
-Json ScoresOfRow(const Attempt& attempt, size_t position,
+Json ScoresOfRow(const Attempt& attempt, const Ranked& ranked, size_t position,
                  std::vector<int64_t> ScoreColumn::*scores) {
   ByName plugins;
-  for (const ScoreColumn& column : attempt.score_columns()) {
+  for (const ScoreColumn& column : ranked.columns()) {
     plugins[PluginName(attempt, column.plugin)] = (column.*scores)[position];
   }
   return ToObject(std::move(plugins));
 }
 
-void AddScores(const Attempt& attempt, const std::vector<Row>& feasible, Json& report) {
+void AddScores(const Attempt& attempt, const Ranked& ranked, const std::vector<Row>& feasible,
+               Json& report) {
+  const std::vector<int64_t> totals = ranked.Totals();
   ByName scores;
   for (size_t i = 0; i < feasible.size(); ++i) {
     scores[NodeName(attempt, feasible[i])] = {
-        {"total", attempt.totals[i]},
-        {"plugins", ScoresOfRow(attempt, i, &ScoreColumn::normalized)}};
+        {"total", totals[i]},
+        {"plugins", ScoresOfRow(attempt, ranked, i, &ScoreColumn::normalized)}};
   }
   ByName weights;
-  for (const ScoreColumn& column : attempt.score_columns()) {
+  for (const ScoreColumn& column : ranked.columns()) {
     weights[PluginName(attempt, column.plugin)] = column.weight;
   }
   report["scores"] = ToObject(std::move(scores));
   report["weights"] = ToObject(std::move(weights));
 }
 
-Json RawScores(const Attempt& attempt, const std::vector<Row>& feasible) {
+Json RawScores(const Attempt& attempt, const Ranked& ranked, const std::vector<Row>& feasible) {
   ByName raw;
   for (size_t i = 0; i < feasible.size(); ++i) {
-    raw[NodeName(attempt, feasible[i])] = ScoresOfRow(attempt, i, &ScoreColumn::raw);
+    raw[NodeName(attempt, feasible[i])] = ScoresOfRow(attempt, ranked, i, &ScoreColumn::raw);
   }
   return ToObject(std::move(raw));
 }
@@ -152,30 +148,31 @@ Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
                            result.ended_at.has_value();
   if (!is_complete) return report;
   const Attempt& attempt = cycle.attempt();
-  if (attempt.pre_filter_rejection.has_value()) {
-    const PluginStatus& status = *attempt.pre_filter_rejection;
+  const Findings& findings = cycle.findings();
+  if (const PluginStatus& status = findings.pre_filter.status; status.rejected()) {
     const std::string plugin =
         status.plugin.has_value() ? attempt.plan().NameOf(*status.plugin) : std::string();
     report["preFilter"] = RejectionOf(plugin, status.code, status.reasons);
-    report["rejectors"] = RejectorNames(attempt);
+    report["rejectors"] = RejectorNames(attempt.plan(), findings);
     return report;
   }
 
-  const std::vector<Row> feasible = RowsOf(*attempt.feasible);
-  if (Json nodes = RejectedNodes(attempt, feasible); !nodes.empty()) {
+  const std::vector<Row> feasible = RowsOf(*findings.filtered.feasible);
+  if (Json nodes = RejectedNodes(attempt, findings); !nodes.empty()) {
     report["nodes"] = std::move(nodes);
   }
   if (feasible.empty()) {
-    report["rejectors"] = RejectorNames(attempt);
+    report["rejectors"] = RejectorNames(attempt.plan(), findings);
     return report;
   }
+  const Ranked& ranked = findings.ranked;
   report["feasible"] = SortedNames(attempt, feasible);
-  if (attempt.nominated_only) report["nominatedNodeOnly"] = true;
-  if (attempt.scored) AddScores(attempt, feasible, report);
-  report["selected"] = SortedNames(attempt, cycle.BestRows());
+  if (findings.filtered.nominated_only) report["nominatedNodeOnly"] = true;
+  if (ranked.is_scored()) AddScores(attempt, ranked, feasible, report);
+  report["selected"] = SortedNames(attempt, ranked.BestRows());
   if (result.row != kNoRow) report["chosen"] = NodeName(attempt, result.row);
   AddReservation(attempt, result, report);
-  if (attempt.scored) report["raw"] = RawScores(attempt, feasible);
+  if (ranked.is_scored()) report["raw"] = RawScores(attempt, ranked, feasible);
   return report;
 }
 

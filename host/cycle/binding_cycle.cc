@@ -26,10 +26,10 @@ Failure RejectionFor(std::optional<PluginId> plugin, std::string_view reason) {
 
 }  // namespace
 
-BindingCycle::BindingCycle(const Env& env, const FinishedCallback& on_finished,
+BindingCycle::BindingCycle(const CycleContext& context, const FinishedCallback& on_finished,
                            std::unique_ptr<Reservation> reservation,
                            std::span<const PermitWait> waits)
-    : env_(env), on_finished_(on_finished), reservation_(std::move(reservation)) {
+    : context_(context), on_finished_(on_finished), reservation_(std::move(reservation)) {
   for (const PermitWait& wait : waits) {
     const PlannedPlugin& plugin = plan().plugins()[wait.plugin];
     waits_.push_back({plugin.id, plugin.name, wait.timeout_ns});
@@ -59,16 +59,16 @@ void BindingCycle::NominateForExpectation() {
   if (pod()->nominated_node() == node_name()) return;
   PodStatusPatch patch;
   patch.nominated_node = node_name();
-  env_.client.PatchPodStatus(NameOf(*pod()), patch, nullptr);
+  context_.client.PatchPodStatus(NameOf(*pod()), patch, nullptr);
 }
 
 // --- Permit -------------------------------------------------------------------------------------
 
 void BindingCycle::StartTimers() {
-  const int64_t now = env_.clock.NowNs();
+  const int64_t now = context_.clock.NowNs();
   waiting_since_ns_ = now;
   for (Wait& wait : waits_) {
-    wait.timer = env_.timers.Start(
+    wait.timer = context_.timers.Start(
         now + wait.timeout_ns,
         [this, plugin = wait.plugin,
          reason = "rejected due to timeout after waiting " + FormatDuration(wait.timeout_ns) +
@@ -77,7 +77,7 @@ void BindingCycle::StartTimers() {
 }
 
 void BindingCycle::CancelTimers() {
-  for (const Wait& wait : waits_) env_.timers.Cancel(wait.timer);
+  for (const Wait& wait : waits_) context_.timers.Cancel(wait.timer);
   waits_.clear();
 }
 
@@ -89,7 +89,7 @@ void BindingCycle::Allow(PluginId plugin) {
   if (!is_waiting()) return;
   const auto wait = std::ranges::find(waits_, plugin, &Wait::plugin);
   if (wait == waits_.end()) return;
-  env_.timers.Cancel(wait->timer);
+  context_.timers.Cancel(wait->timer);
   waits_.erase(wait);
   if (waits_.empty()) verdict_.emplace();
 }
@@ -118,11 +118,11 @@ void BindingCycle::RejectNow(std::optional<PluginId> plugin, std::string_view re
 // --- PreBind and Bind ---------------------------------------------------------------------------
 
 void BindingCycle::RunPreBind() {
-  env_.queue.StopRecording(pod()->uid());
+  context_.queue.StopRecording(pod()->uid());
   state_ = State::kPreBind;
   since_ns_ = Now();
   pre_bind_ =
-      std::make_unique<PreBindRun>(reservation_->binding(), env_.calls, skipped_,
+      std::make_unique<PreBindRun>(reservation_->binding(), context_.calls, skipped_,
                                    [this](const PluginStatus& status) { OnPreBindDone(status); });
   pre_bind_->Start();
 }
@@ -133,7 +133,7 @@ void BindingCycle::OnPreBindDone(const PluginStatus& status) {
   if (!status.ok()) return FailWith(status);
   state_ = State::kBind;
   since_ns_ = Now();
-  bind_ = std::make_unique<BindRun>(reservation_->binding(), env_.calls,
+  bind_ = std::make_unique<BindRun>(reservation_->binding(), context_.calls,
                                     [this](const PluginStatus& answer) { OnBindDone(answer); });
   bind_->Start();
 }
@@ -143,12 +143,13 @@ void BindingCycle::OnBindDone(const PluginStatus& status) {
   if (!status.ok()) return FailWith(status);
   reservation_->Commit();
   const PodRef& bound = pod();
-  if (env_.meter != nullptr) {
-    if (const QueuedEntity* entity = env_.queue.Find(bound->uid())) env_.meter->OnBound(*entity);
+  if (context_.meter != nullptr) {
+    if (const QueuedEntity* entity = context_.queue.Find(bound->uid()))
+      context_.meter->OnBound(*entity);
   }
-  env_.queue.Done(bound->uid());
-  env_.sink.OnBound(bound, node_name());
-  env_.client.CreateEvent(ScheduledEvent(*bound, node_name(), env_.clock.NowNs()), nullptr);
+  context_.queue.Done(bound->uid());
+  context_.sink.OnBound(bound, node_name());
+  context_.client.CreateEvent(ScheduledEvent(*bound, node_name(), context_.clock.NowNs()), nullptr);
   since_ns_ = Now();
   RunPostBind(reservation_->binding());
   Observe(MeteredPoint::kPostBind, BERTH_SUCCESS);
@@ -158,13 +159,13 @@ void BindingCycle::OnBindDone(const PluginStatus& status) {
 // --- metrics ------------------------------------------------------------------------------------
 
 void BindingCycle::Observe(MeteredPoint point, berth_code code) {
-  if (env_.meter == nullptr) return;
-  env_.meter->PointsOf(plan().scheduler_name()).ObservePoint(point, code, since_ns_);
+  if (context_.meter == nullptr) return;
+  context_.meter->PointsOf(plan().scheduler_name()).ObservePoint(point, code, since_ns_);
 }
 
 void BindingCycle::ObserveWait(berth_code code) {
   const int64_t since_ns = std::exchange(waiting_since_ns_, 0);
-  if (env_.meter != nullptr && since_ns != 0) env_.meter->OnPermitEnded(code, since_ns);
+  if (context_.meter != nullptr && since_ns != 0) context_.meter->OnPermitEnded(code, since_ns);
 }
 
 // --- the end ------------------------------------------------------------------------------------

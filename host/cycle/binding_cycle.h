@@ -20,6 +20,7 @@
 
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/reservation.h"
@@ -38,15 +39,6 @@ namespace berth::host {
 // Must not:  be destroyed within one of its own functions.
 class BindingCycle {
  public:
-  struct Env {
-    SchedulingQueue& queue;
-    Client& client;
-    const Clock& clock;
-    TimerQueue& timers;
-    const AsyncCalls& calls;
-    DecisionSink& sink;
-    CycleMeter* meter = nullptr;  // May be null.
-  };
   using FinishedCallback = std::function<void(const BindingCycle& ended)>;
 
   enum class State : uint8_t { kWaiting, kPreBind, kBind, kFinished };
@@ -54,8 +46,8 @@ class BindingCycle {
   // `on_finished` is called once, within Start() or later, when the cycle has ended, successfully
   // or not. `waits`: the plugins that make the pod wait on Permit; if there is none, the pod does
   // not wait.
-  // Lifetime: env and on_finished must outlive the binding cycle.
-  BindingCycle(const Env& env, const FinishedCallback& on_finished,
+  // Lifetime: context and on_finished must outlive the binding cycle.
+  BindingCycle(const CycleContext& context, const FinishedCallback& on_finished,
                std::unique_ptr<Reservation> reservation, std::span<const PermitWait> waits);
   ~BindingCycle();
   BindingCycle(const BindingCycle&) = delete;
@@ -129,7 +121,7 @@ class BindingCycle {
   };
 
   // Return the time for a later Observe(); 0 without a meter.
-  int64_t Now() const { return env_.meter != nullptr ? env_.meter->NowNs() : 0; }
+  int64_t Now() const { return context_.meter != nullptr ? context_.meter->NowNs() : 0; }
   // Observes an extension point that began at since_ns_, if there is a meter.
   void Observe(MeteredPoint point, berth_code code);
   // Observes the end of the wait on Permit, if the pod waited.
@@ -146,7 +138,7 @@ class BindingCycle {
   void Fail(Failure failure);
   void Finish();
 
-  const Env& env_;
+  const CycleContext& context_;
   const FinishedCallback& on_finished_;
   std::unique_ptr<Reservation> reservation_;
   std::vector<Wait> waits_;

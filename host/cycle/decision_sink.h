@@ -42,26 +42,14 @@ class DecisionSink {
 
   // The pod has a reservation on a node. It may have to wait on Permit; otherwise its binding
   // begins.
-  virtual void OnAssumed(const PodRef& pod, std::string_view node) {
-    static_cast<void>(pod);
-    static_cast<void>(node);
-  }
+  virtual void OnAssumed(const PodRef& /*pod*/, std::string_view /*node*/) {}
   // The pod is bound to the node.
-  virtual void OnBound(const PodRef& pod, std::string_view node) {
-    static_cast<void>(pod);
-    static_cast<void>(node);
-  }
+  virtual void OnBound(const PodRef& /*pod*/, std::string_view /*node*/) {}
   // The pod is not bound. `node`: the node that it had been given; empty if no node was found.
-  virtual void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
-    static_cast<void>(pod);
-    static_cast<void>(node);
-    static_cast<void>(failure);
-  }
+  virtual void OnFailed(const PodRef& /*pod*/, std::string_view /*node*/,
+                        const Failure& /*failure*/) {}
   // The pod was not tried, because it is being deleted.
-  virtual void OnSkipped(const PodRef& pod, std::string_view message) {
-    static_cast<void>(pod);
-    static_cast<void>(message);
-  }
+  virtual void OnSkipped(const PodRef& /*pod*/, std::string_view /*message*/) {}
 };
 
 }  // namespace berth::host

@@ -18,17 +18,6 @@ struct RejectedNodes {
   uint32_t without_reason = 0;
 };
 
-// Calls each(row, verdict) for every row that a Filter plugin rejected.
-template <class Each>
-void ForEachRejected(const Attempt& attempt, Each each) {
-  for (const Selection::Block& block : attempt.candidates->blocks()) {
-    for (const uint32_t index : attempt.candidates->SelectedOf(block)) {
-      const Row row = block.first_row + index;
-      if (!attempt.feasible->Contains(row)) each(row, attempt.verdicts[row]);
-    }
-  }
-}
-
 // The number of nodes by reason. Several plugins may give the same reason.
 using ReasonCounts = std::map<std::string, uint32_t, std::less<>>;
 
@@ -43,17 +32,16 @@ std::string Sentence(const ReasonCounts& reasons) {
   return parts.empty() ? "" : " " + Join(parts, ", ") + ".";
 }
 
-ReasonCounts CountReasons(const Attempt& attempt) {
+ReasonCounts CountReasons(const Attempt& attempt, const Findings& findings) {
   std::vector<RejectedNodes> counts(attempt.plan().plugins().size());
-  uint32_t rejected = 0;
-  ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
-    ++rejected;
+  const std::span<const RejectedRow> rejected = findings.filtered.rejected;
+  for (const auto& [row, verdict] : rejected) {
     RejectedNodes& nodes = counts[verdict.plugin];
     nodes.without_reason += verdict.reasons == 0 ? 1 : 0;
     for (uint64_t mask = verdict.reasons; mask != 0; mask &= mask - 1) {
       ++nodes.by_reason[static_cast<size_t>(__builtin_ctzll(mask))];
     }
-  });
+  }
   ReasonCounts texts;
   for (uint32_t plugin = 0; plugin < counts.size(); ++plugin) {
     const PluginCycle& cycle = attempt.cycle(plugin);
@@ -64,24 +52,27 @@ ReasonCounts CountReasons(const Attempt& attempt) {
     if (counts[plugin].without_reason == 0) continue;
     texts[NoReason(cycle.plugin().name)] += counts[plugin].without_reason;
   }
-  const uint32_t absent = attempt.live_rows().size() - rejected;
-  if (absent > 0 && attempt.subset.has_value()) texts[AbsentReason(attempt)] += absent;
+  const auto absent = attempt.live_rows().size() - static_cast<uint32_t>(rejected.size());
+  if (absent > 0 && findings.pre_filter.subset.has_value()) {
+    texts[AbsentReason(attempt.plan(), findings.pre_filter)] += absent;
+  }
   return texts;
 }
 
 }  // namespace
 
-std::string AbsentReason(const Attempt& attempt) {
-  return "node(s) didn't satisfy plugin(s) [" + Join(attempt.SubsetPluginNames(), " ") + "]";
+std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter) {
+  return "node(s) didn't satisfy plugin(s) [" + Join(pre_filter.SubsetPluginNames(plan), " ") + "]";
 }
 
-std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter) {
+std::string FitErrorMessage(const Attempt& attempt, const Findings& findings,
+                            std::string_view post_filter) {
   std::string message = Headline(attempt.live_rows().size());
-  if (attempt.pre_filter_rejection.has_value()) {
-    const std::string reasons = attempt.pre_filter_rejection->Message();
+  if (const PluginStatus& status = findings.pre_filter.status; status.rejected()) {
+    const std::string reasons = status.Message();
     if (!reasons.empty()) message += " " + reasons + ".";
   } else {
-    message += Sentence(CountReasons(attempt));
+    message += Sentence(CountReasons(attempt, findings));
   }
   if (!post_filter.empty()) message.append(" ").append(post_filter);
   return message;
@@ -93,21 +84,19 @@ std::string OneNodeFitError(std::span<const std::string> reasons) {
   return Headline(1) + Sentence(counts);
 }
 
-Rejection RejectedBy(const Attempt& attempt) {
-  const std::span<const PlannedPlugin> planned = attempt.plan().plugins();
+Rejection RejectedBy(const Plan& plan, const Findings& findings) {
+  const std::span<const PlannedPlugin> planned = plan.plugins();
   std::vector<bool> rejects(planned.size());
   std::vector<bool> answers_pending(planned.size());
-  for (const uint32_t plugin : attempt.subset_plugins) rejects[plugin] = true;
-  const auto& pre_filter = attempt.pre_filter_rejection;
-  if (!pre_filter.has_value()) {
-    ForEachRejected(attempt, [&](Row, const RowVerdict& verdict) {
-      (verdict.code == BERTH_PENDING ? answers_pending : rejects)[verdict.plugin] = true;
-    });
+  const PreFilterResult& pre_filter = findings.pre_filter;
+  for (const uint32_t plugin : pre_filter.subset_plugins) rejects[plugin] = true;
+  for (const auto& [row, verdict] : findings.filtered.rejected) {
+    (verdict.code == BERTH_PENDING ? answers_pending : rejects)[verdict.plugin] = true;
   }
   Rejection rejection;
   for (size_t i = 0; i < planned.size(); ++i) {
     const PluginId id = planned[i].id;
-    if (rejects[i] || (pre_filter.has_value() && pre_filter->plugin == id)) {
+    if (rejects[i] || (pre_filter.status.rejected() && pre_filter.status.plugin == id)) {
       rejection.plugins.push_back(id);
     }
     if (answers_pending[i]) rejection.pending.push_back(id);
@@ -117,13 +106,13 @@ Rejection RejectedBy(const Attempt& attempt) {
   return rejection;
 }
 
-std::vector<std::string> RejectorNames(const Attempt& attempt) {
-  const Rejection by = RejectedBy(attempt);
+std::vector<std::string> RejectorNames(const Plan& plan, const Findings& findings) {
+  const Rejection by = RejectedBy(plan, findings);
   std::vector<PluginId> ids;
   std::ranges::set_union(by.plugins, by.pending, std::back_inserter(ids));
   std::vector<std::string> names;
   names.reserve(ids.size());
-  for (const PluginId id : ids) names.push_back(attempt.plan().NameOf(id));
+  for (const PluginId id : ids) names.push_back(plan.NameOf(id));
   std::ranges::sort(names);
   return names;
 }

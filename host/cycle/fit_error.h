@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/cycle/findings.h"
 #include "host/queue/queued_entity.h"
 #include "host/runtime/attempt/attempt.h"
 
@@ -18,23 +19,24 @@ namespace berth::host {
 // strings are sorted. If PreFilter rejected the pod, its reasons replace those of the nodes. The
 // text of PostFilter, `post_filter`, is appended unless it is empty.
 // (kube-scheduler: pkg/scheduler/framework/types.go, FitError.Error)
-std::string FitErrorMessage(const Attempt& attempt, std::string_view post_filter);
+std::string FitErrorMessage(const Attempt& attempt, const Findings& findings,
+                            std::string_view post_filter);
 
 // Returns the same message for one node: the node for which Reserve or Permit rejected the pod.
 std::string OneNodeFitError(std::span<const std::string> reasons);
 
 // Returns the reason for nodes that are outside the subset which PreFilter plugins named.
-std::string AbsentReason(const Attempt& attempt);
+std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter);
 
 // Returns the plugins that made the pod unschedulable; only events that they registered for requeue
 // the pod. Rejection::plugins holds the plugins that rejected a node, the plugin that rejected
 // the pod in PreFilter, and the plugins that restricted the pod to a subset of the nodes.
 // Rejection::pending holds the plugins that answered Pending for a node. A plugin may be in both.
 // (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)
-Rejection RejectedBy(const Attempt& attempt);
+Rejection RejectedBy(const Plan& plan, const Findings& findings);
 
 // Returns the names of all plugins of RejectedBy(), sorted, for texts.
-std::vector<std::string> RejectorNames(const Attempt& attempt);
+std::vector<std::string> RejectorNames(const Plan& plan, const Findings& findings);
 
 }  // namespace berth::host
 

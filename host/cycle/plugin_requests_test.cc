@@ -8,7 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "host/base/test_log.h"
+#include "host/cache/cache.h"
+#include "host/cache/object_store.h"
 #include "host/cycle/decision_log.h"
+#include "host/cycle/failure_handler.h"
+#include "host/event/event_router.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/async_call.h"
 #include "tests/harness/pod_lifecycle.h"
@@ -39,11 +43,25 @@ class PluginRequestsTest : public QueuePartsTest {
   DecisionSink sink_;
   TimerQueue timers_;
   AsyncCalls calls_;
-  WaitingPods waiting_pods_{{queue_, client_, clock_, timers_, calls_, sink_}};
-  NodeTable table_{objects_.interner()};
+  Cache cache_{objects_.interner()};
+  ObjectStore store_;
+  EventRouter router_{cache_, store_, queue_, {}};
+  FailureHandler failures_{queue_, client_, clock_, sink_};
+  const CycleContext context_{.interner = objects_.interner(),
+                              .client = client_,
+                              .clock = clock_,
+                              .timers = timers_,
+                              .calls = calls_,
+                              .sink = sink_,
+                              .cache = cache_,
+                              .queue = queue_,
+                              .router = router_,
+                              .failures = failures_,
+                              .waiting_pods = waiting_pods_};
+  WaitingPods waiting_pods_{context_};
   TestLog log_{BERTH_LOG_TRACE, true};
-  PluginRequests requests_{table_,  queue_, waiting_pods_,
-                           client_, clock_, Log(log_, kSchedulingLogger)};
+  PluginRequests requests_{cache_.table(), queue_, waiting_pods_,
+                           client_,        clock_, Log(log_, kSchedulingLogger)};
   std::optional<Status> evicted_;
 };
 

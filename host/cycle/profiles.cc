@@ -47,16 +47,16 @@ void CheckQueueSort(const Plan& first, const Plan& plan, Errors& errors) {
 
 }  // namespace
 
-Profiles::Profiles(const SchedulerParts& parts, HostServices& services, PluginQueuePolicy& policy,
+Profiles::Profiles(const CycleContext& context, HostServices& services, PluginQueuePolicy& policy,
                    PluginQueueOrder& order, Options options)
-    : parts_(parts),
+    : context_(context),
       services_(services),
       policy_(policy),
       order_(order),
       options_(std::move(options)),
       rejectors_(services.plugin_ids),
       fields_({}),
-      changes_(parts.cache, &parts.queue) {}
+      changes_(context.cache, &context.queue) {}
 
 Profiles::~Profiles() {
   for (const auto& profile : active_) Drop(*profile);
@@ -74,11 +74,11 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   may_drop_ = true;
   ConfigureQueue(*plans);
   std::vector<Id> names = Activate(std::move(plans).value());
-  parts_.queue.PolicyChanged();
-  parts_.queue.SetGroups(SetHandledFields(catalog));
-  parts_.router.SetProfiles(std::move(names));
+  context_.queue.PolicyChanged();
+  context_.queue.SetGroups(SetHandledFields(catalog));
+  context_.router.SetProfiles(std::move(names));
   DropUnusedRetired();
-  parts_.queue.RequeueAll();
+  context_.queue.RequeueAll();
   return {};
 }
 
@@ -87,7 +87,7 @@ Result<Profiles::Plans> Profiles::Build(const PluginCatalog& catalog,
   Plans plans;
   Errors errors;
   for (const PlanSpec& spec : specs) {
-    auto plan = Plan::Build(spec, catalog, services_, parts_.cache.table());
+    auto plan = Plan::Build(spec, catalog, services_, context_.cache.table());
     if (!plan.ok()) {
       errors.Add(plan.status().message());
       continue;
@@ -119,8 +119,8 @@ std::vector<Id> Profiles::Activate(Plans plans) {
   for (auto& plan : plans) {
     plan->Begin();
     changes_.AddPlan(*plan);
-    const Id name = names.emplace_back(parts_.interner.Intern(plan->scheduler_name()));
-    auto cycle = std::make_unique<SchedulingCycle>(*plan, parts_, fields_, rejectors_,
+    const Id name = names.emplace_back(context_.interner.Intern(plan->scheduler_name()));
+    auto cycle = std::make_unique<SchedulingCycle>(*plan, context_, fields_, rejectors_,
                                                    options_.seed, attempts_);
     active_.push_back(std::unique_ptr<Profile>(
         new Profile{.plan = std::move(plan), .name = name, .cycle = std::move(cycle)}));
@@ -167,29 +167,29 @@ bool Profiles::IsRetired(const Plan& plan) const {
 void Profiles::Release(std::unique_ptr<BindingCycle> ended) {
   if (retired_.empty() || !IsRetired(ended->plan())) return;
   const PodRef pod = ended->pod();
-  parts_.queue.Activate(pod->uid());  // The plugins that rejected it may exist no more.
+  context_.queue.Activate(pod->uid());  // The plugins that rejected it may exist no more.
   ended.reset();
-  const PodRef requeued = parts_.queue.PodOf(pod->uid());
-  if (requeued != nullptr && Find(*requeued) == nullptr) parts_.router.ReleasePod(requeued);
+  const PodRef requeued = context_.queue.PodOf(pod->uid());
+  if (requeued != nullptr && Find(*requeued) == nullptr) context_.router.ReleasePod(requeued);
   may_drop_ = true;
 }
 
 void Profiles::DropUnusedRetired() {
   if (!std::exchange(may_drop_, false)) return;
   std::erase_if(retired_, [this](const auto& profile) {
-    if (parts_.waiting_pods.Uses(*profile->plan)) return false;
+    if (context_.waiting_pods.Uses(*profile->plan)) return false;
     Drop(*profile);
     return true;
   });
   std::vector<Id> draining;
   for (const auto& profile : retired_) draining.push_back(profile->name);
-  parts_.router.SetDraining(std::move(draining));
-  parts_.router.StartWatches(parts_.client, WatchedKinds());
+  context_.router.SetDraining(std::move(draining));
+  context_.router.StartWatches(context_.client, WatchedKinds());
 }
 
 void Profiles::Drop(Profile& profile) {
   changes_.RemovePlan(*profile.plan);
-  parts_.interner.Release(profile.name);
+  context_.interner.Release(profile.name);
 }
 
 }  // namespace berth::host

@@ -13,10 +13,10 @@
 #include "host/api/objects.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/handled_fields.h"
 #include "host/cycle/host_rejectors.h"
 #include "host/cycle/schedule_one.h"
-#include "host/cycle/scheduler_parts.h"
 #include "host/cycle/waiting_pods.h"
 #include "host/runtime/plan.h"
 #include "host/runtime/points/run_changes.h"
@@ -45,7 +45,7 @@ class Profiles {
   };
 
   // `policy` and `order` are those of the queue; Load() gives them their plugins.
-  Profiles(const SchedulerParts& parts, HostServices& services, PluginQueuePolicy& policy,
+  Profiles(const CycleContext& context, HostServices& services, PluginQueuePolicy& policy,
            PluginQueueOrder& order, Options options);
   ~Profiles();
   Profiles(const Profiles&) = delete;
@@ -86,7 +86,7 @@ class Profiles {
   bool IsRetired(const Plan& plan) const;
   void Drop(Profile& profile);
 
-  const SchedulerParts& parts_;
+  const CycleContext& context_;
   HostServices& services_;
   PluginQueuePolicy& policy_;
   PluginQueueOrder& order_;

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "host/cache/cache.h"
+#include "host/cache/node_table.h"
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
-#include "host/event/event_router.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/binding.h"
 
@@ -30,22 +30,15 @@ namespace berth::host {
 // the same, because such a pod backs off in any case.
 //
 // Threading: the scheduling thread.
-// Lifetime:  from the stage "assume" to the end of the binding cycle. Everything in Env must
+// Lifetime:  from the stage "assume" to the end of the binding cycle. Context and attempt must
 //            outlive it.
 class Reservation {
  public:
-  struct Env {
-    Cache& cache;
-    SchedulingQueue& queue;
-    EventRouter& router;
-    FailureHandler& failures;
-    Attempt& attempt;  // Receives the memory of the cycle state for reuse.
-  };
-
   // Assumes the pod on the row. `binding` holds the pod as it is in the queue, and its cycle state.
+  // `attempt` receives the memory of the cycle state for reuse.
   // Errors: those of Cache::AssumePod; then there is nothing to undo.
-  static Result<std::unique_ptr<Reservation>> Create(const Env& env, Row row,
-                                                     std::unique_ptr<Binding> binding);
+  static Result<std::unique_ptr<Reservation>> Create(const CycleContext& context, Attempt& attempt,
+                                                     Row row, std::unique_ptr<Binding> binding);
   ~Reservation();
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
@@ -71,7 +64,8 @@ class Reservation {
   std::string_view node_name() const { return binding_->node()->name(); }
 
  private:
-  Reservation(const Env& env, PodRef placed, std::unique_ptr<Binding> binding);
+  Reservation(const CycleContext& context, Attempt& attempt, PodRef placed,
+              std::unique_ptr<Binding> binding);
 
   // Removes the assumed pod from the cache. Returns false if the pod is not assumed any more.
   bool Forget();
@@ -79,7 +73,8 @@ class Reservation {
   bool IsConfirmedHere() const;
   void Undo();
 
-  Env env_;
+  const CycleContext& context_;
+  Attempt& attempt_;
   PodRef placed_;  // The pod with the node, as it is in the cache.
   std::unique_ptr<Binding> binding_;
   std::optional<Failure> failure_;

@@ -41,9 +41,9 @@ void GroupCycle::ScheduleGroup(const QueuedGroup& group) {
 }
 
 std::optional<Failure> GroupCycle::CheckProfile(const std::vector<PodRef>& pods) const {
-  const std::string_view first = parts_.interner.Text(pods.front()->view().scheduler_name);
+  const std::string_view first = context_.interner.Text(pods.front()->view().scheduler_name);
   for (const PodRef& pod : pods) {
-    const std::string_view other = parts_.interner.Text(pod->view().scheduler_name);
+    const std::string_view other = context_.interner.Text(pod->view().scheduler_name);
     if (other == first) continue;
     return Failure{.message =
                        "all pods in a single pod group should have the same "
@@ -74,7 +74,7 @@ GroupCycle::Members GroupCycle::ScheduleMembers(const Profiles::Profile& profile
     if (!result.failure.has_value()) {
       // The binding is added at once, because the Permit plugins of the next member may list the
       // waiting pods.
-      member.binding = &parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
+      member.binding = &context_.waiting_pods.Add(std::move(result.reservation), result.waits);
       continue;
     }
     RollBack(member);
@@ -119,17 +119,17 @@ std::optional<Failure> GroupCycle::GroupFailure(const Members& members) {
 
 void GroupCycle::RollBack(Member& member) {
   if (member.binding != nullptr) {
-    parts_.waiting_pods.RollBack(member.result.pod->uid());
+    context_.waiting_pods.RollBack(member.result.pod->uid());
     member.binding = nullptr;
   }
-  host::RollBack(parts_.queue, member.result);
+  host::RollBack(context_.queue, member.result);
 }
 
 void GroupCycle::Commit(const Member& member) {
   if (member.binding == nullptr) return;
-  parts_.queue.SplitFromGroup(member.result.pod->uid());
-  EndFormerNomination(parts_.queue, member.result);
-  parts_.sink.OnAssumed(member.result.pod, member.result.node);
+  context_.queue.SplitFromGroup(member.result.pod->uid());
+  EndFormerNomination(context_.queue, member.result);
+  context_.sink.OnAssumed(member.result.pod, member.result.node);
   member.binding->Start();
 }
 
@@ -150,12 +150,12 @@ void GroupCycle::ReturnToQueue(const std::string& name, const Members& members,
     Append(rejection.plugins, failure->rejection.plugins);
     Append(rejection.pending, failure->rejection.pending);
   }
-  parts_.queue.ReturnGroup(name, is_error ? Rejection() : std::move(rejection));
+  context_.queue.ReturnGroup(name, is_error ? Rejection() : std::move(rejection));
   for (const Member& member : members) {
     if (has_node(member)) continue;
     const CycleResult& result = member.result;
-    parts_.failures.Report(result.pod, result.node,
-                           result.failure.has_value() ? *result.failure : *group_failure);
+    context_.failures.Report(result.pod, result.node,
+                             result.failure.has_value() ? *result.failure : *group_failure);
   }
 }
 

@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/profiles.h"
 #include "host/cycle/schedule_one.h"
-#include "host/cycle/scheduler_parts.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
 
 // Threading: the scheduling thread.
-// Lifetime:  parts and profiles must outlive it.
+// Lifetime:  context and profiles must outlive it.
 class GroupCycle {
  public:
-  GroupCycle(const SchedulerParts& parts, const Profiles& profiles)
-      : parts_(parts), profiles_(profiles) {}
+  GroupCycle(const CycleContext& context, const Profiles& profiles)
+      : context_(context), profiles_(profiles) {}
 
   // Runs the scheduling cycle of each member in turn; a member counts with the members before it.
   // If at least one member is permitted, and none failed with an error or waits for a preemption,
@@ -52,7 +52,7 @@ class GroupCycle {
   void ReturnToQueue(const std::string& name, const Members& members,
                      const std::optional<Failure>& group_failure);
 
-  const SchedulerParts& parts_;
+  const CycleContext& context_;
   const Profiles& profiles_;
 };
 

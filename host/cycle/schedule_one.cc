@@ -1,35 +1,47 @@
 #include "host/cycle/schedule_one.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
-#include "host/base/assert.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/failure_handler.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/waiting_pods.h"
-#include "host/runtime/fault_limits.h"
 #include "host/runtime/point_meter.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_post_filter.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "host/runtime/points/run_reserve.h"
 #include "host/runtime/points/run_score.h"
-#include "host/runtime/reuse/totals_tree.h"
 
 namespace berth::host {
 namespace {
 
-// A plugin failed, or the host could not do what the stage is for: the pod backs off.
-Failure ErrorFailure(const PluginStatus& status) { return {.message = status.Message()}; }
+const PluginStatus& StatusOf(const PluginStatus& status) { return status; }
+const PluginStatus& StatusOf(const Ranked& ranked) { return ranked.status(); }
+const PluginStatus& StatusOf(const auto& result) { return result.status; }
+
+// Returns the result of `run`, which runs the plugins of a point. Its duration is observed.
+template <class F>
+auto Observe(const Attempt& attempt, MeteredPoint point, F&& run) {
+  std::invoke_result_t<F> result;
+  Metered(attempt.meter(), point, [&] { return StatusOf(result = run()).code; });
+  return result;
+}
+
+// Returns the failure if a plugin failed: the pod backs off. A rejection is no error.
+std::optional<Failure> ErrorIn(const PluginStatus& status) {
+  if (status.ok() || status.rejected()) return std::nullopt;
+  return Failure{.message = status.Message()};
+}
 
 // The failure for a result of Reserve or Permit, which is about the selected node alone. A
 // rejection parks the pod until an event that the plugin registered for; after Pending, this event
 // requeues the pod without backoff.
 Failure OneNodeFailure(const PluginStatus& status) {
-  if (!status.rejected()) return ErrorFailure(status);
+  if (!status.rejected()) return {.message = status.Message()};
   Failure failure{.code = status.code, .message = OneNodeFitError(status.reasons)};
   (status.code == BERTH_PENDING ? failure.rejection.pending
                                 : failure.rejection.plugins) = {status.plugin.value()};
@@ -38,44 +50,44 @@ Failure OneNodeFailure(const PluginStatus& status) {
 
 }  // namespace
 
-SchedulingCycle::SchedulingCycle(const Plan& plan, const SchedulerParts& parts,
+SchedulingCycle::SchedulingCycle(const Plan& plan, const CycleContext& context,
                                  const HandledFields& fields, const HostRejectors& rejectors,
                                  uint64_t seed, uint64_t& attempts)
     : plan_(plan),
-      parts_(parts),
+      context_(context),
       fields_(fields),
       rejectors_(rejectors),
-      attempt_(plan, parts.cache.table()),
-      classes_(parts.reuse),
+      attempt_(plan, context.cache.table()),
+      reused_(context.reuse),
       tie_breaker_(seed),
       attempts_(attempts) {
-  if (parts.meter != nullptr) attempt_.SetMeter(&parts.meter->PointsOf(plan.scheduler_name()));
+  if (context.meter != nullptr) attempt_.SetMeter(&context.meter->PointsOf(plan.scheduler_name()));
 }
 
 // --- the cycle ----------------------------------------------------------------------------------
 
 void SchedulingCycle::ScheduleOne(const PodRef& pod) {
   CycleResult result = Run(pod);
-  if (result.code() == BERTH_SKIP) return parts_.failures.Skip(pod, result.failure->message);
+  if (result.code() == BERTH_SKIP) return context_.failures.Skip(pod, result.failure->message);
   if (result.reservation == nullptr) {  // There is nothing to undo.
-    return parts_.failures.Handle(pod->uid(), /*node=*/"", *result.failure);
+    return context_.failures.Handle(pod->uid(), /*node=*/"", *result.failure);
   }
-  EndFormerNomination(parts_.queue, result);
+  EndFormerNomination(context_.queue, result);
   if (result.failure.has_value()) {
     // Reserve or Permit rejected the node, or failed. On return, the destructor of the reservation
     // undoes everything and passes the failure to FailureHandler::Handle().
     result.reservation->SetFailure(*std::move(result.failure));
     return;
   }
-  parts_.sink.OnAssumed(pod, result.node);
+  context_.sink.OnAssumed(pod, result.node);
   BindingCycle& binding_cycle =
-      parts_.waiting_pods.Add(std::move(result.reservation), result.waits);
+      context_.waiting_pods.Add(std::move(result.reservation), result.waits);
   // PreBindPreFlight, wait on Permit if a plugin returned Wait, PreBind, Bind, PostBind.
   binding_cycle.Start();
 }
 
-// The stages of the scheduling cycle, in order. A stage that returns false ends the cycle and has
-// set result.failure, which decides what happens to the pod (failure_handler.h):
+// The stages of the scheduling cycle, in order. The first failure ends the cycle, and decides what
+// happens to the pod (failure_handler.h):
 //
 //   skipped  The pod leaves the queue.
 //   parked   The failure has a rejection: the pod waits in the queue for an event that the plugins
@@ -85,42 +97,44 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //
 // From "assume" on, the destructor of result.reservation undoes Reserve and the assumption
 // (reservation.h).
-CycleResult SchedulingCycle::RunStages(const PodRef& pod, Answers answers) {
+CycleResult SchedulingCycle::RunStages(const PodRef& pod, Evaluation& evaluation) {
   CycleResult result{.pod = pod};
-  answers_ = answers;
-  if (!CheckPod(result)) return result;  // Deleted: skipped. Unhandled field: parked.
+  std::optional<Failure>& failure = result.failure;
+  auto& [pre_filter, filtered, ranked] = findings_ = {};
+  if ((failure = CheckPod(*pod))) return result;  // Deleted: skipped. Unhandled field: parked.
   attempt_.Begin(pod, ++attempts_);
-  if (!CheckNodes(result)) return result;  // The cluster has no node: parked until it has one.
-  const int64_t since_ns = parts_.meter != nullptr ? parts_.meter->NowNs() : 0;
-  // If PreFilter rejects the pod, no node is feasible.
-  if (!PreFilter(result)) return result;  // A plugin failed: error.
-  if (!Filter(result)) return result;     // A plugin failed: error.
-  if (attempt_.feasible->size() == 0) {
-    PostFilter(result);  // No node fits: parked. A plugin may nominate a node for the pod.
+  if ((failure = CheckNodes())) return result;  // The cluster has no node: parked until it has one.
+  const int64_t since_ns = context_.meter != nullptr ? context_.meter->NowNs() : 0;
+  pre_filter = PreFilter();  // If it rejects the pod, no node is feasible.
+  if ((failure = ErrorIn(pre_filter.status))) return result;  // A plugin failed: error.
+  filtered = Filter(evaluation);
+  if ((failure = ErrorIn(filtered.status))) return result;  // A plugin failed: error.
+  if (filtered.feasible->size() == 0) {
+    failure = PostFilter();  // No node fits: parked. A plugin may nominate a node for the pod.
     return result;
   }
-  if (!PreScore(result)) return result;  // A plugin failed: error.
-  if (!Score(result)) return result;     // A plugin failed: error.
-  Select(result);
-  if (parts_.meter != nullptr) parts_.meter->OnSelected(since_ns);
-  if (!Assume(result)) return result;   // The cache has the pod already: error.
-  if (!Reserve(result)) return result;  // Rejected by a plugin: parked. A plugin failed: error.
-  if (!Permit(result)) return result;   // Rejected by a plugin: parked. A plugin failed: error.
+  if ((failure = ErrorIn(PreScore()))) return result;  // A plugin failed: error.
+  ranked = Score(evaluation);
+  if ((failure = ErrorIn(ranked.status()))) return result;  // A plugin failed: error.
+  result.row = Select();
+  if (context_.meter != nullptr) context_.meter->OnSelected(since_ns);
+  if ((failure = Assume(result))) return result;   // The cache has the pod already: error.
+  if ((failure = Reserve(result))) return result;  // A plugin rejects: parked, or fails: error.
+  if ((failure = Permit(result))) return result;   // A plugin rejects: parked, or fails: error.
   return result;
 }
 
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
-  CycleResult result = RunStages(pod, Answers::kReused);
-  if (parts_.meter != nullptr) attempt_.CountCalls();
+  CycleResult result = RunStages(pod, reused_);
+  if (context_.meter != nullptr) attempt_.CountCalls();
   attempt_.End();
   return result;
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {
-  attempt_.keeps_scores = true;
-  CycleResult result = RunStages(pod, Answers::kFresh);
-  attempt_.keeps_scores = false;
-  RollBack(parts_.queue, result);
+  CycleResult result = RunStages(pod, fresh_);
+  RollBack(context_.queue, result);
+  attempt_.End();
   return result;
 }
 
@@ -144,217 +158,139 @@ void EndFormerNomination(SchedulingQueue& queue, const CycleResult& result) {
   queue.Nominate(result.pod, /*node=*/"");
 }
 
-// A row is the index of a node in the node table of the cache. The live rows are those that hold a
-// node. attempt_.subset is the rows to which PreFilter restricts the pod: with no value there is no
-// restriction; with no rows, because PreFilter named only unknown nodes, no node fits.
-
 // --- checks of the host -------------------------------------------------------------------------
 
-bool SchedulingCycle::CheckPod(CycleResult& result) const {
-  const Pod& pod = *result.pod;
+std::optional<Failure> SchedulingCycle::CheckPod(const Pod& pod) const {
   if (pod.terminating()) {
-    result.failure = {.code = BERTH_SKIP, .message = "skip schedule deleting pod: " + pod.Key()};
-    return false;
+    return Failure{.code = BERTH_SKIP, .message = "skip schedule deleting pod: " + pod.Key()};
   }
   const auto unhandled = fields_.Unhandled(pod.view());
-  if (unhandled.empty()) return true;
-  result.failure = {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-                    .message = HandledFields::Message(unhandled),
-                    .rejection = {.plugins = {rejectors_.unhandled_field}}};
-  return false;
+  if (unhandled.empty()) return std::nullopt;
+  return Failure{.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                 .message = HandledFields::Message(unhandled),
+                 .rejection = {.plugins = {rejectors_.unhandled_field}}};
 }
 
-bool SchedulingCycle::CheckNodes(CycleResult& result) const {
-  if (attempt_.live_rows().size() > 0) return true;
-  result.failure = {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-                    .message = "no nodes available to schedule pods",
-                    .rejection = {.plugins = {rejectors_.no_nodes}}};
-  return false;
+std::optional<Failure> SchedulingCycle::CheckNodes() const {
+  if (attempt_.live_rows().size() > 0) return std::nullopt;
+  return Failure{.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
+                 .message = "no nodes available to schedule pods",
+                 .rejection = {.plugins = {rejectors_.no_nodes}}};
 }
 
 // --- which nodes fit ----------------------------------------------------------------------------
 
-bool SchedulingCycle::PreFilter(CycleResult& result) {
-  PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kPreFilter, [&] {
-    status = RunPreFilter(attempt_);
-    const auto& rejection = attempt_.pre_filter_rejection;
-    return status.ok() && rejection.has_value() ? rejection->code : status.code;
-  });
-  if (!status.ok()) result.failure = ErrorFailure(status);
-  return status.ok();
+PreFilterResult SchedulingCycle::PreFilter() {
+  return Observe(attempt_, MeteredPoint::kPreFilter, [this] { return RunPreFilter(attempt_); });
 }
 
-bool SchedulingCycle::Filter(CycleResult& result) {
-  if (attempt_.pre_filter_rejection.has_value()) return true;  // PreFilter rejected all nodes.
-  PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kFilter, [&] { return (status = FilterNodes()).code; });
-  if (!status.ok()) result.failure = ErrorFailure(status);
-  return status.ok();
+Filtered SchedulingCycle::Filter(Evaluation& evaluation) {
+  if (findings_.pre_filter.status.rejected()) return {};
+  return Observe(attempt_, MeteredPoint::kFilter, [&] { return FilterNodes(evaluation); });
 }
 
-PluginStatus SchedulingCycle::FilterNodes() {
-  // The node that the pod is nominated to is tried twice if a plugin fails for it.
-  std::optional<FaultLimits> fault_limits;
-  if (!attempt_.pod->nominated_node().empty()) fault_limits.emplace(attempt_, Point::kFilter);
-  if (TryNominatedNode()) return {};
-  if (attempt_.subset.has_value()) {
-    attempt_.some_rows.AssignRows(attempt_.table(), *attempt_.subset);
-    attempt_.candidates = &attempt_.some_rows;
-  } else {
-    attempt_.candidates = &attempt_.live_rows();
+// If the node that the pod is nominated to fits, no other node is considered. If a plugin fails for
+// it, the pass over all nodes decides. A node that PreFilter excluded is not tried. (kube-scheduler
+// tries it, and relies on the filters to reject it.)
+Filtered SchedulingCycle::FilterNodes(Evaluation& evaluation) {
+  const Nominator& nominator = context_.queue.nominator();
+  const PreFilterResult& pre_filter = findings_.pre_filter;
+  // The nominated node is tried twice if a plugin fails for it, which is one fault.
+  std::optional<FilterFaultLimits> fault_limits;
+  if (const std::string_view nominated = attempt_.pod()->nominated_node(); !nominated.empty()) {
+    fault_limits.emplace(attempt_);
+    const Row row = attempt_.table().FindNode(nominated);
+    if (row != kNoRow && pre_filter.Includes(row)) {
+      Selection node;
+      node.AssignRows(attempt_.table(), std::array{row});
+      Filtered filtered = evaluation.Filter(attempt_, node, nominator);
+      filtered.nominated_only = filtered.status.ok() && filtered.feasible->size() == 1;
+      if (filtered.nominated_only) return filtered;
+    }
   }
-  return FilterCandidates();
-}
-
-PluginStatus SchedulingCycle::FilterCandidates() {
-  const Nominator& nominator = parts_.queue.nominator();
-  return answers_ == Answers::kReused ? classes_.Filter(attempt_, nominator)
-                                      : RunFilter(attempt_, nominator);
-}
-
-// Returns true if the node that the pod is nominated to fits; then no other node is considered. If
-// a plugin fails here, the pass over all nodes decides. A node that PreFilter excluded is not
-// tried. (kube-scheduler tries it, and relies on the filters to reject it.)
-bool SchedulingCycle::TryNominatedNode() {
-  const std::string_view nominated = attempt_.pod->nominated_node();
-  if (nominated.empty()) return false;
-  const Row row = attempt_.table().FindNode(nominated);
-  if (row == kNoRow) return false;
-  if (attempt_.subset.has_value() && !std::ranges::binary_search(*attempt_.subset, row)) {
-    return false;
-  }
-  attempt_.some_rows.AssignRows(attempt_.table(), std::array{row});
-  attempt_.candidates = &attempt_.some_rows;
-  attempt_.nominated_only = FilterCandidates().ok() && attempt_.feasible->size() == 1;
-  return attempt_.nominated_only;
+  const auto& subset = pre_filter.subset;
+  return evaluation.Filter(attempt_, subset.has_value() ? *subset : attempt_.live_rows(),
+                           nominator);
 }
 
 // The pod is unschedulable now, whatever PostFilter returns. The reasons of PostFilter become part
 // of the message.
-void SchedulingCycle::PostFilter(CycleResult& result) {
-  Failure failure{.code = BERTH_UNSCHEDULABLE, .rejection = RejectedBy(attempt_)};
+Failure SchedulingCycle::PostFilter() {
+  Failure failure{.code = BERTH_UNSCHEDULABLE, .rejection = RejectedBy(plan_, findings_)};
   std::string reasons;
   if (!plan_.At(Point::kPostFilter).empty()) {
-    PostFilterResult post_filter;
-    Metered(attempt_.meter(), MeteredPoint::kPostFilter,
-            [&] { return (post_filter = RunPostFilter(attempt_)).status.code; });
-    if (parts_.meter != nullptr) parts_.meter->OnPostFilter();
+    PostFilterResult post_filter = Observe(attempt_, MeteredPoint::kPostFilter, [this] {
+      return RunPostFilter(attempt_, findings_.pre_filter, findings_.filtered);
+    });
+    if (context_.meter != nullptr) context_.meter->OnPostFilter();
     reasons = post_filter.status.Message();
     failure.overrides_nomination = post_filter.overrides;
     failure.nominated_node = std::move(post_filter.node);
   }
-  failure.message = FitErrorMessage(attempt_, reasons);
-  result.failure = std::move(failure);
+  failure.message = FitErrorMessage(attempt_, findings_, reasons);
+  return failure;
 }
 
 // --- which node is best -------------------------------------------------------------------------
 
 bool SchedulingCycle::NeedsScores() const {
-  return attempt_.feasible->size() > 1 && !plan_.At(Point::kScore).empty();
+  return findings_.filtered.feasible->size() > 1 && !plan_.At(Point::kScore).empty();
 }
 
-bool SchedulingCycle::PreScore(CycleResult& result) {
-  if (!NeedsScores()) return true;
-  PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kPreScore,
-          [&] { return (status = RunPreScore(attempt_)).code; });
-  if (!status.ok()) result.failure = ErrorFailure(status);
-  return status.ok();
+PluginStatus SchedulingCycle::PreScore() {
+  if (!NeedsScores()) return {};
+  return Observe(attempt_, MeteredPoint::kPreScore,
+                 [this] { return RunPreScore(attempt_, *findings_.filtered.feasible); });
 }
 
-bool SchedulingCycle::Score(CycleResult& result) {
-  if (!NeedsScores()) return true;
-  PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kScore, [&] { return (status = ScoreFeasible()).code; });
-  if (!status.ok()) result.failure = ErrorFailure(status);
-  return status.ok();
-}
-
-PluginStatus SchedulingCycle::ScoreFeasible() {
-  return answers_ == Answers::kReused ? classes_.Score(attempt_) : RunScore(attempt_);
+Ranked SchedulingCycle::Score(Evaluation& evaluation) {
+  if (!NeedsScores()) return Ranked(*findings_.filtered.feasible);
+  return Observe(attempt_, MeteredPoint::kScore,
+                 [&] { return evaluation.Score(attempt_, findings_.filtered); });
 }
 
 // Selects a random one of the best nodes. The nodes are counted in row order, so that the same seed
 // selects the same node however the rows are split into blocks.
-void SchedulingCycle::Select(CycleResult& result) {
-  const Selection& feasible = *attempt_.feasible;
-  const uint32_t count = feasible.size();
-  if (count == 1) {
-    result.row = feasible.At(0);
-    return;
-  }
-  if (!attempt_.scored) {
-    result.row = feasible.At(static_cast<uint32_t>(tie_breaker_.Below(count)));
-    return;
-  }
-  if (const TotalsTree* const ranking = attempt_.ranking) {
-    const uint64_t k = tie_breaker_.Below(ranking->best_count());
-    result.row = ranking->BestRow(static_cast<uint32_t>(k));
-    return;
-  }
-  const auto& totals = attempt_.totals;
-  const int64_t best = *std::ranges::max_element(totals);
-  auto k = tie_breaker_.Below(static_cast<uint64_t>(std::ranges::count(totals, best)));
-  uint32_t i = 0;
-  while (totals[i] != best || k-- > 0) ++i;
-  result.row = feasible.At(i);
-}
-
-std::vector<Row> SchedulingCycle::BestRows() const {
-  std::vector<Row> rows;
-  const uint32_t count = attempt_.feasible->size();
-  const auto& totals = attempt_.totals;
-  BERTH_ASSERT_MSG(attempt_.ranking == nullptr, "the scores of this cycle were reused");
-  const int64_t best = attempt_.scored ? *std::ranges::max_element(totals) : 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!attempt_.scored || totals[i] == best) rows.push_back(attempt_.feasible->At(i));
-  }
-  return rows;
+Row SchedulingCycle::Select() {
+  const Ranked& ranked = findings_.ranked;
+  const bool has_choice = findings_.filtered.feasible->size() > 1;
+  const uint64_t k = has_choice ? tie_breaker_.Below(ranked.best_count()) : 0;
+  return ranked.BestRow(static_cast<uint32_t>(k));
 }
 
 // --- the place on the node ----------------------------------------------------------------------
 
 // Assumes the pod: from now on the cache counts it on its node, so that the next cycle may begin
 // before the pod is bound.
-bool SchedulingCycle::Assume(CycleResult& result) {
+std::optional<Failure> SchedulingCycle::Assume(CycleResult& result) {
   const PodRef& pod = result.pod;
-  auto binding = std::make_unique<Binding>(plan_, pod, parts_.cache.table().node(result.row),
+  auto binding = std::make_unique<Binding>(plan_, pod, context_.cache.table().node(result.row),
                                            attempt_.TakeState());
-  auto reservation =
-      Reservation::Create({parts_.cache, parts_.queue, parts_.router, parts_.failures, attempt_},
-                          result.row, std::move(binding));
-  if (!reservation.ok()) {
-    result.failure = {.message = std::string(reservation.status().message())};
-    return false;
-  }
+  auto reservation = Reservation::Create(context_, attempt_, result.row, std::move(binding));
+  if (!reservation.ok()) return Failure{.message = std::string(reservation.status().message())};
   result.reservation = std::move(reservation).value();
   result.node = result.reservation->node_name();
   // The reservation does not restore the nomination: the failure decides about it.
-  result.former_nomination = parts_.queue.nominator().NodeOf(pod->uid());
-  parts_.queue.nominator().Remove(pod->uid());
-  return true;
+  result.former_nomination = context_.queue.nominator().NodeOf(pod->uid());
+  context_.queue.nominator().Remove(pod->uid());
+  return std::nullopt;
 }
 
-bool SchedulingCycle::Reserve(CycleResult& result) {
-  PluginStatus status;
-  Metered(attempt_.meter(), MeteredPoint::kReserve,
-          [&] { return (status = RunReserve(attempt_, result.row)).code; });
-  if (status.ok()) return true;
-  result.failure = OneNodeFailure(status);
+std::optional<Failure> SchedulingCycle::Reserve(CycleResult& result) {
+  const PluginStatus status =
+      Observe(attempt_, MeteredPoint::kReserve, [&] { return RunReserve(attempt_, result.row); });
+  if (status.ok()) return std::nullopt;
   result.ended_at = Point::kReserve;
-  return false;
+  return OneNodeFailure(status);
 }
 
-bool SchedulingCycle::Permit(CycleResult& result) {
-  PermitResult permit;
-  Metered(attempt_.meter(), MeteredPoint::kPermit,
-          [&] { return (permit = RunPermit(attempt_, result.row)).status.code; });
+std::optional<Failure> SchedulingCycle::Permit(CycleResult& result) {
+  PermitResult permit =
+      Observe(attempt_, MeteredPoint::kPermit, [&] { return RunPermit(attempt_, result.row); });
   result.waits = std::move(permit.waits);
-  if (permit.status.ok() || permit.status.code == BERTH_WAIT) return true;
-  result.failure = OneNodeFailure(permit.status);
+  if (permit.status.ok() || permit.status.code == BERTH_WAIT) return std::nullopt;
   result.ended_at = Point::kPermit;
-  return false;
+  return OneNodeFailure(permit.status);
 }
 
 }  // namespace berth::host

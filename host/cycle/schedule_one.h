@@ -14,16 +14,19 @@
 #include <string>
 #include <vector>
 
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/decision_sink.h"
+#include "host/cycle/findings.h"
 #include "host/cycle/handled_fields.h"
 #include "host/cycle/host_rejectors.h"
 #include "host/cycle/reservation.h"
-#include "host/cycle/scheduler_parts.h"
 #include "host/cycle/tie_breaker.h"
 #include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/plan.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_permit.h"
-#include "host/runtime/reuse/class_cache.h"
+#include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {
 
@@ -67,7 +70,7 @@ class SchedulingCycle {
  public:
   // `seed` decides between equally good nodes. `attempts` counts the attempts of all profiles, so
   // that the number of an attempt (berth_cycle.id) is never used again, also after a reload.
-  SchedulingCycle(const Plan& plan, const SchedulerParts& parts, const HandledFields& fields,
+  SchedulingCycle(const Plan& plan, const CycleContext& context, const HandledFields& fields,
                   const HostRejectors& rejectors, uint64_t seed, uint64_t& attempts);
 
   // Takes a pod that is in flight through its scheduling cycle. A pod that gets a node is handed to
@@ -75,57 +78,52 @@ class SchedulingCycle {
   void ScheduleOne(const PodRef& pod);
 
   // Runs all stages for the pod and leaves the result to the caller: ScheduleOne() and the group
-  // cycle. Reuses answers of plugins from earlier calls (class_cache.h).
+  // cycle. Reuses answers of plugins from earlier calls.
   CycleResult Run(const PodRef& pod);
 
   // Runs all stages to find out the result, and rolls everything back. Asks every plugin about
-  // every node again, so that all answers are in attempt(). Changes nothing except the
+  // every node again, so that findings() has all verdicts and scores. Changes nothing except the
   // state of the tie-breaker, and what plugins do in PostFilter or leave behind after Unreserve.
-  // The pod may be in any place of the queue, or not in the queue. The caller ends the attempt:
-  // attempt().End().
+  // The pod may be in any place of the queue, or not in the queue.
   CycleResult Decide(const PodRef& pod);
 
   const Plan& plan() const { return plan_; }
-  // The answers of the plugins, by plugin and node, in the last cycle that passed the checks of the
-  // pod itself (deletion, unhandled fields). After Run(), those that were reused are missing, and
-  // the scores of the plugins, which only Decide() keeps. Valid until the next cycle.
   Attempt& attempt() { return attempt_; }
   const Attempt& attempt() const { return attempt_; }
-  // Returns the rows with the highest total score in the last cycle, ascending: the nodes that the
-  // stage "select" chose from. For the report of `berth explain`. REQUIRES: the last cycle was that
-  // of Decide().
-  std::vector<Row> BestRows() const;
+  // The results of the stages in the last cycle. After Run(), the scores of the plugins are
+  // missing, and if a node is feasible also the verdicts of the others. Valid until the next cycle.
+  const Findings& findings() const { return findings_; }
 
  private:
-  enum class Answers : uint8_t { kReused, kFresh };
-  CycleResult RunStages(const PodRef& pod, Answers answers);
+  CycleResult RunStages(const PodRef& pod, Evaluation& evaluation);
 
-  // The stages. Each returns false if the cycle ends with it, and has then set result.failure.
-  bool CheckPod(CycleResult& result) const;
-  bool CheckNodes(CycleResult& result) const;
-  bool PreFilter(CycleResult& result);
-  bool Filter(CycleResult& result);
-  PluginStatus FilterNodes();
-  void PostFilter(CycleResult& result);
-  bool PreScore(CycleResult& result);
-  bool Score(CycleResult& result);
-  void Select(CycleResult& result);
-  bool Assume(CycleResult& result);
-  bool Reserve(CycleResult& result);
-  bool Permit(CycleResult& result);
+  // Checks of the host. Each returns why the cycle ends, or nullopt.
+  std::optional<Failure> CheckPod(const Pod& pod) const;
+  std::optional<Failure> CheckNodes() const;
 
-  bool TryNominatedNode();
-  PluginStatus FilterCandidates();
-  PluginStatus ScoreFeasible();
+  // The stages. Each reads what those before it left in findings_.
+  PreFilterResult PreFilter();
+  Filtered Filter(Evaluation& evaluation);
+  Failure PostFilter();
+  PluginStatus PreScore();
+  Ranked Score(Evaluation& evaluation);
+  Row Select();
+  // Each returns why the cycle ends, or nullopt.
+  std::optional<Failure> Assume(CycleResult& result);
+  std::optional<Failure> Reserve(CycleResult& result);
+  std::optional<Failure> Permit(CycleResult& result);
+
+  Filtered FilterNodes(Evaluation& evaluation);
   bool NeedsScores() const;
 
   const Plan& plan_;
-  const SchedulerParts& parts_;
+  const CycleContext& context_;
   const HandledFields& fields_;
   const HostRejectors rejectors_;
   Attempt attempt_;
-  ClassCache classes_;
-  Answers answers_ = Answers::kReused;  // How the current cycle gets answers.
+  ReusedEvaluation reused_;
+  FreshEvaluation fresh_{FreshEvaluation::Scores::kByPlugin};
+  Findings findings_;
   TieBreaker tie_breaker_;
   uint64_t& attempts_;
 };

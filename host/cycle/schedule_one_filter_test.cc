@@ -33,7 +33,8 @@ class SchedulingCycleFilterTest : public ::testing::Test {
     return harness_.OutcomeOf(profile);
   }
   std::vector<std::string> RejectorsOfLastCycle() {
-    return RejectorNames(harness_.loop().cycle().attempt());
+    const SchedulingCycle& cycle = harness_.loop().cycle();
+    return RejectorNames(cycle.plan(), cycle.findings());
   }
 
   Harness harness_;
@@ -239,7 +240,8 @@ TEST_F(SchedulingCycleFilterTest, RejectsAPodThatUsesAnUnhandledField) {
 
 TEST_F(SchedulingCycleFilterTest, TheMessageEndsWithTheTextOfPostFilter) {
   With(Point::kFilter, R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})");
-  EXPECT_EQ(FitErrorMessage(harness_.loop().cycle().attempt(), "preemption: no."),
+  const SchedulingCycle& cycle = harness_.loop().cycle();
+  EXPECT_EQ(FitErrorMessage(cycle.attempt(), cycle.findings(), "preemption: no."),
             "0/3 nodes are available: 3 full. preemption: no.");
 }
 
@@ -250,7 +252,7 @@ TEST_F(SchedulingCycleFilterTest, SelectsTheNominatedNodeIfItFits) {
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   const auto result = harness_.Schedule(pod);
   EXPECT_EQ(result.node, "n2");
-  EXPECT_TRUE(harness_.loop().cycle().attempt().nominated_only);
+  EXPECT_TRUE(harness_.loop().cycle().findings().filtered.nominated_only);
 }
 
 TEST_F(SchedulingCycleFilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit) {
@@ -263,7 +265,7 @@ TEST_F(SchedulingCycleFilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit)
         harness.Start(TestProfile().Use("test.A", {Point::kPreFilter, Point::kFilter}, args)).ok());
     const auto result = harness.Schedule({.name = "p", .status = "\"nominatedNodeName\":\"n2\""});
     EXPECT_THAT(result.node, ::testing::AnyOf("n1", "n3"));
-    EXPECT_FALSE(harness.loop().cycle().attempt().nominated_only);
+    EXPECT_FALSE(harness.loop().cycle().findings().filtered.nominated_only);
   }
 }
 

@@ -32,7 +32,11 @@ class SchedulingCycleScoreTest : public ::testing::Test {
   std::string With(std::initializer_list<Point> points, const char* args) {
     return harness_.OutcomeOf(TestProfile().Use("test.A", points, args));
   }
-  Attempt& attempt() { return harness_.loop().cycle().attempt(); }
+  const Ranked& ranked() { return harness_.loop().cycle().findings().ranked; }
+  // Decides about a new pod without placing it, which keeps the scores of the plugins.
+  void Decide(const std::string& name) {
+    harness_.loop().cycle().Decide(harness_.objects().Pod({.name = name}));
+  }
 
   Harness harness_;
 };
@@ -84,15 +88,14 @@ TEST_F(SchedulingCycleScoreTest, NormalizationByTheHost) {
     const std::string args =
         R"({"say":1,"normalize":{"to":7,"mode":)" + std::to_string(mode) + "}}";
     ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore}, args.c_str(), 3)).ok());
-    attempt().keeps_scores = true;
-    harness_.Schedule({.name = "p" + std::to_string(mode)});
-    ASSERT_EQ(attempt().score_columns().size(), 1U);
-    const ScoreColumn& column = attempt().score_columns()[0];
+    Decide("p" + std::to_string(mode));
+    ASSERT_EQ(ranked().columns().size(), 1U);
+    const ScoreColumn& column = ranked().columns()[0];
     EXPECT_THAT(column.raw, ElementsAre(10, 40, 20));
     EXPECT_EQ(column.normalized, normalized);
     EXPECT_EQ(column.weight, 3);
-    for (size_t i = 0; i < normalized.size(); ++i)
-      EXPECT_EQ(attempt().totals[i], 3 * normalized[i]);
+    const std::vector<int64_t> totals = ranked().Totals();
+    for (size_t i = 0; i < normalized.size(); ++i) EXPECT_EQ(totals[i], 3 * normalized[i]);
   }
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
@@ -113,21 +116,24 @@ TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
   EXPECT_EQ(With({Point::kPreScore, Point::kScore},
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),
             "Success");
-  EXPECT_TRUE(attempt().scored);
-  EXPECT_THAT(attempt().totals, ElementsAre(0, 0, 0));
+  EXPECT_TRUE(ranked().is_scored());
+  EXPECT_THAT(ranked().Totals(), ElementsAre(0, 0, 0));
 }
 
-TEST_F(SchedulingCycleScoreTest, OnlyAnAttemptThatKeepsScoresHasThoseOfThePlugins) {
+TEST_F(SchedulingCycleScoreTest, OnlyDecideKeepsTheScoresOfThePlugins) {
   AddThree();
   const TestProfile profile =
       TestProfile().Use("test.A", {Point::kScore}, R"({"say":1})").Use("test.B", {Point::kScore});
   ASSERT_TRUE(harness_.Start(profile).ok());
   for (const auto& [name, keeps] : {std::pair{"a", false}, {"b", true}, {"c", false}}) {
     SCOPED_TRACE(name);
-    attempt().keeps_scores = keeps;
-    harness_.Schedule({.name = name});
-    EXPECT_EQ(attempt().score_columns().size(), keeps ? 2U : 0U);
-    EXPECT_THAT(attempt().totals, ElementsAre(20, 80, 40));
+    if (keeps) {
+      Decide(name);
+    } else {
+      harness_.Schedule({.name = name});
+    }
+    EXPECT_EQ(ranked().columns().size(), keeps ? 2U : 0U);
+    EXPECT_THAT(ranked().Totals(), ElementsAre(20, 80, 40));
   }
 }
 
@@ -136,7 +142,7 @@ TEST_F(SchedulingCycleScoreTest, OneFeasibleNodeIsNotScored) {
   EXPECT_EQ(
       With({Point::kPreScore, Point::kScore}, R"({"preScore":{"code":1},"score":{"code":1}})"),
       "Success");
-  EXPECT_FALSE(attempt().scored);
+  EXPECT_FALSE(ranked().is_scored());
 }
 
 TEST_F(SchedulingCycleScoreTest, PreScoreGetsTheFeasibleNodesAndAllNodes) {
@@ -158,7 +164,7 @@ TEST_F(SchedulingCycleScoreTest, SelectsTheHighestWeightedTotal) {
   profile.Use("test.C", {Point::kScore}, R"({"normalize":{"mode":4,"to":9}})", 0);  // 9, 9
   ASSERT_TRUE(harness_.Start(profile).ok());
   EXPECT_EQ(harness_.Schedule({.name = "p"}).node, "n1");
-  EXPECT_THAT(attempt().totals, ElementsAre(50 + 150 + 9, 100 + 0 + 9));
+  EXPECT_THAT(ranked().Totals(), ElementsAre(50 + 150 + 9, 100 + 0 + 9));
 }
 
 TEST_F(SchedulingCycleScoreTest, RejectsWeightsThatCouldOverflow) {
@@ -181,7 +187,7 @@ TEST_F(SchedulingCycleScoreTest, BestRowsAreInRowOrder) {
   for (const char* name : {"a", "b", "c", "d", "e"}) AddNode(name, *name == 'c' ? 1 : 50);
   ASSERT_TRUE(harness_.Start(TestProfile().Use("test.A", {Point::kScore})).ok());
   harness_.Schedule({.name = "p"});
-  EXPECT_THAT(harness_.Names(harness_.loop().cycle().BestRows()), ElementsAre("a", "b", "d", "e"));
+  EXPECT_THAT(harness_.Names(ranked().BestRows()), ElementsAre("a", "b", "d", "e"));
 }
 
 // The seeded generator yields k; the k-th of the best nodes is selected, whichever rows these are.
@@ -193,7 +199,7 @@ TEST_F(SchedulingCycleScoreTest, SelectsTheKthOfTheBestNodes) {
     for (int i = 0; i < 20; ++i) {
       const auto result =
           harness_.Schedule({.name = "p" + std::to_string(seed) + "-" + std::to_string(i)});
-      const auto best = harness_.Names(harness_.loop().cycle().BestRows());
+      const auto best = harness_.Names(ranked().BestRows());
       ASSERT_THAT(best, ::testing::UnorderedElementsAre("a", "b", "c"));
       EXPECT_EQ(result.node, best[expected.Below(3)]);
     }
@@ -208,7 +214,7 @@ TEST_F(SchedulingCycleScoreTest, WithoutScoresAllFeasibleNodesAreEquallyGood) {
     winners.insert(harness_.Schedule({.name = "p" + std::to_string(i)}).node);
   }
   EXPECT_THAT(winners, ElementsAre("n1", "n2", "n3"));
-  EXPECT_FALSE(attempt().scored);
+  EXPECT_FALSE(ranked().is_scored());
 }
 
 }  // namespace

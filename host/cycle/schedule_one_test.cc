@@ -278,7 +278,6 @@ TEST(SchedulingCycleTest, DecideRollsBackWhatItReserved) {
   EXPECT_EQ(result.code(), BERTH_SUCCESS);
   EXPECT_NE(result.row, kNoRow);
   EXPECT_EQ(result.reservation, nullptr);
-  cycle.attempt().End();
   const std::vector<std::string> made(attempt.calls().begin() + static_cast<ptrdiff_t>(calls),
                                       attempt.calls().end());
   EXPECT_THAT(made, ElementsAre("PreFilter", "Filter", "PreScore", "Score", "Reserve", "Permit"));
@@ -297,7 +296,6 @@ TEST(SchedulingCycleTest, DecideTellsWhereANodeWasRejected) {
     EXPECT_EQ(result.ended_at, point);
     EXPECT_NE(result.row, kNoRow);
     EXPECT_EQ(result.reservation, nullptr);
-    cycle.attempt().End();
     EXPECT_EQ(attempt.harness().loop().cache().pod_count(), 1U);
   }
 }

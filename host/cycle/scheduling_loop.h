@@ -26,6 +26,7 @@
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/cycle/cycle_context.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_log.h"
 #include "host/cycle/decision_sink.h"
@@ -35,7 +36,6 @@
 #include "host/cycle/profiles.h"
 #include "host/cycle/schedule_group.h"
 #include "host/cycle/schedule_one.h"
-#include "host/cycle/scheduler_parts.h"
 #include "host/cycle/waiting_pods.h"
 #include "host/event/event_router.h"
 #include "host/event/inbox.h"
@@ -200,10 +200,10 @@ class SchedulingLoop {
   SchedulingQueue queue_;
   FailureHandler failures_;
   EventRouter router_;
+  const CycleContext context_;
   WaitingPods waiting_pods_;
   PluginRequests requests_;
-  const SchedulerParts parts_;
-  Profiles profiles_;  // Declared after the parts that its plugins use.
+  Profiles profiles_;  // Declared after the members that its plugins use.
   GroupCycle group_cycle_;
   MemorySweeper sweeper_;
   uint32_t settle_rounds_ = 0;  // Calls of Step() since the last scheduling cycle.

@@ -7,8 +7,8 @@
 
 namespace berth::host {
 
-WaitingPods::WaitingPods(const BindingCycle::Env& env)
-    : env_(env), on_finished_([this](const BindingCycle& ended) {
+WaitingPods::WaitingPods(const CycleContext& context)
+    : context_(context), on_finished_([this](const BindingCycle& ended) {
         finished_.emplace_back(ended.pod()->uid());
       }) {}
 
@@ -17,7 +17,7 @@ BindingCycle& WaitingPods::Add(std::unique_ptr<Reservation> reservation,
   std::string uid(reservation->pod()->uid());
   const auto [place, is_new] = bindings_.emplace(
       std::move(uid),
-      std::make_unique<BindingCycle>(env_, on_finished_, std::move(reservation), waits));
+      std::make_unique<BindingCycle>(context_, on_finished_, std::move(reservation), waits));
   BERTH_ASSERT(is_new);
   return *place->second;
 }

@@ -21,12 +21,12 @@ namespace berth::host {
 // called for the undoing of its reservation may ask which pods wait.
 //
 // Threading: the scheduling thread.
-// Lifetime:  everything in BindingCycle::Env must outlive it.
+// Lifetime:  the context must outlive it.
 class WaitingPods {
  public:
   using Map = std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>>;
 
-  explicit WaitingPods(const BindingCycle::Env& env);
+  explicit WaitingPods(const CycleContext& context);
   ~WaitingPods() { Clear(); }
   WaitingPods(const WaitingPods&) = delete;
   WaitingPods& operator=(const WaitingPods&) = delete;
@@ -61,7 +61,7 @@ class WaitingPods {
   void Clear();
 
  private:
-  const BindingCycle::Env env_;
+  const CycleContext& context_;
   const BindingCycle::FinishedCallback on_finished_;
   Map bindings_;
   std::vector<std::string> finished_;  // Uids.

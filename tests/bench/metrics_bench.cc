@@ -29,7 +29,6 @@ void Attempt(benchmark::State& state) {
   for (auto _ : state) {
     if (cycle.Decide(pod).node.empty()) std::abort();
     if (cycle.attempt().meter() != nullptr) cycle.attempt().CountCalls();
-    cycle.attempt().End();
   }
 }
 BENCHMARK(Attempt)->ArgsProduct({{10, 1000, 5000}, {0, 1}});

@@ -60,8 +60,7 @@ class InPostFilter {
       pod.spec += R"(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"claim"}}])";
     }
     attempt.Begin(harness_.objects().Pod(pod), 1);
-    attempt.candidates = &attempt.live_rows();
-    if (!RunPreFilter(attempt).ok()) std::abort();
+    if (!RunPreFilter(attempt).status.ok()) std::abort();
     const PlannedPlugin& plugin = attempt.plan().plugins().front();
     cycle_ = attempt.cycle(0).abi();
     host_ = plugin.host->abi();

@@ -151,9 +151,7 @@ class CaseRun {
     }
     SchedulingCycle& cycle = loop_->cycle();
     const CycleResult result = cycle.Decide(pod);
-    json report = json::parse(ExplainReport(cycle, result).dump());
-    cycle.attempt().End();
-    return report;
+    return json::parse(ExplainReport(cycle, result).dump());
   }
 
   // Decides one pod of a sequence and binds it.

@@ -1,4 +1,4 @@
-// Fixture of the tests of ClassCache.
+// Fixture of the tests of ReusedEvaluation.
 #ifndef BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
 #define BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
 
@@ -11,11 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "host/runtime/points/run_score.h"
-#include "host/runtime/reuse/class_cache.h"
-#include "host/runtime/reuse/class_check.h"
-#include "host/runtime/reuse/totals_tree.h"
+#include "host/runtime/reuse/reused_evaluation.h"
 #include "tests/harness/run_filter_fixture.h"
 #include "tests/harness/stage.h"
 
@@ -87,7 +86,7 @@ class ClassCacheTest : public ::testing::Test {
 
   Stage stage_;
   ReuseOptions options_{.sightings = 1};
-  std::optional<ClassCache> cache_;
+  std::optional<ReusedEvaluation> cache_;
   Nominator nominator_;
 
  private:
@@ -96,35 +95,41 @@ class ClassCacheTest : public ::testing::Test {
       stage_.log.push_back(name.substr(name.find('.') + 1) + " " + NodeNameIn(block, i));
   }
 
-  // Compares without recording calls.
+  // Returns the result of a fresh evaluation, without recording calls.
   template <class F>
-  void Check(F&& compare) {
+  auto Fresh(F&& evaluate) {
     is_checking_ = true;
-    const std::optional<std::string> difference = compare();
+    auto result = evaluate(fresh_);
     is_checking_ = false;
-    EXPECT_EQ(difference.value_or(""), "");
+    return result;
   }
 
   std::string RunIn(Attempt& attempt) {
     if (!cache_.has_value()) cache_.emplace(options_);
-    attempt.candidates = &attempt.live_rows();
-    if (PluginStatus status = RunPreFilter(attempt); !status.ok()) return TextOf(status);
-    if (PluginStatus status = cache_->Filter(attempt, nominator_); !status.ok()) {
-      return TextOf(status);
+    if (PreFilterResult result = RunPreFilter(attempt); !result.status.ok()) {
+      return TextOf(result.status);
     }
-    Check([&] { return CheckReusedVerdicts(attempt, nominator_); });
-    if (attempt.feasible->size() == 0) return Rejections(attempt);
-    if (PluginStatus status = RunPreScore(attempt); !status.ok()) return TextOf(status);
-    if (PluginStatus status = cache_->Score(attempt); !status.ok()) return TextOf(status);
-    std::string text = Totals(attempt);
-    Check([&] { return CheckReusedScores(attempt); });
-    return text;
+    const Selection& nodes = attempt.live_rows();
+    const Filtered filtered = cache_->Filter(attempt, nodes, nominator_);
+    if (!filtered.status.ok()) return TextOf(filtered.status);
+    const Filtered fresh = Fresh(
+        [&](FreshEvaluation& evaluation) { return evaluation.Filter(attempt, nodes, nominator_); });
+    EXPECT_EQ(FindDifference(attempt, filtered, fresh).value_or(""), "");
+    const Selection& feasible = *filtered.feasible;
+    if (feasible.size() == 0) return Rejections(attempt, filtered);
+    if (PluginStatus status = RunPreScore(attempt, feasible); !status.ok()) return TextOf(status);
+    const Ranked ranked = cache_->Score(attempt, filtered);
+    if (!ranked.status().ok()) return TextOf(ranked.status());
+    const Ranked fresh_ranked =
+        Fresh([&](FreshEvaluation& evaluation) { return evaluation.Score(attempt, filtered); });
+    EXPECT_EQ(FindDifference(attempt, feasible, ranked, fresh_ranked).value_or(""), "");
+    return TotalsText(attempt, feasible, ranked);
   }
 
-  static std::string Rejections(const Attempt& attempt) {
+  static std::string Rejections(const Attempt& attempt, const Filtered& filtered) {
     std::vector<std::string> texts;
     attempt.live_rows().ForEachRow([&](Row row) {
-      const RowVerdict& verdict = attempt.verdicts[row];
+      const RowVerdict& verdict = filtered.VerdictOf(row);
       const PluginCycle& cycle = attempt.cycle(verdict.plugin);
       texts.push_back(std::string(attempt.table().node(row)->name()) + " " + cycle.plugin().name +
                       ": " + Join(cycle.ReasonTexts(verdict.reasons), ", "));
@@ -132,18 +137,18 @@ class ClassCacheTest : public ::testing::Test {
     return Join(texts, ", ");
   }
 
-  static std::string Totals(const Attempt& attempt) {
+  static std::string TotalsText(const Attempt& attempt, const Selection& feasible,
+                                const Ranked& ranked) {
     std::vector<std::string> texts;
-    uint32_t i = 0;
-    attempt.feasible->ForEachRow([&](Row row) {
-      const int64_t total =
-          attempt.ranking != nullptr ? attempt.ranking->totals()[row] : attempt.totals[i];
-      texts.push_back(std::string(attempt.table().node(row)->name()) + " " + std::to_string(total));
-      ++i;
+    const std::vector<int64_t> totals = ranked.Totals();
+    feasible.ForEachRow([&](Row row) {
+      texts.push_back(std::string(attempt.table().node(row)->name()) + " " +
+                      std::to_string(totals[texts.size()]));
     });
     return Join(texts, ", ");
   }
 
+  FreshEvaluation fresh_;
   bool is_built_ = false;
   bool is_checking_ = false;
 };

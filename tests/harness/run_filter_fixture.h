@@ -1,4 +1,4 @@
-// Fixture of the tests of RunFilter.
+// Fixture of the tests of Filter.
 #ifndef BERTH_TESTS_HARNESS_RUN_FILTER_FIXTURE_H_
 #define BERTH_TESTS_HARNESS_RUN_FILTER_FIXTURE_H_
 
@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
-#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "tests/harness/stage.h"
 
@@ -29,26 +29,29 @@ void ForEachSelected(const berth_block& block, F&& each) {
   }
 }
 
-// Runs PreFilter and Filter and returns the verdicts: "n0 fits, n1 puppet.A Unschedulable: full".
-inline std::string Outcome(Attempt& attempt, const Nominator& nominator) {
-  if (PluginStatus status = RunPreFilter(attempt); !status.ok()) return TextOf(status);
-  if (PluginStatus status = RunFilter(attempt, nominator); !status.ok()) return TextOf(status);
+// Runs PreFilter and Filter, over all nodes or the candidates, and returns the verdicts: "n0 fits,
+// n1 puppet.A Unschedulable: full".
+inline std::string Outcome(Attempt& attempt, const Nominator& nominator,
+                           const Selection* candidates = nullptr) {
+  const PreFilterResult pre_filter = RunPreFilter(attempt);
+  if (!pre_filter.status.ok()) return TextOf(pre_filter.status);
+  if (candidates == nullptr) candidates = &attempt.live_rows();
+  FreshEvaluation evaluation;
+  const Filtered filtered = evaluation.Filter(attempt, *candidates, nominator);
+  if (!filtered.status.ok()) return TextOf(filtered.status);
   std::vector<std::string> rows;
-  for (const Selection::Block& block : attempt.candidates->blocks()) {
-    for (const uint32_t index : attempt.candidates->SelectedOf(block)) {
-      const Row row = block.first_row + index;
-      std::string text(attempt.table().node(row)->name());
-      if (attempt.feasible->Contains(row)) {
-        text += " fits";
-      } else {
-        const RowVerdict& verdict = attempt.verdicts[row];
-        const PluginCycle& cycle = attempt.cycle(verdict.plugin);
-        text += " " + cycle.plugin().name + " ";
-        text += TextOf({verdict.code, {}, cycle.ReasonTexts(verdict.reasons)});
-      }
-      rows.push_back(std::move(text));
+  candidates->ForEachRow([&](Row row) {
+    std::string text(attempt.table().node(row)->name());
+    if (filtered.feasible->Contains(row)) {
+      text += " fits";
+    } else {
+      const RowVerdict& verdict = filtered.VerdictOf(row);
+      const PluginCycle& cycle = attempt.cycle(verdict.plugin);
+      text += " " + cycle.plugin().name + " ";
+      text += TextOf({verdict.code, {}, cycle.ReasonTexts(verdict.reasons)});
     }
-  }
+    rows.push_back(std::move(text));
+  });
   return Join(rows, ", ");
 }
 
@@ -75,6 +78,10 @@ class RunFilterTest : public ::testing::Test {
   PodRef MakePod(const std::string& name, int priority = 0) {
     return stage_.objects().Pod({.name = name, .spec = "\"priority\":" + std::to_string(priority)});
   }
+  // Runs Filter over all nodes.
+  Filtered Filter(Attempt& attempt) {
+    return evaluation_.Filter(attempt, attempt.live_rows(), nominator_);
+  }
   Attempt& Begin() { return Begin(MakePod("p")); }
   Attempt& Begin(PodRef pod) {
     if (!built_) stage_.Build();
@@ -87,6 +94,7 @@ class RunFilterTest : public ::testing::Test {
   Puppet* a_;
   size_t limit_ = 1;
   Nominator nominator_;
+  FreshEvaluation evaluation_;
   bool built_ = false;
 };
 

@@ -409,14 +409,13 @@ Attempt& Stage::Begin() { return Begin(objects_.Pod({.name = "p"})); }
 
 Attempt& Stage::Begin(PodRef pod) {
   attempt_->Begin(std::move(pod), 1);
-  attempt_->candidates = &attempt_->live_rows();
   return *attempt_;
 }
 
 std::unique_ptr<Binding> Stage::MakeBinding() {
   Attempt& attempt = Begin();
   const NodeRef& node = table().node(table().FindNode("n1"));
-  auto binding = std::make_unique<Binding>(*plan_, attempt.pod, node, attempt.TakeState());
+  auto binding = std::make_unique<Binding>(*plan_, attempt.pod(), node, attempt.TakeState());
   attempt.End();
   return binding;
 }

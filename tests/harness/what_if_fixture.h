@@ -91,7 +91,7 @@ class WhatIfTest : public ::testing::Test {
     if (!built_) stage_.Build();
     built_ = true;
     Attempt& attempt = stage_.Begin();
-    EXPECT_TRUE(RunPreFilter(attempt).ok());
+    EXPECT_TRUE(RunPreFilter(attempt).status.ok());
     return attempt;
   }
   std::unique_ptr<WhatIf> BeginAtN1() { return Ask({1}); }

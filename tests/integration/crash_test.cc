@@ -27,7 +27,7 @@ class CrashTest : public ::testing::Test {
     (void)RunPreFilter(attempt);
     if (puppet_.has_slot) {
       const Row row = 0;
-      (void)WhatIf(attempt, {&row, 1}).AddPod(0, attempt.pod->view());
+      (void)WhatIf(attempt, {&row, 1}).AddPod(0, attempt.pod()->view());
     }
     attempt.End();
     stage_.DestroyPlan();

@@ -9,8 +9,8 @@
 #include "host/base/time_units.h"
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/done.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_bind.h"
-#include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_permit.h"
 #include "host/runtime/points/run_post_bind.h"
 #include "host/runtime/points/run_post_filter.h"
@@ -79,9 +79,12 @@ TEST_F(DeadlineTest, IsToldToPluginsAtEveryPoint) {
   const auto run = [&] {
     deadlines_.clear();
     Attempt& attempt = stage_.Begin();
-    EXPECT_TRUE(RunPreFilter(attempt).ok());
-    EXPECT_TRUE(RunFilter(attempt, nominator).ok());
-    RunPostFilter(attempt);
+    const PreFilterResult pre_filter = RunPreFilter(attempt);
+    EXPECT_TRUE(pre_filter.status.ok());
+    FreshEvaluation evaluation;
+    const Filtered filtered = evaluation.Filter(attempt, attempt.live_rows(), nominator);
+    EXPECT_TRUE(filtered.status.ok());
+    RunPostFilter(attempt, pre_filter, filtered);
     EXPECT_TRUE(RunReserve(attempt, 0).ok());
     EXPECT_TRUE(RunPermit(attempt, 0).status.ok());
     attempt.End();
@@ -129,8 +132,10 @@ TEST_F(DeadlineTest, ThePluginsOwnDeadlineAppliesAtEveryPoint) {
   stage_.Build();
   const Nominator nominator;
   Attempt& attempt = stage_.Begin();
-  EXPECT_TRUE(RunFilter(attempt, nominator).ok());
-  RunPostFilter(attempt);
+  FreshEvaluation evaluation;
+  const Filtered filtered = evaluation.Filter(attempt, attempt.live_rows(), nominator);
+  EXPECT_TRUE(filtered.status.ok());
+  RunPostFilter(attempt, {}, filtered);
   EXPECT_TRUE(RunReserve(attempt, 0).ok());
   attempt.End();
   auto binding = stage_.MakeBinding();

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/attempt/attempt.h"
+#include "host/cycle/schedule_one.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {
@@ -318,12 +318,12 @@ TEST_F(WitnessTest, NormalisesInDouble) {
          .allocatable = std::string(R"("cpu":"4","memory":"1Gi","pods":")") + pods + '"'});
   }
   StartWitness();
-  Attempt& attempt = harness_.loop().cycle().attempt();
-  attempt.keeps_scores = true;
-  EXPECT_EQ(harness_.Schedule(PodOf("p", "1", 0)).node, "c");
-  ASSERT_EQ(attempt.score_columns().size(), 1U);
-  EXPECT_THAT(attempt.score_columns()[0].raw, ElementsAre(1, 30, 101));
-  EXPECT_THAT(attempt.score_columns()[0].normalized, ElementsAre(0, 28, 100));
+  SchedulingCycle& cycle = harness_.loop().cycle();
+  EXPECT_EQ(cycle.Decide(harness_.objects().Pod(PodOf("p", "1", 0))).node, "c");
+  const auto columns = cycle.findings().ranked.columns();
+  ASSERT_EQ(columns.size(), 1U);
+  EXPECT_THAT(columns[0].raw, ElementsAre(1, 30, 101));
+  EXPECT_THAT(columns[0].normalized, ElementsAre(0, 28, 100));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "host/base/test_log.h"
-#include "host/runtime/reuse/class_cache.h"
+#include "host/runtime/reuse/reused_evaluation.h"
 #include "tests/simulation/sketch.h"
 
 namespace berth::host {

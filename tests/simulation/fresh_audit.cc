@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "tests/simulation/sketch.h"
 
@@ -117,16 +117,14 @@ std::set<std::string> FreshAudit::NodesFor(const PodRef& pod, SchedulingLoop& lo
   Attempt& attempt = loop.CycleFor(*pod)->attempt();
   attempt.Begin(pod, kAuditAttempts + ++attempts_);
   std::set<std::string> nodes;
-  if (RunPreFilter(attempt).ok() && !attempt.pre_filter_rejection.has_value()) {
-    attempt.candidates = &attempt.live_rows();
-    if (attempt.subset.has_value()) {
-      attempt.some_rows.AssignRows(attempt.table(), *attempt.subset);
-      attempt.candidates = &attempt.some_rows;
-    }
-    if (RunFilter(attempt, nominator).ok()) {
-      for (uint32_t i = 0; i < attempt.feasible->size(); ++i) {
-        nodes.emplace(attempt.table().node(attempt.feasible->At(i))->name());
-      }
+  if (const PreFilterResult pre_filter = RunPreFilter(attempt); pre_filter.status.ok()) {
+    const Selection& candidates =
+        pre_filter.subset.has_value() ? *pre_filter.subset : attempt.live_rows();
+    FreshEvaluation evaluation;
+    const Filtered filtered = evaluation.Filter(attempt, candidates, nominator);
+    if (filtered.status.ok()) {
+      filtered.feasible->ForEachRow(
+          [&](Row row) { nodes.emplace(attempt.table().node(row)->name()); });
     }
   }
   attempt.End();

@@ -76,7 +76,6 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
   }
   SchedulingCycle& cycle = *loop.CycleFor(*pod);
   const CycleResult result = cycle.Decide(pod);
-  cycle.attempt().End();
   return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 

@@ -36,9 +36,10 @@ struct ScorePair {
 };
 
 // Returns the plugins whose scores differ, the largest difference first.
-std::vector<ScorePair> DifferentScores(const Attempt& attempt, uint32_t ours, uint32_t theirs) {
+std::vector<ScorePair> DifferentScores(const Attempt& attempt, const Ranked& ranked, uint32_t ours,
+                                       uint32_t theirs) {
   std::vector<ScorePair> pairs;
-  for (const ScoreColumn& column : attempt.score_columns()) {
+  for (const ScoreColumn& column : ranked.columns()) {
     const int64_t our_score = column.normalized[ours] * column.weight;
     const int64_t their_score = column.normalized[theirs] * column.weight;
     if (our_score == their_score) continue;
@@ -58,7 +59,11 @@ class Judge {
  public:
   Judge(const SchedulingCycle& cycle, const CycleResult& result, uint32_t percentage,
         ShadowDecision& decision)
-      : attempt_(cycle.attempt()), result_(result), percentage_(percentage), decision_(decision) {}
+      : attempt_(cycle.attempt()),
+        findings_(cycle.findings()),
+        result_(result),
+        percentage_(percentage),
+        decision_(decision) {}
 
   void Run() {
     // Only with these results have all nodes been evaluated for this pod.
@@ -73,8 +78,8 @@ class Judge {
     if (theirs == kNoRow) {
       return Set(ShadowVerdict::kRejected, "the cluster has no node " + decision_.theirs);
     }
-    if (attempt_.pre_filter_rejection.has_value()) return RejectInPreFilter();
-    const std::optional<uint32_t> position = PositionOf(*attempt_.feasible, theirs);
+    if (findings_.pre_filter.status.rejected()) return RejectInPreFilter();
+    const std::optional<uint32_t> position = PositionOf(*findings_.filtered.feasible, theirs);
     if (!position.has_value()) return RejectInFilter(theirs);
     if (result_.ended_at.has_value()) return RejectAfterSelection(theirs);
     Compare(theirs, *position);
@@ -87,23 +92,25 @@ class Judge {
   }
 
   void RejectInPreFilter() {
-    const PluginStatus& status = *attempt_.pre_filter_rejection;
+    const PluginStatus& status = findings_.pre_filter.status;
     const std::string plugin =
         status.plugin.has_value() ? attempt_.plan().NameOf(*status.plugin) : std::string();
     Set(ShadowVerdict::kRejected, PluginAndReasons(plugin, status.Message()));
   }
 
   void RejectInFilter(Row theirs) {
-    if (attempt_.nominated_only) {
+    if (findings_.filtered.nominated_only) {
       return Set(ShadowVerdict::kScore,
                  "the pod is nominated to " + decision_.ours + ", where it fits");
     }
-    if (attempt_.subset.has_value() && !std::ranges::binary_search(*attempt_.subset, theirs)) {
-      return Set(
-          ShadowVerdict::kRejected,
-          PluginAndReasons(Join(attempt_.SubsetPluginNames(), ", "), AbsentReason(attempt_)));
+    const PreFilterResult& pre_filter = findings_.pre_filter;
+    if (!pre_filter.Includes(theirs)) {
+      const Plan& plan = attempt_.plan();
+      return Set(ShadowVerdict::kRejected,
+                 PluginAndReasons(Join(pre_filter.SubsetPluginNames(plan), ", "),
+                                  AbsentReason(plan, pre_filter)));
     }
-    const RowVerdict& verdict = attempt_.verdicts[theirs];
+    const RowVerdict& verdict = findings_.filtered.VerdictOf(theirs);
     const PluginCycle& plugin = attempt_.cycle(verdict.plugin);
     Set(ShadowVerdict::kRejected,
         PluginAndReasons(plugin.plugin().name, Join(plugin.RejectionTexts(verdict.reasons), ", ")));
@@ -121,21 +128,25 @@ class Judge {
   }
 
   void Compare(Row theirs, uint32_t their_position) {
-    const std::optional<uint32_t> our_position = PositionOf(*attempt_.feasible, result_.row);
-    if (attempt_.scored) {
-      decision_.their_total = attempt_.totals[their_position];
-      decision_.our_total = attempt_.totals[*our_position];
+    const std::optional<uint32_t> our_position =
+        PositionOf(*findings_.filtered.feasible, result_.row);
+    const Ranked& ranked = findings_.ranked;
+    if (ranked.is_scored()) {
+      const std::vector<int64_t> totals = ranked.Totals();
+      decision_.their_total = totals[their_position];
+      decision_.our_total = totals[*our_position];
     }
     if (theirs == result_.row) return Set(ShadowVerdict::kSame, "");
-    if (!attempt_.scored) {
+    if (!ranked.is_scored()) {
       return Set(ShadowVerdict::kTie, "both fit, and no plugin scores nodes");
     }
     if (decision_.their_total == decision_.our_total) {
       return Set(ShadowVerdict::kTie, "both " + std::to_string(*decision_.our_total));
     }
     std::string why = ScoreText(*our_position, their_position);
-    const uint32_t fit = attempt_.feasible->size();
-    const uint32_t found = FeasibleNodesToFind(attempt_.candidates->size(), percentage_);
+    const uint32_t fit = findings_.filtered.feasible->size();
+    const auto rejected = static_cast<uint32_t>(findings_.filtered.rejected.size());
+    const uint32_t found = FeasibleNodesToFind(fit + rejected, percentage_);
     if (fit <= found) return Set(ShadowVerdict::kScore, std::move(why));
     Set(ShadowVerdict::kSampled, why.append("; kube-scheduler scores only ")
                                      .append(std::to_string(found))
@@ -149,7 +160,7 @@ class Judge {
     std::string text = decision_.ours + " has " + std::to_string(*decision_.our_total) + " and " +
                        decision_.theirs + " " + std::to_string(*decision_.their_total);
     std::string_view separator = ": ";
-    for (const ScorePair& pair : DifferentScores(attempt_, ours, theirs)) {
+    for (const ScorePair& pair : DifferentScores(attempt_, findings_.ranked, ours, theirs)) {
       text.append(separator).append(pair.plugin).append(" ");
       text.append(std::to_string(pair.ours)).append(" and ").append(std::to_string(pair.theirs));
       separator = ", ";
@@ -158,6 +169,7 @@ class Judge {
   }
 
   const Attempt& attempt_;
+  const Findings& findings_;
   const CycleResult& result_;
   const uint32_t percentage_;
   ShadowDecision& decision_;
@@ -192,7 +204,6 @@ ShadowDecision JudgePlacement(SchedulingCycle& cycle, const PodRef& pod, std::st
   ShadowDecision decision{.pod = pod->Key(), .theirs = std::string(node)};
   const CycleResult result = cycle.Decide(pod);
   Judge(cycle, result, percentage, decision).Run();
-  cycle.attempt().End();
   return decision;
 }
 

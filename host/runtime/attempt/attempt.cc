@@ -1,6 +1,5 @@
 #include "host/runtime/attempt/attempt.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "host/base/assert.h"
@@ -14,8 +13,7 @@ constexpr size_t kSpareStates = 64;
 
 }  // namespace
 
-Attempt::Attempt(const Plan& plan, NodeTable& table)
-    : candidates(&some_rows), feasible(&own_feasible), plan_(plan), table_(table) {
+Attempt::Attempt(const Plan& plan, NodeTable& table) : plan_(plan), table_(table) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
     cycles_.push_back(std::make_unique<PluginCycle>(plugin, table, this));
     monitor_ = plugin.host->services().monitor;
@@ -26,27 +24,14 @@ Attempt::~Attempt() {
   if (monitor_ != nullptr) monitor_->EndAttempt(&cancel_);
 }
 
-void Attempt::Begin(PodRef attempt_pod, uint64_t id) {
-  pod = std::move(attempt_pod);
-  subset_plugins.clear();
-  subset.reset();
-  subset_unknown.clear();
-  pre_filter_rejection.reset();
-  some_rows.Clear();
-  candidates = &some_rows;
-  own_feasible.Clear();
-  feasible = &own_feasible;
-  nominated_only = false;
-  scored = false;
-  score_count = 0;
-  totals.clear();
-  ranking = nullptr;
-  verdicts.resize(table_.row_count());
+void Attempt::Begin(PodRef pod, uint64_t id) {
+  pod_ = std::move(pod);
+  allows_what_if_ = true;
   RefreshLiveRows();
-  if (monitor_ != nullptr) monitor_->BeginAttempt(&cancel_, &pod->view());
+  if (monitor_ != nullptr) monitor_->BeginAttempt(&cancel_, &pod_->view());
   BeginState();
   for (uint32_t i = 0; i < cycles_.size(); ++i) {
-    cycles_[i]->Begin(id, pod->view(), &cancel_, state_->of(i));
+    cycles_[i]->Begin(id, pod_->view(), &cancel_, state_->of(i));
     cycles_[i]->SetCallMeter(PointMeter::IsSampled(id) ? meter_ : nullptr);
   }
 }
@@ -87,13 +72,6 @@ void Attempt::Recycle(std::unique_ptr<CycleState> state) {
   if (state == nullptr) return;
   state->Destroy();
   if (spare_states_.size() < kSpareStates) spare_states_.push_back(std::move(state));
-}
-
-std::vector<std::string> Attempt::SubsetPluginNames() const {
-  std::vector<std::string> names;
-  for (const uint32_t plugin : subset_plugins) names.push_back(plan_.plugins()[plugin].name);
-  std::ranges::sort(names);
-  return names;
 }
 
 void Attempt::RefreshLiveRows() {

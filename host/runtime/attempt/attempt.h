@@ -1,12 +1,9 @@
-// One attempt to schedule a pod: the results of its extension points.
+// One attempt to schedule a pod: what its calls of plugins share.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_ATTEMPT_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_ATTEMPT_H_
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include <berth/abi.h>
@@ -15,37 +12,16 @@
 #include "host/cache/node_table.h"
 #include "host/runtime/attempt/cycle_state.h"
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
 #include "host/runtime/plan.h"
 
 namespace berth::host {
 
 class PointMeter;
-class TotalsTree;
 
-// Stands for no plugin where an index into Plan::plugins() is expected.
-inline constexpr uint32_t kNoPlugin = UINT32_MAX;
-
-// The verdict of Filter for a row. Meaningful for rows that are not feasible, if the attempt
-// evaluated every node, or found none feasible. (An attempt that reuses answers of earlier attempts
-// and finds a node does not collect the verdicts.)
-struct RowVerdict {
-  uint64_t reasons = 0;
-  uint32_t plugin = kNoPlugin;
-  uint8_t code = BERTH_SUCCESS;
-};
-
-// One plugin's scores, in the order of the feasible rows.
-struct ScoreColumn {
-  uint32_t plugin = kNoPlugin;
-  int64_t weight = 1;
-  std::vector<int64_t> raw;
-  std::vector<int64_t> normalized;
-};
-
-// The working memory of an attempt, reused for every pod so that a cycle allocates almost nothing.
-// The run_<point> functions fill it in, in the order of the points; host/cycle reads it.
+// The pod, the cycle state, and one PluginCycle for each plugin; reused for every pod, so that a
+// cycle allocates almost nothing. The stages return their results as values: PreFilterResult,
+// Filtered, Ranked.
 //
 // Threading: the scheduling thread.
 class Attempt {
@@ -56,8 +32,8 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   // Clears the last attempt and constructs the plugins' cycle state for this one.
-  void Begin(PodRef attempt_pod, uint64_t id);
-  // Destroys the cycle state, unless it was taken. The results stay readable until the next
+  void Begin(PodRef pod, uint64_t id);
+  // Destroys the cycle state, unless it was taken. Texts of reasons stay readable until the next
   // Begin().
   void End();
 
@@ -82,50 +58,12 @@ class Attempt {
   const Plan& plan() const { return plan_; }
   NodeTable& table() const { return table_; }
   const Selection& live_rows() const { return live_rows_; }
-  // Returns the names of subset_plugins, sorted, for texts.
-  std::vector<std::string> SubsetPluginNames() const;
+  const PodRef& pod() const { return pod_; }
 
-  PodRef pod;
-
-  // --- PreFilter ---
-  // The plugins that restricted the pod to a subset of the nodes, in the order of their calls;
-  // indices into Plan::plugins().
-  std::vector<uint32_t> subset_plugins;
-  // The rows that those plugins agree on, ascending; no value: all live rows.
-  std::optional<std::vector<Row>> subset;
-  // The node names that those plugins agree on and that no node has, sorted. No node is filtered
-  // for them, but the intersection is not empty. (kube-scheduler: PreFilterResult.Merge)
-  std::vector<std::string> subset_unknown;
-  // The rejection of the pod on all nodes at once.
-  std::optional<PluginStatus> pre_filter_rejection;
-
-  // --- Filter ---
-  const Selection* candidates;  // The rows to evaluate; never null.
-  Selection some_rows;          // The target of `candidates` unless that is live_rows().
-  // The verdicts, indexed by row. If a row has nominated pods, its verdict may be the one that was
-  // computed with those pods added.
-  std::vector<RowVerdict> verdicts;
-  // The rows that passed; never null. A class of pods (pod_class.h) may own them.
-  const Selection* feasible;
-  Selection own_feasible;       // The target of `feasible` unless a class owns the rows.
-  bool nominated_only = false;  // The pod's nominated node passed, and no other node was evaluated.
-
-  // --- Score ---
-  bool scored = false;
-  // Whether RunScore() keeps the scores of each plugin, for reports; set before the attempt.
-  // Otherwise only `totals` are kept, and `scores` is working memory for one plugin at a time.
-  bool keeps_scores = false;
-  std::vector<ScoreColumn> scores;  // score_count of them are in use.
-  size_t score_count = 0;
-  std::vector<int64_t> totals;  // One total for each feasible row, in the order of rows.
-  // The totals of the feasible rows by row, if a class of pods owns them; then `totals` is empty.
-  // Null otherwise.
-  const TotalsTree* ranking = nullptr;
-
-  // The scores that are kept.
-  std::span<const ScoreColumn> score_columns() const {
-    return std::span(scores).first(score_count);
-  }
+  // Forbids what-if questions, because PreFilter ended before every plugin was called: the Filters
+  // of those that were left out would read slots that no PreFilter has prepared.
+  void ForbidWhatIf() { allows_what_if_ = false; }
+  bool allows_what_if() const { return allows_what_if_; }
 
  private:
   void BeginState();
@@ -133,6 +71,8 @@ class Attempt {
 
   const Plan& plan_;
   NodeTable& table_;
+  PodRef pod_;
+  bool allows_what_if_ = true;
   std::vector<std::unique_ptr<PluginCycle>> cycles_;
   std::unique_ptr<CycleState> state_;  // Null between attempts and after TakeState().
   std::vector<std::unique_ptr<CycleState>> spare_states_;

@@ -28,6 +28,12 @@ class Selection {
     bool is_whole() const { return n_selected == count; }
   };
 
+  // Returns a selection without rows.
+  static const Selection& None() {
+    static const Selection kNone;
+    return kNone;
+  }
+
   void Clear() {
     blocks_.clear();
     indices_.clear();

@@ -49,10 +49,11 @@ TEST_F(RunFilterTest, APluginThatMovesThePointersDoesNoHarmToTheOthers) {
     return BERTH_SUCCESS;
   };
   Attempt& attempt = Begin();
-  EXPECT_TRUE(RunFilter(attempt, nominator_).ok());
-  EXPECT_EQ(attempt.feasible->size(), 300U);
-  EXPECT_TRUE(attempt.feasible->Contains(598));
-  EXPECT_FALSE(attempt.feasible->Contains(599));
+  const Filtered filtered = Filter(attempt);
+  EXPECT_TRUE(filtered.status.ok());
+  EXPECT_EQ(filtered.feasible->size(), 300U);
+  EXPECT_TRUE(filtered.feasible->Contains(598));
+  EXPECT_FALSE(filtered.feasible->Contains(599));
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
@@ -151,9 +152,9 @@ TEST_F(RunFilterTest, OnlyCandidatesAreEvaluated) {
   nominator_.Add(MakePod("q"), "n1");
   nominator_.Add(MakePod("r"), "n2");
   nominator_.Add(MakePod("s"), "nowhere");
-  attempt.some_rows.AssignRows(stage_.table(), std::vector<Row>{0, 2});
-  attempt.candidates = &attempt.some_rows;
-  EXPECT_EQ(Outcome(attempt, nominator_), "n0 fits, n2 puppet.A Unschedulable: full");
+  Selection candidates;
+  candidates.AssignRows(stage_.table(), std::vector<Row>{0, 2});
+  EXPECT_EQ(Outcome(attempt, nominator_, &candidates), "n0 fits, n2 puppet.A Unschedulable: full");
   EXPECT_THAT(Take(), ElementsAre("n2 what-if 1", "n0 0"));
 }
 
@@ -165,11 +166,12 @@ TEST_F(RunFilterTest, FindsNominatedRowsInEveryBlock) {
     nominator_.Add(MakePod("q" + std::to_string(row)), "n" + std::to_string(row));
   }
   Attempt& attempt = Begin();
-  Outcome(attempt, nominator_);
-  EXPECT_EQ(attempt.feasible->size(), 595U);
+  EXPECT_TRUE(RunPreFilter(attempt).status.ok());
+  const Filtered filtered = Filter(attempt);
+  EXPECT_EQ(filtered.feasible->size(), 595U);
   for (const Row row : {0U, 255U, 256U, 511U, 599U}) {
-    EXPECT_FALSE(attempt.feasible->Contains(row)) << row;
-    EXPECT_EQ(attempt.verdicts[row].code, BERTH_UNSCHEDULABLE) << row;
+    EXPECT_FALSE(filtered.feasible->Contains(row)) << row;
+    EXPECT_EQ(filtered.VerdictOf(row).code, BERTH_UNSCHEDULABLE) << row;
   }
   EXPECT_EQ(Take().size(), 600U);
 }

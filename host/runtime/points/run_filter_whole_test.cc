@@ -104,10 +104,11 @@ TEST_F(RunFilterWholeTest, FindsTheNodesOfEveryBlock) {
   worst_ = "n599";
   last_ = "n256";
   Attempt& attempt = Begin();
-  Outcome(attempt, nominator_);
-  EXPECT_EQ(attempt.feasible->size(), 598U);
-  EXPECT_FALSE(attempt.feasible->Contains(256));
-  EXPECT_FALSE(attempt.feasible->Contains(599));
+  EXPECT_TRUE(RunPreFilter(attempt).status.ok());
+  const Filtered filtered = Filter(attempt);
+  EXPECT_EQ(filtered.feasible->size(), 598U);
+  EXPECT_FALSE(filtered.feasible->Contains(256));
+  EXPECT_FALSE(filtered.feasible->Contains(599));
 }
 
 TEST_F(RunFilterWholeTest, ReasonsAreCutLikeAllOthers) {

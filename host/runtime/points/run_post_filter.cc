@@ -16,24 +16,20 @@ namespace {
 // The verdicts of Filter and PreFilter, by row.
 class VerdictsByRow {
  public:
-  explicit VerdictsByRow(const Attempt& attempt)
+  VerdictsByRow(const Attempt& attempt, const PreFilterResult& pre_filter, const Filtered& filtered)
       : codes_(attempt.table().row_count(), BERTH_SUCCESS),
         absent_(attempt.table().row_count(), 1),
         abi_{.struct_size = sizeof(berth_verdicts),
              .count = static_cast<uint32_t>(codes_.size()),
              .codes = codes_.data(),
              .absent = absent_.data()} {
-    if (attempt.pre_filter_rejection.has_value()) {
-      SetAll(attempt.live_rows(), static_cast<uint8_t>(attempt.pre_filter_rejection->code));
-      return;
-    }
-    SetAll(attempt.live_rows(), BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE);
-    ForEach(*attempt.candidates, [&](Row row) {
-      codes_[row] = attempt.verdicts[row].code;
-      absent_[row] = 0;
-    });
-    // Attempt::verdicts has no entries for feasible rows.
-    SetAll(*attempt.feasible, BERTH_SUCCESS);
+    const bool is_rejected = pre_filter.status.rejected();
+    const berth_code code =
+        is_rejected ? pre_filter.status.code : berth_code{BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE};
+    attempt.live_rows().ForEachRow([&](Row row) { codes_[row] = static_cast<uint8_t>(code); });
+    if (is_rejected) return;
+    for (const RejectedRow& rejected : filtered.rejected) Set(rejected.row, rejected.verdict.code);
+    filtered.feasible->ForEachRow([this](Row row) { Set(row, BERTH_SUCCESS); });
   }
   VerdictsByRow(const VerdictsByRow&) = delete;
   VerdictsByRow& operator=(const VerdictsByRow&) = delete;
@@ -41,14 +37,9 @@ class VerdictsByRow {
   const berth_verdicts* abi() const { return &abi_; }
 
  private:
-  template <class F>
-  static void ForEach(const Selection& selection, F&& each) {
-    for (const Selection::Block& block : selection.blocks()) {
-      for (const uint32_t index : selection.SelectedOf(block)) each(block.first_row + index);
-    }
-  }
-  void SetAll(const Selection& selection, uint8_t code) {
-    ForEach(selection, [&](Row row) { codes_[row] = code; });
+  void Set(Row row, uint8_t code) {
+    codes_[row] = code;
+    absent_[row] = 0;
   }
 
   std::vector<uint8_t> codes_;
@@ -83,8 +74,9 @@ class PostFilterOut {
 
 }  // namespace
 
-PostFilterResult RunPostFilter(Attempt& attempt) {
-  const VerdictsByRow verdicts(attempt);
+PostFilterResult RunPostFilter(Attempt& attempt, const PreFilterResult& pre_filter,
+                               const Filtered& filtered) {
+  const VerdictsByRow verdicts(attempt, pre_filter, filtered);
   PostFilterResult result;
   result.status.code = BERTH_UNSCHEDULABLE;
   for (const PlannedUse& use : attempt.plan().At(Point::kPostFilter)) {

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/filtered.h"
 #include "host/runtime/attempt/plugin_status.h"
+#include "host/runtime/points/run_pre_filter.h"
 
 namespace berth::host {
 
@@ -25,7 +27,8 @@ struct PostFilterResult {
 // REQUIRES: Filter or PreFilter rejected the pod.
 // Threading: [cycle].
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPostFilterPlugins)
-PostFilterResult RunPostFilter(Attempt& attempt);
+PostFilterResult RunPostFilter(Attempt& attempt, const PreFilterResult& pre_filter,
+                               const Filtered& filtered);
 
 }  // namespace berth::host
 

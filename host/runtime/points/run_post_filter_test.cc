@@ -33,10 +33,8 @@ class RunPostFilterTest : public ::testing::Test {
     }
     return text;
   }
-  // Fills in an attempt with `prepare`, runs PostFilter, and returns the verdicts that the plugin
-  // receives, as "<verdicts> of <nodes>".
-  template <class F>
-  std::string Seen(F&& prepare) {
+  // Runs PostFilter and returns the verdicts that the plugin receives, as "<verdicts> of <nodes>".
+  std::string Seen(const PreFilterResult& pre_filter, const Filtered& filtered) {
     std::string seen;
     stage_.Add("puppet.A", {Point::kPostFilter}).post_filter =
         [&seen](const berth_cycle&, const berth_nodes& all, const berth_verdicts& verdicts,
@@ -45,9 +43,7 @@ class RunPostFilterTest : public ::testing::Test {
           return BERTH_SUCCESS;
         };
     stage_.Build();
-    Attempt& attempt = stage_.Begin();
-    prepare(attempt);
-    RunPostFilter(attempt);
+    RunPostFilter(stage_.Begin(), pre_filter, filtered);
     return seen;
   }
 
@@ -119,7 +115,7 @@ TEST_F(RunPostFilterTest, EveryAnswer) {
           return Report({BERTH_UNSCHEDULABLE, {"b"}}, status);
         };
     stage.Build();
-    const PostFilterResult result = RunPostFilter(stage.Begin());
+    const PostFilterResult result = RunPostFilter(stage.Begin(), {}, {});
     EXPECT_EQ(TextOf(result.status), row.status);
     EXPECT_EQ(stage.PluginName(result.status.plugin), "puppet.A");
     EXPECT_EQ(next_was_called, !row.is_last);
@@ -160,7 +156,7 @@ TEST_F(RunPostFilterTest, WhichNominationCounts) {
     Play(stage.Add("puppet.A", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE}, row.by_a);
     Play(stage.Add("puppet.B", {Point::kPostFilter}), row.answer_of_b, row.by_b);
     stage.Build();
-    const PostFilterResult result = RunPostFilter(stage.Begin());
+    const PostFilterResult result = RunPostFilter(stage.Begin(), {}, {});
     EXPECT_EQ(result.overrides, row.overrides);
     EXPECT_EQ(result.node, row.node);
   }
@@ -171,7 +167,7 @@ TEST_F(RunPostFilterTest, ARejectionOfAllNamesTheFirstPlugin) {
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE});
   Play(stage_.Add("puppet.C", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"c"}});
   stage_.Build();
-  const PostFilterResult result = RunPostFilter(stage_.Begin());
+  const PostFilterResult result = RunPostFilter(stage_.Begin(), {}, {});
   EXPECT_EQ(TextOf(result.status), "Unschedulable: a, b, c");
   EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.A");
 }
@@ -181,7 +177,7 @@ TEST_F(RunPostFilterTest, AQuarantinedPluginIsSkipped) {
   Play(stage_.Add("puppet.B", {Point::kPostFilter}), {BERTH_UNSCHEDULABLE, {"b"}});
   stage_.Build();
   stage_.Quarantine("puppet.A");
-  const PostFilterResult result = RunPostFilter(stage_.Begin());
+  const PostFilterResult result = RunPostFilter(stage_.Begin(), {}, {});
   EXPECT_EQ(TextOf(result.status), "Unschedulable: b");
   EXPECT_EQ(stage_.PluginName(result.status.plugin), "puppet.B");
   EXPECT_FALSE(result.overrides);
@@ -190,53 +186,40 @@ TEST_F(RunPostFilterTest, AQuarantinedPluginIsSkipped) {
 // --- verdicts ------------------------------------------------------------------------------------
 
 TEST_F(RunPostFilterTest, ShowsTheVerdictsOfFilter) {
-  EXPECT_EQ(Seen([](Attempt& attempt) {
-              attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
-              attempt.verdicts[1] = {1, 0, BERTH_PENDING};
-              attempt.verdicts[2] = {1, 0, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE};
-            }),
-            "2.6.3 of 3");
+  constexpr RejectedRow kRejected[] = {{2, {1, 0, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE}},
+                                       {0, {1, 0, BERTH_UNSCHEDULABLE}},
+                                       {1, {1, 0, BERTH_PENDING}}};
+  EXPECT_EQ(Seen({}, {.rejected = kRejected}), "2.6.3 of 3");
 }
 
 TEST_F(RunPostFilterTest, MarksNodesThatNoFilterSaw) {
-  EXPECT_EQ(Seen([&](Attempt& attempt) {
-              attempt.some_rows.AssignRows(attempt.table(), std::array<Row, 1>{1});
-              attempt.candidates = &attempt.some_rows;
-              attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};  // Left from an earlier attempt.
-              attempt.verdicts[1] = {1, 0, BERTH_UNSCHEDULABLE};
-            }),
-            "3a.2.3a of 3");
+  constexpr RejectedRow kRejected[] = {{1, {1, 0, BERTH_UNSCHEDULABLE}}};
+  EXPECT_EQ(Seen({}, {.rejected = kRejected}), "3a.2.3a of 3");
 }
 
 TEST_F(RunPostFilterTest, ShowsTheRejectionOfPreFilter) {
-  EXPECT_EQ(Seen([](Attempt& attempt) {
-              attempt.pre_filter_rejection = PluginStatus{BERTH_UNSCHEDULABLE, 1, {"no"}};
-              attempt.verdicts[0] = {1, 0, BERTH_PENDING};  // Left from an earlier attempt.
-            }),
-            "2a.2a.2a of 3");
+  const PreFilterResult pre_filter{.status = {BERTH_UNSCHEDULABLE, 1, {"no"}}};
+  EXPECT_EQ(Seen(pre_filter, {}), "2a.2a.2a of 3");
 }
 
 TEST_F(RunPostFilterTest, ShowsNoVerdictForARowWithoutANode) {
   stage_.table().RemoveNode("n1");
-  EXPECT_EQ(Seen([](Attempt& attempt) {
-              attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
-              attempt.verdicts[1] = {1, 0, BERTH_UNSCHEDULABLE};  // Left from an earlier attempt.
-              attempt.verdicts[2] = {1, 0, BERTH_UNSCHEDULABLE};
-            }),
-            "2.0a.2 of 2");
+  constexpr RejectedRow kRejected[] = {{0, {1, 0, BERTH_UNSCHEDULABLE}},
+                                       {2, {1, 0, BERTH_UNSCHEDULABLE}}};
+  EXPECT_EQ(Seen({}, {.rejected = kRejected}), "2.0a.2 of 2");
 }
 
 TEST_F(RunPostFilterTest, ShowsSuccessForFeasibleRows) {
-  EXPECT_EQ(Seen([](Attempt& attempt) {
-              for (RowVerdict& verdict : attempt.verdicts) verdict = {1, 0, BERTH_UNSCHEDULABLE};
-              attempt.own_feasible.Append(0, 3, std::array<uint32_t, 1>{2});
-            }),
-            "2.2.0 of 3");
+  constexpr RejectedRow kRejected[] = {{0, {1, 0, BERTH_UNSCHEDULABLE}},
+                                       {1, {1, 0, BERTH_UNSCHEDULABLE}}};
+  Selection feasible;
+  feasible.Append(0, 3, std::array<uint32_t, 1>{2});
+  EXPECT_EQ(Seen({}, {.feasible = &feasible, .rejected = kRejected}), "2.2.0 of 3");
 }
 
 TEST_F(RunPostFilterTest, WithoutPluginsItRejectsWithoutAReason) {
   stage_.Build();
-  const PostFilterResult result = RunPostFilter(stage_.Begin());
+  const PostFilterResult result = RunPostFilter(stage_.Begin(), {}, {});
   EXPECT_EQ(TextOf(result.status), "Unschedulable");
   EXPECT_FALSE(result.overrides);
   EXPECT_THAT(stage_.log, IsEmpty());

@@ -12,13 +12,6 @@
 namespace berth::host {
 namespace {
 
-template <class T>
-std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
-  std::vector<T> both;
-  std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return both;
-}
-
 // The nodes to which one plugin restricts the pod.
 struct NodeSubset {
   std::vector<Row> rows;             // Ascending.
@@ -71,65 +64,93 @@ class PreFilterOut {
   berth_pre_filter_out abi_;
 };
 
-void Intersect(Attempt& attempt, uint32_t plugin, NodeSubset nodes) {
-  attempt.subset_plugins.push_back(plugin);
-  if (attempt.subset.has_value()) {
-    nodes.rows = Common(*attempt.subset, nodes.rows);
-    nodes.unknown = Common(attempt.subset_unknown, nodes.unknown);
-  }
-  attempt.subset = std::move(nodes.rows);
-  attempt.subset_unknown = std::move(nodes.unknown);
+template <class T>
+std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
+  std::vector<T> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both;
 }
 
-PluginStatus EmptySubset(const Attempt& attempt) {
-  const std::vector<std::string> plugins = attempt.SubsetPluginNames();
-  PluginStatus status{.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE};
-  if (plugins.size() == 1) {
-    status.reasons = {"node(s) didn't satisfy plugin " + plugins.front()};
-    return status;
+void Intersect(std::optional<NodeSubset>& common, NodeSubset nodes) {
+  if (common.has_value()) {
+    nodes.rows = Common(common->rows, nodes.rows);
+    nodes.unknown = Common(common->unknown, nodes.unknown);
   }
-  status.reasons = {"node(s) didn't satisfy plugin(s) [" + Join(plugins, " ") + "] simultaneously"};
-  return status;
+  common = std::move(nodes);
 }
 
-}  // namespace
+std::vector<std::string> NamesOf(const std::vector<uint32_t>& plugins, const Plan& plan) {
+  std::vector<std::string> names;
+  for (const uint32_t plugin : plugins) names.push_back(plan.plugins()[plugin].name);
+  std::ranges::sort(names);
+  return names;
+}
 
-PluginStatus RunPreFilter(Attempt& attempt) {
+PluginStatus EmptySubset(const std::vector<std::string>& plugins) {
+  const std::string text = plugins.size() == 1 ? "node(s) didn't satisfy plugin " + plugins.front()
+                                               : "node(s) didn't satisfy plugin(s) [" +
+                                                     Join(plugins, " ") + "] simultaneously";
+  return {.code = BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, .reasons = {text}};
+}
+
+PluginAnswer CallPreFilter(Attempt& attempt, PluginCycle& cycle, PreFilterOut& out) {
+  const NodesView all(cycle, attempt.live_rows());
+  cycle.set_binding_allowed(true);
+  PluginAnswer answer =
+      Invoke(cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
+        return instance.pre_filter()->pre_filter(instance.self(), abi, all.abi(), out.abi(),
+                                                 status);
+      });
+  cycle.set_binding_allowed(false);
+  return answer;
+}
+
+// Returns why the pod is rejected on all nodes, or an error; Success if it is not.
+PluginStatus RunPlugins(Attempt& attempt, std::optional<NodeSubset>& common,
+                        std::vector<uint32_t>& subset_plugins) {
+  PluginStatus rejection;
   for (const PlannedUse& use : attempt.plan().At(Point::kPreFilter)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
     if (auto error = QuarantineError(plugin, Point::kPreFilter)) return *std::move(error);
     PreFilterOut out(cycle, attempt.table());
-    NodesView all(cycle, attempt.live_rows());
-    cycle.set_binding_allowed(true);
-    PluginAnswer answer =
-        Invoke(cycle, Point::kPreFilter, [&](auto& instance, auto* abi, berth_status* status) {
-          return instance.pre_filter()->pre_filter(instance.self(), abi, all.abi(), out.abi(),
-                                                   status);
-        });
-    cycle.set_binding_allowed(false);
-
+    PluginAnswer answer = CallPreFilter(attempt, cycle, out);
     if (answer.code == BERTH_SKIP) {
       cycle.skip_filter = true;
-      continue;
-    }
-    if (answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-      attempt.pre_filter_rejection = PluginStatus{
-          answer.code, plugin.id, RejectionReasons(plugin.name, std::move(answer.reasons))};
+    } else if (answer.code == BERTH_UNSCHEDULABLE ||
+               answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+      rejection = {answer.code, plugin.id,
+                   RejectionReasons(plugin.name, std::move(answer.reasons))};
       if (answer.code == BERTH_UNSCHEDULABLE) continue;
       // The subsets of other plugins do not matter any more.
-      attempt.subset_plugins.clear();
-      return {};
-    }
-    if (!answer.ok()) return AnswerError(plugin, Point::kPreFilter, answer);
-    if (!out.nodes().has_value()) continue;
-    Intersect(attempt, use.plugin, std::move(*out.nodes()));
-    if (attempt.subset->empty() && attempt.subset_unknown.empty()) {
-      attempt.pre_filter_rejection = EmptySubset(attempt);
-      return {};
+      subset_plugins.clear();
+      return rejection;
+    } else if (!answer.ok()) {
+      return AnswerError(plugin, Point::kPreFilter, answer);
+    } else if (out.nodes().has_value()) {
+      subset_plugins.push_back(use.plugin);
+      Intersect(common, std::move(*out.nodes()));
+      if (common->rows.empty() && common->unknown.empty()) {
+        return EmptySubset(NamesOf(subset_plugins, attempt.plan()));
+      }
     }
   }
-  return {};
+  return rejection;
+}
+
+}  // namespace
+
+std::vector<std::string> PreFilterResult::SubsetPluginNames(const Plan& plan) const {
+  return NamesOf(subset_plugins, plan);
+}
+
+PreFilterResult RunPreFilter(Attempt& attempt) {
+  PreFilterResult result;
+  std::optional<NodeSubset> common;
+  result.status = RunPlugins(attempt, common, result.subset_plugins);
+  if (result.status.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE) attempt.ForbidWhatIf();
+  if (common.has_value()) result.subset.emplace().AssignRows(attempt.table(), common->rows);
+  return result;
 }
 
 }  // namespace berth::host

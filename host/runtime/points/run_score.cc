@@ -1,34 +1,38 @@
 #include "host/runtime/points/run_score.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 #include "host/runtime/attempt/nodes_view.h"
 #include "host/runtime/invoke.h"
 #include "host/runtime/plugin_error.h"
 #include "host/runtime/points/normalize.h"
-#include "host/runtime/points/score_call.h"
 
 namespace berth::host {
 namespace {
 
-// Returns the row numbers of the feasible rows.
-std::vector<uint32_t> FeasibleRows(const Attempt& attempt) {
-  std::vector<uint32_t> rows;
-  rows.reserve(attempt.feasible->size());
-  attempt.feasible->ForEachRow([&rows](Row row) { rows.push_back(row); });
-  return rows;
+// The value of scores before the call. No plugin may give it, so that missing scores are found.
+constexpr int64_t kUnwrittenScore = INT64_MIN;
+
+PluginStatus NoScore(const Attempt& attempt, const PlannedPlugin& plugin, Row row) {
+  const std::string what = "no score for node " + std::string(attempt.table().node(row)->name());
+  plugin.host->NoteFault(Point::kScore, FaultKind::kBadScore, what);
+  return PluginError(plugin, Point::kScore, what);
 }
 
-PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
-                           std::vector<int64_t>& scores) {
+PluginStatus NormalizeScores(PluginCycle& cycle, const Selection& feasible,
+                             std::span<int64_t> scores) {
   const berth_score& score = *cycle.plugin().instance->score();
   if (score.normalize_mode != BERTH_NORMALIZE_CUSTOM) {
     Normalize(score.normalize_mode, scores);
     return {};
   }
-  const std::vector<uint32_t> rows = FeasibleRows(attempt);
+  std::vector<uint32_t> rows;
+  rows.reserve(feasible.size());
+  feasible.ForEachRow([&rows](Row row) { rows.push_back(row); });
   berth_scores io{.struct_size = sizeof(berth_scores),
-                  .count = attempt.feasible->size(),
+                  .count = feasible.size(),
                   .rows = rows.data(),
                   .scores = scores.data()};
   const PluginAnswer answer = Invoke(
@@ -41,23 +45,8 @@ PluginStatus NormalizeRows(const Attempt& attempt, PluginCycle& cycle,
   return AnswerError(cycle.plugin(), Point::kScore, answer, PointFunction::kNormalize);
 }
 
-// Adds the weighted scores to the totals, in one pass that also detects scores out of range.
-PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
-                         std::span<int64_t> totals) {
-  constexpr auto kOutside = [](int64_t score) { return score < 0 || score > BERTH_SCORE_MAX; };
-  const int64_t* const scores = column.normalized.data();
-  const int64_t weight = column.weight;
-  bool outside = false;
-  for (size_t i = 0; i < totals.size(); ++i) {
-    outside |= static_cast<uint64_t>(scores[i]) > uint64_t{BERTH_SCORE_MAX};
-    // May wrap around if a score is out of range, which is reported as an error.
-    totals[i] =
-        static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
-                             static_cast<uint64_t>(weight) * static_cast<uint64_t>(scores[i]));
-  }
-  if (!outside) return {};
-  const int64_t first = *std::ranges::find_if(column.normalized, kOutside);
-  const std::string what = "returns an invalid score " + std::to_string(first) +
+PluginStatus OutOfRange(const PlannedPlugin& plugin, int64_t score) {
+  const std::string what = "returns an invalid score " + std::to_string(score) +
                            ", it should in the range of [0, 100] after normalizing";
   plugin.host->NoteFault(Point::kScore, FaultKind::kBadScore, what);
   return PluginStatus::Error(
@@ -67,7 +56,7 @@ PluginStatus AddToTotals(const PlannedPlugin& plugin, const ScoreColumn& column,
 
 }  // namespace
 
-PluginStatus RunPreScore(Attempt& attempt) {
+PluginStatus RunPreScore(Attempt& attempt, const Selection& feasible) {
   for (const PlannedUse& use : attempt.plan().At(Point::kPreScore)) {
     PluginCycle& cycle = attempt.cycle(use.plugin);
     const PlannedPlugin& plugin = cycle.plugin();
@@ -75,14 +64,14 @@ PluginStatus RunPreScore(Attempt& attempt) {
       cycle.skip_score = true;
       continue;
     }
-    const NodesView feasible(cycle, *attempt.feasible);
+    const NodesView passed(cycle, feasible);
     const NodesView all(cycle, attempt.live_rows());
     berth_pre_score_out out{
         .struct_size = sizeof(berth_pre_score_out), .reserved = 0, .impl = nullptr};
     cycle.set_binding_allowed(true);
     const PluginAnswer answer =
         Invoke(cycle, Point::kPreScore, [&](auto& instance, auto* abi, berth_status* status) {
-          return instance.pre_score()->pre_score(instance.self(), abi, feasible.abi(), all.abi(),
+          return instance.pre_score()->pre_score(instance.self(), abi, passed.abi(), all.abi(),
                                                  &out, status);
         });
     cycle.set_binding_allowed(false);
@@ -95,38 +84,63 @@ PluginStatus RunPreScore(Attempt& attempt) {
   return {};
 }
 
-PluginStatus AddScores(Attempt& attempt, const PlannedUse& use) {
-  PluginCycle& cycle = attempt.cycle(use.plugin);
-  if (attempt.score_count == attempt.scores.size()) attempt.scores.emplace_back();
-  ScoreColumn& column = attempt.scores[attempt.score_count];
-  column.plugin = use.plugin;
-  column.weight = use.weight;
-  PluginStatus status = ScoreRows(attempt, cycle, *attempt.feasible, column.normalized);
-  if (!status.ok()) return status;
-  if (attempt.keeps_scores) {
-    ++attempt.score_count;
-    column.raw = column.normalized;
-  }
-  status = NormalizeRows(attempt, cycle, column.normalized);
-  if (!status.ok()) return status;
-  return AddToTotals(cycle.plugin(), column, attempt.totals);
-}
-
 bool IsScored(const Attempt& attempt, const PlannedUse& use) {
   const PluginCycle& cycle = attempt.cycle(use.plugin);
   return !cycle.skip_score && !IsQuarantined(cycle.plugin());
 }
 
-PluginStatus RunScore(Attempt& attempt) {
-  attempt.score_count = 0;
-  attempt.ranking = nullptr;
-  attempt.totals.assign(attempt.feasible->size(), 0);
-  for (const PlannedUse& use : attempt.plan().At(Point::kScore)) {
-    if (!IsScored(attempt, use)) continue;
-    if (PluginStatus status = AddScores(attempt, use); !status.ok()) return status;
+bool NormalizesItself(const PlannedPlugin& plugin) {
+  return plugin.instance->score()->normalize_mode == BERTH_NORMALIZE_CUSTOM;
+}
+
+PluginStatus ScoreRows(Attempt& attempt, uint32_t plugin, const Selection& rows,
+                       std::vector<int64_t>& raw) {
+  PluginCycle& cycle = attempt.cycle(plugin);
+  alignas(64) std::array<int64_t, kBlockRows> out;
+  std::vector<berth_column> columns;
+  raw.clear();
+  for (const Selection::Block& block : rows.blocks()) {
+    const auto selected = rows.SelectedOf(block);
+    const berth_block view = cycle.BlockFor(block.first_row, block.count, selected, columns);
+    std::fill_n(out.begin(), block.count, kUnwrittenScore);
+    berth_score_out given{
+        .struct_size = sizeof(berth_score_out), .reserved = 0, .scores = out.data()};
+    const PluginAnswer answer =
+        Invoke(cycle, Point::kScore, [&](auto& instance, auto* abi, berth_status* status) {
+          return instance.score()->score(instance.self(), abi, &view, &given, status);
+        });
+    if (!answer.ok()) return AnswerError(cycle.plugin(), Point::kScore, answer);
+    const size_t end = raw.size();
+    if (selected.size() == block.count) {
+      raw.insert(raw.end(), out.begin(), out.begin() + block.count);
+    } else {
+      raw.resize(end + selected.size());
+      for (size_t i = 0; i < selected.size(); ++i) raw[end + i] = out[selected[i]];
+    }
+    const auto left_out =
+        std::find(raw.begin() + static_cast<ptrdiff_t>(end), raw.end(), kUnwrittenScore);
+    if (left_out == raw.end()) continue;
+    const size_t which = static_cast<size_t>(left_out - raw.begin()) - end;
+    return NoScore(attempt, cycle.plugin(), block.first_row + selected[which]);
   }
-  attempt.scored = true;
   return {};
+}
+
+PluginStatus AddScores(Attempt& attempt, const PlannedUse& use, const Selection& feasible,
+                       std::span<int64_t> scores, std::span<int64_t> totals) {
+  PluginCycle& cycle = attempt.cycle(use.plugin);
+  PluginStatus status = NormalizeScores(cycle, feasible, scores);
+  if (!status.ok()) return status;
+  // One pass adds the scores and detects whether one is out of range. Then a sum may wrap around.
+  constexpr auto kOutside = [](int64_t score) { return score < 0 || score > BERTH_SCORE_MAX; };
+  bool outside = false;
+  for (size_t i = 0; i < totals.size(); ++i) {
+    outside |= static_cast<uint64_t>(scores[i]) > uint64_t{BERTH_SCORE_MAX};
+    totals[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(totals[i]) +
+                             static_cast<uint64_t>(use.weight) * static_cast<uint64_t>(scores[i]));
+  }
+  return outside ? OutOfRange(cycle.plugin(), *std::ranges::find_if(scores, kOutside)) : status;
 }
 
 }  // namespace berth::host

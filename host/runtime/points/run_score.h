@@ -2,32 +2,41 @@
 #ifndef BERTH_HOST_RUNTIME_POINTS_RUN_SCORE_H_
 #define BERTH_HOST_RUNTIME_POINTS_RUN_SCORE_H_
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_status.h"
+#include "host/runtime/attempt/selection.h"
 
 namespace berth::host {
 
-// Runs the PreScore plugins in order over the feasible nodes. Fills in skip_score.
+// Runs the PreScore plugins in order over the feasible nodes. Sets PluginCycle::skip_score.
 // Threading: [cycle].
 // Returns:   success; an error when a plugin returned anything but Success or Skip, which fails the
 //            cycle: a pod is never unschedulable because of Score.
-PluginStatus RunPreScore(Attempt& attempt);
+PluginStatus RunPreScore(Attempt& attempt, const Selection& feasible);
 
-// Scores the feasible rows with every plugin that did not skip, normalizes and weights the scores,
-// and adds them up. Fills in `totals`, and `scores` if the attempt keeps them.
-// Threading: [cycle]; calls plugins under [block].
-// Returns:   success; an error if a plugin failed or a normalized score is outside 0..100.
-PluginStatus RunScore(Attempt& attempt);
-
-// The parts of RunScore(), for passes that reuse scores (class_scores.h).
-//
 // Returns whether the plugin scores the nodes in this attempt: it did not skip, and is not
 // quarantined.
 bool IsScored(const Attempt& attempt, const PlannedUse& use);
-// Scores the feasible rows with one plugin, and adds its weighted scores to `totals`, which has one
-// element for each feasible row. Appends to `scores` if the attempt keeps them.
-// Returns: as RunScore().
-PluginStatus AddScores(Attempt& attempt, const PlannedUse& use);
+// Returns whether the plugin normalizes scores in a function of its own: BERTH_NORMALIZE_CUSTOM.
+bool NormalizesItself(const PlannedPlugin& plugin);
+
+// Replaces `raw` by the raw scores that the plugin, an index into Plan::plugins(), gives to the
+// rows, in their order.
+// Threading: [cycle]; calls the plugin under [block].
+// Returns:   success; an error if the plugin failed or left out a score.
+PluginStatus ScoreRows(Attempt& attempt, uint32_t plugin, const Selection& rows,
+                       std::vector<int64_t>& raw);
+
+// Normalizes `scores`, the raw scores of one plugin for all feasible rows, and adds their weighted
+// values to `totals`, in the same order.
+// Threading: [cycle].
+// Returns:   success; an error if the plugin failed or a normalized score is outside 0..100.
+PluginStatus AddScores(Attempt& attempt, const PlannedUse& use, const Selection& feasible,
+                       std::span<int64_t> scores, std::span<int64_t> totals);
 
 }  // namespace berth::host
 

@@ -18,6 +18,27 @@ bool TracksPods(const PlannedPlugin& plugin) {
   return point != nullptr && point->add_pod != nullptr;
 }
 
+bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
+  if (nominated.scheduling_gates.count != 0) return false;
+  return nominated.priority >= pod.priority && Text(nominated.meta->uid) != Text(pod.meta->uid);
+}
+
+// Returns the candidates with nominated pods that count against the pod, ascending.
+std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Selection& candidates,
+                                       const Nominator& nominator) {
+  std::vector<Row> rows;
+  nominator.ForEachNode([&](std::string_view node, std::span<const PodRef> nominated) {
+    const auto counts = [&attempt](const PodRef& pod) {
+      return CountsAgainst(pod->view(), attempt.pod()->view());
+    };
+    if (std::ranges::none_of(nominated, counts)) return;
+    const Row row = attempt.table().FindNode(node);
+    if (row != kNoRow && candidates.Contains(row)) rows.push_back(row);
+  });
+  std::ranges::sort(rows);
+  return rows;
+}
+
 }  // namespace
 
 // One plugin of the question.
@@ -128,11 +149,6 @@ PluginStatus WhatIf::NotifyPlugin(bool added, uint32_t i, const berth_pod& pod, 
   return answer.ok() ? PluginStatus() : AnswerError(plugin, Point::kPreFilter, answer, function);
 }
 
-bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
-  if (nominated.scheduling_gates.count != 0) return false;
-  return nominated.priority >= pod.priority && Text(nominated.meta->uid) != Text(pod.meta->uid);
-}
-
 // --- Verdicts ------------------------------------------------------------------------------------
 
 PluginStatus WhatIf::RunFilters(std::span<const uint32_t> selected,
@@ -167,7 +183,7 @@ bool WhatIf::HasWholeFilter() const {
 PluginStatus WhatIf::RunWithNominated(const Nominator& nominator,
                                       std::span<const uint32_t> selected, uint32_t i,
                                       std::span<RowVerdict> verdicts) {
-  const berth_pod& pod = attempt_.pod->view();
+  const berth_pod& pod = attempt_.pod()->view();
   // The other rows matter only to a whole Filter.
   const bool alone = mode_ == Mode::kApart || !HasWholeFilter();
   const std::span<const uint32_t> rows = alone ? std::span(&i, 1) : selected;
@@ -248,14 +264,11 @@ PluginStatus WhatIf::RunBlock(uint32_t plugin, std::span<const uint32_t> indices
   const uint32_t first = alone ? indices.front() : indices.front() / kBlockRows * kBlockRows;
   const uint32_t count = alone ? 1 : std::min(kBlockRows, size() - first);
   std::array<uint32_t, kBlockRows> selected;
-  std::array<uint8_t, kBlockRows> codes;
-  std::array<uint64_t, kBlockRows> reasons;
   std::ranges::transform(indices, selected.begin(), [first](uint32_t i) { return i - first; });
-  std::fill_n(codes.begin(), count, kUnwrittenVerdict);
-  std::fill_n(reasons.begin(), count, uint64_t{0});
   const berth_block block = callee.cycle.BlockFor(
       rows_, first, count, std::span(selected).first(indices.size()), columns_);
-  const PluginStatus error = FilterBlock(callee.cycle, block, codes.data(), reasons.data());
+  BlockVerdicts answers;
+  const PluginStatus error = FilterBlock(callee.cycle, block, answers);
   if (!error.ok()) {
     // Rows that are apart are answered one by one then, because one row may be the cause. A late
     // call is not repeated.
@@ -267,7 +280,8 @@ PluginStatus WhatIf::RunBlock(uint32_t plugin, std::span<const uint32_t> indices
     return {};
   }
   for (const uint32_t i : indices) {
-    PluginStatus status = Record(plugin, i, codes[i - first], reasons[i - first], verdicts);
+    const uint32_t at = i - first;
+    PluginStatus status = Record(plugin, i, answers.codes[at], answers.reasons[at], verdicts);
     if (!status.ok()) return status;
   }
   return {};
@@ -277,15 +291,14 @@ PluginStatus WhatIf::RunWhole(uint32_t plugin, std::span<const uint32_t> indices
                               std::span<RowVerdict> verdicts) {
   Callee& callee = *callees_[plugin];
   callee.cycle.SetSlots(callee.Slots(StateOf(indices.front())));
-  if (!whole_.has_value()) whole_.emplace(attempt_.table());
   std::vector<Row> rows;
   for (const uint32_t i : indices) rows.push_back(rows_.rows()[i]);
   const PrivateNodesView survivors(callee.cycle, rows_, indices);
-  const PluginStatus error = whole_->Run(callee.cycle, survivors, rows);
+  const PluginStatus error = FilterWhole(callee.cycle, attempt_.table(), survivors, rows, whole_);
   if (!error.ok()) return Fail(indices, error, verdicts);
   for (const uint32_t i : indices) {
     const Row row = rows_.rows()[i];
-    PluginStatus status = Record(plugin, i, whole_->code(row), whole_->reasons(row), verdicts);
+    PluginStatus status = Record(plugin, i, whole_.codes[row], whole_.reasons[row], verdicts);
     if (!status.ok()) return status;
   }
   return {};
@@ -294,7 +307,7 @@ PluginStatus WhatIf::RunWhole(uint32_t plugin, std::span<const uint32_t> indices
 PluginStatus WhatIf::Record(uint32_t plugin, uint32_t i, uint8_t code, uint64_t reasons,
                             std::span<RowVerdict> verdicts) {
   if (code == BERTH_SUCCESS) return {};
-  if (IsNodeRejection(code)) {
+  if (IsRejection(code)) {
     verdicts[i] = {reasons, plugin, code};
     return {};
   }
@@ -308,6 +321,26 @@ PluginStatus WhatIf::Fail(std::span<const uint32_t> indices, const PluginStatus&
   for (const uint32_t i : indices) {
     verdicts[i] = {.reasons = 0, .plugin = kNoPlugin, .code = BERTH_ERROR};
     errors_.insert_or_assign(i, error);
+  }
+  return {};
+}
+
+// --- nominated pods ------------------------------------------------------------------------------
+
+PluginStatus FilterNominated(Attempt& attempt, const Selection& candidates,
+                             const Nominator& nominator, std::vector<RejectedRow>& rejected) {
+  for (const Row row : RowsWithNominatedPods(attempt, candidates, nominator)) {
+    WhatIf what_if(attempt, {&row, 1}, WhatIf::Mode::kApart, BERTH_CYCLE_NOMINATED);
+    for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
+      if (!CountsAgainst(pod->view(), attempt.pod()->view())) continue;
+      if (PluginStatus status = what_if.AddPod(0, pod->view()); !status.ok()) return status;
+    }
+    RowVerdict verdict;
+    if (PluginStatus status = what_if.RunFilters(kOneIndex, {&verdict, 1}); !status.ok()) {
+      return status;
+    }
+    if (verdict.code == BERTH_ERROR) return what_if.error(0);
+    if (verdict.code != BERTH_SUCCESS) rejected.push_back({row, verdict});
   }
   return {};
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,8 +15,10 @@
 #include "host/cache/private_rows.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/filtered.h"
 #include "host/runtime/attempt/plugin_status.h"
-#include "host/runtime/points/filter_call.h"
+#include "host/runtime/attempt/selection.h"
+#include "host/runtime/points/run_filter.h"
 
 namespace berth::host {
 
@@ -106,13 +107,18 @@ class WhatIf {
   std::map<uint32_t, PluginStatus> errors_;       // By row, of the last run.
   std::vector<uint32_t> survivors_;
   std::vector<berth_column> columns_;
-  std::optional<WholeFilterCall> whole_;
+  WholeVerdicts whole_;
 };
 
-// Returns whether `pod` must leave room for a nominated pod: whether that is another pod, has the
-// same or a higher priority, and has no scheduling gates. (kube-scheduler:
+// Filters the candidates with nominated pods that count against the pod of the attempt, with those
+// pods added: a WhatIf for each such row. Appends the rows that are rejected then to `rejected`,
+// ascending. Returns: success; an error when a plugin failed.
+//
+// A nominated pod counts against another pod, which must leave room for it, if it has the same or a
+// higher priority, and no scheduling gates. (kube-scheduler:
 // pkg/scheduler/framework/runtime/framework.go, addGENominatedPods)
-bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod);
+PluginStatus FilterNominated(Attempt& attempt, const Selection& candidates,
+                             const Nominator& nominator, std::vector<RejectedRow>& rejected);
 
 }  // namespace berth::host
 

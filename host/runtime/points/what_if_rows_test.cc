@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "tests/harness/what_if_fixture.h"
 
 namespace berth::host {
@@ -185,7 +185,11 @@ TEST_F(WhatIfTest, FaultsOutsideOfQuestionsAreNotLimited) {
   };
   const auto what_if = Ask({0, 1, 2});
   Run(*what_if);
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(RunFilter(stage_.attempt(), Nominator()).ok());
+  FreshEvaluation evaluation;
+  Attempt& attempt = stage_.attempt();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(evaluation.Filter(attempt, attempt.live_rows(), Nominator()).status.ok());
+  }
   EXPECT_EQ(stage_.Faults().size(), 4U);
 }
 

@@ -1,4 +1,4 @@
-// ClassCache on random clusters and plugins: every result equals an evaluation of every node.
+// ReusedEvaluation on random clusters and plugins: every result equals an evaluation of every node.
 #include <map>
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-// ClassCache: scores, nominations, and the check of what is reused.
+// ReusedEvaluation: scores, nominations, and the check of what is reused.
 #include <string>
 #include <utility>
 

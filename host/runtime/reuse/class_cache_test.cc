@@ -1,5 +1,3 @@
-#include "host/runtime/reuse/class_cache.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/runtime/reuse/reused_evaluation.h"
 #include "tests/harness/class_cache_fixture.h"
 
 namespace berth::host {
@@ -437,15 +436,6 @@ TEST_F(ClassCacheMemoryTest, KeepsTheClassesInUseIfThereAreTooMany) {
   int kept = 0;
   for (const char* label : {"a", "b", "c", "d", "e"}) kept += IsKept(label) ? 1 : 0;
   EXPECT_EQ(kept, 3);
-}
-
-TEST_F(ClassCacheMemoryTest, ClearRemovesAllClasses) {
-  RunLabel("a");
-  EXPECT_GT(cache_->bytes(), 0U);
-  cache_->Clear();
-  EXPECT_EQ(cache_->bytes(), 0U);
-  EXPECT_EQ(cache_->class_count(), 0U);
-  EXPECT_FALSE(IsKept("a"));
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "host/base/sorted_vector.h"
-#include "host/runtime/points/score_call.h"
-#include "host/runtime/reuse/pod_class.h"
+#include "host/runtime/points/run_score.h"
 
 namespace berth::host {
 namespace {
@@ -143,8 +142,7 @@ PluginStatus ClassScores::ScoreChangedRows(Attempt& attempt) {
 }
 
 PluginStatus ClassScores::AddFixed(Attempt& attempt, const PlannedUse& use) {
-  PluginStatus status =
-      ScoreRows(attempt, attempt.cycle(use.plugin), memory_.selected, memory_.raw);
+  PluginStatus status = ScoreRows(attempt, use.plugin, memory_.selected, memory_.raw);
   if (!status.ok()) return status;
   if (!std::ranges::all_of(memory_.raw, IsInRange)) return OutOfRange();
   for (size_t i = 0; i < memory_.raw.size(); ++i)
@@ -153,8 +151,7 @@ PluginStatus ClassScores::AddFixed(Attempt& attempt, const PlannedUse& use) {
 }
 
 PluginStatus ClassScores::AddNormalized(Attempt& attempt, Normalized& plugin) {
-  PluginStatus status =
-      ScoreRows(attempt, attempt.cycle(plugin.use.plugin), memory_.selected, memory_.raw);
+  PluginStatus status = ScoreRows(attempt, plugin.use.plugin, memory_.selected, memory_.raw);
   if (!status.ok()) return status;
   for (size_t i = 0; i < memory_.raw.size(); ++i) {
     plugin.raw[memory_.rows[i]] = memory_.raw[i];

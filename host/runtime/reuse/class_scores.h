@@ -7,16 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "host/cache/row_journal.h"
+#include "host/cache/node_table.h"
 #include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/plugin_status.h"
+#include "host/runtime/attempt/selection.h"
+#include "host/runtime/attempt/totals_tree.h"
 #include "host/runtime/points/normalize.h"
-#include "host/runtime/reuse/class_key.h"
-#include "host/runtime/reuse/class_memory.h"
-#include "host/runtime/reuse/totals_tree.h"
+#include "host/runtime/reuse/pod_class.h"
 
 namespace berth::host {
-
-class PodClass;
 
 // The sums of the weighted scores of the plugins whose scores depend on the row alone, for the
 // feasible rows of a PodClass. Refresh() scores the rows that changed since the last attempt with

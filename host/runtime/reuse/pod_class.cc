@@ -2,20 +2,196 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
+#include <string>
 #include <utility>
 
-#include "host/base/assert.h"
+#include "host/base/hash.h"
 #include "host/base/sorted_vector.h"
 #include "host/runtime/invoke.h"
+#include "host/runtime/plugin_error.h"
+#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/run_score.h"
 
 namespace berth::host {
+
+// --- verdicts of some plugins --------------------------------------------------------------------
+
+// The verdicts of Filters that are asked together, in the order of the profile: for each row, the
+// first rejection, or that all of them pass. A row of which this is not known has to be evaluated.
+//
+// Threading: the scheduling thread.
+class VerdictLayer {
+ public:
+  // `plugins`: indices into Plan::plugins(), in the order of the profile. If there are none, every
+  // row passes.
+  VerdictLayer(std::vector<uint32_t> plugins, Reuse reuse)
+      : plugins_(std::move(plugins)), reuse_(reuse) {}
+
+  std::span<const uint32_t> plugins() const { return plugins_; }
+  Reuse reuse() const { return reuse_; }
+
+  // Adds rows that are not known. REQUIRES: at least as many as there are.
+  void Grow(uint32_t rows) { by_row_.resize(rows, kUnknown); }
+  void Forget(Row row) { by_row_[row] = kUnknown; }
+  void ForgetAll() {
+    by_row_.assign(by_row_.size(), kUnknown);
+    rejections_.clear();
+  }
+
+  bool IsKnown(Row row) const { return by_row_[row] != kUnknown; }
+  bool Passes(Row row) const { return by_row_[row] == kPasses; }
+  bool Rejects(Row row) const { return by_row_[row] >= kFirstRejection; }
+  // REQUIRES: Rejects(row).
+  const RowVerdict& RejectionOf(Row row) const {
+    return rejections_[by_row_[row] - kFirstRejection];
+  }
+
+  // Evaluates ClassMemory::selected and records the verdicts. Returns: success; an error when a
+  // plugin failed; then the rows are not known.
+  PluginStatus Evaluate(FilterPass& pass, ClassMemory& memory);
+
+  // The state of the plugin that the verdicts come from (berth_dependence.changed); 0: none. Used
+  // if reuse() is Reuse::kToken; such a layer has one plugin.
+  uint64_t token = 0;
+
+  size_t bytes() const {
+    return by_row_.capacity() * sizeof(uint32_t) + rejections_.capacity() * sizeof(RowVerdict);
+  }
+
+ private:
+  static constexpr uint32_t kUnknown = 0;
+  static constexpr uint32_t kPasses = 1;
+  static constexpr uint32_t kFirstRejection = 2;  // Stands for rejections_[0].
+  // The number of rejections among which an equal one is searched. The plugins of a layer rarely
+  // have more different rejections.
+  static constexpr size_t kSearched = 32;
+
+  uint32_t Code(const RowVerdict& verdict);
+  // Removes the rejections that no row has any more.
+  void Compact();
+
+  const std::vector<uint32_t> plugins_;
+  const Reuse reuse_;
+  std::vector<uint32_t> by_row_;
+  // The different rejections. One may be in it several times, so that the search for an equal one
+  // is short.
+  std::vector<RowVerdict> rejections_;
+};
+
+PluginStatus VerdictLayer::Evaluate(FilterPass& pass, ClassMemory& memory) {
+  memory.passed.Clear();
+  memory.rejected.clear();
+  PluginStatus status = pass.RunInBlocks(plugins_, memory.selected, {}, memory.passed);
+  if (!status.ok()) return status;
+  memory.passed.ForEachRow([this](Row row) { by_row_[row] = kPasses; });
+  if (rejections_.size() > by_row_.size() + kSearched) Compact();
+  for (const RejectedRow& rejected : memory.rejected) {
+    by_row_[rejected.row] = Code(rejected.verdict);
+  }
+  return status;
+}
+
+void VerdictLayer::Compact() {
+  const std::vector<RowVerdict> old = std::exchange(rejections_, {});
+  for (uint32_t& code : by_row_) {
+    if (code < kFirstRejection) continue;
+    const RowVerdict& verdict = old[code - kFirstRejection];
+    code = Code(verdict);
+  }
+}
+
+uint32_t VerdictLayer::Code(const RowVerdict& verdict) {
+  const auto end =
+      rejections_.begin() + static_cast<ptrdiff_t>(std::min(rejections_.size(), kSearched));
+  auto found = std::find(rejections_.begin(), end, verdict);
+  if (found == end) found = rejections_.insert(rejections_.end(), verdict);
+  return kFirstRejection + static_cast<uint32_t>(found - rejections_.begin());
+}
+
+// --- the identity of a class ---------------------------------------------------------------------
+
+namespace {
+
+// Returns the dependence that the plugin declares at Filter or Score; null if it declares none.
+const berth_dependence* DependenceAt(const PlannedPlugin& plugin, Point point) {
+  return point == Point::kFilter ? plugin.instance->filter()->dependence
+                                 : plugin.instance->score()->dependence;
+}
+
+bool TakesPart(const Attempt& attempt, Point point, const PlannedUse& use) {
+  return point == Point::kFilter ? !attempt.cycle(use.plugin).skip_filter : IsScored(attempt, use);
+}
+
+Reuse ReuseOf(const PlannedPlugin& plugin, Point point) {
+  const berth_dependence* const dependence = DependenceAt(plugin, point);
+  if (dependence == nullptr) return Reuse::kNever;
+  const bool depends_on_row = (dependence->cluster & BERTH_DEPENDS_OTHER) == 0;
+  if (point == Point::kScore) {
+    // A function of the plugin normalizes the scores of all nodes together.
+    return depends_on_row && !NormalizesItself(plugin) ? Reuse::kRow : Reuse::kNever;
+  }
+  if (depends_on_row) return Reuse::kRow;
+  return dependence->changed != nullptr ? Reuse::kToken : Reuse::kNever;
+}
+
+}  // namespace
+
+ClassKey::ClassKey(Attempt& attempt, Point point) {
+  uint64_t parts = 0;
+  for (const PlannedUse& use : attempt.plan().At(point)) {
+    if (!TakesPart(attempt, point, use)) continue;
+    PluginCycle& cycle = attempt.cycle(use.plugin);
+    Reuse reuse = ReuseOf(cycle.plugin(), point);
+    if (reuse != Reuse::kNever && !AddSignature(cycle, point)) reuse = Reuse::kNever;
+    if (reuse != Reuse::kNever) {
+      parts |= DependenceAt(cycle.plugin(), point)->pod_parts;
+      // A verdict names reasons by their numbers.
+      for (const std::string& reason : cycle.added_reasons()) words_.push_back(HashBytes(reason));
+    }
+    uses_.push_back({use, reuse});
+  }
+  for (uint64_t left = parts; left != 0; left &= left - 1) {
+    words_.push_back(attempt.pod()->part_hash(static_cast<uint32_t>(std::countr_zero(left))));
+  }
+  uint64_t hash = 0;
+  for (const ClassUse& use : uses_) {
+    hash = HashCombine(hash, uint64_t{use.use.plugin} << 8 | static_cast<uint64_t>(use.reuse));
+  }
+  for (const uint64_t word : words_) hash = HashCombine(hash, word);
+  hash_ = static_cast<size_t>(hash);
+}
+
+bool ClassKey::AddSignature(PluginCycle& cycle, Point point) {
+  const berth_dependence& dependence = *DependenceAt(cycle.plugin(), point);
+  if (dependence.sign == nullptr) return true;
+  berth_signature signature{};
+  const PluginAnswer answer = Invoke(
+      cycle, point,
+      [&](auto& instance, auto* abi, berth_status*) {
+        return dependence.sign(instance.self(), abi, &signature);
+      },
+      kCycleWord);
+  if (!answer.ok()) {
+    if (answer.code != BERTH_SKIP) NoteBadCode(cycle.plugin(), point, answer.code, "sign");
+    return false;
+  }
+  words_.push_back(signature.low);
+  words_.push_back(signature.high);
+  return true;
+}
+
+bool ClassKey::CanReuse() const {
+  return std::ranges::any_of(uses_, [](const ClassUse& use) { return use.reuse != Reuse::kNever; });
+}
+
+// --- the verdicts of a class ---------------------------------------------------------------------
+
 namespace {
 
 // The scores of a class are rebuilt if they have missed more changes than this.
 constexpr size_t kChanges = 1024;
-// Pods with equal answers of Filter seldom differ in what Score depends on.
-constexpr size_t kMaxScores = 4;
 // If more rows than this enter or leave the feasible rows, these are collected anew.
 constexpr size_t kFewRows = 32;
 
@@ -71,6 +247,8 @@ PodClass::PodClass(const ClassKey& key, ClassMemory& memory)
   }
 }
 
+PodClass::~PodClass() = default;
+
 // --- what is stale -------------------------------------------------------------------------------
 
 void PodClass::ForgetChangedRows(const NodeTable& table) {
@@ -101,7 +279,7 @@ void PodClass::ForgetStaleRows(Attempt& attempt, VerdictLayer& layer) {
 
 PluginStatus PodClass::Refresh(Attempt& attempt) {
   ForgetChangedRows(attempt.table());
-  FilterPass pass(attempt);
+  FilterPass pass(attempt, memory_.rejected);
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
     ForgetStaleRows(attempt, layers_[layer]);
     if (PluginStatus status = EvaluateLayer(attempt, pass, layer); !status.ok()) return status;
@@ -145,7 +323,7 @@ PluginStatus PodClass::EvaluateLayer(Attempt& attempt, FilterPass& pass, size_t 
   }
   if (memory_.rows.empty()) return {};
   memory_.selected.AssignRows(table, memory_.rows);
-  return layers_[layer].Evaluate(attempt, pass, memory_.selected, memory_.passed);
+  return layers_[layer].Evaluate(pass, memory_);
 }
 
 // --- what is feasible ----------------------------------------------------------------------------
@@ -201,31 +379,22 @@ const RowVerdict* PodClass::FirstRejection(Row row) const {
   return first;
 }
 
-void PodClass::CollectVerdicts(Attempt& attempt) const {
-  attempt.live_rows().ForEachRow([&](Row row) {
-    if (const RowVerdict* const verdict = FirstRejection(row)) attempt.verdicts[row] = *verdict;
+void PodClass::AppendRejected(const Selection& live_rows,
+                              std::vector<RejectedRow>& rejected) const {
+  const size_t known = rejected.size();
+  live_rows.ForEachRow([&](Row row) {
+    const RowVerdict* const verdict = FirstRejection(row);
+    if (verdict == nullptr) return;
+    const auto before = std::span(rejected).first(known);
+    if (std::ranges::binary_search(before, row, {}, &RejectedRow::row)) return;
+    rejected.push_back({row, *verdict});
   });
-}
-
-// --- scores --------------------------------------------------------------------------------------
-
-ClassScores& PodClass::ScoresFor(const ClassKey& key) {
-  const auto found =
-      std::ranges::find_if(scores_, [&key](const auto& scores) { return scores->key() == key; });
-  if (found != scores_.end()) {
-    std::rotate(scores_.begin(), found, found + 1);
-  } else {
-    if (scores_.size() == kMaxScores) scores_.pop_back();
-    scores_.insert(scores_.begin(), std::make_unique<ClassScores>(key, memory_));
-  }
-  return *scores_.front();
 }
 
 size_t PodClass::bytes() const {
   size_t bytes = sizeof(PodClass) + key_.bytes() + is_feasible_.capacity() + feasible_.bytes() +
                  changes_.bytes();
   for (const VerdictLayer& layer : layers_) bytes += layer.bytes();
-  for (const auto& scores : scores_) bytes += scores->bytes();
   return bytes;
 }
 

@@ -1,21 +1,89 @@
-// The answers of Filter and Score that are kept for one class of pods.
+// Classes of pods, and the verdicts of Filters that are kept for one class.
+//
+// Two pods are in one class if everything that the answers of the plugins depend on is equal: the
+// parts of the pod that the plugins declare (berth_dependence.pod_parts), their signatures, and
+// which plugins take part.
 #ifndef BERTH_HOST_RUNTIME_REUSE_POD_CLASS_H_
 #define BERTH_HOST_RUNTIME_REUSE_POD_CLASS_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "host/cache/node_table.h"
 #include "host/cache/row_journal.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/points/filter_pass.h"
-#include "host/runtime/reuse/class_key.h"
-#include "host/runtime/reuse/class_memory.h"
-#include "host/runtime/reuse/class_scores.h"
-#include "host/runtime/reuse/verdict_layer.h"
+#include "host/runtime/attempt/filtered.h"
+#include "host/runtime/attempt/selection.h"
+#include "host/runtime/plan.h"
 
 namespace berth::host {
+
+class FilterPass;
+class VerdictLayer;
+
+// How long an answer of a plugin for a class and a node stays valid.
+enum class Reuse : uint8_t {
+  kNever,  // For one cycle.
+  kRow,    // Until the row changes: it depends on the node and its pods alone.
+  kToken,  // Until the row changes, or `changed` of the plugin names it. Only verdicts.
+};
+
+// A plugin that takes part at Filter or Score in one attempt.
+struct ClassUse {
+  PlannedUse use;
+  Reuse reuse;
+
+  bool operator==(const ClassUse& other) const {
+    return use.plugin == other.use.plugin && reuse == other.reuse;
+  }
+};
+
+// The identity of a class at one extension point. Keys are compared word by word, so that two
+// classes are mixed up only if two keyed hashes of 64 bits are equal.
+class ClassKey {
+ public:
+  // Makes the key of Filter after PreFilter, or the key of Score after PreScore. Calls `sign` of
+  // the plugins that have it. REQUIRES: `point` is Point::kFilter or Point::kScore.
+  ClassKey(Attempt& attempt, Point point);
+
+  // The plugins that take part, in the order of the profile.
+  const std::vector<ClassUse>& uses() const { return uses_; }
+  // Returns whether answers of at least one plugin can be reused.
+  bool CanReuse() const;
+  size_t hash() const { return hash_; }
+  bool operator==(const ClassKey& other) const {
+    return words_ == other.words_ && uses_ == other.uses_;
+  }
+  size_t bytes() const {
+    return words_.capacity() * sizeof(uint64_t) + uses_.capacity() * sizeof(ClassUse);
+  }
+
+ private:
+  // Appends the signature of the plugin, if it has one. Returns false if the plugin has none for
+  // this attempt: its answers are not reused.
+  bool AddSignature(PluginCycle& cycle, Point point);
+
+  std::vector<ClassUse> uses_;
+  // The signatures and the hashes of added reasons, in the order of the plugins; then the hashes of
+  // the parts.
+  std::vector<uint64_t> words_;
+  size_t hash_ = 0;
+};
+
+// Memory that all classes share while one of them is brought up to date. Its contents mean nothing
+// outside of a call of PodClass or ClassScores.
+struct ClassMemory {
+  std::vector<Row> touched;           // Rows that may have another verdict than before, ascending.
+  std::vector<Row> rows;              // The rows that the current step is about, ascending.
+  std::vector<Row> removed;           // Rows that are not feasible any more.
+  Selection selected;                 // `rows`, as the argument of a call.
+  Selection passed;                   // The rows of `selected` that pass.
+  std::vector<RejectedRow> rejected;  // The rows of `selected` that do not pass.
+  std::vector<int64_t> raw;           // Scores of `rows` by one plugin.
+  std::vector<int64_t> sums;          // Sums of the scores of `rows`.
+  std::vector<int64_t> by_row;        // Totals of all rows of the table.
+};
 
 // The verdicts of all Filters for the pods of a class, and the feasible rows that follow from them.
 // Refresh() brings them up to date: it evaluates the rows that changed since the last attempt of
@@ -30,6 +98,9 @@ class PodClass {
  public:
   // `memory`: used within calls only; must outlive the object.
   PodClass(const ClassKey& key, ClassMemory& memory);
+  ~PodClass();
+  PodClass(const PodClass&) = delete;
+  PodClass& operator=(const PodClass&) = delete;
 
   const ClassKey& key() const { return key_; }
 
@@ -44,9 +115,10 @@ class PodClass {
 
   bool IsFeasible(Row row) const { return is_feasible_[row] != 0; }
 
-  // Writes the verdict of every row that is not feasible to Attempt::verdicts: that of the first
-  // plugin in the order of the profile which rejects it. REQUIRES: Refresh() in this attempt.
-  void CollectVerdicts(Attempt& attempt) const;
+  // Appends the live rows that are not feasible, with the verdict of the first plugin in the order
+  // of the profile which rejects the row; except those that are in `rejected` before, ascending.
+  // REQUIRES: Refresh() in this attempt.
+  void AppendRejected(const Selection& live_rows, std::vector<RejectedRow>& rejected) const;
 
   // Returns whether an error of Refresh() is also that of a pass over all nodes. It may not be if a
   // plugin that depends on a row alone stands behind one that depends on more: it is also asked
@@ -57,10 +129,6 @@ class PodClass {
 
   // The rows that Refresh() found changed, or whose feasibility it changed, in order.
   const RowJournal& changes() const { return changes_; }
-  // Returns the scores of the pods of this class that also have this key, and creates them if there
-  // are none.
-  ClassScores& ScoresFor(const ClassKey& key);
-
   size_t bytes() const;
 
  private:
@@ -85,7 +153,6 @@ class PodClass {
   Selection feasible_;
   uint64_t generation_ = 0;  // That of the table at the last Refresh().
   RowJournal changes_;
-  std::vector<std::unique_ptr<ClassScores>> scores_;
 
   ClassMemory& memory_;
   bool touches_all_ = false;  // Within Refresh(): any row may have another verdict.

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/queue/nominator.h"
-#include "host/runtime/points/run_filter.h"
+#include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_post_filter.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "host/runtime/points/run_score.h"
@@ -70,7 +70,7 @@ TEST_F(NodesServiceTest, FindsRowsInAllNodes) {
   };
   stage_.Build();
   host_ = a.host;
-  EXPECT_TRUE(RunPreFilter(stage_.Begin()).ok());
+  EXPECT_TRUE(RunPreFilter(stage_.Begin()).status.ok());
   EXPECT_EQ(Place(*kept, 0), "36") << "outside a call";
 }
 
@@ -92,8 +92,10 @@ TEST_F(NodesServiceTest, FindsOnlyTheRowsOfTheNodesThatAreNamed) {
   stage_.Build();
   host_ = a.host;
   Attempt& attempt = stage_.Begin();
-  EXPECT_TRUE(RunFilter(attempt, Nominator()).ok());
-  EXPECT_TRUE(RunPreScore(attempt).ok());
+  FreshEvaluation evaluation;
+  const Filtered filtered = evaluation.Filter(attempt, attempt.live_rows(), Nominator());
+  EXPECT_TRUE(filtered.status.ok());
+  EXPECT_TRUE(RunPreScore(attempt, *filtered.feasible).ok());
 }
 
 TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
@@ -124,7 +126,7 @@ TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
   };
   stage_.Build();
   host_ = a.host;
-  RunPostFilter(stage_.Begin());
+  RunPostFilter(stage_.Begin(), {}, {});
   EXPECT_THAT(places, ElementsAre("0,1", "34", "0,0"));
 }
 

@@ -88,7 +88,7 @@ TEST_F(RandomServiceTest, AWhatIfContinuesTheSequence) {
   const uint64_t third = original.NextRandom();
   EXPECT_EQ(std::set({first, second, third}).size(), 3U);
   const uint64_t id = original.abi()->id;
-  const PodRef pod = attempt.pod;
+  const PodRef pod = attempt.pod();
   attempt.End();
   attempt.Begin(pod, id);
   const std::vector<uint64_t> again = {original.NextRandom(), original.NextRandom(),

@@ -49,13 +49,6 @@ std::vector<std::string> ReasonsOf(const WhatIf& what_if, std::span<const uint32
   return texts;
 }
 
-// Returns whether PreFilter ended before every plugin was called, so that the Filters of those that
-// were left out would read slots that no PreFilter has prepared.
-bool SkippedPreFilters(const Attempt& attempt) {
-  const auto& rejection = attempt.pre_filter_rejection;
-  return rejection.has_value() && rejection->code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
-}
-
 berth_code BeginQuestion(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
                          uint32_t count, uint32_t mode, uint64_t* question) noexcept {
   return InstanceHost::FromAbi(host).what_if().Begin(cycle, {rows, count}, mode, question);
@@ -139,7 +132,7 @@ berth_code WhatIfQuestions::Begin(const berth_cycle* cycle, std::span<const uint
   if (!IsAllowed()) return BERTH_CONFLICT;
   if (!host_.IsCurrent(cycle)) return BERTH_CONFLICT;
   Attempt* attempt = PluginCycle::FromAbi(cycle)->attempt();
-  if (attempt == nullptr || SkippedPreFilters(*attempt)) return BERTH_CONFLICT;
+  if (attempt == nullptr || !attempt->allows_what_if()) return BERTH_CONFLICT;
   if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) return BERTH_BAD_ARGUMENT;
   const NodeTable& table = attempt->table();
   const auto is_live = [&](Row row) { return row < table.row_count() && table.IsLive(row); };

@@ -83,8 +83,9 @@ class WhatIfServiceTest : public ::testing::Test {
     if (!built_) stage_.Build();
     built_ = true;
     Attempt& attempt = stage_.Begin();
-    ASSERT_TRUE(RunPreFilter(attempt).ok());
-    RunPostFilter(attempt);
+    const PreFilterResult pre_filter = RunPreFilter(attempt);
+    ASSERT_FALSE(pre_filter.status.code == BERTH_ERROR);
+    RunPostFilter(attempt, pre_filter, {});
   }
   // Begins a question about n1 alone. Returns 0 and expects nothing else if that fails.
   uint64_t Begin(const berth_cycle& cycle) { return Begin(cycle, {row()}, BERTH_WHATIF_APART); }

@@ -1,13 +1,16 @@
-// The parts of a scheduler that its cycles work on.
-#ifndef BERTH_HOST_CYCLE_SCHEDULER_PARTS_H_
-#define BERTH_HOST_CYCLE_SCHEDULER_PARTS_H_
+// What the cycles of a scheduler work on.
+#ifndef BERTH_HOST_CYCLE_CYCLE_CONTEXT_H_
+#define BERTH_HOST_CYCLE_CYCLE_CONTEXT_H_
 
+#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/cache/cache.h"
 #include "host/cluster/client.h"
 #include "host/event/event_router.h"
+#include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/reuse/class_cache.h"
+#include "host/runtime/async_call.h"
+#include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {
 
@@ -16,10 +19,13 @@ class DecisionSink;
 class FailureHandler;
 class WaitingPods;
 
-// References to the parts. SchedulingLoop owns most of them and outlives every cycle.
-struct SchedulerParts {
+// References to objects that outlive every cycle. SchedulingLoop owns most of them.
+struct CycleContext {
   Interner& interner;
-  Client& client;               // The source of the watches.
+  Client& client;  // The source of the watches, and where bindings go.
+  const Clock& clock;
+  TimerQueue& timers;
+  const AsyncCalls& calls;      // How PreBind and Bind are called.
   DecisionSink& sink;           // Observes decisions.
   Cache& cache;                 // Nodes and the pods on them, assumed pods included.
   SchedulingQueue& queue;       // Pods without a node.
@@ -32,4 +38,4 @@ struct SchedulerParts {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CYCLE_SCHEDULER_PARTS_H_
+#endif  // BERTH_HOST_CYCLE_CYCLE_CONTEXT_H_

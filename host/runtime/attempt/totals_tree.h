@@ -1,6 +1,6 @@
 // The total scores of the feasible rows, and which of them are the highest.
-#ifndef BERTH_HOST_RUNTIME_REUSE_TOTALS_TREE_H_
-#define BERTH_HOST_RUNTIME_REUSE_TOTALS_TREE_H_
+#ifndef BERTH_HOST_RUNTIME_ATTEMPT_TOTALS_TREE_H_
+#define BERTH_HOST_RUNTIME_ATTEMPT_TOTALS_TREE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -62,4 +62,4 @@ class TotalsTree {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_RUNTIME_REUSE_TOTALS_TREE_H_
+#endif  // BERTH_HOST_RUNTIME_ATTEMPT_TOTALS_TREE_H_

@@ -1,4 +1,4 @@
-#include "host/runtime/reuse/totals_tree.h"
+#include "host/runtime/attempt/totals_tree.h"
 
 #include <algorithm>
 #include <random>

@@ -1,0 +1,20 @@
+// What the stages of one scheduling cycle found out about the nodes.
+#ifndef BERTH_HOST_CYCLE_FINDINGS_H_
+#define BERTH_HOST_CYCLE_FINDINGS_H_
+
+#include "host/runtime/attempt/filtered.h"
+#include "host/runtime/attempt/ranked.h"
+#include "host/runtime/points/run_pre_filter.h"
+
+namespace berth::host {
+
+// A member has its default value if the cycle ended before its stage.
+struct Findings {
+  PreFilterResult pre_filter = {};
+  Filtered filtered = {};
+  Ranked ranked = {};
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_CYCLE_FINDINGS_H_
