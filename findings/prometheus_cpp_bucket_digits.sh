@@ -3,8 +3,8 @@
 #
 # Expected: both libraries write a bucket boundary so that its text reads back as the same double.
 # Seen: client_golang writes the shortest such text. prometheus-cpp writes 16 significant digits,
-# which is not enough for every double. Of the 20 buckets of kube-scheduler's
-# plugin_execution_duration_seconds (0.00001, each 1.5 times the one before), 9 get another label:
+# which is not enough for every double. kube-scheduler has 20 buckets in
+# plugin_execution_duration_seconds (0.00001, each 1.5 times the one before); 9 get another label:
 #   client_golang   le="1.5000000000000002e-05"   le="0.0019461950683593758"
 #   prometheus-cpp  le="1.5e-05"                  le="0.001946195068359376"
 # A query that joins or sums series of both exporters by `le` finds no partner for these buckets,
