@@ -4,6 +4,7 @@ import unittest
 
 import depth
 import layering
+import pages
 import plain_english
 import readme
 import sizes
@@ -131,10 +132,10 @@ class Readme(unittest.TestCase):
         self.assertIsNone(readme.points_of("# A\n"))
 
     def test_table(self):
-        plugins = {"plugins/a": ["PreScore", "Score"]}
+        plugins = {"a": ["PreScore", "Score"]}
         for cells, wrong in [("PreScore, Score", 0), ("Score", 1), ("Score, PreScore", 1)]:
             with self.subTest(cells=cells):
-                text = f"| plugin | points |\n|---|---|\n| [A](plugins/a) | {cells} | what |\n"
+                text = f"| plugin | points |\n|---|---|\n| [A](a) | {cells} | what |\n"
                 self.assertEqual(len(readme.check_table(text, plugins)), wrong)
 
     def test_layers(self):
@@ -152,6 +153,32 @@ class Readme(unittest.TestCase):
             with self.subTest(sample=sample):
                 text = f"A sample:\n```cpp\n{sample}\n```\n```\nno.cc\n```\n"
                 self.assertEqual(readme.missing_samples(text, source), missing)
+
+
+class Pages(unittest.TestCase):
+    def form(self, text):
+        return [number for number, _ in pages.check_form(list(enumerate(text.split("\n"), 1)))]
+
+    def test_form(self):
+        wide, line = "x" * 101, "A line.\n"
+        for text, expected in [
+            ("x" * 100, []), (wide, [1]), (f"```\n{wide}\n```", [2]), (f"| {wide} | b |", []),
+            (f"| {'x' * 201} |", [1]), (f"| [{'x' * 99}]({'y' * 199}) |", []), ("| a \\| b |", []),
+            (line * 9, []), (line * 10, [10]), (line * 9 + "\n" + line * 9, []),
+            ("- " + line * 9 + "- " + line * 9, []), ("- " + line * 10, [10]),
+            ("```\n" + line * 20 + "```", []),
+        ]:
+            with self.subTest(text=text[:40]):
+                self.assertEqual(self.form(text), expected)
+
+    def test_links(self):
+        texts = {"a/b.md": "# One, two\n## The `C` way\n```\n# no\n```\n", "a": "", "b.md": "# B\n"}
+        for target, wrong in [("b.md", 0), ("../b.md", 0), ("c.md", 1), ("b.md#one-two", 0),
+                              ("b.md#the-c-way", 0), ("b.md#no", 1), ("../b.md#c", 1), ("#c", 1),
+                              ("#one-two", 0), ("../a", 0), ("https://example.com/x", 0)]:
+            with self.subTest(target=target):
+                found = pages.check_links("a/b.md", [(1, f"See [x]({target}).")], texts.get)
+                self.assertEqual(len(list(found)), wrong)
 
 
 class Words(unittest.TestCase):
