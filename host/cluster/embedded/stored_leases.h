@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "host/base/status.h"
-#include "host/cluster/client.h"
 #include "host/cluster/embedded/resource_versions.h"
+#include "host/cluster/lease.h"
 
 namespace berth::host {
 

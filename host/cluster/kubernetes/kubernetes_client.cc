@@ -7,9 +7,7 @@
 #include "host/base/assert.h"
 #include "host/base/executor.h"
 #include "host/base/split_mix.h"
-#include "host/cluster/kubernetes/lease/lease_requests.h"
 #include "host/cluster/kubernetes/stop_latch.h"
-#include "host/cluster/kubernetes/write/open_requests.h"
 #include "host/cluster/kubernetes/write/request_sender.h"
 
 namespace berth::host {
@@ -214,50 +212,6 @@ class KubernetesClient::Events {
   Published<EventSender::Counts> counts_;
 };
 
-// ---- The thread of the leases -------------------------------------------------------------------
-
-class KubernetesClient::Leases {
- public:
-  explicit Leases(const Channel& channel)
-      : executor_(*channel.executor),
-        requests_(std::make_shared<LeaseRequests>(*channel.transport)),
-        open_(std::make_shared<OpenRequests>(executor_)) {}
-
-  Executor& executor() { return executor_; }
-
-  void Refuse(ResultCallback<Lease> answer, const Status& error) {
-    if (!answer) return;
-    executor_.Post([answer = std::move(answer), error] { answer(error); });
-  }
-  // Calls `send(requests, answer)`, unless the client was stopped or the lease has no full name.
-  template <class Send>
-  void Request(const std::string& ns, const std::string& name, ResultCallback<Lease> answer,
-               const Send& send) {
-    if (open_->is_stopping()) return Refuse(std::move(answer), ClientStoppedError());
-    if (ns.empty() || name.empty()) {
-      return Refuse(std::move(answer),
-                    Status::InvalidArgument("expected the namespace and the name of a lease, found "
-                                            "\"" +
-                                            ns + "/" + name + "\""));
-    }
-    // The callback of the transport refers to the requests.
-    send(*requests_,
-         [requests = requests_,
-          answer = open_->Add<Result<Lease>>(std::move(answer), [](Status error) -> Result<Lease> {
-            return error;
-          })](Result<Lease> lease) { answer(std::move(lease)); });
-  }
-
-  void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
-    open_->Stop(limit_ns, [end] {});
-  }
-
- private:
-  Executor& executor_;
-  const std::shared_ptr<LeaseRequests> requests_;
-  const std::shared_ptr<OpenRequests> open_;
-};
-
 // ---- Impl ---------------------------------------------------------------------------------------
 
 class KubernetesClient::Impl {
@@ -267,8 +221,7 @@ class KubernetesClient::Impl {
         seeds_(options_.seed),
         watches_(interner, WatchOptions(), log),
         writes_(std::make_shared<Writes>(options_, seeds_.Next(), log)),
-        events_(std::make_shared<Events>(options_, seeds_.Next(), log)),
-        leases_(std::make_shared<Leases>(options_.leases)) {}
+        events_(std::make_shared<Events>(options_, seeds_.Next(), log)) {}
 
   void Stop(int64_t limit_ns) {
     if (std::exchange(is_stopped_, true)) return;
@@ -276,7 +229,6 @@ class KubernetesClient::Impl {
     watches_.Stop(latch->NewToken());
     StopPart(writes_, limit_ns, latch->NewToken());
     StopPart(events_, limit_ns, latch->NewToken());
-    StopPart(leases_, limit_ns, latch->NewToken());
     if (!options_.wait) return latch->Wait();
     options_.wait([latch] { return latch->is_done(); });
     BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
@@ -286,7 +238,6 @@ class KubernetesClient::Impl {
   ClusterWatches& watches() { return watches_; }
   const std::shared_ptr<Writes>& writes() const { return writes_; }
   const std::shared_ptr<Events>& events() const { return events_; }
-  const std::shared_ptr<Leases>& leases() const { return leases_; }
 
  private:
   ClusterWatches::Options WatchOptions() {
@@ -313,7 +264,6 @@ class KubernetesClient::Impl {
   // Each part is used on its own thread; the tasks that were posted to it share it.
   const std::shared_ptr<Writes> writes_;
   const std::shared_ptr<Events> events_;
-  const std::shared_ptr<Leases> leases_;
   bool is_stopped_ = false;
 };
 
@@ -368,40 +318,6 @@ void KubernetesClient::DeletePod(const PodName& pod, std::optional<int64_t> grac
 void KubernetesClient::CreateEvent(Event event, StatusCallback done) {
   PostTo(impl_->events(), [event = std::move(event), done = std::move(done)](
                               Events& events) mutable { events.Send(std::move(event), done); });
-}
-
-void KubernetesClient::GetLease(std::string_view ns, std::string_view name,
-                                ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [ns = std::string(ns), name = std::string(name),
-                           answer = std::move(answer)](Leases& leases) mutable {
-    leases.Request(ns, name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Get(ns, name, /*timeout_ns=*/0, std::move(done));
-                   });
-  });
-}
-
-void KubernetesClient::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
-    leases.Request(lease.ns, lease.name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Create(lease, /*timeout_ns=*/0, std::move(done));
-                   });
-  });
-}
-
-void KubernetesClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
-    if (lease.resource_version.empty()) {
-      return leases.Refuse(std::move(answer),
-                           Status::InvalidArgument("expected the resourceVersion of the lease to "
-                                                   "update, found none"));
-    }
-    leases.Request(lease.ns, lease.name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Update(lease, /*timeout_ns=*/0, std::move(done));
-                   });
-  });
 }
 
 void KubernetesClient::Request(ApiRequest request, ResponseCallback answer) {

@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-// A renewal does not wait for a request of KubernetesClient::GetLease() or one of its siblings.
+// A try to renew the lease does not wait for the answer to the try before it.
 constexpr size_t kLeaseConnections = 2;
 
 // Under load, the answers and the events of this time are handled together. An answer of an API
