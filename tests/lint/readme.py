@@ -78,6 +78,11 @@ def missing_samples(text, source):
     return [number for number, sample in samples_of(text) if not is_in_source(sample)]
 
 
+def layers_of(text):
+    """Returns the section [layers] of host/layers.txt."""
+    return text.partition("\n[layers]\n")[2].partition("\n\n")[0]
+
+
 def read(path):
     with open(os.path.join(tree.ROOT, path), encoding="utf-8") as file:
         return file.read()
@@ -107,6 +112,10 @@ def main():
         if cells[-1] in ("yes", "no") and (cells[-1] == "yes") != (cells[0] in by_name):
             findings.add("profiles/README.md", number,
                          f"{cells[0]}: the column \"in Berth\" is wrong")
+
+    host = read("host/README.md")
+    if f"```\n{layers_of(read('host/layers.txt'))}\n```\n" not in host:
+        findings.add("host/README.md", 1, "does not show [layers] of host/layers.txt: copy it from there")
 
     headers = [os.path.basename(path) for path in tree.files("sdk/include/berth", ends=".h")
                if os.path.dirname(path) == "sdk/include/berth"]
