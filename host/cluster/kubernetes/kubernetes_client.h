@@ -29,8 +29,8 @@ namespace berth::host {
 
 // Joins reflectors, pod writer, event sender and the requests of plugins.
 //
-// Every write needs an open fence, so that a process that does not lead changes nothing: bindings, status patches, deletions, events, and requests of plugins that are no
-// GET, HEAD or OPTIONS.
+// Every write needs an open fence, so that a process that does not lead changes nothing: bindings,
+// status patches, deletions, events, and requests of plugins that are no GET, HEAD or OPTIONS.
 //
 // Threading: the methods of DecisionWriter may be called from any thread. StartWatch(), the
 //            destruction of a Watch, and Stop() belong to the thread that calls Deliver(): the
