@@ -17,8 +17,9 @@
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/log.h"
+#include "host/base/split_mix.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
@@ -128,8 +129,16 @@ class KubernetesClient final : public ObjectSource, public DecisionWriter {
  private:
   class Writes;
   class Events;
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+
+  ClusterWatches::Options WatchOptions();
+
+  const Options options_;
+  SplitMix64 seeds_;
+  ClusterWatches watches_;
+  // Each is used on its own thread; the tasks that were posted to it share it.
+  const std::shared_ptr<Writes> writes_;
+  const std::shared_ptr<Events> events_;
+  bool is_stopped_ = false;
 };
 
 }  // namespace berth::host

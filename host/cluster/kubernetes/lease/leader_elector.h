@@ -27,7 +27,9 @@ class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
 
-  // Errors: as the requests for leases of Client. `timeout_ns` is the time for one request.
+  // `timeout_ns` is the time for one request. Errors: those of the server. Get(): kNotFound.
+  // Create(): kAlreadyExists. Update(): kNotFound; kConflict if `lease.resource_version` is not the
+  // current one.
   virtual void Get(int64_t timeout_ns, LeaseCallback answer) = 0;
   virtual void Create(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) = 0;
   virtual void Update(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) = 0;
