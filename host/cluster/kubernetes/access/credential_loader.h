@@ -69,7 +69,7 @@ class CredentialLoader {
   const Credentials::Environment environment_;
   const MakeTls make_tls_;
   const Log log_;
-  Contents contents_;  // Those of current_.
+  Contents contents_;  // What current_ is made of.
   std::shared_ptr<const Credential> current_;
   std::optional<int64_t> exec_ran_ns_;  // When the plugin was run last, on the monotonic clock.
   int64_t next_ns_ = 0;
