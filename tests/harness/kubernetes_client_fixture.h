@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/reflector_fixture.h"
-#include "tests/harness/watch_event_text.h"
 
 namespace berth::host {
 

@@ -22,9 +22,9 @@
 #include "host/cluster/kubernetes/watch/object_reader.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 #include "host/cluster/kubernetes/watch/stream_end.h"
+#include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
-#include "tests/harness/watch_event_text.h"
 
 namespace berth::host {
 
