@@ -84,8 +84,9 @@ class OwnedPatch {
   const Texts disruption_target_;
 };
 
-// Waits for the end of work on several threads. Each piece of work holds a token. Work that is dropped, because its executor has ended, releases
-// its token as well, so that Wait() does not wait for it.
+// Waits for the end of work on several threads. Each piece of work holds a token. Work that is
+// dropped, because its executor has ended, releases its token as well, so that Wait() does not wait
+// for it.
 // Threading: any.
 // Lifetime:  a shared_ptr owns it; the tokens share it.
 class StopLatch : public std::enable_shared_from_this<StopLatch> {

@@ -18,8 +18,8 @@ bool IsRead(std::string_view verb) { return verb == "GET" || verb == "HEAD" || v
 
 }  // namespace
 
-// The requests that have no answer yet. Calls the callback of each once: with its answer, or with an
-// error at the end of the time that Stop() waits.
+// The requests that have no answer yet. Calls the callback of each once: with its answer, or with
+// an error at the end of the time that Stop() waits.
 // Lifetime: a shared_ptr owns it. The functions that Add() returns may outlive it, and do nothing
 //           then.
 class RequestSender::OpenRequests : public std::enable_shared_from_this<OpenRequests> {
