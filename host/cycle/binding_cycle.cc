@@ -59,7 +59,7 @@ void BindingCycle::NominateForExpectation() {
   if (pod()->nominated_node() == node_name()) return;
   PodStatusPatch patch;
   patch.nominated_node = node_name();
-  context_.client.PatchPodStatus(NameOf(*pod()), patch, nullptr);
+  context_.writer.PatchPodStatus(NameOf(*pod()), patch, nullptr);
 }
 
 // --- Permit -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ void BindingCycle::OnBindDone(const PluginStatus& status) {
   }
   context_.queue.Done(bound->uid());
   context_.sink.OnBound(bound, node_name());
-  context_.client.CreateEvent(ScheduledEvent(*bound, node_name(), context_.clock.NowNs()), nullptr);
+  context_.writer.CreateEvent(ScheduledEvent(*bound, node_name(), context_.clock.NowNs()), nullptr);
   since_ns_ = Now();
   RunPostBind(reservation_->binding());
   Observe(MeteredPoint::kPostBind, BERTH_SUCCESS);

@@ -22,7 +22,8 @@ class WaitingPods;
 // References to objects that outlive every cycle. SchedulingLoop owns most of them.
 struct CycleContext {
   Interner& interner;
-  Client& client;  // The source of the watches, and where bindings go.
+  ObjectSource& source;         // The source of the watches.
+  DecisionWriter& writer;       // Where bindings, events and patches go.
   const Clock& clock;
   TimerQueue& timers;
   const AsyncCalls& calls;      // How PreBind and Bind are called.

@@ -48,7 +48,8 @@ class PluginRequestsTest : public QueuePartsTest {
   EventRouter router_{cache_, store_, queue_, {}};
   FailureHandler failures_{queue_, client_, clock_, sink_};
   const CycleContext context_{.interner = objects_.interner(),
-                              .client = client_,
+                              .source = client_,
+                              .writer = client_,
                               .clock = clock_,
                               .timers = timers_,
                               .calls = calls_,

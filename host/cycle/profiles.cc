@@ -184,7 +184,7 @@ void Profiles::DropUnusedRetired() {
   std::vector<Id> draining;
   for (const auto& profile : retired_) draining.push_back(profile->name);
   context_.router.SetDraining(std::move(draining));
-  context_.router.StartWatches(context_.client, WatchedKinds());
+  context_.router.StartWatches(context_.source, WatchedKinds());
 }
 
 void Profiles::Drop(Profile& profile) {
