@@ -112,7 +112,7 @@ class FilterPass {
   // The rows of the current block that passed so far, as block indices.
   std::array<uint32_t, kBlockRows> survivors_;
   uint32_t n_ = 0;
-  BlockVerdicts verdicts_;  // Those of one plugin.
+  BlockVerdicts verdicts_;  // The answer of one plugin.
   std::vector<berth_column> columns_;
 };
 

@@ -114,7 +114,7 @@ class ReusedEvaluation final : public Evaluation {
   Selection reduced_;  // The feasible rows, if they are not all of the class.
   std::vector<RejectedRow> rejected_;
   std::vector<int64_t> totals_;
-  std::vector<int64_t> scores_;  // Those of one plugin.
+  std::vector<int64_t> scores_;  // The scores of one plugin.
 };
 
 // Return the first node, in words, whose result differs between a reused and a fresh evaluation of
