@@ -31,6 +31,7 @@
 #include "host/guard/point.h"
 #include "host/process/assemble/plugin_set.h"
 #include "host/process/assemble/profile_set.h"
+#include "host/process/assemble/profile_trial.h"
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {

@@ -1,19 +1,13 @@
-"""Checks which files may include which others, and the include guards of headers."""
+"""Checks which files may include which others, and the include guards of headers.
+
+The order of the rooms of host/ is read from host/layers.txt. `layering.py --report` prints every
+include that breaks this order, also between rooms that are not checked yet, and a table of rooms.
+"""
 
 import re
+import sys
 
 import tree
-
-# Inside host/, a folder may include itself and folders of a lower or equal rank. Folders of equal
-# rank must not include each other in a cycle.
-RANK = {"base": 0, "api": 1, "cluster": 2, "event": 3, "cache": 3, "queue": 3, "guard": 4,
-        "runtime": 5, "cycle": 6, "contract": 7, "serve": 7, "process": 8, "cli": 9, "main.cc": 10}
-# These two folders are outside of the ranks. They may include host/base/ and host/api/, and only the
-# folders in ASIDE_USERS may include them. In addition, the files of runtime/ that create plans
-# (RUNTIME_PLANS) may include them.
-ASIDE = {"loader": 1, "config": 1}
-ASIDE_USERS = {"main.cc", "cli", "process", "contract", "loader", "config"}
-RUNTIME_PLANS = re.compile(r"host/runtime/(plan|profile)\w*\.(h|cc)$")
 
 C_HEADERS = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp
 signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads
@@ -21,32 +15,64 @@ time uchar wchar wctype""".split())
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def host_folder(path):
-    return path.split("/")[1]
+def room_of(path):
+    """Returns the room of a path in host/: "host/cycle/a.cc" is in "cycle". host/main.cc is one, too."""
+    return path.removeprefix("host/").rpartition("/")[0] or path.removeprefix("host/")
 
 
-def check_host(path, name):
-    """Returns None, or the reason why the host file `path` must not include `name` ("host/...")."""
-    user, used = host_folder(path), name.split("/")[1]
-    if user == used:
+def is_test(path):
+    return path.endswith("_test.cc") or path.rpartition("/")[2].startswith("test_")
+
+
+def is_in(room, folder):
+    return room == folder or room.startswith(folder + "/")
+
+
+class Layers:
+    """The layers of host/, as host/layers.txt states them."""
+
+    def __init__(self, text):
+        self.rank, self.users, self.unchecked = {}, {}, []
+        section, layers = None, []
+        for line in text.split("\n"):
+            line = line.partition("#")[0].strip()
+            if line.startswith("["):
+                section = line
+            elif line and section == "[layers]":
+                layers.append(line.split())
+            elif line and section == "[users]":
+                used, _, users = line.partition(":")
+                self.users[used] = users.split()
+            elif line and section == "[unchecked]":
+                self.unchecked.append(line)
+        for rank, rooms in enumerate(reversed(layers)):
+            self.rank.update((room, rank) for room in rooms)
+
+    def check(self, user, used, is_test=False):
+        """Returns None, or the reason why files of the room `user` must not include `used`."""
+        if user == used or (is_test and user.partition("/")[0] == used.partition("/")[0]):
+            return None
+        for room in (user, used):
+            if room not in self.rank:
+                return f"host/{room} is not in host/layers.txt: add it to [layers] there"
+        if self.rank[used] > self.rank[user]:
+            return f"host/{used} is above host/{user} in host/layers.txt"
+        if self.rank[used] == self.rank[user]:
+            return f"host/{used} and host/{user} are on one line of host/layers.txt"
+        for folder, users in self.users.items():
+            allowed = is_test or any(is_in(user, own) for own in users + [folder])
+            if is_in(used, folder) and not allowed:
+                return (f"by host/layers.txt only {', '.join(users)} use host/{folder}: pass what "
+                        "is needed as an argument")
         return None
-    if user not in RANK and user not in ASIDE:
-        return f"host/{user}/ has no rank: add it to RANK in tests/lint/layering.py"
-    if used in ASIDE:
-        allowed = user in ASIDE_USERS or (user == "runtime" and RUNTIME_PLANS.match(path))
-        return None if allowed else (
-            f"only main, cli, process, contract and the files of runtime that create plans may "
-            f"include host/{used}/: pass what is needed as an argument")
-    if used not in RANK:
-        return f"there is no folder host/{used}/"
-    if user in ASIDE:
-        return None if RANK[used] <= ASIDE[user] else (
-            f"host/{user}/ may only include host/base/ and host/api/")
-    if RANK[used] > RANK[user]:
-        return (f"host/{user}/ must not include host/{used}/, which is above it. The order is "
-                "main > cli > process > contract, serve > cycle > runtime > guard > "
-                "queue, cache, event > cluster > api > base")
-    return None
+
+    def is_checked(self, user, used):
+        return user == used or not any(
+            is_in(user, folder) and is_in(used, folder) for folder in self.unchecked)
+
+
+def read_layers():
+    return Layers("\n".join(line for _, line in tree.lines("host/layers.txt")))
 
 
 # Further headers that single files of the test kit may include.
@@ -97,7 +123,6 @@ def check_include(path, bracket, name):
             return None if allowed else "only *_test.cc may include tests/, and only tests/harness/"
         if not name.startswith("host/"):
             return 'write the path from the root: "host/<folder>/<file>.h"'
-        return check_host(path, name)
     return None
 
 
@@ -116,48 +141,66 @@ def check_guard(path, findings):
         findings.add(path, 1, "use an include guard instead of #pragma once")
 
 
-def find_cycle(edges):
-    """Returns a list of folders that include each other in a cycle, or None."""
-    def visit(folder, trail):
-        if folder in trail:
-            return trail[trail.index(folder):] + [folder]
-        for used in sorted(edges.get(folder, ())):
-            cycle = visit(used, trail + [folder])
-            if cycle:
-                return cycle
-        return None
+def includes(paths):
+    """Yields (path, line number, line, bracket, name) of each include."""
+    for path in paths:
+        for number, line in tree.lines(path):
+            match = INCLUDE.match(line)
+            if match:
+                yield path, number, line.strip(), *match.groups()
 
-    for folder in sorted(edges):
-        cycle = visit(folder, [])
-        if cycle:
-            return cycle
-    return None
+
+def host_arrows(layers, paths):
+    """Yields (path, line number, user, used, problem) of each include between two rooms of host/."""
+    for path, number, _, bracket, name in includes(paths):
+        if path.startswith("host/") and bracket == '"' and name.startswith("host/"):
+            user, used = room_of(path), room_of(name)
+            if user != used:
+                yield path, number, user, used, layers.check(user, used, is_test(path))
+
+
+def report(layers):
+    """Prints every include that breaks the order, also those that are not checked, and a table."""
+    paths = tree.files("host", ends=tree.CPP)
+    files, arrows_up = {}, {}
+    for path in paths:
+        files.setdefault(room_of(path), []).append(path)
+    for path, number, user, used, problem in host_arrows(layers, paths):
+        if problem:
+            print(f"{path}:{number}: {user} -> {used}: {problem}")
+            arrows_up[user] = arrows_up.get(user, 0) + 1
+    print(f"\n{'room':28}{'files':>7}{'tests':>7}{'lines':>8}{'up':>5}   (lines: without tests)")
+    for room in sorted(set(files) | set(layers.rank), key=lambda room: -layers.rank.get(room, -1)):
+        code = [path for path in files.get(room, ()) if not path.endswith("_test.cc")]
+        print(f"{room:28}{len(code):7}{len(files.get(room, ())) - len(code):7}"
+              f"{sum(len(tree.lines(path)) - 1 for path in code):8}{arrows_up.get(room, 0):5}")
+    code = [path for path in paths if not path.endswith("_test.cc")]
+    print(f"{'all':28}{len(code):7}{len(paths) - len(code):7}"
+          f"{sum(len(tree.lines(path)) - 1 for path in code):8}{sum(arrows_up.values()):5}")
 
 
 def main():
+    layers = read_layers()
+    if "--report" in sys.argv[1:]:
+        return report(layers)
     findings = tree.Findings("layering")
-    edges, first_use = {}, {}
     paths = tree.files("sdk", "host", "plugins", "examples", "tests", ends=tree.CPP)
     for path in paths:
         if path.endswith(".h"):
             check_guard(path, findings)
-        for number, line in tree.lines(path):
-            match = INCLUDE.match(line)
-            if not match:
-                continue
-            problem = check_include(path, *match.groups())
-            if problem:
-                findings.add(path, number, f"{line.strip()}: {problem}")
-            if path.startswith("host/") and match.group(2).startswith("host/"):
-                user, used = host_folder(path), match.group(2).split("/")[1]
-                if user != used and not path.endswith("_test.cc"):
-                    edges.setdefault(user, set()).add(used)
-                    first_use.setdefault((user, used), (path, number))
-    cycle = find_cycle(edges)
-    if cycle:
-        path, number = first_use[(cycle[0], cycle[1])]
-        findings.add(path, number, "folders include each other in a cycle: " + " > ".join(cycle))
-    findings.end(len(paths))
+    for path, number, line, bracket, name in includes(paths):
+        problem = check_include(path, bracket, name)
+        if problem:
+            findings.add(path, number, f"{line}: {problem}")
+    for path, number, user, used, problem in host_arrows(layers, paths):
+        if problem and layers.is_checked(user, used):
+            findings.add(path, number, f"{user} -> {used}: {problem}")
+    rooms = {room_of(path) for path in paths if path.startswith("host/")}
+    for room in sorted(rooms ^ set(layers.rank)):
+        if room not in layers.unchecked:
+            findings.add("host/layers.txt", 1, f"[layers] lists {room}, which has no files: delete it"
+                         if room in layers.rank else f"[layers] lacks {room}: add it")
+    return findings.end(len(paths))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import tree
 
 ALLOWED = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE",
-           "host", "sdk", "plugins", "profiles", "examples", "tests"}
+           "host", "sdk", "plugins", "profiles", "examples", "findings", "tests"}
 
 
 def main():

@@ -10,15 +10,10 @@
 #include <system_error>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/virtual_clock.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
 #include "host/config/toml_document.h"
-#include "host/process/replay/embedded_scheduler.h"
 #include "host/runtime/profile_plan.h"
 
 namespace berth::host {
@@ -31,53 +26,6 @@ void NoteLibraries(const std::string& directory, const BeforeRead& before_read) 
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (IsLibraryName(entry->path().filename().string())) before_read(entry->path().string());
   }
-}
-
-SchedulerOptions TrialOptions(
-    std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs, const Clock& clock,
-    const std::function<void(const CallMonitor* monitor)>& report_crashes) {
-  SchedulerOptions options;
-  options.plugins = std::move(plugins);
-  options.profiles.assign(specs.begin(), specs.end());
-  options.loop.clock = &clock;
-  options.report_crashes = report_crashes;
-  return options;
-}
-
-constexpr std::string_view kTrialNamespace = "default";
-
-// Returns two empty nodes, so that nodes are scored, and a pod for each profile.
-std::string TrialCluster(std::span<const PlanSpec> specs) {
-  nlohmann::json items;
-  for (const char* name : {"a", "b"}) {
-    items.push_back(
-        {{"apiVersion", "v1"},
-         {"kind", "Node"},
-         {"metadata", {{"name", name}}},
-         {"status", {{"allocatable", {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "110"}}}}}});
-  }
-  for (const PlanSpec& spec : specs) {
-    items.push_back({{"apiVersion", "v1"},
-                     {"kind", "Pod"},
-                     {"metadata", {{"name", spec.scheduler_name}, {"namespace", kTrialNamespace}}},
-                     {"spec",
-                      {{"schedulerName", spec.scheduler_name},
-                       {"containers", nlohmann::json::array({{{"name", "c"}}})}}}});
-  }
-  const nlohmann::json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
-  return DumpJson(list);
-}
-
-// Returns the error of the attempt to place the pod; "" if there is none.
-std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
-  const QueuedEntity* queued = loop.queue().Find(pod->uid());
-  if (queued != nullptr && queued->place == QueuePlace::kGated) {
-    return queued->gate->code == BERTH_ERROR ? Join(queued->gate->reasons, ", ") : "";
-  }
-  SchedulingCycle& cycle = *loop.CycleFor(*pod);
-  const CycleResult result = cycle.Decide(pod);
-  cycle.attempt().End();
-  return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 
 // Returns true if a profile enables a plugin that is in two libraries, and does not say which.
@@ -211,30 +159,6 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);
   return set;
-}
-
-Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
-                        const std::function<void(const CallMonitor* monitor)>& report_crashes) {
-  const VirtualClock clock(0);
-  return EmbeddedScheduler(TrialOptions(std::move(plugins), specs, clock, report_crashes)).Start();
-}
-
-Result<std::vector<std::string>> TryProfiles(
-    std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
-    std::function<int64_t()> steady_ns,
-    const std::function<void(const CallMonitor* monitor)>& report_crashes) {
-  const VirtualClock clock(0);
-  EmbeddedScheduler scheduler(TrialOptions(std::move(plugins), specs, clock, report_crashes));
-  Status status = scheduler.cluster().AddManifest("trial", TrialCluster(specs));
-  if (status.ok()) status = scheduler.Start();
-  if (status.ok()) scheduler.host().StartWatchdog(CallDeadlines(), std::move(steady_ns));
-  if (!status.ok()) return status;
-  std::vector<std::string> errors;
-  for (const PlanSpec& spec : specs) {
-    const PodRef pod = scheduler.cluster().objects().FindPod(kTrialNamespace, spec.scheduler_name);
-    errors.push_back(TrialError(scheduler.loop(), pod));
-  }
-  return errors;
 }
 
 }  // namespace berth::host

@@ -8,6 +8,7 @@
 
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/process/assemble/cluster_settings.h"
+#include "host/process/assemble/profile_trial.h"
 #include "host/process/doctor/cluster_exam.h"
 #include "host/process/doctor/doctor_checks.h"
 

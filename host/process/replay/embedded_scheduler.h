@@ -13,8 +13,8 @@
 #include "host/base/status.h"
 #include "host/event/inbox.h"
 #include "host/process/assemble/scheduler_host.h"
-#include "host/process/assemble/stall_detector.h"
 #include "host/process/replay/local_cluster.h"
+#include "host/process/replay/stall_detector.h"
 #include "host/process/replay/stream_event.h"
 
 namespace berth::host {

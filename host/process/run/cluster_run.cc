@@ -21,13 +21,13 @@
 #include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/decision_reporter.h"
 #include "host/process/assemble/kind_users.h"
-#include "host/process/assemble/start_memory.h"
-#include "host/process/assemble/unused_memory.h"
 #include "host/process/log/log_output.h"
 #include "host/process/run/cluster_driver.h"
 #include "host/process/run/cluster_serving.h"
 #include "host/process/run/leadership.h"
 #include "host/process/run/pod_tee.h"
+#include "host/process/run/start_memory.h"
+#include "host/process/run/unused_memory.h"
 #include "host/runtime/services/metric_store.h"
 
 namespace berth::host {

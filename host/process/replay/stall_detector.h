@@ -1,6 +1,6 @@
 // Detects that a scheduler repeats attempts that will never succeed.
-#ifndef BERTH_HOST_PROCESS_ASSEMBLE_STALL_DETECTOR_H_
-#define BERTH_HOST_PROCESS_ASSEMBLE_STALL_DETECTOR_H_
+#ifndef BERTH_HOST_PROCESS_REPLAY_STALL_DETECTOR_H_
+#define BERTH_HOST_PROCESS_REPLAY_STALL_DETECTOR_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -64,4 +64,4 @@ class StallDetector final : public DecisionSink {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_PROCESS_ASSEMBLE_STALL_DETECTOR_H_
+#endif  // BERTH_HOST_PROCESS_REPLAY_STALL_DETECTOR_H_

@@ -1,4 +1,4 @@
-#include "host/process/assemble/unused_memory.h"
+#include "host/process/run/unused_memory.h"
 
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "host/process/assemble/stall_detector.h"
+#include "host/process/replay/stall_detector.h"
 
 #include <string>
 

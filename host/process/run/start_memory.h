@@ -1,6 +1,6 @@
 // When a process gives back the memory that only its start needed.
-#ifndef BERTH_HOST_PROCESS_ASSEMBLE_START_MEMORY_H_
-#define BERTH_HOST_PROCESS_ASSEMBLE_START_MEMORY_H_
+#ifndef BERTH_HOST_PROCESS_RUN_START_MEMORY_H_
+#define BERTH_HOST_PROCESS_RUN_START_MEMORY_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -61,4 +61,4 @@ class StartMemory {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_PROCESS_ASSEMBLE_START_MEMORY_H_
+#endif  // BERTH_HOST_PROCESS_RUN_START_MEMORY_H_

@@ -1,4 +1,4 @@
-#include "host/process/assemble/start_memory.h"
+#include "host/process/run/start_memory.h"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Gives memory back to the system that the process needed once, such as that of its start.
-#ifndef BERTH_HOST_PROCESS_ASSEMBLE_UNUSED_MEMORY_H_
-#define BERTH_HOST_PROCESS_ASSEMBLE_UNUSED_MEMORY_H_
+#ifndef BERTH_HOST_PROCESS_RUN_UNUSED_MEMORY_H_
+#define BERTH_HOST_PROCESS_RUN_UNUSED_MEMORY_H_
 
 #include <cstddef>
 
@@ -25,4 +25,4 @@ void ReleaseUnusedMemory();
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_PROCESS_ASSEMBLE_UNUSED_MEMORY_H_
+#endif  // BERTH_HOST_PROCESS_RUN_UNUSED_MEMORY_H_
