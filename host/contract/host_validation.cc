@@ -67,17 +67,17 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
 
 }  // namespace
 
-std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                          const std::string& plugin, const std::string& args,
-                                          int64_t deadline_ns) {
+std::optional<HostRejection> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
+                                            const std::string& plugin, const std::string& args,
+                                            int64_t deadline_ns) {
   const nlohmann::json given = args.empty() ? nlohmann::json() : ParseJson(args);
   if (auto error = ValidateArgs(*library, plugin, given)) {
-    return HostRefusal{*std::move(error), true};
+    return HostRejection{*std::move(error), true};
   }
   LibraryStore store(CopyToMemory());
   PluginCatalog catalog(store);
   if (auto added = catalog.AddLoaded(library); !added.ok()) {
-    return HostRefusal{std::move(added).error()};
+    return HostRejection{std::move(added).error()};
   }
   const VirtualClock clock(0);
   Interner interner;
@@ -102,7 +102,7 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   std::optional<LoadError> error = Plan::TryPlugin(spec, catalog, services, table);
   cluster.Stop();
   if (!error.has_value()) return std::nullopt;
-  return HostRefusal{*std::move(error)};
+  return HostRejection{*std::move(error)};
 }
 
 }  // namespace berth::host
