@@ -88,8 +88,9 @@ struct TallyChanges {
   bool any = false;
 };
 
-// Returns what changed since the earlier state, or no value if that is not known: then any count may
-// have changed. `nodes_matter`: a change of a node that has no counted pods also makes it unknown.
+// Returns what changed since the earlier state, or no value if that is not known: then any count
+// may have changed. `nodes_matter`: a change of a node that has no counted pods also makes it
+// unknown.
 std::optional<TallyChanges> ChangesSince(const berth::TopologyHistory& history, const Tally& tally,
                                          bool nodes_matter);
 
