@@ -28,13 +28,22 @@ endif()
 # The files of a test are compiled about as often as they are run, so that optimising them costs
 # more time than it saves. The code that a test tests is optimised as the preset says.
 add_library(berth_test_options INTERFACE)
-target_compile_options(berth_test_options INTERFACE $<$<CONFIG:Debug>:-O0>)
+target_compile_options(berth_test_options INTERFACE -O0)
 
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # A plugin must have no undefined symbol, so that it needs the runtime as a shared library. The
+    # check `function` compares types of functions by address, which differ between libraries.
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function>)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+                    OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET runtime PARENT_PATH runtime_folder)
+    add_link_options(-shared-libsan LINKER:-rpath,${runtime_folder})
+  endif()
 endif()
 
 # --- compiler cache ------------------------------------------------------------------------------
