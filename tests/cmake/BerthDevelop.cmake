@@ -29,6 +29,14 @@ endif()
 # more time than it saves. The code that a test tests is optimised as the preset says.
 add_library(berth_test_options INTERFACE)
 target_compile_options(berth_test_options INTERFACE -O0)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # GCC defines these macros itself.
+  if(BERTH_SANITIZE MATCHES "address")
+    target_compile_definitions(berth_test_options INTERFACE __SANITIZE_ADDRESS__)
+  elseif(BERTH_SANITIZE MATCHES "thread")
+    target_compile_definitions(berth_test_options INTERFACE __SANITIZE_THREAD__)
+  endif()
+endif()
 
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
