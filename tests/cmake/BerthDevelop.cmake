@@ -124,16 +124,18 @@ foreach(label IN LISTS BERTH_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
 
-# berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>... [SHARDS <count>])
+# berth_gtest(<name> SOURCES <file>... DEPENDS <target>... LABELS <label>... [SHARDS <count>] [LONG])
 #
 # Adds a GoogleTest binary as one ctest test, or, with SHARDS, as <count> tests <name>_0, <name>_1
 # and so on that share its tests: a test that takes minutes would reach its time limit on a slow
-# machine. Use it in tests/. For tests beside the code, use the two functions below.
+# machine. With LONG, a release build optimises the files of the test, too, because they run for much
+# longer than they are compiled. Use it in tests/. For tests beside the code, use the two functions
+# below.
 function(berth_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPENDS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "SHARDS" "SOURCES;DEPENDS;LABELS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "berth_gtest(${name} SOURCES <file>... DEPENDS <target>... "
-                        "LABELS <label>... [SHARDS <count>]): SOURCES or LABELS is missing, or "
+                        "LABELS <label>... [SHARDS <count>] [LONG]): SOURCES or LABELS is missing, or "
                         "unexpected arguments '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   foreach(label IN LISTS arg_LABELS)
@@ -144,9 +146,13 @@ function(berth_gtest name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE berth_warnings berth_test_options ${arg_DEPENDS}
-                        GTest::gmock GTest::gtest_main)
-  berth_use_pch(${name} test_pch)
+  target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  if(arg_LONG AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    berth_use_pch(${name} host_pch)
+  else()
+    target_link_libraries(${name} PRIVATE berth_test_options)
+    berth_use_pch(${name} test_pch)
+  endif()
   if(NOT arg_SHARDS)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
@@ -174,7 +180,7 @@ function(berth_unit_tests name)
               ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# berth_plugin_tests(<name> [LABELS <label>...] [SHARDS <count>])
+# berth_plugin_tests(<name> [LABELS <label>...] [SHARDS <count>] [LONG])
 #
 # Adds the unit tests of the plugin <name>, from <name>/*_test.cc, as the binary and ctest test
 # <name>_test with the label `plugin`, or as several ctest tests; see berth_gtest. They link the
@@ -184,13 +190,17 @@ function(berth_plugin_tests name)
   if(NOT BERTH_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "SHARDS" "LABELS")
+  set(long)
+  if(arg_LONG)
+    set(long LONG)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cc)
   if(NOT sources)
     message(FATAL_ERROR "berth_plugin_tests(${name}): there is no file ${name}/*_test.cc")
   endif()
   berth_gtest(${name}_test SOURCES ${sources} $<TARGET_OBJECTS:${name}> DEPENDS berth::testing
-              LABELS plugin ${arg_LABELS} SHARDS ${arg_SHARDS})
+              LABELS plugin ${arg_LABELS} SHARDS ${arg_SHARDS} ${long})
   # Most plugins have one file of tests. The files of the others use the same short names for
   # different objects.
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
