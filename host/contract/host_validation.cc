@@ -22,7 +22,8 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
+#include "host/plan/plan_spec.h"
 #include "host/runtime/services/host_services.h"
 #include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/scheduler_requests.h"
@@ -88,16 +89,16 @@ std::optional<HostRejection> ValidateByHost(const std::shared_ptr<PluginLibrary>
   MetricStore metrics;
   IdleScheduler scheduler;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
-  HostServices services{.interner = interner, .objects = objects};
+  HostServices services(interner, objects);
   services.scheduler = &scheduler;
   services.client = &cluster;
   services.timers = &timers;
   services.inbox = &inbox;
   services.clock = &clock;
   services.metrics = &metrics;
-  PlanSpec::Plugin spec;
+  PluginSpec spec;
   spec.name = plugin;
-  spec.args = given;
+  spec.args = std::make_shared<const nlohmann::json>(given);
   spec.deadline_ns = deadline_ns;
   std::optional<LoadError> error = Plan::TryPlugin(spec, catalog, services, table);
   cluster.Stop();
