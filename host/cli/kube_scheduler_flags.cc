@@ -49,6 +49,9 @@ constexpr std::array kAdvice = {
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
+    Advice{"--scheduler-name",
+           "to schedule the pods that name it, set schedulerName in a profile; to judge them, use "
+           "berth shadow"},
     Advice{"--secure-port", kAddress},
     Advice{"--port", kAddress},
     Advice{"--bind-address", kAddress},

@@ -1,4 +1,4 @@
-// A run of the scheduler on a real cluster: `berth run` without --embedded and without its output.
+// The scheduler of a real cluster: `berth run` without its output.
 #ifndef BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
 #define BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
 
@@ -10,13 +10,13 @@
 #include <string>
 
 #include "host/base/status.h"
-#include "host/process/assemble/connected_run_options.h"
+#include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/decision_line.h"
 
 namespace berth::host {
 
 // The default of log_level is BERTH_LOG_INFO.
-struct ClusterRunOptions : ConnectedRunOptions {
+struct ClusterRunOptions : ClusterProcessOptions {
   // Nullopt: the value of the host file, or its default.
   std::optional<bool> leader_elect = {};
   std::optional<std::string> http_address = {};  // "" serves nothing.
@@ -25,7 +25,7 @@ struct ClusterRunOptions : ConnectedRunOptions {
   std::string host_name = {};  // Of this machine.
   std::string uuid = {};       // A random one, for the identity of the lease.
 
-  std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME. Threading: any.
+  std::function<int64_t()> boot_ns = {};  // CLOCK_BOOTTIME. Threading: any.
   // Receives each decision, in addition to the log. Returns false if it could not be written, which
   // ends the run. May be empty.
   std::function<bool(const DecisionLine& line)> on_decision = {};
@@ -78,8 +78,8 @@ class ClusterRun {
   std::string http_address() const;
 
  private:
-  struct Parts;
-  const std::unique_ptr<Parts> parts_;
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace berth::host
