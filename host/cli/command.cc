@@ -58,14 +58,17 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
                                  FullName(&app) + " --help)" + DidYouMean(args.front(), names));
 }
 
+bool IsScheduler(const CLI::App& command) {
+  return std::ranges::count(kSchedulers, command.get_name()) > 0;
+}
+
 // Returns an error about an option that `command` does not have.
 std::string UnknownOption(const CLI::App& command, std::string_view argument) {
   std::string option(argument.substr(0, argument.find('=')));
   // CLI11 splits -v=2 into -v, which exists, and -=2.
   if (option == "-") option = "--v";
   std::string text = "there is no option " + option;
-  const bool is_scheduler = std::ranges::count(kSchedulers, command.get_name()) > 0;
-  if (is_scheduler) {
+  if (IsScheduler(command)) {
     const std::string_view advice = KubeSchedulerAdvice(option);
     if (!advice.empty()) return text.append(": ").append(advice);
   }
@@ -73,7 +76,7 @@ std::string UnknownOption(const CLI::App& command, std::string_view argument) {
   const CLI::App* parent = command.get_parent();
   std::vector<const CLI::App*> others;
   if (parent != nullptr) others.push_back(parent);
-  if (is_scheduler) {
+  if (IsScheduler(command)) {
     for (const char* name : kSchedulers) others.push_back(parent->get_subcommand(name));
   }
   for (const CLI::App* other : others) {
@@ -99,10 +102,12 @@ Status CheckExcess(const CLI::App& app) {
     }
   }
   if (!unknown.empty()) return Status::InvalidArgument(Join(unknown, "\n"));
-  if (excess.empty() || command.get_option_no_throw("--cluster") == nullptr) return {};
+  const bool reads_files = command.get_option_no_throw("--cluster") != nullptr;
+  if (excess.empty() || !(reads_files || IsScheduler(command))) return {};
   return Status::InvalidArgument(command.get_name() + ": expected only options, found \"" +
-                                 excess.front() + "\"; to read a file, use --cluster FILE (see " +
-                                 FullName(&command) + " --help)");
+                                 excess.front() + '"' +
+                                 (reads_files ? "; to read a file, use --cluster FILE" : "") +
+                                 " (see " + FullName(&command) + " --help)");
 }
 
 // Returns the arguments with the commands that `berth run --shadow` and `berth run --embedded` have

@@ -26,8 +26,7 @@ constexpr std::string_view kOtherwise =
     "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else the service "
     "account of the pod]";
 constexpr const char* kHostFile =
-    "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, leader "
-    "election, "
+    "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, leader election, "
     "connection";
 constexpr const char* kLevels = "-v information, -vv debugging, -vvv tracing";
 constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
@@ -234,8 +233,8 @@ void AddReplay(CLI::App& app, ReplayFlags& flags) {
 void AddShadow(CLI::App& app, ShadowFlags& flags) {
   CLI::App* command = app.add_subcommand(
       "shadow",
-      "Decide about every pod that another scheduler places on a real cluster, write "
-      "nothing, and report how often both agree");
+      "Decide about every pod that another scheduler places on a real cluster, write nothing, and "
+      "report how often both agree");
   AddConfig(*command, flags, kHostFile);
   AddClusterAccess(*command, kOtherwise, flags.access);
   AddDuration(*command, "--duration", "How long to observe [until SIGINT or SIGTERM]",

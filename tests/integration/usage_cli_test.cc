@@ -52,6 +52,8 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
        "(see berth replay --help)\n"},
       {{"replay", "--unknown", "dump.json"},
        "berth: there is no option --unknown (see berth replay --help)\n"},
+      {{"run", "dump.json"},
+       "berth: run: expected only options, found \"dump.json\" (see berth run --help)\n"},
   };
   for (const UsageCase& c : cases) {
     const Outcome run = Run(c.args);
