@@ -25,7 +25,7 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
-#include "host/cluster/watch_event_text.h"
+#include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/api_server/api_model.h"
 #include "tests/harness/api_server/model_transport.h"
 #include "tests/harness/virtual_executor.h"

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/kubernetes/kubernetes_client.h"
-#include "host/cluster/watch_event_text.h"
+#include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {

@@ -22,7 +22,7 @@
 #include "host/cluster/kubernetes/watch/object_reader.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 #include "host/cluster/kubernetes/watch/stream_end.h"
-#include "host/cluster/watch_event_text.h"
+#include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
 

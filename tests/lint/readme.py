@@ -90,21 +90,23 @@ def read(path):
 
 def main():
     findings = tree.Findings("readme")
-    readme, profiles, sdk = (read(path) for path in
-                             ("README.md", "profiles/README.md", "sdk/README.md"))
-    counts, stated = find_cases(read("tests/conformance/conformance_test.cc"), readme)
+    table, profiles, sdk = (read(path) for path in
+                            ("plugins/README.md", "profiles/README.md", "sdk/README.md"))
+    counts, stated = find_cases(read("tests/conformance/conformance_test.cc"), table)
     if counts is None or counts != stated:
-        findings.add("README.md", 1, "the numbers of conformance cases (running, recorded): "
+        findings.add("plugins/README.md", 1, "the numbers of conformance cases (running, recorded): "
                      f"expected {counts} as in conformance_test.cc, found {stated}")
 
     by_folder, by_name = {}, {}
     for path in tree.files("plugins", ends="/README.md"):
+        if path == "plugins/README.md":
+            continue
         text = read(path)
-        by_folder[os.path.dirname(path)] = by_name[text.split("\n")[0].strip("# ")] = points_of(text)
-    listed = {cells[0] for _, cells in rows_of(readme)}
+        by_folder[path.split("/")[1]] = by_name[text.split("\n")[0].strip("# ")] = points_of(text)
+    listed = {cells[0] for _, cells in rows_of(table)}
     for folder in sorted(set(by_folder) - listed):
-        findings.add("README.md", 1, f"the table of plugins lacks {folder}")
-    for path, text, plugins in (("README.md", readme, by_folder),
+        findings.add("plugins/README.md", 1, f"the table of plugins lacks {folder}")
+    for path, text, plugins in (("plugins/README.md", table, by_folder),
                                 ("profiles/README.md", profiles, by_name)):
         for number, what in check_table(text, plugins):
             findings.add(path, number, what)

@@ -2,8 +2,9 @@
 
 import unittest
 
-import classes
+import depth
 import layering
+import pages
 import plain_english
 import readme
 import sizes
@@ -131,10 +132,10 @@ class Readme(unittest.TestCase):
         self.assertIsNone(readme.points_of("# A\n"))
 
     def test_table(self):
-        plugins = {"plugins/a": ["PreScore", "Score"]}
+        plugins = {"a": ["PreScore", "Score"]}
         for cells, wrong in [("PreScore, Score", 0), ("Score", 1), ("Score, PreScore", 1)]:
             with self.subTest(cells=cells):
-                text = f"| plugin | points |\n|---|---|\n| [A](plugins/a) | {cells} | what |\n"
+                text = f"| plugin | points |\n|---|---|\n| [A](a) | {cells} | what |\n"
                 self.assertEqual(len(readme.check_table(text, plugins)), wrong)
 
     def test_layers(self):
@@ -154,6 +155,32 @@ class Readme(unittest.TestCase):
                 self.assertEqual(readme.missing_samples(text, source), missing)
 
 
+class Pages(unittest.TestCase):
+    def form(self, text):
+        return [number for number, _ in pages.check_form(list(enumerate(text.split("\n"), 1)))]
+
+    def test_form(self):
+        wide, line = "x" * 101, "A line.\n"
+        for text, expected in [
+            ("x" * 100, []), (wide, [1]), (f"```\n{wide}\n```", [2]), (f"| {wide} | b |", []),
+            (f"| {'x' * 201} |", [1]), (f"| [{'x' * 99}]({'y' * 199}) |", []), ("| a \\| b |", []),
+            (line * 9, []), (line * 10, [10]), (line * 9 + "\n" + line * 9, []),
+            ("- " + line * 9 + "- " + line * 9, []), ("- " + line * 10, [10]),
+            ("```\n" + line * 20 + "```", []),
+        ]:
+            with self.subTest(text=text[:40]):
+                self.assertEqual(self.form(text), expected)
+
+    def test_links(self):
+        texts = {"a/b.md": "# One, two\n## The `C` way\n```\n# no\n```\n", "a": "", "b.md": "# B\n"}
+        for target, wrong in [("b.md", 0), ("../b.md", 0), ("c.md", 1), ("b.md#one-two", 0),
+                              ("b.md#the-c-way", 0), ("b.md#no", 1), ("../b.md#c", 1), ("#c", 1),
+                              ("#one-two", 0), ("../a", 0), ("https://example.com/x", 0)]:
+            with self.subTest(target=target):
+                found = pages.check_links("a/b.md", [(1, f"See [x]({target}).")], texts.get)
+                self.assertEqual(len(list(found)), wrong)
+
+
 class Words(unittest.TestCase):
     def test_unfinished(self):
         for text, found in [("// TO" + "DO: more", True), ("not " + "implemented", True),
@@ -169,16 +196,71 @@ class Words(unittest.TestCase):
                 self.assertEqual(words.MACHINE_PATH.search(text) is not None, found)
 
 
-class Classes(unittest.TestCase):
-    def test_finds_the_class_of_a_member_function(self):
-        self.assertEqual(classes.class_of("void Queue::Add(int pod)"), "Queue")
-        self.assertEqual(classes.class_of("Result<std::unique_ptr<Plan>> Plan::Build(int spec)"), "Plan")
-        self.assertEqual(classes.class_of("Queue::~Queue()"), "Queue")
-        self.assertIsNone(classes.class_of("int Count(int a)"))
+class Depth(unittest.TestCase):
+    def header(self, text, source=""):
+        return depth.Header("host/a/b.h", depth.clean(text), depth.clean(source))
 
-    def test_reports_a_class_in_two_files(self):
-        self.assertEqual(classes.find_cut([("A", "a.cc"), ("A", "b.cc"), ("B", "a.cc")]),
-                         {"A": ["a.cc", "b.cc"]})
+    def rules(self, header, users=("host/a/c.cc", "host/a/d.cc")):
+        return [rule for rule, _, _, _ in depth.check(header, users)]
+
+    def test_reads_types(self):
+        header = self.header("""
+namespace a {
+class B : public C {  // A class { of one line.
+ public:
+  explicit B(int a = F({})) : a_{a} {}
+  ~B();
+  B(const B&) = delete;
+  using Id = int;
+  struct Options { int x = 0; int y{1}; };
+  enum class Kind { kOne, kTwo };
+  int Get() const { return a_; }
+ private:
+  friend class D;
+  int Secret();
+  int a_;
+};
+class E;
+int Free(int a);
+inline constexpr int kLimit = 3;
+}
+""")
+        self.assertEqual([(each.name, len(each.public), each.functions) for each in header.types],
+                         [("B", 2, 3), ("B::Options", 2, 0)])
+        # B with its constructor and Get, Options, Free, and the constant.
+        self.assertEqual((header.declarations, header.hidden), (6, 2))
+
+    def test_members(self):
+        members = "".join(f"  int f{i}();\n" for i in range(depth.MAX_MEMBERS + 1))
+        self.assertEqual(self.rules(self.header(f"struct A {{\n{members}}};", "x;\n" * 99)), ["members"])
+        self.assertEqual(self.rules(self.header(f"class A {{\n{members}}};", "x;\n" * 99)), [])
+
+    def test_ratio(self):
+        text = "".join(f"int f{i}();  // Comments\n// do not count.\n" for i in range(8))
+        self.assertEqual(self.rules(self.header(text, "x;\n" * 16)), [])
+        self.assertEqual(self.rules(self.header(text, "x;\n" * 15)), ["ratio"])
+        self.assertEqual(self.rules(self.header("struct A {\n" + "  int a;\n" * 20 + "};")), [])
+        pure = "struct A {\n" + "  virtual void F() = 0;\n" * 9 + "};\nint F() { return 1; }"
+        self.assertEqual(self.rules(self.header(pure)), [])
+
+    def test_shorter(self):
+        text = "struct A {\n" + "  int a;\n" * 9 + "};\nvoid F();\n"
+        self.assertEqual(self.rules(self.header(text, "x;\n" * 11)), ["shorter"])
+        self.assertEqual(self.rules(self.header(text, "x;\n" * 12)), [])
+        self.assertEqual(self.rules(self.header(text)), [])
+
+    def test_forward(self):
+        forward = "".join(f"  void Do{i}(int a) {{ to_->Do{i}(a); }}\n" for i in range(3))
+        self.assertEqual(self.rules(self.header(f"struct A {{\n{forward}  int G();\n}};")), ["forward"])
+        self.assertEqual(self.rules(self.header(f"struct A {{\n{forward}{'  int G();' * 3}}};")), [])
+        for body, expected in [(" return to_.Get(1); ", True), (" return to_.Take(); ", False),
+                               (" Log(); return to_.Get(1); ", False), (" to()->Get(a,\n b); ", True)]:
+            self.assertEqual(depth.is_forward("int Get(int a)", body), expected, body)
+
+    def test_users(self):
+        self.assertEqual(self.rules(self.header("int F();", "x;\n" * 28), {"c.h"}), ["lonely"])
+        self.assertEqual(self.rules(self.header("int F();", "x;\n" * 29), {"c.h"}), [])
+        self.assertEqual(self.rules(self.header("int F();", "x;\n" * 90), set()), ["unused"])
 
 
 class PlainEnglish(unittest.TestCase):

@@ -16,7 +16,7 @@
 #include "host/base/time_units.h"
 #include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/watch_event_text.h"
+#include "host/cluster/test_watch_event_text.h"
 
 namespace berth::host {
 

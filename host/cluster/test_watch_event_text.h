@@ -1,6 +1,6 @@
 // Watch events as short texts, for the expectations of tests.
-#ifndef BERTH_HOST_CLUSTER_WATCH_EVENT_TEXT_H_
-#define BERTH_HOST_CLUSTER_WATCH_EVENT_TEXT_H_
+#ifndef BERTH_HOST_CLUSTER_TEST_WATCH_EVENT_TEXT_H_
+#define BERTH_HOST_CLUSTER_TEST_WATCH_EVENT_TEXT_H_
 
 #include <string>
 
@@ -26,4 +26,4 @@ inline std::string WatchEventText(const WatchEvent& event) {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CLUSTER_WATCH_EVENT_TEXT_H_
+#endif  // BERTH_HOST_CLUSTER_TEST_WATCH_EVENT_TEXT_H_
