@@ -26,8 +26,8 @@ constexpr std::string_view kOtherwise =
     "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else the service "
     "account of the pod]";
 constexpr const char* kHostFile =
-    "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, leader election, "
-    "connection";
+    "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, leader "
+    "election, connection";
 constexpr const char* kLevels = "-v information, -vv debugging, -vvv tracing";
 constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
 

@@ -40,7 +40,7 @@ struct SchedulingFlags : ConfigFlags {
   OutputFormat output = OutputFormat::kTable;
 };
 
-// Of the commands that schedule on a real cluster.
+// The flags of commands that schedule on a real cluster.
 struct ClusterFlags : SchedulingFlags {
   ClusterAccessFlags access;
   std::optional<LogFormat> log_format;  // Nullopt: --log-format was not given.
@@ -155,8 +155,8 @@ void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& en
 // because it can be read only once.
 Status CheckStandardInput(std::string_view command, std::span<const std::string> files);
 
-// Returns the log level that --verbose selects; none if --verbose was not given. Each -v selects one
-// level more than `usual`, the default of the command.
+// Returns the log level that --verbose selects; none if --verbose was not given. Each -v selects
+// one level more than `usual`, the default of the command.
 std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags, uint32_t usual = BERTH_LOG_WARN);
 // Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
 std::string LogTime(int64_t wall_ns);

@@ -36,8 +36,8 @@ Environment:
 
 )";
 
-// `berth run` shows kRunExamples, kReloadHelp, kDecisionsHelp and kRunExitStatus; `berth replay` has
-// kReplayExamples at the beginning and kReplayEnd at the end.
+// `berth run` shows kRunExamples, kReloadHelp, kDecisionsHelp and kRunExitStatus; `berth replay`
+// has kReplayExamples at the beginning and kReplayEnd at the end.
 inline constexpr std::string_view kRunExamples = R"(Examples:
   Schedule the pods whose spec.schedulerName is that of the profile, beside kube-scheduler:
     berth run --kubeconfig ~/.kube/config --config berth.toml --profile acme.toml

@@ -25,8 +25,8 @@
 
 namespace berth::host {
 
-// The owner calls Open(), FindAccess() and Connect(), in this order, then the methods of Session from
-// TakeSchedulerOptions() on. The fence of the client is closed.
+// The owner calls Open(), FindAccess() and Connect(), in this order, then the methods of Session
+// from TakeSchedulerOptions() on. The fence of the client is closed.
 //
 // Threading: as Session. The client's own threads are those of KubernetesConnection.
 // Lifetime:  the owner destroys its scheduler before.

@@ -10,9 +10,9 @@
 
 namespace berth::host {
 
-// Repeats rounds until the process is done, and waits between rounds that had nothing to do. What a
-// round does, and when the process is done, is decided by the class that derives from it: one for
-// each process.
+// Repeats rounds until the process is done, and waits between rounds that had nothing to do. The
+// class that derives from it, one for each process, decides what a round does and when the process
+// is done.
 //
 // A stop is requested by a signal, or by an output that cannot be written. BeginStop() follows at
 // the beginning of the next round, and the rounds continue until IsDone() returns true.

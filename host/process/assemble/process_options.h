@@ -1,4 +1,4 @@
-// What a command passes on to the process that it starts.
+// The options that a command passes on to the process that it starts.
 #ifndef BERTH_HOST_PROCESS_ASSEMBLE_PROCESS_OPTIONS_H_
 #define BERTH_HOST_PROCESS_ASSEMBLE_PROCESS_OPTIONS_H_
 
@@ -18,7 +18,7 @@
 
 namespace berth::host {
 
-// Of every process.
+// The options of every process.
 struct ProcessOptions {
   ConfigSources config;
   // Nullopt: the level of the host file, or the default of the process. BERTH_LOG_*.
@@ -42,7 +42,7 @@ struct ClusterTarget {
   std::string user_agent = {};
 };
 
-// Of a process that schedules on a real cluster.
+// The options of a process that schedules on a real cluster.
 struct ClusterProcessOptions : ProcessOptions {
   ClusterTarget target;
   // Nullopt: the form that the host file sets, or text.

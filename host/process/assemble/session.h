@@ -21,8 +21,8 @@
 
 namespace berth::host {
 
-// The owner calls ReadConfig(), OpenLog(), TakeSchedulerOptions(), Begin() and End(), in this order,
-// and creates its scheduler before Begin().
+// The owner calls ReadConfig(), OpenLog(), TakeSchedulerOptions(), Begin() and End(), in this
+// order, and creates its scheduler before Begin().
 //
 // Threading: one thread, the scheduling thread, except SetLogLevel() and the log.
 // Lifetime:  what the options refer to must outlive it.

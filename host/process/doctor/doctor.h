@@ -14,8 +14,8 @@
 namespace berth::host {
 
 struct DoctorRequest {
-  // The profiles decide which kinds and permissions are needed. Neither the log level, nor the seed,
-  // nor requests are used.
+  // The profiles decide which kinds and permissions are needed. Neither the log level, nor the
+  // seed, nor requests are used.
   ProcessOptions process;
   ClusterTarget target;
   bool shadow = false;  // Only the permissions of shadow mode.

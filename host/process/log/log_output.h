@@ -14,8 +14,8 @@ namespace berth::host {
 
 // Writes each record as one line, on a thread of spdlog. A reader that does not read makes the log
 // drop its oldest records after a queue of 512, so that a stuck pipe never blocks the scheduler.
-// The number of dropped records is logged when there is room again. Every level is on: a LogFilter in
-// front of it selects the level.
+// The number of dropped records is logged when there is room again. Every level is on: a LogFilter
+// in front of it selects the level.
 //
 // Threading: as LogSink. dropped() and Flush() any.
 class LogOutput final : public LogSink {

@@ -43,8 +43,8 @@ namespace berth::host {
 // follows the recording: the driver tries one pod, or group, for each ATTEMPT event, and none
 // between other events. Real time ignores ATTEMPT events.
 //
-// The run ends when the stream has ended and the scheduler is at rest or stalled: the remaining pods
-// are parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
+// The run ends when the stream has ended and the scheduler is at rest or stalled: the remaining
+// pods are parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
 // (StallDetector). A stop ends the run earlier: no further pod is tried, pods that wait on Permit
 // return to the queue, and Run() waits for bindings that are under way.
 //
@@ -56,7 +56,7 @@ class StreamDriver final : public Driver {
   // At most this many rejected events are reported.
   static constexpr size_t kMaxReported = 20;
 
-  // What a run works with. Everything that is pointed to must outlive it.
+  // The objects that a run works with. Everything that is pointed to must outlive it.
   struct Collaborators {
     EmbeddedScheduler* scheduler;  // Created with EmbeddedScheduler::Stream::kFollowed.
     const Clock* clock;            // The scheduler's.

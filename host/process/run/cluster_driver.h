@@ -81,8 +81,8 @@ class ClusterDriver : public Driver {
   virtual void Refresh(std::function<void()> done) { done(); }
   // Returns false while the client has so many bindings under way that one more would only wait
   // there. No pod is tried then: it keeps its place in the scheduling queue instead, where a pod of
-  // a higher priority can overtake it. A binding that ends wakes the waker, unless its binding cycle
-  // does not wait for it any more; therefore the driver also asks every kMaxFullWaitNs.
+  // a higher priority can overtake it. A binding that ends wakes the waker, unless its binding
+  // cycle does not wait for it any more; therefore the driver also asks every kMaxFullWaitNs.
   virtual bool HasRoom() const { return true; }
   // Called before each step, unless the driver is stopping. It may do what must not happen within a
   // step, such as a reload.

@@ -30,7 +30,7 @@ using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::IsEmpty;
 
-// What a test does in the rounds of a driver. Functions may be empty, except `deliver`.
+// The actions of a test in the rounds of a driver. Functions may be empty, except `deliver`.
 struct DriverHooks {
   std::function<size_t()> deliver;
   std::function<void(std::function<void()> done)> refresh;
