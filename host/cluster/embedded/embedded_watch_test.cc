@@ -1,5 +1,5 @@
 // Tests of the events that watches of the embedded cluster deliver, and of their order.
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -45,7 +45,6 @@ Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOpti
   client.reads = connection_->reads();
   client.writes = connection_->writes();
   client.events = connection_->events();
-  client.leases = connection_->leases();
   client.wall = &clock_;
   client.fence = &fence_;
   client.decode = DecodeOptionsFor(*set().plugins);

@@ -63,7 +63,7 @@ Status Replay::Open() {
   if (Status status = session_.ReadConfig(); !status.ok()) return status;
   session_.OpenLog(observer_.log());
   if (Status status = OpenScheduler(); !status.ok()) return status;
-  reporter_.StartWatch(scheduler_->cluster().client(), scheduler_->loop());
+  reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
   if (!options_.record.empty()) {
     auto recording = Recording::Create(options_.record);
     if (!recording.ok()) return std::move(recording).status();

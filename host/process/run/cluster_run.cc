@@ -198,7 +198,7 @@ Status ClusterRun::Impl::OpenScheduler() {
   SchedulerOptions options = session_.TakeSchedulerOptions(session_.clock());
   options.loop.metrics = &scheduler_metrics_;
   options.bind_threads = kBindThreads;
-  Client* source = &session_.client();
+  ObjectSource* source = &session_.client();
   if (options_.on_decision) {
     reporter_.emplace(session_.clock(), [this](const DecisionLine& line) {
       if (!options_.on_decision(line)) driver_->OnOutputFailed();
@@ -206,7 +206,8 @@ Status ClusterRun::Impl::OpenScheduler() {
     options.loop.sink = &*reporter_;
     source = &tee_.emplace(session_.client(), reporter_->pods());
   }
-  scheduler_ = std::make_unique<SchedulerHost>(session_.interner(), *source, std::move(options));
+  scheduler_ = std::make_unique<SchedulerHost>(
+      session_.interner(), Client(*source, session_.client()), std::move(options));
   Status status = scheduler_->Start();
   if (status.ok() && reporter_.has_value()) reporter_->Attach(scheduler_->loop());
   return status;

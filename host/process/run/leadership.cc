@@ -15,13 +15,12 @@ class Leadership::Runner {
  public:
   explicit Runner(Options options)
       : options_(std::move(options)),
-        requests_(*options_.leases.transport),
+        requests_(*options_.leases.transport, options_.election.ns, options_.election.name),
         refresh_(*options_.leases.executor) {}
 
   Executor& executor() const { return *options_.leases.executor; }
 
   void Start() {
-    requests_.Use(options_.election.ns, options_.election.name);
     elector_.emplace(requests_, executor(), *options_.wall, *options_.fence, options_.election,
                      Callbacks(), options_.log);
     elector_->Start();
