@@ -5,16 +5,9 @@
 
 #include "host/base/duration.h"
 #include "host/base/hash.h"
-#include "host/base/metrics.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/client_metrics.h"
-#include "host/cycle/cycle_meter.h"
-#include "host/process/assemble/decision_reporter.h"
 #include "host/process/run/cluster_driver.h"
-#include "host/process/run/cluster_serving.h"
-#include "host/process/run/leadership.h"
-#include "host/process/run/pod_tee.h"
 #include "host/process/run/start_memory.h"
 #include "host/process/run/unused_memory.h"
 #include "host/runtime/services/metric_store.h"
@@ -36,55 +29,10 @@ constexpr int64_t kRenewalToleranceNs = 20 * kSecond;
 
 }  // namespace
 
-// Opens the parts of the process in order, and is its driver.
-class ClusterRun::Impl {
+// The rounds of this process.
+class ClusterRun::Rounds final : public ClusterDriver {
  public:
-  explicit Impl(ClusterRunOptions options);
-  ~Impl();
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  Status Open();
-  ClusterRunSummary Run();
-  std::string http_address() const { return serving_->address(); }
-
- private:
-  class Rounds;
-
-  // ---- Opening ----
-  Status ReadElection();
-  Status OpenServing();
-  Status Connect(const ClusterAccess& access);
-  Status OpenScheduler();
-
-  // ---- Running ----
-  void Lead();
-  LeaderElector::Callbacks MakeElectionCallbacks();
-  ServedState MakeServedState();
-  void ReloadIfRequested();
-  void LogReload(const ReloadResult& result);
-  void End();
-
-  const ClusterRunOptions options_;
-  // The members are destroyed in the reverse order: each one outlives those after it, which use it.
-  ClusterSession session_;
-  MetricTable metrics_;
-  ClientMetrics client_metrics_{metrics_};
-  SchedulerMetrics scheduler_metrics_{metrics_};
-  std::optional<ElectionOptions> election_;  // Not set: there is no election.
-  std::string first_profile_;                // Its schedulerName at the start.
-  const std::unique_ptr<Rounds> driver_;
-  std::optional<ClusterServing> serving_;
-  std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.
-  std::optional<PodTee> tee_;                 // Set if reporter_ is.
-  std::unique_ptr<SchedulerHost> scheduler_;
-  std::unique_ptr<Leadership> leadership_;  // Null: there is no election.
-};
-
-// What this process does in the rounds of its driver.
-class ClusterRun::Impl::Rounds final : public ClusterDriver {
- public:
-  explicit Rounds(Impl& run)
+  explicit Rounds(ClusterRun& run)
       : ClusterDriver(run.session_.waker(), {.flush = run.options_.flush,
                                              .boot_ns = run.options_.boot_ns,
                                              .settle_limit_ns = kSettleLimitNs}),
@@ -118,11 +66,11 @@ class ClusterRun::Impl::Rounds final : public ClusterDriver {
     log.Info("Scheduling", {{"refreshed", "v1/Pod, v1/Node"}, {"took", took}});
   }
 
-  Impl& run_;
+  ClusterRun& run_;
   StartMemory start_memory_{ReleaseUnusedMemory};
 };
 
-ClusterRun::Impl::Impl(ClusterRunOptions options)
+ClusterRun::ClusterRun(ClusterRunOptions options)
     : options_(std::move(options)),
       // The clock counts the time in which the machine sleeps, so that the times of events and
       // leases stay right.
@@ -131,14 +79,14 @@ ClusterRun::Impl::Impl(ClusterRunOptions options)
       driver_(std::make_unique<Rounds>(*this)) {}
 
 // A plugin may wait for an answer of the client when the scheduler is destroyed.
-ClusterRun::Impl::~Impl() {
+ClusterRun::~ClusterRun() {
   if (serving_.has_value()) serving_->ClearState();
   session_.StopClient(0);
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-Status ClusterRun::Impl::Open() {
+Status ClusterRun::Open() {
   if (Status status = session_.Open(); !status.ok()) return status;
   if (Status status = ReadElection(); !status.ok()) return status;
   const Result<ClusterAccess> access = session_.FindAccess();
@@ -153,7 +101,7 @@ Status ClusterRun::Impl::Open() {
   return OpenScheduler();
 }
 
-Status ClusterRun::Impl::ReadElection() {
+Status ClusterRun::ReadElection() {
   const ClusterConfig& config = session_.host().cluster;
   first_profile_ = session_.set().specs.front().scheduler_name;
   if (!options_.leader_elect.value_or(config.leader_elect.value_or(true))) return {};
@@ -163,7 +111,7 @@ Status ClusterRun::Impl::ReadElection() {
   return CheckElectionOptions(*election_);
 }
 
-Status ClusterRun::Impl::OpenServing() {
+Status ClusterRun::OpenServing() {
   const std::string address = options_.http_address.value_or(
       session_.host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
   const int64_t renewal_limit_ns =
@@ -182,7 +130,7 @@ Status ClusterRun::Impl::OpenServing() {
   return {};
 }
 
-Status ClusterRun::Impl::Connect(const ClusterAccess& access) {
+Status ClusterRun::Connect(const ClusterAccess& access) {
   ConnectionOptions options;
   const ClusterConfig& config = session_.host().cluster;
   options.write_connections = config.connections.value_or(options.write_connections);
@@ -194,7 +142,7 @@ Status ClusterRun::Impl::Connect(const ClusterAccess& access) {
   return session_.Connect(access, options, client_metrics_, std::move(client));
 }
 
-Status ClusterRun::Impl::OpenScheduler() {
+Status ClusterRun::OpenScheduler() {
   SchedulerOptions options = session_.TakeSchedulerOptions(session_.clock());
   options.loop.metrics = &scheduler_metrics_;
   options.bind_threads = kBindThreads;
@@ -215,7 +163,7 @@ Status ClusterRun::Impl::OpenScheduler() {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-ClusterRunSummary ClusterRun::Impl::Run() {
+ClusterRunSummary ClusterRun::Run() {
   session_.Begin(*scheduler_, *driver_);
   Lead();
   serving_->SetState(MakeServedState());
@@ -228,7 +176,7 @@ ClusterRunSummary ClusterRun::Impl::Run() {
   return summary;
 }
 
-void ClusterRun::Impl::Lead() {
+void ClusterRun::Lead() {
   if (!election_.has_value()) {
     session_.log().Info(
         "Scheduling without an election: no other scheduler may have the same profiles");
@@ -246,7 +194,7 @@ void ClusterRun::Impl::Lead() {
   leadership_->Start();
 }
 
-LeaderElector::Callbacks ClusterRun::Impl::MakeElectionCallbacks() {
+LeaderElector::Callbacks ClusterRun::MakeElectionCallbacks() {
   LeaderElector::Callbacks callbacks;
   callbacks.on_started = [this](int64_t) {
     client_metrics_.leader.With({election_->name}).Set(1);
@@ -263,7 +211,7 @@ LeaderElector::Callbacks ClusterRun::Impl::MakeElectionCallbacks() {
   return callbacks;
 }
 
-ServedState ClusterRun::Impl::MakeServedState() {
+ServedState ClusterRun::MakeServedState() {
   ServedState state;
   state.watches = [this] { return session_.client().Watches(); };
   if (leadership_ != nullptr) state.leadership = [this] { return leadership_->view(); };
@@ -287,7 +235,7 @@ ServedState ClusterRun::Impl::MakeServedState() {
   return state;
 }
 
-void ClusterRun::Impl::ReloadIfRequested() {
+void ClusterRun::ReloadIfRequested() {
   session_.ReloadIfRequested(
       [this](const ProfileSet& set) {
         Status status = session_.Reload(set, *scheduler_);
@@ -297,7 +245,7 @@ void ClusterRun::Impl::ReloadIfRequested() {
       [this](const ReloadResult& result) { LogReload(result); });
 }
 
-void ClusterRun::Impl::LogReload(const ReloadResult& result) {
+void ClusterRun::LogReload(const ReloadResult& result) {
   const Log log = session_.log();
   const std::string changed = Join(result.changed, ", ");
   if (!result.status.ok()) {
@@ -310,7 +258,7 @@ void ClusterRun::Impl::LogReload(const ReloadResult& result) {
               {{"keys", Join(result.needs_restart, ", ")}});
 }
 
-void ClusterRun::Impl::End() {
+void ClusterRun::End() {
   const Log log = session_.log();
   const std::string lost_lease = driver_->lost_lease();
   if (!lost_lease.empty()) {
@@ -330,18 +278,5 @@ void ClusterRun::Impl::End() {
   serving_->ClearState();
   session_.End();
 }
-
-// ---- ClusterRun ---------------------------------------------------------------------------------
-
-ClusterRun::ClusterRun(ClusterRunOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
-
-ClusterRun::~ClusterRun() = default;
-
-Status ClusterRun::Open() { return impl_->Open(); }
-
-ClusterRunSummary ClusterRun::Run() { return impl_->Run(); }
-
-std::string ClusterRun::http_address() const { return impl_->http_address(); }
 
 }  // namespace berth::host

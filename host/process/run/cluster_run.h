@@ -9,9 +9,16 @@
 #include <optional>
 #include <string>
 
+#include "host/base/metrics.h"
 #include "host/base/status.h"
+#include "host/cluster/kubernetes/client_metrics.h"
+#include "host/cycle/cycle_meter.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/decision_line.h"
+#include "host/process/assemble/decision_reporter.h"
+#include "host/process/run/cluster_serving.h"
+#include "host/process/run/leadership.h"
+#include "host/process/run/pod_tee.h"
 
 namespace berth::host {
 
@@ -40,10 +47,10 @@ struct ClusterRunSummary {
   size_t unsettled = 0;  // Bindings whose outcome was not known at the end.
 };
 
-// Assembles, in this order: host file, profiles and plugins; log; access to the cluster; the HTTP
-// server, so that probes answer from then on; credentials and connection; client; the scheduler,
-// whose watches start; at the beginning of Run() the election. Standby processes keep their watches
-// and their cache, so that a take-over is quick.
+// Opens the parts of the process in this order: host file, profiles and plugins; log; access to the
+// cluster; the HTTP server, so that probes answer from then on; credentials and connection; client;
+// the scheduler, whose watches start; at the beginning of Run() the election. Standby processes
+// keep their watches and their cache, so that a take-over is quick.
 //
 // A reload applies to profiles, plugins, deadlines of new calls, and logLevel. The kinds that new
 // plugins declare are watched from then on.
@@ -75,11 +82,39 @@ class ClusterRun {
 
   // Returns the address of the HTTP server; empty if there is none.
   // REQUIRES: Open() succeeded.
-  std::string http_address() const;
+  std::string http_address() const { return serving_->address(); }
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  class Rounds;
+
+  // ---- Opening ----
+  Status ReadElection();
+  Status OpenServing();
+  Status Connect(const ClusterAccess& access);
+  Status OpenScheduler();
+
+  // ---- Running ----
+  void Lead();
+  LeaderElector::Callbacks MakeElectionCallbacks();
+  ServedState MakeServedState();
+  void ReloadIfRequested();
+  void LogReload(const ReloadResult& result);
+  void End();
+
+  const ClusterRunOptions options_;
+  // The members are destroyed in the reverse order: each one outlives those after it, which use it.
+  ClusterSession session_;
+  MetricTable metrics_;
+  ClientMetrics client_metrics_{metrics_};
+  SchedulerMetrics scheduler_metrics_{metrics_};
+  std::optional<ElectionOptions> election_;  // Not set: there is no election.
+  std::string first_profile_;                // Its schedulerName at the start.
+  const std::unique_ptr<Rounds> driver_;
+  std::optional<ClusterServing> serving_;
+  std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.
+  std::optional<PodTee> tee_;                 // Set if reporter_ is.
+  std::unique_ptr<SchedulerHost> scheduler_;
+  std::unique_ptr<Leadership> leadership_;  // Null: there is no election.
 };
 
 }  // namespace berth::host

@@ -4,42 +4,13 @@
 #include <utility>
 
 #include "host/process/assemble/driver.h"
-#include "host/process/shadow/shadow_scheduler.h"
 
 namespace berth::host {
 
-// Opens the parts of the process in order, and is its driver.
-class ShadowRun::Impl {
- public:
-  explicit Impl(ShadowRunOptions options);
-
-  Status Open();
-  Status Run();
-  ShadowSummary Summary() const;
-
- private:
-  class Rounds;
-
-  Status OpenScheduler();
-  void LogBegin();
-  // Returns why the objects of the cluster were not received.
-  Status NotBegun();
-
-  const ShadowRunOptions options_;
-  TransportObserver transports_;
-  // The fence of its client is never opened.
-  ClusterSession session_;
-  const int64_t start_ns_;
-  const std::unique_ptr<Rounds> driver_;
-  std::unique_ptr<ShadowScheduler> scheduler_;
-  bool has_begun_ = false;
-  int64_t took_ns_ = 0;
-};
-
 // Judges what is due, until a stop is requested or the duration has ended.
-class ShadowRun::Impl::Rounds final : public Driver {
+class ShadowRun::Rounds final : public Driver {
  public:
-  explicit Rounds(Impl& run) : Driver(run.session_.waker(), run.options_.flush), run_(run) {}
+  explicit Rounds(ShadowRun& run) : Driver(run.session_.waker(), run.options_.flush), run_(run) {}
 
   void Run() { RunRounds(); }
 
@@ -63,17 +34,19 @@ class ShadowRun::Impl::Rounds final : public Driver {
     waker().Wait(until_ns == INT64_MAX ? INT64_MAX : until_ns - NowNs());
   }
 
-  Impl& run_;
+  ShadowRun& run_;
 };
 
-ShadowRun::Impl::Impl(ShadowRunOptions options)
+ShadowRun::ShadowRun(ShadowRunOptions options)
     : options_(std::move(options)),
       session_(options_, {.logger = "shadow", .log_level = BERTH_LOG_WARN, .reloads = false},
                options_.steady_ns),
       start_ns_(session_.clock().NowNs()),
       driver_(std::make_unique<Rounds>(*this)) {}
 
-Status ShadowRun::Impl::Open() {
+ShadowRun::~ShadowRun() = default;
+
+Status ShadowRun::Open() {
   if (Status status = session_.Open(); !status.ok()) return status;
   const Result<ClusterAccess> access = session_.FindAccess();
   if (!access.ok()) return access.status();
@@ -84,7 +57,7 @@ Status ShadowRun::Impl::Open() {
   return status.ok() ? OpenScheduler() : status;
 }
 
-Status ShadowRun::Impl::OpenScheduler() {
+Status ShadowRun::OpenScheduler() {
   scheduler_ = std::make_unique<ShadowScheduler>(
       session_.interner(), session_.client(), session_.TakeSchedulerOptions(session_.clock()),
       options_.observing,
@@ -95,7 +68,7 @@ Status ShadowRun::Impl::OpenScheduler() {
   return scheduler_->Start();
 }
 
-Status ShadowRun::Impl::Run() {
+Status ShadowRun::Run() {
   session_.Begin(scheduler_->host(), *driver_);
   driver_->Run();
   scheduler_->Finish();
@@ -104,14 +77,14 @@ Status ShadowRun::Impl::Run() {
   return has_begun_ || driver_->output_failed() ? Status() : NotBegun();
 }
 
-void ShadowRun::Impl::LogBegin() {
+void ShadowRun::LogBegin() {
   has_begun_ = true;
   const Cache& cache = scheduler_->host().loop().cache();
   session_.log().Info("Judging placements", {{"nodes", std::to_string(cache.table().node_count())},
                                              {"podsOnNodes", std::to_string(cache.pod_count())}});
 }
 
-Status ShadowRun::Impl::NotBegun() {
+Status ShadowRun::NotBegun() {
   std::string text;
   for (const WatchState& watch : session_.client().Watches()) {
     if (watch.is_synced) continue;
@@ -123,24 +96,11 @@ Status ShadowRun::Impl::NotBegun() {
   return Status::Unavailable(std::move(text));
 }
 
-ShadowSummary ShadowRun::Impl::Summary() const {
+ShadowSummary ShadowRun::Summary() const {
   return {.totals = scheduler_->totals(),
           .refused = scheduler_->refused(),
           .took_ns = took_ns_,
           .output_failed = driver_->output_failed()};
 }
-
-// ---- ShadowRun ----------------------------------------------------------------------------------
-
-ShadowRun::ShadowRun(ShadowRunOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
-
-ShadowRun::~ShadowRun() = default;
-
-Status ShadowRun::Open() { return impl_->Open(); }
-
-Status ShadowRun::Run() { return impl_->Run(); }
-
-ShadowSummary ShadowRun::Summary() const { return impl_->Summary(); }
 
 }  // namespace berth::host

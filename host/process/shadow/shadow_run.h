@@ -12,6 +12,7 @@
 #include "host/base/status.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/shadow/shadow_observer.h"
+#include "host/process/shadow/shadow_scheduler.h"
 
 namespace berth::host {
 
@@ -65,8 +66,22 @@ class ShadowRun {
   ShadowSummary Summary() const;
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  class Rounds;
+
+  Status OpenScheduler();
+  void LogBegin();
+  // Returns why the objects of the cluster were not received.
+  Status NotBegun();
+
+  const ShadowRunOptions options_;
+  TransportObserver transports_;
+  // The fence of its client is never opened.
+  ClusterSession session_;
+  const int64_t start_ns_;
+  const std::unique_ptr<Rounds> driver_;
+  std::unique_ptr<ShadowScheduler> scheduler_;
+  bool has_begun_ = false;
+  int64_t took_ns_ = 0;
 };
 
 }  // namespace berth::host
