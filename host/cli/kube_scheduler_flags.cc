@@ -93,6 +93,7 @@ bool Matches(std::string_view pattern, std::string_view option) {
 }  // namespace
 
 std::string_view KubeSchedulerAdvice(std::string_view option) {
+  if (option == "--log-format") return "";  // Berth has it, and kube-scheduler does not.
   for (const Advice& advice : kAdvice) {
     if (Matches(advice.option, option)) return advice.advice;
   }
