@@ -28,10 +28,10 @@
 #include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
 #include "host/guard/point.h"
+#include "host/plan/profile_plan.h"
 #include "host/process/assemble/plugin_set.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/profile_trial.h"
-#include "host/runtime/profile_plan.h"
 
 namespace berth::host {
 namespace {
