@@ -9,7 +9,7 @@
 #include "host/event/event_router.h"
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/async_call.h"
+#include "host/runtime/points/async_call.h"
 #include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {
@@ -22,8 +22,8 @@ class WaitingPods;
 // References to objects that outlive every cycle. SchedulingLoop owns most of them.
 struct CycleContext {
   Interner& interner;
-  ObjectSource& source;         // The source of the watches.
-  DecisionWriter& writer;       // Where bindings, events and patches go.
+  ObjectSource& source;    // The source of the watches.
+  DecisionWriter& writer;  // Where bindings, events and patches go.
   const Clock& clock;
   TimerQueue& timers;
   const AsyncCalls& calls;      // How PreBind and Bind are called.

@@ -14,7 +14,7 @@
 #include "host/cycle/failure_handler.h"
 #include "host/event/event_router.h"
 #include "host/event/timer_queue.h"
-#include "host/runtime/async_call.h"
+#include "host/runtime/points/async_call.h"
 #include "tests/harness/pod_lifecycle.h"
 #include "tests/harness/queue_parts.h"
 

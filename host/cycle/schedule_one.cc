@@ -9,7 +9,7 @@
 #include "host/cycle/failure_handler.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/waiting_pods.h"
-#include "host/runtime/point_meter.h"
+#include "host/runtime/attempt/point_meter.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_post_filter.h"
 #include "host/runtime/points/run_pre_filter.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/runtime/point_meter.h"
+#include "host/runtime/attempt/point_meter.h"
 
 namespace berth::host {
 namespace {
@@ -16,7 +16,7 @@ constexpr size_t kSpareStates = 64;
 Attempt::Attempt(const Plan& plan, NodeTable& table) : plan_(plan), table_(table) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
     cycles_.push_back(std::make_unique<PluginCycle>(plugin, table, this));
-    monitor_ = plugin.host->services().monitor;
+    monitor_ = plugin.host->context().monitor;
   }
 }
 

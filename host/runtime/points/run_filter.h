@@ -15,12 +15,12 @@
 #include <berth/abi.h>
 
 #include "host/cache/node_table.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/filtered.h"
 #include "host/runtime/attempt/nodes_view.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
-#include "host/runtime/instance_host.h"
 
 namespace berth::host {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
+#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/normalize.h"
 
 namespace berth::host {

@@ -9,8 +9,8 @@
 
 #include "host/base/hash.h"
 #include "host/base/sorted_vector.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_score.h"
 

@@ -12,10 +12,10 @@
 
 #include "host/cache/node_table.h"
 #include "host/cache/row_journal.h"
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/filtered.h"
 #include "host/runtime/attempt/selection.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 
