@@ -57,7 +57,7 @@ Json SortedNames(const Attempt& attempt, const std::vector<Row>& rows) {
 
 // Returns the rejected nodes with their reasons. Nodes outside the subset were not evaluated. If
 // the nominated node was selected, no other node has a verdict.
-Json RejectedNodes(const Attempt& attempt, const Findings& findings) {
+Json RejectedNodes(const Attempt& attempt, const NodeFindings& findings) {
   ByName nodes;
   for (const auto& [row, verdict] : findings.filtered.rejected) {
     nodes[NodeName(attempt, row)] =
@@ -148,7 +148,7 @@ Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
                            result.ended_at.has_value();
   if (!is_complete) return report;
   const Attempt& attempt = cycle.attempt();
-  const Findings& findings = cycle.findings();
+  const NodeFindings& findings = cycle.findings();
   if (const PluginStatus& status = findings.pre_filter.status; status.rejected()) {
     const std::string plugin =
         status.plugin.has_value() ? attempt.plan().NameOf(*status.plugin) : std::string();

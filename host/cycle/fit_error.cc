@@ -32,7 +32,7 @@ std::string Sentence(const ReasonCounts& reasons) {
   return parts.empty() ? "" : " " + Join(parts, ", ") + ".";
 }
 
-ReasonCounts CountReasons(const Attempt& attempt, const Findings& findings) {
+ReasonCounts CountReasons(const Attempt& attempt, const NodeFindings& findings) {
   std::vector<RejectedNodes> counts(attempt.plan().plugins().size());
   const std::span<const RejectedRow> rejected = findings.filtered.rejected;
   for (const auto& [row, verdict] : rejected) {
@@ -65,7 +65,7 @@ std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter) {
   return "node(s) didn't satisfy plugin(s) [" + Join(pre_filter.SubsetPluginNames(plan), " ") + "]";
 }
 
-std::string FitErrorMessage(const Attempt& attempt, const Findings& findings,
+std::string FitErrorMessage(const Attempt& attempt, const NodeFindings& findings,
                             std::string_view post_filter) {
   std::string message = Headline(attempt.live_rows().size());
   if (const PluginStatus& status = findings.pre_filter.status; status.rejected()) {
@@ -84,7 +84,7 @@ std::string OneNodeFitError(std::span<const std::string> reasons) {
   return Headline(1) + Sentence(counts);
 }
 
-Rejection RejectedBy(const Plan& plan, const Findings& findings) {
+Rejection RejectedBy(const Plan& plan, const NodeFindings& findings) {
   const std::span<const PlannedPlugin> planned = plan.plugins();
   std::vector<bool> rejects(planned.size());
   std::vector<bool> answers_pending(planned.size());
@@ -106,7 +106,7 @@ Rejection RejectedBy(const Plan& plan, const Findings& findings) {
   return rejection;
 }
 
-std::vector<std::string> RejectorNames(const Plan& plan, const Findings& findings) {
+std::vector<std::string> RejectorNames(const Plan& plan, const NodeFindings& findings) {
   const Rejection by = RejectedBy(plan, findings);
   std::vector<PluginId> ids;
   std::ranges::set_union(by.plugins, by.pending, std::back_inserter(ids));

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/cycle/findings.h"
+#include "host/cycle/node_findings.h"
 #include "host/queue/queued_entity.h"
 #include "host/runtime/attempt/attempt.h"
 
@@ -19,7 +19,7 @@ namespace berth::host {
 // strings are sorted. If PreFilter rejected the pod, its reasons replace those of the nodes. The
 // text of PostFilter, `post_filter`, is appended unless it is empty.
 // (kube-scheduler: pkg/scheduler/framework/types.go, FitError.Error)
-std::string FitErrorMessage(const Attempt& attempt, const Findings& findings,
+std::string FitErrorMessage(const Attempt& attempt, const NodeFindings& findings,
                             std::string_view post_filter);
 
 // Returns the same message for one node: the node for which Reserve or Permit rejected the pod.
@@ -33,10 +33,10 @@ std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter);
 // the pod in PreFilter, and the plugins that restricted the pod to a subset of the nodes.
 // Rejection::pending holds the plugins that answered Pending for a node. A plugin may be in both.
 // (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)
-Rejection RejectedBy(const Plan& plan, const Findings& findings);
+Rejection RejectedBy(const Plan& plan, const NodeFindings& findings);
 
 // Returns the names of all plugins of RejectedBy(), sorted, for texts.
-std::vector<std::string> RejectorNames(const Plan& plan, const Findings& findings);
+std::vector<std::string> RejectorNames(const Plan& plan, const NodeFindings& findings);
 
 }  // namespace berth::host
 

@@ -16,9 +16,9 @@
 
 #include "host/cycle/cycle_context.h"
 #include "host/cycle/decision_sink.h"
-#include "host/cycle/findings.h"
 #include "host/cycle/handled_fields.h"
 #include "host/cycle/host_rejectors.h"
+#include "host/cycle/node_findings.h"
 #include "host/cycle/reservation.h"
 #include "host/cycle/tie_breaker.h"
 #include "host/plan/plan.h"
@@ -92,7 +92,7 @@ class SchedulingCycle {
   const Attempt& attempt() const { return attempt_; }
   // The results of the stages in the last cycle. After Run(), the scores of the plugins are
   // missing, and if a node is feasible also the verdicts of the others. Valid until the next cycle.
-  const Findings& findings() const { return findings_; }
+  const NodeFindings& findings() const { return findings_; }
 
  private:
   CycleResult RunStages(const PodRef& pod, Evaluation& evaluation);
@@ -123,7 +123,7 @@ class SchedulingCycle {
   Attempt attempt_;
   ReusedEvaluation reused_;
   FreshEvaluation fresh_{FreshEvaluation::Scores::kByPlugin};
-  Findings findings_;
+  NodeFindings findings_;
   TieBreaker tie_breaker_;
   uint64_t& attempts_;
 };

@@ -169,7 +169,7 @@ class Judge {
   }
 
   const Attempt& attempt_;
-  const Findings& findings_;
+  const NodeFindings& findings_;
   const CycleResult& result_;
   const uint32_t percentage_;
   ShadowDecision& decision_;

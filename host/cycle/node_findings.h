@@ -1,6 +1,6 @@
 // What the stages of one scheduling cycle found out about the nodes.
-#ifndef BERTH_HOST_CYCLE_FINDINGS_H_
-#define BERTH_HOST_CYCLE_FINDINGS_H_
+#ifndef BERTH_HOST_CYCLE_NODE_FINDINGS_H_
+#define BERTH_HOST_CYCLE_NODE_FINDINGS_H_
 
 #include "host/runtime/attempt/filtered.h"
 #include "host/runtime/attempt/ranked.h"
@@ -9,7 +9,7 @@
 namespace berth::host {
 
 // A member has its default value if the cycle ended before its stage.
-struct Findings {
+struct NodeFindings {
   PreFilterResult pre_filter = {};
   Filtered filtered = {};
   Ranked ranked = {};
@@ -17,4 +17,4 @@ struct Findings {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CYCLE_FINDINGS_H_
+#endif  // BERTH_HOST_CYCLE_NODE_FINDINGS_H_
