@@ -45,7 +45,13 @@ class PluginRequestsTest : public QueuePartsTest {
   AsyncCalls calls_;
   Cache cache_{objects_.interner()};
   ObjectStore store_;
-  EventRouter router_{cache_, store_, queue_, {}};
+  EventRouter router_{cache_,
+                      store_,
+                      queue_,
+                      {.profiles = {},
+                       .on_assumed_pod_deleting = [](std::string_view) {},
+                       .on_pod_bound = [](std::string_view) {},
+                       .on_inconsistency = [](std::string_view) {}}};
   FailureHandler failures_{queue_, client_, clock_, sink_};
   const CycleContext context_{.interner = objects_.interner(),
                               .source = client_,
