@@ -6,8 +6,8 @@
 # Seen: it stops at a number beyond a double ("1e999") and at half a surrogate pair ("\ud800"), both
 # of which the grammar of RFC 8259 allows; an error behind them is not found. The position is that
 # after the token ("[tru]" -> 5, for a token that begins at 1), and the token is given with control
-# characters replaced ("<U+000A>"), so that its length does not lead back to its beginning. What was
-# expected stands only within the text of the exception.
+# characters replaced ("<U+000A>"), so that its length does not lead back to its beginning. Only the text of the
+# exception names the token that would have been right.
 #
 # Needs: g++, nlohmann-json3-dev. Exits with 1 if the behaviour has changed.
 set -euo pipefail
