@@ -9,11 +9,13 @@
 # characters replaced ("<U+000A>"), so that its length does not lead back to its beginning. What was
 # expected stands only within the text of the exception.
 #
-# Needs: g++, nlohmann-json3-dev. Exits with 1 if the behaviour has changed.
+# Needs: apt-get, g++. Exits with 1 if the behaviour has changed.
 set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+(cd "$work" && apt-get download -qq nlohmann-json3-dev=3.11.2-2)
+dpkg-deb -x "$work"/nlohmann-json3-dev_*.deb "$work/root"
 cat > "$work/sax.cc" <<'CODE'
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -47,7 +49,7 @@ int main() {
   }
 }
 CODE
-g++ -std=c++20 "$work/sax.cc" -o "$work/sax"
+g++ -std=c++20 -isystem "$work/root/usr/include" "$work/sax.cc" -o "$work/sax"
 "$work/sax" | tee "$work/found.txt"
 diff - "$work/found.txt" <<'EXPECTED' || { echo "the behaviour has changed" >&2; exit 1; }
 position 6, token 1e999, error 406
