@@ -7,6 +7,7 @@
 #include "host/base/duration.h"
 #include "host/base/hash.h"
 #include "host/base/log.h"
+#include "host/base/metric_text.h"
 #include "host/base/metrics.h"
 #include "host/base/real_clock.h"
 #include "host/base/text.h"
