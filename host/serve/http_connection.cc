@@ -47,7 +47,8 @@ HttpConnection::HttpConnection(Socket socket, const HttpLimits& limits, const Ht
       steady_ns_(steady_ns),
       // A new connection has the time of a request, because a client opens it to send one.
       deadline_ns_(steady_ns_() + limits.request_ns) {
-  socket_.non_blocking(true);
+  boost::system::error_code ignored;  // A socket that is of no use ends at its first operation.
+  socket_.non_blocking(true, ignored);
 }
 
 void HttpConnection::Start() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -9,7 +10,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -86,7 +86,9 @@ class HttpServer::Impl {
   Status Listen(std::string_view address) {
     if (Status status = OpenAt(address, acceptor_); !status.ok()) return status;
     address_ = ToText(acceptor_.local_endpoint());
-    asio::co_spawn(io_, AcceptConnections(), asio::detached);
+    asio::co_spawn(io_, AcceptConnections(), [](const std::exception_ptr& error) {
+      if (error) std::rethrow_exception(error);  // Ends the process, as on any other thread.
+    });
     thread_ = std::thread([this] { Run(); });
     return Status::Ok();
   }
