@@ -77,10 +77,13 @@ TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
   size_t states = 0;
   for (const ServiceInfo& service : Services()) states += service.create_state != nullptr ? 1 : 0;
   EXPECT_EQ(states, static_cast<size_t>(ServiceIndex::kApi) + 1);
-  EXPECT_NE(host_->state(static_cast<size_t>(ServiceIndex::kLog)).functions(), nullptr);
-  EXPECT_NE(dynamic_cast<const ParsedValues*>(&StateOf<ParsedValues>(*host_)), nullptr);
-  EXPECT_NE(dynamic_cast<const ParsedSelectors*>(&StateOf<ParsedSelectors>(*host_)), nullptr);
-  EXPECT_NE(dynamic_cast<const ApiCalls*>(&StateOf<ApiCalls>(*host_)), nullptr);
+  const auto state = [this](ServiceIndex index) {
+    return &host_->state(static_cast<size_t>(index));
+  };
+  EXPECT_NE(state(ServiceIndex::kLog)->functions(), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedValues*>(state(ServiceIndex::kValues)), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedSelectors*>(state(ServiceIndex::kSelectors)), nullptr);
+  EXPECT_NE(dynamic_cast<const ApiCalls*>(state(ServiceIndex::kApi)), nullptr);
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
