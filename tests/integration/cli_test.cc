@@ -27,11 +27,15 @@ TEST_F(CliTest, HelpHasExamples) {
   EXPECT_EQ(help.exit_status, 0);
   EXPECT_THAT(help.out, AllOf(HasSubstr("simulate"), HasSubstr("explain"), HasSubstr("plugin"),
                               HasSubstr("Examples:"), HasSubstr("Exit status")));
-  for (const char* command : {"run", "simulate", "explain"}) {
+  for (const char* command : {"run", "replay", "shadow", "simulate", "explain"}) {
     const Outcome one = Run({command, "--help"});
     EXPECT_EQ(one.exit_status, 0);
-    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples"), HasSubstr("--cluster"), HasSubstr("--seed"),
+    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples"), HasSubstr("Exit status"), HasSubstr("--seed"),
                                HasSubstr("equal seeds give equal results")));
+    EXPECT_THAT(one.out, HasSubstr(std::string("  berth ") + command + " --"));
+  }
+  for (const char* command : {"replay", "simulate", "explain"}) {
+    EXPECT_THAT(Run({command, "--help"}).out, HasSubstr("--cluster")) << command;
   }
   EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
 }
@@ -272,7 +276,7 @@ TEST_F(CliTest, FindsInstalledPlugins) {
   EXPECT_EQ(run.exit_status, 0) << run.err;
 }
 
-TEST_F(CliTest, PodsOfADumpThatAreBeingDeletedKeepTheirNodes) {
+TEST_F(CliTest, TerminatingPodsOfADumpKeepTheirNodes) {
   const std::string old = PodOf("old", "7", "  nodeName: b\n");
   const std::string name = "{name: old}";
   for (const char* time :
@@ -334,7 +338,7 @@ TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
 }
 
 // jq prints the first of the paths that is not null.
-TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
+TEST_F(CliTest, JqExampleOfExplainWorksForEveryPod) {
   const std::string help = Run({"explain", "--help"}).out;
   constexpr std::string_view kBegin = "| jq '";
   ASSERT_NE(help.find(kBegin), std::string::npos);
@@ -373,7 +377,7 @@ TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
   }
 }
 
-TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesNoOtherPod) {
+TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesOnePod) {
   const std::string running = PodOf("running", "7", "  nodeName: b\n");
   const std::string cluster =
       File("c.yaml", kNodes + running + PodOf("aaa", "2") + PodOf("web", "2"));

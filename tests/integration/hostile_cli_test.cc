@@ -22,10 +22,8 @@ TEST_F(HostileCliTest, RefusesEachLibraryWithItsPathAndReason) {
     SCOPED_TRACE(hostile.name);
     Plant(hostile, library);
     const std::string profile = File("p.toml", ProfileWith(hostile));
-    for (const char* command : {"simulate", "run"}) {
-      std::vector<std::string> args = {command, "--cluster", kSmall, "--profile", profile};
-      if (std::string(command) == "run") args.emplace_back("--embedded");
-      const Outcome run = Run(args);
+    for (const char* command : {"simulate", "replay"}) {
+      const Outcome run = Run({command, "--cluster", kSmall, "--profile", profile});
       EXPECT_EQ(run.exit_status, 2);
       EXPECT_THAT(run.out, IsEmpty());
       EXPECT_THAT(run.err, HasSubstr(hostile.message));
@@ -46,7 +44,7 @@ constexpr struct {
     {"hangs", "libhostile.so: the library has not finished loading after 10 s", true},
 };
 
-TEST_F(HostileCliTest, EveryCommandSurvivesALibraryThatEndsTheProcess) {
+TEST_F(HostileCliTest, EveryCommandSurvivesLibraryThatEndsTheProcess) {
   const auto start = std::chrono::steady_clock::now();
   steady_ns_ = [start] {  // Reaches the limit of 10 s in two seconds.
     return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count() * 5;
@@ -79,7 +77,7 @@ TEST_F(HostileCliTest, EveryCommandSurvivesALibraryThatEndsTheProcess) {
   }
 }
 
-TEST_F(HostileCliTest, RefusesALibraryWithTheNameOfAnotherPlugin) {
+TEST_F(HostileCliTest, RefusesLibraryWithTheNameOfAnotherPlugin) {
   const std::string profile =
       File("p.toml", std::string("extends = \"default\"\n[[plugins]]\n") +
                          "name = \"NodeName\"\nlibrary = \"" + BERTH_TEST_TALKER + "\"\n");

@@ -41,7 +41,7 @@ TEST_F(PermitCliTest, SimulateEndsWithoutProgress) {
               AllOf(HasSubstr("\nEnded without progress: "), HasSubstr("\nPlaced 0 of 2 pods")));
 }
 
-TEST_F(PermitCliTest, SimulateEndsAtRestWhenNoPodCanBeTriedAgain) {
+TEST_F(PermitCliTest, SimulateEndsWhenNoPodCanBeRetried) {
   const Outcome run = Run({"simulate", "--cluster", Cluster(), "--output", "json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(run.json()["summary"]["end"], "AtRest");
@@ -70,8 +70,8 @@ TEST_F(PermitCliTest, AStopEndsSimulate) {
 }
 
 TEST_F(PermitCliTest, RunInVirtualTimeEndsWithoutProgress) {
-  const Outcome run = Run(
-      {"run", "--embedded", "--time", "virtual", "--cluster", Cluster(), "--profile", Profile()});
+  const Outcome run =
+      Run({"replay", "--time", "virtual", "--cluster", Cluster(), "--profile", Profile()});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.err, AllOf(StartsWith("Ended without progress: "), HasSubstr("2 pending")));
 }

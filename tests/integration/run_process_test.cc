@@ -1,4 +1,4 @@
-// `berth run` as a process of its own, with broken pipes and signals.
+// `berth replay` as a process of its own, with broken pipes and signals.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,14 +24,14 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
+TEST_F(RunProcessTest, BrokenPipeEndsRunAndLeavesItsRecording) {
   std::string events = Line("ADDED", NodeJson("n", "100"));
   for (int i = 0; i < 50; ++i) {
     events += Line("ADDED", PodJson("p" + std::to_string(i), "1"), "1s");
   }
   const std::string recording = folder_ + "/r.jsonl";
   const FileDescriptor out = BrokenPipe();
-  EXPECT_EQ(RunBerth({"run", "--embedded", "--events", File("e.jsonl", events), "--time", "virtual",
+  EXPECT_EQ(RunBerth({"replay", "--events", File("e.jsonl", events), "--time", "virtual",
                       "--record", recording},
                      out.get()),
             2);
@@ -42,7 +42,7 @@ TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
                 Line("DECISION", R"({"time":1.0,"type":"Bound","pod":"default/p0","node":"n"})"));
 }
 
-TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
+TEST_F(RunProcessTest, BrokenPipeIsAnErrorOfEveryCommand) {
   const std::vector<std::vector<std::string>> commands = {
       {"simulate", "--cluster", kSmall},
       {"explain", "--cluster", kSmall, "--pod", "web-1"},
@@ -58,7 +58,7 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
   }
 }
 
-TEST_F(RunProcessTest, AFullDeviceIsAnErrorOfEveryCommand) {
+TEST_F(RunProcessTest, FullDeviceIsAnErrorOfEveryCommand) {
   const FileDescriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"simulate", "--cluster", kSmall}, {"plugin", "list"}, {"--help"}}) {
@@ -97,7 +97,7 @@ TEST_F(QuitterTest, ReportsAPluginThatExits) {
       {simulate, "create", 0, "libtest_quitter.so) at load\n"},
       {simulate, "thread", 0, "berth: exit(0) was called outside any plugin call\n"},
       {{"explain", "--cluster", kSmall, "--pod", "web-1"}, "filter", 0, filter},
-      {{"run", "--embedded", "--cluster", kSmall}, "filter", 0, filter},
+      {{"replay", "--cluster", kSmall}, "filter", 0, filter},
       {{"profile", "check"}, "create", 0, "libtest_quitter.so) at load\n"},
   };
   for (const auto& c : cases) {
@@ -120,8 +120,7 @@ TEST_F(QuitterTest, ThePrintsOfPluginsGoToStandardError) {
   EXPECT_FALSE(Json::parse(Output(), nullptr, false).is_discarded()) << Output();
   EXPECT_THAT(Error(), HasSubstr("hello from the constructor\nhello from Filter\n"));
 
-  EXPECT_EQ(
-      RunToFile({"run", "--embedded", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
+  EXPECT_EQ(RunToFile({"replay", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
   std::istringstream lines(Output());
   for (std::string line; std::getline(lines, line);) {
     EXPECT_FALSE(Json::parse(line, nullptr, false).is_discarded()) << line;
@@ -134,7 +133,7 @@ TEST_F(QuitterTest, ThePrintsOfPluginsGoToStandardError) {
   EXPECT_THAT(Error(), HasSubstr("hello from the constructor\n"));
 }
 
-TEST_F(QuitterTest, AProcessThatAPluginLeavesBehindDoesNotHoldTheOutputOpen) {
+TEST_F(QuitterTest, LeftBehindProcessDoesNotHoldTheOutput) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
   const FileDescriptor read_end(ends[0]);
@@ -160,9 +159,8 @@ class StartingRunTest : public RunProcessTest {
     const std::string cluster = Pipe("cluster");
     const std::string events = Pipe("events");
     events_ = FileDescriptor(open(events.c_str(), O_RDWR | O_CLOEXEC));
-    process_ =
-        Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
-              output_.get());
+    process_ = Start({"replay", "--cluster", cluster, "--events", events, "--output", "json"},
+                     output_.get());
     cluster_ = OpenInputOf(process_, cluster);
   }
   // Writes the cluster, so that the run begins, and waits until `text` is in the standard error.
@@ -191,7 +189,7 @@ class StartingRunTest : public RunProcessTest {
   pid_t process_ = -1;
 };
 
-TEST_F(StartingRunTest, AHangUpDuringTheStartIsAReloadAfterIt) {
+TEST_F(StartingRunTest, HangUpDuringStartIsReloadAfterIt) {
   Begin();
   for (int i = 0; i < 3; ++i) Signal(SIGHUP);
   RunUntilItPrints(kNodes + PodOf("web", "1"), "berth: reloaded: default-scheduler\n");

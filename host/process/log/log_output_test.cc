@@ -67,14 +67,15 @@ TEST_F(LogOutputTest, WritesOneLinePerRecordInOrder) {
 }
 
 TEST_F(LogOutputTest, TheLevelChangesWhileItRuns) {
-  LogOutput log(Options());
+  LogOutput output(Options());
+  LogFilter log(output, BERTH_LOG_INFO);
   EXPECT_FALSE(log.IsOn(BERTH_LOG_DEBUG));
   EXPECT_TRUE(log.IsOn(BERTH_LOG_INFO));
   log.Write({.level = BERTH_LOG_DEBUG, .logger = "p", .message = "left out"});
   log.SetLevel(BERTH_LOG_DEBUG);
-  EXPECT_EQ(log.level(), uint32_t{BERTH_LOG_DEBUG});
+  EXPECT_EQ(LowestLevel(&log), uint32_t{BERTH_LOG_DEBUG});
   log.Write({.level = BERTH_LOG_DEBUG, .logger = "p", .message = "written"});
-  EXPECT_TRUE(log.Flush());
+  EXPECT_TRUE(output.Flush());
   EXPECT_EQ(ReadAll(), "I0101 00:00:00.000000       7 p] \"written\"\n");
 }
 
@@ -87,7 +88,7 @@ TEST_F(LogOutputTest, TheDestructorWritesWhatWaits) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 100);
 }
 
-TEST_F(LogOutputTest, ALineThatIsLongerThanThePipeIsWrittenWhole) {
+TEST_F(LogOutputTest, WritesALineLongerThanThePipeWhole) {
   const std::string message(size_t{200} << 10, 'm');
   std::string text;
   std::thread reader;
@@ -106,7 +107,7 @@ TEST_F(LogOutputTest, ALineThatIsLongerThanThePipeIsWrittenWhole) {
   EXPECT_EQ(text, "I0101 00:00:00.000000       7 p] \"" + message + "\"\n");
 }
 
-TEST_F(LogOutputTest, AReaderThatDoesNotReadLosesTheOldestRecordsAndNeverBlocksTheWriter) {
+TEST_F(LogOutputTest, StalledReaderLosesOldestRecordsWithoutBlocking) {
   LogOutput::Options options = Options();
   options.queue_records = 4;
   Fill();
@@ -129,7 +130,7 @@ TEST_F(LogOutputTest, AReaderThatDoesNotReadLosesTheOldestRecordsAndNeverBlocksT
   EXPECT_EQ(reported, log.dropped()) << text;
 }
 
-TEST_F(LogOutputTest, TheDestructorDoesNotWaitForAReaderThatNeverReads) {
+TEST_F(LogOutputTest, DestructorDoesNotWaitForAStalledReader) {
   Fill();
   {
     LogOutput log(Options());

@@ -158,7 +158,7 @@ TEST_F(MetricStoreTest, AReplacingInstanceMayRedefineAMetric) {
   EXPECT_EQ(Text(), "# HELP a \n# TYPE a gauge\na{plugin=\"p\",profile=\"default\"} 7\n");
 }
 
-TEST_F(MetricStoreTest, ANameIsFreeWhenNoInstanceOfItsPluginExists) {
+TEST_F(MetricStoreTest, NameIsFreeAfterItsPluginsLastInstance) {
   auto metric = Define({.name = "a", .help = "A"});
   store_.Begin(*metric);
   Observe(metric, {}, 1);
@@ -283,7 +283,7 @@ TEST_F(MetricStoreTest, EqualLabelValuesAreOneSeries) {
   EXPECT_NE(series(metric, x), series(other, x)) << "each profile has its own";
 }
 
-TEST_F(MetricStoreTest, DefaultBucketsReachFromOneMillisecondToSixteenSeconds) {
+TEST_F(MetricStoreTest, DefaultBucketsReachFrom1To16000Milliseconds) {
   EXPECT_EQ(DefaultBuckets().front(), 0.001);
   EXPECT_EQ(DefaultBuckets().back(), 16.384);
   EXPECT_TRUE(std::ranges::is_sorted(DefaultBuckets()));

@@ -157,7 +157,7 @@ TEST_F(MetricsServiceTest, AWrongHandleDoesNothing) {
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 0);
 }
 
-TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
+TEST_F(MetricsServiceTest, TooManySeriesOfMetricAreAFault) {
   Define(*host_, "a", {AsStr("pod")});
   uint64_t series = 0;
   for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
@@ -173,7 +173,7 @@ TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
   EXPECT_EQ(Faults(), 1U) << "counted once for each instance";
 }
 
-TEST_F(MetricsServiceTest, TooManySeriesOfAnInstanceAreAFault) {
+TEST_F(MetricsServiceTest, TooManySeriesOfInstanceAreAFault) {
   for (const char* name : {"a", "b", "c"}) Define(*host_, name, {AsStr("pod")});
   uint64_t series = 0;
   const auto get = [&](size_t i) {

@@ -65,7 +65,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
                           "berth.api/1", "berth.completion/1"));
 }
 
-TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
+TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
   HostServices bare(test_objects_.interner(), objects_);
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
@@ -137,7 +137,7 @@ TEST_F(ServicesTest, OnOtherThreadsFindReturnsNothing) {
   }).join();
 }
 
-TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
+TEST_F(ServicesTest, InternedIdIsValidAsLongAsInstance) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   EXPECT_EQ(strings.find(abi(), AsStr("rack-7")), kNoId);
   {
@@ -155,7 +155,7 @@ TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
 }
 
-TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
+TEST_F(ServicesTest, HoldsAnIdUntilItsLastRelease) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   const auto exists = [&] {
     test_objects_.interner().Sweep();
@@ -171,7 +171,7 @@ TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(ServicesTest, TheReleaseOfAnIdThatIsNotHeldIsAFaultAndChangesNothing) {
+TEST_F(ServicesTest, ReleasingAnUnheldIdIsAHarmlessFault) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   const auto other = Host("test.Other");
   const berth_id id = strings.intern(other->abi(), AsStr("rack-7"));
@@ -202,7 +202,7 @@ class RefsTest : public ServicesTest {
   }
 };
 
-TEST_F(RefsTest, AnObjectOfEachKindIsKeptUntilItsLastRelease) {
+TEST_F(RefsTest, KeepsObjectsOfEachKindUntilLastRelease) {
   PodRef pod = test_objects_.Pod({.name = "p"});
   NodeRef node = test_objects_.Node({.name = "n"});
   ObjectRef object = Namespace();
@@ -229,7 +229,7 @@ TEST_F(RefsTest, AnObjectOfEachKindIsKeptUntilItsLastRelease) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(RefsTest, ADerivedPodIsAnObjectOfItsOwn) {
+TEST_F(RefsTest, DerivedPodIsAnObjectOfItsOwn) {
   const PodRef pod = test_objects_.Pod({.name = "p"});
   PodRef derived = WithResourceVersion(pod, "9");
   const std::weak_ptr<const void> kept = derived;
@@ -276,7 +276,7 @@ TEST_F(RefsTest, WhatIsNoObjectIsRefused) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(RefsTest, TheReleaseOfAnObjectThatIsNotRetainedIsAFault) {
+TEST_F(RefsTest, ReleasingAnUnretainedObjectIsAFault) {
   const PodRef pod = test_objects_.Pod({.name = "p"});
   Release(BERTH_KIND_POD, &pod->view());
   EXPECT_EQ(Retain(BERTH_KIND_POD, &pod->view()), BERTH_SUCCESS);
@@ -333,7 +333,7 @@ TEST_F(ServicesTest, AnUnknownIdHasNoText) {
 }
 
 // A function that returns no code reports its fault through berth_host.fault.
-TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
+TEST_F(ServicesTest, FaultIsCountedAtPointOfTheCall) {
   const auto say = [&] { abi()->fault(abi(), AsStr("index lost")); };
   for (const Point point : {Point::kChanges, Point::kReserve, kLoad}) {
     const PluginCall call(*host_, point);
@@ -372,7 +372,7 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
 }
 
-TEST_F(ServicesTest, AnOutcomeKeepsAsManyReasonsAsAnAnswer) {
+TEST_F(ServicesTest, OutcomeKeepsAsManyReasonsAsAnAnswer) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   for (const size_t count : {kMaxStatusReasons, kMaxStatusReasons + 2}) {
     std::vector<std::string> kept;
@@ -405,7 +405,7 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   EXPECT_THAT(counts, ElementsAre("test.Other 1", "test.Plugin 2"));
 }
 
-TEST_F(ServicesTest, AnOutcomeThatIsTooSmallCompletesTheCallWithBug) {
+TEST_F(ServicesTest, TooSmallOutcomeCompletesTheCallWithBug) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   for (const size_t size : {size_t{0}, offsetof(berth_outcome, reasons), sizeof(berth_outcome) - 1,
@@ -435,7 +435,7 @@ TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
                                    "Success first, gave a reason that is NULL"));
 }
 
-TEST_F(ServicesTest, AnArrayOfReasonsThatIsNotValidCompletesTheCallWithBug) {
+TEST_F(ServicesTest, InvalidReasonsCompleteTheCallWithBug) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   const std::array<berth_str, 3> reasons = {AsStr("a"), AsStr("not seen"), AsStr("b")};
   const struct {

@@ -1,11 +1,10 @@
-// A run of the scheduler over a cluster in this process: `berth run --embedded` without its output.
-#ifndef BERTH_HOST_PROCESS_REPLAY_EMBEDDED_RUN_H_
-#define BERTH_HOST_PROCESS_REPLAY_EMBEDDED_RUN_H_
+// A scheduler over a cluster in this process, which comes from files and a stream: `berth replay`
+// without its output.
+#ifndef BERTH_HOST_PROCESS_REPLAY_REPLAY_H_
+#define BERTH_HOST_PROCESS_REPLAY_REPLAY_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <istream>
 #include <map>
 #include <memory>
@@ -14,30 +13,27 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/clock.h"
-#include "host/base/file_descriptor.h"
 #include "host/base/log.h"
 #include "host/base/real_clock.h"
 #include "host/base/status.h"
 #include "host/base/virtual_clock.h"
-#include "host/event/inbox.h"
-#include "host/guard/call_monitor.h"
 #include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/decision_line.h"
 #include "host/process/assemble/decision_reporter.h"
-#include "host/process/assemble/process_signals.h"
-#include "host/process/assemble/run_config.h"
+#include "host/process/assemble/process_options.h"
+#include "host/process/assemble/session.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
 #include "host/process/replay/recording.h"
+#include "host/process/replay/stream_driver.h"
 
 namespace berth::host {
 
 // Receives what happens in a run.
 // Threading: the scheduling thread.
-class RunObserver {
+class ReplayObserver {
  public:
-  virtual ~RunObserver() = default;
+  virtual ~ReplayObserver() = default;
 
   // A file is about to be read.
   virtual void OnReadingFile(std::string_view name) = 0;
@@ -53,31 +49,20 @@ class RunObserver {
   virtual LogSink& log() = 0;
 };
 
-struct RunOptions {
-  ConfigSources config;
-  std::vector<std::string> cluster_files;  // Files with objects; kStandardInput is `in`.
+// The default of log_level is BERTH_LOG_WARN.
+struct ReplayOptions : ProcessOptions {
+  std::vector<std::string> cluster_files = {};  // Files with objects; kStandardInput is `in`.
   // The file of the stream; kStandardInput means `in_descriptor`. Empty if there is no stream.
-  std::string events;
-  std::string record;  // The file for the recording; empty if the run is not recorded.
+  std::string events = {};
+  std::string record = {};  // The file for the recording; empty if the run is not recorded.
   bool virtual_time = false;
-  uint64_t seed = kDefaultSeed;
-  bool checks_reuse = false;               // See ReuseOptions.
-  HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
-  // If nullopt, the level of the host file, or BERTH_LOG_WARN if that has none.
-  std::optional<uint32_t> log_level = {};
 
-  std::istream& in;
-  int in_descriptor = -1;                // The file that `in` reads from, or -1.
-  std::string temporary_directory = {};  // See MakeLibraryStore().
-  std::function<int64_t()> steady_ns;    // A monotonic clock. Threading: any.
-  std::function<int64_t()> wall_ns;      // The time since 1970-01-01T00:00:00Z.
-  SubscribeToRequests requests = {};     // If empty, a reload or a stop cannot be requested.
-  // See SchedulerOptions::report_crashes.
-  std::function<void(const CallMonitor* monitor)> report_crashes = {};
+  std::istream* in = nullptr;  // Must be set.
+  int in_descriptor = -1;      // The file that `in` reads from, or -1.
 };
 
 // The state of a run at its end.
-struct RunSummary {
+struct ReplaySummary {
   int signal = 0;  // The signal that stopped the run, or 0.
   // The run ended although pods would be tried again; see StallDetector.
   bool without_progress = false;
@@ -95,12 +80,12 @@ struct RunSummary {
 
 // Threading: one thread, the scheduling thread.
 // Lifetime:  the observer and what the options refer to must outlive it.
-class EmbeddedRun {
+class Replay {
  public:
-  EmbeddedRun(RunOptions options, RunObserver& observer);
-  ~EmbeddedRun();
-  EmbeddedRun(const EmbeddedRun&) = delete;
-  EmbeddedRun& operator=(const EmbeddedRun&) = delete;
+  Replay(ReplayOptions options, ReplayObserver& observer);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
 
   // Reads the configuration and the cluster, creates the plugins, and opens the stream and the
   // recording. A reload that is requested meanwhile is carried out at the beginning of Run(); a
@@ -116,39 +101,27 @@ class EmbeddedRun {
   Status Run();
 
   // REQUIRES: Run() has returned.
-  RunSummary Summary() const;
+  ReplaySummary Summary() const;
 
  private:
   Status OpenScheduler();
-  Status ReadConfig(SchedulerOptions& options);
-  void SetLogLevel(const HostConfig& host);
-  void OpenClock();
+  const Clock& clock() const;
   void OnDecision(const DecisionLine& line);
-  void LogWarnings(const ProfileSet& set);
   void ReloadIfRequested();
 
-  const RunOptions options_;
-  RunObserver& observer_;
-  LogFilter log_;
-  const std::shared_ptr<LibraryStore> libraries_;
-  ThreadWaker waker_;
-  ConfigReloader reloader_;
-  // The number of the signal that requested a stop, kOutputFailed if the output failed, or 0 while
-  // the run continues.
-  std::atomic<int> stop_ = 0;
-  std::optional<RealClock> real_clock_;
-  std::optional<VirtualClock> virtual_clock_;
-  const Clock* clock_ = nullptr;  // Points to the clock that is used.
+  const ReplayOptions options_;
+  ReplayObserver& observer_;
+  Session session_;
+  RealClock real_clock_;                               // Stands still until Run().
+  const std::unique_ptr<VirtualClock> virtual_clock_;  // Used instead; null if time is real.
+  StreamDriver driver_;
   std::unique_ptr<Recording> recording_;
-  std::optional<DecisionReporter> reporter_;
+  DecisionReporter reporter_;
   std::unique_ptr<EmbeddedScheduler> scheduler_;
   std::unique_ptr<EventFeed> feed_;
-  size_t events_ = 0;
-  size_t rejected_events_ = 0;
   bool without_progress_ = false;
-  std::unique_ptr<ProcessRequests> requests_;  // Set until Run() returns. May be null.
 };
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_PROCESS_REPLAY_EMBEDDED_RUN_H_
+#endif  // BERTH_HOST_PROCESS_REPLAY_REPLAY_H_

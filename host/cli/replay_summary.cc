@@ -1,4 +1,4 @@
-#include "host/cli/run_summary.h"
+#include "host/cli/replay_summary.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ void AppendReasons(const std::map<std::string, size_t>& count_by_reason, Termina
 
 }  // namespace
 
-void AppendSummary(const RunSummary& summary, TerminalWidth width, std::string& out) {
+void AppendSummary(const ReplaySummary& summary, TerminalWidth width, std::string& out) {
   if (summary.signal > 0) {
     out += std::string("Stopped by SIG") + sigabbrev_np(summary.signal) + ".\n";
   }

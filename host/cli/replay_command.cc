@@ -12,9 +12,9 @@
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
 #include "host/cli/decision_printer.h"
-#include "host/cli/run_summary.h"
+#include "host/cli/replay_summary.h"
 #include "host/process/assemble/cluster_files.h"
-#include "host/process/replay/embedded_run.h"
+#include "host/process/replay/replay.h"
 
 namespace berth::host {
 namespace {
@@ -36,7 +36,7 @@ bool AreOneFile(const FileFacts& a, const FileFacts& b) {
   return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-Status CheckRecord(const RunFlags& flags, int in_descriptor) {
+Status CheckRecord(const ReplayFlags& flags, int in_descriptor) {
   FileFacts record{};
   if (stat(flags.record.c_str(), &record) != 0) return {};
   std::vector<std::string> inputs = flags.cluster_files;
@@ -51,37 +51,24 @@ Status CheckRecord(const RunFlags& flags, int in_descriptor) {
   return {};
 }
 
-// Returns the first flag of a run on a real cluster that was given; "" if there is none.
-std::string_view FirstClusterFlag(const RunFlags& flags) {
-  if (!flags.access.first_given().empty()) return flags.access.first_given();
-  if (flags.leader_elect.has_value()) return "--leader-elect";
-  if (flags.http_address.has_value()) return "--http-address";
-  return flags.log_format.has_value() ? "--log-format" : "";
-}
-
-Status CheckFlags(const RunFlags& flags, int in_descriptor) {
-  if (const std::string_view flag = FirstClusterFlag(flags); !flag.empty()) {
-    return Status::InvalidArgument(std::string(flag).append(
-        ": expected no --embedded with it, found both: with --embedded the cluster exists only in "
-        "this process; leave out one of them"));
-  }
+Status CheckFlags(const ReplayFlags& flags, int in_descriptor) {
   if (flags.cluster_files.empty() && flags.events.empty()) {
     return Status::InvalidArgument(
-        "run: expected --cluster or --events, found no source of pods and nodes (see berth run "
-        "--help)");
+        "replay: expected --cluster or --events, found no source of pods and nodes (see berth "
+        "replay --help)");
   }
   std::vector<std::string> inputs = flags.cluster_files;
   inputs.push_back(flags.events);
-  if (Status status = CheckStandardInput("run", inputs); !status.ok()) return status;
+  if (Status status = CheckStandardInput("replay", inputs); !status.ok()) return status;
   return flags.record.empty() ? Status() : CheckRecord(flags, in_descriptor);
 }
 
 // ---- The output ---------------------------------------------------------------------------------
 
 // Prints decisions on standard output, everything else on standard error.
-class RunPrinter final : public RunObserver {
+class ReplayPrinter final : public ReplayObserver {
  public:
-  RunPrinter(const RunFlags& flags, CommandEnvironment& env)
+  ReplayPrinter(const ReplayFlags& flags, CommandEnvironment& env)
       : env_(env),
         progress_(env.err, env.err_is_terminal, env.steady_ns),
         log_(progress_, BERTH_LOG_TRACE, [&env] { return LogTime(env.wall_ns()); }),
@@ -124,7 +111,7 @@ class RunPrinter final : public RunObserver {
   DecisionPrinter decisions_;
 };
 
-int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
+int Finish(const Status& status, const ReplaySummary& summary, ReplayPrinter& printer,
            CommandEnvironment& env) {
   std::string text;
   AppendSummary(summary, env.err_is_terminal ? env.out_width : std::nullopt, text);
@@ -138,35 +125,23 @@ int Finish(const Status& status, const RunSummary& summary, RunPrinter& printer,
 
 }  // namespace
 
-int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
-  if (Status status = CheckShadowFlags(flags); !status.ok()) return Fail(env, status);
-  if (flags.shadow.is_on) return ExecuteShadow(flags, env);
-  if (!flags.embedded) return ExecuteClusterRun(flags, env);
+int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env) {
   if (Status status = CheckFlags(flags, env.in_descriptor); !status.ok()) return Fail(env, status);
-  RunPrinter printer(flags, env);
-  EmbeddedRun run(
-      {.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable},
-       .cluster_files = flags.cluster_files,
-       .events = flags.events,
-       .record = flags.record,
-       .virtual_time = flags.virtual_time,
-       .seed = flags.seed,
-       .checks_reuse = flags.checks_reuse,
-       .hash_key = env.hash_key,
-       .log_level = LogLevelOf(flags),
-       .in = env.in,
-       .in_descriptor = env.in_descriptor,
-       .temporary_directory = env.temporary_directory,
-       .steady_ns = env.steady_ns,
-       .wall_ns = env.wall_ns,
-       .requests = env.requests,
-       .report_crashes = env.report_crashes},
-      printer);
-  Status status = run.Open();
+  ReplayPrinter printer(flags, env);
+  ReplayOptions options{ProcessOptionsOf(flags, env)};
+  options.log_level = LogLevelOf(flags);
+  options.cluster_files = flags.cluster_files;
+  options.events = flags.events;
+  options.record = flags.record;
+  options.virtual_time = flags.virtual_time;
+  options.in = &env.in;
+  options.in_descriptor = env.in_descriptor;
+  Replay replay(std::move(options), printer);
+  Status status = replay.Open();
   printer.progress().Clear();
   if (!status.ok()) return Fail(env, status);
-  status = run.Run();
-  return Finish(status, run.Summary(), printer, env);
+  status = replay.Run();
+  return Finish(status, replay.Summary(), printer, env);
 }
 
 }  // namespace berth::host

@@ -1,4 +1,4 @@
-#include "host/process/replay/embedded_run.h"
+#include "host/process/replay/replay.h"
 
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ name = "DefaultBinder"
 )";
 
 // Records "Bound small" for each decision.
-class Recorder final : public RunObserver {
+class Recorder final : public ReplayObserver {
  public:
   void OnReadingFile(std::string_view name) override { files.emplace_back(name); }
   bool OnDecision(const DecisionLine& line) override {
@@ -74,40 +74,40 @@ class Recorder final : public RunObserver {
 };
 
 // A run in virtual time over the cluster above, which comes from standard input.
-class EmbeddedRunTest : public ::testing::Test {
+class ReplayTest : public ::testing::Test {
  protected:
-  EmbeddedRunTest() { std::ofstream(profile_) << kProfile; }
-  ~EmbeddedRunTest() override { std::filesystem::remove(profile_); }
+  ReplayTest() { std::ofstream(profile_) << kProfile; }
+  ~ReplayTest() override { std::filesystem::remove(profile_); }
 
   Status Open() { return run_.emplace(options_, recorder_).Open(); }
 
   const std::string profile_ =
-      ::testing::TempDir() + "berth_embedded_run_" + std::to_string(getpid()) + ".toml";
+      ::testing::TempDir() + "berth_replay_" + std::to_string(getpid()) + ".toml";
   std::istringstream in_{kOneNodeCluster};
-  RunOptions options_{.config = {.host_file = "",
-                                 .profiles = {profile_},
-                                 .plugin_directories = {DefaultPluginDirectory()},
-                                 .executable = "/nowhere/berth"},
-                      .cluster_files = {"-"},
-                      .events = "",
-                      .record = "",
-                      .virtual_time = true,
-                      .in = in_,
-                      .temporary_directory = ::testing::TempDir(),
-                      .steady_ns = [] { return int64_t{0}; },
-                      .wall_ns = [] { return int64_t{1'768'032'000'000'000'000}; }};
+  ReplayOptions options_{{.config = {.host_file = "",
+                                     .profiles = {profile_},
+                                     .plugin_directories = {DefaultPluginDirectory()},
+                                     .executable = "/nowhere/berth"},
+                          .temporary_directory = ::testing::TempDir(),
+                          .steady_ns = [] { return int64_t{0}; },
+                          .wall_ns = [] { return int64_t{1'768'032'000'000'000'000}; }},
+                         {"-"},
+                         "",
+                         "",
+                         true,
+                         &in_};
   Recorder recorder_;
-  std::optional<EmbeddedRun> run_;
+  std::optional<Replay> run_;
 };
 
-TEST_F(EmbeddedRunTest, SchedulesTheClusterAndSumsUp) {
+TEST_F(ReplayTest, SchedulesTheClusterAndSumsUp) {
   Status status = Open();
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_THAT(recorder_.files, ElementsAre("standard input"));
   status = run_->Run();
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_THAT(recorder_.decisions, ElementsAre("Refused large", "Bound small"));
-  const RunSummary summary = run_->Summary();
+  const ReplaySummary summary = run_->Summary();
   EXPECT_EQ(summary.signal, 0);
   EXPECT_EQ(summary.bound, 1U);
   EXPECT_EQ(summary.pending, 1U);
@@ -122,7 +122,7 @@ class StopAtOnce final : public ProcessRequests {
   void OnStop(std::function<void(int signal)> stop) override { stop(15); }
 };
 
-TEST_F(EmbeddedRunTest, StopsOnRequest) {
+TEST_F(ReplayTest, StopsOnRequest) {
   options_.requests = [](const std::function<void()>&) { return std::make_unique<StopAtOnce>(); };
   ASSERT_TRUE(Open().ok());
   EXPECT_TRUE(run_->Run().ok());
@@ -130,7 +130,7 @@ TEST_F(EmbeddedRunTest, StopsOnRequest) {
   EXPECT_THAT(recorder_.decisions, IsEmpty());
 }
 
-TEST_F(EmbeddedRunTest, StopsWhenADecisionCannotBeWritten) {
+TEST_F(ReplayTest, StopsWhenADecisionCannotBeWritten) {
   recorder_.can_write = false;
   ASSERT_TRUE(Open().ok());
   EXPECT_TRUE(run_->Run().ok());
@@ -138,12 +138,12 @@ TEST_F(EmbeddedRunTest, StopsWhenADecisionCannotBeWritten) {
   EXPECT_EQ(run_->Summary().signal, 0);
 }
 
-TEST_F(EmbeddedRunTest, OpenReportsAPluginThatIsMissing) {
+TEST_F(ReplayTest, OpenReportsAPluginThatIsMissing) {
   std::ofstream(profile_, std::ios::app) << "[[plugins]]\nname = \"acme.Missing\"\n";
   EXPECT_THAT(Open().message(), HasSubstr("acme.Missing"));
 }
 
-TEST_F(EmbeddedRunTest, OpenReportsAStreamThatDoesNotExist) {
+TEST_F(ReplayTest, OpenReportsAStreamThatDoesNotExist) {
   options_.events = "no/such/events.jsonl";
   EXPECT_EQ(Open(), Status::NotFound("no/such/events.jsonl: No such file or directory"));
 }
