@@ -71,12 +71,15 @@ class ProfilesTest : public ::testing::Test {
   // Returns "name label.." for each metric, followed by "value..: 1" for each of its series.
   std::vector<std::string> Metrics() {
     std::vector<std::string> lines;
-    for (const MetricStore::Family& family : harness_.loop().metrics().Read()) {
-      std::vector<std::string> words = family.family.label_names;
-      words.insert(words.begin(), family.family.name);
+    for (const MetricTable::Metric& metric : harness_.loop().metrics().Read()) {
+      // Without the labels "plugin" and "profile".
+      std::vector<std::string> words(metric.labels.begin() + 2, metric.labels.end());
+      words.insert(words.begin(), metric.name);
       lines.push_back(Join(words, " "));
-      for (const MetricSeries& series : family.series) {
-        lines.push_back(Join(series.label_values, " ") + ": " +
+      for (const MetricTable::Series& series : metric.series) {
+        const std::vector<std::string> values(series.label_values.begin() + 2,
+                                              series.label_values.end());
+        lines.push_back(Join(values, " ") + ": " +
                         std::to_string(static_cast<int64_t>(series.value)));
       }
     }

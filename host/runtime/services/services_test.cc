@@ -16,6 +16,8 @@
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/plan/plugin_call.h"
+#include "host/runtime/services/api_calls.h"
+#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -69,6 +71,19 @@ TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
                           "berth.activate/1", "berth.waiting/1", "berth.timer/1", "berth.api/1"));
+}
+
+TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
+  size_t states = 0;
+  for (const ServiceInfo& service : Services()) states += service.create_state != nullptr ? 1 : 0;
+  EXPECT_EQ(states, static_cast<size_t>(ServiceIndex::kApi) + 1);
+  const auto state = [this](ServiceIndex index) {
+    return &host_->state(static_cast<size_t>(index));
+  };
+  EXPECT_NE(state(ServiceIndex::kLog)->functions(), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedValues*>(state(ServiceIndex::kValues)), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedSelectors*>(state(ServiceIndex::kSelectors)), nullptr);
+  EXPECT_NE(dynamic_cast<const ApiCalls*>(state(ServiceIndex::kApi)), nullptr);
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
