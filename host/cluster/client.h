@@ -1,6 +1,6 @@
-// The interface between the scheduler and a cluster. The scheduler reads objects and writes its
-// decisions through it. The cluster is a real API server or an embedded one in this process; the
-// code above this interface does not depend on which.
+// The interface between the scheduler and a cluster: ObjectSource, from which it reads objects, and
+// DecisionWriter, through which it writes its decisions. The cluster is a real API server or an
+// embedded one in this process; the code above this interface does not depend on which.
 #ifndef BERTH_HOST_CLUSTER_CLIENT_H_
 #define BERTH_HOST_CLUSTER_CLIENT_H_
 
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -83,7 +84,7 @@ class WatchSink {
   //            differences are delivered as ordinary changes, deletions with
   //            `final_state_unknown`. The changes of one call belong together: the receiver applies
   //            all of them before the next scheduling decision.
-  // Threading: one call at a time per watch, on a thread that the implementation of Client names.
+  // Threading: one call at a time per watch, on a thread that the ObjectSource names.
   //            SchedulingLoop requires the scheduling thread. The order between watches is not
   //            defined: a pod may be delivered before its node.
   // Lost:      an intermediate state of an object that changed several times during a gap. The last
@@ -102,7 +103,7 @@ class WatchSink {
 
 // A running watch. Its destruction ends the watch: when the destructor returns, no call to the sink
 // is running, and none follows. It may be destroyed within a call to its own sink.
-// Must not: outlive its client.
+// Must not: outlive its source.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -166,18 +167,6 @@ struct Event {
   bool is_unique = false;  // Nothing like it is reported again, so that it begins no series.
 };
 
-// A Lease of coordination.k8s.io/v1.
-struct Lease {
-  std::string ns;
-  std::string name;
-  std::string resource_version;
-  std::string holder_identity;  // Empty if the lease has no holder.
-  int32_t duration_seconds = 0;
-  int32_t transitions = 0;
-  int64_t acquire_ns = 0;
-  int64_t renew_ns = 0;
-};
-
 // Media types.
 inline constexpr std::string_view kJson = "application/json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";  // RFC 7396.
@@ -215,14 +204,31 @@ struct ApiResponse {
 // Callbacks that receive the result of a request. A callback may be empty if the caller does not
 // need the result.
 using StatusCallback = std::function<void(Status)>;
-template <class T>
-using ResultCallback = std::function<void(Result<T>)>;
 using ResponseCallback = std::function<void(ApiResponse)>;
 
-// ---- The client ---------------------------------------------------------------------------------
+// ---- The two halves of a cluster ----------------------------------------------------------------
 
+// The source of the objects of a cluster.
+// Threading: the implementation names the thread that may start and destroy watches.
+class ObjectSource {
+ public:
+  virtual ~ObjectSource() = default;
+
+  // Lists and watches the objects of `kind` until the result is destroyed. Pods in phase Succeeded
+  // or Failed are not delivered: when a pod reaches such a phase, it is delivered as deleted
+  // (kube-scheduler's informer has the field selector
+  // status.phase!=Succeeded,status.phase!=Failed).
+  // `kind` has one version.
+  // Returns: never null.
+  [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
+                                                          WatchSink& sink) = 0;
+};
+
+// The target of the decisions of a scheduler.
+//
 // Requests are asynchronous: a call copies its arguments and returns immediately. Its callback is
-// called exactly once, later, and never from within the call.
+// called exactly once, later, and never from within the call. The owner of an implementation ends
+// it: users of this interface cannot.
 //
 // Threading: methods may be called from any thread, unless an implementation restricts this.
 //            Callbacks are called on a thread that the implementation names, and must not block.
@@ -242,18 +248,10 @@ using ResponseCallback = std::function<void(ApiResponse)>;
 //                                 kUnavailable, after the client has used up its own retries
 //            After kUnavailable and kInternal it is unknown whether the request was executed. Only
 //            Bind gives a stronger guarantee.
-class Client {
+//            After its owner has stopped an implementation, every request fails with kUnavailable.
+class DecisionWriter {
  public:
-  virtual ~Client() = default;
-
-  // Lists and watches the objects of `kind` until the result is destroyed. Pods in phase Succeeded
-  // or Failed are not delivered: when a pod reaches such a phase, it is delivered as deleted
-  // (kube-scheduler's informer has the field selector
-  // status.phase!=Succeeded,status.phase!=Failed).
-  // `kind` has one version.
-  // Returns: never null.
-  [[nodiscard]] virtual std::unique_ptr<Watch> StartWatch(std::string_view kind,
-                                                          WatchSink& sink) = 0;
+  virtual ~DecisionWriter() = default;
 
   // POST pods/<name>/binding: binds the pod to the node. The server does not check that the node
   // exists.
@@ -290,25 +288,25 @@ class Client {
   //          one (event series).
   virtual void CreateEvent(Event event, StatusCallback done) = 0;
 
-  // Requests for leases. The returned lease contains the resourceVersion that the next update must
-  // have. These requests are sent before all others, so that a busy client does not lose its
-  // leadership.
-  // Errors: Get: kNotFound. Create: kAlreadyExists. Update: kNotFound; kConflict if
-  //         `lease.resource_version` is not the current one; kInvalidArgument if it is empty.
-  virtual void GetLease(std::string_view ns, std::string_view name,
-                        ResultCallback<Lease> answer) = 0;
-  virtual void CreateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
-  virtual void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) = 0;
-
   // Sends any other request and returns the response. It serves plugins that write their own
   // objects.
   virtual void Request(ApiRequest request, ResponseCallback answer) = 0;
+};
 
-  // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
-  // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,
-  // except callbacks of later requests, which fail with kUnavailable. Stop() must be called before
-  // the client is destroyed, because the destructor does not call the callbacks of open requests.
-  virtual void Stop() = 0;
+// A cluster as a scheduler uses it: a source of objects and a target of decisions, which may be one
+// object or two.
+// Lifetime: refers to both.
+struct Client {
+  Client(ObjectSource& its_source, DecisionWriter& its_writer)
+      : source(its_source), writer(its_writer) {}
+  // Both halves are `cluster`.
+  template <class Cluster>
+  requires(std::is_base_of_v<ObjectSource, Cluster>&& std::is_base_of_v<DecisionWriter, Cluster>)
+      Client(Cluster& cluster)
+      : Client(cluster, cluster) {}  // NOLINT: a cluster is both halves
+
+  ObjectSource& source;
+  DecisionWriter& writer;
 };
 
 }  // namespace berth::host

@@ -66,13 +66,13 @@ class Side {
  public:
   virtual ~Side() = default;
 
-  virtual Client& client() = 0;
+  virtual Client client() = 0;
   // Executes and delivers everything that is due within this time.
   void Settle(int64_t ns = 0) { RunFor(ns); }
 
   // Lifetime: `kind` is a constant.
   void StartWatch(std::string_view kind) {
-    watches_.push_back(client().StartWatch(kind, sinks_[kind]));
+    watches_.push_back(client().source.StartWatch(kind, sinks_[kind]));
     Settle();
   }
   TextsByKind Seen() const {
@@ -99,17 +99,17 @@ class Side {
 
   // ---- Requests of the scheduler, which are answered within the call
   void Bind(const std::string& pod, const std::string& node) {
-    client().Bind({"default", pod, {}}, node, Expect());
+    client().writer.Bind({"default", pod, {}}, node, Expect());
     Settle();
   }
   void Nominate(const std::string& pod, std::string_view node) {
     PodStatusPatch patch;
     patch.nominated_node = node;
-    client().PatchPodStatus({"default", pod, {}}, patch, Expect());
+    client().writer.PatchPodStatus({"default", pod, {}}, patch, Expect());
     Settle();
   }
   void DeletePod(const std::string& pod) {
-    client().DeletePod({"default", pod, {}}, 30, Expect());
+    client().writer.DeletePod({"default", pod, {}}, 30, Expect());
     Settle();
   }
   int open_requests() const { return open_requests_; }
@@ -148,7 +148,7 @@ class Side {
 class EmbeddedSide final : public Side {
  public:
   ~EmbeddedSide() override { EndWatches(); }
-  Client& client() override { return cluster_; }
+  Client client() override { return cluster_; }
 
  protected:
   void RunFor(int64_t ns) override {
@@ -167,7 +167,6 @@ class KubernetesSide final : public Side {
     options.reads = {&reads_, &executor_};
     options.writes = {&writes_, &executor_};
     options.events = {&events_, &executor_};
-    options.leases = {&leases_, &executor_};
     options.wall = &clock_;
     options.fence = &fence_;
     options.seed = 7;
@@ -181,7 +180,7 @@ class KubernetesSide final : public Side {
     EndWatches();
     client_->Stop();
   }
-  Client& client() override { return *client_; }
+  Client client() override { return *client_; }
 
  protected:
   void RunFor(int64_t ns) override {
@@ -197,7 +196,6 @@ class KubernetesSide final : public Side {
   ModelTransport reads_{model_, executor_};
   ModelTransport writes_{model_, executor_};
   ModelTransport events_{model_, executor_};
-  ModelTransport leases_{model_, executor_};
   BindFence fence_{[this] { return clock_.NowNs(); }};
   std::unique_ptr<KubernetesClient> client_;
 };

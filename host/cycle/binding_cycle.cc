@@ -59,7 +59,7 @@ void BindingCycle::NominateForExpectation() {
   if (pod()->nominated_node() == node_name()) return;
   PodStatusPatch patch;
   patch.nominated_node = node_name();
-  env_.client.PatchPodStatus(NameOf(*pod()), patch, nullptr);
+  env_.writer.PatchPodStatus(NameOf(*pod()), patch, nullptr);
 }
 
 // --- Permit -------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ void BindingCycle::OnBindDone(const PluginStatus& status) {
   }
   env_.queue.Done(bound->uid());
   env_.sink.OnBound(bound, node_name());
-  env_.client.CreateEvent(ScheduledEvent(*bound, node_name(), env_.clock.NowNs()), nullptr);
+  env_.writer.CreateEvent(ScheduledEvent(*bound, node_name(), env_.clock.NowNs()), nullptr);
   since_ns_ = Now();
   RunPostBind(reservation_->binding());
   Observe(MeteredPoint::kPostBind, BERTH_SUCCESS);

@@ -40,7 +40,7 @@ class BindingCycle {
  public:
   struct Env {
     SchedulingQueue& queue;
-    Client& client;
+    DecisionWriter& writer;
     const Clock& clock;
     TimerQueue& timers;
     const AsyncCalls& calls;

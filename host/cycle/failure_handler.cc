@@ -47,7 +47,7 @@ void FailureHandler::ReportUncounted(const PodRef& pod, std::string_view node,
   }
   sink_.OnFailed(pod, node, failure);
   Nominate(pod, failure);
-  client_.CreateEvent(FailedSchedulingEvent(*pod, failure.message, clock_.NowNs()), nullptr);
+  writer_.CreateEvent(FailedSchedulingEvent(*pod, failure.message, clock_.NowNs()), nullptr);
   PatchStatus(pod, failure);
 }
 
@@ -55,7 +55,7 @@ void FailureHandler::Skip(const PodRef& pod, std::string_view message) {
   queue_.Remove(pod->uid());
   queue_.Done(pod->uid());
   sink_.OnSkipped(pod, message);
-  client_.CreateEvent(FailedSchedulingEvent(*pod, message, clock_.NowNs()), nullptr);
+  writer_.CreateEvent(FailedSchedulingEvent(*pod, message, clock_.NowNs()), nullptr);
 }
 
 void FailureHandler::Nominate(const PodRef& pod, const Failure& failure) {
@@ -83,7 +83,7 @@ void FailureHandler::PatchStatus(const PodRef& pod, const Failure& failure) {
       failure.overrides_nomination && failure.nominated_node != pod->nominated_node();
   if (sets_nomination) patch.nominated_node = failure.nominated_node;
   if (!sets_condition && !sets_nomination) return;
-  client_.PatchPodStatus(NameOf(*pod), patch, sets_condition ? RecordFailedPatch(*pod) : nullptr);
+  writer_.PatchPodStatus(NameOf(*pod), patch, sets_condition ? RecordFailedPatch(*pod) : nullptr);
 }
 
 StatusCallback FailureHandler::RecordFailedPatch(const Pod& pod) const {

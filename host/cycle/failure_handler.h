@@ -23,10 +23,10 @@ namespace berth::host {
 class FailureHandler {
  public:
   // `meter` may be null.
-  FailureHandler(SchedulingQueue& queue, Client& client, const Clock& clock, DecisionSink& sink,
-                 CycleMeter* meter = nullptr)
+  FailureHandler(SchedulingQueue& queue, DecisionWriter& writer, const Clock& clock,
+                 DecisionSink& sink, CycleMeter* meter = nullptr)
       : queue_(queue),
-        client_(client),
+        writer_(writer),
         clock_(clock),
         sink_(sink),
         meter_(meter),
@@ -49,7 +49,7 @@ class FailureHandler {
   void Skip(const PodRef& pod, std::string_view message);
 
  private:
-  // The pods whose condition did not reach the cluster. The client may add to it on another thread,
+  // The pods whose condition did not reach the cluster. The writer may add to it on another thread,
   // and after the handler is gone. The condition of such a pod is sent with its next failure, even
   // if it is the same.
   struct FailedPatches {
@@ -65,7 +65,7 @@ class FailureHandler {
   void ForgetFailedPatches();
 
   SchedulingQueue& queue_;
-  Client& client_;
+  DecisionWriter& writer_;
   const Clock& clock_;
   DecisionSink& sink_;
   CycleMeter* const meter_;

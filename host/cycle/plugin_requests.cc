@@ -38,7 +38,7 @@ bool PluginRequests::ClearNomination(std::string_view uid) {
     if (pod->nominated_node().empty()) return;
     PodStatusPatch patch;
     patch.nominated_node = "";
-    client_.PatchPodStatus(NameOf(*pod), patch, nullptr);
+    writer_.PatchPodStatus(NameOf(*pod), patch, nullptr);
   });
   return true;
 }
@@ -124,8 +124,8 @@ void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) 
                                                       .reason = "PreemptionByScheduler",
                                                       .message = message,
                                                       .transition_ns = clock_.NowNs()};
-  client_.PatchPodStatus(name, patch, nullptr);
-  client_.DeletePod(name, std::nullopt, [log = log_, victim, done](const Status& status) {
+  writer_.PatchPodStatus(name, patch, nullptr);
+  writer_.DeletePod(name, std::nullopt, [log = log_, victim, done](const Status& status) {
     if (status.code() == ErrorCode::kNotFound) return done(Status());
     LogEviction(log, victim, status);
     done(status);

@@ -24,15 +24,15 @@ namespace berth::host {
 //
 // Threading: the scheduling thread.
 // Lifetime:  the arguments of the constructor must outlive it; the sink of the log must outlive the
-//            client.
+//            writer.
 class PluginRequests final : public SchedulerRequests {
  public:
   PluginRequests(const NodeTable& table, SchedulingQueue& queue, WaitingPods& waiting_pods,
-                 Client& client, const Clock& clock, Log log = {})
+                 DecisionWriter& writer, const Clock& clock, Log log = {})
       : table_(table),
         queue_(queue),
         waiting_pods_(waiting_pods),
-        client_(client),
+        writer_(writer),
         clock_(clock),
         log_(log) {}
   PluginRequests(const PluginRequests&) = delete;
@@ -73,7 +73,7 @@ class PluginRequests final : public SchedulerRequests {
   const NodeTable& table_;
   SchedulingQueue& queue_;
   WaitingPods& waiting_pods_;
-  Client& client_;
+  DecisionWriter& writer_;
   const Clock& clock_;
   const Log log_;
   std::vector<std::function<void()>> deferred_;

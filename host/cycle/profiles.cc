@@ -184,7 +184,7 @@ void Profiles::DropUnusedRetired() {
   std::vector<Id> draining;
   for (const auto& profile : retired_) draining.push_back(profile->name);
   parts_.router.SetDraining(std::move(draining));
-  parts_.router.StartWatches(parts_.client, WatchedKinds());
+  parts_.router.StartWatches(parts_.source, WatchedKinds());
 }
 
 void Profiles::Drop(Profile& profile) {

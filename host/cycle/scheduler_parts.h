@@ -19,7 +19,7 @@ class WaitingPods;
 // References to the parts. SchedulingLoop owns most of them and outlives every cycle.
 struct SchedulerParts {
   Interner& interner;
-  Client& client;               // The source of the watches.
+  ObjectSource& source;         // The source of the watches.
   DecisionSink& sink;           // Observes decisions.
   Cache& cache;                 // Nodes and the pods on them, assumed pods included.
   SchedulingQueue& queue;       // Pods without a node.

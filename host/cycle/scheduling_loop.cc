@@ -8,7 +8,7 @@ namespace berth::host {
 
 // --- construction -------------------------------------------------------------------------------
 
-Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interner, Client& client,
+Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interner, Client client,
                                                                const PluginCatalog& catalog,
                                                                std::span<const PlanSpec> profiles,
                                                                Options options) {
@@ -18,9 +18,9 @@ Result<std::unique_ptr<SchedulingLoop>> SchedulingLoop::Create(Interner& interne
   return loop;
 }
 
-SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options options)
+SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options options)
     : interner_(interner),
-      client_(client),
+      writer_(client.writer),
       options_(std::move(options)),
       log_(options_.log != nullptr ? Log(*options_.log, kSchedulingLogger) : Log()),
       decision_log_(log_, options_.sink != nullptr ? *options_.sink : no_sink_),
@@ -39,12 +39,12 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client& client, Options optio
       faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),
-      failures_(queue_, client, *options_.clock, sink_, meter_.get()),
+      failures_(queue_, client.writer, *options_.clock, sink_, meter_.get()),
       router_(cache_, objects_, queue_, RouterOptions()),
-      waiting_pods_({queue_, client, *options_.clock, timers_, calls_, sink_, meter_.get()}),
-      requests_(cache_.table(), queue_, waiting_pods_, client, *options_.clock, log_),
+      waiting_pods_({queue_, client.writer, *options_.clock, timers_, calls_, sink_, meter_.get()}),
+      requests_(cache_.table(), queue_, waiting_pods_, client.writer, *options_.clock, log_),
       parts_{.interner = interner,
-             .client = client,
+             .source = client.source,
              .sink = sink_,
              .cache = cache_,
              .queue = queue_,
@@ -80,7 +80,7 @@ HostServices SchedulingLoop::MakeServices() {
           .inbox = &inbox_,
           .monitor = options_.monitor,
           .faults = &faults_,
-          .client = &client_,
+          .client = &writer_,
           .timers = &timers_,
           .clock = options_.clock,
           .metrics = &metrics_,

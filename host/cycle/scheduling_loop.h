@@ -55,11 +55,11 @@ namespace berth::host {
 // Owns the parts of a scheduler and wires them together. Its owner repeats, until Stop() and after
 // that until binding_count() is 0:
 //
-//   1. deliver what the client has received, if the client needs that
+//   1. deliver what the source has received, if the source needs that
 //   2. call Step() while it returns true
 //   3. wait until NextStepNs(), or until the waker is called
 //
-// Threading: one thread, the scheduling thread. The client must deliver on this thread; other
+// Threading: one thread, the scheduling thread. The source must deliver on this thread; other
 //            threads push tasks into inbox().
 // Lifetime:  interner, client, catalogue, clock and sink must outlive it.
 class SchedulingLoop {
@@ -96,7 +96,7 @@ class SchedulingLoop {
   // Builds the profiles and starts the watches. The first delivery of the client fills cache and
   // queue.
   // Errors: those of Profiles::Load.
-  static Result<std::unique_ptr<SchedulingLoop>> Create(Interner& interner, Client& client,
+  static Result<std::unique_ptr<SchedulingLoop>> Create(Interner& interner, Client client,
                                                         const PluginCatalog& catalog,
                                                         std::span<const PlanSpec> profiles,
                                                         Options options);
@@ -170,7 +170,7 @@ class SchedulingLoop {
   const WaitingPods::Map& bindings() const { return waiting_pods_.all(); }
 
  private:
-  SchedulingLoop(Interner& interner, Client& client, Options options);
+  SchedulingLoop(Interner& interner, Client client, Options options);
 
   HostServices MakeServices();
   EventRouter::Options RouterOptions();
@@ -180,7 +180,7 @@ class SchedulingLoop {
   void PublishMetrics();
 
   Interner& interner_;
-  Client& client_;
+  DecisionWriter& writer_;
   const Options options_;
   const Log log_;
   DecisionSink no_sink_;

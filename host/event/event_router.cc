@@ -51,10 +51,10 @@ std::string WatchLabelOf(std::string_view kind, WatchType type) {
 // The watch of one kind.
 class EventRouter::Stream final : public WatchSink {
  public:
-  // Must not: call the client before the router knows the stream; see Start().
+  // Must not: start the watch before the router knows the stream; see Start().
   Stream(EventRouter& router, std::string_view kind) : router_(router), kind_(kind) {}
 
-  void Start(Client& client) { watch_ = client.StartWatch(kind_, *this); }
+  void Start(ObjectSource& source) { watch_ = source.StartWatch(kind_, *this); }
 
   void OnEvents(std::span<WatchEvent> events) override {
     for (const WatchEvent& event : events) {
@@ -107,8 +107,8 @@ EventRouter::EventRouter(Cache& cache, ObjectStore& objects, SchedulingQueue& qu
 
 // --- watches ------------------------------------------------------------------------------------
 
-void EventRouter::StartWatches(Client& client, std::span<const std::string> kinds) {
-  client_ = &client;
+void EventRouter::StartWatches(ObjectSource& source, std::span<const std::string> kinds) {
+  source_ = &source;
   declared_ = {kinds.begin(), kinds.end()};
   WatchUsedKinds();
   Watch(kNodeKind);
@@ -123,7 +123,7 @@ void EventRouter::Watch(std::string_view kind) {
   if (!is_new) return;
   ++unsynced_;
   place->second = std::make_unique<Stream>(*this, kind);
-  place->second->Start(*client_);
+  place->second->Start(*source_);
 }
 
 void EventRouter::WatchUsedKinds() {

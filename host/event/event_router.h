@@ -78,8 +78,8 @@ class EventRouter {
   // Starts watching nodes, pods and `kinds`, which may name several versions: the first one that
   // the server serves is watched. Other objects and nodes are watched before pods, so that the
   // first cycle finds what its pod needs. Later calls start only the watches of `kinds` that do not
-  // exist yet, and end the watches of other kinds. The client must outlive the router.
-  void StartWatches(Client& client, std::span<const std::string> kinds);
+  // exist yet, and end the watches of other kinds. The source must outlive the router.
+  void StartWatches(ObjectSource& source, std::span<const std::string> kinds);
   // Replaces the profiles. Waiting pods of a new profile enter the queue, and those of a removed
   // profile leave it. The caller must then call SetDraining(), and must call ReleasePod() for a pod
   // in flight of a removed profile when the pod's attempt has ended.
@@ -149,7 +149,7 @@ class EventRouter {
   Options options_;
   std::vector<Id> routed_;            // The profiles and the draining ones.
   StringMap<PodRef> others_pending_;  // Keyed by uid.
-  Client* client_ = nullptr;          // Set by StartWatches().
+  ObjectSource* source_ = nullptr;    // Set by StartWatches().
   // The kinds that were passed to the last StartWatches().
   std::set<std::string, std::less<>> declared_;
   size_t unsynced_ = 0;

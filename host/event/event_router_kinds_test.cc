@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
 #include "host/event/test_event_router.h"
 
 namespace berth::host {
@@ -122,11 +121,9 @@ TEST_F(KindsTest, ALessPreferredVersionIsNotWatched) {
 
 // --- changes of the version ----------------------------------------------------------------------
 
-// A client whose watch events the test delivers in any order that WatchSink::OnEvents allows.
-class VersionsClient final : public ForwardingClient {
+// A source whose watch events the test delivers in any order that WatchSink::OnEvents allows.
+class VersionsSource final : public ObjectSource {
  public:
-  explicit VersionsClient(Client& rest) : rest_(rest) {}
-
   std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
     sinks_.insert_or_assign(std::string(kind), &sink);
     return std::make_unique<StoppedWatch>(*this, std::string(kind));
@@ -139,19 +136,17 @@ class VersionsClient final : public ForwardingClient {
 
  private:
   struct StoppedWatch final : Watch {
-    StoppedWatch(VersionsClient& the_client, std::string the_kind)
-        : client(the_client), kind(std::move(the_kind)) {}
-    ~StoppedWatch() override { client.sinks_.erase(kind); }
-    VersionsClient& client;
+    StoppedWatch(VersionsSource& the_source, std::string the_kind)
+        : source(the_source), kind(std::move(the_kind)) {}
+    ~StoppedWatch() override { source.sinks_.erase(kind); }
+    VersionsSource& source;
     const std::string kind;
   };
 
   static std::string KindOf(const std::string& version) {
     return "example.com/" + version + "/Rack";
   }
-  Client& target() override { return rest_; }
 
-  Client& rest_;
   std::map<std::string, WatchSink*> sinks_;
 };
 
@@ -161,9 +156,9 @@ class VersionSwitchTest : public KindsTest {
   void StartWith(const std::string& served, const std::string& also = "") {
     std::vector<std::string> kinds{kBoth};
     if (!also.empty()) kinds.push_back(also);
-    router_.StartWatches(client_, kinds);
+    router_.StartWatches(source_, kinds);
     Send("v2", served == "v2" ? WatchType::kSynced : WatchType::kNotServed);
-    if (client_.Watches("v1")) {
+    if (source_.Watches("v1")) {
       Send("v1", served == "v1" ? WatchType::kSynced : WatchType::kNotServed);
     }
     policy_.Take();
@@ -175,22 +170,22 @@ class VersionSwitchTest : public KindsTest {
                                R"(","uid":")" + uid + "\"}}");
   }
   void Send(const std::string& version, WatchType type) {
-    client_.Send(version, {type, {}, {}, false});
+    source_.Send(version, {type, {}, {}, false});
   }
   ObjectRef Add(const std::string& version, const std::string& name,
                 const std::string& uid = "uid") {
     const ObjectRef rack = Rack(version, name, uid);
-    client_.Send(version, {.type = WatchType::kAdded, .object = rack, .previous = ObjectRef()});
+    source_.Send(version, {.type = WatchType::kAdded, .object = rack, .previous = ObjectRef()});
     return rack;
   }
   void Delete(const std::string& version, const ObjectRef& rack) {
-    client_.Send(version, {.type = WatchType::kDeleted, .object = rack, .previous = rack});
+    source_.Send(version, {.type = WatchType::kDeleted, .object = rack, .previous = rack});
   }
   // Returns the events since the last call, such as "Update v1 v2 a".
   std::vector<std::string> Events() { return policy_.TakeObjects(); }
 
   static constexpr const char* kBoth = "example.com/v2|v1/Rack";
-  VersionsClient client_{cluster_};
+  VersionsSource source_;
   Stopper first_stopper_{router_};  // Ends the watches before the client is destroyed.
 };
 
@@ -214,7 +209,7 @@ TEST_F(VersionSwitchTest, AnObjectOfBothVersionsIsUpdatedWhenTheVersionChanges) 
   EXPECT_THAT(Racks(), ElementsAre("example.com/v2/Rack both", "example.com/v2/Rack new",
                                    "example.com/v2/Rack other"));
   EXPECT_EQ(store_.size(), 3U);
-  EXPECT_FALSE(client_.Watches("v1"));
+  EXPECT_FALSE(source_.Watches("v1"));
 }
 
 TEST_F(VersionSwitchTest, TheFirstObjectsAreAddedWhenThePluginsGetThem) {
@@ -258,7 +253,7 @@ TEST_F(VersionSwitchTest, NoObjectOfAVersionThatIsDroppedStays) {
   Add("v1", "b");
   Add("v2", "a");
   Send("v2", WatchType::kSynced);
-  EXPECT_FALSE(client_.Watches("v1"));
+  EXPECT_FALSE(source_.Watches("v1"));
   EXPECT_EQ(store_.size(), 1U);
   EXPECT_THAT(Events(), ElementsAre("Add v2 a"));
   std::vector<std::string> changes;

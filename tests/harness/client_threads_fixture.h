@@ -71,26 +71,25 @@ class OrderSink final : public WatchSink {
 // Sends every type of request and counts the answers.
 class Requester {
  public:
-  explicit Requester(Client& client) : client_(client) {}
+  explicit Requester(DecisionWriter& writer) : writer_(writer) {}
 
   // Sends one request of each type.
   void SendAll(int number) {
     const std::string name = "p" + std::to_string(number % 7);
     const PodName pod = {"default", name, ""};
-    client_.Bind(pod, "n1", Count<Status>());
-    client_.PatchPodStatus(pod, {}, Count<Status>());
-    client_.DeletePod(pod, 0, Count<Status>());
+    writer_.Bind(pod, "n1", Count<Status>());
+    writer_.PatchPodStatus(pod, {}, Count<Status>());
+    writer_.DeletePod(pod, 0, Count<Status>());
     Event event;
     event.reason = "Scheduled";
     event.regarding.kind = "Pod";
     event.regarding.name = name;
-    client_.CreateEvent(event, Count<Status>());
-    client_.GetLease("kube-system", "berth", Count<Result<Lease>>());
+    writer_.CreateEvent(event, Count<Status>());
     ApiRequest request;
     request.verb = "PUT";
     request.path = "/x";
     request.body = "{}";
-    client_.Request(std::move(request), Count<ApiResponse>());
+    writer_.Request(std::move(request), Count<ApiResponse>());
   }
 
   std::atomic<uint64_t> sent = 0;
@@ -103,7 +102,7 @@ class Requester {
     return [this](const R&) { ++answered; };
   }
 
-  Client& client_;
+  DecisionWriter& writer_;
 };
 
 }  // namespace berth::host

@@ -52,18 +52,18 @@ class NetworkedLease final : public LeaseStore {
   NetworkedLease(StoredLeases& leases, Executor& server, Executor& client)
       : leases_(leases), server_(server), client_(client) {}
 
-  void Get(int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Get(int64_t timeout_ns, LeaseCallback answer) override {
     requests.emplace_back("get");
     Send(
         timeout_ns, [this] { return leases_.Get("kube-system", "kube-scheduler"); },
         std::move(answer));
   }
-  void Create(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Create(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override {
     requests.emplace_back("create");
     Send(
         timeout_ns, [this, lease] { return leases_.Create(lease); }, std::move(answer));
   }
-  void Update(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Update(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override {
     requests.push_back(lease.holder_identity.empty() ? "release" : "update");
     Send(
         timeout_ns, [this, lease] { return leases_.Update(lease); }, std::move(answer));
@@ -75,12 +75,11 @@ class NetworkedLease final : public LeaseStore {
   std::vector<int64_t> timeouts;
 
  private:
-  void Send(int64_t timeout_ns, std::function<Result<Lease>()> execute,
-            ResultCallback<Lease> answer) {
+  void Send(int64_t timeout_ns, std::function<Result<Lease>()> execute, LeaseCallback answer) {
     timeouts.push_back(timeout_ns);
     const LeaseFault fate = fault();
     // The first of answer and time-out takes the callback.
-    auto open = std::make_shared<ResultCallback<Lease>>(std::move(answer));
+    auto open = std::make_shared<LeaseCallback>(std::move(answer));
     const auto finish = [open](Result<Lease> result) {
       if (*open) std::exchange(*open, nullptr)(std::move(result));
     };

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
+#include "tests/harness/forwarding_client.h"
 
 namespace berth::host {
 
@@ -41,7 +41,7 @@ class InterceptingClient final : public ForwardingClient {
     return answers.size() + cluster_.Deliver();
   }
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
     if (kind == kPodKind) pods_ = &sink;
@@ -63,7 +63,7 @@ class InterceptingClient final : public ForwardingClient {
   }
 
  private:
-  Client& target() override { return cluster_; }
+  Client target() override { return cluster_; }
   bool Refuses(Status status, const StatusCallback& done) {
     if (status.ok()) return false;
     if (done) answers_.emplace_back([done, status = std::move(status)] { done(status); });

@@ -55,7 +55,6 @@ class KubernetesClientTest : public ReflectorTest {
     options_.reads = {&transport_, &executor_};
     options_.writes = {&writes_, &executor_};
     options_.events = {&events_, &executor_};
-    options_.leases = {&leases_, &executor_};
     options_.wall = &clock_;
     options_.fence = &fence_;
     options_.seed = 7;
@@ -127,15 +126,6 @@ class KubernetesClientTest : public ReflectorTest {
     event.reporting_controller = "acme";
     return event;
   }
-  static Lease MakeLease(const std::string& version) {
-    Lease lease;
-    lease.ns = "kube-system";
-    lease.name = "berth";
-    lease.resource_version = version;
-    lease.holder_identity = "a";
-    lease.duration_seconds = 15;
-    return lease;
-  }
   static ApiRequest MakeRequest(const std::string& verb, const std::string& path = "/x") {
     return {.verb = verb, .path = path, .body = verb == "GET" ? "" : "{}"};
   }
@@ -158,13 +148,6 @@ class KubernetesClientTest : public ReflectorTest {
       answers_.push_back(what + ": " + status.ToString());
     };
   }
-  ResultCallback<Lease> NoteLease(std::string what) {
-    return [this, what = std::move(what)](const Result<Lease>& lease) {
-      answers_.push_back(what + ": " +
-                         (lease.ok() ? lease->holder_identity + "@" + lease->resource_version
-                                     : lease.status().ToString()));
-    };
-  }
   ResponseCallback NoteResponse(std::string what) {
     return [this, what = std::move(what)](const ApiResponse& response) {
       answers_.push_back(what + ": " + std::to_string(response.http_status) + " " +
@@ -176,7 +159,6 @@ class KubernetesClientTest : public ReflectorTest {
   BindFence fence_{[this] { return clock_.NowNs(); }};
   ScriptedTransport writes_{executor_};
   ScriptedTransport events_{executor_};
-  ScriptedTransport leases_{executor_};
   KubernetesClient::Options options_;
   std::unique_ptr<KubernetesClient> client_;
   bool is_stopped_ = false;

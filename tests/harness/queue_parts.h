@@ -15,8 +15,8 @@
 #include "host/api/test_objects.h"
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
 #include "host/queue/scheduling_queue.h"
+#include "tests/harness/forwarding_client.h"
 
 namespace berth::host {
 
@@ -70,7 +70,7 @@ class RecordingClient final : public ForwardingClient {
   }
 
  private:
-  Client& target() override { return unused_; }
+  Client target() override { return unused_; }
   static void Append(std::string& text, const PodStatusPatch::Condition& condition) {
     text += " " + std::string(condition.reason) + ": " + std::string(condition.message);
   }

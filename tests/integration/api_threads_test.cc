@@ -12,9 +12,9 @@
 #include "host/api/decode.h"
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/guard/bind_pool.h"
+#include "tests/harness/forwarding_client.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {
@@ -26,7 +26,7 @@ class OneThread final : public ForwardingClient {
   explicit OneThread(EmbeddedCluster& cluster) : cluster_(cluster) {}
 
  private:
-  Client& target() override {
+  Client target() override {
     EXPECT_EQ(std::this_thread::get_id(), scheduling_thread_);
     return cluster_;
   }

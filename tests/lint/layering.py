@@ -32,7 +32,7 @@ class Layers:
     """The layers of host/, as host/layers.txt states them."""
 
     def __init__(self, text):
-        self.rank, self.users, self.unchecked = {}, {}, []
+        self.rank, self.users, self.libraries, self.unchecked = {}, {}, {}, []
         section, layers = None, []
         for line in text.split("\n"):
             line = line.partition("#")[0].strip()
@@ -43,6 +43,9 @@ class Layers:
             elif line and section == "[users]":
                 used, _, users = line.partition(":")
                 self.users[used] = users.split()
+            elif line and section == "[libraries]":
+                library, _, users = line.partition(":")
+                self.libraries[library] = users.split()
             elif line and section == "[unchecked]":
                 self.unchecked.append(line)
         for rank, rooms in enumerate(reversed(layers)):
@@ -64,6 +67,14 @@ class Layers:
             if is_in(used, folder) and not allowed:
                 return (f"by host/layers.txt only {', '.join(users)} use host/{folder}: pass what "
                         "is needed as an argument")
+        return None
+
+    def check_library(self, user, header):
+        """Returns None, or the reason why files of the room `user` must not include <header>."""
+        for library, users in self.libraries.items():
+            if header.startswith(library) and not any(is_in(user, own) for own in users):
+                return (f"by host/layers.txt only {', '.join(users)} include <{library}...>: use an "
+                        "interface of theirs")
         return None
 
     def is_checked(self, user, used):
@@ -190,6 +201,8 @@ def main():
             check_guard(path, findings)
     for path, number, line, bracket, name in includes(paths):
         problem = check_include(path, bracket, name)
+        if path.startswith("host/") and bracket == "<" and not is_test(path):
+            problem = problem or layers.check_library(room_of(path), name)
         if problem:
             findings.add(path, number, f"{line}: {problem}")
     for path, number, user, used, problem in host_arrows(layers, paths):

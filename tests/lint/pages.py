@@ -108,6 +108,10 @@ def main():
         if len(lines) - 1 > SCREENS.get(path, len(lines)):
             findings.add(path, SCREENS[path], f"longer than one screen of {SCREENS[path]} lines: move "
                          "details to a page of their own")
+    host = read("host/README.md")
+    for path in tree.files("host/docs", ends=".md"):
+        if f"({path.removeprefix('host/')})" not in host:
+            findings.add(path, 1, "host/README.md does not link to this page")
     check_rooms(findings)
     findings.end(len(paths))
 

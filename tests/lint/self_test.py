@@ -84,6 +84,10 @@ class Layering(unittest.TestCase):
             with self.subTest(user=user, used=used):
                 self.assertEqual(layers.check(user, used) is None, allowed)
         self.assertIsNotNone(layering.Layers("[layers]\nb\nc\n[users]\nc: d\n").check("b", "c"))
+        libraries = layering.Layers("[layers]\na\nb\n[libraries]\nboost/asio: b\n")
+        self.assertIsNotNone(libraries.check_library("a", "boost/asio/post.hpp"))
+        self.assertIsNone(libraries.check_library("b", "boost/asio/post.hpp"))
+        self.assertIsNone(libraries.check_library("a", "boost/url.hpp"))
         self.assertIsNone(layers.check("a", "a/x", is_test=True))
         self.assertIsNotNone(layers.check("low", "a/x", is_test=True))
         self.assertFalse(layers.is_checked("a", "a/x"))

@@ -1,5 +1,5 @@
-// A cluster::Client that injects random faults between a scheduler and an embedded cluster. It only
-// injects faults that the contract of cluster::Client allows.
+// A client that injects random faults between a scheduler and an embedded cluster. It only
+// injects faults that the contracts of ObjectSource and DecisionWriter allow.
 #ifndef BERTH_TESTS_SIMULATION_FAULTY_CLIENT_H_
 #define BERTH_TESTS_SIMULATION_FAULTY_CLIENT_H_
 
@@ -17,7 +17,7 @@
 #include "host/base/clock.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
+#include "tests/harness/forwarding_client.h"
 #include "tests/simulation/client_observer.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/trace.h"
@@ -47,7 +47,7 @@ struct Faults {
 // The client has no thread or timer of its own: the owner of the clock calls RunOne() until nothing
 // is due, and advances the clock to NextNs(). Events of one kind keep their order, and so do
 // answers for one pod. Everything else that is due happens in random order. Requests that
-// are not for a pod (CreateEvent, leases, Request) are passed on without faults.
+// are not for a pod (CreateEvent, Request) are passed on without faults.
 //
 // Threading: the owner's thread.
 // Lifetime:  the arguments of the constructor must outlive the client.
@@ -69,7 +69,7 @@ class FaultyClient final : public ForwardingClient {
   // REQUIRES: the last call of RunOne() returned false.
   std::optional<int64_t> NextNs() const;
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
   void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
@@ -78,7 +78,7 @@ class FaultyClient final : public ForwardingClient {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   // Simulates the end of the process. Some requests in flight still reach the cluster.
-  void Stop() override;
+  void Stop();
 
  private:
   class WatchStream;
@@ -104,7 +104,7 @@ class FaultyClient final : public ForwardingClient {
     int64_t completed_ns = 0;
   };
 
-  Client& target() override { return cluster_; }
+  Client target() override { return cluster_; }
   void Schedule(int64_t at_ns, std::function<void()> callback);
   void StartRequest(const PodName& pod, PodRequestRef request);
   void Execute(const PodRequestRef& request);

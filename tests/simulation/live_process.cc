@@ -50,7 +50,7 @@ LiveProcess::LiveProcess(const LiveWorld& world, std::string identity, int64_t b
       audit_(world.setup.scenario, world.cluster, world.setup.clock, world.trace, world.room,
              world.binds, world.findings),
       fence_([this] { return clock_.NowNs() - boot_ns_; }),
-      leases_(*transports_[kLeases]),
+      leases_(*transports_[kLeases], "kube-system", "kube-scheduler"),
       elector_(leases_, executor_, clock_, fence_, ElectionOf(identity_, random_.Next()),
                {.on_started = [this](int64_t /*waited_ns*/) { has_started_ = true; },
                 .on_lost =
@@ -64,7 +64,6 @@ LiveProcess::LiveProcess(const LiveWorld& world, std::string identity, int64_t b
       pool_(world.setup.clock, random_) {
   world_.trace.Line(identity_, ": starts");
   wire_.SetProcess(this);
-  leases_.Use("kube-system", "kube-scheduler");
   client_ = std::make_unique<KubernetesClient>(world.setup.interner, ClientOptions(), Log());
   observing_.emplace(*client_, static_cast<ClientObserver&>(*this), world.findings);
   loop_ = StartScheduler(world.setup, *observing_, pool_, audit_);
@@ -81,7 +80,6 @@ KubernetesClient::Options LiveProcess::ClientOptions() {
   options.reads = ChannelOf(kReads);
   options.writes = ChannelOf(kWrites);
   options.events = ChannelOf(kEvents);
-  options.leases = ChannelOf(kLeases);
   options.wall = &clock_;
   options.fence = &fence_;
   options.seed = random_.Next();

@@ -24,7 +24,10 @@ bool IsDelivered(const AnyObject& object) {
 class ObservingClient::ObservedWatch final : public WatchSink, public Watch {
  public:
   ObservedWatch(ObservingClient& owner, std::string_view kind, WatchSink& sink)
-      : owner_(owner), kind_(kind), sink_(sink), watch_(owner.inner_.StartWatch(kind, *this)) {
+      : owner_(owner),
+        kind_(kind),
+        sink_(sink),
+        watch_(owner.inner_.source.StartWatch(kind, *this)) {
     owner_.watches_.push_back(this);
   }
   ~ObservedWatch() override { std::erase(owner_.watches_, this); }
@@ -147,30 +150,32 @@ StatusCallback ObservingClient::Counted(StatusCallback done) {
 
 void ObservingClient::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
   observer_.OnBindRequested(pod, node);
-  inner_.Bind(pod, node,
-              Counted([this, ns = std::string(pod.ns), name = std::string(pod.name),
-                       uid = std::string(pod.uid), done = std::move(done)](const Status& status) {
-                observer_.OnBindCompleted({ns, name, uid}, status);
-                if (done) done(status);
-              }));
+  inner_.writer.Bind(
+      pod, node,
+      Counted([this, ns = std::string(pod.ns), name = std::string(pod.name),
+               uid = std::string(pod.uid), done = std::move(done)](const Status& status) {
+        observer_.OnBindCompleted({ns, name, uid}, status);
+        if (done) done(status);
+      }));
 }
 
 void ObservingClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
                                      StatusCallback done) {
-  inner_.PatchPodStatus(pod, patch, Counted(std::move(done)));
+  inner_.writer.PatchPodStatus(pod, patch, Counted(std::move(done)));
 }
 
 void ObservingClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                                 StatusCallback done) {
-  inner_.DeletePod(pod, grace_seconds, Counted(std::move(done)));
+  inner_.writer.DeletePod(pod, grace_seconds, Counted(std::move(done)));
 }
 
 void ObservingClient::Request(ApiRequest request, ResponseCallback answer) {
   ++open_;
-  inner_.Request(std::move(request), [this, answer = std::move(answer)](ApiResponse response) {
-    --open_;
-    if (answer) answer(std::move(response));
-  });
+  inner_.writer.Request(std::move(request),
+                        [this, answer = std::move(answer)](ApiResponse response) {
+                          --open_;
+                          if (answer) answer(std::move(response));
+                        });
 }
 
 }  // namespace berth::host

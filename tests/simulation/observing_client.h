@@ -13,7 +13,7 @@
 
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/forwarding_client.h"
+#include "tests/harness/forwarding_client.h"
 #include "tests/simulation/client_observer.h"
 #include "tests/simulation/findings.h"
 
@@ -26,7 +26,7 @@ namespace berth::host {
 //            watches.
 class ObservingClient final : public ForwardingClient {
  public:
-  ObservingClient(Client& inner, ClientObserver& observer, Findings& findings)
+  ObservingClient(Client inner, ClientObserver& observer, Findings& findings)
       : inner_(inner), observer_(observer), findings_(findings) {}
   ObservingClient(const ObservingClient&) = delete;
   ObservingClient& operator=(const ObservingClient&) = delete;
@@ -41,7 +41,7 @@ class ObservingClient final : public ForwardingClient {
   std::string Difference(const EmbeddedCluster& cluster, std::string_view kind,
                          uint64_t until) const;
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
   void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
@@ -54,10 +54,10 @@ class ObservingClient final : public ForwardingClient {
  private:
   class ObservedWatch;
 
-  Client& target() override { return inner_; }
+  Client target() override { return inner_; }
   StatusCallback Counted(StatusCallback done);
 
-  Client& inner_;
+  const Client inner_;
   ClientObserver& observer_;
   Findings& findings_;
   size_t open_ = 0;

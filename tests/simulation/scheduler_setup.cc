@@ -23,7 +23,7 @@ SchedulingLoop::Options OptionsOf(const SchedulerSetup& setup, Audit& audit) {
   return options;
 }
 
-std::unique_ptr<SchedulingLoop> Start(const SchedulerSetup& setup, Client& client, bool has_chaos,
+std::unique_ptr<SchedulingLoop> Start(const SchedulerSetup& setup, Client client, bool has_chaos,
                                       SchedulingLoop::Options options) {
   const std::vector<PlanSpec> profiles = ProfilesOf(setup, has_chaos);
   auto loop =
@@ -62,7 +62,7 @@ std::vector<PlanSpec> ProfilesOf(const SchedulerSetup& setup, bool has_chaos) {
   return specs;
 }
 
-std::unique_ptr<SchedulingLoop> StartScheduler(const SchedulerSetup& setup, Client& client,
+std::unique_ptr<SchedulingLoop> StartScheduler(const SchedulerSetup& setup, Client client,
                                                TaskPool& pool, Audit& audit) {
   const Scenario& scenario = setup.scenario;
   SchedulingLoop::Options options = OptionsOf(setup, audit);

@@ -33,7 +33,7 @@ std::vector<PlanSpec> ProfilesOf(const SchedulerSetup& setup, bool has_chaos);
 
 // Starts the scheduler of the scenario. The audit is its sink and receives its log, but has no loop
 // yet.
-std::unique_ptr<SchedulingLoop> StartScheduler(const SchedulerSetup& setup, Client& client,
+std::unique_ptr<SchedulingLoop> StartScheduler(const SchedulerSetup& setup, Client client,
                                                TaskPool& pool, Audit& audit);
 
 // Returns a second scheduler, without faults and chaos plugins. It has received the state of the

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/embedded/api_errors.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "host/api/decode.h"
 #include "host/cluster/embedded/api_path.h"
@@ -28,8 +28,8 @@ namespace berth::host {
 //
 // Other requests are rejected with a message that names what is not supported: 404 for discovery
 // and for subresources other than a pod's status, 405 for everything else. This includes watches
-// (use Client::StartWatch) and query parameters other than pretty, fieldManager and timeout, which
-// do not change the response, and limit, which a server may ignore.
+// (use ObjectSource::StartWatch) and query parameters other than pretty, fieldManager and timeout,
+// which do not change the response, and limit, which a server may ignore.
 //
 // Bodies are JSON. The parameters of a media type (charset) are ignored, and any other media type
 // is rejected with 415.
@@ -38,8 +38,8 @@ namespace berth::host {
 //          that writes a pod or node returns the received text with the fields that the server
 //          sets. A request that patches a status or deletes an object returns only the metadata
 //          (PartialObjectMetadata).
-// Errors: as for Client::Request: for any path and body, the body of the response is a Status
-//         object (see StatusObject).
+// Errors: as for DecisionWriter::Request: for any path and body, the body of the response is a
+//         Status object (see StatusObject).
 // Threading: as for the cluster.
 // Lifetime:  the cluster and the decoder outlive this object.
 class EmbeddedApi {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cluster/embedded/embedded_api_test.h"
 #include "host/cluster/json_body.h"
+#include "tests/harness/embedded_api_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -1,5 +1,3 @@
-#include "host/cluster/embedded/embedded_api_test.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "tests/harness/embedded_api_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -229,11 +229,11 @@ size_t EmbeddedCluster::Deliver() {
   return delivered;
 }
 
-// ---- Client -------------------------------------------------------------------------------------
+// ---- ObjectSource, DecisionWriter ---------------------------------------------------------------
 
-template <class R, class Execute>
-void EmbeddedCluster::Answer(std::function<void(R)> answer, const Execute& execute) {
-  deliveries_.Reply(std::move(answer), deliveries_.is_stopped() ? R(StoppedError()) : R(execute()));
+template <class Execute>
+void EmbeddedCluster::Answer(StatusCallback done, const Execute& execute) {
+  deliveries_.Reply(std::move(done), deliveries_.is_stopped() ? StoppedError() : execute());
 }
 
 std::unique_ptr<Watch> EmbeddedCluster::StartWatch(std::string_view kind, WatchSink& sink) {
@@ -259,19 +259,6 @@ void EmbeddedCluster::DeletePod(const PodName& pod, std::optional<int64_t> grace
 
 void EmbeddedCluster::CreateEvent(Event event, StatusCallback done) {
   Answer(std::move(done), [&] { return events_.Add(std::move(event)); });
-}
-
-void EmbeddedCluster::GetLease(std::string_view ns, std::string_view name,
-                               ResultCallback<Lease> answer) {
-  Answer(std::move(answer), [&] { return leases_.Get(ns, name); });
-}
-
-void EmbeddedCluster::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  Answer(std::move(answer), [&] { return leases_.Create(lease); });
-}
-
-void EmbeddedCluster::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  Answer(std::move(answer), [&] { return leases_.Update(lease); });
 }
 
 void EmbeddedCluster::Request(ApiRequest request, ResponseCallback answer) {

@@ -43,9 +43,9 @@ namespace berth::host {
 // PodRequestHandler executes the requests for single pods, StoredObjects stores the objects and
 // notifies the watches, and DeliveryQueue orders what waits for delivery.
 //
-// Threading: all methods, including those of Client, are called on the owner's thread.
+// Threading: all methods, including those of the bases, are called on the owner's thread.
 // Lifetime:  it must outlive its watches.
-class EmbeddedCluster final : public Client {
+class EmbeddedCluster final : public ObjectSource, public DecisionWriter {
  public:
   struct Options {
     // The source of all timestamps. It must outlive the cluster.
@@ -141,6 +141,8 @@ class EmbeddedCluster final : public Client {
   std::string_view PodScheduledMessage(std::string_view ns, std::string_view name) const;
   // Returns the stored events, the oldest first.
   const std::deque<Event>& events() const { return events_.events(); }
+  // The leases, which have no watch and share the resourceVersions of the cluster.
+  StoredLeases& leases() { return leases_; }
   // Returns the kinds of which an object was ever stored or watched, sorted.
   std::vector<std::string> Kinds() const { return objects_.Kinds(); }
   const Clock& clock() const { return options_.clock; }
@@ -157,8 +159,11 @@ class EmbeddedCluster final : public Client {
   // deliveries.
   size_t Deliver();
   size_t waiting() const { return deliveries_.waiting(); }
+  // Ends all watches and delivers the waiting callbacks within the call. Later requests fail with
+  // kUnavailable.
+  void Stop() { deliveries_.Stop(); }
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
   void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
@@ -167,19 +172,14 @@ class EmbeddedCluster final : public Client {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   void CreateEvent(Event event, StatusCallback done) override;
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   void Request(ApiRequest request, ResponseCallback answer) override;
-  // Delivers the waiting callbacks within the call.
-  void Stop() override { deliveries_.Stop(); }
 
  private:
   Status CheckNew(std::string_view kind, const ObjectBase& object) const;
   AnyObject WithNewMeta(const AnyObject& object);
   // Executes a request, unless the client was stopped, and lets its result wait for delivery.
-  template <class R, class Execute>
-  void Answer(std::function<void(R)> answer, const Execute& execute);
+  template <class Execute>
+  void Answer(StatusCallback done, const Execute& execute);
 
   const Options options_;
   ResourceVersions versions_;

@@ -1,7 +1,7 @@
 #include "host/cluster/embedded/embedded_kubelet.h"
 
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -1,6 +1,6 @@
 // Tests of the embedded cluster as the copy of a remote cluster.
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {

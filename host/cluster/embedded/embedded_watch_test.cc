@@ -1,5 +1,5 @@
 // Tests of the events that watches of the embedded cluster deliver, and of their order.
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {
@@ -139,20 +139,20 @@ TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheRequests) {
 TEST_F(EmbeddedWatch, DeliversEventsThatADeliveryCauses) {
   class BindingSink final : public WatchSink {
    public:
-    explicit BindingSink(Client& client) : client_(client) {}
+    explicit BindingSink(DecisionWriter& writer) : writer_(writer) {}
     void OnEvents(std::span<WatchEvent> batch) override {
       for (const WatchEvent& event : batch) {
         seen.push_back(WatchEventText(event));
         if (event.type != WatchType::kAdded) continue;
         const Pod& pod = *std::get<PodRef>(event.object);
-        client_.Bind(NameOf(pod), "n1", [this](Status s) { seen.push_back(s.ToString()); });
+        writer_.Bind(NameOf(pod), "n1", [this](Status s) { seen.push_back(s.ToString()); });
         seen.push_back("requested");
       }
     }
     std::vector<std::string> seen;
 
    private:
-    Client& client_;
+    DecisionWriter& writer_;
   };
   BindingSink sink(cluster_);
   const auto watch = cluster_.StartWatch(kPodKind, sink);

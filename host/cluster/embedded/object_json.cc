@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "host/api/value.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"

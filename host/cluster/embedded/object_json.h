@@ -2,7 +2,7 @@
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_OBJECT_JSON_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_OBJECT_JSON_H_
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "host/api/objects.h"
 

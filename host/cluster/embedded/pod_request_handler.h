@@ -29,12 +29,13 @@ class PodRequestHandler {
   PodRequestHandler(const PodRequestHandler&) = delete;
   PodRequestHandler& operator=(const PodRequestHandler&) = delete;
 
-  // Binds a pod: see Client::Bind. Clears the pod's nomination and sets its condition PodScheduled.
+  // Binds a pod: see DecisionWriter::Bind. Clears the pod's nomination and sets its condition
+  // PodScheduled.
   Status Bind(const PodName& pod, std::string_view node);
-  // Patches the status of a pod: see Client::PatchPodStatus.
+  // Patches the status of a pod: see DecisionWriter::PatchPodStatus.
   Status PatchStatus(const PodName& pod, const PodStatusPatch& patch);
-  // Deletes a pod: see Client::DeletePod. A second deletion may shorten the grace period of the
-  // first one, but does not extend it.
+  // Deletes a pod: see DecisionWriter::DeletePod. A second deletion may shorten the grace period of
+  // the first one, but does not extend it.
   Status Delete(const PodName& pod, std::optional<int64_t> grace_seconds);
   // Removes a pod that is being deleted, as a kubelet does when the containers have ended.
   // Errors: kNotFound; kConflict (another uid); kInvalidArgument if the pod is not being deleted.

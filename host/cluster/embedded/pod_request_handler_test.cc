@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 namespace {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "host/base/json_text.h"
 #include "host/base/time.h"
 #include "host/cluster/json_body.h"

@@ -8,13 +8,15 @@
 #include <string_view>
 
 #include "host/base/status.h"
-#include "host/cluster/client.h"
 #include "host/cluster/embedded/resource_versions.h"
+#include "host/cluster/lease.h"
 
 namespace berth::host {
 
-// Stores leases with optimistic concurrency. The errors and their texts are those of an API server,
-// as Client describes them for its requests for leases.
+// Stores leases with optimistic concurrency. The errors and their texts are those of an API server.
+//
+// Errors:    Get(): kNotFound. Create(): kAlreadyExists. Update(): kNotFound; kConflict if the
+//            resourceVersion is not the current one; kInvalidArgument if it is empty.
 //
 // Threading: the thread of the cluster's owner.
 // Lifetime:  `versions` must outlive this object.

@@ -1,15 +1,12 @@
 #include "host/cluster/kubernetes/kubernetes_client.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <utility>
 
 #include "host/base/assert.h"
 #include "host/base/executor.h"
-#include "host/base/split_mix.h"
-#include "host/cluster/kubernetes/lease/lease_requests.h"
-#include "host/cluster/kubernetes/stop_latch.h"
-#include "host/cluster/kubernetes/write/open_requests.h"
 #include "host/cluster/kubernetes/write/request_sender.h"
 
 namespace berth::host {
@@ -85,6 +82,44 @@ class OwnedPatch {
   const std::string nominated_node_;
   const Texts pod_scheduled_;
   const Texts disruption_target_;
+};
+
+// Waits for the end of work on several threads. Each piece of work holds a token. Work that is
+// dropped, because its executor has ended, releases its token as well, so that Wait() does not wait
+// for it.
+// Threading: any.
+// Lifetime:  a shared_ptr owns it; the tokens share it.
+class StopLatch : public std::enable_shared_from_this<StopLatch> {
+ public:
+  StopLatch() = default;
+  StopLatch(const StopLatch&) = delete;
+  StopLatch& operator=(const StopLatch&) = delete;
+
+  // The work has ended when the last copy of the token was destroyed.
+  std::shared_ptr<void> NewToken() {
+    const std::scoped_lock lock(mutex_);
+    ++open_;
+    return {nullptr, [self = shared_from_this()](void*) { self->Release(); }};
+  }
+  bool is_done() const {
+    const std::scoped_lock lock(mutex_);
+    return open_ == 0;
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return open_ == 0; });
+  }
+
+ private:
+  void Release() {
+    const std::scoped_lock lock(mutex_);
+    --open_;
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t open_ = 0;  // Guarded by mutex_.
 };
 
 // Runs `task(*part)` on the executor of the part.
@@ -214,204 +249,98 @@ class KubernetesClient::Events {
   Published<EventSender::Counts> counts_;
 };
 
-// ---- The thread of the leases -------------------------------------------------------------------
-
-class KubernetesClient::Leases {
- public:
-  explicit Leases(const Channel& channel)
-      : executor_(*channel.executor),
-        requests_(std::make_shared<LeaseRequests>(*channel.transport)),
-        open_(std::make_shared<OpenRequests>(executor_)) {}
-
-  Executor& executor() { return executor_; }
-
-  void Refuse(ResultCallback<Lease> answer, const Status& error) {
-    if (!answer) return;
-    executor_.Post([answer = std::move(answer), error] { answer(error); });
-  }
-  // Calls `send(requests, answer)`, unless the client was stopped or the lease has no full name.
-  template <class Send>
-  void Request(const std::string& ns, const std::string& name, ResultCallback<Lease> answer,
-               const Send& send) {
-    if (open_->is_stopping()) return Refuse(std::move(answer), ClientStoppedError());
-    if (ns.empty() || name.empty()) {
-      return Refuse(std::move(answer),
-                    Status::InvalidArgument("expected the namespace and the name of a lease, found "
-                                            "\"" +
-                                            ns + "/" + name + "\""));
-    }
-    // The callback of the transport refers to the requests.
-    send(*requests_,
-         [requests = requests_,
-          answer = open_->Add<Result<Lease>>(std::move(answer), [](Status error) -> Result<Lease> {
-            return error;
-          })](Result<Lease> lease) { answer(std::move(lease)); });
-  }
-
-  void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
-    open_->Stop(limit_ns, [end] {});
-  }
-
- private:
-  Executor& executor_;
-  const std::shared_ptr<LeaseRequests> requests_;
-  const std::shared_ptr<OpenRequests> open_;
-};
-
-// ---- Impl ---------------------------------------------------------------------------------------
-
-class KubernetesClient::Impl {
- public:
-  Impl(Interner& interner, Options options, Log log)
-      : options_(std::move(options)),
-        seeds_(options_.seed),
-        watches_(interner, WatchOptions(), log),
-        writes_(std::make_shared<Writes>(options_, seeds_.Next(), log)),
-        events_(std::make_shared<Events>(options_, seeds_.Next(), log)),
-        leases_(std::make_shared<Leases>(options_.leases)) {}
-
-  void Stop(int64_t limit_ns) {
-    if (std::exchange(is_stopped_, true)) return;
-    const auto latch = std::make_shared<StopLatch>();
-    watches_.Stop(latch->NewToken());
-    StopPart(writes_, limit_ns, latch->NewToken());
-    StopPart(events_, limit_ns, latch->NewToken());
-    StopPart(leases_, limit_ns, latch->NewToken());
-    if (!options_.wait) return latch->Wait();
-    options_.wait([latch] { return latch->is_done(); });
-    BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
-  }
-
-  int64_t stop_limit_ns() const { return options_.stop_limit_ns; }
-  ClusterWatches& watches() { return watches_; }
-  const std::shared_ptr<Writes>& writes() const { return writes_; }
-  const std::shared_ptr<Events>& events() const { return events_; }
-  const std::shared_ptr<Leases>& leases() const { return leases_; }
-
- private:
-  ClusterWatches::Options WatchOptions() {
-    Reflector::Options reflector = options_.reflector;
-    reflector.needed_by = options_.needed_by;
-    return {.channel = options_.reads,
-            .decode = options_.decode,
-            .seed = seeds_.Next(),
-            .wake = options_.wake,
-            .reflector = std::move(reflector),
-            .refresh_patience_ns = options_.refresh_patience_ns,
-            .max_waiting = options_.max_waiting_events};
-  }
-  template <class Part>
-  void StopPart(const std::shared_ptr<Part>& part, int64_t limit_ns, std::shared_ptr<void> end) {
-    PostTo(part, [limit_ns, end = std::move(end)](Part& its) mutable {
-      its.Stop(limit_ns, std::exchange(end, nullptr));
-    });
-  }
-
-  const Options options_;
-  SplitMix64 seeds_;
-  ClusterWatches watches_;
-  // Each part is used on its own thread; the tasks that were posted to it share it.
-  const std::shared_ptr<Writes> writes_;
-  const std::shared_ptr<Events> events_;
-  const std::shared_ptr<Leases> leases_;
-  bool is_stopped_ = false;
-};
-
 // ---- KubernetesClient ---------------------------------------------------------------------------
 
 KubernetesClient::KubernetesClient(Interner& interner, Options options, Log log)
-    : impl_(std::make_unique<Impl>(interner, std::move(options), log)) {}
+    : options_(std::move(options)),
+      seeds_(options_.seed),
+      watches_(interner, WatchOptions(), log),
+      writes_(std::make_shared<Writes>(options_, seeds_.Next(), log)),
+      events_(std::make_shared<Events>(options_, seeds_.Next(), log)) {}
 
 KubernetesClient::~KubernetesClient() = default;
 
-size_t KubernetesClient::Deliver() { return impl_->watches().Deliver(); }
+ClusterWatches::Options KubernetesClient::WatchOptions() {
+  Reflector::Options reflector = options_.reflector;
+  reflector.needed_by = options_.needed_by;
+  return {.channel = options_.reads,
+          .decode = options_.decode,
+          .seed = seeds_.Next(),
+          .wake = options_.wake,
+          .reflector = std::move(reflector),
+          .refresh_patience_ns = options_.refresh_patience_ns,
+          .max_waiting = options_.max_waiting_events};
+}
+
+void KubernetesClient::Stop() { Stop(options_.stop_limit_ns); }
+
+void KubernetesClient::Stop(int64_t limit_ns) {
+  if (std::exchange(is_stopped_, true)) return;
+  const auto latch = std::make_shared<StopLatch>();
+  const auto stop = [limit_ns, &latch](const auto& part) {
+    PostTo(part, [limit_ns, end = latch->NewToken()](auto& its) mutable {
+      its.Stop(limit_ns, std::exchange(end, nullptr));
+    });
+  };
+  watches_.Stop(latch->NewToken());
+  stop(writes_);
+  stop(events_);
+  if (!options_.wait) return latch->Wait();
+  options_.wait([latch] { return latch->is_done(); });
+  BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
+}
+
+size_t KubernetesClient::Deliver() { return watches_.Deliver(); }
 
 void KubernetesClient::Refresh(std::span<const std::string_view> kinds,
                                std::function<void()> done) {
-  impl_->watches().Refresh(kinds, std::move(done));
+  watches_.Refresh(kinds, std::move(done));
 }
 
-std::vector<WatchState> KubernetesClient::Watches() const { return impl_->watches().States(); }
-PodWriterCounts KubernetesClient::pod_counts() const { return impl_->writes()->counts(); }
-EventSender::Counts KubernetesClient::event_counts() const { return impl_->events()->counts(); }
-size_t KubernetesClient::open_bindings() const { return impl_->writes()->open_bindings(); }
-size_t KubernetesClient::waiting_events() const { return impl_->watches().waiting(); }
+std::vector<WatchState> KubernetesClient::Watches() const { return watches_.States(); }
+PodWriterCounts KubernetesClient::pod_counts() const { return writes_->counts(); }
+EventSender::Counts KubernetesClient::event_counts() const { return events_->counts(); }
+size_t KubernetesClient::open_bindings() const { return writes_->open_bindings(); }
+size_t KubernetesClient::waiting_events() const { return watches_.waiting(); }
 
 std::unique_ptr<Watch> KubernetesClient::StartWatch(std::string_view kind, WatchSink& sink) {
-  return impl_->watches().Start(kind, sink);
+  return watches_.Start(kind, sink);
 }
 
 void KubernetesClient::Bind(const PodName& pod, std::string_view node, StatusCallback done) {
-  PostTo(impl_->writes(),
-         [pod = OwnedPodName(pod), node = std::string(node),
-          done = impl_->writes()->CountBinding(std::move(done))](Writes& writes) mutable {
-           writes.UsePods().Bind(pod.Get(), node, std::move(done));
-         });
+  PostTo(writes_, [pod = OwnedPodName(pod), node = std::string(node),
+                   done = writes_->CountBinding(std::move(done))](Writes& writes) mutable {
+    writes.UsePods().Bind(pod.Get(), node, std::move(done));
+  });
 }
 
 void KubernetesClient::PatchPodStatus(const PodName& pod, const PodStatusPatch& patch,
                                       StatusCallback done) {
-  PostTo(impl_->writes(), [pod = OwnedPodName(pod), patch = OwnedPatch(patch),
-                           done = std::move(done)](Writes& writes) mutable {
+  PostTo(writes_, [pod = OwnedPodName(pod), patch = OwnedPatch(patch),
+                   done = std::move(done)](Writes& writes) mutable {
     writes.UsePods().PatchStatus(pod.Get(), patch.Get(), std::move(done));
   });
 }
 
 void KubernetesClient::DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                                  StatusCallback done) {
-  PostTo(impl_->writes(),
+  PostTo(writes_,
          [pod = OwnedPodName(pod), grace_seconds, done = std::move(done)](Writes& writes) mutable {
            writes.UsePods().Delete(pod.Get(), grace_seconds, std::move(done));
          });
 }
 
 void KubernetesClient::CreateEvent(Event event, StatusCallback done) {
-  PostTo(impl_->events(), [event = std::move(event), done = std::move(done)](
-                              Events& events) mutable { events.Send(std::move(event), done); });
-}
-
-void KubernetesClient::GetLease(std::string_view ns, std::string_view name,
-                                ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [ns = std::string(ns), name = std::string(name),
-                           answer = std::move(answer)](Leases& leases) mutable {
-    leases.Request(ns, name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Get(ns, name, /*timeout_ns=*/0, std::move(done));
-                   });
-  });
-}
-
-void KubernetesClient::CreateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
-    leases.Request(lease.ns, lease.name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Create(lease, /*timeout_ns=*/0, std::move(done));
-                   });
-  });
-}
-
-void KubernetesClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  PostTo(impl_->leases(), [lease, answer = std::move(answer)](Leases& leases) mutable {
-    if (lease.resource_version.empty()) {
-      return leases.Refuse(std::move(answer),
-                           Status::InvalidArgument("expected the resourceVersion of the lease to "
-                                                   "update, found none"));
-    }
-    leases.Request(lease.ns, lease.name, std::move(answer),
-                   [&](LeaseRequests& requests, ResultCallback<Lease> done) {
-                     requests.Update(lease, /*timeout_ns=*/0, std::move(done));
-                   });
+  PostTo(events_, [event = std::move(event), done = std::move(done)](Events& events) mutable {
+    events.Send(std::move(event), done);
   });
 }
 
 void KubernetesClient::Request(ApiRequest request, ResponseCallback answer) {
-  PostTo(impl_->writes(),
+  PostTo(writes_,
          [request = std::move(request), answer = std::move(answer)](Writes& writes) mutable {
            writes.requests().Send(std::move(request), std::move(answer));
          });
 }
-
-void KubernetesClient::Stop() { Stop(impl_->stop_limit_ns()); }
-void KubernetesClient::Stop(int64_t limit_ns) { impl_->Stop(limit_ns); }
 
 }  // namespace berth::host

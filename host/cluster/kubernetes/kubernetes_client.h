@@ -17,8 +17,9 @@
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/log.h"
+#include "host/base/split_mix.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
@@ -27,26 +28,24 @@
 
 namespace berth::host {
 
-// Joins reflectors, pod writer, event sender, lease requests and the requests of plugins.
+// Joins reflectors, pod writer, event sender and the requests of plugins.
 //
-// Every write except that of a lease needs an open fence, so that a process that does not lead
-// changes nothing: bindings, status patches, deletions, events, and requests of plugins that are no
-// GET, HEAD or OPTIONS.
+// Every write needs an open fence, so that a process that does not lead changes nothing: bindings,
+// status patches, deletions, events, and requests of plugins that are no GET, HEAD or OPTIONS.
 //
-// Threading: the methods of Client may be called from any thread, except StartWatch(), the
-//            destruction of a Watch, and Stop(), which the thread that calls Deliver() does: the
+// Threading: the methods of DecisionWriter may be called from any thread. StartWatch(), the
+//            destruction of a Watch, and Stop() belong to the thread that calls Deliver(): the
 //            scheduling thread.
 //            Watch events are delivered within Deliver(). Callbacks of requests are called on the
 //            thread of the channel that the request uses.
 // Lifetime:  what the options and the constructor refer to must outlive it. The owner calls Stop()
 //            before it destroys the client, and destroys its watches before.
-class KubernetesClient final : public Client {
+class KubernetesClient final : public ObjectSource, public DecisionWriter {
  public:
   struct Options {
     Channel reads;   // Lists, watches and discovery.
     Channel writes;  // Bindings, status patches, deletions, and Request().
     Channel events;  // Events. May share the executor of `writes`, not its transport.
-    Channel leases;  // GetLease() and its siblings.
     const Clock* wall = nullptr;
     BindFence* fence = nullptr;
     DecodeOptions decode = {};
@@ -91,6 +90,16 @@ class KubernetesClient final : public Client {
   // not waited for. After Stop(), `done` is not called. Called: after this process became the
   // leader. REQUIRES: the kinds are watched.
   void Refresh(std::span<const std::string_view> kinds, std::function<void()> done);
+  // Ends all watches and completes all open requests: with their outcome if it is known, otherwise
+  // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,
+  // except callbacks of later requests, which fail with kUnavailable. The destructor does not call
+  // the callbacks of open requests.
+  // Waits at most `stop_limit_ns` for the answers to requests that were sent, for bindings whose
+  // outcome is unknown, and for events. Does not deliver, and closes no transport. A second call
+  // has no effect.
+  void Stop();
+  // As Stop(), but waits at most `limit_ns`: 0 leaves what is open undecided.
+  void Stop(int64_t limit_ns);
 
   // ---- Any thread -------------------------------------------------------------------------------
 
@@ -105,7 +114,7 @@ class KubernetesClient final : public Client {
   // Returns how many watch events, errors and tasks wait for Deliver().
   size_t waiting_events() const;
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
   void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
@@ -114,25 +123,22 @@ class KubernetesClient final : public Client {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   void CreateEvent(Event event, StatusCallback done) override;
-  // A lease without a namespace or a name is a kInvalidArgument.
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   // See RequestSender.
   void Request(ApiRequest request, ResponseCallback answer) override;
-  // Waits at most `stop_limit_ns` for the answers to requests that were sent, for bindings whose
-  // outcome is unknown, and for events. Does not deliver, and closes no transport. A second call
-  // has no effect.
-  void Stop() override;
-  // As Stop(), but waits at most `limit_ns`: 0 leaves what is open undecided.
-  void Stop(int64_t limit_ns);
 
  private:
   class Writes;
   class Events;
-  class Leases;
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+
+  ClusterWatches::Options WatchOptions();
+
+  const Options options_;
+  SplitMix64 seeds_;
+  ClusterWatches watches_;
+  // Each is used on its own thread; the tasks that were posted to it share it.
+  const std::shared_ptr<Writes> writes_;
+  const std::shared_ptr<Events> events_;
+  bool is_stopped_ = false;
 };
 
 }  // namespace berth::host

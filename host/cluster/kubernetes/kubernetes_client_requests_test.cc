@@ -1,5 +1,5 @@
-// Tests of the requests of KubernetesClient. pod_writer_test.cc, event_sender_test.cc and
-// lease_requests_test.cc test each type of request.
+// Tests of the requests of KubernetesClient. pod_writer_test.cc and event_sender_test.cc
+// test each type of request.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,14 +21,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 using KubernetesRequests = KubernetesClientTest;
-
-constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-
-std::string LeaseText(const std::string& holder, int version) {
-  return R"({"kind":"Lease","metadata":{"namespace":"kube-system","name":"berth",)"
-         R"("resourceVersion":")" +
-         std::to_string(version) + R"("},"spec":{"holderIdentity":")" + holder + "\"}}";
-}
 
 // ---- Each method --------------------------------------------------------------------------------
 
@@ -133,53 +125,6 @@ TEST_F(KubernetesRequests, AcceptsAnEventBeforeItIsStored) {
   EXPECT_THAT(writes_.open(), IsEmpty());
 }
 
-TEST_F(KubernetesRequests, ReadsAndWritesLeasesOnTheirOwnTransport) {
-  client().GetLease("kube-system", "berth", NoteLease("get"));
-  client().CreateLease(MakeLease(""), NoteLease("create"));
-  client().UpdateLease(MakeLease("7"), NoteLease("update"));
-  EXPECT_THAT(leases_.open(), IsEmpty());
-  Run();
-  const std::string path = kLeases;
-  ASSERT_THAT(leases_.open(),
-              ElementsAre("GET " + path + "/berth", "POST " + path, "PUT " + path + "/berth"));
-  EXPECT_EQ(ParseJson(leases_.BodyOf(2))["metadata"]["resourceVersion"], "7");
-  leases_.Answer(0, 404, StatusText(404, "NotFound"));
-  leases_.Answer(0, 201, LeaseText("a", 7));
-  leases_.Answer(0, 200, LeaseText("a", 8));
-  Run();
-  EXPECT_THAT(Answers(), ElementsAre("get: NotFound: text", "create: a@7", "update: a@8"));
-}
-
-TEST_F(KubernetesRequests, RefusesALeaseThatIsNotNamedOrHasNoVersionToUpdate) {
-  struct Case {
-    const char* name;
-    Lease lease;
-    const char* error;
-  };
-  Lease no_namespace = MakeLease("7"), no_name = MakeLease("7");
-  no_namespace.ns.clear();
-  no_name.name.clear();
-  const Case cases[] = {
-      {"no namespace", no_namespace,
-       "InvalidArgument: expected the namespace and the name of a lease, found \"/berth\""},
-      {"no name", no_name,
-       "InvalidArgument: expected the namespace and the name of a lease, found \"kube-system/\""},
-      {"no version", MakeLease(""),
-       "InvalidArgument: expected the resourceVersion of the lease to update, found none"},
-  };
-  for (const Case& c : cases) {
-    client().UpdateLease(c.lease, NoteLease("update"));
-    EXPECT_THAT(answers_, IsEmpty()) << c.name;
-    Run();
-    EXPECT_THAT(Answers(), ElementsAre(std::string("update: ") + c.error)) << c.name;
-  }
-  client().GetLease("", "berth", NoteLease("get"));
-  client().CreateLease(no_name, NoteLease("create"));
-  Run();
-  EXPECT_THAT(Answers(), SizeIs(2));
-  EXPECT_THAT(leases_.open(), IsEmpty());
-}
-
 TEST_F(KubernetesRequests, RequestReturnsTheAnswerAsReceived) {
   ApiResponse response;
   ApiRequest request = MakeRequest("GET", "/api/v1/nodes?limit=1");
@@ -236,16 +181,12 @@ TEST_F(KubernetesRequests, EveryCallbackMayBeEmpty) {
   client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
   client().DeletePod({"default", "r", ""}, {}, nullptr);
   client().CreateEvent(MakeEvent(), nullptr);
-  client().GetLease("kube-system", "berth", nullptr);
-  client().UpdateLease(MakeLease(""), nullptr);
   client().Request(MakeRequest("GET"), nullptr);
   Run();
   ASSERT_THAT(writes_.open(), SizeIs(4));
   while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");
-  leases_.Answer(0, 404, "{}");
   Run();
   Stop();
-  client().GetLease("kube-system", "berth", nullptr);
   client().Request(MakeRequest("GET"), nullptr);
   client().CreateEvent(MakeEvent(), nullptr);
   Run();
@@ -253,7 +194,7 @@ TEST_F(KubernetesRequests, EveryCallbackMayBeEmpty) {
 
 // ---- The fence ----------------------------------------------------------------------------------
 
-TEST_F(KubernetesRequests, EveryWriteButThatOfALeaseNeedsAnOpenFence) {
+TEST_F(KubernetesRequests, EveryWriteNeedsAnOpenFence) {
   client().Bind({"default", "p", ""}, "n1", nullptr);
   client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
   client().DeletePod({"default", "r", ""}, {}, nullptr);
@@ -262,7 +203,6 @@ TEST_F(KubernetesRequests, EveryWriteButThatOfALeaseNeedsAnOpenFence) {
   }
   client().CreateEvent(MakeEvent(), nullptr);
   client().Request(MakeRequest("GET"), nullptr);
-  client().UpdateLease(MakeLease("7"), nullptr);
   Run();
   ASSERT_THAT(writes_.open(), SizeIs(8));
   for (size_t i = 0; i < 7; ++i) {
@@ -274,7 +214,6 @@ TEST_F(KubernetesRequests, EveryWriteButThatOfALeaseNeedsAnOpenFence) {
   ASSERT_TRUE(event_may_send != nullptr);
   EXPECT_TRUE(event_may_send().ok());
   EXPECT_TRUE(writes_.RequestAt(7).may_send == nullptr) << writes_.open()[7];
-  EXPECT_TRUE(leases_.RequestAt(0).may_send == nullptr);
   fence_.Close();
   for (size_t i = 0; i < 7; ++i) {
     EXPECT_EQ(writes_.RequestAt(i).may_send().code(), ErrorCode::kUnavailable) << i;
@@ -345,22 +284,18 @@ TEST_F(KubernetesRequests, EveryCallbackMaySendAnyOtherRequest) {
   const auto send_all = [this](const std::string& from) {
     client().Bind({"default", from, "u"}, "n1", nullptr);
     client().CreateEvent(MakeEvent(), nullptr);
-    client().GetLease("kube-system", "berth", nullptr);
     client().Request(MakeRequest("GET", "/" + from), nullptr);
     answers_.push_back(from);
   };
   client().Bind({"default", "p", "u"}, "n1", [&](const Status&) { send_all("bind"); });
   client().DeletePod({"default", "q", "u"}, {}, [&](const Status&) { send_all("delete"); });
   client().CreateEvent(MakeEvent(), [&](const Status&) { send_all("event"); });
-  client().GetLease("kube-system", "berth", [&](const Result<Lease>&) { send_all("lease"); });
   client().Request(MakeRequest("GET"), [&](const ApiResponse&) { send_all("request"); });
   for (int i = 0; i < 20; ++i) {
     Run();
     while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");
-    while (!leases_.open().empty()) leases_.Answer(0, 200, LeaseText("a", 7));
   }
-  EXPECT_THAT(answers_,
-              ::testing::UnorderedElementsAre("bind", "delete", "event", "lease", "request"));
+  EXPECT_THAT(answers_, ::testing::UnorderedElementsAre("bind", "delete", "event", "request"));
 }
 
 }  // namespace

@@ -139,34 +139,28 @@ TEST_F(KubernetesStop, WithoutALimitItLeavesBindingsUndecided) {
 TEST_F(KubernetesStop, WaitsForRequestsThatWereSent) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("PUT"), NoteResponse("request"));
-  client().GetLease("kube-system", "berth", NoteLease("lease"));
   Run();
   int round = 0;
   during_stop_ = [&] {
     if (++round == 1) writes_.Answer(1, 200, "{}");
     if (round != 2) return;
     writes_.Answer(0, 201, "{}");
-    leases_.Answer(0, 404, StatusText(404, "NotFound"));
   };
   Stop();
-  EXPECT_THAT(Answers(),
-              UnorderedElementsAre("request: 200 {}", "bind: Ok", "lease: NotFound: text"));
+  EXPECT_THAT(Answers(), UnorderedElementsAre("request: 200 {}", "bind: Ok"));
 }
 
 TEST_F(KubernetesStop, RequestsWithoutAnAnswerAreUnavailableAfterTheLimitAndOnlyOnce) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("GET"), NoteResponse("request"));
-  client().UpdateLease(MakeLease("7"), NoteLease("lease"));
   Run();
   EXPECT_EQ(TimeToStop(), options_.stop_limit_ns);
   const std::string unknown =
       "Unavailable: the client was stopped; it is unknown whether the request was executed";
-  EXPECT_THAT(Answers(), UnorderedElementsAre("bind: " + unknown, "request: 0 " + unknown,
-                                              "lease: " + unknown));
+  EXPECT_THAT(Answers(), UnorderedElementsAre("bind: " + unknown, "request: 0 " + unknown));
   client_.reset();
   // The answers arrive after the client was destroyed.
   while (!writes_.open().empty()) writes_.Answer(0, 200, "{}");
-  while (!leases_.open().empty()) leases_.Answer(0, 200, "{}");
   executor_.RunAll();
   EXPECT_THAT(answers_, IsEmpty());
 }
@@ -228,19 +222,15 @@ TEST_F(KubernetesStop, LaterRequestsAreUnavailable) {
   client().PatchPodStatus({"default", "p", "u-p"}, {}, Note("patch"));
   client().DeletePod({"default", "p", "u-p"}, {}, Note("delete"));
   client().CreateEvent(MakeEvent(), Note("event"));
-  client().GetLease("kube-system", "berth", NoteLease("get"));
-  client().CreateLease(MakeLease(""), NoteLease("create"));
-  client().UpdateLease(MakeLease("7"), NoteLease("update"));
   client().Request(MakeRequest("GET"), NoteResponse("request"));
   EXPECT_THAT(answers_, IsEmpty());
   Run();
-  EXPECT_THAT(answers_, SizeIs(8));
+  EXPECT_THAT(answers_, SizeIs(5));
   for (const std::string& answer : Answers()) {
     EXPECT_THAT(answer, HasSubstr("Unavailable: the client was stopped"));
   }
   EXPECT_THAT(writes_.open(), IsEmpty());
   EXPECT_THAT(events_.open(), IsEmpty());
-  EXPECT_THAT(leases_.open(), IsEmpty());
 }
 
 TEST_F(KubernetesStop, ARequestOfACallbackDuringTheStopIsUnavailable) {

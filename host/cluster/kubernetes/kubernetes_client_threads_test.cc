@@ -102,7 +102,6 @@ struct ThreadedClient {
     options.reads = {&read_transport, &read_io};
     options.writes = {&write_transport, &write_io};
     options.events = {&event_transport, &write_io};
-    options.leases = {&lease_transport, &lease_io};
     options.wall = &wall;
     options.fence = &fence;
     options.wake = [this] { ++wakes; };
@@ -113,7 +112,7 @@ struct ThreadedClient {
   // Runs what was posted before, and what that posts.
   void Drain() {
     constexpr int kSteps = 10;  // More than an answer needs.
-    for (IoThread* io : {&read_io, &write_io, &lease_io}) {
+    for (IoThread* io : {&read_io, &write_io}) {
       for (int i = 0; i < kSteps; ++i) io->RunAndWait([] {});
     }
   }
@@ -130,11 +129,9 @@ struct ThreadedClient {
   BindFence fence{[] { return SteadyNs(); }};
   IoThread read_io{"read", SteadyNs};
   IoThread write_io{"write", SteadyNs};
-  IoThread lease_io{"lease", SteadyNs};
   AnsweringTransport read_transport{read_io};
   AnsweringTransport write_transport{write_io};
   AnsweringTransport event_transport{write_io};
-  AnsweringTransport lease_transport{lease_io};
   std::unique_ptr<KubernetesClient> client;
 };
 

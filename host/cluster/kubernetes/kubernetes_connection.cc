@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-// A renewal does not wait for a request of KubernetesClient::GetLease() or one of its siblings.
+// A try to renew the lease does not wait for the answer to the try before it.
 constexpr size_t kLeaseConnections = 2;
 
 // Under load, the answers and the events of this time are handled together. An answer of an API
@@ -19,14 +19,14 @@ constexpr int64_t kGatherNs = kMillisecond;
 
 }  // namespace
 
-struct KubernetesConnection::Parts {
+struct KubernetesConnection::Impl {
   // A transport that lives on the thread of its executor.
   struct Line {
     IoThread& io;
     std::unique_ptr<HttpTransport> transport = nullptr;
   };
 
-  Parts(std::unique_ptr<Credentials> its_credentials, const std::function<int64_t()>& steady_ns)
+  Impl(std::unique_ptr<Credentials> its_credentials, const std::function<int64_t()>& steady_ns)
       : read_io("berth-read", steady_ns, kGatherNs),
         write_io("berth-write", steady_ns, kGatherNs),
         lease_io("berth-lease", steady_ns),
@@ -62,12 +62,12 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   Result<std::unique_ptr<Credentials>> credentials =
       Credentials::Load(access, std::move(environment), Log(log, "credentials"));
   if (!credentials.ok()) return std::move(credentials).status();
-  auto parts = std::make_unique<Parts>(std::move(credentials).value(), steady_ns);
+  auto impl = std::make_unique<Impl>(std::move(credentials).value(), steady_ns);
 
-  const auto open = [&](Parts::Line& line, size_t connections, HttpTransport::Options its) {
+  const auto open = [&](Impl::Line& line, size_t connections, HttpTransport::Options its) {
     its.pool.connections = connections;
     its.user_agent = options.user_agent;
-    parts->Open(line, access.endpoint, std::move(its), observer, Log(log, "transport"));
+    impl->Open(line, access.endpoint, std::move(its), observer, Log(log, "transport"));
   };
   HttpTransport::Options common;
   common.timeout_ns = options.request_timeout_ns;
@@ -78,36 +78,29 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   limited.burst = options.burst;
   HttpTransport::Options urgent = common;
   urgent.timeout_ns = options.lease_timeout_ns;
-  open(parts->reads, options.read_connections, common);
-  open(parts->writes, options.write_connections, std::move(limited));
-  open(parts->events, options.event_connections, std::move(writing));
-  open(parts->leases, kLeaseConnections, std::move(urgent));
-  return std::unique_ptr<KubernetesConnection>(new KubernetesConnection(std::move(parts)));
+  open(impl->reads, options.read_connections, common);
+  open(impl->writes, options.write_connections, std::move(limited));
+  open(impl->events, options.event_connections, std::move(writing));
+  open(impl->leases, kLeaseConnections, std::move(urgent));
+  return std::unique_ptr<KubernetesConnection>(new KubernetesConnection(std::move(impl)));
 }
 
-KubernetesConnection::KubernetesConnection(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)) {}
+KubernetesConnection::KubernetesConnection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 KubernetesConnection::~KubernetesConnection() {
-  for (Parts::Line* line : {&parts_->reads, &parts_->writes, &parts_->events, &parts_->leases}) {
-    Parts::Close(*line);
+  for (Impl::Line* line : {&impl_->reads, &impl_->writes, &impl_->events, &impl_->leases}) {
+    Impl::Close(*line);
   }
-  for (IoThread* io : {&parts_->read_io, &parts_->write_io, &parts_->lease_io}) io->Stop();
+  for (IoThread* io : {&impl_->read_io, &impl_->write_io, &impl_->lease_io}) io->Stop();
 }
 
-Channel KubernetesConnection::reads() { return {parts_->reads.transport.get(), &parts_->read_io}; }
-Channel KubernetesConnection::writes() {
-  return {parts_->writes.transport.get(), &parts_->write_io};
-}
-Channel KubernetesConnection::events() {
-  return {parts_->events.transport.get(), &parts_->write_io};
-}
-Channel KubernetesConnection::leases() {
-  return {parts_->leases.transport.get(), &parts_->lease_io};
-}
+Channel KubernetesConnection::reads() { return {impl_->reads.transport.get(), &impl_->read_io}; }
+Channel KubernetesConnection::writes() { return {impl_->writes.transport.get(), &impl_->write_io}; }
+Channel KubernetesConnection::events() { return {impl_->events.transport.get(), &impl_->write_io}; }
+Channel KubernetesConnection::leases() { return {impl_->leases.transport.get(), &impl_->lease_io}; }
 
 std::shared_ptr<const Credential> KubernetesConnection::credential() const {
-  return parts_->credentials->Current();
+  return impl_->credentials->Current();
 }
 
 HttpResponse KubernetesConnection::SendAndWait(HttpRequest request) {

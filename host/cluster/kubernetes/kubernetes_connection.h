@@ -11,7 +11,6 @@
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/channel.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
@@ -66,10 +65,10 @@ class KubernetesConnection {
   std::shared_ptr<const Credential> credential() const;
 
  private:
-  struct Parts;
-  explicit KubernetesConnection(std::unique_ptr<Parts> parts);
+  struct Impl;
+  explicit KubernetesConnection(std::unique_ptr<Impl> impl);
 
-  const std::unique_ptr<Parts> parts_;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace berth::host

@@ -20,6 +20,7 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/harness/api_server/loopback_server.h"
 #include "tests/harness/api_server/test_certificates.h"
 #include "tests/harness/api_server/transport_fixture.h"
@@ -113,11 +114,20 @@ class KubernetesConnectionTest : public ::testing::Test {
     options.reads = connection_->reads();
     options.writes = connection_->writes();
     options.events = connection_->events();
-    options.leases = connection_->leases();
     options.wall = &wall_;
     options.fence = &fence_;
     options.stop_limit_ns = stop_limit_ns;
     client_ = std::make_unique<KubernetesClient>(interner_, std::move(options), Log());
+  }
+  // Sends a request on the channel of leases.
+  void GetLease(const std::string& name, std::function<void(const HttpResponse&)> answer) {
+    const Channel leases = connection_->leases();
+    leases.executor->Post([leases, name, answer = std::move(answer)] {
+      HttpRequest request;
+      request.verb = "GET";
+      request.target = LeasePath("a", name);
+      leases.transport->Send(std::move(request), answer);
+    });
   }
   void Deliver(const std::function<bool()>& is_done) {
     WaitUntil([&] {
@@ -214,8 +224,7 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStal
   for (int i = 0; i < 20; ++i) client_->Bind({"default", std::to_string(i), ""}, "n1", nullptr);
   std::atomic<int> answered = 0;
   for (int i = 0; i < 20; ++i) {
-    client_->GetLease("a", "b",
-                      [&](const Result<Lease>& lease) { answered += lease.ok() ? 1 : 0; });
+    GetLease("b", [&](const HttpResponse& response) { answered += response.status.ok() ? 1 : 0; });
   }
   WaitUntil([&] { return answered == 20; });
   client_->Stop();
@@ -263,15 +272,14 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileARequestForAnotherLeaseIsS
     }
   });
   Connect(server, {.lease_timeout_ns = 40 * kSecond});
-  StartClient(/*stop_limit_ns=*/kMillisecond);
   std::atomic<bool> is_first_answered = false;
-  client_->GetLease("a", "stalled", [&](const Result<Lease>&) { is_first_answered = true; });
+  GetLease("stalled", [&](const HttpResponse&) { is_first_answered = true; });
   WaitUntil([&] { return is_stalled.load(); });
   std::atomic<bool> is_answered = false;
-  client_->GetLease("a", "b", [&](const Result<Lease>&) { is_answered = true; });
+  GetLease("b", [&](const HttpResponse&) { is_answered = true; });
   WaitUntil([&] { return is_answered.load(); });
   EXPECT_FALSE(is_first_answered);
-  client_->Stop();
+  connection_.reset();  // Answers the request that is stalled.
 }
 
 TEST_F(KubernetesConnectionTest, ItsDestructorAnswersTheRequestsThatAreOpen) {

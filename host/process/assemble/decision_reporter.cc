@@ -8,9 +8,9 @@
 
 namespace berth::host {
 
-void DecisionReporter::StartWatch(Client& client, const SchedulingLoop& loop) {
+void DecisionReporter::StartWatch(ObjectSource& source, const SchedulingLoop& loop) {
   loop_ = &loop;
-  watch_ = client.StartWatch(kPodKind, *this);
+  watch_ = source.StartWatch(kPodKind, *this);
 }
 
 void DecisionReporter::ReportWaitingPods() {

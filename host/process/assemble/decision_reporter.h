@@ -36,7 +36,7 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   // Starts to watch the pods of `client`, to report gated pods. `client` and `loop` must outlive
   // the watch.
   // Called: after the loop has started its own watch of pods, so that the loop gets each pod first.
-  void StartWatch(Client& client, const SchedulingLoop& loop);
+  void StartWatch(ObjectSource& source, const SchedulingLoop& loop);
   void StopWatch() { watch_.reset(); }
   // Sets the loop, for an owner that passes the events of pods on instead: after the loop has
   // received them, to pods().

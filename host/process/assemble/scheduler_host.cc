@@ -34,7 +34,7 @@ SchedulerHost::Watchdog::Watchdog(CallMonitor& monitor, PluginFaults& faults,
   clock.Begin();
 }
 
-SchedulerHost::SchedulerHost(Interner& interner, Client& client, SchedulerOptions options)
+SchedulerHost::SchedulerHost(Interner& interner, Client client, SchedulerOptions options)
     : interner_(interner),
       client_(client),
       options_(Checked(std::move(options))),

@@ -64,7 +64,7 @@ class SchedulerHost {
  public:
   // `interner` and `client` must outlive the SchedulerHost. The client must decode objects with
   // DecodeOptionsFor(*options.plugins).
-  SchedulerHost(Interner& interner, Client& client, SchedulerOptions options);
+  SchedulerHost(Interner& interner, Client client, SchedulerOptions options);
   // Cancels the bindings under way and destroys the plugins.
   ~SchedulerHost();
   SchedulerHost(const SchedulerHost&) = delete;
@@ -109,7 +109,7 @@ class SchedulerHost {
   };
 
   Interner& interner_;
-  Client& client_;
+  const Client client_;
   SchedulerOptions options_;
   CallMonitor monitor_;
   const std::set<std::string> decoded_fields_;  // The parts that plugins read as JSON.

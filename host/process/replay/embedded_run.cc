@@ -58,7 +58,7 @@ Status EmbeddedRun::Open() {
     events = std::move(file).value();
   }
   if (Status status = OpenScheduler(); !status.ok()) return status;
-  reporter_->StartWatch(scheduler_->cluster().client(), scheduler_->loop());
+  reporter_->StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
   if (!options_.record.empty()) {
     auto recording = Recording::Create(options_.record);
     if (!recording.ok()) return std::move(recording).status();

@@ -59,7 +59,7 @@ class LocalCluster {
   // Returns true if nothing waits for delivery and no pod is being deleted.
   bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }
 
-  Client& client() { return cluster_; }
+  Client client() { return cluster_; }
   const EmbeddedCluster& objects() const { return cluster_; }
   Decoder& decoder() { return decoder_; }
 

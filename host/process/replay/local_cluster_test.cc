@@ -57,7 +57,7 @@ class LocalClusterTest : public ::testing::Test {
 
 TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
   NameSink pods;
-  const auto watch = cluster_.client().StartWatch(kPodKind, pods);
+  const auto watch = cluster_.client().source.StartWatch(kPodKind, pods);
   ASSERT_TRUE(cluster_.Add(PodEvent("7", 1).object).ok());
   EXPECT_THAT(pods.names, ElementsAre("web-0"));
   EXPECT_EQ(cluster_.Add(PodEvent("7", 1).object).message(), "duplicate v1/Pod default/web-0");
@@ -70,7 +70,7 @@ TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
 
 TEST_F(LocalClusterTest, DeliversTheObjectsOfAManifestToItsWatches) {
   NameSink pods;
-  const auto watch = cluster_.client().StartWatch(kPodKind, pods);
+  const auto watch = cluster_.client().source.StartWatch(kPodKind, pods);
   ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
   EXPECT_THAT(pods.names, ElementsAre("web-0"));
   EXPECT_TRUE(cluster_.AtRest());
@@ -93,7 +93,7 @@ TEST_F(LocalClusterTest, IgnoresOlderVersionsOfLoadedObjects) {
 
 TEST_F(LocalClusterTest, FinishesTheDeletionOfAPodAfterItsGracePeriod) {
   ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
-  cluster_.client().DeletePod({"default", "web-0", ""}, 5, nullptr);
+  cluster_.client().writer.DeletePod({"default", "web-0", ""}, 5, nullptr);
   cluster_.Deliver();
   EXPECT_EQ(cluster_.NextDeletionNs(), 6 * kSecond);
   EXPECT_FALSE(cluster_.AtRest());
@@ -112,7 +112,7 @@ TEST_F(LocalClusterTest, ServesTheApiForPlugins) {
   ApiRequest request;
   request.verb = "GET";
   request.path = "/api/v1/namespaces/red";
-  cluster_.client().Request(std::move(request), [&](const ApiResponse& given) {
+  cluster_.client().writer.Request(std::move(request), [&](const ApiResponse& given) {
     answer = given.status.ok() ? given.body : given.status.ToString();
   });
   cluster_.Deliver();

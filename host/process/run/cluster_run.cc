@@ -261,7 +261,6 @@ void ClusterRun::Parts::OpenClient(const PluginSet& plugins) {
   client_options.reads = connection->reads();
   client_options.writes = connection->writes();
   client_options.events = connection->events();
-  client_options.leases = connection->leases();
   client_options.wall = &*clock;
   client_options.fence = &fence;
   client_options.decode = DecodeOptionsFor(plugins);
@@ -273,7 +272,7 @@ void ClusterRun::Parts::OpenClient(const PluginSet& plugins) {
 }
 
 Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
-  Client* source = client.get();
+  ObjectSource* source = client.get();
   if (options.on_decision) {
     reporter.emplace(*clock, [this](const DecisionLine& line) { OnDecision(line); });
     scheduler_options.loop.sink = &*reporter;
@@ -288,7 +287,8 @@ Status ClusterRun::Parts::OpenScheduler(SchedulerOptions scheduler_options) {
   scheduler_options.loop.metrics = &scheduler_metrics;
   scheduler_options.bind_threads = kBindThreads;
   scheduler_options.report_crashes = options.report_crashes;
-  scheduler = std::make_unique<SchedulerHost>(interner, *source, std::move(scheduler_options));
+  scheduler = std::make_unique<SchedulerHost>(interner, Client(*source, *client),
+                                              std::move(scheduler_options));
   Status status = scheduler->Start();
   if (status.ok() && reporter.has_value()) reporter->Attach(scheduler->loop());
   return status;

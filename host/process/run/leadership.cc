@@ -15,13 +15,12 @@ class Leadership::Runner {
  public:
   explicit Runner(Parts parts)
       : parts_(std::move(parts)),
-        requests_(*parts_.leases.transport),
+        requests_(*parts_.leases.transport, parts_.election.ns, parts_.election.name),
         refresh_(*parts_.leases.executor) {}
 
   Executor& executor() const { return *parts_.leases.executor; }
 
   void Start() {
-    requests_.Use(parts_.election.ns, parts_.election.name);
     elector_.emplace(requests_, executor(), *parts_.wall, *parts_.fence, parts_.election,
                      Callbacks(), parts_.log);
     elector_->Start();

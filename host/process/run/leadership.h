@@ -11,7 +11,7 @@
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
 

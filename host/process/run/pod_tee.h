@@ -9,24 +9,22 @@
 #include <vector>
 
 #include "host/cluster/client.h"
-#include "host/cluster/forwarding_client.h"
 
 namespace berth::host {
 
-// Passes every call on to another client. The events of each watch of pods are also delivered to
-// `observer`, after the sink of the watch. A second watch would make the API server send every pod
-// twice.
+// Watches another source. The events of each watch of pods are also delivered to `observer`, after
+// the sink of the watch. A second watch would make the API server send every pod twice.
 //
-// Threading: as the other client. The observer is called on the thread of the watch.
-// Lifetime:  the client and the observer must outlive it and its watches.
-class PodTee final : public ForwardingClient {
+// Threading: as the other source. The observer is called on the thread of the watch.
+// Lifetime:  the source and the observer must outlive it and its watches.
+class PodTee final : public ObjectSource {
  public:
-  PodTee(Client& client, WatchSink& observer) : client_(client), observer_(observer) {}
+  PodTee(ObjectSource& source, WatchSink& observer) : source_(source), observer_(observer) {}
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
-    if (kind != kPodKind) return client_.StartWatch(kind, sink);
+    if (kind != kPodKind) return source_.StartWatch(kind, sink);
     auto both = std::make_unique<BothSinks>(sink, observer_);
-    both->Start(client_);
+    both->Start(source_);
     return both;
   }
 
@@ -36,7 +34,7 @@ class PodTee final : public ForwardingClient {
    public:
     BothSinks(WatchSink& first, WatchSink& second) : first_(first), second_(second) {}
 
-    void Start(Client& client) { watch_ = client.StartWatch(kPodKind, *this); }
+    void Start(ObjectSource& source) { watch_ = source.StartWatch(kPodKind, *this); }
 
    private:
     // The first sink may move from the events, and may end the watch.
@@ -53,9 +51,7 @@ class PodTee final : public ForwardingClient {
     std::unique_ptr<Watch> watch_;
   };
 
-  Client& target() override { return client_; }
-
-  Client& client_;
+  ObjectSource& source_;
   WatchSink& observer_;
 };
 

@@ -4,14 +4,16 @@
 
 namespace berth::host {
 
-// Receives the events of a watch of the other client.
+// Receives the events of a watch of the cluster.
 class ShadowClient::RoutedWatch final : public Watch, private WatchSink {
  public:
   RoutedWatch(const Receive& receive, WatchSink& sink)
       : receive_(receive), route_(std::make_shared<ShadowRoute>(ShadowRoute{&sink})) {}
   ~RoutedWatch() override { route_->sink = nullptr; }
 
-  void Start(Client& source, std::string_view kind) { watch_ = source.StartWatch(kind, *this); }
+  void Start(ObjectSource& source, std::string_view kind) {
+    watch_ = source.StartWatch(kind, *this);
+  }
 
  private:
   void OnEvents(std::span<WatchEvent> events) override {
@@ -27,14 +29,14 @@ class ShadowClient::RoutedWatch final : public Watch, private WatchSink {
   std::unique_ptr<Watch> watch_;  // Destroyed first: no call follows.
 };
 
-ShadowClient::ShadowClient(Client& source, Receive receive, std::function<void()> wake)
-    : source_(source), receive_(std::move(receive)), wake_(std::move(wake)) {}
+ShadowClient::ShadowClient(Client cluster, Receive receive, std::function<void()> wake)
+    : cluster_(cluster), receive_(std::move(receive)), wake_(std::move(wake)) {}
 
 ShadowClient::~ShadowClient() = default;
 
 std::unique_ptr<Watch> ShadowClient::StartWatch(std::string_view kind, WatchSink& sink) {
   auto watch = std::make_unique<RoutedWatch>(receive_, sink);
-  watch->Start(source_, kind);
+  watch->Start(cluster_.source, kind);
   return watch;
 }
 
@@ -88,32 +90,13 @@ void ShadowClient::CreateEvent(Event /*event*/, StatusCallback done) {
   Refuse("an event", std::move(done));
 }
 
-void ShadowClient::GetLease(std::string_view ns, std::string_view name,
-                            ResultCallback<Lease> answer) {
-  source_.GetLease(ns, name, std::move(answer));
-}
-
-void ShadowClient::CreateLease(const Lease& /*lease*/, ResultCallback<Lease> answer) {
-  if (!answer) return Refuse("a lease", {});
-  Refuse("a lease", [answer = std::move(answer)](Status status) { answer(std::move(status)); });
-}
-
-void ShadowClient::UpdateLease(const Lease& lease, ResultCallback<Lease> answer) {
-  CreateLease(lease, std::move(answer));
-}
-
 void ShadowClient::Request(ApiRequest request, ResponseCallback answer) {
-  if (request.verb == "GET") return source_.Request(std::move(request), std::move(answer));
+  if (request.verb == "GET") return cluster_.writer.Request(std::move(request), std::move(answer));
   const std::string what = request.verb + " " + request.path;
   if (!answer) return Refuse(what, {});
   Refuse(what, [answer = std::move(answer)](Status status) {
     answer(ApiResponse::None(std::move(status)));
   });
-}
-
-void ShadowClient::Stop() {
-  source_.Stop();
-  Deliver();
 }
 
 }  // namespace berth::host

@@ -22,23 +22,23 @@ struct ShadowRoute {
   WatchSink* sink = nullptr;  // Null after the watch was destroyed: events are dropped then.
 };
 
-// Reads like another client, and refuses every request that would write with kUnsupported. It has
+// Reads a cluster, and refuses every request that would write with kUnsupported. It has
 // no code that passes such a request on.
 //
 // The events of all watches go to one function instead of to their sinks, so that it can deliver
 // them later and in another order.
 //
-// Threading: as the other client. Refusals are delivered by Deliver().
-class ShadowClient final : public Client {
+// Threading: that of the cluster. Refusals are delivered by Deliver().
+class ShadowClient final : public ObjectSource, public DecisionWriter {
  public:
-  // Called on the thread that delivers the events of `source`, with each call of a sink. The
+  // Called on the thread that delivers the events of `cluster`, with each call of a sink. The
   // elements of `events` may be moved from.
   using Receive =
       std::function<void(const std::shared_ptr<ShadowRoute>& route, std::span<WatchEvent> events)>;
 
-  // `source` must outlive this object. `wake` is called, on any thread, when Deliver() has
+  // `cluster` must outlive this object. `wake` is called, on any thread, when Deliver() has
   // something to do; it may be empty.
-  ShadowClient(Client& source, Receive receive, std::function<void()> wake = {});
+  ShadowClient(Client cluster, Receive receive, std::function<void()> wake = {});
   ~ShadowClient() override;
 
   // Calls the callbacks of the requests that were refused. Returns their number.
@@ -47,7 +47,7 @@ class ShadowClient final : public Client {
   // The number of refused requests. Threading: any.
   size_t refused() const;
 
-  // ---- Client -----------------------------------------------------------------------------------
+  // ---- ObjectSource, DecisionWriter -------------------------------------------------------------
 
   [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override;
   void Bind(const PodName& pod, std::string_view node, StatusCallback done) override;
@@ -56,21 +56,15 @@ class ShadowClient final : public Client {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   void CreateEvent(Event event, StatusCallback done) override;
-  // Passed on.
-  void GetLease(std::string_view ns, std::string_view name, ResultCallback<Lease> answer) override;
-  void CreateLease(const Lease& lease, ResultCallback<Lease> answer) override;
-  void UpdateLease(const Lease& lease, ResultCallback<Lease> answer) override;
   // Passes GET on and refuses every other verb.
   void Request(ApiRequest request, ResponseCallback answer) override;
-  // Calls the callbacks of the requests that were refused, after those of the other client.
-  void Stop() override;
 
  private:
   class RoutedWatch;
 
   void Refuse(std::string_view what, std::function<void(Status)> answer);
 
-  Client& source_;
+  const Client cluster_;
   const Receive receive_;
   const std::function<void()> wake_;
   mutable std::mutex mutex_;                     // Guards the members below.

@@ -30,26 +30,13 @@ class RecordingShadowSink final : public WatchSink {
   std::vector<std::string> seen;
 };
 
-// A cluster whose watches report an error.
-class FailingWatchClient final : public Client {
+// A source whose watches report an error.
+class FailingSource final : public ObjectSource {
  public:
   std::unique_ptr<Watch> StartWatch(std::string_view, WatchSink& sink) override {
     sink.OnWatchError(Status::PermissionDenied("no rule"));
     return std::make_unique<Watch>();
   }
-  void Bind(const PodName&, std::string_view, StatusCallback) override { ADD_FAILURE(); }
-  void PatchPodStatus(const PodName&, const PodStatusPatch&, StatusCallback) override {
-    ADD_FAILURE();
-  }
-  void DeletePod(const PodName&, std::optional<int64_t>, StatusCallback) override { ADD_FAILURE(); }
-  void CreateEvent(Event, StatusCallback) override { ADD_FAILURE(); }
-  void GetLease(std::string_view, std::string_view, ResultCallback<Lease>) override {
-    ADD_FAILURE();
-  }
-  void CreateLease(const Lease&, ResultCallback<Lease>) override { ADD_FAILURE(); }
-  void UpdateLease(const Lease&, ResultCallback<Lease>) override { ADD_FAILURE(); }
-  void Request(ApiRequest, ResponseCallback) override { ADD_FAILURE(); }
-  void Stop() override {}
 };
 
 class ShadowClientTest : public ::testing::Test {
@@ -57,25 +44,12 @@ class ShadowClientTest : public ::testing::Test {
   ShadowClientTest() {
     EXPECT_TRUE(cluster_.Create(objects_.Pod({.name = "p"})).ok());
     EXPECT_TRUE(cluster_.Create(objects_.Node({.name = "n1"})).ok());
-    cluster_.CreateLease(LeaseOf("l"), {});
     cluster_.Deliver();
   }
 
-  static Lease LeaseOf(const std::string& name) {
-    Lease lease;
-    lease.ns = "kube-system";
-    lease.name = name;
-    lease.holder_identity = "other";
-    return lease;
-  }
   PodName Pod() { return {"default", "p", ""}; }
   StatusCallback Note() {
     return [this](const Status& status) { answers_.push_back(status.ToString()); };
-  }
-  ResultCallback<Lease> NoteLease() {
-    return [this](const Result<Lease>& lease) {
-      answers_.push_back(lease.ok() ? lease->holder_identity : lease.status().ToString());
-    };
   }
   ResponseCallback NoteResponse() {
     return [this](const ApiResponse& response) {
@@ -119,8 +93,6 @@ TEST_F(ShadowClientTest, EveryWriteIsRefused) {
       {"deletion", [&] { client_.DeletePod(Pod(), 0, Note()); },
        "the deletion of a pod was refused"},
       {"event", [&] { client_.CreateEvent(Event(), Note()); }, "an event was refused"},
-      {"new lease", [&] { client_.CreateLease(LeaseOf("m"), NoteLease()); }, "a lease was refused"},
-      {"lease", [&] { client_.UpdateLease(LeaseOf("l"), NoteLease()); }, "a lease was refused"},
       {"POST", [&] { client_.Request(To("POST"), NoteResponse()); },
        "POST /api/v1/nodes/n1 was refused"},
       {"PUT", [&] { client_.Request(To("PUT"), NoteResponse()); },
@@ -151,19 +123,17 @@ TEST_F(ShadowClientTest, EveryWriteIsRefused) {
 
 TEST_F(ShadowClientTest, ReadsArePassedOn) {
   client_.Request(To("GET"), NoteResponse());
-  client_.GetLease("kube-system", "l", NoteLease());
   cluster_.Deliver();
   EXPECT_THAT(served_, ElementsAre("GET"));
-  EXPECT_THAT(answers_, ElementsAre("served", "other"));
+  EXPECT_THAT(answers_, ElementsAre("served"));
   EXPECT_EQ(client_.refused(), 0U);
 }
 
 TEST_F(ShadowClientTest, RefusalsNeedNoCallback) {
   client_.Bind(Pod(), "n1", {});
-  client_.CreateLease({}, {});
   client_.Request(To("POST"), {});
   EXPECT_EQ(client_.Deliver(), 0U);
-  EXPECT_EQ(client_.refused(), 3U);
+  EXPECT_EQ(client_.refused(), 2U);
 }
 
 TEST_F(ShadowClientTest, ACallbackMaySendTheNextRequest) {
@@ -171,12 +141,6 @@ TEST_F(ShadowClientTest, ACallbackMaySendTheNextRequest) {
   EXPECT_EQ(client_.Deliver(), 1U);
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_EQ(client_.Deliver(), 1U);
-  EXPECT_EQ(answers_.size(), 1U);
-}
-
-TEST_F(ShadowClientTest, StopAnswersWhatWaits) {
-  client_.Bind(Pod(), "n1", Note());
-  client_.Stop();
   EXPECT_EQ(answers_.size(), 1U);
 }
 
@@ -200,8 +164,8 @@ TEST_F(ShadowClientTest, EventsGoToTheReceiver) {
 }
 
 TEST_F(ShadowClientTest, ErrorsOfWatchesArePassedOn) {
-  FailingWatchClient failing;
-  ShadowClient client(failing, [](const auto&, std::span<WatchEvent>) {});
+  FailingSource failing;
+  ShadowClient client(Client(failing, cluster_), [](const auto&, std::span<WatchEvent>) {});
   RecordingShadowSink sink;
   const auto watch = client.StartWatch(kPodKind, sink);
   EXPECT_THAT(sink.seen, ElementsAre("PermissionDenied: no rule"));

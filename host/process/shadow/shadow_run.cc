@@ -121,7 +121,6 @@ void ShadowRun::Parts::OpenClient() {
   client_options.reads = connection->reads();
   client_options.writes = connection->writes();
   client_options.events = connection->events();
-  client_options.leases = connection->leases();
   client_options.wall = &clock;
   client_options.fence = &fence;
   client_options.decode = DecodeOptionsFor(*config.set.plugins);

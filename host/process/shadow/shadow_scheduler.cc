@@ -25,14 +25,14 @@ ShadowObserver::Options WithNames(ShadowObserver::Options observing,
 
 }  // namespace
 
-ShadowScheduler::ShadowScheduler(Interner& interner, Client& source, SchedulerOptions options,
+ShadowScheduler::ShadowScheduler(Interner& interner, Client cluster, SchedulerOptions options,
                                  ShadowObserver::Options observing,
                                  ShadowObserver::Listener listener, std::function<void()> wake)
     : clock_(*options.loop.clock),
       observing_(WithNames(std::move(observing), options.profiles)),
       listener_(std::move(listener)),
       client_(
-          source,
+          cluster,
           [this](const std::shared_ptr<ShadowRoute>& route, std::span<WatchEvent> events) {
             observer_->Receive(route, events);
           },

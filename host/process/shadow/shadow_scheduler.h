@@ -27,11 +27,11 @@ namespace berth::host {
 // Threading: one thread, the scheduling thread.
 class ShadowScheduler {
  public:
-  // `source` must deliver its events on the scheduling thread. It and `interner` must outlive the
-  // object. `source` must decode objects with DecodeOptionsFor(*options.plugins). If
+  // `cluster` must deliver its events on the scheduling thread. It and `interner` must outlive the
+  // object. `cluster` must decode objects with DecodeOptionsFor(*options.plugins). If
   // `observing.scheduler_names` is empty, the pods that name one of the profiles are judged.
   // `wake` is called, on any thread, when Step() has work; it may be empty.
-  ShadowScheduler(Interner& interner, Client& source, SchedulerOptions options,
+  ShadowScheduler(Interner& interner, Client cluster, SchedulerOptions options,
                   ShadowObserver::Options observing, ShadowObserver::Listener listener,
                   std::function<void()> wake = {});
   ~ShadowScheduler();

@@ -57,7 +57,7 @@ struct HostServices {
   // berth.nodes/1, berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
   SchedulerRequests* scheduler = nullptr;
   // berth.api/1.
-  Client* client = nullptr;
+  DecisionWriter* client = nullptr;
   // berth.timer/1, which also needs the inbox, and the time limits of requests. Both or neither.
   TimerQueue* timers = nullptr;
   const Clock* clock = nullptr;

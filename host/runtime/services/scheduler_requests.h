@@ -40,7 +40,7 @@ class SchedulerRequests {
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
 
   // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.
-  // Errors: those of Client::DeletePod, except that a pod that does not exist is a success.
+  // Errors: those of DecisionWriter::DeletePod, except that a pod that does not exist is a success.
   virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
 };
 

@@ -142,13 +142,8 @@ HttpResponse ModelLeases::Serve(const HttpRequest& request, const ApiPath& path)
   }
   if (!has_version) lease->resource_version.clear();
   lease->ns = path.ns;
-  const auto stored = AnswerNow<Result<Lease>>(cluster_, [&](ResultCallback<Lease> done) {
-    if (creates) {
-      cluster_.CreateLease(*lease, std::move(done));
-    } else {
-      cluster_.UpdateLease(*lease, std::move(done));
-    }
-  });
+  StoredLeases& leases = cluster_.leases();
+  const Result<Lease> stored = creates ? leases.Create(*lease) : leases.Update(*lease);
   if (!stored.ok()) return ErrorAnswer(stored.status(), path);
   (*body)["metadata"]["resourceVersion"] = stored->resource_version;
   (*body)["metadata"]["namespace"] = path.ns;

@@ -20,10 +20,10 @@ uint64_t RevisionOf(std::string_view version) {
 
 }  // namespace
 
-ObjectHistory::ObjectHistory(Client& client, const Clock& clock, const std::string& kind,
+ObjectHistory::ObjectHistory(ObjectSource& source, const Clock& clock, const std::string& kind,
                              size_t window, Compose compose)
     : clock_(clock), window_(window), compose_(std::move(compose)) {
-  watch_ = client.StartWatch(kind, *this);
+  watch_ = source.StartWatch(kind, *this);
 }
 
 ObjectHistory::~ObjectHistory() = default;

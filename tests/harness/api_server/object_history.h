@@ -40,7 +40,7 @@ class ObjectHistory final : private WatchSink {
   };
 
   // `window`: how many changes are kept.
-  ObjectHistory(Client& client, const Clock& clock, const std::string& kind, size_t window,
+  ObjectHistory(ObjectSource& source, const Clock& clock, const std::string& kind, size_t window,
                 Compose compose);
   ~ObjectHistory() override;
   ObjectHistory(const ObjectHistory&) = delete;

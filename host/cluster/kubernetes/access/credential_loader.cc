@@ -117,14 +117,14 @@ CredentialLoader::CredentialLoader(ClusterAccess access, Credentials::Environmen
       log_(log) {}
 
 Status CredentialLoader::Refresh(bool after_401) {
-  Parts parts = parts_;
+  Contents contents = contents_;
   Status first;
-  KeepFirst(first, ReadToken(parts));
-  KeepFirst(first, ReadCa(parts));
-  KeepFirst(first, ReadCertificate(parts));
-  KeepFirst(first, RunExec(after_401, parts));
+  KeepFirst(first, ReadToken(contents));
+  KeepFirst(first, ReadCa(contents));
+  KeepFirst(first, ReadCertificate(contents));
+  KeepFirst(first, RunExec(after_401, contents));
   const bool is_start = current_ == nullptr;
-  if (!is_start || first.ok()) KeepFirst(first, Publish(std::move(parts)));
+  if (!is_start || first.ok()) KeepFirst(first, Publish(std::move(contents)));
   SetNext();
   if (!first.ok() && !is_start) {
     log_.Warning("Cannot refresh the credentials; the old ones stay",
@@ -139,7 +139,7 @@ Result<std::string> CredentialLoader::ReadFile(const std::string& path) const {
   return text;
 }
 
-Status CredentialLoader::ReadToken(Parts& parts) const {
+Status CredentialLoader::ReadToken(Contents& contents) const {
   if (access_.auth.token_file.empty()) return Status::Ok();
   const Result<std::string> text = ReadFile(access_.auth.token_file);
   if (!text.ok()) return text.status();
@@ -147,23 +147,23 @@ Status CredentialLoader::ReadToken(Parts& parts) const {
   if (token.empty()) {
     return Status::InvalidArgument(access_.auth.token_file + ": the token file is empty");
   }
-  parts.token = Secret(std::string(token));
+  contents.token = Secret(std::string(token));
   return Status::Ok();
 }
 
-Status CredentialLoader::ReadCa(Parts& parts) const {
+Status CredentialLoader::ReadCa(Contents& contents) const {
   const TlsSettings& tls = access_.endpoint.tls;
-  parts.ca_pem = tls.ca_file.empty() ? tls.ca_pem : parts.ca_pem;
+  contents.ca_pem = tls.ca_file.empty() ? tls.ca_pem : contents.ca_pem;
   if (tls.ca_file.empty()) return Status::Ok();
   Result<std::string> text = ReadFile(tls.ca_file);
   if (!text.ok()) return text.status();
   // Without a certificate in the file, the system's certificates would be trusted.
   if (TrimSpace(*text).empty()) return Status::InvalidArgument(tls.ca_file + ": the file is empty");
-  parts.ca_pem = *std::move(text);
+  contents.ca_pem = *std::move(text);
   return Status::Ok();
 }
 
-Status CredentialLoader::ReadCertificate(Parts& parts) const {
+Status CredentialLoader::ReadCertificate(Contents& contents) const {
   const AuthConfig& auth = access_.auth;
   // The plugin may return one; see RunExec().
   if (auth.exec && !HasOwnCertificate(auth)) return Status::Ok();
@@ -178,17 +178,17 @@ Status CredentialLoader::ReadCertificate(Parts& parts) const {
     if (!text.ok()) return text.status();
     read.key_pem = Secret(*std::move(text));
   }
-  parts.certificate = std::move(read);
+  contents.certificate = std::move(read);
   return Status::Ok();
 }
 
 bool CredentialLoader::IsExecDue(bool after_401) const {
   if (!access_.auth.exec) return false;
   if (current_ == nullptr || after_401) return true;
-  return parts_.expires_ns != 0 && environment_.wall_ns() >= parts_.expires_ns - kExecAheadNs;
+  return contents_.expires_ns != 0 && environment_.wall_ns() >= contents_.expires_ns - kExecAheadNs;
 }
 
-Status CredentialLoader::RunExec(bool after_401, Parts& parts) {
+Status CredentialLoader::RunExec(bool after_401, Contents& contents) {
   if (!IsExecDue(after_401)) return Status::Ok();
   const int64_t now_ns = environment_.steady_ns();
   if (current_ != nullptr && now_ns - *exec_ran_ns_ < kExecEveryNs) {
@@ -198,7 +198,7 @@ Status CredentialLoader::RunExec(bool after_401, Parts& parts) {
                                ": the credential plugin was run less than 10s ago");
   }
   exec_ran_ns_ = now_ns;
-  Result<ExecCredential> credential = CallPlugin(parts);
+  Result<ExecCredential> credential = CallPlugin(contents);
   if (!credential.ok()) {
     std::string message = access_.auth.exec->command + ": ";
     message.append(credential.status().message());
@@ -207,17 +207,17 @@ Status CredentialLoader::RunExec(bool after_401, Parts& parts) {
     if (is_missing && !hint.empty()) message.append("\n").append(hint);
     return {credential.status().code(), std::move(message)};
   }
-  parts.token = std::move(credential->token);
+  contents.token = std::move(credential->token);
   // client-go: transport/transport.go, TLSConfigFor: that of the kubeconfig has precedence.
-  if (!HasOwnCertificate(access_.auth)) parts.certificate = std::move(credential->certificate);
-  parts.expires_ns = credential->expires_ns;
+  if (!HasOwnCertificate(access_.auth)) contents.certificate = std::move(credential->certificate);
+  contents.expires_ns = credential->expires_ns;
   return Status::Ok();
 }
 
-Result<ExecCredential> CredentialLoader::CallPlugin(const Parts& parts) const {
+Result<ExecCredential> CredentialLoader::CallPlugin(const Contents& contents) const {
   const ExecConfig& config = *access_.auth.exec;
   Endpoint endpoint = access_.endpoint;
-  endpoint.tls.ca_pem = parts.ca_pem;
+  endpoint.tls.ca_pem = contents.ca_pem;
   Result<SubprocessResult> result =
       environment_.run(ExecCommand(config, endpoint, environment_.variables));
   if (!result.ok()) return result.status();
@@ -228,43 +228,43 @@ Result<ExecCredential> CredentialLoader::CallPlugin(const Parts& parts) const {
 
 // A part that cannot be used, such as a new certificate whose key is not written yet, leaves the
 // TLS settings as they are.
-Status CredentialLoader::Publish(Parts parts) {
-  if (current_ != nullptr && parts == parts_) return Status::Ok();
-  Result<Secret> headers = CredentialHeaders(access_.auth, parts.token);
+Status CredentialLoader::Publish(Contents contents) {
+  if (current_ != nullptr && contents == contents_) return Status::Ok();
+  Result<Secret> headers = CredentialHeaders(access_.auth, contents.token);
   if (!headers.ok()) return headers.status();
   auto next = std::make_shared<Credential>();
   next->generation = current_ == nullptr ? 1 : current_->generation + 1;
   next->headers = *std::move(headers);
-  next->expires_ns = parts.expires_ns;
-  const bool keeps_tls = current_ != nullptr && parts.ca_pem == parts_.ca_pem &&
-                         parts.certificate == parts_.certificate;
+  next->expires_ns = contents.expires_ns;
+  const bool keeps_tls = current_ != nullptr && contents.ca_pem == contents_.ca_pem &&
+                         contents.certificate == contents_.certificate;
   if (keeps_tls) {
     next->tls = current_->tls;
   } else if (access_.endpoint.server.scheme == ServerUrl::Scheme::kHttps) {
     TlsSettings settings = access_.endpoint.tls;
-    settings.ca_pem = parts.ca_pem;
+    settings.ca_pem = contents.ca_pem;
     Result<std::shared_ptr<const TlsContext>> tls =
-        make_tls_(settings, access_.endpoint.server.host, parts.certificate);
+        make_tls_(settings, access_.endpoint.server.host, contents.certificate);
     if (!tls.ok()) {
       if (current_ == nullptr) return tls.status();
       // The token may have rotated as well.
-      parts.ca_pem = parts_.ca_pem;
-      parts.certificate = parts_.certificate;
-      static_cast<void>(Publish(std::move(parts)));
+      contents.ca_pem = contents_.ca_pem;
+      contents.certificate = contents_.certificate;
+      static_cast<void>(Publish(std::move(contents)));
       return tls.status();
     }
     next->tls = *std::move(tls);
   }
   current_ = std::move(next);
-  parts_ = std::move(parts);
+  contents_ = std::move(contents);
   return Status::Ok();
 }
 
 void CredentialLoader::SetNext() {
   const int64_t now_ns = environment_.steady_ns();
   next_ns_ = now_ns + kReadEveryNs;
-  if (!exec_ran_ns_ || parts_.expires_ns == 0) return;
-  const int64_t left_ns = parts_.expires_ns - kExecAheadNs - environment_.wall_ns();
+  if (!exec_ran_ns_ || contents_.expires_ns == 0) return;
+  const int64_t left_ns = contents_.expires_ns - kExecAheadNs - environment_.wall_ns();
   const int64_t exec_ns = std::max(now_ns + left_ns, *exec_ran_ns_ + kExecEveryNs);
   next_ns_ = std::min(next_ns_, exec_ns);
 }

@@ -46,30 +46,30 @@ class CredentialLoader {
 
  private:
   // The contents that a credential is made of.
-  struct Parts {
+  struct Contents {
     Secret token;  // That of the token file or of the exec plugin.
     std::string ca_pem;
     ClientCertificate certificate;
     int64_t expires_ns = 0;
 
-    friend bool operator==(const Parts&, const Parts&) = default;
+    friend bool operator==(const Contents&, const Contents&) = default;
   };
 
-  Status ReadToken(Parts& parts) const;
-  Status ReadCa(Parts& parts) const;
-  Status ReadCertificate(Parts& parts) const;
+  Status ReadToken(Contents& contents) const;
+  Status ReadCa(Contents& contents) const;
+  Status ReadCertificate(Contents& contents) const;
   Result<std::string> ReadFile(const std::string& path) const;
   bool IsExecDue(bool after_401) const;
-  Status RunExec(bool after_401, Parts& parts);
-  Result<ExecCredential> CallPlugin(const Parts& parts) const;
-  Status Publish(Parts parts);
+  Status RunExec(bool after_401, Contents& contents);
+  Result<ExecCredential> CallPlugin(const Contents& contents) const;
+  Status Publish(Contents contents);
   void SetNext();
 
   const ClusterAccess access_;
   const Credentials::Environment environment_;
   const MakeTls make_tls_;
   const Log log_;
-  Parts parts_;  // The parts of current_.
+  Contents contents_;  // What current_ is made of.
   std::shared_ptr<const Credential> current_;
   std::optional<int64_t> exec_ran_ns_;  // When the plugin was run last, on the monotonic clock.
   int64_t next_ns_ = 0;

@@ -1,4 +1,4 @@
-// The credential that requests carry, and its renewal.
+// The credentials of an AuthConfig, and their renewal.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_CREDENTIALS_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_CREDENTIALS_H_
 
@@ -12,37 +12,14 @@
 #include <vector>
 
 #include "host/base/log.h"
-#include "host/base/secret.h"
 #include "host/base/status.h"
 #include "host/base/subprocess.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/tls_context.h"
+#include "host/cluster/kubernetes/http/credential_source.h"
 
 namespace berth::host {
 
 class CredentialLoader;
-
-// One state of the credentials. Immutable.
-struct Credential {
-  uint64_t generation = 0;  // Grows with each change.
-  // The lines "Authorization: ..." and "Impersonate-...: ...", each with its line end. Empty: none.
-  Secret headers;
-  std::shared_ptr<const TlsContext> tls;  // Null for plain HTTP.
-  int64_t expires_ns = 0;                 // Wall clock; 0: not known.
-};
-
-// Threading: any.
-class CredentialSource {
- public:
-  virtual ~CredentialSource() = default;
-
-  // Returns the current credential; never null. Does no input or output: it never delays a request.
-  virtual std::shared_ptr<const Credential> Current() const = 0;
-  // The server has refused this generation with 401. Calls `done` on another thread, when there is
-  // a newer credential, or with an error if there is none. Calls it at once if the current one is
-  // newer already. When the source is destroyed, it calls the remaining ones with kUnavailable.
-  virtual void Renew(uint64_t generation, std::function<void(Status status)> done) = 0;
-};
 
 // Reads the files of an AuthConfig and runs its exec plugin, on a thread of its own, so that a
 // plugin that hangs delays neither a request nor the lease: requests go on with the credential that

@@ -31,7 +31,7 @@ ServerStatus ReadServerStatus(std::string_view body);
 // statuses that client.h does not list: 408 is kUnavailable, other 4xx are kInvalidArgument, other
 // 5xx are kInternal, and redirections are kUnsupported.
 Status StatusOf(const HttpResponse& response);
-// Returns the answer as Client::Request() defines it.
+// Returns the answer as DecisionWriter::Request() defines it.
 ApiResponse ApiResponseOf(HttpResponse response);
 
 // How a request that failed goes on.

@@ -4,13 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "host/base/executor.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/http/byte_stream.h"
+#include "host/cluster/kubernetes/http/credential_source.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
@@ -66,13 +70,42 @@ class ConnectionPool {
   // Afterwards, connections that are given back are closed, and Take() must not be called.
   void Close();
 
-  size_t busy() const;
-  size_t idle() const;
-  size_t waiting() const;
+  size_t busy() const { return busy_; }
+  size_t idle() const { return idle_.size(); }
+  size_t waiting() const { return waiting_.size(); }
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  using Waiting = std::map<std::pair<uint8_t, TicketId>, Ready>;
+
+  void PlanDispatch();
+  // Serves the requests that wait with idle connections, and opens new ones for the others.
+  void Dispatch();
+  // Fails the requests above the limit: those that would be served last.
+  void RefuseSurplus();
+  // Closes the idle connections if the TLS settings have changed.
+  void CloseOutdated();
+  Ready TakeOut(Waiting::iterator at);
+  void StartDial();
+  // The requests go on waiting if a connection is left that could serve them.
+  void OnDialError(const Status& status);
+  void AddIdle(PooledStream connection);
+  void PlanIdleTimer();
+  std::deque<PooledStream>::iterator CloseIdle(std::deque<PooledStream>::iterator at);
+
+  Executor& executor_;
+  const Dialer dial_;
+  CredentialSource& credentials_;
+  const Limits limits_;
+  TransportObserver& observer_;
+  TicketId last_ticket_ = 0;
+  Waiting waiting_;
+  std::map<TicketId, uint8_t> priorities_;  // The priority of each ticket that waits.
+  std::deque<PooledStream> idle_;           // The one that was used last is the last one.
+  std::list<std::unique_ptr<Dialing>> dials_;
+  size_t busy_ = 0;
+  bool is_closed_ = false;
+  OwnedTimer dispatch_timer_;
+  OwnedTimer idle_timer_;
 };
 
 }  // namespace berth::host

@@ -9,9 +9,9 @@
 
 #include "host/base/executor.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/http/byte_stream.h"
 #include "host/cluster/kubernetes/http/connection_pool.h"
+#include "host/cluster/kubernetes/http/credential_source.h"
 #include "host/cluster/kubernetes/http/http_exchange.h"
 #include "host/cluster/kubernetes/http/http_session.h"
 #include "host/cluster/kubernetes/http/transport.h"

@@ -1,10 +1,8 @@
 #include "host/cluster/kubernetes/http/http_transport.h"
 
-#include <unordered_map>
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/http/http_call.h"
 
 namespace berth::host {
 namespace {
@@ -28,73 +26,53 @@ class HttpTransport::Stream final : public HttpStream {
   const std::shared_ptr<HttpCall> call_;
 };
 
-class HttpTransport::Impl {
- public:
-  Impl(IoThread& io, Endpoint endpoint, CredentialSource& credentials, Options options,
-       TransportObserver& observer, Log log)
-      : io_(io) {
-    Dialer dial = [&io, endpoint, dial_options = options.dial](
-                      std::shared_ptr<const TlsContext> tls, DialDone done) {
-      return Dial(io, endpoint, std::move(tls), dial_options, std::move(done));
-    };
-    session_ = std::make_shared<HttpSession>(io, std::move(dial), std::move(endpoint), credentials,
-                                             std::move(options), observer, log);
-  }
-  ~Impl() { BERTH_ASSERT(is_closed_); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  std::shared_ptr<HttpCall> Begin(HttpRequest request, HttpCall::Receiver receiver) {
-    if (is_closed_) return Refuse(std::move(request), std::move(receiver));
-    auto call = std::make_shared<HttpCall>(session_, std::move(request), std::move(receiver),
-                                           [this](HttpCall& over) { calls_.erase(&over); });
-    calls_.emplace(call.get(), call);
-    call->Start();
-    return call;
-  }
-
-  void Close() {
-    BERTH_ASSERT(io_.IsCurrent());
-    is_closed_ = true;
-    while (!calls_.empty()) {
-      const std::shared_ptr<HttpCall> call = calls_.begin()->second;
-      call->Fail(ClosedStatus());
-    }
-    session_->Close();
-  }
-
- private:
-  // Fails the call later. It starts no timer, because none may remain when the thread has ended.
-  std::shared_ptr<HttpCall> Refuse(HttpRequest request, HttpCall::Receiver receiver) {
-    auto call = std::make_shared<HttpCall>(session_, std::move(request), std::move(receiver),
-                                           [](HttpCall&) {});
-    // The transport keeps no calls any more: the task keeps this one.
-    io_.Post([call] { call->Fail(ClosedStatus()); });
-    return call;
-  }
-
-  IoThread& io_;
-  std::shared_ptr<HttpSession> session_;
-  std::unordered_map<HttpCall*, std::shared_ptr<HttpCall>> calls_;
-  bool is_closed_ = false;
-};
-
 HttpTransport::HttpTransport(IoThread& io, Endpoint endpoint, CredentialSource& credentials,
                              Options options, TransportObserver& observer, Log log)
-    : impl_(std::make_unique<Impl>(io, std::move(endpoint), credentials, std::move(options),
-                                   observer, log)) {}
+    : io_(io) {
+  Dialer dial = [&io, endpoint, dial_options = options.dial](std::shared_ptr<const TlsContext> tls,
+                                                             DialDone done) {
+    return Dial(io, endpoint, std::move(tls), dial_options, std::move(done));
+  };
+  session_ = std::make_shared<HttpSession>(io, std::move(dial), std::move(endpoint), credentials,
+                                           std::move(options), observer, log);
+}
 
-HttpTransport::~HttpTransport() = default;
+HttpTransport::~HttpTransport() { BERTH_ASSERT(is_closed_); }
 
 void HttpTransport::Send(HttpRequest request, Callback done) {
   BERTH_ASSERT(done != nullptr);
-  impl_->Begin(std::move(request), {.done = std::move(done)});
+  Begin(std::move(request), {.done = std::move(done)});
 }
 
 std::unique_ptr<HttpStream> HttpTransport::Open(HttpRequest request, StreamSink& sink) {
-  return std::make_unique<Stream>(impl_->Begin(std::move(request), {.sink = &sink}));
+  return std::make_unique<Stream>(Begin(std::move(request), {.sink = &sink}));
 }
 
-void HttpTransport::Close() { impl_->Close(); }
+std::shared_ptr<HttpCall> HttpTransport::Begin(HttpRequest request, HttpCall::Receiver receiver) {
+  if (is_closed_) return Refuse(std::move(request), std::move(receiver));
+  auto call = std::make_shared<HttpCall>(session_, std::move(request), std::move(receiver),
+                                         [this](HttpCall& over) { calls_.erase(&over); });
+  calls_.emplace(call.get(), call);
+  call->Start();
+  return call;
+}
+
+std::shared_ptr<HttpCall> HttpTransport::Refuse(HttpRequest request, HttpCall::Receiver receiver) {
+  auto call = std::make_shared<HttpCall>(session_, std::move(request), std::move(receiver),
+                                         [](HttpCall&) {});
+  // The transport keeps no calls any more: the task keeps this one.
+  io_.Post([call] { call->Fail(ClosedStatus()); });
+  return call;
+}
+
+void HttpTransport::Close() {
+  BERTH_ASSERT(io_.IsCurrent());
+  is_closed_ = true;
+  while (!calls_.empty()) {
+    const std::shared_ptr<HttpCall> call = calls_.begin()->second;
+    call->Fail(ClosedStatus());
+  }
+  session_->Close();
+}
 
 }  // namespace berth::host

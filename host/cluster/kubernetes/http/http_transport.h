@@ -3,10 +3,12 @@
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_HTTP_TRANSPORT_H_
 
 #include <memory>
+#include <unordered_map>
 
 #include "host/base/log.h"
-#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/http/credential_source.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
+#include "host/cluster/kubernetes/http/http_call.h"
 #include "host/cluster/kubernetes/http/http_session.h"
 #include "host/cluster/kubernetes/http/io_thread.h"
 #include "host/cluster/kubernetes/http/transport.h"
@@ -52,8 +54,15 @@ class HttpTransport final : public Transport {
 
  private:
   class Stream;
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+
+  std::shared_ptr<HttpCall> Begin(HttpRequest request, HttpCall::Receiver receiver);
+  // Fails the call later. It starts no timer, because none may remain when the thread has ended.
+  std::shared_ptr<HttpCall> Refuse(HttpRequest request, HttpCall::Receiver receiver);
+
+  IoThread& io_;
+  std::shared_ptr<HttpSession> session_;
+  std::unordered_map<HttpCall*, std::shared_ptr<HttpCall>> calls_;
+  bool is_closed_ = false;
 };
 
 }  // namespace berth::host

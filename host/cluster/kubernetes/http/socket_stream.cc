@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -156,7 +155,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     tls_name_ = name;
     refused_.reset();
     proxy_ssl_ = std::move(ssl_);
-    ssl_.reset(::SSL_new(tls_->context().native_handle()));
+    ssl_.reset(::SSL_new(tls_->context()));
     BIO* const bio = proxy_ssl_ == nullptr ? NewBio(wire_) : NewBio(proxy_ssl_.get());
     ::SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_app_data(ssl_.get(), &refused_);

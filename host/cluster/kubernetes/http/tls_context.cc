@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <arpa/inet.h>
-#include <boost/asio/ssl/context.hpp>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -21,9 +20,8 @@
 namespace berth::host {
 namespace {
 
-namespace ssl = boost::asio::ssl;
-
 struct OpenSslDeleter {
+  void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
   void operator()(BIO* bio) const { ::BIO_free(bio); }
   void operator()(X509* certificate) const { ::X509_free(certificate); }
   void operator()(SSL_SESSION* session) const { ::SSL_SESSION_free(session); }
@@ -259,9 +257,10 @@ std::string DescribeHandshakeError(unsigned long openssl_error) {
 class TlsContext::Impl {
  public:
   Impl() {
-    ::SSL_CTX_set_ex_data(context.native_handle(), Index(), this);
-    ::SSL_CTX_sess_set_new_cb(context.native_handle(), [](SSL* ssl, SSL_SESSION* session) {
-      auto* const self = static_cast<Impl*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), Index()));
+    BERTH_ASSERT(context != nullptr);
+    SSL_CTX_set_app_data(context.get(), this);
+    ::SSL_CTX_sess_set_new_cb(context.get(), [](SSL* ssl, SSL_SESSION* session) {
+      auto* const self = static_cast<Impl*>(SSL_CTX_get_app_data(::SSL_get_SSL_CTX(ssl)));
       // A handshake that resumed a session has not verified the certificate: the session that it
       // leads to would be younger than the verification.
       const bool is_kept = ::SSL_get_ex_data(ssl, ConnectionIndex()) == self;
@@ -290,15 +289,9 @@ class TlsContext::Impl {
     if (copy == nullptr || ::SSL_set_session(ssl, copy.get()) != 1) ::ERR_clear_error();
   }
 
-  ssl::context context{ssl::context::tls_client};
+  const OpenSslPtr<SSL_CTX> context{::SSL_CTX_new(::TLS_client_method())};
 
  private:
-  // The application data of the context, which has index 0, belongs to Boost.
-  static int Index() {
-    static const int kIndex = ::SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
-    return kIndex;
-  }
-
   // The context of a connection that may resume a session.
   static int ConnectionIndex() {
     static const int kIndex = ::SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
@@ -318,14 +311,14 @@ TlsContext::TlsContext(std::unique_ptr<Impl> impl, std::string server_name, bool
 
 TlsContext::~TlsContext() = default;
 
-ssl::context& TlsContext::context() const { return impl_->context; }
+ssl_ctx_st* TlsContext::context() const { return impl_->context.get(); }
 
 void TlsContext::ResumeSession(ssl_st* ssl) const { impl_->ResumeSession(ssl); }
 
 void TlsContext::ForgetSession() const { impl_->KeepSession(nullptr); }
 
 std::optional<int64_t> TlsContext::client_expiry_ns() const {
-  const X509* const certificate = ::SSL_CTX_get0_certificate(impl_->context.native_handle());
+  const X509* const certificate = ::SSL_CTX_get0_certificate(impl_->context.get());
   return certificate == nullptr ? std::nullopt : TimeOf(::X509_get0_notAfter(certificate));
 }
 
@@ -334,7 +327,7 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Create(const TlsSettings& 
                                                              const ClientCertificate& certificate) {
   std::string name(settings.server_name.empty() ? host : settings.server_name);
   auto impl = std::make_unique<Impl>();
-  Status status = Configure(impl->context.native_handle(), settings, name, certificate);
+  Status status = Configure(impl->context.get(), settings, name, certificate);
   if (!status.ok()) return status;
   return std::shared_ptr<const TlsContext>(new TlsContext(
       std::move(impl), std::move(name), settings.insecure, !settings.ca_pem.empty()));

@@ -12,12 +12,9 @@
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
 
-struct ssl_st;   // SSL of OpenSSL.
-struct x509_st;  // X509 of OpenSSL.
-
-namespace boost::asio::ssl {
-class context;
-}  // namespace boost::asio::ssl
+struct ssl_ctx_st;  // SSL_CTX of OpenSSL.
+struct ssl_st;      // SSL of OpenSSL.
+struct x509_st;     // X509 of OpenSSL.
 
 namespace berth::host {
 
@@ -52,7 +49,7 @@ class TlsContext {
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  boost::asio::ssl::context& context() const;
+  ssl_ctx_st* context() const;
   // The name or the address to verify. A name is also sent as SNI.
   const std::string& server_name() const { return server_name_; }
   bool is_insecure() const { return is_insecure_; }

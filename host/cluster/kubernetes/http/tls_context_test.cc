@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/ssl/context.hpp>
 #include <gtest/gtest.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -108,7 +107,7 @@ std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> ServerContext(const ServerSide& sid
 
 Handshake Connect(const TlsContext& context, const ServerSide& side = {}) {
   const auto server_context = ServerContext(side);
-  Side client(context.context().native_handle());
+  Side client(context.context());
   Side server(server_context.get());
   Refused refused;
   SSL_set_app_data(client.ssl, &refused);

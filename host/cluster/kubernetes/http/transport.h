@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/executor.h"
 #include "host/base/status.h"
 
 namespace berth::host {
@@ -121,6 +122,12 @@ class Transport {
   // Completes all open requests: those without an answer with kUnavailable and their Delivery. When
   // it returns, no callback is running, and none follows, except those of later requests.
   virtual void Close() = 0;
+};
+
+// A transport and the executor that it belongs to: a way to an API server.
+struct Channel {
+  Transport* transport = nullptr;
+  Executor* executor = nullptr;
 };
 
 // The course of one request, for metrics and for the log.

@@ -127,7 +127,7 @@ void LeaderElector::Try() {
   Read();
 }
 
-ResultCallback<Lease> LeaderElector::Guard(ResultCallback<Lease> callback) const {
+LeaseCallback LeaderElector::Guard(LeaseCallback callback) const {
   return
       [alive = std::weak_ptr<bool>(alive_), callback = std::move(callback)](Result<Lease> lease) {
         if (!alive.expired()) callback(std::move(lease));
@@ -189,7 +189,7 @@ void LeaderElector::Write() {
   is_busy_ = true;
   may_hold_ = true;
   const int64_t sent_ns = fence_.NowNs();
-  ResultCallback<Lease> answer = Guard([this, sent_ns](Result<Lease> written) {
+  LeaseCallback answer = Guard([this, sent_ns](Result<Lease> written) {
     is_busy_ = false;
     OnWritten(std::move(written), sent_ns);
   });

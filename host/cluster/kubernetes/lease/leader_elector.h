@@ -16,8 +16,8 @@
 #include "host/base/log.h"
 #include "host/base/split_mix.h"
 #include "host/base/status.h"
-#include "host/cluster/client.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
+#include "host/cluster/lease.h"
 
 namespace berth::host {
 
@@ -27,10 +27,12 @@ class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
 
-  // Errors: as the requests for leases of Client. `timeout_ns` is the time for one request.
-  virtual void Get(int64_t timeout_ns, ResultCallback<Lease> answer) = 0;
-  virtual void Create(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) = 0;
-  virtual void Update(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) = 0;
+  // `timeout_ns` is the time for one request. Errors: those of the server. Get(): kNotFound.
+  // Create(): kAlreadyExists. Update(): kNotFound; kConflict if `lease.resource_version` is not the
+  // current one.
+  virtual void Get(int64_t timeout_ns, LeaseCallback answer) = 0;
+  virtual void Create(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) = 0;
+  virtual void Update(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) = 0;
 };
 
 struct ElectionOptions {
@@ -122,7 +124,7 @@ class LeaderElector {
   void Write();
   void OnWritten(Result<Lease> lease, int64_t sent_ns);
   // Returns a callback that does nothing after the destruction of this object.
-  ResultCallback<Lease> Guard(ResultCallback<Lease> callback) const;
+  LeaseCallback Guard(LeaseCallback callback) const;
   int64_t RequestTimeoutNs() const;
   // Records the error, and tries again after the retry period.
   void Fail(Status status);

@@ -182,22 +182,22 @@ class DeniedLease final : public LeaseStore {
  public:
   DeniedLease(LeaseStore& store, Executor& executor) : store_(store), executor_(executor) {}
 
-  void Get(int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Get(int64_t timeout_ns, LeaseCallback answer) override {
     if (denied == "get") return Deny(std::move(answer));
     store_.Get(timeout_ns, std::move(answer));
   }
-  void Create(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Create(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override {
     if (denied == "create") return Deny(std::move(answer));
     store_.Create(lease, timeout_ns, std::move(answer));
   }
-  void Update(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override {
+  void Update(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override {
     store_.Update(lease, timeout_ns, std::move(answer));
   }
 
   std::string denied;
 
  private:
-  void Deny(ResultCallback<Lease> answer) {
+  void Deny(LeaseCallback answer) {
     executor_.Post([this, answer = std::move(answer)] {
       answer(Status::PermissionDenied("leases is forbidden: User \"eve\" cannot " + denied));
     });

@@ -1,4 +1,4 @@
-// Reads and writes leases of coordination.k8s.io/v1 through a transport.
+// Reads and writes a lease of coordination.k8s.io/v1 through a transport.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_LEASE_LEASE_REQUESTS_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_LEASE_LEASE_REQUESTS_H_
 
@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "host/cluster/client.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 
@@ -14,46 +13,35 @@ namespace berth::host {
 
 // The transport has two connections, which only requests for leases use.
 //
+// Create() and Update() are for the lease with the namespace and the name of the constructor.
 // Update() replaces the whole object on the server. So that labels, annotations and fields of newer
 // versions stay, it sends the lease as the server returned it last, with the changed fields; if the
-// lease to update is another one, or another version of it, it sends the known fields only.
+// lease to update is another version of it, it sends the known fields only.
 //
 // Threading: the executor's thread of the transport.
 // Lifetime:  the transport must outlive it, and is closed before this object is destroyed.
 class LeaseRequests final : public LeaseStore {
  public:
-  explicit LeaseRequests(Transport& transport) : transport_(transport) {}
+  // REQUIRES: `name` is not empty.
+  LeaseRequests(Transport& transport, std::string ns, std::string name);
   LeaseRequests(const LeaseRequests&) = delete;
   LeaseRequests& operator=(const LeaseRequests&) = delete;
 
-  // Selects the lease that LeaseStore::Get() reads.
-  void Use(std::string ns, std::string name);
-
-  // REQUIRES: Use() was called.
-  void Get(int64_t timeout_ns, ResultCallback<Lease> answer) override;
-  void Create(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override;
-  void Update(const Lease& lease, int64_t timeout_ns, ResultCallback<Lease> answer) override;
-
-  void Get(std::string_view ns, std::string_view name, int64_t timeout_ns,
-           ResultCallback<Lease> answer);
+  void Get(int64_t timeout_ns, LeaseCallback answer) override;
+  void Create(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override;
+  void Update(const Lease& lease, int64_t timeout_ns, LeaseCallback answer) override;
 
  private:
-  // The text of the lease as the server returned it last.
-  struct Stored {
-    std::string ns;
-    std::string name;
-    std::string resource_version;
-    std::string text;
-  };
-
-  void Send(HttpRequest request, ResultCallback<Lease> answer);
+  void Send(HttpRequest request, LeaseCallback answer);
   // Returns the error or the lease of an answer, and keeps its text.
   Result<Lease> Read(const HttpResponse& response);
 
   Transport& transport_;
-  std::string ns_;
-  std::string name_;
-  Stored stored_;
+  const std::string ns_;
+  const std::string name_;
+  // The lease as the server returned it last.
+  std::string stored_version_;
+  std::string stored_text_;
 };
 
 }  // namespace berth::host

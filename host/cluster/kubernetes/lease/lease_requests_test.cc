@@ -9,6 +9,7 @@
 #include "host/base/json_text.h"
 #include "host/base/time_units.h"
 #include "host/base/virtual_clock.h"
+#include "host/cluster/client.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
 
@@ -26,9 +27,7 @@ std::string StoredLease(const std::string& version, const std::string& label) {
 
 class LeaseRequestsTest : public ::testing::Test {
  protected:
-  LeaseRequestsTest() { requests_.Use("kube-system", "kube-scheduler"); }
-
-  ResultCallback<Lease> Record() {
+  LeaseCallback Record() {
     return [this](Result<Lease> lease) { answer_ = std::move(lease); };
   }
   std::string Open() { return transport_.open().size() == 1 ? transport_.open()[0] : ""; }
@@ -45,7 +44,7 @@ class LeaseRequestsTest : public ::testing::Test {
   VirtualClock clock_{0};
   VirtualExecutor executor_{clock_};
   ScriptedTransport transport_{executor_};
-  LeaseRequests requests_{transport_};
+  LeaseRequests requests_{transport_, "kube-system", "kube-scheduler"};
   std::optional<Result<Lease>> answer_;
 };
 
@@ -60,11 +59,6 @@ TEST_F(LeaseRequestsTest, ReadsALease) {
   ASSERT_TRUE(answer_->ok()) << answer_->status().ToString();
   EXPECT_EQ((*answer_)->resource_version, "7");
   EXPECT_EQ((*answer_)->holder_identity, "a");
-}
-
-TEST_F(LeaseRequestsTest, ReadsAnyLease) {
-  requests_.Get("other", "lease", kSecond, Record());
-  EXPECT_EQ(Open(), "GET /apis/coordination.k8s.io/v1/namespaces/other/leases/lease");
 }
 
 TEST_F(LeaseRequestsTest, CreatesALease) {
@@ -102,11 +96,6 @@ TEST_F(LeaseRequestsTest, UpdatesAnotherVersionWithItsKnownFieldsOnly) {
   requests_.Update(MakeLease("6"), kSecond, Record());
   EXPECT_FALSE(Body()["metadata"].contains("labels"));
   EXPECT_EQ(Body()["metadata"]["resourceVersion"], "6");
-  transport_.Answer(0, 409, "{}");
-  Lease other = MakeLease("7");
-  other.name = "other";
-  requests_.Update(other, kSecond, Record());
-  EXPECT_FALSE(Body()["metadata"].contains("labels"));
 }
 
 TEST_F(LeaseRequestsTest, ReturnsErrors) {

@@ -18,7 +18,7 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/channel.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/event_mailbox.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 
@@ -71,7 +71,7 @@ class ClusterWatches {
   ClusterWatches(const ClusterWatches&) = delete;
   ClusterWatches& operator=(const ClusterWatches&) = delete;
 
-  // As Client::StartWatch(). After Stop(), the watch receives nothing.
+  // As ObjectSource::StartWatch(). After Stop(), the watch receives nothing.
   [[nodiscard]] std::unique_ptr<Watch> Start(std::string_view kind, WatchSink& sink);
   // Calls `done` within a later Deliver(), when the watches of these kinds have delivered
   // everything that the server had at the time of this call. A watch that is destroyed meanwhile is

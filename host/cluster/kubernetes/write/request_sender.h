@@ -11,7 +11,6 @@
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
-#include "host/cluster/kubernetes/write/open_requests.h"
 
 namespace berth::host {
 
@@ -28,7 +27,7 @@ class RequestSender {
   RequestSender(const RequestSender&) = delete;
   RequestSender& operator=(const RequestSender&) = delete;
 
-  // As Client::Request(). The callback is never called within the call.
+  // As DecisionWriter::Request(). The callback is never called within the call.
   void Send(ApiRequest request, ResponseCallback answer);
 
   // Sends no further request that writes. Waits for the answers to open requests for up to
@@ -36,9 +35,11 @@ class RequestSender {
   // kUnavailable. Called once.
   void Stop(int64_t limit_ns, std::function<void()> done);
 
-  size_t open() const { return open_->size(); }
+  size_t open() const;
 
  private:
+  class OpenRequests;
+
   void Refuse(ResponseCallback answer, const char* why);
 
   Transport& transport_;

@@ -1,7 +1,7 @@
 // Shared by the tests of the embedded cluster: a cluster with a fixed clock, objects from JSON
 // text, and a sink that records watch events.
-#ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
-#define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
+#ifndef BERTH_TESTS_HARNESS_EMBEDDED_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_EMBEDDED_FIXTURE_H_
 
 #include <cstdint>
 #include <span>
@@ -84,4 +84,4 @@ class EmbeddedTest : public ::testing::Test {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_TEST_H_
+#endif  // BERTH_TESTS_HARNESS_EMBEDDED_FIXTURE_H_

@@ -1,6 +1,6 @@
 // Shared by the tests of the embedded cluster's REST interface: a fixture that sends requests.
-#ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
-#define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
+#ifndef BERTH_TESTS_HARNESS_EMBEDDED_API_FIXTURE_H_
+#define BERTH_TESTS_HARNESS_EMBEDDED_API_FIXTURE_H_
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cluster/embedded/embedded_api.h"
-#include "host/cluster/embedded/embedded_test.h"
+#include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {
 
@@ -61,4 +61,4 @@ class EmbeddedApiTest : public EmbeddedTest {
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_TEST_H_
+#endif  // BERTH_TESTS_HARNESS_EMBEDDED_API_FIXTURE_H_
