@@ -1,5 +1,9 @@
 // Finds the place where JSON text is malformed. The decoder only detects malformed text; these
 // functions locate the error for messages.
+//
+// The SAX parser of nlohmann does not replace them: it stops at a number beyond a double ("1e999")
+// and at half a surrogate pair, which are valid, gives the offset after a token, and names the
+// reason only within the text of an exception, with other characters for those of the token.
 #ifndef BERTH_HOST_API_JSON_SYNTAX_H_
 #define BERTH_HOST_API_JSON_SYNTAX_H_
 

@@ -28,7 +28,7 @@ struct Scale {
 };
 
 // The parts of a quantity, as views of its text.
-struct Parts {
+struct QuantityText {
   bool negative = false;
   std::string_view whole;
   std::string_view fraction;
@@ -124,7 +124,7 @@ Magnitude ScaleSmall(uint64_t number, Scale scale) {
 }
 
 // Scales any digits by 10^exponent, for any exponent, by moving the decimal point.
-Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
+Magnitude ScaleDecimal(const QuantityText& parts, int64_t exponent) {
   const size_t digits = parts.whole.size() + parts.fraction.size();
   const auto digit = [&parts](size_t i) {
     return DigitOf(i < parts.whole.size() ? parts.whole[i]
@@ -158,7 +158,7 @@ Magnitude ScaleDecimal(const Parts& parts, int64_t exponent) {
 }
 
 // Scales any digits by 2^shift. `shift` is at most 60.
-Magnitude ScaleBinary(const Parts& parts, int32_t shift) {
+Magnitude ScaleBinary(const QuantityText& parts, int32_t shift) {
   uint64_t whole = 0;
   for (const char c : parts.whole) {
     if (__builtin_mul_overflow(whole, uint64_t{10}, &whole) ||
@@ -191,8 +191,8 @@ Magnitude ScaleBinary(const Parts& parts, int32_t shift) {
   return {units, nanos};
 }
 
-std::optional<Parts> Split(std::string_view text) {
-  Parts parts;
+std::optional<QuantityText> Split(std::string_view text) {
+  QuantityText parts;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     parts.negative = text[0] == '-';
     text.remove_prefix(1);
@@ -215,7 +215,7 @@ std::optional<Parts> Split(std::string_view text) {
 }
 
 __attribute__((noinline)) Result<Quantity> ParseAny(std::string_view text) {
-  const std::optional<Parts> parts = Split(text);
+  const std::optional<QuantityText> parts = Split(text);
   if (!parts) return Fail(text, kExpectedNumber);
   if (const std::optional<Scale> scale = SimpleScale(parts->suffix)) {
     return WithSign(scale->binary != 0 ? ScaleBinary(*parts, scale->binary)

@@ -1,72 +1,44 @@
 #include "host/base/base64.h"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include <limits>
+
+#include <openssl/evp.h>
+
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr uint8_t kNoDigit = 64;
+constexpr size_t kMostBytes = std::numeric_limits<int>::max() / 2;
 
-// The value of each byte as a digit, or kNoDigit.
-constexpr std::array<uint8_t, 256> kValues = [] {
-  std::array<uint8_t, 256> values{};
-  values.fill(kNoDigit);
-  for (size_t i = 0; i < kDigits.size(); ++i) {
-    values[static_cast<unsigned char>(kDigits[i])] = static_cast<uint8_t>(i);
-  }
-  return values;
-}();
-
-uint32_t ByteAt(std::string_view bytes, size_t index) {
-  return index < bytes.size() ? static_cast<unsigned char>(bytes[index]) : 0;
+unsigned char* Bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
+const unsigned char* Bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 }  // namespace
 
 std::string EncodeBase64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const uint32_t group =
-        ByteAt(bytes, i) << 16 | ByteAt(bytes, i + 1) << 8 | ByteAt(bytes, i + 2);
-    text += kDigits[group >> 18 & 63];
-    text += kDigits[group >> 12 & 63];
-    text += i + 1 < bytes.size() ? kDigits[group >> 6 & 63] : '=';
-    text += i + 2 < bytes.size() ? kDigits[group & 63] : '=';
-  }
+  BERTH_ASSERT(bytes.size() <= kMostBytes);
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL also writes a final zero.
+  text.resize(static_cast<size_t>(
+      EVP_EncodeBlock(Bytes(text), Bytes(bytes), static_cast<int>(bytes.size()))));
   return text;
 }
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  uint32_t group = 0;
-  size_t digits = 0;   // In the current group of four, including its padding.
-  size_t padding = 0;  // In the whole text.
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') continue;
-    if (c == '=') {
-      // Only the third and the fourth character of the last group may be padding.
-      if (digits < 2) return std::nullopt;
-      ++padding;
-      group <<= 6;
-    } else {
-      const uint8_t value = kValues[static_cast<unsigned char>(c)];
-      if (value == kNoDigit || padding > 0) return std::nullopt;
-      group = group << 6 | value;
-    }
-    if (++digits < 4) continue;
-    for (size_t i = 0; i < 3 - padding; ++i) {
-      bytes += static_cast<char>(static_cast<unsigned char>(group >> (16 - 8 * i) & 255));
-    }
-    group = 0;
-    digits = 0;
-  }
-  if (digits != 0) return std::nullopt;
+  std::string digits(text);
+  std::erase_if(digits, [](char c) { return c == '\n' || c == '\r'; });
+  if (digits.size() % 4 != 0 || digits.size() > kMostBytes) return std::nullopt;
+  // OpenSSL takes padding for zeros, wherever it is, and skips white space at both ends.
+  const size_t end = digits.find('=');
+  const size_t padding = end == std::string::npos ? 0 : digits.size() - end;
+  if (padding > 2 || digits.find_first_not_of('=', end) != std::string::npos) return std::nullopt;
+  std::string bytes(digits.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(Bytes(bytes), Bytes(std::string_view(digits)),
+                                   static_cast<int>(digits.size()));
+  if (size != static_cast<int>(bytes.size())) return std::nullopt;
+  bytes.resize(bytes.size() - padding);
   return bytes;
 }
 

@@ -8,11 +8,12 @@
 
 namespace berth::host {
 
-// Returns the text with padding and without line ends.
+// Returns the text with padding and without line ends. REQUIRES: less than a gigabyte.
 std::string EncodeBase64(std::string_view bytes);
 
-// Returns the bytes, or nullopt for a text that is not base64 with padding. Skips line ends, as
-// Go's encoding/base64 does, which the JSON decoder of Kubernetes uses.
+// Returns the bytes, or nullopt for a text that is not base64 with padding, or that has more than a
+// gigabyte. Skips line ends, as Go's encoding/base64 does, which the JSON decoder of Kubernetes
+// uses.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace berth::host

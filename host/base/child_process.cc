@@ -1,7 +1,6 @@
 #include "host/base/child_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,67 +20,7 @@
 namespace berth::host {
 namespace {
 
-// Reads the text that a child process writes until it ends. Does not wait for other processes that
-// hold the same pipe open.
-class ChildReader {
- public:
-  ChildReader(int file, pid_t child) : file_(file), child_(child) {}
-
-  ChildResult Run(int64_t limit_ns, const std::function<int64_t()>& steady_ns) {
-    const int64_t begin_ns = steady_ns();
-    for (;;) {
-      const bool ended = HasEnded(WNOHANG);
-      const bool has_more = Read(ended ? 0 : NextWaitMs());
-      if (ended && !has_more) break;
-      if (steady_ns() - begin_ns < limit_ns) continue;
-      end_.is_late = !ended;
-      break;
-    }
-    if (end_.is_late) ::kill(child_, SIGKILL);
-    while (!HasEnded(0)) {
-    }
-    return std::move(end_);
-  }
-
- private:
-  // When SIGCHLD is ignored, waitpid() cannot report the status of the child (ECHILD), and the
-  // status stays 0 (success).
-  bool HasEnded(int options) {
-    if (ended_) return true;
-    const pid_t found = ::waitpid(child_, &end_.status, options);
-    ended_ = found == child_ || (found < 0 && errno == ECHILD);
-    return ended_;
-  }
-
-  // A child usually ends just after it has closed its pipe. The first waits after that are short.
-  int NextWaitMs() {
-    constexpr int kMaxWaitMs = 50;
-    if (file_ != kClosed) return kMaxWaitMs;
-    wait_ms_ = std::min(2 * wait_ms_ + 1, kMaxWaitMs);
-    return wait_ms_;
-  }
-
-  // Waits up to `wait_ms` for text and returns whether it has read any. Waits the full time after
-  // the last writer has closed the pipe.
-  bool Read(int wait_ms) {
-    pollfd wait = {.fd = file_, .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, wait_ms) <= 0) return false;
-    std::array<char, 4096> part{};
-    const ssize_t count = ::read(file_, part.data(), part.size());
-    if (count == 0) file_ = kClosed;
-    if (count <= 0) return false;
-    end_.text.append(part.data(), static_cast<size_t>(count));
-    return true;
-  }
-
-  static constexpr int kClosed = -1;  // A descriptor that poll() ignores.
-
-  int file_;
-  const pid_t child_;
-  ChildResult end_;
-  bool ended_ = false;
-  int wait_ms_ = 0;  // The last wait since the pipe was closed.
-};
+constexpr int kClosed = -1;  // A descriptor that poll() ignores.
 
 // Blocks all signals of the calling thread while it exists.
 class SignalBlock {
@@ -159,12 +98,78 @@ Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_
     RunChild(parent, body, write_end.get());
   }
   { const FileDescriptor closed = std::move(write_end); }
-  return ChildReader(read_end.get(), child).Run(limit_ns, steady_ns);
+  ChildResult result;
+  ProcessReader reader(child, {read_end.get()}, [&result](size_t /*file*/, std::string_view text) {
+    result.text.append(text);
+    return true;
+  });
+  result.is_late = reader.Run(steady_ns(), limit_ns, steady_ns) == ProcessReader::Outcome::kLate;
+  if (result.is_late) reader.Kill(child);
+  result.status = reader.status();
+  return result;
 }
 
 std::string SignalText(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+ProcessReader::ProcessReader(pid_t process, const std::vector<int>& files, Take take)
+    : process_(process), take_(std::move(take)) {
+  for (const int file : files) files_.push_back({.fd = file, .events = POLLIN, .revents = 0});
+}
+
+ProcessReader::Outcome ProcessReader::Run(int64_t begin_ns, int64_t limit_ns,
+                                          const std::function<int64_t()>& steady_ns) {
+  for (;;) {
+    const bool ended = HasEnded(WNOHANG);
+    const bool has_more = Read(ended ? 0 : NextWaitMs());
+    if (is_stopped_) return Outcome::kStopped;
+    if (ended && !has_more) return Outcome::kEnded;
+    if (steady_ns() - begin_ns < limit_ns) continue;
+    // A process that this one left behind may go on to write.
+    return ended ? Outcome::kEnded : Outcome::kLate;
+  }
+}
+
+// While the process is not waited for, its number belongs to no other process or group.
+void ProcessReader::Kill(pid_t target) {
+  if (!ended_) ::kill(target, SIGKILL);
+  while (!HasEnded(0)) {
+  }
+}
+
+// When SIGCHLD is ignored, waitpid() cannot report the status of the process (ECHILD), and the
+// status stays 0 (success).
+bool ProcessReader::HasEnded(int options) {
+  if (ended_) return true;
+  const pid_t found = ::waitpid(process_, &status_, options);
+  ended_ = found == process_ || (found < 0 && errno == ECHILD);
+  return ended_;
+}
+
+// A process usually ends just after it has closed its pipes. The first waits after that are short.
+int ProcessReader::NextWaitMs() {
+  constexpr int kMaxWaitMs = 50;
+  const auto is_open = [](const pollfd& file) { return file.fd != kClosed; };
+  if (std::ranges::any_of(files_, is_open)) return kMaxWaitMs;
+  wait_ms_ = std::min(2 * wait_ms_ + 1, kMaxWaitMs);
+  return wait_ms_;
+}
+
+bool ProcessReader::Read(int wait_ms) {
+  if (::poll(files_.data(), files_.size(), wait_ms) <= 0) return false;
+  bool has_read = false;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].revents == 0) continue;
+    std::array<char, 4096> part{};
+    const ssize_t count = ::read(files_[i].fd, part.data(), part.size());
+    const bool is_interrupted = count < 0 && errno == EINTR;
+    has_read = has_read || count > 0 || is_interrupted;
+    if (count <= 0 && !is_interrupted) files_[i].fd = kClosed;
+    if (count > 0 && !take_(i, {part.data(), static_cast<size_t>(count)})) is_stopped_ = true;
+  }
+  return has_read;
 }
 
 }  // namespace berth::host

@@ -1,11 +1,9 @@
 #include "host/base/subprocess.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/base/child_process.h"
 #include "host/base/file_descriptor.h"
 #include "host/base/time_units.h"
 
@@ -137,95 +136,34 @@ Status SpawnError(const std::string& program, int error) {
   }
 }
 
-// Reads what a program prints until it ends.
-class SubprocessReader {
- public:
-  SubprocessReader(const Subprocess& what, pid_t child, const FileDescriptor& output,
-                   const FileDescriptor& errors)
-      : what_(what), child_(child), files_({output.get(), errors.get()}) {}
-
-  // `begin_ns` is the time just before the program was started.
-  Result<SubprocessResult> Run(int64_t begin_ns, const std::function<int64_t()>& steady_ns) {
-    for (;;) {
-      const bool ended = HasEnded(WNOHANG);
-      const bool has_more = Read(ended ? 0 : NextWaitMs());
-      if (result_.output.size() > what_.max_output_bytes) {
-        return Kill(Status::OutOfRange(what_.program + ": expected at most " +
-                                       std::to_string(what_.max_output_bytes) +
-                                       " bytes on standard output"));
-      }
-      if (ended && !has_more) return std::move(result_);
-      if (steady_ns() - begin_ns < what_.limit_ns) continue;
-      // A process that the program left behind may go on to print: the program itself has ended.
-      if (ended) return std::move(result_);
-      return Kill(Status::Unavailable(what_.program + ": the program did not end within " +
-                                      std::to_string(what_.limit_ns / kMillisecond) + "ms"));
+// Reads what a program prints until it ends. `begin_ns`: the time just before it was started.
+Result<SubprocessResult> ReadProgram(const Subprocess& what, pid_t child,
+                                     const std::vector<int>& files, int64_t begin_ns,
+                                     const std::function<int64_t()>& steady_ns) {
+  SubprocessResult result;
+  ProcessReader reader(child, files, [&](size_t file, std::string_view text) {
+    if (file == 0) {
+      result.output.append(text);
+      return result.output.size() <= what.max_output_bytes;
     }
-  }
-
- private:
-  static constexpr int kClosed = -1;  // A descriptor that poll() ignores.
-
-  // When SIGCHLD is ignored, waitpid() cannot report the status of the child (ECHILD), and the
-  // status stays 0 (success).
-  bool HasEnded(int options) {
-    if (ended_) return true;
-    const pid_t found = ::waitpid(child_, &result_.status, options);
-    ended_ = found == child_ || (found < 0 && errno == ECHILD);
-    return ended_;
-  }
-
-  // While the program is not waited for, its number belongs to no other group.
-  Status Kill(Status error) {
-    if (!ended_) ::kill(-child_, SIGKILL);
-    while (!HasEnded(0)) {
-    }
-    return error;
-  }
-
-  // A program usually ends just after it has closed its streams. The first waits after that are
-  // short.
-  int NextWaitMs() {
-    constexpr int kMaxWaitMs = 50;
-    if (files_[0] != kClosed || files_[1] != kClosed) return kMaxWaitMs;
-    wait_ms_ = std::min(2 * wait_ms_ + 1, kMaxWaitMs);
-    return wait_ms_;
-  }
-
-  // Waits up to `wait_ms` for text and returns whether it has read any.
-  bool Read(int wait_ms) {
-    std::array<pollfd, 2> waits = {pollfd{files_[0], POLLIN, 0}, pollfd{files_[1], POLLIN, 0}};
-    if (::poll(waits.data(), waits.size(), wait_ms) <= 0) return false;
-    bool has_read = false;
-    for (size_t i = 0; i < waits.size(); ++i) {
-      if (waits[i].revents != 0) has_read = ReadFile(i) || has_read;
-    }
-    return has_read;
-  }
-
-  bool ReadFile(size_t index) {
-    std::array<char, 4096> part{};
-    const ssize_t count = ::read(files_[index], part.data(), part.size());
-    if (count < 0 && errno == EINTR) return true;
-    if (count <= 0) files_[index] = kClosed;
-    if (count <= 0) return false;
-    const auto size = static_cast<size_t>(count);
-    if (index == 0) {
-      result_.output.append(part.data(), size);
-    } else {
-      const size_t room = what_.max_error_bytes - result_.errors.size();
-      result_.errors.append(part.data(), std::min(size, room));
-    }
+    result.errors.append(text.substr(0, what.max_error_bytes - result.errors.size()));
     return true;
+  });
+  switch (reader.Run(begin_ns, what.limit_ns, steady_ns)) {
+    case ProcessReader::Outcome::kEnded: break;
+    case ProcessReader::Outcome::kStopped:
+      reader.Kill(-child);
+      return Status::OutOfRange(what.program + ": expected at most " +
+                                std::to_string(what.max_output_bytes) +
+                                " bytes on standard output");
+    case ProcessReader::Outcome::kLate:
+      reader.Kill(-child);
+      return Status::Unavailable(what.program + ": the program did not end within " +
+                                 std::to_string(what.limit_ns / kMillisecond) + "ms");
   }
-
-  const Subprocess& what_;
-  const pid_t child_;
-  std::array<int, 2> files_;  // Standard output and standard error.
-  SubprocessResult result_;
-  bool ended_ = false;
-  int wait_ms_ = 0;  // The last wait since both streams were closed.
-};
+  result.status = reader.status();
+  return result;
+}
 
 }  // namespace
 
@@ -255,7 +193,8 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& what,
   if (error != 0) return SpawnError(what.program, error);
   { const FileDescriptor closed = std::move(output->write_end); }
   { const FileDescriptor closed = std::move(errors->write_end); }
-  return SubprocessReader(what, child, output->read_end, errors->read_end).Run(begin_ns, steady_ns);
+  const std::vector<int> files = {output->read_end.get(), errors->read_end.get()};
+  return ReadProgram(what, child, files, begin_ns, steady_ns);
 }
 
 }  // namespace berth::host

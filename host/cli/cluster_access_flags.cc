@@ -80,4 +80,11 @@ Credentials::Environment CredentialsEnvironmentOf(const CommandEnvironment& env)
           .variables = env.variables};
 }
 
+ClusterTarget ClusterTargetOf(const ClusterAccessFlags& flags, const CommandEnvironment& env) {
+  return {.access = AccessRequestOf(flags),
+          .environment = AccessEnvironmentOf(env),
+          .credentials = CredentialsEnvironmentOf(env),
+          .user_agent = UserAgent()};
+}
+
 }  // namespace berth::host

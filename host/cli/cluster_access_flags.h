@@ -9,6 +9,7 @@
 #include "host/cli/command.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
+#include "host/process/assemble/process_options.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
@@ -43,6 +44,9 @@ std::string UserAgent();
 // Lifetime: they refer to nothing of `env`.
 AccessEnvironment AccessEnvironmentOf(const CommandEnvironment& env);
 Credentials::Environment CredentialsEnvironmentOf(const CommandEnvironment& env);
+
+// Returns the cluster that the flags select, as reached from this environment, for UserAgent().
+ClusterTarget ClusterTargetOf(const ClusterAccessFlags& flags, const CommandEnvironment& env);
 
 }  // namespace berth::host
 

@@ -1,11 +1,9 @@
 #include "host/cli/command.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,265 +14,19 @@
 
 #include "host/base/suggest.h"
 #include "host/base/text.h"
-#include "host/cli/cluster_access_flags.h"
-#include "host/cli/commands.h"
-#include "host/cli/common_flags.h"
+#include "host/cli/command_line.h"
 #include "host/cli/help_texts.h"
 #include "host/cli/kube_scheduler_flags.h"
-#include "host/cli/profile_convert.h"
-#include "host/config/cluster_config.h"
 
 namespace berth::host {
 namespace {
 
+// The commands that run a scheduler. Each has flags that the others do not have.
+constexpr std::array kSchedulers = {"run", "replay", "shadow"};
+
 std::string Version() {
   return "berth " BERTH_VERSION " (plugin ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
          std::to_string(BERTH_ABI_MINOR) + "; decides as kube-scheduler 1.36)";
-}
-
-// The source of the access without --kubeconfig, for its help.
-constexpr std::string_view kOtherwise =
-    "[clientConnection.kubeconfig of the host file, or else $KUBECONFIG, or else the service "
-    "account of the pod]";
-constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
-
-// The flags of all commands.
-struct CommandLine {
-  RunFlags run;
-  SimulateFlags simulate;
-  ExplainFlags explain;
-  DoctorFlags doctor;
-  PluginFlags list;
-  PluginFlags describe;
-  ProfileFlags check;
-  ProfileFlags show;
-  ProfileConvertFlags convert;
-  PluginCheckFlags plugin_check;
-  PluginNewFlags new_plugin;
-};
-
-void AddSimulation(CLI::App& command, SchedulingFlags& flags) {
-  command
-      .add_option("-c,--cluster", flags.cluster_files,
-                  "Files with nodes, pods and other objects; - is standard input")
-      ->type_name("FILE");
-  AddProfiles(command, flags.profiles);
-  AddPluginDirectories(command, flags.plugin_directories);
-  AddSeed(command, flags.seed);
-  AddOutput(command, flags.output);
-  command.add_flag("-v,--verbose", flags.verbosity,
-                   "Print more log lines: -v information, -vv debugging, -vvv tracing; on a real "
-                   "cluster, -v debugging, -vv tracing");
-}
-
-void AddReuseCheck(CLI::App& command, SchedulingFlags& flags) {
-  command.add_flag(
-      "--check-reuse", flags.checks_reuse,
-      "Evaluate every node again for each pod, and fail the attempt if an answer of a plugin was "
-      "reused wrongly: slow; to find a plugin that declares too little");
-}
-
-void AddClusterRun(CLI::App& command, RunFlags& flags) {
-  AddClusterAccess(command, kOtherwise, flags.access);
-  command.add_flag_function(
-      "--leader-elect{true}", [&flags](int64_t count) { flags.leader_elect = count > 0; },
-      "Wait for the lease of leader election before scheduling; --leader-elect=false does not "
-      "[leaderElection.leaderElect of the host file, or else true]");
-  command
-      .add_option_function<std::string>(
-          "--http-address",
-          [&flags](const std::string& address) {
-            flags.http_address = address == "none" ? "" : address;
-          },
-          "Where to serve /livez, /readyz, /healthz and /metrics as plain HTTP, or none "
-          "[serving.address of the host file, or else " +
-              std::string(kDefaultHttpAddress) + "]")
-      ->type_name("HOST:PORT|none");
-  command
-      .add_option_function<std::string>(
-          "--log-format",
-          [&flags](const std::string& format) {
-            flags.log_format = format == "json" ? LogFormat::kJsonLines : LogFormat::kKlog;
-          },
-          "The form of the log of a run on a real cluster: text, as klog, or json "
-          "[logging.format of the host file, or else text]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
-}
-
-void AddRun(CLI::App& app, RunFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("run",
-                         "Run the scheduler on a real cluster, or with --embedded on objects and "
-                         "events from files");
-  command
-      ->add_option("--config", flags.config,
-                   "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, "
-                   "leader election, connection")
-      ->type_name("FILE");
-  AddClusterRun(*command, flags);
-  command->add_flag("--embedded", flags.embedded,
-                    "Use a cluster in this process, with the objects of --cluster and --events; "
-                    "nothing outside is changed");
-  AddShadow(*command, flags.shadow);
-  AddSimulation(*command, flags);
-  AddReuseCheck(*command, flags);
-  command->add_option("-e,--events", flags.events, "A file with watch events; - is standard input")
-      ->type_name("FILE");
-  command
-      ->add_option_function<std::string>(
-          "--time", [&flags](const std::string& time) { flags.virtual_time = time == "virtual"; },
-          "The clock with --embedded: real or virtual [real]")
-      ->type_name("TIME")
-      ->check(CLI::IsMember({"real", "virtual"}).description(""));
-  command->add_option("--record", flags.record, "Record the events and decisions in this file")
-      ->type_name("FILE");
-  command->footer(std::string(kRunExamples).append(kRunExitStatus));
-}
-
-void AddSimulate(CLI::App& app, SimulateFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Schedule all pending pods, and print where they are placed");
-  AddSimulation(*command, flags);
-  AddReuseCheck(*command, flags);
-  AddClusterAccess(*command, kInsteadOfFiles, flags.access);
-  command
-      ->add_option("--pods", flags.pod_files,
-                   "Files with pods to schedule after those of the cluster")
-      ->type_name("FILE");
-  command->add_flag(
-      "-q,--quiet", flags.quiet,
-      "Print only the pods that could not be placed and the summary; print no progress");
-  command->footer(std::string(kSimulateExamples).append(kExitStatus));
-}
-
-CLI::App* AddExplain(CLI::App& app, ExplainFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("explain", "Show the result of every plugin on every node for one pod");
-  AddSimulation(*command, flags);
-  AddClusterAccess(*command, kInsteadOfFiles, flags.access);
-  command->add_option("-p,--pod", flags.pod, "The pending pod [NAMESPACE default]")
-      ->type_name("[NAMESPACE/]NAME")
-      ->required();
-  command->footer(std::string(kExplainExamples).append(kExitStatus));
-  return command;
-}
-
-void AddDoctor(CLI::App& app, DoctorFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Check whether Berth can schedule on a real cluster");
-  command
-      ->add_option("--config", flags.config,
-                   "The host file, berth.toml, that berth run will get: profiles, plugin "
-                   "directories, the kubeconfig, leader election")
-      ->type_name("FILE");
-  AddClusterAccess(*command, kOtherwise, flags.access);
-  AddProfiles(*command, flags.profiles);
-  AddPluginDirectories(*command, flags.plugin_directories);
-  command->add_flag("--shadow", flags.shadow,
-                    "Check only what berth run --shadow needs: it reads, and writes nothing");
-  AddOutput(*command, flags.output);
-  command->footer(std::string(kDoctorExamples));
-}
-
-void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
-  CLI::App* command =
-      plugin.add_subcommand("check", "Check that a plugin library keeps the contract");
-  command->add_option("library", flags.library, "The path of the library")
-      ->type_name("LIB")
-      ->required();
-  command
-      ->add_option(
-          "--args", flags.args,
-          "The arguments of the plugin as a JSON object [none]; for a library with several "
-          "plugins, give --args NAME=JSON once for each plugin")
-      ->type_name("[NAME=]JSON")
-      ->take_all()
-      ->expected(1)  // The help shows one value.
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--deadline", flags.deadlines,
-          "How long a call of the plugin may take, as `deadline` in its profile [the defaults of "
-          "the host: 1s, PostFilter 10s, PreBind and Bind on a thread of the pool 10m]; for a "
-          "library with several plugins, give --deadline NAME=DURATION once for each plugin")
-      ->type_name("[NAME=]DURATION")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "-c,--cluster", flags.cluster_files,
-          "A file with nodes, pods and other objects to check the plugin with; - is standard "
-          "input [a cluster made for the columns that the plugin reads]; may be given several "
-          "times")
-      ->type_name("FILE")
-      ->take_all()
-      ->expected(1)  // The library may follow.
-      ->allow_extra_args(false);
-  AddOutput(*command, flags.output);
-  command->footer(std::string(kPluginCheckExamples));
-}
-
-void AddPluginNew(CLI::App& plugin, PluginNewFlags& flags) {
-  CLI::App* command = plugin.add_subcommand("new", "Write the source of a new plugin");
-  command->add_option("name", flags.name, "The name of the plugin in profiles, as vendor.CamelCase")
-      ->type_name("NAME")
-      ->required();
-  command
-      ->add_option("--points", flags.points,
-                   "The extension points, separated by commas [" + flags.points + "]")
-      ->type_name("POINTS");
-  command
-      ->add_option("--language", flags.language,
-                   "The language: cpp, c or rust [" + flags.language + "]")
-      ->type_name("LANGUAGE");
-  command
-      ->add_option("--dir", flags.directory, "The folder to create [./ and the name in snake_case]")
-      ->type_name("DIR");
-  command->footer(std::string(kPluginNewExamples));
-}
-
-CLI::App* AddPlugin(CLI::App& app, CommandLine& line) {
-  CLI::App* plugin = app.add_subcommand("plugin", "List, describe, check and create plugins");
-  plugin->require_subcommand(1);
-  plugin->footer(std::string(kPluginExamples));
-  CLI::App* list = plugin->add_subcommand("list", "List the plugins in a directory");
-  AddPluginDirectory(*list, line.list.plugin_directory);
-  AddOutput(*list, line.list.output);
-  CLI::App* describe = plugin->add_subcommand("describe", "Show what a plugin library contains");
-  describe
-      ->add_option("target", line.describe.target, "The name of a plugin, or the path of a library")
-      ->type_name("LIB|NAME")
-      ->required();
-  AddPluginDirectory(*describe, line.describe.plugin_directory);
-  AddOutput(*describe, line.describe.output);
-  for (CLI::App* command : {list, describe}) command->footer(std::string(kPluginExamples));
-  AddPluginCheck(*plugin, line.plugin_check);
-  AddPluginNew(*plugin, line.new_plugin);
-  return plugin;
-}
-
-void AddProfile(CLI::App& app, CommandLine& line) {
-  CLI::App* profile = app.add_subcommand("profile", "Check, show and convert profiles");
-  profile->require_subcommand(1);
-  profile->footer(std::string(kProfileExamples).append(kProfileExitStatus));
-  CLI::App* check = profile->add_subcommand(
-      "check", "Check profiles that are used together, and print all errors");
-  CLI::App* show = profile->add_subcommand(
-      "show", "Show which plugins run at each extension point, and their arguments");
-  for (auto [command, flags] : {std::pair(check, &line.check), std::pair(show, &line.show)}) {
-    command
-        ->add_option("profiles", flags->profiles,
-                     "Files *.toml, or names of profiles that come "
-                     "with Berth")
-        ->type_name("FILE|NAME")
-        ->required();
-    AddEachPluginDirectory(*command, flags->plugin_directories);
-    command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
-  }
-  AddShowOutput(*show, line.show);
-  AddProfileConvert(*profile, line.convert);
 }
 
 // Returns the innermost command of the command line.
@@ -306,21 +58,30 @@ Status CheckCommand(const CLI::App& app, std::span<const std::string> args) {
                                  FullName(&app) + " --help)" + DidYouMean(args.front(), names));
 }
 
+bool IsScheduler(const CLI::App& command) {
+  return std::ranges::count(kSchedulers, command.get_name()) > 0;
+}
+
 // Returns an error about an option that `command` does not have.
 std::string UnknownOption(const CLI::App& command, std::string_view argument) {
   std::string option(argument.substr(0, argument.find('=')));
   // CLI11 splits -v=2 into -v, which exists, and -=2.
   if (option == "-") option = "--v";
   std::string text = "there is no option " + option;
-  if (command.get_name() == "run") {
+  if (IsScheduler(command)) {
     const std::string_view advice = KubeSchedulerAdvice(option);
     if (!advice.empty()) return text.append(": ").append(advice);
   }
   text += " (see " + FullName(&command) + " --help)";
-  if (const CLI::App* parent = command.get_parent()) {
-    if (parent->get_option_no_throw(option) != nullptr) {
-      return text + "; did you mean " + FullName(parent) + " " + option + "?";
-    }
+  const CLI::App* parent = command.get_parent();
+  std::vector<const CLI::App*> others;
+  if (parent != nullptr) others.push_back(parent);
+  if (IsScheduler(command)) {
+    for (const char* name : kSchedulers) others.push_back(parent->get_subcommand(name));
+  }
+  for (const CLI::App* other : others) {
+    if (other->get_option_no_throw(option) == nullptr) continue;
+    return text + "; did you mean " + FullName(other) + " " + option + "?";
   }
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options()) {
@@ -341,10 +102,31 @@ Status CheckExcess(const CLI::App& app) {
     }
   }
   if (!unknown.empty()) return Status::InvalidArgument(Join(unknown, "\n"));
-  if (excess.empty() || command.get_option_no_throw("--cluster") == nullptr) return {};
+  const bool reads_files = command.get_option_no_throw("--cluster") != nullptr;
+  if (excess.empty() || !(reads_files || IsScheduler(command))) return {};
   return Status::InvalidArgument(command.get_name() + ": expected only options, found \"" +
-                                 excess.front() + "\"; to read a file, use --cluster FILE (see " +
-                                 FullName(&command) + " --help)");
+                                 excess.front() + '"' +
+                                 (reads_files ? "; to read a file, use --cluster FILE" : "") +
+                                 " (see " + FullName(&command) + " --help)");
+}
+
+// Returns the arguments with the commands that `berth run --shadow` and `berth run --embedded` have
+// become, and prints a warning that names the command.
+std::vector<std::string> WithoutOldSpelling(std::span<const std::string> given,
+                                            CommandEnvironment& env) {
+  std::vector<std::string> args(given.begin(), given.end());
+  if (args.empty() || args.front() != "run") return args;
+  constexpr std::array<std::pair<const char*, const char*>, 2> kOld = {
+      {{"--shadow", "shadow"}, {"--embedded", "replay"}}};
+  for (const auto& [flag, command] : kOld) {
+    if (std::erase(args, flag) == 0) continue;
+    args.front() = command;
+    PrintWarnings({{std::string("berth run ") + flag + " is now berth " + command + "; use berth " +
+                    command + " with the same flags"}},
+                  env);
+    break;
+  }
+  return args;
 }
 
 int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
@@ -352,6 +134,8 @@ int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
     line.run.prints_decisions = app.get_subcommand("run")->count("--output") > 0;
     return ExecuteRun(line.run, env);
   }
+  if (app.got_subcommand("replay")) return ExecuteReplay(line.replay, env);
+  if (app.got_subcommand("shadow")) return ExecuteShadow(line.shadow, env);
   if (app.got_subcommand("simulate")) return ExecuteSimulate(line.simulate, env);
   if (app.got_subcommand("explain")) return ExecuteExplain(line.explain, env);
   if (app.got_subcommand("doctor")) return ExecuteDoctor(line.doctor, env);
@@ -370,19 +154,15 @@ int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
 
 }  // namespace
 
-int RunCommand(std::span<const std::string> args, CommandEnvironment& env) {
+int RunCommand(std::span<const std::string> given, CommandEnvironment& env) {
+  const std::vector<std::string> args = WithoutOldSpelling(given, env);
   CommandLine line;
   CLI::App app(std::string(kAbout), "berth");
   app.require_subcommand(1);
   app.set_version_flag("--version", Version());
   app.failure_message(FailureMessage);
   app.footer(std::string(kExamples).append(kExitStatus));
-  AddRun(app, line.run);
-  AddSimulate(app, line.simulate);
-  AddExplain(app, line.explain);
-  AddDoctor(app, line.doctor);
-  AddPlugin(app, line);
-  AddProfile(app, line);
+  AddCommands(app, line);
 
   if (args.empty()) {
     env.err << app.help();

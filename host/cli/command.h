@@ -27,8 +27,8 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitNotAllScheduled = 1;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitByPlugin = 3;     // A plugin called exit(); see ExitReport.
-inline constexpr int kExitUnexplained = 1;  // Of `run --shadow`.
-inline constexpr int kExitLeaseLost = 1;    // Of `run` on a cluster, as kube-scheduler.
+inline constexpr int kExitUnexplained = 1;  // Of `shadow`.
+inline constexpr int kExitLeaseLost = 1;    // Of `run`, as kube-scheduler.
 
 // A command that a signal stopped returns this plus the signal's number, as shells do.
 inline constexpr int kExitSignal = 128;
@@ -67,9 +67,9 @@ struct CommandEnvironment {
   int32_t err_descriptor = 2;  // The file that the log of a run on a cluster is written to.
 };
 
-// Runs the command that `args` names and returns the exit status. `args` does not contain the
+// Runs the command that `given` names and returns the exit status. `given` does not contain the
 // program's own name.
-int RunCommand(std::span<const std::string> args, CommandEnvironment& env);
+int RunCommand(std::span<const std::string> given, CommandEnvironment& env);
 
 // Prints "berth: message" to env.err and returns kExitBadInput.
 int Fail(CommandEnvironment& env, const Status& status);

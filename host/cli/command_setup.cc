@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,10 +24,7 @@ namespace {
 Status AddRealCluster(const InspectionFlags& flags, const KindUsers& users, CommandEnvironment& env,
                       Progress& progress, LogSink& log, LocalCluster& cluster) {
   const Result<std::vector<std::string>> warnings =
-      LoadLiveCluster({.access = AccessRequestOf(flags.access),
-                       .access_environment = AccessEnvironmentOf(env),
-                       .credentials = CredentialsEnvironmentOf(env),
-                       .user_agent = UserAgent(),
+      LoadLiveCluster({.target = ClusterTargetOf(flags.access, env),
                        .progress =
                            [&progress](std::string_view kind, size_t count) {
                              progress.ShowActivity("Reading " + std::string(kind) + ": " +
@@ -92,10 +90,34 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags) {
                                  name + " --help)");
 }
 
-std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags) {
-  constexpr std::array<uint32_t, 3> kLevels = {BERTH_LOG_INFO, BERTH_LOG_DEBUG, BERTH_LOG_TRACE};
+ProcessOptions ProcessOptionsOf(const ConfigFlags& flags, const CommandEnvironment& env) {
+  return {.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable},
+          .hash_key = env.hash_key,
+          .temporary_directory = env.temporary_directory,
+          .steady_ns = env.steady_ns,
+          .wall_ns = env.wall_ns,
+          .requests = env.requests,
+          .report_crashes = env.report_crashes};
+}
+
+ProcessOptions ProcessOptionsOf(const SchedulingFlags& flags, const CommandEnvironment& env) {
+  ProcessOptions options = ProcessOptionsOf(static_cast<const ConfigFlags&>(flags), env);
+  options.seed = flags.seed;
+  options.checks_reuse = flags.checks_reuse;
+  return options;
+}
+
+ClusterProcessOptions ProcessOptionsOf(const ClusterFlags& flags, const CommandEnvironment& env) {
+  return {ProcessOptionsOf(static_cast<const SchedulingFlags&>(flags), env),
+          ClusterTargetOf(flags.access, env), flags.log_format, env.err_descriptor, env.pid};
+}
+
+std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags, uint32_t usual) {
+  constexpr std::array<uint32_t, 4> kLevels = {BERTH_LOG_WARN, BERTH_LOG_INFO, BERTH_LOG_DEBUG,
+                                               BERTH_LOG_TRACE};
   if (flags.verbosity <= 0) return std::nullopt;
-  return kLevels[static_cast<size_t>(std::min(flags.verbosity, 3) - 1)];
+  const auto* level = std::ranges::find(kLevels, usual);
+  return *std::min(level + flags.verbosity, std::prev(kLevels.end()));
 }
 
 std::string LogTime(int64_t wall_ns) {

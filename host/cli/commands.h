@@ -10,33 +10,67 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/abi.h>
+
 #include "host/base/status.h"
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
-#include "host/cli/shadow_command.h"
-#include "host/process/assemble/connected_run_options.h"
+#include "host/process/assemble/process_options.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/log/log_format.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {
 
-// The flags that run, simulate and explain share.
-struct SchedulingFlags {
-  std::vector<std::string> cluster_files;
-  std::vector<std::string> profiles;            // Files or names. If empty, the default profile.
-  std::vector<std::string> plugin_directories;  // Empty: the default directory.
+// What every command with profiles has.
+struct ConfigFlags {
+  std::string config;                           // The host file; empty if there is none.
+  std::vector<std::string> profiles;            // See ConfigSources.
+  std::vector<std::string> plugin_directories;  // Empty: see ConfigSources.
+};
+
+// What every command that schedules has.
+struct SchedulingFlags : ConfigFlags {
   uint64_t seed = kDefaultSeed;
   bool checks_reuse = false;
   int verbosity = 0;  // How often --verbose was given.
   OutputFormat output = OutputFormat::kTable;
 };
 
-// Of commands that look at files, or at a real cluster.
+// The flags of commands that schedule on a real cluster.
+struct ClusterFlags : SchedulingFlags {
+  ClusterAccessFlags access;
+  std::optional<LogFormat> log_format;  // Nullopt: --log-format was not given.
+};
+
+struct RunFlags : ClusterFlags {
+  // A member that is nullopt was not given.
+  std::optional<bool> leader_elect;
+  std::optional<std::string> http_address;  // "" serves nothing.
+  bool prints_decisions = false;            // --output was given.
+};
+
+struct ReplayFlags : SchedulingFlags {
+  std::vector<std::string> cluster_files;
+  std::string events;  // The file of the stream; empty if there is none.
+  std::string record;  // The file for the recording; empty if nothing is recorded.
+  bool virtual_time = false;
+};
+
+struct ShadowFlags : ClusterFlags {
+  // A member that is empty or nullopt was not given.
+  std::optional<int64_t> duration_ns;
+  std::vector<std::string> scheduler_names;
+  std::optional<int64_t> window_ns;
+  std::optional<uint32_t> percentage_of_nodes;
+};
+
+// Of commands that look at files, or at a real cluster. There is no host file.
 struct InspectionFlags : SchedulingFlags {
+  std::vector<std::string> cluster_files;
   ClusterAccessFlags access;
 };
 
@@ -45,30 +79,11 @@ struct SimulateFlags : InspectionFlags {
   bool quiet = false;
 };
 
-struct RunFlags : SchedulingFlags {
-  std::string config;  // The host file; empty if there is none.
-  // The flags of a run on a real cluster. A member that is nullopt was not given.
-  ClusterAccessFlags access;
-  std::optional<bool> leader_elect;
-  std::optional<std::string> http_address;  // "" serves nothing.
-  std::optional<LogFormat> log_format;
-  bool prints_decisions = false;  // --output was given.
-  ShadowFlags shadow;
-  // The flags of a run with files and streams.
-  bool embedded = false;
-  std::string events;  // The file of the stream; empty if there is none.
-  std::string record;  // The file for the recording; empty if nothing is recorded.
-  bool virtual_time = false;
-};
-
 struct ExplainFlags : InspectionFlags {
   std::string pod;  // "namespace/name" or "name".
 };
 
-struct DoctorFlags {
-  std::string config;                           // The host file; empty if there is none.
-  std::vector<std::string> profiles;            // See ConfigSources.
-  std::vector<std::string> plugin_directories;  // Empty: see ConfigSources.
+struct DoctorFlags : ConfigFlags {
   ClusterAccessFlags access;
   bool shadow = false;
   OutputFormat output = OutputFormat::kTable;
@@ -104,9 +119,9 @@ struct PluginNewFlags {
   std::string directory;  // The folder to create. If empty, it gets the plugin's name.
 };
 
-// With --embedded or, without it, as ExecuteClusterRun().
 int ExecuteRun(const RunFlags& flags, CommandEnvironment& env);
-int ExecuteClusterRun(const RunFlags& flags, CommandEnvironment& env);
+int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env);
+int ExecuteShadow(const ShadowFlags& flags, CommandEnvironment& env);
 int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env);
 int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env);
 int ExecuteDoctor(const DoctorFlags& flags, CommandEnvironment& env);
@@ -127,9 +142,11 @@ Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 CommandEnvironment& env);
 
-// Sets the options from the flags and the environment, except log_level.
-void SetConnectedRunOptions(const RunFlags& flags, const CommandEnvironment& env,
-                            ConnectedRunOptions& options);
+// Returns what a process gets from the flags and the environment of its command. The log level is
+// not set.
+ProcessOptions ProcessOptionsOf(const ConfigFlags& flags, const CommandEnvironment& env);
+ProcessOptions ProcessOptionsOf(const SchedulingFlags& flags, const CommandEnvironment& env);
+ClusterProcessOptions ProcessOptionsOf(const ClusterFlags& flags, const CommandEnvironment& env);
 
 // Prints "berth: warning: <warning>" to env.err for each of them.
 void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env);
@@ -138,8 +155,9 @@ void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& en
 // because it can be read only once.
 Status CheckStandardInput(std::string_view command, std::span<const std::string> files);
 
-// Returns the log level that --verbose selects; none if --verbose was not given.
-std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags);
+// Returns the log level that --verbose selects; none if --verbose was not given. Each -v selects
+// one level more than `usual`, the default of the command.
+std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags, uint32_t usual = BERTH_LOG_WARN);
 // Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
 std::string LogTime(int64_t wall_ns);
 

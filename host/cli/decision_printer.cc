@@ -43,8 +43,8 @@ std::string Right(std::string_view text, size_t width) {
 }  // namespace
 
 bool DecisionPrinter::Print(const DecisionLine& line) {
-  if (!out_.is_table()) return out_.WriteDocument(ToJson(line));
-  return line.is_repeated || out_.Write(Row(line));
+  if (!is_table()) return WriteDocument(ToJson(line));
+  return line.is_repeated || Write(Row(line));
 }
 
 std::string DecisionPrinter::Row(const DecisionLine& line) {
@@ -58,7 +58,7 @@ std::string DecisionPrinter::Row(const DecisionLine& line) {
   }
   text += Right(Seconds(line.time_ns), kTimeWidth) + gap + pod +
           std::string(pod_width_ - CharacterCount(pod), ' ') + gap;
-  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kDecisionGap, out_.width(),
+  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kDecisionGap, width(),
                 text);
   return text;
 }

@@ -3,7 +3,6 @@
 #define BERTH_HOST_CLI_DECISION_PRINTER_H_
 
 #include <cstddef>
-#include <ostream>
 #include <string>
 
 #include "host/cli/live_output.h"
@@ -16,21 +15,16 @@ namespace berth::host {
 //         change. Repeated lines are left out.
 // kJson:  prints ToJson() on one line for each decision.
 // kYaml:  prints ToJson() as one document for each decision.
-class DecisionPrinter {
+class DecisionPrinter : public LiveOutput {
  public:
-  // `out` must outlive the printer.
-  DecisionPrinter(std::ostream& out, LiveOutput::Options options) : out_(out, options) {}
+  using LiveOutput::LiveOutput;
 
-  // Each returns false if the output has failed.
+  // Returns false if the output has failed.
   bool Print(const DecisionLine& line);
-  bool Flush() { return out_.Flush(); }
-  // The errno of the first failure; 0 if it is not known.
-  int error() const { return out_.error(); }
 
  private:
   std::string Row(const DecisionLine& line);
 
-  LiveOutput out_;
   bool has_header_ = false;
   size_t pod_width_ = 24;
 };

@@ -11,20 +11,13 @@ int ExecuteDoctor(const DoctorFlags& flags, CommandEnvironment& env) {
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
   ProgressLog log(progress, BERTH_LOG_WARN);
   const Result<DoctorReport> report =
-      RunDoctor({.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable},
-                 .access = AccessRequestOf(flags.access),
-                 .access_environment = AccessEnvironmentOf(env),
-                 .credentials = CredentialsEnvironmentOf(env),
+      RunDoctor({.process = ProcessOptionsOf(flags, env),
+                 .target = ClusterTargetOf(flags.access, env),
                  .shadow = flags.shadow,
-                 .user_agent = UserAgent(),
-                 .temporary_directory = env.temporary_directory,
-                 .steady_ns = env.steady_ns,
-                 .wall_ns = env.wall_ns,
                  .progress =
                      [&progress](std::string_view check) {
                        progress.ShowActivity("Checking: " + std::string(check));
                      },
-                 .report_crashes = env.report_crashes,
                  .log = &log});
   progress.Clear();
   if (!report.ok()) return Fail(env, report.status());

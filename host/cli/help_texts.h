@@ -20,7 +20,7 @@ inline constexpr std::string_view kExamples = R"(Examples:
     kubectl get nodes,pods -A -o json | berth simulate --cluster -
   Schedule pods while they are created and deleted:
     kubectl get pods -A -o json --watch --output-watch-events |
-      berth run --embedded --cluster nodes.json --events -
+      berth replay --cluster nodes.json --events -
   Find out why a pod is pending:
     berth explain --cluster dump.json --pod web/frontend-0
     berth explain --kubeconfig ~/.kube/config --pod web/frontend-0
@@ -36,18 +36,22 @@ Environment:
 
 )";
 
-inline constexpr std::string_view kRunExamples = R"(Examples on a real cluster:
+// `berth run` shows kRunExamples, kReloadHelp, kDecisionsHelp and kRunExitStatus; `berth replay`
+// has kReplayExamples at the beginning and kReplayEnd at the end.
+inline constexpr std::string_view kRunExamples = R"(Examples:
   Schedule the pods whose spec.schedulerName is that of the profile, beside kube-scheduler:
     berth run --kubeconfig ~/.kube/config --config berth.toml --profile acme.toml
   In a pod, where the service account of the pod is used:
     berth run --config /etc/berth/berth.toml --http-address :10251 --log-format json
   Also print each decision on standard output:
     berth run --kubeconfig ~/.kube/config --profile acme.toml --output json | jq .pod
+To try profiles without a cluster, use `berth replay`; to compare them with another scheduler, use
+`berth shadow`.
 
-Without --embedded, berth schedules the pods of a real cluster. It watches nodes, pods and the kinds
-that the plugins of its profiles declare, binds each pod of its profiles to a node, and writes the
-condition PodScheduled and events, as kube-scheduler does. ~/.kube/config is read only if you name
-it. A server that is away is tried again and again.
+berth schedules the pods of a real cluster. It watches nodes, pods and the kinds that the plugins of
+its profiles declare, binds each pod of its profiles to a node, and writes the condition
+PodScheduled and events, as kube-scheduler does. ~/.kube/config is read only if you name it. A
+server that is away is tried again and again.
 
 Several processes may run with equal configurations: leader election lets one of them schedule, and
 another one takes over when it ends. The lease is kube-system/kube-scheduler, as that of
@@ -66,54 +70,60 @@ way, sends the events that wait, and releases the lease, for 26 seconds at most.
 ends berth at once. When the lease is lost, the run ends with status 1; start berth again then, as
 Kubernetes does with a pod.
 
-Examples of shadow mode:
-  Compare this profile with kube-scheduler for ten minutes, and write nothing:
-    berth run --kubeconfig ~/.kube/config --shadow --duration 10m
-  Print only the pods about which both disagree:
-    berth run --kubeconfig ~/.kube/config --shadow --output json |
-      jq -c 'select(.verdict | IN("sampled", "score", "rejected", "error"))'
+)";
 
-With --shadow, berth observes where another scheduler places pods, decides about each of these pods
-with the profile that it names (or else the first one), and prints the verdict:
-  same      both choose this node
-  tie       both nodes have the highest score; each scheduler chooses by chance
-  order     same or tie, if the bindings and changes that arrive within --window of each other are
-            taken in another order: the other scheduler counts its pods before they are bound, and
-            sees changes earlier or later
-  sampled   their node has a lower score, but kube-scheduler scores only a part of the nodes
-  score     their node has a lower score
-  rejected  a plugin of this profile rejects their node
-  error     the attempt failed
-The first three are agreement; the last three are not explained. Berth needs permission to read
-only, elects no leader and serves nothing. PostFilter plugins do not run.
+inline constexpr std::string_view kReloadHelp =
+    R"(Save a profile, the file of --config or the library of a plugin while berth runs, or send
+SIGHUP, to reload the configuration. The new configuration takes effect between two attempts. Pods
+that are being bound continue with the plugins that they began with. If the new configuration has
+errors, they are printed and the running configuration is kept.
 
-Examples with files and streams:
+)";
+
+inline constexpr std::string_view kDecisionsHelp = R"(Decisions (.type in JSON):
+  Bound    the pod has a node
+  Refused  no node fits; the pod is tried again when a change in the cluster may help
+  Error    an error occurred; the pod is tried again
+  Waiting  a node was found, and the pod waits for permission
+  Gated    a plugin holds the pod back before any attempt
+  Skipped  the pod is being deleted
+Times are in seconds since the start. The table leaves out an attempt with the same result as the
+attempt before.
+
+)";
+
+inline constexpr std::string_view kRunExitStatus =
+    R"(Exit status: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 invalid input, the HTTP
+address is in use, or the output could not be written, 3 a plugin called exit(), 130 or 143 a second
+signal.)";
+
+inline constexpr std::string_view kReplayExamples = R"(Examples:
   Schedule the pods of a file and print each decision:
-    berth run --embedded --cluster cluster.yaml
+    berth replay --cluster cluster.yaml
   Follow the pods of a real cluster, and decide in parallel with its own scheduler:
     kubectl get nodes -o json > nodes.json
     kubectl get pods -A -o json --watch --output-watch-events |
-      berth run --embedded --cluster nodes.json --events -
+      berth replay --cluster nodes.json --events -
   Replay hours of events without waiting, and record the result:
-    berth run --embedded --events day.jsonl --time virtual --record run.jsonl
+    berth replay --events day.jsonl --time virtual --record run.jsonl
   Repeat the recorded run:
-    berth run --embedded --events run.jsonl --time virtual
+    berth replay --events run.jsonl --time virtual
   Print only the pods that no node fits:
-    berth run --embedded --cluster cluster.yaml --output json | jq 'select(.type == "Refused")'
+    berth replay --cluster cluster.yaml --output json | jq 'select(.type == "Refused")'
 
-With --embedded the cluster exists only in this process; nothing outside is changed. Its objects
-come from the files of --cluster and from the stream of --events. A stream consists of watch events,
-JSON objects as kubectl prints them, on one line or on several:
+The cluster exists only in this process; nothing outside is changed. Its objects come from the files
+of --cluster and from the stream of --events. A stream consists of watch events, JSON objects as
+kubectl prints them, on one line or on several:
   {"type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, ...}}
   {"type": "MODIFIED", "after": "1.5s", "object": {...}}
   {"type": "DELETED", "object": {...}}
 "after" is the time since the event before, as a Go duration ("250ms", "1h30m"). An event without
 "after" is due at once. All events that are due are applied before the next pod is tried, except
-where a recording has ATTEMPT events. A stream
-may repeat events, and it may come from a cluster whose own scheduler decides differently: an object
-in a resourceVersion that was seen before changes nothing, and a pod keeps the node that this
-scheduler gave it. A pod with a deletionTimestamp is removed by its DELETED event. BOOKMARK and
-DECISION events are skipped, and ATTEMPT events too in real time.
+where a recording has ATTEMPT events. A stream may repeat events, and it may come from a cluster
+whose own scheduler decides differently: an object in a resourceVersion that was seen before changes
+nothing, and a pod keeps the node that this scheduler gave it. A pod with a deletionTimestamp is
+removed by its DELETED event. BOOKMARK and DECISION events are skipped, and ATTEMPT events too in
+real time.
 
 An event that cannot be decoded or applied is reported on standard error with its line and its
 object, counted in the summary and skipped; the last good version of the object stays. Only the
@@ -128,46 +138,49 @@ and each decision as a DECISION event. Use the recording with --events, and the 
 place a pod; with --time virtual, such a recording is repeated with each attempt in its place
 between the events. Times may differ slightly then.
 
-Save a profile, the file of --config or the library of a plugin while berth runs, or send SIGHUP, to
-reload the configuration. The new configuration takes effect between two attempts. Pods that are
-being bound continue with the plugins that they began with. If the new configuration has errors,
-they are printed and the running configuration is kept.
+)";
 
-With --embedded, log lines and the lines about reloads are printed on standard error. They begin
-with the time in UTC, also with --time virtual, and the line about a reload names the files that
-have changed:
+inline constexpr std::string_view kReplayEnd =
+    R"(The summary, log lines and lines about reloads are printed on standard error. The latter two
+begin with the time in UTC, also with --time virtual, and the line about a reload names the files
+that have changed:
   2026-01-10T08:00:00.250Z berth: warning: acme.RackPower: no rack has the label
   2026-01-10T08:00:03.125Z berth: reloaded: default-scheduler; changed: /etc/berth/acme.toml
 
-Decisions (.type in JSON):
-  Bound    the pod has a node
-  Refused  no node fits; the pod is tried again when a change in the cluster may help
-  Error    an error occurred; the pod is tried again
-  Waiting  a node was found, and the pod waits for permission
-  Gated    a plugin holds the pod back before any attempt
-  Skipped  the pod is being deleted
-Times are in seconds since the start. The table leaves out an attempt with the same result as the
-attempt before. The summary is printed on standard error.
+The run ends when the stream has ended and no pod can be scheduled any more. Refused and gated pods
+stay pending; a pod with errors is tried again up to five times in a row. The run also ends, and
+prints that, when the pods that would be tried again have failed five times each since the cluster
+last changed. Use Ctrl-C (SIGINT) or SIGTERM to end the run earlier; it also ends when its output is
+closed, for example by `head`. Then no further pod is tried, berth waits for bindings that are under
+way, and the recording is complete up to this point. A second signal ends berth at once.
 
-With --embedded, the run ends when the stream has ended and no pod can be scheduled any more.
-Refused and gated pods stay pending; a pod with errors is tried again up to five times in a row. The
-run also ends, and prints that, when the pods that would be tried again have failed five times each
-since the cluster last changed. Use Ctrl-C (SIGINT) or SIGTERM to end the run earlier; it also ends
-when its output is closed, for example by `head`. Then no further pod is tried, berth waits for
-bindings that are under way, and the recording is complete up to this point. A second signal ends
-berth at once.
+Exit status: 0 all pods have a node, 1 some pods have none, 2 invalid input, or the output or the
+recording could not be written, 3 a plugin called exit(), 130 stopped by SIGINT, 143 stopped by
+SIGTERM.)";
 
-)";
+inline constexpr std::string_view kShadowExamples = R"(Examples:
+  Compare this profile with kube-scheduler for ten minutes, and write nothing:
+    berth shadow --kubeconfig ~/.kube/config --duration 10m
+  Print only the pods about which both disagree:
+    berth shadow --kubeconfig ~/.kube/config --output json |
+      jq -c 'select(.verdict | IN("sampled", "score", "rejected", "error"))'
 
-inline constexpr std::string_view kRunExitStatus =
-    "Exit status on a real cluster: 0 stopped by SIGTERM or SIGINT, 1 the lease was lost, 2 "
-    "invalid\n"
-    "input, the HTTP address is in use, or the output could not be written, 3 a plugin called\n"
-    "exit(), 130 or 143 a second signal. With --shadow: 0 done, 1 unexplained disagreements.\n"
-    "Exit status with --embedded: 0 all pods have a node, 1 some pods have none, 2 invalid input, "
-    "or\n"
-    "the output or the recording could not be written, 3 a plugin called exit(), 130 stopped by\n"
-    "SIGINT, 143 stopped by SIGTERM.";
+berth observes where another scheduler places pods, decides about each of these pods with the
+profile that it names (or else the first one), and prints the verdict:
+  same      both choose this node
+  tie       both nodes have the highest score; each scheduler chooses by chance
+  order     same or tie, if the bindings and changes that arrive within --window of each other are
+            taken in another order: the other scheduler counts its pods before they are bound, and
+            sees changes earlier or later
+  sampled   their node has a lower score, but kube-scheduler scores only a part of the nodes
+  score     their node has a lower score
+  rejected  a plugin of this profile rejects their node
+  error     the attempt failed
+The first three are agreement; the last three are not explained. Berth needs permission to read
+only, elects no leader and serves nothing. PostFilter plugins do not run.
+
+Exit status: 0 done, 1 unexplained disagreements, 2 invalid input, the cluster could not be read, or
+the output could not be written, 3 a plugin called exit().)";
 
 inline constexpr std::string_view kSimulateExamples = R"(Examples:
   berth simulate --cluster cluster.yaml
@@ -208,7 +221,7 @@ inline constexpr std::string_view kDoctorExamples = R"(Examples:
     berth doctor --kubeconfig ~/.kube/config --profile default acme.toml
   Check what a pod of a Deployment will find, in the pod itself:
     berth doctor --config /etc/berth/berth.toml
-  Check whether a read-only account is enough for berth run --shadow:
+  Check whether a read-only account is enough for berth shadow:
     berth doctor --kubeconfig reader.yaml --shadow
   Stop a script unless everything is right:
     berth doctor --kubeconfig F --output json | jq -e 'all(.findings[]; .result == "ok")'
@@ -276,6 +289,36 @@ inline constexpr std::string_view kProfileExitStatus =
     "Exit status: 0 success, 1 (check only) the profiles are valid, but placing a pod with one of "
     "them\n"
     "ends with an error, 2 there are errors, 3 a plugin called exit().";
+
+inline constexpr std::string_view kConvertExamples = R"(Examples:
+  Print the profile that decides as my kube-scheduler does:
+    berth profile convert kube-scheduler.yaml
+  Write one file for each profile, named after its schedulerName:
+    berth profile convert kube-scheduler.yaml --output-dir profiles
+    berth profile check profiles/*.toml
+  Convert the configuration of a running cluster:
+    kubectl -n kube-system get configmap scheduler -o jsonpath='{.data.config\.yaml}' |
+      berth profile convert -
+  Fail if anything cannot be converted:
+    berth profile convert kube-scheduler.yaml --strict
+
+Reads a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as YAML or JSON, merges each of
+its profiles with the defaults as kube-scheduler 1.36 does, and writes the result as a complete
+profile without `extends`. At every extension point the same plugins run in the same order, with the
+same weights and arguments.
+
+A plugin that is not found is written as a comment, in its place. Settings that Berth does not have
+(extenders, extension points behind feature gates) and settings that belong into the host file
+(leader election, the connection, backoffs) are left out. A warning on standard error names each of
+them by its path in the file. Use --plugin-dir to add the directory of your own plugins.
+
+Each plugin that is found and enabled checks its arguments; a refused argument is an error that
+names its path in the file. Standard output takes one profile; use --output-dir for a file with
+several.
+
+Exit status: 0 success, also with warnings; 2 the file is invalid or a plugin refuses its arguments,
+there are several profiles for standard output, or there are warnings and --strict is given. With
+exit status 2 nothing is written.)";
 
 inline constexpr std::string_view kPluginExamples = R"(Examples:
   berth plugin list

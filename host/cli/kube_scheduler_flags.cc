@@ -49,6 +49,9 @@ constexpr std::array kAdvice = {
     Advice{"--use-legacy-policy-config", kNoPolicy},
     Advice{"--algorithm-provider", kNoPolicy},
     Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
+    Advice{"--scheduler-name",
+           "to schedule the pods that name it, set schedulerName in a profile; to judge them, use "
+           "berth shadow"},
     Advice{"--secure-port", kAddress},
     Advice{"--port", kAddress},
     Advice{"--bind-address", kAddress},
@@ -90,6 +93,7 @@ bool Matches(std::string_view pattern, std::string_view option) {
 }  // namespace
 
 std::string_view KubeSchedulerAdvice(std::string_view option) {
+  if (option == "--log-format") return "";  // Berth has it, and kube-scheduler does not.
   for (const Advice& advice : kAdvice) {
     if (Matches(advice.option, option)) return advice.advice;
   }

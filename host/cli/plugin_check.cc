@@ -311,16 +311,16 @@ int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnviro
   return Print(env, out, report["kept"] == true ? kExitDone : kExitNotAllScheduled);
 }
 
-// Returns a finding about the library as a whole. `refusal`: the name of the loader's error, or
+// Returns a finding about the library as a whole. `rejection`: the name of the loader's error, or
 // empty.
-Json LibraryFinding(const ContractFinding& finding, const std::string& refusal) {
+Json LibraryFinding(const ContractFinding& finding, const std::string& rejection) {
   Json json = {{"promise", finding.promise}, {"text", finding.text}};
-  if (!refusal.empty()) json["code"] = refusal;
+  if (!rejection.empty()) json["code"] = rejection;
   return json;
 }
 
-// Returns the report of a library that the loader refused before running any of its code.
-Json RefusedReport(const std::string& path, const LoadError& error) {
+// Returns the report of a library that the loader rejected before running any of its code.
+Json RejectionReport(const std::string& path, const LoadError& error) {
   return {{"library", path},
           {"kept", false},
           {"findings",
@@ -405,7 +405,7 @@ class LibraryCheck {
       return {};
     }
     for (const ContractFinding& finding : outcome->findings) {
-      findings_.push_back(LibraryFinding(finding, outcome->refusal));
+      findings_.push_back(LibraryFinding(finding, outcome->rejection));
     }
     plugins_.push_back(UncheckedReport(plugin));
     return {};
@@ -430,7 +430,7 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   const auto store = MakeLibraryStore(env.temporary_directory, env.steady_ns);
   const auto source = store->Prepare(flags.library, {});
   if (!source.ok() && IsBadInput(source.error())) return Fail(env, source.error().ToStatus());
-  if (!source.ok()) return PrintReport(RefusedReport(flags.library, source.error()), flags, env);
+  if (!source.ok()) return PrintReport(RejectionReport(flags.library, source.error()), flags, env);
   const auto args = ParseArgs(flags.args, source->checked.note);
   if (!args.ok()) return Fail(env, args.status());
   const auto deadlines = ParseDeadlines(flags.deadlines, source->checked.note);

@@ -28,9 +28,7 @@ std::string PointName(const std::string& id) {
 bool ServesPoint(const std::string& id) { return FindPoint(id) != nullptr; }
 
 bool ServesService(const std::string& id) {
-  const auto services = Services();
-  const auto found = std::ranges::find(services, id, &ServiceInfo::id);
-  return found != services.end() && found->service != nullptr;
+  return std::ranges::find(Services(), id, &ServiceInfo::id) != Services().end();
 }
 
 std::string JoinNames(const Json& names) {

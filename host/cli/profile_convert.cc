@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
@@ -29,10 +28,10 @@
 #include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
 #include "host/guard/point.h"
+#include "host/plan/profile_plan.h"
 #include "host/process/assemble/plugin_set.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/profile_trial.h"
-#include "host/runtime/profile_plan.h"
 
 namespace berth::host {
 namespace {
@@ -40,36 +39,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFileName = 200;
-
-constexpr std::string_view kConvertExamples = R"(Examples:
-  Print the profile that decides as my kube-scheduler does:
-    berth profile convert kube-scheduler.yaml
-  Write one file for each profile, named after its schedulerName:
-    berth profile convert kube-scheduler.yaml --output-dir profiles
-    berth profile check profiles/*.toml
-  Convert the configuration of a running cluster:
-    kubectl -n kube-system get configmap scheduler -o jsonpath='{.data.config\.yaml}' |
-      berth profile convert -
-  Fail if anything cannot be converted:
-    berth profile convert kube-scheduler.yaml --strict
-
-Reads a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as YAML or JSON, merges each of
-its profiles with the defaults as kube-scheduler 1.36 does, and writes the result as a complete
-profile without `extends`. At every extension point the same plugins run in the same order, with the
-same weights and arguments.
-
-A plugin that is not found is written as a comment, in its place. Settings that Berth does not have
-(extenders, extension points behind feature gates) and settings that belong into the host file
-(leader election, the connection, backoffs) are left out. A warning on standard error names each of
-them by its path in the file. Use --plugin-dir to add the directory of your own plugins.
-
-Each plugin that is found and enabled checks its arguments; a refused argument is an error that
-names its path in the file. Standard output takes one profile; use --output-dir for a file with
-several.
-
-Exit status: 0 success, also with warnings; 2 the file is invalid or a plugin refuses its arguments,
-there are several profiles for standard output, or there are warnings and --strict is given. With
-exit status 2 nothing is written.)";
 
 Result<std::string> ReadInput(const std::string& file, CommandEnvironment& env) {
   if (file != "-") {
@@ -249,34 +218,6 @@ KnownPlugins KnownPluginsOf(const PluginCatalog& catalog) {
     entry.args_schema = ParseJson(plugin.info->args_schema);
   }
   return known;
-}
-
-CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags) {
-  CLI::App* command =
-      profile.add_subcommand("convert", "Convert a KubeSchedulerConfiguration to profiles");
-  command
-      ->add_option("file", flags.file,
-                   "A KubeSchedulerConfiguration v1 as YAML or JSON; - is standard input")
-      ->type_name("FILE")
-      ->required();
-  command
-      ->add_option("--output-dir", flags.output_directory,
-                   "Write each profile to DIR/<schedulerName>.toml [one profile is written to "
-                   "standard output]")
-      ->type_name("DIR");
-  command->add_flag("--force", flags.force, "Overwrite existing files");
-  command->add_flag("--strict", flags.strict, "Treat warnings as errors: write nothing");
-  command
-      ->add_option(
-          "--plugin-dir", flags.plugin_directories,
-          "A directory of plugins [plugins beside the executable, or else the installed ones]; "
-          "may be given several times")
-      ->type_name("DIR")
-      ->take_all()
-      ->expected(1)  // The help must not promise several values after one --plugin-dir.
-      ->allow_extra_args(false);
-  command->footer(std::string(kConvertExamples));
-  return command;
 }
 
 int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env) {

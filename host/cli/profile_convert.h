@@ -9,10 +9,6 @@
 #include "host/config/convert/kube_plan.h"
 #include "host/loader/plugin_catalog.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
-class App;
-}  // namespace CLI
-
 namespace berth::host {
 
 struct ProfileConvertFlags {
@@ -22,10 +18,6 @@ struct ProfileConvertFlags {
   bool force = false;                           // Existing files may be overwritten.
   bool strict = false;                          // A warning is an error.
 };
-
-// Adds the command and its help to the command `profile`.
-// Lifetime: `flags` must outlive the parsing.
-CLI::App* AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags);
 
 int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
 

@@ -45,7 +45,7 @@ std::string Percentage(double share) { return FormatFixed(std::floor(share * 100
 }  // namespace
 
 bool ShadowPrinter::Print(const ShadowDecision& decision) {
-  if (!out_.is_table()) return out_.WriteDocument(DecisionJson(decision));
+  if (!is_table()) return WriteDocument(DecisionJson(decision));
   std::string text;
   if (!std::exchange(has_header_, true)) {
     AppendShadowRow({"TIME", "VERDICT", "POD", "THEIRS", "OURS"}, "WHY", text);
@@ -54,7 +54,7 @@ bool ShadowPrinter::Print(const ShadowDecision& decision) {
                    std::string(ShadowVerdictName(decision.verdict)), Printable(decision.pod),
                    Printable(decision.theirs), Printable(decision.ours)},
                   Printable(decision.why), text);
-  return out_.Write(text);
+  return Write(text);
 }
 
 void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cells,
@@ -71,12 +71,12 @@ void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cel
     return;
   }
   text += row;
-  AppendWrapped(why, row.size(), out_.width(), text);
+  AppendWrapped(why, row.size(), width(), text);
 }
 
 bool ShadowPrinter::PrintTotals(const ShadowSummary& summary) {
-  const bool is_written = out_.is_table() ? out_.Write(ShadowTotalsText(summary))
-                                          : out_.WriteDocument(TotalsJson(summary));
+  const bool is_written =
+      is_table() ? Write(ShadowTotalsText(summary)) : WriteDocument(TotalsJson(summary));
   return is_written && Flush();
 }
 

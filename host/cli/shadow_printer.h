@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <ostream>
 #include <string>
 
 #include "host/cli/live_output.h"
@@ -16,17 +15,13 @@ namespace berth::host {
 //         sentence. A column becomes wider when a longer text comes; earlier rows do not change.
 // kJson:  prints one object on one line for each judged pod, and one with the totals at the end.
 // kYaml:  prints the same objects as documents.
-class ShadowPrinter {
+class ShadowPrinter : public LiveOutput {
  public:
-  // `out` must outlive the printer.
-  ShadowPrinter(std::ostream& out, LiveOutput::Options options) : out_(out, options) {}
+  using LiveOutput::LiveOutput;
 
   // Each returns false if the output has failed.
   bool Print(const ShadowDecision& decision);
   bool PrintTotals(const ShadowSummary& summary);
-  bool Flush() { return out_.Flush(); }
-  // The errno of the first failure; 0 if it is not known.
-  int error() const { return out_.error(); }
 
  private:
   static constexpr size_t kColumns = 5;  // Those before the explanation.
@@ -34,7 +29,6 @@ class ShadowPrinter {
   void AppendShadowRow(const std::array<std::string, kColumns>& cells, const std::string& why,
                        std::string& text);
 
-  LiveOutput out_;
   bool has_header_ = false;
   std::array<size_t, kColumns> widths_ = {8, 8, 24, 10, 10};
 };

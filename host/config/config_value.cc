@@ -70,18 +70,7 @@ ProfileArgs ToArgs(const ConfigValue& value) {
 }
 
 std::string PointerTo(std::string_view pointer, std::string_view key) {
-  std::string path(pointer);
-  path += '/';
-  for (const char c : key) {
-    if (c == '~') {
-      path += "~0";
-    } else if (c == '/') {
-      path += "~1";
-    } else {
-      path += c;
-    }
-  }
-  return path;
+  return (nlohmann::json::json_pointer(std::string(pointer)) / std::string(key)).to_string();
 }
 
 }  // namespace berth::host

@@ -23,7 +23,7 @@ const ConfigValue* TableReader::Any(std::string_view key) {
 }
 
 const ConfigValue* TableReader::AnyUnsuggested(std::string_view key) {
-  refused_.emplace_back(key);
+  rejected_.emplace_back(key);
   return table_.Find(key);
 }
 
@@ -146,7 +146,7 @@ const ConfigValue* TableReader::Array(std::string_view key, std::string_view wha
 void TableReader::End() {
   for (const ConfigMember& member : table_.members) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
-    if (std::ranges::find(refused_, member.key) != refused_.end()) continue;
+    if (std::ranges::find(rejected_, member.key) != rejected_.end()) continue;
     const std::string suggestion = DidYouMean(member.key, known_);
     std::string expected = "no keys";
     if (!known_.empty()) expected = "one of " + Join(known_, ", ");

@@ -69,7 +69,7 @@ class TableReader {
   std::string context_;
   ConfigErrors& errors_;
   std::vector<std::string> known_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> rejected_;
 };
 
 }  // namespace berth::host

@@ -15,7 +15,7 @@
 #include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/contract/object_specs.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 namespace {

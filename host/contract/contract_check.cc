@@ -131,11 +131,11 @@ class ContractChecker {
     return world;
   }
 
-  // Returns true if the refusal states no more than that create() or init() failed. The test kit
+  // Returns true if the rejection states no more than that create() or init() failed. The test kit
   // reports such a failure more precisely.
-  static bool IsByCreate(const HostRefusal& refusal) {
-    if (refusal.is_by_schema) return false;  // create() need not handle these arguments.
-    const LoadErrorCode code = refusal.error.code;
+  static bool IsByCreate(const HostRejection& rejection) {
+    if (rejection.is_by_schema) return false;  // create() need not handle these arguments.
+    const LoadErrorCode code = rejection.error.code;
     return code == LoadErrorCode::kInitFailed || code == LoadErrorCode::kBadArguments ||
            code == LoadErrorCode::kCreateFailed;
   }
@@ -143,15 +143,15 @@ class ContractChecker {
   // Returns true if the host accepts the plugin and the test kit can create it. Reports a finding
   // otherwise.
   bool CanBeCreated() {
-    const std::optional<HostRefusal>& refusal = subject_.refusal;
-    if (refusal.has_value() && !IsByCreate(*refusal)) return Refuse(refusal->error);
+    const std::optional<HostRejection>& rejection = subject_.rejection;
+    if (rejection.has_value() && !IsByCreate(*rejection)) return Reject(rejection->error);
     if (!IsCreatedByTheKit()) return false;
-    return !refusal.has_value() || Refuse(refusal->error);
+    return !rejection.has_value() || Reject(rejection->error);
   }
 
-  bool Refuse(const LoadError& refusal) {
-    const bool is_by_args = refusal.code == LoadErrorCode::kBadArguments;
-    sink_({std::string(is_by_args ? kWantsArguments : kHostPromise), refusal.ToString()});
+  bool Reject(const LoadError& rejection) {
+    const bool is_by_args = rejection.code == LoadErrorCode::kBadArguments;
+    sink_({std::string(is_by_args ? kWantsArguments : kHostPromise), rejection.ToString()});
     return false;
   }
 

@@ -40,7 +40,7 @@ inline constexpr std::string_view kHostPromise = "host";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
 // These are not promises. A finding with one of these names means that the plugin could not be
-// checked: create() refused its arguments, or failed because something else is missing.
+// checked: create() rejected its arguments, or failed because something else is missing.
 inline constexpr std::string_view kWantsArguments = "arguments";
 inline constexpr std::string_view kNotCreated = "create";
 
@@ -75,8 +75,8 @@ struct ContractCheckRequest {
 
 struct ContractSubject {
   const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
-  // The result of ValidateByHost(): why the host refuses the plugin.
-  const std::optional<HostRefusal>& refusal;
+  // The result of ValidateByHost(): why the host rejects the plugin.
+  const std::optional<HostRejection>& rejection;
   const ContractCluster* cluster = nullptr;  // As read; null: one is made for the plugin.
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
@@ -97,7 +97,7 @@ struct ContractCoverage {
 // Calls the plugin several thousand times, and calls `sink` on this thread for each violation.
 // `observer` is called before and after each call. The plugin may crash or end the process: use
 // CheckContractIsolated() to run this in a process of its own. Returns none if the plugin could not
-// be created, or if the host refuses it.
+// be created, or if the host rejects it.
 std::optional<ContractCoverage> CheckContract(const ContractSubject& subject,
                                               testing::CallObserver& observer,
                                               const ContractSink& sink);

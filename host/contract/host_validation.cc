@@ -22,7 +22,8 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
+#include "host/plan/plan_spec.h"
 #include "host/runtime/services/host_services.h"
 #include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/scheduler_requests.h"
@@ -67,17 +68,17 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
 
 }  // namespace
 
-std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
-                                          const std::string& plugin, const std::string& args,
-                                          int64_t deadline_ns) {
+std::optional<HostRejection> ValidateByHost(const std::shared_ptr<PluginLibrary>& library,
+                                            const std::string& plugin, const std::string& args,
+                                            int64_t deadline_ns) {
   const nlohmann::json given = args.empty() ? nlohmann::json() : ParseJson(args);
   if (auto error = ValidateArgs(*library, plugin, given)) {
-    return HostRefusal{*std::move(error), true};
+    return HostRejection{*std::move(error), true};
   }
   LibraryStore store(CopyToMemory());
   PluginCatalog catalog(store);
   if (auto added = catalog.AddLoaded(library); !added.ok()) {
-    return HostRefusal{std::move(added).error()};
+    return HostRejection{std::move(added).error()};
   }
   const VirtualClock clock(0);
   Interner interner;
@@ -88,21 +89,21 @@ std::optional<HostRefusal> ValidateByHost(const std::shared_ptr<PluginLibrary>& 
   MetricStore metrics;
   IdleScheduler scheduler;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
-  HostServices services{.interner = interner, .objects = objects};
+  HostServices services(interner, objects);
   services.scheduler = &scheduler;
   services.client = &cluster;
   services.timers = &timers;
   services.inbox = &inbox;
   services.clock = &clock;
   services.metrics = &metrics;
-  PlanSpec::Plugin spec;
+  PluginSpec spec;
   spec.name = plugin;
-  spec.args = given;
+  spec.args = std::make_shared<const nlohmann::json>(given);
   spec.deadline_ns = deadline_ns;
   std::optional<LoadError> error = Plan::TryPlugin(spec, catalog, services, table);
   cluster.Stop();
   if (!error.has_value()) return std::nullopt;
-  return HostRefusal{*std::move(error)};
+  return HostRejection{*std::move(error)};
 }
 
 }  // namespace berth::host

@@ -28,7 +28,7 @@ namespace {
 // The child writes lines of "promise<tab>text", which are findings, except those with these words.
 constexpr std::string_view kLoaded = "loaded";      // The library is loaded; the check begins.
 constexpr std::string_view kAccepted = "accepted";  // The host accepts the plugin.
-constexpr std::string_view kRefused = "refused";    // The text is the name of the loader's error.
+constexpr std::string_view kRejected = "rejected";  // The text is the name of the loader's error.
 // The check is complete. The text is the coverage, or empty if the plugin could not be created.
 constexpr std::string_view kChecked = "checked";
 // A promise that was not observed, before kChecked. The text is its name, a space, and the
@@ -111,16 +111,16 @@ Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
 
 // Lets the host create the plugin. Ends the use of the library, whose code stays loaded, so that
 // the test kit can initialise it again.
-std::optional<HostRefusal> Validate(std::shared_ptr<PluginLibrary> library,
-                                    const ContractCheckRequest& request,
-                                    DeadlineObserver& observer) {
+std::optional<HostRejection> Validate(std::shared_ptr<PluginLibrary> library,
+                                      const ContractCheckRequest& request,
+                                      DeadlineObserver& observer) {
   testing::Reporter reporter("");
   reporter.set_observer(&observer);
   const testing::CallScope call(&reporter, kCreating, testing::kLoad);
-  std::optional<HostRefusal> refusal =
+  std::optional<HostRejection> rejection =
       ValidateByHost(library, request.plugin, request.args, request.deadline_ns);
   library.reset();
-  return refusal;
+  return rejection;
 }
 
 void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& request,
@@ -139,7 +139,7 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
   auto library = Load(source, observer);
   if (!library.ok()) {
     write_line(kLibraryPromise, library.error().ToString());
-    write_line(kRefused, std::string(LoadErrorName(library.error().code)));
+    write_line(kRejected, std::string(LoadErrorName(library.error().code)));
     ::_exit(0);
   }
   write_line(kLoaded, "");
@@ -150,14 +150,14 @@ void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& r
     write_line(kChecked, "");
     ::_exit(0);
   }
-  const std::optional<HostRefusal> refusal = Validate(*std::move(library), request, observer);
-  if (!refusal.has_value()) write_line(kAccepted, "");
+  const std::optional<HostRejection> rejection = Validate(*std::move(library), request, observer);
+  if (!rejection.has_value()) write_line(kAccepted, "");
   const auto sink = [&](const ContractFinding& finding) {
     write_line(finding.promise, finding.text);
   };
   const std::optional<ContractCoverage> coverage =
       CheckContract({.entry = &entry,
-                     .refusal = refusal,
+                     .rejection = rejection,
                      .cluster = cluster->has_value() ? &**cluster : nullptr,
                      .request = request,
                      .steady_ns = steady_ns},
@@ -205,8 +205,8 @@ bool AddLine(std::string_view promise, std::string text, std::vector<ContractGap
     outcome.is_loaded = true;
   } else if (promise == kAccepted) {
     outcome.is_accepted = true;
-  } else if (promise == kRefused) {
-    outcome.refusal = std::move(text);
+  } else if (promise == kRejected) {
+    outcome.rejection = std::move(text);
     return false;
   } else if (promise == kUnseen) {
     const size_t space = std::min(text.find(' '), text.size() - 1);

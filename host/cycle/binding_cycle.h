@@ -25,7 +25,7 @@
 #include "host/cycle/reservation.h"
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/async_call.h"
+#include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
 #include "host/runtime/points/run_permit.h"
 #include "host/runtime/points/run_pre_bind.h"

@@ -19,8 +19,8 @@
 #include "host/queue/queue_meter.h"
 #include "host/queue/queue_metrics.h"
 #include "host/queue/queued_entity.h"
-#include "host/runtime/point_meter.h"
-#include "host/runtime/point_metrics.h"
+#include "host/runtime/attempt/point_meter.h"
+#include "host/runtime/attempt/point_metrics.h"
 
 namespace berth::host {
 

@@ -11,7 +11,7 @@
 #include "host/base/metric_text.h"
 #include "host/base/text.h"
 #include "host/queue/queue_metrics.h"
-#include "host/runtime/point_metrics.h"
+#include "host/runtime/attempt/point_metrics.h"
 
 namespace berth::host {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "host/plan/plugin_ids.h"
 #include "host/queue/queue_policy.h"
-#include "host/runtime/plugin_ids.h"
 
 namespace berth::host {
 

@@ -10,7 +10,7 @@
 #include "host/base/test_log.h"
 #include "host/cycle/decision_log.h"
 #include "host/event/timer_queue.h"
-#include "host/runtime/async_call.h"
+#include "host/runtime/points/async_call.h"
 #include "tests/harness/pod_lifecycle.h"
 #include "tests/harness/queue_parts.h"
 

@@ -18,10 +18,11 @@
 #include "host/cycle/schedule_one.h"
 #include "host/cycle/scheduler_parts.h"
 #include "host/cycle/waiting_pods.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
 #include "host/runtime/points/run_changes.h"
 #include "host/runtime/points/run_pre_enqueue.h"
 #include "host/runtime/points/run_queue_sort.h"
+#include "host/runtime/services/host_services.h"
 
 namespace berth::host {
 

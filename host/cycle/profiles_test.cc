@@ -15,6 +15,7 @@
 
 #include "host/base/text.h"
 #include "host/base/time_units.h"
+#include "host/runtime/services/metric_store.h"
 #include "tests/harness/harness.h"
 #include "tests/harness/stage.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/runtime/point_meter.h"
+#include "host/runtime/attempt/point_meter.h"
 #include "host/runtime/points/run_reserve.h"
 
 namespace berth::host {

@@ -20,8 +20,8 @@
 #include "host/cycle/reservation.h"
 #include "host/cycle/scheduler_parts.h"
 #include "host/cycle/tie_breaker.h"
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/plan.h"
 #include "host/runtime/points/run_permit.h"
 #include "host/runtime/reuse/class_cache.h"
 

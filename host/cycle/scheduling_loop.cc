@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/runtime/services/host_services.h"
 
 namespace berth::host {
 
@@ -73,18 +74,18 @@ SchedulingLoop::~SchedulingLoop() {
 }
 
 HostServices SchedulingLoop::MakeServices() {
-  return {.interner = interner_,
-          .objects = objects_,
-          .log = options_.log,
-          .log_level = LowestLevel(options_.log),
-          .inbox = &inbox_,
-          .monitor = options_.monitor,
-          .faults = &faults_,
-          .client = &writer_,
-          .timers = &timers_,
-          .clock = options_.clock,
-          .metrics = &metrics_,
-          .seed = options_.seed};
+  HostServices services(interner_, objects_);
+  services.log = options_.log;
+  services.log_level = LowestLevel(options_.log);
+  services.monitor = options_.monitor;
+  services.faults = &faults_;
+  services.clock = options_.clock;
+  services.seed = options_.seed;
+  services.inbox = &inbox_;
+  services.client = &writer_;
+  services.timers = &timers_;
+  services.metrics = &metrics_;
+  return services;
 }
 
 EventRouter::Options SchedulingLoop::RouterOptions() {

@@ -42,13 +42,15 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
+#include "host/plan/instance_host.h"
+#include "host/plan/plan.h"
+#include "host/plan/plugin_ids.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/async_call.h"
-#include "host/runtime/instance_host.h"
-#include "host/runtime/plan.h"
-#include "host/runtime/plugin_ids.h"
+#include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_pre_enqueue.h"
 #include "host/runtime/points/run_queue_sort.h"
+#include "host/runtime/services/host_services.h"
+#include "host/runtime/services/metric_store.h"
 
 namespace berth::host {
 

@@ -62,7 +62,7 @@ Result<LibraryProbe::ChildEnd> LibraryProbe::LoadInChild(std::span<const Source>
   const auto end = RunInChild(
       [libraries](int pipe) {
         for (const Source& library : libraries) {
-          // The process keeps a refused library too, as the host would.
+          // The process keeps a rejected library too, as the host would.
           static_cast<void>(PluginLibrary::Open(library));
           WriteToParent(pipe, kLoaded);
         }

@@ -40,7 +40,7 @@ class LibraryProbe {
   // Loads the libraries in this order in one child process. If that process ends early, another
   // child loads the library in question alone, and a third child loads the rest. Returns for each
   // library the error kProbeFailed without a path, or nullopt if the library can be loaded. A
-  // library that Open() refuses is no error: Open() reports that in this process too.
+  // library that Open() rejects is no error: Open() reports that in this process too.
   // Errors: Unavailable if a child process could not be created.
   Result<std::vector<std::optional<LoadError>>> Run(std::span<const Source> libraries) const;
 

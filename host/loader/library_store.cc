@@ -28,7 +28,7 @@ struct LibraryStore::Content {
 // The libraries that one call of LoadAll() loads.
 struct LibraryStore::Batch {
   std::vector<PluginLibrary::Source> sources;  // One for each content that was copied.
-  std::map<std::string, LoadError> refused;    // By digest. The errors have no path.
+  std::map<std::string, LoadError> rejected;   // By digest. The errors have no path.
 };
 
 LibraryStore::Loaded LibraryStore::Load(const std::string& path, const LoadOptions& options) {
@@ -62,7 +62,7 @@ LoadResult<std::string> LibraryStore::Add(const std::string& path, const LoadOpt
   }
   if (const auto probed = probed_.find(digest);
       probed != probed_.end() && probed->second.has_value()) {
-    batch.refused.emplace(digest, *probed->second);
+    batch.rejected.emplace(digest, *probed->second);
     return digest;
   }
   LoadResult<PluginLibrary::Source> source = CheckAndCopy(path, *std::move(content));
@@ -85,7 +85,7 @@ void LibraryStore::Probe(Batch& batch) {
                                     "a child process, which loads the library first",
                                     std::string(errors.status().message()));
     if (error.has_value()) {
-      batch.refused.emplace(unknown[i].digest, *error);
+      batch.rejected.emplace(unknown[i].digest, *error);
       copies_->Discard(unknown[i].load_path);
     }
     // Without a child process, nothing is known about the library.
@@ -95,8 +95,8 @@ void LibraryStore::Probe(Batch& batch) {
 
 LibraryStore::Loaded LibraryStore::Open(const std::string& digest, Batch& batch) {
   if (const auto known = libraries_.find(digest); known != libraries_.end()) return known->second;
-  if (const auto refused = batch.refused.find(digest); refused != batch.refused.end()) {
-    return refused->second;
+  if (const auto rejected = batch.rejected.find(digest); rejected != batch.rejected.end()) {
+    return rejected->second;
   }
   const auto source = std::ranges::find(batch.sources, digest, &PluginLibrary::Source::digest);
   BERTH_ASSERT(source != batch.sources.end());
@@ -105,7 +105,7 @@ LibraryStore::Loaded LibraryStore::Open(const std::string& digest, Batch& batch)
     libraries_.emplace(digest, *library);
   } else {
     if (library.error().code == LoadErrorCode::kDlopenFailed) copies_->Discard(source->load_path);
-    batch.refused.emplace(digest, library.error());
+    batch.rejected.emplace(digest, library.error());
   }
   return library;
 }

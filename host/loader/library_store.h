@@ -30,9 +30,9 @@ struct LoadOptions {
 // and under whatever path it is requested. A file that changed under its path becomes a second
 // library beside the old one. Libraries are never unloaded.
 //
-// A store with a probe loads each new content in a child process first, and refuses content that
+// A store with a probe loads each new content in a child process first, and rejects content that
 // ends or blocks that process. The result of the probe holds for the life of the store: the same
-// content is never probed again, and content that was refused needs a new store.
+// content is never probed again, and content that was rejected needs a new store.
 // Threading: one thread at a time. Other threads may run, with the limits of LibraryProbe.
 // Lifetime: a library may outlive the store; the copies on disk are removed with it.
 class LibraryStore {

@@ -1,4 +1,4 @@
-// The error for a library, a plugin in it, or a plugin instance that was refused. Every cause has
+// The error for a library, a plugin in it, or a plugin instance that was rejected. Every cause has
 // its own code, and the error names the file, the plugin, what was expected and what was found.
 #ifndef BERTH_HOST_LOADER_LOAD_ERROR_H_
 #define BERTH_HOST_LOADER_LOAD_ERROR_H_
@@ -78,7 +78,7 @@ std::string_view LoadErrorName(LoadErrorCode code);
 struct LoadError {
   LoadErrorCode code = LoadErrorCode::kNotFound;
   std::string path;    // The library, as named by the caller; empty if no file is involved.
-  std::string plugin;  // Empty if the whole library is refused.
+  std::string plugin;  // Empty if the whole library is rejected.
   // For example "a file of at most 1048576 bytes". Empty if `found` is a complete sentence.
   std::string expected;
   std::string found;                           // For example "a larger file".

@@ -16,7 +16,7 @@
 namespace berth::host {
 
 // Finds plugins by name among the libraries that were added. A plugin name belongs to one library:
-// a second library with that name is refused with an error that names both files. Adding a library
+// a second library with that name is rejected with an error that names both files. Adding a library
 // whose content was added before, under the same or another path, does nothing and is no error.
 // Threading: one thread at a time.
 // Lifetime: `store` must outlive the catalog.

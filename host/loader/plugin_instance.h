@@ -42,7 +42,7 @@ struct InstanceOptions {
   int64_t deadline_ns = 0;            // See berth_instance_request.deadline_ns.
   ColumnTypeOf column_type_of;
   // Called before an instance that create() returned is quiesced and destroyed because Create()
-  // refuses it. May be empty.
+  // rejects it. May be empty.
   std::function<void()> before_end = {};
 };
 
@@ -110,8 +110,8 @@ class PluginInstance {
     return point.has_value() ? &*point : nullptr;
   }
 
-  LoadError Refusal(LoadErrorCode code, std::string expected, std::string found) const;
-  // Checks and copies what the plugin returned. Returns why the host refuses the instance.
+  LoadError Rejection(LoadErrorCode code, std::string expected, std::string found) const;
+  // Checks and copies what the plugin returned. Returns why the host rejects the instance.
   std::optional<LoadError> Read(const ColumnTypeOf& column_type_of);
   // Adds the library and the plugin to an error.
   std::optional<LoadError> Located(std::optional<LoadError> error) const;

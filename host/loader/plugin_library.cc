@@ -82,7 +82,7 @@ bool IsSanitizerFunction(std::string_view import) {
          import == "__hwasan_init" || import.starts_with("__ubsan_handle_");
 }
 
-// Refuses a library that needs a sanitizer runtime: the runtime's initialisation ends a process
+// Rejects a library that needs a sanitizer runtime: the runtime's initialisation ends a process
 // that was not started with it. A host that was built with the same sanitizer has the runtime
 // already.
 std::optional<LoadError> CheckSanitizers(const ElfImage& image) {
@@ -416,7 +416,7 @@ PluginLibrary::~PluginLibrary() {
 }
 
 LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
-  const auto refuse = [&](LoadError error) {
+  const auto reject = [&](LoadError error) {
     error.path = source.path;
     return error;
   };
@@ -429,7 +429,7 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
     boost::dll::fs::error_code code;
     mapping->object.load(source.load_path, code, kMode);
     if (code) {
-      return refuse(MakeLoadError(LoadErrorCode::kDlopenFailed,
+      return reject(MakeLoadError(LoadErrorCode::kDlopenFailed,
                                   "a library whose symbols all resolve",
                                   DlopenText(source.load_path)));
     }
@@ -442,17 +442,17 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
   }
   // The symbol is in the symbol table, but the hash table may not lead to it.
   if (!mapping->object.has(kEntrySymbol)) {
-    return refuse(
+    return reject(
         MakeLoadError(LoadErrorCode::kEntryMagic, "the symbol berth_entry_v1", "no such symbol"));
   }
   const berth_entry* entry = &mapping->object.get<const berth_entry>(kEntrySymbol);
-  if (auto error = CheckEntry(*entry)) return refuse(*std::move(error));
+  if (auto error = CheckEntry(*entry)) return reject(*std::move(error));
   LoadResult<std::vector<PluginInfo>> infos = CopyInfos(*entry);
-  if (!infos.ok()) return refuse(std::move(infos).error());
+  if (!infos.ok()) return reject(std::move(infos).error());
   if (auto error = CompareWithNote(source.checked.note, *entry, *infos)) {
-    return refuse(*std::move(error));
+    return reject(*std::move(error));
   }
-  if (auto error = CheckPoints(*entry, *infos)) return refuse(*std::move(error));
+  if (auto error = CheckPoints(*entry, *infos)) return reject(*std::move(error));
 
   LibraryDescription description;
   description.path = std::move(source.path);

@@ -43,7 +43,7 @@ struct LibraryDescription {
   bool built_with_asserts = false;
   bool built_with_sanitizer = false;
   std::vector<PluginInfo> plugins;
-  std::vector<std::string> warnings;  // Problems that are no reason to refuse the library.
+  std::vector<std::string> warnings;  // Problems that are no reason to reject the library.
 };
 
 // The result of CheckLibrary().

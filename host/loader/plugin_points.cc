@@ -75,11 +75,12 @@ Fault CopyDependence(const berth_dependence** dependence, std::optional<berth_de
   return std::nullopt;
 }
 
-Fault CopyPreEnqueue(const void* from, PluginPoints* points) {
-  auto& point = points->pre_enqueue;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), &point))
-    return fault;
-  return Require(point->pre_enqueue != nullptr, "pre_enqueue to be set");
+// Copies the struct of a point of which all `kFunctions` must be set, as `expected` states.
+template <auto kPoint, uint32_t kFirstSize, uint32_t kFlags, auto... kFunctions>
+Fault CopyFunctions(const void* from, PluginPoints* points, const char* expected) {
+  auto& point = points->*kPoint;
+  if (auto fault = CopyPointAt(from, kFirstSize, &point, kFlags)) return fault;
+  return Require((((*point).*kFunctions != nullptr) && ...), expected);
 }
 
 // Returns the actions without those that are unknown to this host. UPDATE includes the updates of
@@ -90,7 +91,7 @@ uint32_t KnownActions(uint32_t actions) {
   return actions & (has_update ? kept : kKnownActions);
 }
 
-Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
+Fault CopyEnqueueExtensions(const void* from, PluginPoints* points, const char* /*expected*/) {
   auto& point = points->enqueue_extensions;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_enqueue_extensions, hint), &point))
     return fault;
@@ -125,7 +126,7 @@ Fault CopyEnqueueExtensions(const void* from, PluginPoints* points) {
   return std::nullopt;
 }
 
-Fault CopyQueueSort(const void* from, PluginPoints* points) {
+Fault CopyQueueSort(const void* from, PluginPoints* points, const char* /*expected*/) {
   std::optional<berth_queue_sort> point;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_queue_sort, less), &point))
     return fault;
@@ -141,7 +142,7 @@ Fault CopyQueueSort(const void* from, PluginPoints* points) {
 }
 
 // Replaces revision 1, if the plugin offers both.
-Fault CopyQueueSort2(const void* from, PluginPoints* points) {
+Fault CopyQueueSort2(const void* from, PluginPoints* points, const char* /*expected*/) {
   auto& point = points->queue_sort;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
     return fault;
@@ -151,7 +152,7 @@ Fault CopyQueueSort2(const void* from, PluginPoints* points) {
   return Require(point->lane != nullptr && point->next != nullptr, "lane and next to be set");
 }
 
-Fault CopyPreFilter(const void* from, PluginPoints* points) {
+Fault CopyPreFilter(const void* from, PluginPoints* points, const char* /*expected*/) {
   auto& point = points->pre_filter;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_filter, remove_pod), &point))
     return fault;
@@ -160,7 +161,7 @@ Fault CopyPreFilter(const void* from, PluginPoints* points) {
                  "add_pod and remove_pod both to be set, or neither");
 }
 
-Fault CopyFilter(const void* from, PluginPoints* points) {
+Fault CopyFilter(const void* from, PluginPoints* points, const char* /*expected*/) {
   auto& point = points->filter;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_filter, filter_whole), &point,
                                BERTH_FILTER_SERIAL | BERTH_FILTER_WHOLE))
@@ -176,21 +177,7 @@ Fault CopyFilter(const void* from, PluginPoints* points) {
   return CopyDependence(&point->dependence, &points->filter_dependence, "Filter", points);
 }
 
-Fault CopyPostFilter(const void* from, PluginPoints* points) {
-  auto& point = points->post_filter;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_post_filter, post_filter), &point))
-    return fault;
-  return Require(point->post_filter != nullptr, "post_filter to be set");
-}
-
-Fault CopyPreScore(const void* from, PluginPoints* points) {
-  auto& point = points->pre_score;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_score, pre_score), &point))
-    return fault;
-  return Require(point->pre_score != nullptr, "pre_score to be set");
-}
-
-Fault CopyScore(const void* from, PluginPoints* points) {
+Fault CopyScore(const void* from, PluginPoints* points, const char* /*expected*/) {
   auto& point = points->score;
   if (auto fault =
           CopyPointAt(from, BERTH_FIRST_SIZE(berth_score, normalize), &point, BERTH_SCORE_SERIAL))
@@ -206,70 +193,54 @@ Fault CopyScore(const void* from, PluginPoints* points) {
   return CopyDependence(&point->dependence, &points->score_dependence, "Score", points);
 }
 
-Fault CopyReserve(const void* from, PluginPoints* points) {
-  auto& point = points->reserve;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_reserve, unreserve), &point))
-    return fault;
-  return Require(point->reserve != nullptr && point->unreserve != nullptr,
-                 "reserve and unreserve to be set");
-}
-
-Fault CopyPermit(const void* from, PluginPoints* points) {
-  auto& point = points->permit;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_permit, permit), &point)) return fault;
-  return Require(point->permit != nullptr, "permit to be set");
-}
-
-Fault CopyPreBind(const void* from, PluginPoints* points) {
-  auto& point = points->pre_bind;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind), &point,
-                               BERTH_PRE_BIND_PARALLEL))
-    return fault;
-  return Require(point->pre_bind != nullptr, "pre_bind to be set");
-}
-
-Fault CopyBind(const void* from, PluginPoints* points) {
-  auto& point = points->bind;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_bind, bind), &point)) return fault;
-  return Require(point->bind != nullptr, "bind to be set");
-}
-
-Fault CopyPostBind(const void* from, PluginPoints* points) {
-  auto& point = points->post_bind;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_post_bind, post_bind), &point))
-    return fault;
-  return Require(point->post_bind != nullptr, "post_bind to be set");
-}
-
-Fault CopyChanges(const void* from, PluginPoints* points) {
-  auto& point = points->changes;
-  if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_changes, change), &point,
-                               BERTH_CHANGES_FLAG_PENDING))
-    return fault;
-  return Require(point->change != nullptr, "change to be set");
-}
-
 struct Point {
   std::string_view id;
-  Fault (*copy)(const void* from, PluginPoints* points);
+  Fault (*copy)(const void* from, PluginPoints* points, const char* expected);
+  const char* expected = nullptr;  // For CopyFunctions().
 };
 
 constexpr Point kPoints[] = {
-    {BERTH_POINT_PRE_ENQUEUE, CopyPreEnqueue},
+    {BERTH_POINT_PRE_ENQUEUE,
+     CopyFunctions<&PluginPoints::pre_enqueue, BERTH_FIRST_SIZE(berth_pre_enqueue, pre_enqueue), 0,
+                   &berth_pre_enqueue::pre_enqueue>,
+     "pre_enqueue to be set"},
     {BERTH_POINT_ENQUEUE_EXTENSIONS, CopyEnqueueExtensions},
     {BERTH_POINT_QUEUE_SORT, CopyQueueSort},
     {BERTH_POINT_QUEUE_SORT_2, CopyQueueSort2},
     {BERTH_POINT_PRE_FILTER, CopyPreFilter},
     {BERTH_POINT_FILTER, CopyFilter},
-    {BERTH_POINT_POST_FILTER, CopyPostFilter},
-    {BERTH_POINT_PRE_SCORE, CopyPreScore},
+    {BERTH_POINT_POST_FILTER,
+     CopyFunctions<&PluginPoints::post_filter, BERTH_FIRST_SIZE(berth_post_filter, post_filter), 0,
+                   &berth_post_filter::post_filter>,
+     "post_filter to be set"},
+    {BERTH_POINT_PRE_SCORE,
+     CopyFunctions<&PluginPoints::pre_score, BERTH_FIRST_SIZE(berth_pre_score, pre_score), 0,
+                   &berth_pre_score::pre_score>,
+     "pre_score to be set"},
     {BERTH_POINT_SCORE, CopyScore},
-    {BERTH_POINT_RESERVE, CopyReserve},
-    {BERTH_POINT_PERMIT, CopyPermit},
-    {BERTH_POINT_PRE_BIND, CopyPreBind},
-    {BERTH_POINT_BIND, CopyBind},
-    {BERTH_POINT_POST_BIND, CopyPostBind},
-    {BERTH_POINT_CHANGES, CopyChanges},
+    {BERTH_POINT_RESERVE,
+     CopyFunctions<&PluginPoints::reserve, BERTH_FIRST_SIZE(berth_reserve, unreserve), 0,
+                   &berth_reserve::reserve, &berth_reserve::unreserve>,
+     "reserve and unreserve to be set"},
+    {BERTH_POINT_PERMIT,
+     CopyFunctions<&PluginPoints::permit, BERTH_FIRST_SIZE(berth_permit, permit), 0,
+                   &berth_permit::permit>,
+     "permit to be set"},
+    {BERTH_POINT_PRE_BIND,
+     CopyFunctions<&PluginPoints::pre_bind, BERTH_FIRST_SIZE(berth_pre_bind, pre_bind),
+                   BERTH_PRE_BIND_PARALLEL, &berth_pre_bind::pre_bind>,
+     "pre_bind to be set"},
+    {BERTH_POINT_BIND,
+     CopyFunctions<&PluginPoints::bind, BERTH_FIRST_SIZE(berth_bind, bind), 0, &berth_bind::bind>,
+     "bind to be set"},
+    {BERTH_POINT_POST_BIND,
+     CopyFunctions<&PluginPoints::post_bind, BERTH_FIRST_SIZE(berth_post_bind, post_bind), 0,
+                   &berth_post_bind::post_bind>,
+     "post_bind to be set"},
+    {BERTH_POINT_CHANGES,
+     CopyFunctions<&PluginPoints::changes, BERTH_FIRST_SIZE(berth_changes, change),
+                   BERTH_CHANGES_FLAG_PENDING, &berth_changes::change>,
+     "change to be set"},
 };
 
 const Point* FindPoint(std::string_view id) {
@@ -294,7 +265,7 @@ std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string
     error.found = "NULL";
     return error;
   }
-  Fault fault = point->copy(from, points);
+  Fault fault = point->copy(from, points, point->expected);
   if (fault.has_value()) fault->expected.insert(0, "in " + id + " ");
   return fault;
 }

@@ -47,7 +47,7 @@ class DirectoryCopies final : public PrivateCopies {
                                 std::span<const std::byte> bytes) override {
     const std::string name = PrivateDirectory::CopyName(digest);
     const std::string path = directory_->path() + "/" + name;
-    // Remove an earlier copy of a library that was refused after it was loaded.
+    // Remove an earlier copy of a library that was rejected after it was loaded.
     ::unlinkat(directory_->descriptor(), name.c_str(), 0);
     const FileDescriptor file(::openat(directory_->descriptor(), name.c_str(),
                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500));

@@ -38,7 +38,7 @@ bool CoversAction(uint32_t interest, uint32_t event) {
 void InterestTable::Build(std::span<const Interest> interests) {
   for (auto& list : by_resource_) list.clear();
   by_kind_.clear();
-  parts_.clear();
+  hint_parts_.clear();
   // Create the lists of all kinds first: a WILDCARD interest is added to each of them.
   for (const Interest& interest : interests) {
     if (ResourceOf(interest) != BERTH_RESOURCE_CUSTOM) continue;
@@ -57,7 +57,7 @@ void InterestTable::Build(std::span<const Interest> interests) {
       if (is_this || named == BERTH_RESOURCE_WILDCARD) list.push_back(&interest);
     }
     if (!interest.has_hint) continue;
-    Parts& parts = parts_[interest.plugin];
+    HintParts& parts = hint_parts_[interest.plugin];
     parts.mask |= interest.pod_parts & kAllParts;
     // Without declared parts, or with a part that is unknown to this host, the hint may depend on
     // anything.
@@ -77,9 +77,9 @@ void InterestTable::Find(const QueueEvent& event, std::vector<const Interest*>& 
   }
 }
 
-InterestTable::Parts InterestTable::PartsOf(PluginId plugin) const {
-  const auto found = parts_.find(plugin);
-  return found != parts_.end() ? found->second : Parts{};
+InterestTable::HintParts InterestTable::PartsOf(PluginId plugin) const {
+  const auto found = hint_parts_.find(plugin);
+  return found != hint_parts_.end() ? found->second : HintParts{};
 }
 
 }  // namespace berth::host

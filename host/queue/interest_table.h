@@ -21,7 +21,7 @@ namespace berth::host {
 class InterestTable {
  public:
   // The parts of a pod that the hints of one plugin depend on.
-  struct Parts {
+  struct HintParts {
     uint64_t mask = 0;      // BERTH_PART
     bool each_pod = false;  // The parts are unknown: the hints must be called for every pod.
   };
@@ -35,7 +35,7 @@ class InterestTable {
   // WILDCARD event, which concerns every plugin.
   void Find(const QueueEvent& event, std::vector<const Interest*>& out) const;
   // Returns the pod parts that the plugin's hints depend on; none for a plugin without hints.
-  Parts PartsOf(PluginId plugin) const;
+  HintParts PartsOf(PluginId plugin) const;
 
  private:
   static constexpr uint32_t kResourceCount = BERTH_RESOURCE_TARGET_POD + 1;
@@ -43,7 +43,7 @@ class InterestTable {
   // The interests by the resource of the event. For CUSTOM, only those in every resource.
   std::array<std::vector<const Interest*>, kResourceCount> by_resource_;
   StringMap<std::vector<const Interest*>> by_kind_;  // The interests in a CUSTOM event by kind.
-  std::unordered_map<PluginId, Parts> parts_;
+  std::unordered_map<PluginId, HintParts> hint_parts_;
 };
 
 }  // namespace berth::host

@@ -122,7 +122,7 @@ RejectionGroup& ParkedIndex::GroupOf(const QueueEntry& entry) {
   if (!is_new) return group;
   group.key = &found->first;
   ForEachRejector(group.key->rejection, [&](PluginId plugin) {
-    const InterestTable::Parts parts = interests_.PartsOf(plugin);
+    const InterestTable::HintParts parts = interests_.PartsOf(plugin);
     group.parts |= parts.mask;
     group.each_pod |= parts.each_pod;
     groups_of_[plugin].push_back(&group);

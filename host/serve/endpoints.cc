@@ -27,35 +27,35 @@ std::string_view TrimLineEnds(std::string_view text) {
 
 }  // namespace
 
-Endpoints::Endpoints(Parts parts) : parts_(std::move(parts)) {}
+Endpoints::Endpoints(Sources sources) : sources_(std::move(sources)) {}
 
 ServedResponse Endpoints::Answer(const ServedRequest& request) const {
   const std::string& path = request.path;
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (path == kLevelPath && parts_.set_log_level) return SetLogLevel(request);
+  if (path == kLevelPath && sources_.set_log_level) return SetLogLevel(request);
   const bool is_health =
       IsAtOrBelow(path, "/livez") || IsAtOrBelow(path, "/readyz") || IsAtOrBelow(path, "/healthz");
   if (!is_health && path != "/metrics" && path != "/") {
     return {.status = 404, .body = "there is no " + Quoted(path) + "; GET / lists the paths\n"};
   }
   if (!reads) return NotAllowed("GET, HEAD");
-  if (is_health) return parts_.health->Answer(request);
+  if (is_health) return sources_.health->Answer(request);
   if (path == "/") return {.body = Paths()};
   return {.content_type = std::string(kMetricsContentType),
-          .body = MetricsPage(*parts_.metrics, parts_.plugin_metrics)};
+          .body = MetricsPage(*sources_.metrics, sources_.plugin_metrics)};
 }
 
 ServedResponse Endpoints::SetLogLevel(const ServedRequest& request) const {
   if (request.method != "PUT") return NotAllowed("PUT");
   const std::string level(TrimLineEnds(request.body));
-  const Status status = parts_.set_log_level(level);
+  const Status status = sources_.set_log_level(level);
   if (!status.ok()) return {.status = 400, .body = std::string(status.message()) + '\n'};
   return {.body = "the log level is " + level + '\n'};
 }
 
 std::string Endpoints::Paths() const {
   std::string paths = "/healthz\n/livez\n/metrics\n/readyz\n";
-  if (parts_.set_log_level) paths.insert(0, std::string(kLevelPath) + '\n');
+  if (sources_.set_log_level) paths.insert(0, std::string(kLevelPath) + '\n');
   return paths;
 }
 

@@ -25,14 +25,14 @@ namespace berth::host {
 // Lifetime:  what the constructor receives must outlive it.
 class Endpoints {
  public:
-  struct Parts {
+  struct Sources {
     const Health* health = nullptr;
     const MetricTable* metrics = nullptr;
     std::function<std::string()> plugin_metrics;                  // May be empty.
     std::function<Status(std::string_view level)> set_log_level;  // May be empty.
   };
 
-  explicit Endpoints(Parts parts);
+  explicit Endpoints(Sources sources);
   ServedResponse Answer(const ServedRequest& request) const;
 
  private:
@@ -40,7 +40,7 @@ class Endpoints {
   // Returns the list of paths, one per line.
   std::string Paths() const;
 
-  const Parts parts_;
+  const Sources sources_;
 };
 
 }  // namespace berth::host

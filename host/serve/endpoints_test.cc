@@ -14,10 +14,10 @@ using ::testing::HasSubstr;
 class EndpointsTest : public ::testing::Test {
  protected:
   EndpointsTest() {
-    parts_.health = &health_;
-    parts_.metrics = &table_;
-    parts_.plugin_metrics = [] { return std::string("# of plugins\n"); };
-    parts_.set_log_level = [this](std::string_view level) {
+    sources_.health = &health_;
+    sources_.metrics = &table_;
+    sources_.plugin_metrics = [] { return std::string("# of plugins\n"); };
+    sources_.set_log_level = [this](std::string_view level) {
       level_ = level;
       return level == "bad" ? Status::InvalidArgument("expected a level") : Status::Ok();
     };
@@ -25,12 +25,12 @@ class EndpointsTest : public ::testing::Test {
 
   ServedResponse Ask(const std::string& method, const std::string& path,
                      const std::string& body = "") const {
-    return Endpoints(parts_).Answer({.method = method, .path = path, .query = "", .body = body});
+    return Endpoints(sources_).Answer({.method = method, .path = path, .query = "", .body = body});
   }
 
   MetricTable table_;
   Health health_{table_};
-  Endpoints::Parts parts_;
+  Endpoints::Sources sources_;
   std::string level_;
 };
 
@@ -61,7 +61,7 @@ TEST_F(EndpointsTest, AnswersEveryPath) {
 
 TEST_F(EndpointsTest, ListsThePaths) {
   EXPECT_EQ(Ask("GET", "/").body, "/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n");
-  parts_.set_log_level = nullptr;
+  sources_.set_log_level = nullptr;
   EXPECT_EQ(Ask("GET", "/").body, "/healthz\n/livez\n/metrics\n/readyz\n");
   EXPECT_EQ(Ask("PUT", "/debug/flags/v", "4").status, 404u);
 }
@@ -73,7 +73,7 @@ TEST_F(EndpointsTest, WritesTheMetricsOfTheHostTheProcessAndThePlugins) {
   EXPECT_THAT(response.body, HasSubstr("# HELP a As.\n# TYPE a gauge\na 7\n"));
   EXPECT_THAT(response.body, HasSubstr("# TYPE process_resident_memory_bytes gauge\n"));
   EXPECT_THAT(response.body, EndsWith("# of plugins\n"));
-  parts_.plugin_metrics = nullptr;
+  sources_.plugin_metrics = nullptr;
   EXPECT_THAT(Ask("GET", "/metrics").body, HasSubstr("\na 7\n"));
 }
 

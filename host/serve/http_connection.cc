@@ -1,22 +1,26 @@
 #include "host/serve/http_connection.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
-#include <utility>
+#include <exception>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 
 #include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
 
+namespace asio = boost::asio;
+
 constexpr size_t kPieceBytes = size_t{16} << 10;
 constexpr int64_t kLingerNs = kSecond;
 constexpr size_t kMostDroppedBytes = size_t{1} << 20;
-
-bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+// An operation with it returns an error code instead of throwing.
+constexpr auto kWithError = asio::as_tuple(asio::use_awaitable);
 
 // Returns the text of an answer, without its body if the request was HEAD.
 std::string ResponseText(const ServedResponse& response, bool is_head, bool closes) {
@@ -34,122 +38,129 @@ std::string ResponseText(const ServedResponse& response, bool is_head, bool clos
 
 }  // namespace
 
-HttpConnection::HttpConnection(FileDescriptor socket, const HttpLimits& limits,
-                               const HttpHandler& handler, bool is_loopback, int64_t now_ns)
+HttpConnection::HttpConnection(Socket socket, const HttpLimits& limits, const HttpHandler& handler,
+                               bool is_loopback, const Clock& steady_ns)
     : socket_(std::move(socket)),
       limits_(limits),
       handler_(handler),
       is_loopback_(is_loopback),
+      steady_ns_(steady_ns),
       // A new connection has the time of a request, because a client opens it to send one.
-      deadline_ns_(now_ns + limits.request_ns) {}
-
-int16_t HttpConnection::events() const { return state_ == State::kWriting ? POLLOUT : POLLIN; }
-
-bool HttpConnection::OnReady(int64_t now_ns) {
-  switch (state_) {
-    case State::kIdle:
-    case State::kReading: return Read(now_ns);
-    case State::kWriting: return Write(now_ns) && HandleReceived(now_ns);
-    case State::kLingering: return Drop();
-  }
-  return false;
+      deadline_ns_(steady_ns_() + limits.request_ns) {
+  boost::system::error_code ignored;  // A socket that is of no use ends at its first operation.
+  socket_.non_blocking(true, ignored);
 }
 
-bool HttpConnection::OnTime(int64_t now_ns) {
-  if (now_ns < deadline_ns_) return true;
-  if (state_ != State::kReading) return false;
-  Refuse(408, "the request was not complete in time", now_ns);
-  return Write(now_ns);
+void HttpConnection::Start() {
+  asio::co_spawn(
+      socket_.get_executor(), [self = shared_from_this()] { return self->Serve(); },
+      [](const std::exception_ptr& error) {
+        if (error) std::rethrow_exception(error);
+      });
 }
 
-bool HttpConnection::OnStop() {
+void HttpConnection::OnTime(int64_t now_ns) {
+  if (now_ns < deadline_ns_ || has_ended()) return;
+  if (state_ != State::kReading) return Close();
+  is_late_ = true;
+  deadline_ns_ = now_ns + limits_.response_ns;
+  boost::system::error_code ignored;
+  socket_.cancel(ignored);
+}
+
+void HttpConnection::OnStop() {
   is_stopping_ = true;
-  closes_after_answer_ = true;
-  return state_ == State::kWriting;
+  if (state_ != State::kWriting) Close();
 }
 
-bool HttpConnection::Read(int64_t now_ns) {
+asio::awaitable<void> HttpConnection::Serve() {
+  while (true) {
+    const std::optional<HttpParse> parse = co_await ReadRequest();
+    if (!parse.has_value()) break;
+    if (parse->outcome == HttpParse::Outcome::kRefused) {
+      refusal_ = parse->reason;
+      closes_after_answer_ = true;
+      Answer({.status = parse->refusal, .body = parse->reason + '\n'}, false);
+    } else {
+      received_.erase(0, parse->bytes);
+      has_continued_ = false;
+      closes_after_answer_ = !parse->keeps_connection;
+      Answer(handler_(parse->request), parse->request.method == "HEAD");
+    }
+    const auto [error, size] =
+        co_await asio::async_write(socket_, asio::buffer(output_), kWithError);
+    output_ = std::string();
+    if (error || is_stopping_) break;
+    if (closes_after_answer_) {
+      co_await Linger();
+      break;
+    }
+    BeginIdle();
+  }
+  Close();
+}
+
+asio::awaitable<std::optional<HttpParse>> HttpConnection::ReadRequest() {
+  while (true) {
+    HttpParse parse = ParseHttpRequest(received_, limits_, is_loopback_);
+    if (parse.outcome != HttpParse::Outcome::kIncomplete) co_return parse;
+    if (parse.expects_continue && !std::exchange(has_continued_, true)) {
+      // A client that does not receive this line sends the body anyway after a while.
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(socket_, asio::buffer(kContinue), kWithError);
+    }
+    const auto [error] = co_await socket_.async_wait(Socket::wait_read, kWithError);
+    if (is_late_) {
+      parse.outcome = HttpParse::Outcome::kRefused;
+      parse.refusal = 408;
+      parse.reason = "the request was not complete in time";
+      co_return parse;
+    }
+    if (error || !ReadSome()) co_return std::nullopt;
+  }
+}
+
+asio::awaitable<void> HttpConnection::Linger() {
+  boost::system::error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  state_ = State::kLingering;
+  deadline_ns_ = steady_ns_() + kLingerNs;
+  while (dropped_bytes_ <= kMostDroppedBytes) {
+    received_ = std::string();
+    const auto [error] = co_await socket_.async_wait(Socket::wait_read, kWithError);
+    if (error || !ReadSome()) co_return;
+    dropped_bytes_ += received_.size();
+  }
+}
+
+bool HttpConnection::ReadSome() {
   std::array<char, kPieceBytes> piece;
-  const ssize_t size = recv(socket_.get(), piece.data(), piece.size(), 0);
-  if (size < 0) return WouldBlock(errno);
-  if (size == 0) return false;
-  received_.append(piece.data(), static_cast<size_t>(size));
+  boost::system::error_code error;
+  const size_t size = socket_.read_some(asio::buffer(piece), error);
+  if (error) return error == asio::error::would_block;
+  received_.append(piece.data(), size);
   if (state_ == State::kIdle) {
     state_ = State::kReading;
-    deadline_ns_ = now_ns + limits_.request_ns;
-  }
-  return HandleReceived(now_ns);
-}
-
-bool HttpConnection::HandleReceived(int64_t now_ns) {
-  while (state_ == State::kReading) {
-    HttpParse parse = ParseHttpRequest(received_, limits_, is_loopback_);
-    if (parse.outcome == HttpParse::Outcome::kIncomplete) {
-      if (!parse.expects_continue || std::exchange(has_continued_, true)) return true;
-      // A client that does not receive this line sends the body anyway after a while.
-      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-      static_cast<void>(send(socket_.get(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL));
-      return true;
-    }
-    if (parse.outcome == HttpParse::Outcome::kRefused) {
-      Refuse(parse.refusal, parse.reason, now_ns);
-    } else {
-      received_.erase(0, parse.bytes);
-      has_continued_ = false;
-      closes_after_answer_ = !parse.keeps_connection;
-      Answer(handler_(parse.request), parse.request.method == "HEAD", now_ns);
-    }
-    if (!Write(now_ns)) return false;
+    deadline_ns_ = steady_ns_() + limits_.request_ns;
   }
   return true;
 }
 
-bool HttpConnection::Write(int64_t now_ns) {
-  while (written_ < output_.size()) {
-    const ssize_t size =
-        send(socket_.get(), output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL);
-    if (size < 0) return WouldBlock(errno);
-    written_ += static_cast<size_t>(size);
-  }
-  output_ = std::string();
-  written_ = 0;
-  if (!closes_after_answer_) {
-    BeginIdle(now_ns);
-    return true;
-  }
-  if (is_stopping_) return false;
-  shutdown(socket_.get(), SHUT_WR);
-  received_ = std::string();
-  state_ = State::kLingering;
-  deadline_ns_ = now_ns + kLingerNs;
-  return true;
-}
-
-bool HttpConnection::Drop() {
-  std::array<char, kPieceBytes> piece;
-  const ssize_t size = recv(socket_.get(), piece.data(), piece.size(), 0);
-  if (size < 0) return WouldBlock(errno);
-  dropped_bytes_ += static_cast<size_t>(size);
-  return size > 0 && dropped_bytes_ <= kMostDroppedBytes;
-}
-
-void HttpConnection::Refuse(uint32_t status, std::string_view reason, int64_t now_ns) {
-  refusal_ = reason;
-  closes_after_answer_ = true;
-  Answer({.status = status, .body = std::string(reason) + '\n'}, false, now_ns);
-}
-
-void HttpConnection::Answer(const ServedResponse& response, bool is_head, int64_t now_ns) {
+void HttpConnection::Answer(const ServedResponse& response, bool is_head) {
   output_ = ResponseText(response, is_head, closes_after_answer_);
-  written_ = 0;
   state_ = State::kWriting;
-  deadline_ns_ = now_ns + limits_.response_ns;
+  deadline_ns_ = steady_ns_() + limits_.response_ns;
 }
 
-void HttpConnection::BeginIdle(int64_t now_ns) {
+void HttpConnection::BeginIdle() {
   // The next request may have been received together with the one before.
   state_ = received_.empty() ? State::kIdle : State::kReading;
-  deadline_ns_ = now_ns + (received_.empty() ? limits_.idle_ns : limits_.request_ns);
+  deadline_ns_ = steady_ns_() + (received_.empty() ? limits_.idle_ns : limits_.request_ns);
+}
+
+void HttpConnection::Close() {
+  boost::system::error_code ignored;
+  socket_.close(ignored);
 }
 
 }  // namespace berth::host

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "host/base/file_descriptor.h"
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+
 #include "host/serve/http_message.h"
 #include "host/serve/http_request.h"
 
@@ -22,29 +26,31 @@ using HttpHandler = std::function<ServedResponse(const ServedRequest& request)>;
 // answer. After the last answer, what the client still sends is read and dropped for a second, so
 // that the client receives the answer instead of a reset.
 //
-// Threading: one thread.
-class HttpConnection {
+// Threading: the thread that runs the executor of the socket.
+// Lifetime:  the connection owns itself from Start() until it has ended.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  // `socket`: a stream socket in nonblocking mode. `is_loopback`: see ParseHttpRequest().
-  // Lifetime: `limits` and `handler` must outlive the connection.
-  HttpConnection(FileDescriptor socket, const HttpLimits& limits, const HttpHandler& handler,
-                 bool is_loopback, int64_t now_ns);
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  using Clock = std::function<int64_t()>;
 
-  int descriptor() const { return socket_.get(); }
-  // Returns the events of poll() that the connection waits for.
-  int16_t events() const;
+  // `is_loopback`: see ParseHttpRequest().
+  // Lifetime: `limits`, `handler` and `steady_ns` must outlive the connection.
+  HttpConnection(Socket socket, const HttpLimits& limits, const HttpHandler& handler,
+                 bool is_loopback, const Clock& steady_ns);
+
+  // Starts to read. Called: once.
+  void Start();
+  // Returns whether the connection has ended: its socket is closed.
+  bool has_ended() const { return !socket_.is_open(); }
   // Returns when OnTime() must be called at the latest.
   int64_t deadline_ns() const { return deadline_ns_; }
   // Returns whether an answer is being written.
   bool is_answering() const { return state_ == State::kWriting; }
 
-  // Continues after poll() reported an event. Returns false if the connection has ended and must be
-  // destroyed. This applies to the next two methods too.
-  bool OnReady(int64_t now_ns);
   // Ends the connection if its deadline has passed.
-  bool OnTime(int64_t now_ns);
+  void OnTime(int64_t now_ns);
   // Ends the connection at once, or after the answer that is being written.
-  bool OnStop();
+  void OnStop();
 
   // Returns why a request was refused since the last call; empty if none was.
   std::string TakeRefusal() { return std::exchange(refusal_, {}); }
@@ -57,27 +63,29 @@ class HttpConnection {
     kLingering,  // The answer was written; what the client sends is dropped until it closes.
   };
 
-  bool Read(int64_t now_ns);
-  // Handles the requests that have been received, up to the first answer that is not written at
-  // once.
-  bool HandleReceived(int64_t now_ns);
-  bool Write(int64_t now_ns);
-  bool Drop();
-  void Refuse(uint32_t status, std::string_view reason, int64_t now_ns);
+  boost::asio::awaitable<void> Serve();
+  // Returns the next request, or why it is refused; nullopt if the connection ends.
+  boost::asio::awaitable<std::optional<HttpParse>> ReadRequest();
+  // Drops what the client sends until it closes.
+  boost::asio::awaitable<void> Linger();
+  // Reads some of the bytes that have arrived. Returns false at their end.
+  bool ReadSome();
   // Puts an answer into the output.
-  void Answer(const ServedResponse& response, bool is_head, int64_t now_ns);
-  void BeginIdle(int64_t now_ns);
+  void Answer(const ServedResponse& response, bool is_head);
+  void BeginIdle();
+  void Close();
 
-  const FileDescriptor socket_;
+  Socket socket_;
   const HttpLimits& limits_;
   const HttpHandler& handler_;
   const bool is_loopback_;
+  const Clock& steady_ns_;
 
   State state_ = State::kIdle;
   int64_t deadline_ns_ = 0;
   std::string received_;
   std::string output_;
-  size_t written_ = 0;  // How many bytes of output_.
+  bool is_late_ = false;  // The deadline passed while a request was read.
   bool closes_after_answer_ = false;
   bool has_continued_ = false;  // "100 Continue" was sent for the request that is being read.
   bool is_stopping_ = false;

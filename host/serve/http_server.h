@@ -9,22 +9,21 @@
 
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/serve/http_connection.h"
 #include "host/serve/http_message.h"
 
 namespace berth::host {
 
-// Serves on a thread of its own, which waits for all sockets with poll(). Plain HTTP, without
-// authentication, so that it listens on a loopback address unless the operator names another one;
-// the header Host of a request to a loopback address must be a loopback name, so that a web page
-// cannot reach it through DNS.
+// Serves on a thread of its own, which waits for all sockets. Plain HTTP, without authentication,
+// so that it listens on a loopback address unless the operator names another one; the header Host
+// of a request to a loopback address must be a loopback name, so that a web page cannot reach it
+// through DNS.
 //
 // Threading: the handler is called on the server's thread, one call at a time. It must not block on
 //            the scheduling thread: it reads what other threads publish.
 class HttpServer {
  public:
   using Limits = HttpLimits;
-  using Handler = HttpHandler;
+  using Handler = std::function<ServedResponse(const ServedRequest& request)>;
 
   // `address`: "127.0.0.1:10251", "[::1]:10251", ":10251" for all addresses; port 0 takes a free
   // one.

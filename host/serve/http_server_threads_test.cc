@@ -29,8 +29,8 @@ class HttpClient {
  public:
   explicit HttpClient(const std::string& address) {
     const auto parsed = ParseSocketAddress(address);
-    socket_ = FileDescriptor(socket(parsed->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(socket_.get(), parsed->get(), parsed->bytes), 0);
+    socket_ = FileDescriptor(socket(parsed->protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(socket_.get(), parsed->data(), static_cast<socklen_t>(parsed->size())), 0);
   }
 
   void Send(const std::string& text) {

@@ -27,7 +27,7 @@ void FilterState::Prepare(Pod pod, uint64_t cycle, TopologyIndex& index) {
   AddExisting(pod, index);
   AddAffinity(pod, cycle, index);
   AddAntiAffinity(pod, cycle, index);
-  FillRefusals();
+  FillRejections();
 }
 
 std::size_t FilterState::KeyOf(const Topology& topology) {
@@ -70,51 +70,51 @@ void FilterState::AddAntiAffinity(Pod pod, uint64_t cycle, TopologyIndex& index)
   }
 }
 
-void FilterState::FillRefusals() {
+void FilterState::FillRejections() {
   for (Key& key : keys_) {
     key.limit = key.topology->limit();
-    key.refusals.assign(std::size_t{key.limit} + 1, 0);
+    key.rejections.assign(std::size_t{key.limit} + 1, 0);
   }
   for (const Counted& counted : affinity_) {
     Key& key = keys_[counted.key];
-    std::fill(key.refusals.begin(), key.refusals.end(), kNoPods);
-    key.refusals.back() = kNoKey;
+    std::fill(key.rejections.begin(), key.rejections.end(), kNoPods);
+    key.rejections.back() = kNoKey;
   }
   // All affinity terms with one key have the same counts.
   for (const Counted& counted : affinity_) {
-    std::vector<uint8_t>& refusals = keys_[counted.key].refusals;
+    std::vector<uint8_t>& rejections = keys_[counted.key].rejections;
     counted.domains.counts->ForEach(
-        [&refusals](uint32_t domain, uint32_t /*count*/) { refusals[domain] = 0; });
+        [&rejections](uint32_t domain, uint32_t /*count*/) { rejections[domain] = 0; });
   }
-  const auto refuse = [](Key& key, const berth::DomainCounts& counts, Refusal refusal) {
-    counts.ForEach([&key, refusal](uint32_t domain, uint32_t /*count*/) {
-      key.refusals[domain] = static_cast<uint8_t>(key.refusals[domain] | refusal);
+  const auto reject = [](Key& key, const berth::DomainCounts& counts, Rejection rejection) {
+    counts.ForEach([&key, rejection](uint32_t domain, uint32_t /*count*/) {
+      key.rejections[domain] = static_cast<uint8_t>(key.rejections[domain] | rejection);
     });
   };
   for (const Counted& counted : anti_) {
-    refuse(keys_[counted.key], *counted.domains.counts, kRepelled);
+    reject(keys_[counted.key], *counted.domains.counts, kOwnAntiAffinity);
   }
   for (const TermGroup* const group : existing_) {
-    refuse(keys_[KeyOf(group->topology())], group->counts(), kRepels);
+    reject(keys_[KeyOf(group->topology())], group->counts(), kExistingPodsAntiAffinity);
   }
 }
 
 void FilterState::Refill(Key& key, uint32_t domain) {
   const auto index = static_cast<std::size_t>(&key - keys_.data());
-  uint32_t refusals = 0;
+  uint32_t rejections = 0;
   for (const Counted& counted : affinity_) {
-    if (counted.key == index && counted.At(domain) <= 0) refusals |= kNoPods;
+    if (counted.key == index && counted.At(domain) <= 0) rejections |= kNoPods;
   }
   for (const Counted& counted : anti_) {
-    if (counted.key == index && counted.At(domain) > 0) refusals |= kRepelled;
+    if (counted.key == index && counted.At(domain) > 0) rejections |= kOwnAntiAffinity;
   }
   int64_t existing = key.existing.At(domain);
   for (const TermGroup* const group : existing_) {
     if (&group->topology() != key.topology) continue;
     existing += static_cast<int64_t>(group->counts().At(domain));
   }
-  if (existing > 0) refusals |= kRepels;
-  key.refusals[domain] = static_cast<uint8_t>(refusals);
+  if (existing > 0) rejections |= kExistingPodsAntiAffinity;
+  key.rejections[domain] = static_cast<uint8_t>(rejections);
 }
 
 // ---- AddPod and RemovePod -----------------------------------------------------------------------
@@ -162,13 +162,13 @@ void FilterState::ChangeExisting(berth_id key, const berth_node& node, uint32_t 
   other_pairs_.push_back({key, value, sign});
 }
 
-uint32_t FilterState::OtherRefusals(const berth_node& node) const {
+uint32_t FilterState::OtherRejections(const berth_node& node) const {
   const berth::Labels labels(node.meta->labels);
   const bool repels =
       std::any_of(other_pairs_.begin(), other_pairs_.end(), [labels](const OtherPair& pair) {
         return pair.count > 0 && berth::FindLabel(labels, pair.key) == pair.value;
       });
-  return repels ? kRepels : 0;
+  return repels ? kExistingPodsAntiAffinity : 0;
 }
 
 // ---- Dependence ---------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ void FilterState::Sign(berth::Signer& signer) const {
   for (const TermGroup* const group : existing_) signer.Add(group->id());
 }
 
-berth::Stale FilterState::Changed(uint64_t token, berth_id ns, const TopologyIndex& index,
+berth::Stale FilterState::Changed(const berth::TopologyHistory& history, berth_id ns,
                                   berth::RowSink& rows) const {
   // The work below grows with the square of the number of groups. To filter all nodes is faster.
   if (existing_.size() > kMostGroups) return berth::Stale::kAll;
@@ -187,18 +187,15 @@ berth::Stale FilterState::Changed(uint64_t token, berth_id ns, const TopologyInd
   for (const Counted& counted : affinity_) deltas.Read(*counted.domains.counter);
   for (const Counted& counted : anti_) deltas.Read(*counted.domains.counter);
   for (const TermGroup* const group : existing_) deltas.Read(*group);
-  if (!deltas.Since(token, index, ns)) return berth::Stale::kAll;
+  if (!deltas.Since(history, ns)) return berth::Stale::kAll;
 
   berth::DomainSink domains(rows);
-  berth::Stale stale = berth::Stale::kNone;
   const auto report = [&](const auto& counted, const Topology& topology,
                           const berth::DomainCounts& counts) {
     int64_t sum = 0;
     deltas.ForEachDomain(counted, topology, [&](uint32_t domain, int64_t delta, uint32_t row) {
       sum += delta;
-      if (!BecameOrWasZero(counts.At(domain), delta)) return;
-      stale = berth::Stale::kRows;
-      domains.Put(topology, domain, row);
+      if (BecameOrWasZero(counts.At(domain), delta)) domains.Put(topology, domain, row);
     });
     return sum;
   };
@@ -216,7 +213,7 @@ berth::Stale FilterState::Changed(uint64_t token, berth_id ns, const TopologyInd
   // The first pod of a set may run where others may not.
   const auto total = static_cast<uint64_t>(affinity_total_);
   if (matches_itself_ && BecameOrWasZero(total, affinity_delta)) return berth::Stale::kAll;
-  return stale;
+  return domains.stale();
 }
 
 }  // namespace affinity

@@ -14,11 +14,12 @@
 namespace affinity {
 
 // Why a node is rejected, as bits.
-enum Refusal : uint8_t {
-  kNoKey = 1,     // The node lacks the topology key of a required affinity term.
-  kNoPods = 2,    // The domain has no pods that all required affinity terms mean.
-  kRepelled = 4,  // The domain has pods that a required anti-affinity term of the pod means.
-  kRepels = 8     // The domain has pods with a required anti-affinity term that means the pod.
+enum Rejection : uint8_t {
+  kNoKey = 1,            // The node lacks the topology key of a required affinity term.
+  kNoPods = 2,           // The domain has no pods that all required affinity terms mean.
+  kOwnAntiAffinity = 4,  // The domain has pods that a required anti-affinity term of the pod means.
+  // The domain has pods with a required anti-affinity term that means the pod.
+  kExistingPodsAntiAffinity = 8
 };
 
 // The counts of kube-scheduler's preFilterState, by domain. The counts are those of the index, plus
@@ -37,15 +38,15 @@ class FilterState {
   void Change(berth::Pod pod, berth::Pod other, const berth_node& node, uint32_t row, int64_t sign,
               const berth::TopologyIndex& index);
 
-  // Returns why the node of a row is rejected: a combination of Refusal. Threading: [block].
-  uint32_t RefusalsOf(uint32_t row, const berth_node& node) const {
-    uint32_t refusals = 0;
+  // Returns why the node of a row is rejected: a combination of Rejection. Threading: [block].
+  uint32_t RejectionsOf(uint32_t row, const berth_node& node) const {
+    uint32_t rejections = 0;
     for (const Key& key : keys_) {
-      refusals |= key.refusals[std::min(key.topology->DomainOf(row), key.limit)];
+      rejections |= key.rejections[std::min(key.topology->DomainOf(row), key.limit)];
     }
     if (!other_pairs_.empty()) [[unlikely]]
-      refusals |= OtherRefusals(node);
-    return refusals;
+      rejections |= OtherRejections(node);
+    return rejections;
   }
   // Returns whether the pod may be the first one of a set of pods with affinity to each other: no
   // pod matches its required affinity terms, and it matches them itself.
@@ -54,17 +55,17 @@ class FilterState {
   // Adds everything that the answers depend on, apart from the pod's namespace and terms, and the
   // counts.
   void Sign(berth::Signer& signer) const;
-  // See berth::Plugin, FilterChanged. `token`: not 0.
-  berth::Stale Changed(uint64_t token, berth_id ns, const berth::TopologyIndex& index,
+  // See berth::Plugin, FilterChanged.
+  berth::Stale Changed(const berth::TopologyHistory& history, berth_id ns,
                        berth::RowSink& rows) const;
 
  private:
   // The domains of one topology key.
   struct Key {
     const berth::Topology* topology;
-    uint32_t limit;                 // The limit of the topology.
-    std::vector<uint8_t> refusals;  // By domain; the last entry is for nodes without the key.
-    berth::CountChanges existing;   // Pods with a term that means the pod, apart from the index's.
+    uint32_t limit;                   // The limit of the topology.
+    std::vector<uint8_t> rejections;  // By domain; the last entry is for nodes without the key.
+    berth::CountChanges existing;  // Pods with a term that means the pod, apart from the index's.
   };
   // The pods that a term of the pod means, or, for required affinity, that all terms mean.
   struct Counted {
@@ -88,13 +89,13 @@ class FilterState {
   void AddAffinity(berth::Pod pod, uint64_t cycle, berth::TopologyIndex& index);
   void AddAntiAffinity(berth::Pod pod, uint64_t cycle, berth::TopologyIndex& index);
   void AddExisting(berth::Pod pod, const berth::TopologyIndex& index);
-  void FillRefusals();
-  // Computes the refusals of one domain again.
+  void FillRejections();
+  // Computes the rejections of one domain again.
   void Refill(Key& key, uint32_t domain);
   void ChangeCounted(std::vector<Counted>& all, const berth_pod& other, uint32_t row, int64_t sign,
                      const berth::TopologyIndex& index);
   void ChangeExisting(berth_id key, const berth_node& node, uint32_t row, int64_t sign);
-  uint32_t OtherRefusals(const berth_node& node) const;
+  uint32_t OtherRejections(const berth_node& node) const;
 
   std::vector<berth::PodQuery> queries_;
   std::vector<Counted> affinity_;  // One for each required affinity term, all of one query.

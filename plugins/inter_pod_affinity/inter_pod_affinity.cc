@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <berth/plugin.h>
@@ -78,20 +77,19 @@ class InterPodAffinity : public berth::Plugin {
 
   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
                              berth::RowSink& rows) const {
-    const uint64_t before = std::exchange(token, index_.token());
-    if (before == 0) return berth::Stale::kAll;
-    return cycle.State<State>().Changed(before, cycle.pod().ns(), index_, rows);
+    return cycle.State<State>().Changed(index_.ExchangeToken(token), cycle.pod().ns(), rows);
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    const uint32_t refusals = state.RefusalsOf(node.row(), *node.view());
-    if (refusals == 0) return berth::kPass;
-    const bool near = (refusals & affinity::kNoKey) == 0 &&
-                      ((refusals & affinity::kNoPods) == 0 || state.MayBeFirst());
+    const uint32_t rejections = state.RejectionsOf(node.row(), *node.view());
+    if (rejections == 0) return berth::kPass;
+    const bool near = (rejections & affinity::kNoKey) == 0 &&
+                      ((rejections & affinity::kNoPods) == 0 || state.MayBeFirst());
     if (!near) return berth::Unresolvable(kAffinity);
-    if ((refusals & affinity::kRepelled) != 0) return berth::Unschedulable(kAntiAffinity);
-    return berth::UnschedulableIf((refusals & affinity::kRepels) != 0, kExistingAntiAffinity);
+    if ((rejections & affinity::kOwnAntiAffinity) != 0) return berth::Unschedulable(kAntiAffinity);
+    return berth::UnschedulableIf((rejections & affinity::kExistingPodsAntiAffinity) != 0,
+                                  kExistingAntiAffinity);
   }
 
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
@@ -115,9 +113,7 @@ class InterPodAffinity : public berth::Plugin {
 
   berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
                             berth::RowSink& rows) const {
-    const uint64_t before = std::exchange(token, index_.token());
-    if (before == 0) return berth::Stale::kAll;
-    return cycle.State<ScoreState>().Changed(before, cycle.pod().ns(), index_, rows);
+    return cycle.State<ScoreState>().Changed(index_.ExchangeToken(token), cycle.pod().ns(), rows);
   }
 
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {

@@ -63,17 +63,15 @@ void ScoreState::Sign(berth::Signer& signer) const {
   for (const berth::TermGroup* const group : groups_) signer.Add(group->id());
 }
 
-berth::Stale ScoreState::Changed(uint64_t token, berth_id ns, const berth::TopologyIndex& index,
+berth::Stale ScoreState::Changed(const berth::TopologyHistory& history, berth_id ns,
                                  berth::RowSink& rows) const {
   berth::TopologyDeltas deltas;
   for (const berth::CountedDomains& counted : counted_) deltas.Read(*counted.counter);
   for (const berth::TermGroup* const group : groups_) deltas.Read(*group);
-  if (!deltas.Since(token, index, ns)) return berth::Stale::kAll;
-  berth::Stale stale = berth::Stale::kNone;
+  if (!deltas.Since(history, ns)) return berth::Stale::kAll;
   berth::DomainSink domains(rows);
   const auto report = [&](const auto& counted, const berth::Topology& topology) {
     deltas.ForEachDomain(counted, topology, [&](uint32_t domain, int64_t /*delta*/, uint32_t row) {
-      stale = berth::Stale::kRows;
       domains.Put(topology, domain, row);
     });
   };
@@ -81,7 +79,7 @@ berth::Stale ScoreState::Changed(uint64_t token, berth_id ns, const berth::Topol
     report(*counted.counter, *counted.topology);
   }
   for (const berth::TermGroup* const group : groups_) report(*group, group->topology());
-  return stale;
+  return domains.stale();
 }
 
 }  // namespace affinity

@@ -40,8 +40,8 @@ class ScoreState {
   // Adds everything that the scores depend on, apart from the pod's namespace and terms, and the
   // counts.
   void Sign(berth::Signer& signer) const;
-  // See berth::Plugin, ScoreChanged. `token`: not 0.
-  berth::Stale Changed(uint64_t token, berth_id ns, const berth::TopologyIndex& index,
+  // See berth::Plugin, ScoreChanged.
+  berth::Stale Changed(const berth::TopologyHistory& history, berth_id ns,
                        berth::RowSink& rows) const;
 
  private:

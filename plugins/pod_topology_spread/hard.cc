@@ -63,8 +63,8 @@ int64_t HardConstraint::MinWithout(const std::vector<int64_t>& changes) const {
 }
 
 std::optional<std::vector<uint8_t>> HardConstraint::DomainsChangedSince(
-    const berth::TopologyIndex& index, uint64_t token) const {
-  const std::optional<TallyChanges> changes = ChangesSince(index, token, *tally_, true);
+    const berth::TopologyHistory& history) const {
+  const std::optional<TallyChanges> changes = ChangesSince(history, *tally_, true);
   if (!changes.has_value()) return std::nullopt;
   std::vector<uint8_t> differs;
   if (!changes->any) return differs;

@@ -43,11 +43,11 @@ class HardConstraint {
   const Tally& tally() const { return *tally_; }
   bool matches_self() const { return matches_self_; }
 
-  // Returns the domains whose acceptance may differ from the state of `token`, as flags by domain;
-  // an empty vector if there are none; no value if that is not known.
+  // Returns the domains whose acceptance may differ from the earlier state, as flags by domain; an
+  // empty vector if there are none; no value if that is not known.
   // REQUIRES: AddPods() was not called.
-  std::optional<std::vector<uint8_t>> DomainsChangedSince(const berth::TopologyIndex& index,
-                                                          uint64_t token) const;
+  std::optional<std::vector<uint8_t>> DomainsChangedSince(
+      const berth::TopologyHistory& history) const;
 
  private:
   // Returns the highest count of a domain that accepts the pod, if `min` is the smallest count.

@@ -118,11 +118,10 @@ class PodTopologySpread : public berth::Plugin {
 
   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
                              berth::RowSink& rows) const {
-    const uint64_t then = std::exchange(token, index_.token());
-    if (then == 0) return berth::Stale::kAll;
+    const berth::TopologyHistory history = index_.ExchangeToken(token);
     std::vector<std::vector<uint8_t>> changed;
     for (const HardConstraint& each : cycle.State<State>().hard) {
-      std::optional<std::vector<uint8_t>> domains = each.DomainsChangedSince(index_, then);
+      std::optional<std::vector<uint8_t>> domains = each.DomainsChangedSince(history);
       if (!domains.has_value()) return berth::Stale::kAll;
       changed.push_back(std::move(*domains));
     }
@@ -184,11 +183,10 @@ class PodTopologySpread : public berth::Plugin {
 
   berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
                             berth::RowSink& rows) const {
-    const uint64_t then = std::exchange(token, index_.token());
-    if (then == 0) return berth::Stale::kAll;
+    const berth::TopologyHistory history = index_.ExchangeToken(token);
     bool any = false;
     for (const SoftConstraint& each : cycle.State<ScoreState>().soft.list()) {
-      const berth::Stale stale = each.PutChangedRows(index_, then, rows);
+      const berth::Stale stale = each.PutChangedRows(history, rows);
       if (stale == berth::Stale::kAll) return stale;
       any |= stale == berth::Stale::kRows;
     }

@@ -29,11 +29,11 @@ void SoftConstraint::SetDomains(uint64_t domains) {
 }
 
 // The score of a node depends on its own pods alone, whether or not the constraint includes it.
-berth::Stale SoftConstraint::PutRowsOfPods(const berth::TopologyIndex& index, uint64_t token,
+berth::Stale SoftConstraint::PutRowsOfPods(const berth::TopologyHistory& history,
                                            berth::RowSink& rows) const {
-  if (token < tally_.counter->since()) return berth::Stale::kAll;
+  if (history.since() < tally_.counter->since()) return berth::Stale::kAll;
   berth::Stale stale = berth::Stale::kNone;
-  const bool reached = index.ForEachChangeSince(token, [&](const berth::TopologyChange& change) {
+  const bool reached = history.ForEach([&](const berth::TopologyChange& change) {
     using Change = berth::TopologyChange;
     if (change.kind == Change::kCount && change.id == tally_.counter->id()) {
       rows.Put(change.row);
@@ -45,10 +45,10 @@ berth::Stale SoftConstraint::PutRowsOfPods(const berth::TopologyIndex& index, ui
   return reached ? stale : berth::Stale::kAll;
 }
 
-berth::Stale SoftConstraint::PutChangedRows(const berth::TopologyIndex& index, uint64_t token,
+berth::Stale SoftConstraint::PutChangedRows(const berth::TopologyHistory& history,
                                             berth::RowSink& rows) const {
-  if (is_hostname_) return PutRowsOfPods(index, token, rows);
-  const std::optional<TallyChanges> changes = ChangesSince(index, token, tally_, false);
+  if (is_hostname_) return PutRowsOfPods(history, rows);
+  const std::optional<TallyChanges> changes = ChangesSince(history, tally_, false);
   if (!changes.has_value()) return berth::Stale::kAll;
   if (!changes->any) return berth::Stale::kNone;
   std::vector<uint8_t> differs(changes->by_domain.size());

@@ -33,10 +33,9 @@ class SoftConstraint {
   bool HasKey(uint32_t row) const {
     return tally_.topology->DomainOf(row) != berth::Topology::kNone;
   }
-  // Puts the rows whose part may differ from the state of `token`, as far as the number of domains
+  // Puts the rows whose part may differ from the earlier state, as far as the number of domains
   // does not decide it. Returns kAll if they are not known.
-  berth::Stale PutChangedRows(const berth::TopologyIndex& index, uint64_t token,
-                              berth::RowSink& rows) const;
+  berth::Stale PutChangedRows(const berth::TopologyHistory& history, berth::RowSink& rows) const;
   // Sets the number of domains of the candidates, and computes what the counts add to scores.
   void SetDomains(uint64_t domains);
 
@@ -47,8 +46,7 @@ class SoftConstraint {
   }
 
  private:
-  berth::Stale PutRowsOfPods(const berth::TopologyIndex& index, uint64_t token,
-                             berth::RowSink& rows) const;
+  berth::Stale PutRowsOfPods(const berth::TopologyHistory& history, berth::RowSink& rows) const;
 
   Tally tally_;
   int32_t max_skew_;

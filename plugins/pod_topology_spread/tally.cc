@@ -138,15 +138,15 @@ void Tallier::CountNodes(const TallyRequest& request, const berth::Nodes& all,
   all.ForEach<Columns>([&pass](const berth::NodeRow<Columns>& node) { pass.AddNode(node); });
 }
 
-std::optional<TallyChanges> ChangesSince(const berth::TopologyIndex& index, uint64_t token,
-                                         const Tally& tally, bool nodes_matter) {
-  if (token < tally.counter->since()) return std::nullopt;
+std::optional<TallyChanges> ChangesSince(const berth::TopologyHistory& history, const Tally& tally,
+                                         bool nodes_matter) {
+  if (history.since() < tally.counter->since()) return std::nullopt;
   TallyChanges changes;
   changes.by_domain.resize(tally.counts.size());
   bool known = true;
   std::vector<uint32_t> counted;  // Rows whose count changed.
   std::vector<uint32_t> moved;    // Rows that may have left their domain.
-  const bool reached = index.ForEachChangeSince(token, [&](const berth::TopologyChange& change) {
+  const bool reached = history.ForEach([&](const berth::TopologyChange& change) {
     using Change = berth::TopologyChange;
     if (change.kind == Change::kNodeChanged) {
       known = known && !nodes_matter && !tally.narrowed();

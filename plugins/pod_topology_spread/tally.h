@@ -88,11 +88,11 @@ struct TallyChanges {
   bool any = false;
 };
 
-// Returns what changed since the state of `token`, or no value if that is not known: then any count
+// Returns what changed since the earlier state, or no value if that is not known: then any count
 // may have changed. `nodes_matter`: a change of a node that has no counted pods also makes it
 // unknown.
-std::optional<TallyChanges> ChangesSince(const berth::TopologyIndex& index, uint64_t token,
-                                         const Tally& tally, bool nodes_matter);
+std::optional<TallyChanges> ChangesSince(const berth::TopologyHistory& history, const Tally& tally,
+                                         bool nodes_matter);
 
 // Puts the rows of the flagged domains. `flagged`: by domain; may be empty. Returns whether there
 // are any rows.

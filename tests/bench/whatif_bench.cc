@@ -14,9 +14,10 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
 
+#include "host/plan/plugin_call.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/plugin_call.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "host/runtime/services/services.h"
 #include "tests/harness/default_profile.h"
@@ -65,7 +66,7 @@ class InPostFilter {
     const PlannedPlugin& plugin = attempt.plan().plugins().front();
     cycle_ = attempt.cycle(0).abi();
     host_ = plugin.host->abi();
-    service_ = WhatIfService();
+    service_ = static_cast<const berth_whatif*>(WhatIfService().functions);
     call_ = std::make_unique<PluginCall>(
         *plugin.host, CalledFunction{.point = Point::kPostFilter, .cycle = cycle_});
   }
@@ -127,7 +128,8 @@ void BM_Preemptor(benchmark::State& state) {
   for (uint32_t i = 0; i < kRows; ++i) AddFullNode(harness, "n" + std::to_string(i));
   PlanSpec spec = DefaultPlanSpec(TestCatalog());
   spec.plugins.push_back({.name = "test.Preemptor",
-                          .args = {{"victims", kVictims}, {"measures", true}},
+                          .args = std::make_shared<const nlohmann::json>(
+                              nlohmann::json{{"victims", kVictims}, {"measures", true}}),
                           .where = "whatif_bench"});
   spec.points[static_cast<size_t>(Point::kPostFilter)] = {{.plugin = "test.Preemptor"}};
   if (!harness.Start(spec).ok()) std::abort();

@@ -176,7 +176,8 @@ void ExpectEqual(const PlanSpec& want, const PlanSpec& got) {
   const auto args_of = [](const PlanSpec& spec) {
     std::map<std::string, json> args;
     for (const PlanSpec::Plugin& plugin : spec.plugins) {
-      args[plugin.name] = plugin.args.empty() ? json() : plugin.args;
+      const bool has_args = plugin.args != nullptr && !plugin.args->empty();
+      args[plugin.name] = has_args ? *plugin.args : json();
     }
     return args;
   };

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "host/cli/profile_convert.h"
 #include "host/config/convert/kube_config.h"
 #include "host/config/profile_reader.h"
-#include "host/runtime/profile_plan.h"
+#include "host/plan/profile_plan.h"
 
 namespace berth::host {
 

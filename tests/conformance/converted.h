@@ -10,7 +10,7 @@
 
 #include "host/config/convert/convert_profile.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan_spec.h"
 
 namespace berth::host {
 

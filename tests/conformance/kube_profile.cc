@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "host/plan/plan.h"
+
 namespace berth::host {
 namespace {
 
@@ -226,9 +230,12 @@ PlanSpec ToPlanSpec(const KubeProfile& profile, const PluginCatalog& catalog) {
       if (!IsImplicit(point) || !IsBuiltFor(catalog, name, point)) continue;
       spec.points[static_cast<size_t>(point.point)].push_back({name, 1});
     }
+    PluginSpec& plugin =
+        spec.plugins.emplace_back(PluginSpec{.name = name, .args = {}, .where = "pluginConfig"});
     const auto args = profile.args.find(name);
-    spec.plugins.push_back(
-        {name, args != profile.args.end() ? args->second : nlohmann::json(), "pluginConfig"});
+    if (args != profile.args.end()) {
+      plugin.args = std::make_shared<const nlohmann::json>(args->second);
+    }
   }
   return spec;
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "host/cycle/handled_fields.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 namespace {

@@ -15,9 +15,10 @@ ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 class ShadowTest(EndToEndTest):
     def shadow(self):
-        """Starts `berth run --shadow`, and waits until it observes."""
+        """Starts `berth shadow`, and waits until it observes."""
         berth = self.berth("shadow", account="berth-shadow", start=False,
-                           options=["--shadow", "--output", "json"])
+                           options=["--output", "json"])
+        berth.command[1] = "shadow"
         # It elects no leader and serves nothing.
         berth.command.remove("--leader-elect=false")
         address = berth.command.index("--http-address")

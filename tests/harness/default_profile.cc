@@ -9,7 +9,7 @@
 
 #include "host/base/assert.h"
 #include "host/config/profile_reader.h"
-#include "host/runtime/profile_plan.h"
+#include "host/plan/profile_plan.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {

@@ -3,7 +3,7 @@
 #define BERTH_TESTS_HARNESS_DEFAULT_PROFILE_H_
 
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan_spec.h"
 
 namespace berth::host {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "host/loader/library_store.h"
 #include "host/loader/private_copy.h"
@@ -45,7 +46,11 @@ const PluginCatalog& TestCatalog() {
 
 TestProfile& TestProfile::Use(const std::string& name, std::initializer_list<Point> points,
                               const char* args, int64_t weight) {
-  spec_.plugins.push_back({name, args == nullptr ? nullptr : nlohmann::json::parse(args), ""});
+  PluginSpec& plugin =
+      spec_.plugins.emplace_back(PluginSpec{.name = name, .args = {}, .where = ""});
+  if (args != nullptr) {
+    plugin.args = std::make_shared<const nlohmann::json>(nlohmann::json::parse(args));
+  }
   for (const Point point : points) {
     spec_.points[static_cast<size_t>(point)].push_back({name, weight});
   }

@@ -21,7 +21,8 @@
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
+#include "host/plan/plan_spec.h"
 #include "tests/harness/intercepting_client.h"
 
 namespace berth::host {

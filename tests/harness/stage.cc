@@ -15,8 +15,8 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
-#include "host/runtime/done.h"
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
+#include "host/plan/promises.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {
@@ -331,14 +331,13 @@ const PluginCatalog& Stage::catalog() {
 
 Stage::Stage()
     : faults_({.quarantine = {.faults = 100}, .clock = &clock_}),
-      services_{.interner = objects_.interner(),
-                .objects = store_,
-                .log = &plugin_log_,
-                .monitor = &monitor_,
-                .faults = &faults_,
-                .clock = &clock_},
+      services_(objects_.interner(), store_),
       calls_{.inbox = &inbox_, .timers = &timers_, .clock = &clock_},
       functions_{this, &Stage::Create} {
+  services_.log = &plugin_log_;
+  services_.monitor = &monitor_;
+  services_.faults = &faults_;
+  services_.clock = &clock_;
   live_slots = 0;
   for (const char* name : {"n0", "n1", "n2"}) cache_.SetNode(objects_.Node({.name = name}));
 }
@@ -433,7 +432,7 @@ void Stage::AdvanceTime(int64_t ns) {
 }
 
 void Stage::Complete(berth_done done, const ScriptedAnswer& given) {
-  InstanceHost::FromAbi(done.host).promises().Complete(done.id, given.code, given.reasons);
+  InstanceHost::FromAbi(done.host).promises()->Complete(done.id, given.code, given.reasons);
 }
 
 const InstanceHost& Stage::HostOf(const std::string& name) const {

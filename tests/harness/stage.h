@@ -25,11 +25,13 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/plugin_faults.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/async_call.h"
+#include "host/plan/instance_host.h"
+#include "host/plan/plan.h"
+#include "host/plan/plan_spec.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/binding.h"
-#include "host/runtime/instance_host.h"
-#include "host/runtime/plan.h"
+#include "host/runtime/points/async_call.h"
+#include "host/runtime/services/host_services.h"
 #include "tests/harness/puppet_functions.h"
 
 namespace berth::host {

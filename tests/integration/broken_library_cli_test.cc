@@ -47,7 +47,7 @@ class BrokenLibraryTest : public CliTest {
   std::vector<Case> Commands() {
     return {{{"simulate", "--cluster", kSmall}, 1},
             {{"explain", "--cluster", kSmall, "--pod", "web-1"}, 0},
-            {{"run", "--embedded", "--cluster", kSmall, "--time", "virtual"}, 1},
+            {{"replay", "--cluster", kSmall, "--time", "virtual"}, 1},
             {{"profile", "check", "default"}, 0},
             {{"profile", "show", "default"}, 0},
             {{"profile", "convert",
@@ -105,7 +105,7 @@ TEST_F(BrokenLibraryTest, AnErrorIfAProfileNamesAPluginThatWasNotFound) {
       File("p.toml", "extends = \"default\"\n[[plugins]]\nname = \"test.Variant\"\n");
   const std::vector<std::vector<std::string>> commands = {
       {"simulate", "--cluster", kSmall, "--profile", profile},
-      {"run", "--embedded", "--cluster", kSmall, "--profile", profile},
+      {"replay", "--cluster", kSmall, "--profile", profile},
       {"profile", "check", profile},
   };
   for (const std::vector<std::string>& command : commands) {
@@ -222,7 +222,7 @@ TEST_F(PluginDirectoriesTest, CommandsTakeThemAsTheirHelpPrints) {
 }
 
 TEST_F(PluginDirectoriesTest, HelpShowsHowManyValuesEachCommandTakes) {
-  for (const char* command : {"run", "simulate", "explain"}) {
+  for (const char* command : {"run", "replay", "shadow", "simulate", "explain"}) {
     EXPECT_THAT(Run({command, "--help"}).out, HasSubstr("--plugin-dir DIR ...")) << command;
   }
   for (const char* command : {"check", "show", "convert"}) {

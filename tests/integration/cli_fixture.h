@@ -40,7 +40,7 @@ metadata: {name: b}
 status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
 )";
 
-// The beginning of log lines of `berth run` at the wall-clock time of the tests.
+// The beginning of log lines of `berth replay` at the wall-clock time of the tests.
 inline const std::string kNow = "2023-11-14T22:13:20.000Z ";
 
 inline std::string PodOf(const std::string& name, const std::string& cpu,

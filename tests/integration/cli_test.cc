@@ -27,11 +27,15 @@ TEST_F(CliTest, HelpHasExamples) {
   EXPECT_EQ(help.exit_status, 0);
   EXPECT_THAT(help.out, AllOf(HasSubstr("simulate"), HasSubstr("explain"), HasSubstr("plugin"),
                               HasSubstr("Examples:"), HasSubstr("Exit status")));
-  for (const char* command : {"run", "simulate", "explain"}) {
+  for (const char* command : {"run", "replay", "shadow", "simulate", "explain"}) {
     const Outcome one = Run({command, "--help"});
     EXPECT_EQ(one.exit_status, 0);
-    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples"), HasSubstr("--cluster"), HasSubstr("--seed"),
+    EXPECT_THAT(one.out, AllOf(HasSubstr("Examples"), HasSubstr("Exit status"), HasSubstr("--seed"),
                                HasSubstr("equal seeds give equal results")));
+    EXPECT_THAT(one.out, HasSubstr(std::string("  berth ") + command + " --"));
+  }
+  for (const char* command : {"replay", "simulate", "explain"}) {
+    EXPECT_THAT(Run({command, "--help"}).out, HasSubstr("--cluster")) << command;
   }
   EXPECT_THAT(Run({"plugin", "describe", "--help"}).out, HasSubstr("LIB|NAME"));
 }

@@ -32,7 +32,7 @@ berth_gtest(cli_test
           profile_cli_test.cc
           profile_convert_test.cc profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
           run_cluster_cli_test.cc run_live_test.cc run_process_test.cc run_reload_test.cc
-          run_shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
+          shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
           ${PROJECT_SOURCE_DIR}/tests/harness/json_page.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
   LABELS integration

@@ -8,7 +8,7 @@
 
 #include "host/base/time_units.h"
 #include "host/guard/call_watchdog.h"
-#include "host/runtime/done.h"
+#include "host/plan/promises.h"
 #include "host/runtime/points/run_bind.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_permit.h"

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/harness/harness.h"
 
@@ -42,7 +43,8 @@ class ExceptionTest : public ::testing::Test {
  protected:
   static PlanSpec SpecFor(const std::string& at) {
     PlanSpec spec;
-    spec.plugins.push_back({"test.Thrower", {{"at", at}}, ""});
+    spec.plugins.push_back(
+        {"test.Thrower", std::make_shared<const nlohmann::json>(nlohmann::json{{"at", at}}), ""});
     for (const PointInfo& info : kPoints) {
       spec.points[static_cast<size_t>(info.point)].push_back({"test.Thrower", 1});
     }

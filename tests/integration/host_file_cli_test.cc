@@ -16,7 +16,7 @@ using ::testing::Not;
 
 class HostFileTest : public CliTest {
  protected:
-  // Runs `berth run` in virtual time with a node and a pod that is deleted after 100 s.
+  // Runs `berth replay` in virtual time with a node and a pod that is deleted after 100 s.
   Outcome Play(const std::string& host) {
     const std::string pod = R"("object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)"
                             R"("spec":{"containers":[{"name":"c"}]}}})";
@@ -27,8 +27,8 @@ class HostFileTest : public CliTest {
              "\n"
              R"({"type":"ADDED",)" +
                  pod + "\n" + R"({"type":"DELETED","after":"100s",)" + pod + "\n");
-    return Run({"run", "--embedded", "--events", events, "--time", "virtual", "--output", "json",
-                "--config", File("berth.toml", host)});
+    return Run({"replay", "--events", events, "--time", "virtual", "--output", "json", "--config",
+                File("berth.toml", host)});
   }
 
   // Returns the default profile with one more plugin, from a test library.
@@ -45,8 +45,8 @@ TEST_F(HostFileTest, IsReadByRun) {
   const std::string host = File("berth.toml",
                                 "profiles = [\"default\", \"mine.toml\"]\n"
                                 "podInitialBackoffSeconds = 2\n[quarantine]\nfaults = 5\n");
-  const std::vector<std::string> args = {"run",    "--embedded", "--cluster", cluster,
-                                         "--time", "virtual",    "--config",  host};
+  const std::vector<std::string> args = {"replay",  "--cluster", cluster, "--time",
+                                         "virtual", "--config",  host};
   const Outcome run = Run(args);
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("1 bound, 0 pending"));

@@ -22,10 +22,8 @@ TEST_F(HostileCliTest, RefusesEachLibraryWithItsPathAndReason) {
     SCOPED_TRACE(hostile.name);
     Plant(hostile, library);
     const std::string profile = File("p.toml", ProfileWith(hostile));
-    for (const char* command : {"simulate", "run"}) {
-      std::vector<std::string> args = {command, "--cluster", kSmall, "--profile", profile};
-      if (std::string(command) == "run") args.emplace_back("--embedded");
-      const Outcome run = Run(args);
+    for (const char* command : {"simulate", "replay"}) {
+      const Outcome run = Run({command, "--cluster", kSmall, "--profile", profile});
       EXPECT_EQ(run.exit_status, 2);
       EXPECT_THAT(run.out, IsEmpty());
       EXPECT_THAT(run.err, HasSubstr(hostile.message));

@@ -48,9 +48,9 @@ TEST_F(JsonOutputTest, OfSimulate) {
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
-TEST_F(JsonOutputTest, OfRun) {
-  JsonPage page = JsonPage::Open("berth run");
-  const Outcome run = Run({"run", "--embedded", "--cluster", "-", "--output", "json"},
+TEST_F(JsonOutputTest, OfReplay) {
+  JsonPage page = JsonPage::Open("berth replay");
+  const Outcome run = Run({"replay", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   std::istringstream lines(run.out);
   for (std::string line; std::getline(lines, line);) {
@@ -60,7 +60,7 @@ TEST_F(JsonOutputTest, OfRun) {
 }
 
 TEST_F(JsonOutputTest, OfShadow) {
-  JsonPage page = JsonPage::Open("berth run --shadow");
+  JsonPage page = JsonPage::Open("berth shadow");
   std::ostringstream out;
   ShadowPrinter printer(out, {.format = OutputFormat::kJson});
   EXPECT_TRUE(printer.Print({.time_ns = 1,

@@ -1,4 +1,4 @@
-// A test fixture that runs `berth run --embedded` on the real clock while the test writes the
+// A test fixture that runs `berth replay` on the real clock while the test writes the
 // stream.
 #ifndef BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
 #define BERTH_TESTS_INTEGRATION_LIVE_RUN_H_
@@ -57,8 +57,8 @@ class LiveRunTest : public CliTest {
   }
 
   void Begin(std::vector<std::string> more = {}) {
-    std::vector<std::string> args = {"run",      "--embedded", "--events",  "-",
-                                     "--output", "json",       "--cluster", File("n.yaml", kNodes)};
+    std::vector<std::string> args = {
+        "replay", "--events", "-", "--output", "json", "--cluster", File("n.yaml", kNodes)};
     args.insert(args.end(), more.begin(), more.end());
     run_ = std::async(std::launch::async, [this, args] {
       std::ofstream out("/dev/fd/" + std::to_string(output_write_.get()));

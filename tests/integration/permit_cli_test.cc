@@ -70,8 +70,8 @@ TEST_F(PermitCliTest, AStopEndsSimulate) {
 }
 
 TEST_F(PermitCliTest, RunInVirtualTimeEndsWithoutProgress) {
-  const Outcome run = Run(
-      {"run", "--embedded", "--time", "virtual", "--cluster", Cluster(), "--profile", Profile()});
+  const Outcome run =
+      Run({"replay", "--time", "virtual", "--cluster", Cluster(), "--profile", Profile()});
   EXPECT_EQ(run.exit_status, 1);
   EXPECT_THAT(run.err, AllOf(StartsWith("Ended without progress: "), HasSubstr("2 pending")));
 }

@@ -146,10 +146,10 @@ TEST_F(ProfileCliTest, TwoProfilesInOneProcessDecideDifferently) {
   pods += PodOf("nobodys", "1", "  schedulerName: other\n");
   const std::string cluster = File("c.yaml", kNodes + pods);
   const std::vector<std::string> profiles = {"--profile", "binpack", "spread"};
-  for (const char* command : {"simulate", "run"}) {
+  for (const char* command : {"simulate", "replay"}) {
     std::vector<std::string> args = {command, "--cluster", cluster, "--output", "json"};
     args.insert(args.end(), profiles.begin(), profiles.end());
-    if (args[0] == "run") args.insert(args.end(), {"--embedded", "--time", "virtual"});
+    if (args[0] == "replay") args.insert(args.end(), {"--time", "virtual"});
     const Outcome run = Run(args);
     EXPECT_EQ(run.exit_status, 0) << run.err;
     std::map<std::string, std::string> node_of;
@@ -459,10 +459,9 @@ TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
 
 TEST_F(ProfileCliTest, RefusesAnInvalidProfileBeforeScheduling) {
   const std::string bad = File("bad.toml", "extends = \"default\"\nx = \n");
-  for (const char* command : {"simulate", "explain", "run"}) {
+  for (const char* command : {"simulate", "explain", "replay"}) {
     std::vector<std::string> args = {command, "--cluster", kSmall, "--profile", bad};
     if (args[0] == "explain") args.insert(args.end(), {"--pod", "p"});
-    if (args[0] == "run") args.emplace_back("--embedded");
     const Outcome run = Run(args);
     EXPECT_EQ(run.exit_status, 2) << command;
     EXPECT_EQ(run.out, "") << command;

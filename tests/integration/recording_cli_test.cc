@@ -1,4 +1,4 @@
-// `berth run --record`, and the repetition of a run from its recording.
+// `berth replay --record`, and the repetition of a run from its recording.
 #include <cstdint>
 #include <fstream>
 #include <random>
@@ -42,8 +42,8 @@ TEST_F(RecordingCliTest, ARecordingRepeatsTheRun) {
   const std::string recording = folder_ + "/r.jsonl";
   const std::string again = folder_ + "/again.jsonl";
   const Outcome first = Play(RandomEvents(1), {"--record", recording});
-  const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
-                              "--output", "json", "--record", again});
+  const Outcome second = Run({"replay", "--events", recording, "--time", "virtual", "--output",
+                              "json", "--record", again});
   EXPECT_NE(first.exit_status, 2) << first.err;
   EXPECT_EQ(second.exit_status, first.exit_status) << second.err;
   EXPECT_GT(Decisions(first.out).size(), 100u);
@@ -64,8 +64,8 @@ TEST_F(RecordingCliTest, ARecordingInRealTimeIsRepeatedInItsOrder) {
   // Every call of the clock takes a microsecond.
   events += Line("ADDED", NodeJson("large", "100"), "100us");
   const std::string recording = folder_ + "/r.jsonl";
-  const Outcome first = Run({"run", "--embedded", "--events", File("e.jsonl", events), "--output",
-                             "json", "--record", recording});
+  const Outcome first = Run(
+      {"replay", "--events", File("e.jsonl", events), "--output", "json", "--record", recording});
   ASSERT_EQ(first.exit_status, 0) << first.err;
 
   std::istringstream lines(ReadAll(recording));
@@ -87,12 +87,11 @@ TEST_F(RecordingCliTest, ARecordingInRealTimeIsRepeatedInItsOrder) {
     return decisions;
   };
   const std::string again = folder_ + "/again.jsonl";
-  const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
-                              "--output", "json", "--record", again});
+  const Outcome second = Run({"replay", "--events", recording, "--time", "virtual", "--output",
+                              "json", "--record", again});
   EXPECT_EQ(second.exit_status, 0) << second.err;
   EXPECT_EQ(without_times(second.out), without_times(first.out));
-  const Outcome third =
-      Run({"run", "--embedded", "--events", again, "--time", "virtual", "--output", "json"});
+  const Outcome third = Run({"replay", "--events", again, "--time", "virtual", "--output", "json"});
   EXPECT_EQ(third.out, second.out) << "a recording of the repetition repeats it too";
 }
 
@@ -155,8 +154,8 @@ TEST_F(RecordingCliTest, ARecordingRepeatsTheRunAtAnotherWallClockTime) {
     for (const int64_t years : {-1, 1, 10}) {
       wall_ns_ = 1'700'000'000'000'000'000 + years * 31'536'000'000'000'000;
       const std::string again = folder_ + "/again.jsonl";
-      const Outcome second = Run({"run", "--embedded", "--events", recording, "--time", "virtual",
-                                  "--output", "json", "--record", again});
+      const Outcome second = Run({"replay", "--events", recording, "--time", "virtual", "--output",
+                                  "json", "--record", again});
       EXPECT_EQ(second.out, first.out) << years;
       EXPECT_EQ(second.err, first.err) << years;
       EXPECT_EQ(ReadAll(again), ReadAll(recording)) << years;

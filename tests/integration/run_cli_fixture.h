@@ -1,4 +1,4 @@
-// The fixture of the tests that run `berth run` with a stream from a file.
+// The fixture of the tests that run `berth replay` with a stream from a file.
 #ifndef BERTH_TESTS_INTEGRATION_RUN_CLI_FIXTURE_H_
 #define BERTH_TESTS_INTEGRATION_RUN_CLI_FIXTURE_H_
 
@@ -14,8 +14,8 @@ class RunCliTest : public CliTest {
  protected:
   // Runs in virtual time, with a stream from a file and JSON output.
   Outcome Play(const std::string& events, std::vector<std::string> more = {}) {
-    std::vector<std::string> args = {"run",    "--embedded", "--events", File("e.jsonl", events),
-                                     "--time", "virtual",    "--output", "json"};
+    std::vector<std::string> args = {
+        "replay", "--events", File("e.jsonl", events), "--time", "virtual", "--output", "json"};
     args.insert(args.end(), more.begin(), more.end());
     return Run(args);
   }

@@ -1,4 +1,4 @@
-// `berth run --embedded` as a user calls it, with the plugins of this build.
+// `berth replay` as a user calls it, with the plugins of this build.
 #include <fcntl.h>
 
 #include <cstdint>
@@ -31,7 +31,7 @@ TEST_F(RunCliTest, BindsAParkedPodWhenAFittingNodeIsAdded) {
 }
 
 TEST_F(RunCliTest, SchedulesTheClusterFilesWithoutAStream) {
-  const Outcome run = Run({"run", "--embedded", "--cluster", "-", "--output", "json"},
+  const Outcome run = Run({"replay", "--cluster", "-", "--output", "json"},
                           kNodes + PodOf("huge", "16") + PodOf("large", "4"));
   EXPECT_EQ(run.exit_status, 1) << "pod huge has no node";
   EXPECT_THAT(Decisions(run.out),
@@ -42,7 +42,7 @@ TEST_F(RunCliTest, SchedulesTheClusterFilesWithoutAStream) {
 
 TEST_F(RunCliTest, PrintsATable) {
   const Outcome run =
-      Run({"run", "--embedded", "--time", "virtual", "--events",
+      Run({"replay", "--time", "virtual", "--events",
            File("e.jsonl", Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
                                Line("ADDED", NodeJson("b", "4"), "1m1.5s"))});
   EXPECT_EQ(run.out,
@@ -149,8 +149,8 @@ TEST_F(RunCliTest, ReplaysHoursInAMoment) {
 
 TEST_F(RunCliTest, RunsTheExample) {
   const Outcome run =
-      Run({"run", "--embedded", "--cluster", kSmall, "--events",
-           BERTH_SOURCE_DIR "/examples/events/day.jsonl", "--time", "virtual", "--output", "json"});
+      Run({"replay", "--cluster", kSmall, "--events", BERTH_SOURCE_DIR "/examples/events/day.jsonl",
+           "--time", "virtual", "--output", "json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_THAT(Decisions(run.out), ::testing::Contains("7200 Bound batch-import node-f"));
 }
@@ -298,20 +298,19 @@ TEST_F(RunCliTest, RefusesInvalidFlags) {
   };
   const std::string events = File("e.jsonl", "");
   const std::vector<Case> cases = {
-      {{"run", "--embedded", "--time", "slow"}, "--time"},
-      {{"run", "--embedded", "--events", folder_ + "/none"}, "/none: No such file or directory"},
-      {{"run", "--embedded", "--events", folder_}, ": Is a directory"},
-      {{"run", "--embedded", "--events", "-", "--cluster", "-"},
-       "standard input can be read only once"},
-      {{"run", "--embedded", "--events", events, "--record",
+      {{"replay", "--time", "slow"}, "--time"},
+      {{"replay", "--events", folder_ + "/none"}, "/none: No such file or directory"},
+      {{"replay", "--events", folder_}, ": Is a directory"},
+      {{"replay", "--events", "-", "--cluster", "-"}, "standard input can be read only once"},
+      {{"replay", "--events", events, "--record",
         folder_ + "/../" + folder_.substr(folder_.rfind('/') + 1) + "/e.jsonl"},
        "which the recording would overwrite"},
-      {{"run", "--embedded"}, "run: expected --cluster or --events"},
-      {{"run", "--embedded", "--record", folder_ + "/none/r.jsonl", "--cluster", kSmall},
+      {{"replay"}, "replay: expected --cluster or --events"},
+      {{"replay", "--record", folder_ + "/none/r.jsonl", "--cluster", kSmall},
        "/none/r.jsonl: No such file or directory"},
-      {{"run", "--embedded", "--events", kSmall},
+      {{"replay", "--events", kSmall},
        "small.yaml:1: expected an object, found '#'; expected watch events as JSON: use kubectl"},
-      {{"run", "--embedded", "--record", "/dev/full", "--cluster", kSmall},
+      {{"replay", "--record", "/dev/full", "--cluster", kSmall},
        "/dev/full: the recording could not be written"},
   };
   for (const Case& c : cases) {
@@ -329,8 +328,7 @@ TEST_F(RunCliTest, RefusesToOverwriteItsInputWithTheRecording) {
   in_descriptor_ = file.get();
   for (const char* flag : {"--events", "--cluster"}) {
     for (const char* record : {"/input.jsonl", "/link.jsonl"}) {
-      const Outcome run =
-          Run({"run", "--embedded", flag, "-", "--record", folder_ + record}, input);
+      const Outcome run = Run({"replay", flag, "-", "--record", folder_ + record}, input);
       EXPECT_EQ(run.exit_status, 2);
       EXPECT_THAT(run.err, HasSubstr("found standard input, which the recording would overwrite"));
       EXPECT_EQ(ReadAll(path), input);
@@ -339,9 +337,8 @@ TEST_F(RunCliTest, RefusesToOverwriteItsInputWithTheRecording) {
   // An input that is not a regular file cannot be overwritten.
   const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   in_descriptor_ = nothing.get();
-  EXPECT_EQ(Run({"run", "--embedded", "--events", "-", "--record", "/dev/null"}).exit_status, 0);
-  EXPECT_EQ(
-      Run({"run", "--embedded", "--events", "/dev/null", "--record", "/dev/null"}).exit_status, 0);
+  EXPECT_EQ(Run({"replay", "--events", "-", "--record", "/dev/null"}).exit_status, 0);
+  EXPECT_EQ(Run({"replay", "--events", "/dev/null", "--record", "/dev/null"}).exit_status, 0);
 }
 
 TEST_F(RunCliTest, PrintsLogLinesOfPlugins) {
@@ -363,7 +360,7 @@ TEST_F(RunCliTest, PrintsLogLinesOfPlugins) {
 TEST_F(RunCliTest, StopsWhenTheOutputCannotBeWritten) {
   std::ofstream full("/dev/full");
   std::istringstream in;
-  const Outcome run = RunTo(full, {"run", "--embedded", "--cluster", kSmall}, in);
+  const Outcome run = RunTo(full, {"replay", "--cluster", kSmall}, in);
   EXPECT_EQ(run.exit_status, 2);
   EXPECT_THAT(run.err, HasSubstr("the output could not be written"));
 }

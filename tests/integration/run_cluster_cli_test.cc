@@ -32,44 +32,6 @@ class RunClusterCliTest : public CliTest {
   }
 };
 
-TEST_F(RunClusterCliTest, RefusesFlagsThatDoNotBelongTogether) {
-  const std::string file = Kubeconfig("https://127.0.0.1:1");
-  struct Case {
-    std::vector<std::string> args;
-    std::string message;
-  };
-  const std::string with_cluster =
-      ": expected --embedded with it, found a run on a real cluster, which takes its objects from "
-      "the API server and its time from the clock; add --embedded to use files and streams\n";
-  const std::string with_embedded =
-      ": expected no --embedded with it, found both: with --embedded the cluster exists only in "
-      "this process; leave out one of them\n";
-  const std::vector<Case> cases = {
-      {{"--cluster", kSmall}, "--cluster" + with_cluster},
-      {{"--kubeconfig", file, "--cluster", kSmall}, "--cluster" + with_cluster},
-      {{"--kubeconfig", file, "--events", "e.jsonl"}, "--events" + with_cluster},
-      {{"--kubeconfig", file, "--record", "r.jsonl"}, "--record" + with_cluster},
-      {{"--kubeconfig", file, "--time", "virtual"}, "--time virtual" + with_cluster},
-      {{"--embedded", "--cluster", kSmall, "--kubeconfig", file}, "--kubeconfig" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--context", "test"}, "--context" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--allow-plain-http"},
-       "--allow-plain-http" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--leader-elect=false"},
-       "--leader-elect" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--http-address", "none"},
-       "--http-address" + with_embedded},
-      {{"--embedded", "--cluster", kSmall, "--log-format", "json"}, "--log-format" + with_embedded},
-  };
-  for (const Case& c : cases) {
-    std::vector<std::string> args = {"run"};
-    args.insert(args.end(), c.args.begin(), c.args.end());
-    const Outcome run = Run(args);
-    EXPECT_EQ(run.exit_status, 2) << c.message;
-    EXPECT_EQ(run.err, "berth: " + c.message);
-    EXPECT_EQ(run.out, "");
-  }
-}
-
 TEST_F(RunClusterCliTest, RefusesAnInvalidAccess) {
   struct Case {
     std::string name;

@@ -1,4 +1,4 @@
-// `berth run --embedded` on the real clock, with a stream that is still being written.
+// `berth replay` on the real clock, with a stream that is still being written.
 #include <signal.h>
 #include <unistd.h>
 

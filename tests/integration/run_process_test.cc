@@ -1,4 +1,4 @@
-// `berth run` as a process of its own, with broken pipes and signals.
+// `berth replay` as a process of its own, with broken pipes and signals.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
   }
   const std::string recording = folder_ + "/r.jsonl";
   const FileDescriptor out = BrokenPipe();
-  EXPECT_EQ(RunBerth({"run", "--embedded", "--events", File("e.jsonl", events), "--time", "virtual",
+  EXPECT_EQ(RunBerth({"replay", "--events", File("e.jsonl", events), "--time", "virtual",
                       "--record", recording},
                      out.get()),
             2);
@@ -97,7 +97,7 @@ TEST_F(QuitterTest, ReportsAPluginThatExits) {
       {simulate, "create", 0, "libtest_quitter.so) at load\n"},
       {simulate, "thread", 0, "berth: exit(0) was called outside any plugin call\n"},
       {{"explain", "--cluster", kSmall, "--pod", "web-1"}, "filter", 0, filter},
-      {{"run", "--embedded", "--cluster", kSmall}, "filter", 0, filter},
+      {{"replay", "--cluster", kSmall}, "filter", 0, filter},
       {{"profile", "check"}, "create", 0, "libtest_quitter.so) at load\n"},
   };
   for (const auto& c : cases) {
@@ -120,8 +120,7 @@ TEST_F(QuitterTest, ThePrintsOfPluginsGoToStandardError) {
   EXPECT_FALSE(Json::parse(Output(), nullptr, false).is_discarded()) << Output();
   EXPECT_THAT(Error(), HasSubstr("hello from the constructor\nhello from Filter\n"));
 
-  EXPECT_EQ(
-      RunToFile({"run", "--embedded", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
+  EXPECT_EQ(RunToFile({"replay", "--cluster", kSmall, "-o", "json", "--profile", profile}), 1);
   std::istringstream lines(Output());
   for (std::string line; std::getline(lines, line);) {
     EXPECT_FALSE(Json::parse(line, nullptr, false).is_discarded()) << line;
@@ -160,9 +159,8 @@ class StartingRunTest : public RunProcessTest {
     const std::string cluster = Pipe("cluster");
     const std::string events = Pipe("events");
     events_ = FileDescriptor(open(events.c_str(), O_RDWR | O_CLOEXEC));
-    process_ =
-        Start({"run", "--embedded", "--cluster", cluster, "--events", events, "--output", "json"},
-              output_.get());
+    process_ = Start({"replay", "--cluster", cluster, "--events", events, "--output", "json"},
+                     output_.get());
     cluster_ = OpenInputOf(process_, cluster);
   }
   // Writes the cluster, so that the run begins, and waits until `text` is in the standard error.

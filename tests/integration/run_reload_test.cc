@@ -1,4 +1,4 @@
-// `berth run --embedded` on the real clock, while its profiles and plugins change.
+// `berth replay` on the real clock, while its profiles and plugins change.
 #include <signal.h>
 
 #include <chrono>

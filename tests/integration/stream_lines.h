@@ -1,4 +1,4 @@
-// Test helpers that write streams for `berth run` and read its output.
+// Test helpers that write streams for `berth replay` and read its output.
 #ifndef BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 #define BERTH_TESTS_INTEGRATION_STREAM_LINES_H_
 

@@ -165,7 +165,7 @@ class PrivateCopiesTest : public TemporaryDirectoryTest {
 };
 
 const std::vector<std::vector<std::string>> kWaitingCommands = {
-    {"simulate"}, {"explain", "--pod", "web"}, {"run", "--embedded"}};
+    {"simulate"}, {"explain", "--pod", "web"}, {"replay"}};
 
 TEST_F(PrivateCopiesTest, ExistWhileTheCommandRuns) {
   for (const std::vector<std::string>& command : kWaitingCommands) {
@@ -185,7 +185,7 @@ TEST_F(PrivateCopiesTest, ExistWhileTheCommandRuns) {
 TEST_F(PrivateCopiesTest, ASignalRemovesThem) {
   for (const std::vector<std::string>& command : kWaitingCommands) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      if (command.front() == "run" && signal == SIGHUP) continue;  // Requests a reload.
+      if (command.front() == "replay" && signal == SIGHUP) continue;  // Requests a reload.
       SCOPED_TRACE(command.front() + " " + std::to_string(signal));
       Begin(command);
       Signal(signal);

@@ -46,11 +46,14 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
       {{"explain", "--pod", "web", "dump.json"},
        "berth: explain: expected only options, found \"dump.json\"; to read a file, use --cluster "
        "FILE (see berth explain --help)\n"},
-      {{"run", "--embedded", "dump.json"},
-       "berth: run: expected only options, found \"dump.json\"; to read a file, use --cluster FILE "
-       "(see berth run --help)\n"},
-      {{"run", "--embedded", "--unknown", "dump.json"},
-       "berth: there is no option --unknown (see berth run --help)\n"},
+      {{"replay", "dump.json"},
+       "berth: replay: expected only options, found \"dump.json\"; to read a file, use --cluster "
+       "FILE "
+       "(see berth replay --help)\n"},
+      {{"replay", "--unknown", "dump.json"},
+       "berth: there is no option --unknown (see berth replay --help)\n"},
+      {{"run", "dump.json"},
+       "berth: run: expected only options, found \"dump.json\" (see berth run --help)\n"},
   };
   for (const UsageCase& c : cases) {
     const Outcome run = Run(c.args);
@@ -73,10 +76,82 @@ TEST_F(UsageCliTest, AnswersOptionsOfKubeScheduler) {
             "health checks and metrics over plain HTTP\n"
             "berth: there is no option --v: use -v for information, -vv for debugging or -vvv for "
             "tracing; logLevel in the host file sets the same\n");
-  EXPECT_THAT(Run({"run", "--embedded", "--cluster", kSmall, "-v=2"}).err,
+  EXPECT_THAT(Run({"replay", "--cluster", kSmall, "-v=2"}).err,
               HasSubstr("there is no option --v: use -v for information"));
   EXPECT_THAT(Run({"simulate", "--bind-address", "x"}).err,
               HasSubstr("there is no option --bind-address (see berth simulate --help)"));
+}
+
+// Each of the commands that run a scheduler has flags that the others do not have.
+TEST_F(UsageCliTest, NamesTheCommandThatHasTheFlag) {
+  struct Case {
+    std::vector<std::string> args;
+    std::string flag;
+    std::string command;
+  };
+  const std::vector<Case> cases = {
+      {{"run", "--cluster", kSmall}, "--cluster", "replay"},
+      {{"run", "--events", "e.jsonl"}, "--events", "replay"},
+      {{"run", "--record", "r.jsonl"}, "--record", "replay"},
+      {{"run", "--time", "virtual"}, "--time", "replay"},
+      {{"run", "--duration", "1m"}, "--duration", "shadow"},
+      {{"run", "--window", "1s"}, "--window", "shadow"},
+      {{"run", "--percentage-of-nodes-to-score", "5"}, "--percentage-of-nodes-to-score", "shadow"},
+      {{"replay", "--cluster", kSmall, "--kubeconfig", "k"}, "--kubeconfig", "run"},
+      {{"replay", "--cluster", kSmall, "--context", "test"}, "--context", "run"},
+      {{"replay", "--cluster", kSmall, "--allow-plain-http"}, "--allow-plain-http", "run"},
+      {{"replay", "--cluster", kSmall, "--leader-elect=false"}, "--leader-elect", "run"},
+      {{"replay", "--cluster", kSmall, "--http-address", "none"}, "--http-address", "run"},
+      {{"replay", "--cluster", kSmall, "--log-format", "json"}, "--log-format", "run"},
+      {{"replay", "--cluster", kSmall, "--duration", "1m"}, "--duration", "shadow"},
+      {{"shadow", "--cluster", kSmall}, "--cluster", "replay"},
+      {{"shadow", "--events", "e.jsonl"}, "--events", "replay"},
+      {{"shadow", "--record", "r.jsonl"}, "--record", "replay"},
+      {{"shadow", "--time", "virtual"}, "--time", "replay"},
+      {{"shadow", "--leader-elect=false"}, "--leader-elect", "run"},
+      {{"shadow", "--http-address", "none"}, "--http-address", "run"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(::testing::PrintToString(c.args));
+    const Outcome run = Run(c.args);
+    EXPECT_EQ(run.exit_status, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(run.err, "berth: there is no option " + c.flag + " (see berth " + c.args.front() +
+                           " --help); did you mean berth " + c.command + " " + c.flag + "?\n");
+  }
+  EXPECT_THAT(Run({"run", "--scheduler-name", "acme"}).err,
+              HasSubstr("there is no option --scheduler-name: to schedule the pods that name it, "
+                        "set schedulerName in a profile"));
+}
+
+TEST_F(UsageCliTest, OldSpellingsWorkAndNameTheNewCommand) {
+  const std::string replay =
+      "berth: warning: berth run --embedded is now berth replay; use berth replay with the same "
+      "flags\n";
+  const Outcome now = Run({"replay", "--cluster", "-", "-o", "json"}, kNodes + PodOf("web", "1"));
+  EXPECT_EQ(now.exit_status, 0);
+  for (const std::vector<std::string>& old :
+       {std::vector<std::string>{"run", "--embedded", "--cluster", "-", "-o", "json"},
+        {"run", "--cluster", "-", "-o", "json", "--embedded"}}) {
+    const Outcome run = Run(old, kNodes + PodOf("web", "1"));
+    EXPECT_EQ(run.exit_status, now.exit_status);
+    EXPECT_EQ(run.out, now.out);
+    EXPECT_EQ(run.err, replay + now.err);
+  }
+  const Outcome empty = Run({"run", "--embedded"});
+  EXPECT_EQ(empty.exit_status, 2);
+  EXPECT_EQ(empty.err, replay + Run({"replay"}).err);
+
+  const std::string shadow =
+      "berth: warning: berth run --shadow is now berth shadow; use berth shadow with the same "
+      "flags\n";
+  const std::vector<std::string> flags = {"--kubeconfig", "/nowhere/kubeconfig"};
+  const Outcome run = Run({"run", flags[0], flags[1], "--shadow"});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.err, shadow + Run({"shadow", flags[0], flags[1]}).err);
+  EXPECT_THAT(run.err, HasSubstr("/nowhere/kubeconfig"));
+  EXPECT_EQ(Run({"run", "--shadow", "--embedded"}).err,
+            shadow + "berth: there is no option --embedded (see berth shadow --help)\n");
 }
 
 TEST_F(UsageCliTest, ReportsASeedThatIsNoNumber) {
@@ -98,8 +173,8 @@ TEST_F(UsageCliTest, ReadsStandardInputOnlyOnce) {
       {"simulate", "--cluster", "-", "-"},
       {"simulate", "--cluster", kSmall, "--pods", "-", "-"},
       {"explain", "--cluster", "-", "-", "--pod", "web"},
-      {"run", "--embedded", "--cluster", "-", "--events", "-"},
-      {"run", "--embedded", "--cluster", "-", "-"},
+      {"replay", "--cluster", "-", "--events", "-"},
+      {"replay", "--cluster", "-", "-"},
   };
   for (const std::vector<std::string>& args : commands) {
     const Outcome run = Run(args, kNodes);
@@ -114,10 +189,11 @@ TEST_F(UsageCliTest, ReportsWhyTheOutputCouldNotBeWritten) {
   const std::vector<std::vector<std::string>> commands = {
       {"simulate", "--cluster", kSmall},
       {"explain", "--cluster", kSmall, "--pod", "web-1"},
-      {"run", "--embedded", "--cluster", kSmall},
+      {"replay", "--cluster", kSmall},
       {"plugin", "list"},
       {"--help"},
       {"run", "--help"},
+      {"replay", "--help"},
       {"--version"},
   };
   for (const std::vector<std::string>& args : commands) {

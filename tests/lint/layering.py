@@ -1,7 +1,7 @@
 """Checks which files may include which others, and the include guards of headers.
 
 The order of the rooms of host/ is read from host/layers.txt. `layering.py --report` prints every
-include that breaks this order, also between rooms that are not checked yet, and a table of rooms.
+include that breaks this order, and a table of the rooms.
 """
 
 import re
@@ -32,7 +32,7 @@ class Layers:
     """The layers of host/, as host/layers.txt states them."""
 
     def __init__(self, text):
-        self.rank, self.users, self.libraries, self.unchecked = {}, {}, {}, []
+        self.rank, self.users, self.libraries = {}, {}, {}
         section, layers = None, []
         for line in text.split("\n"):
             line = line.partition("#")[0].strip()
@@ -46,8 +46,6 @@ class Layers:
             elif line and section == "[libraries]":
                 library, _, users = line.partition(":")
                 self.libraries[library] = users.split()
-            elif line and section == "[unchecked]":
-                self.unchecked.append(line)
         for rank, rooms in enumerate(reversed(layers)):
             self.rank.update((room, rank) for room in rooms)
 
@@ -76,10 +74,6 @@ class Layers:
                 return (f"by host/layers.txt only {', '.join(users)} include <{library}...>: use an "
                         "interface of theirs")
         return None
-
-    def is_checked(self, user, used):
-        return user == used or not any(
-            is_in(user, folder) and is_in(used, folder) for folder in self.unchecked)
 
 
 def read_layers():
@@ -171,7 +165,7 @@ def host_arrows(layers, paths):
 
 
 def report(layers):
-    """Prints every include that breaks the order, also those that are not checked, and a table."""
+    """Prints every include that breaks the order, and a table."""
     paths = tree.files("host", ends=tree.CPP)
     files, arrows_up = {}, {}
     for path in paths:
@@ -206,13 +200,12 @@ def main():
         if problem:
             findings.add(path, number, f"{line}: {problem}")
     for path, number, user, used, problem in host_arrows(layers, paths):
-        if problem and layers.is_checked(user, used):
+        if problem:
             findings.add(path, number, f"{user} -> {used}: {problem}")
     rooms = {room_of(path) for path in paths if path.startswith("host/")}
     for room in sorted(rooms ^ set(layers.rank)):
-        if room not in layers.unchecked:
-            findings.add("host/layers.txt", 1, f"[layers] lists {room}, which has no files: delete it"
-                         if room in layers.rank else f"[layers] lacks {room}: add it")
+        findings.add("host/layers.txt", 1, f"[layers] lists {room}, which has no files: delete it"
+                     if room in layers.rank else f"[layers] lacks {room}: add it")
     return findings.end(len(paths))
 
 

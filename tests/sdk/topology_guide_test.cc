@@ -65,16 +65,15 @@ class ZoneLimit : public berth::Plugin {
   }
   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
                              berth::RowSink& rows) const {
-    const uint64_t before = std::exchange(token, index_.token());
-    if (before == 0) return berth::Stale::kAll;
+    const berth::TopologyHistory history = index_.ExchangeToken(token);
     const berth::CountedDomains& pods = cycle.State<State>().pods;
     berth::TopologyDeltas deltas;
-    if (!deltas.Read(*pods.counter).Since(before, index_, 0)) return berth::Stale::kAll;
+    if (!deltas.Read(*pods.counter).Since(history, 0)) return berth::Stale::kAll;
     berth::DomainSink domains(rows);
     deltas.ForEachDomain(*pods.counter, *pods.topology, [&](uint32_t zone, int64_t, uint32_t row) {
       domains.Put(*pods.topology, zone, row);
     });
-    return berth::Stale::kRows;
+    return domains.stale();
   }
 
  private:

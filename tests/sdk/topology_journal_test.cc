@@ -132,6 +132,41 @@ TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenTheRowHasAnotherDomain) {
   EXPECT_FALSE(known_since(without_pod));
 }
 
+TEST_F(TopologyJournalTest, ExchangesATokenForTheChangesSinceIt) {
+  cluster_.PutNode(0, Node("a"));
+  const TopologyIndex& index = cluster_.index();
+  uint64_t token = 0;
+  const auto none = [](const TopologyChange&) { FAIL() << "no state has the token 0"; };
+  EXPECT_FALSE(index.ExchangeToken(token).ForEach(none));
+  EXPECT_EQ(token, index.token());
+  const uint64_t before = token;
+  cluster_.PutNode(1, Node("b"));
+  const TopologyHistory history = index.ExchangeToken(token);
+  EXPECT_EQ(history.since(), before);
+  EXPECT_EQ(token, index.token());
+  std::vector<uint32_t> rows;
+  EXPECT_TRUE(history.ForEach([&](const TopologyChange& each) { rows.push_back(each.row); }));
+  EXPECT_EQ(rows, std::vector<uint32_t>{1});
+  EXPECT_TRUE(index.ExchangeToken(token).ForEach(none)) << "nothing has changed since";
+}
+
+TEST_F(TopologyJournalTest, DomainSinkReportsWhetherItReceivedADomain) {
+  for (uint32_t row = 0; row < 3; ++row) cluster_.PutNode(row, Node(row < 2 ? "a" : "b"));
+  const Topology& zones = *Count(cluster_.Pod(Asks({In("app", {"web"})}))).topology;
+  std::vector<uint32_t> put;
+  RowSink rows(
+      [](void* to, const uint32_t* from, uint64_t count) noexcept {
+        static_cast<std::vector<uint32_t>*>(to)->insert(
+            static_cast<std::vector<uint32_t>*>(to)->end(), from, from + count);
+      },
+      &put);
+  DomainSink sink(rows);
+  EXPECT_EQ(sink.stale(), Stale::kNone);
+  for (int i = 0; i < 2; ++i) sink.Put(zones, zones.Find(cluster_.Id("a")), 1);
+  EXPECT_EQ(sink.stale(), Stale::kRows);
+  EXPECT_EQ(put, (std::vector<uint32_t>{0, 1})) << "each domain is reported once";
+}
+
 TEST_F(TopologyJournalTest, TheJournalIsBounded) {
   TopologyCluster cluster({.journal = 4});
   cluster.PutNode(0, Node("a"));

@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
-
-#include "host/cluster/kubernetes/kubernetes_connection.h"
 
 namespace berth::host {
 namespace {
@@ -59,6 +58,19 @@ Result<std::string> ReadAccessFile(const std::string& path) {
 AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config) {
   if (request.kubeconfig.empty()) request.kubeconfig = config.kubeconfig.value_or("");
   return request;
+}
+
+Result<ClusterAccess> FindClusterAccess(const ClusterTarget& target, const ClusterConfig& config) {
+  return FindClusterAccess(WithHostFile(target.access, config), target.environment);
+}
+
+Result<std::unique_ptr<KubernetesConnection>> OpenConnection(const ClusterTarget& target,
+                                                             const ClusterAccess& access,
+                                                             ConnectionOptions options,
+                                                             TransportObserver& observer,
+                                                             LogSink& log) {
+  options.user_agent = target.user_agent;
+  return KubernetesConnection::Open(access, options, target.credentials, observer, log);
 }
 
 ElectionOptions ElectionOptionsOf(const ClusterConfig& config) {

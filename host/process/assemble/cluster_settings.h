@@ -3,13 +3,17 @@
 #define BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_SETTINGS_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
+#include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/config/cluster_config.h"
+#include "host/process/assemble/process_options.h"
 
 namespace berth::host {
 
@@ -22,6 +26,19 @@ Result<std::string> ReadAccessFile(const std::string& path);
 // Returns the request with clientConnection.kubeconfig of the host file, unless the command line
 // has set a kubeconfig.
 AccessRequest WithHostFile(AccessRequest request, const ClusterConfig& config);
+
+// Returns the access to the target, with the kubeconfig of the host file if the target has none.
+// Errors: those of FindClusterAccess() of the request.
+Result<ClusterAccess> FindClusterAccess(const ClusterTarget& target, const ClusterConfig& config);
+
+// Connects to the target. `access`: that of FindClusterAccess(). The user agent of the options is
+// set here.
+// Errors and lifetime: those of KubernetesConnection::Open().
+Result<std::unique_ptr<KubernetesConnection>> OpenConnection(const ClusterTarget& target,
+                                                             const ClusterAccess& access,
+                                                             ConnectionOptions options,
+                                                             TransportObserver& observer,
+                                                             LogSink& log);
 
 // Returns the options of the election that the host file sets, with kube-scheduler's defaults for
 // the others. The identity and the seed are not set.

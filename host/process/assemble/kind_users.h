@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "host/loader/plugin_catalog.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan_spec.h"
 
 namespace berth::host {
 

@@ -14,7 +14,7 @@
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
 #include "host/config/toml_document.h"
-#include "host/runtime/profile_plan.h"
+#include "host/plan/profile_plan.h"
 
 namespace berth::host {
 namespace {

@@ -12,8 +12,8 @@
 #include "host/base/status.h"
 #include "host/config/profile.h"
 #include "host/config/profile_reader.h"
+#include "host/plan/plan_spec.h"
 #include "host/process/assemble/plugin_set.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

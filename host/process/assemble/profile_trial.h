@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/plan/plan.h"
 #include "host/process/assemble/plugin_set.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

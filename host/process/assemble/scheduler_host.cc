@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 namespace {

@@ -22,8 +22,8 @@
 #include "host/guard/bind_pool.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/call_watchdog.h"
+#include "host/plan/plan_spec.h"
 #include "host/process/assemble/plugin_set.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

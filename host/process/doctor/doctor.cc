@@ -19,10 +19,11 @@ namespace {
 // Errors: those of ReadRunConfig() and TryCreatePlugins().
 Result<RunConfig> ReadAndTryConfig(const DoctorRequest& request) {
   FileStamps files;
+  const ProcessOptions& process = request.process;
   Result<RunConfig> config = ReadRunConfig(
-      request.config, MakeLibraryStore(request.temporary_directory, request.steady_ns), files);
+      process.config, MakeLibraryStore(process.temporary_directory, process.steady_ns), files);
   if (!config.ok()) return config;
-  Status status = TryCreatePlugins(config->set.plugins, config->set.specs, request.report_crashes);
+  Status status = TryCreatePlugins(config->set.plugins, config->set.specs, process.report_crashes);
   if (!status.ok()) return Status::InvalidArgument(std::string(status.message()));
   return config;
 }
@@ -54,8 +55,8 @@ ClusterExam ExamOf(const DoctorRequest& request, const RunConfig& config,
   exam.leader_elect = config.host.cluster.leader_elect.value_or(true);
   exam.election = ElectionOptionsOf(config.host.cluster);
   exam.shadow = request.shadow;
-  exam.steady_ns = request.steady_ns;
-  exam.wall_ns = request.wall_ns;
+  exam.steady_ns = request.process.steady_ns;
+  exam.wall_ns = request.process.wall_ns;
   exam.progress = request.progress;
   return exam;
 }
@@ -80,14 +81,11 @@ Result<DoctorReport> RunDoctor(const DoctorRequest& request) {
   report.findings.push_back(ConfigurationFinding(
       config->set.profiles.size(), CountPlugins(config->set.specs), config->set.warnings));
 
-  const Result<ClusterAccess> access = FindClusterAccess(
-      WithHostFile(request.access, config->host.cluster), request.access_environment);
+  const Result<ClusterAccess> access = FindClusterAccess(request.target, config->host.cluster);
   if (!access.ok()) return access.status();
   TransportObserver observer;
-  ConnectionOptions options;
-  options.user_agent = request.user_agent;
   const Result<std::unique_ptr<KubernetesConnection>> connection =
-      KubernetesConnection::Open(*access, options, request.credentials, observer, *request.log);
+      OpenConnection(request.target, *access, {}, observer, *request.log);
   if (!connection.ok()) {
     if (IsBadInput(connection.status())) return connection.status();
     report.server = access->endpoint.server.ToString();

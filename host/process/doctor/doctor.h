@@ -2,36 +2,25 @@
 #ifndef BERTH_HOST_PROCESS_DOCTOR_DOCTOR_H_
 #define BERTH_HOST_PROCESS_DOCTOR_DOCTOR_H_
 
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/credentials.h"
-#include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/guard/call_monitor.h"
-#include "host/process/assemble/run_config.h"
+#include "host/process/assemble/cluster_settings.h"
+#include "host/process/assemble/process_options.h"
 #include "host/process/doctor/doctor_report.h"
 
 namespace berth::host {
 
 struct DoctorRequest {
-  ConfigSources config;  // The profiles decide which kinds and permissions are needed.
-  AccessRequest access;
-  AccessEnvironment access_environment;
-  Credentials::Environment credentials;
+  // The profiles decide which kinds and permissions are needed. Neither the log level, nor the
+  // seed, nor requests are used.
+  ProcessOptions process;
+  ClusterTarget target;
   bool shadow = false;  // Only the permissions of shadow mode.
-  std::string user_agent = {};
-  std::string temporary_directory;     // See MakeLibraryStore().
-  std::function<int64_t()> steady_ns;  // Monotonic. Threading: any.
-  std::function<int64_t()> wall_ns;    // Threading: any.
   // Called with the name of each check before it begins. May be empty.
   std::function<void(std::string_view check)> progress = {};
-  // See SchedulerOptions::report_crashes. May be empty.
-  std::function<void(const CallMonitor* monitor)> report_crashes = {};
   LogSink* log = nullptr;  // Must be set.
 };
 

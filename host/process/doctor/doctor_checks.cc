@@ -183,7 +183,7 @@ DoctorFinding VersionFinding(const HttpResponse& version) {
     return {"version", Level::kWarning,
             text + "; Berth is made for 1." + std::to_string(kOldestMinor) + " to 1." +
                 std::to_string(kNewestMinor),
-            "try this cluster with berth run --shadow first"};
+            "try this cluster with berth shadow first"};
   }
   if (minor == kDecidedAsMinor) return {"version", Level::kOk, text};
   return {

@@ -207,7 +207,7 @@ HttpResponse Version(const std::string& minor, const std::string& git) {
 }
 
 TEST(VersionFindingTest, EachVersion) {
-  const std::string shadow = "try this cluster with berth run --shadow first";
+  const std::string shadow = "try this cluster with berth shadow first";
   const std::string no_server = "check the URL of the server";
   struct Case {
     HttpResponse response;

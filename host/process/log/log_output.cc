@@ -173,14 +173,11 @@ class LogOutput::Impl {
   std::atomic<uint64_t> put_ = 0;
 };
 
-LogOutput::LogOutput(Options options)
-    : level_(options.level), impl_(std::make_unique<Impl>(std::move(options))) {}
+LogOutput::LogOutput(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 LogOutput::~LogOutput() = default;
 
-void LogOutput::Write(const LogRecord& record) {
-  if (IsOn(record.level)) impl_->Put(record);
-}
+void LogOutput::Write(const LogRecord& record) { impl_->Put(record); }
 
 uint64_t LogOutput::dropped() const { return impl_->Dropped(); }
 

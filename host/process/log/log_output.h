@@ -2,7 +2,6 @@
 #ifndef BERTH_HOST_PROCESS_LOG_LOG_OUTPUT_H_
 #define BERTH_HOST_PROCESS_LOG_LOG_OUTPUT_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,14 +14,14 @@ namespace berth::host {
 
 // Writes each record as one line, on a thread of spdlog. A reader that does not read makes the log
 // drop its oldest records after a queue of 512, so that a stuck pipe never blocks the scheduler.
-// The number of dropped records is logged when there is room again.
+// The number of dropped records is logged when there is room again. Every level is on: a LogFilter
+// in front of it selects the level.
 //
-// Threading: as LogSink. SetLevel(), dropped() and Flush() any.
+// Threading: as LogSink. dropped() and Flush() any.
 class LogOutput final : public LogSink {
  public:
   struct Options {
     LogFormat format = LogFormat::kKlog;
-    uint32_t level = BERTH_LOG_INFO;
     // Returns the time of the record that is written. Called on any thread.
     std::function<int64_t()> wall_ns;
     // Receives complete lines; it must outlive the log, which does not close it.
@@ -38,14 +37,9 @@ class LogOutput final : public LogSink {
   LogOutput(const LogOutput&) = delete;
   LogOutput& operator=(const LogOutput&) = delete;
 
-  bool IsOn(uint32_t level) const override {
-    return level >= level_.load(std::memory_order_relaxed);
-  }
+  bool IsOn(uint32_t /*level*/) const override { return true; }
   void Write(const LogRecord& record) override;
 
-  // Changes the level of the host and of all plugins.
-  void SetLevel(uint32_t level) { level_.store(level, std::memory_order_relaxed); }
-  uint32_t level() const { return level_.load(std::memory_order_relaxed); }
   // Returns the number of records that were not written: those that the queue dropped, and those
   // whose write failed.
   uint64_t dropped() const;
@@ -56,7 +50,6 @@ class LogOutput final : public LogSink {
  private:
   class Impl;
 
-  std::atomic<uint32_t> level_;
   const std::unique_ptr<Impl> impl_;
 };
 

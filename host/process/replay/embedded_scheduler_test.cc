@@ -53,7 +53,7 @@ class EmbeddedSchedulerTest : public ::testing::Test {
     options.plugins = std::move(plugins);
     PlanSpec& spec = options.profiles.emplace_back();
     const auto use = [&spec](const char* name, Point point, nlohmann::json with) {
-      spec.plugins.push_back({name, std::move(with), ""});
+      spec.plugins.push_back({name, std::make_shared<const nlohmann::json>(std::move(with)), ""});
       spec.points[static_cast<size_t>(point)].push_back({name, 1});
     };
     use("PrioritySort", Point::kQueueSort, nullptr);

@@ -28,14 +28,10 @@ std::vector<std::string> AddLiveObjects(LiveObjects live, LocalCluster& cluster)
 
 Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
                                                  const KindUsers& users, LocalCluster& cluster) {
-  const Result<ClusterAccess> access =
-      FindClusterAccess(request.access, request.access_environment);
+  const Result<ClusterAccess> access = FindClusterAccess(request.target, {});
   if (!access.ok()) return access.status();
   TransportObserver observer;
-  ConnectionOptions options;
-  options.user_agent = request.user_agent;
-  const auto connection =
-      KubernetesConnection::Open(*access, options, request.credentials, observer, *request.log);
+  const auto connection = OpenConnection(request.target, *access, {}, observer, *request.log);
   if (!connection.ok()) return connection.status();
   const Channel reads = (*connection)->reads();
   LiveRequest lists = LiveRequestFor(users);

@@ -11,19 +11,15 @@
 #include "host/api/objects.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/credentials.h"
-#include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/watch/live_objects.h"
+#include "host/process/assemble/cluster_settings.h"
 #include "host/process/assemble/kind_users.h"
 #include "host/process/replay/local_cluster.h"
 
 namespace berth::host {
 
 struct LiveClusterRequest {
-  AccessRequest access;
-  AccessEnvironment access_environment;
-  Credentials::Environment credentials;
-  std::string user_agent = {};
+  ClusterTarget target;
   // Called with the number of objects of a kind so far, on another thread, while LoadLiveCluster()
   // runs. May be empty.
   std::function<void(std::string_view kind, size_t count)> progress = {};

@@ -14,6 +14,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "host/base/test_log.h"
 #include "host/base/time_units.h"
@@ -52,7 +53,7 @@ class SimulationTest : public ::testing::Test {
 
   void Use(const std::string& name, std::initializer_list<Point> points,
            nlohmann::json args = nullptr) {
-    spec_.plugins.push_back({name, std::move(args), ""});
+    spec_.plugins.push_back({name, std::make_shared<const nlohmann::json>(std::move(args)), ""});
     for (const Point point : points) {
       spec_.points[static_cast<size_t>(point)].push_back({name, 1});
     }

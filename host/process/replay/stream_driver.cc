@@ -19,46 +19,44 @@ constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
 
 }  // namespace
 
-Status StreamDriver::Run() {
-  last_due_ns_ = recorded_ns_ = parts_.reporter->start_ns();
-  stream_ended_ = parts_.feed == nullptr;
-  while (!IsDone()) {
-    if (StopRequested()) Stop();
-    if (!stopping_) StopOnError(ApplyDueEvents());
-    if (parts_.before_step && !stopping_) parts_.before_step();
-    if (FollowRecording() || SkipToNextEvent()) continue;
-    const bool did = Step();
-    parts_.reporter->ReportWaitingPods();
-    // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
-    const bool has_more = !stopping_ && (has_due_events_ || StopRequested());
-    if (!did && !has_more && !IsDone()) Wait();
-  }
-  StopOnError(Flush());
+Status StreamDriver::Run(const Collaborators& used) {
+  used_ = used;
+  last_due_ns_ = recorded_ns_ = used_.reporter->start_ns();
+  stream_ended_ = used_.feed == nullptr;
+  RunRounds();
   return error_;
+}
+
+bool StreamDriver::RunRound() {
+  if (!is_stopping()) StopOnError(ApplyDueEvents());
+  if (before_step_ && !is_stopping()) before_step_();
+  if (FollowRecording() || SkipToNextEvent()) return true;
+  const bool did = Step();
+  used_.reporter->ReportWaitingPods();
+  // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
+  const bool has_more = !is_stopping() && (has_due_events_ || is_stop_requested());
+  return did || has_more || IsDone();
 }
 
 void StreamDriver::StopOnError(Status status) {
   if (status.ok()) return;
   if (error_.ok()) error_ = std::move(status);
-  Stop();
+  StopOnce();
 }
 
-void StreamDriver::Stop() {
-  if (std::exchange(stopping_, true)) return;
-  parts_.scheduler->loop().Stop();
-}
+void StreamDriver::OnStop() { used_.scheduler->loop().Stop(); }
 
 // ---- The stream ---------------------------------------------------------------------------------
 
 Status StreamDriver::ApplyDueEvents() {
-  const int64_t now_ns = parts_.clock->NowNs();
+  const int64_t now_ns = used_.clock->NowNs();
   has_due_events_ = false;
   for (size_t count = 0; is_virtual() || count < kMaxEventsAtOnce; ++count) {
     if (!next_.has_value()) {
       if (Status status = FetchEvent(); !status.ok()) return status;
     }
     has_attempts_ |= IsNextAnAttempt();
-    if (!next_.has_value() || next_->due_ns > now_ns || StopRequested()) return {};
+    if (!next_.has_value() || next_->due_ns > now_ns || is_stop_requested()) return {};
     if (is_virtual() && IsNextAnAttempt()) return {};
     ApplyNext(now_ns);
   }
@@ -70,32 +68,32 @@ Status StreamDriver::ApplyDueEvents() {
 Status StreamDriver::FetchEvent() {
   PendingEvent next;
   while (!stream_ended_) {
-    switch (parts_.feed->Take(next.text)) {
+    switch (used_.feed->Take(next.text)) {
       case EventFeed::Next::kObject: return ReadEvent(std::move(next));
       case EventFeed::Next::kEnd: stream_ended_ = true; break;
-      case EventFeed::Next::kFailed: return parts_.feed->error();
+      case EventFeed::Next::kFailed: return used_.feed->error();
       case EventFeed::Next::kNothingYet:
         if (!is_virtual()) return {};
-        if (Status status = Flush(); !status.ok()) return status;
-        if (StopRequested()) return {};
-        parts_.waker->Wait(INT64_MAX);
-        if (parts_.before_step && !StopRequested()) parts_.before_step();
+        Flush();
+        if (is_stop_requested() || is_stopping()) return {};
+        waker().Wait(INT64_MAX);
+        if (before_step_ && !is_stop_requested()) before_step_();
     }
   }
   return {};
 }
 
 Status StreamDriver::ReadEvent(PendingEvent next) {
-  Result<StreamEvent> event = ReadStreamEvent(next.text, parts_.scheduler->cluster().decoder());
+  Result<StreamEvent> event = ReadStreamEvent(next.text, used_.scheduler->cluster().decoder());
   if (event.ok()) {
     has_event_ = true;
     next.event = std::move(event).value();
   } else if (has_event_ && event.status().code() == ErrorCode::kUnsupported) {
     next.event.rejection = std::move(event).status();
   } else {
-    return parts_.feed->Locate(event.status());
+    return used_.feed->Locate(event.status());
   }
-  if (next.event.after_ns > parts_.reporter->start_ns() + kLongestRunNs - last_due_ns_) {
+  if (next.event.after_ns > used_.reporter->start_ns() + kLongestRunNs - last_due_ns_) {
     next.event = StreamEvent();
     next.event.rejection =
         PlaceInEvent(next.text, Status::OutOfRange("/after: expected a stream of at most 95 years, "
@@ -109,11 +107,11 @@ Status StreamDriver::ReadEvent(PendingEvent next) {
 void StreamDriver::Reject(const Status& why) {
   ++rejected_;
   if (rejected_ > kMaxReported) return;
-  parts_.log.Error(std::string(parts_.feed->Locate(why).message()) + "; the event is skipped", {});
+  used_.log.Error(std::string(used_.feed->Locate(why).message()) + "; the event is skipped", {});
   if (rejected_ == kMaxReported) {
-    parts_.log.Error(std::to_string(kMaxReported) +
-                         " events were rejected; further ones are counted, but not reported",
-                     {});
+    used_.log.Error(std::to_string(kMaxReported) +
+                        " events were rejected; further ones are counted, but not reported",
+                    {});
   }
 }
 
@@ -125,11 +123,11 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
   const StreamEvent& event = next.event;
   if (!event.rejection.ok()) return Reject(event.rejection);
   if (!HasObject(event.type)) return;
-  const Result<bool> changed = parts_.scheduler->Apply(event);
+  const Result<bool> changed = used_.scheduler->Apply(event);
   if (!changed.ok()) return Reject(PlaceInEvent(next.text, changed.status()));
   ++events_;
-  if (parts_.recording != nullptr) {
-    parts_.recording->AddEvent(event.type, now_ns - recorded_ns_, event.object_json);
+  if (used_.recording != nullptr) {
+    used_.recording->AddEvent(event.type, now_ns - recorded_ns_, event.object_json);
     recorded_ns_ = now_ns;
   }
 }
@@ -137,9 +135,9 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
 // ---- Time ---------------------------------------------------------------------------------------
 
 bool StreamDriver::IsDone() {
-  if (stopping_) return parts_.scheduler->loop().binding_count() == 0;
+  if (is_stopping()) return used_.scheduler->loop().binding_count() == 0;
   if (!stream_ended_ || next_.has_value()) return false;
-  return (parts_.scheduler->AtRest() && !HasRetries()) || parts_.scheduler->IsStalled();
+  return (used_.scheduler->AtRest() && !HasRetries()) || used_.scheduler->IsStalled();
 }
 
 bool StreamDriver::IsNextAnAttempt() const {
@@ -148,34 +146,33 @@ bool StreamDriver::IsNextAnAttempt() const {
 }
 
 bool StreamDriver::FollowRecording() {
-  if (!is_virtual() || !has_attempts_ || stopping_ || !next_.has_value()) return false;
-  const int64_t now_ns = parts_.clock->NowNs();
+  if (!is_virtual() || !has_attempts_ || is_stopping() || !next_.has_value()) return false;
+  const int64_t now_ns = used_.clock->NowNs();
   if (next_->due_ns <= now_ns) return !IsNextAnAttempt();
   // A plugin that always requests something must not stop the time.
-  if (++rounds_ < kMaxRounds && parts_.scheduler->Settle()) return true;
-  if (parts_.scheduler->WaitForThreads(*parts_.waker)) return true;
+  if (++rounds_ < kMaxRounds && used_.scheduler->Settle()) return true;
+  if (used_.scheduler->WaitForThreads(waker())) return true;
   rounds_ = 0;
-  const std::optional<int64_t> timer_ns = parts_.scheduler->NextTimerNs();
+  const std::optional<int64_t> timer_ns = used_.scheduler->NextTimerNs();
   const bool is_sooner = timer_ns.has_value() && *timer_ns > now_ns && *timer_ns < next_->due_ns;
-  parts_.virtual_clock->AdvanceTo(is_sooner ? *timer_ns : next_->due_ns);
+  used_.virtual_clock->AdvanceTo(is_sooner ? *timer_ns : next_->due_ns);
   return true;
 }
 
 bool StreamDriver::Step() {
-  const uint64_t attempts = parts_.scheduler->loop().attempts();
-  bool did = parts_.scheduler->Step();
+  const uint64_t attempts = used_.scheduler->loop().attempts();
+  bool did = used_.scheduler->Step();
   // The attempt saw the events that were due until now. Events that are due later come after it in
   // the recording.
-  const int64_t now_ns = parts_.clock->NowNs();
-  const bool did_try = parts_.scheduler->loop().attempts() > attempts;
+  const int64_t now_ns = used_.clock->NowNs();
+  const bool did_try = used_.scheduler->loop().attempts() > attempts;
   const bool is_awaited = is_virtual() && IsNextAnAttempt();
-  if (did_try && parts_.recording != nullptr && (!is_virtual() || has_attempts_)) {
-    parts_.recording->AddAttempt(now_ns - recorded_ns_);
+  if (did_try && used_.recording != nullptr && (!is_virtual() || has_attempts_)) {
+    used_.recording->AddAttempt(now_ns - recorded_ns_);
     recorded_ns_ = now_ns;
   }
   if (!is_awaited) return did;
-  if (!did_try)
-    did = ++rounds_ < kMaxRounds && (did || parts_.scheduler->WaitForThreads(*parts_.waker));
+  if (!did_try) did = ++rounds_ < kMaxRounds && (did || used_.scheduler->WaitForThreads(waker()));
   // The event is over when its attempt was made. With other profiles or plugins than in the
   // recorded run there may be no pod to try.
   if (did_try || !did) {
@@ -188,16 +185,16 @@ bool StreamDriver::Step() {
 // Attempts take no virtual time, so that pods which are always requeued at once could keep the next
 // event from ever being due.
 bool StreamDriver::SkipToNextEvent() {
-  if (!is_virtual() || stopping_ || !next_.has_value() || !parts_.scheduler->IsStalled()) {
+  if (!is_virtual() || is_stopping() || !next_.has_value() || !used_.scheduler->IsStalled()) {
     return false;
   }
-  if (next_->due_ns <= parts_.clock->NowNs()) return false;
-  parts_.virtual_clock->AdvanceTo(next_->due_ns);
+  if (next_->due_ns <= used_.clock->NowNs()) return false;
+  used_.virtual_clock->AdvanceTo(next_->due_ns);
   return true;
 }
 
 bool StreamDriver::HasRetries() const {
-  const SchedulingQueue& queue = parts_.scheduler->loop().queue();
+  const SchedulingQueue& queue = used_.scheduler->loop().queue();
   if (queue.CountIn(QueuePlace::kErrorBackoff) == 0) return false;
   bool found = false;
   queue.ForEach([&found](const QueuedEntity& entity) {
@@ -206,25 +203,22 @@ bool StreamDriver::HasRetries() const {
   return found;
 }
 
-Status StreamDriver::Flush() {
-  if (parts_.flush) parts_.flush();
-  return parts_.recording != nullptr ? parts_.recording->Flush() : Status();
+void StreamDriver::Flush() {
+  Driver::Flush();
+  if (used_.recording != nullptr) StopOnError(used_.recording->Flush());
 }
 
 void StreamDriver::Wait() {
-  const bool was_stopping = stopping_;
-  StopOnError(Flush());
-  if (!was_stopping && (stopping_ || StopRequested())) return;  // Run() checks for the stop.
-  if (is_virtual() && parts_.scheduler->WaitForThreads(*parts_.waker)) return;
-  std::optional<int64_t> until_ns = parts_.scheduler->NextStepNs();
+  if (is_virtual() && used_.scheduler->WaitForThreads(waker())) return;
+  std::optional<int64_t> until_ns = used_.scheduler->NextStepNs();
   if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);
   if (!until_ns.has_value()) {
-    parts_.waker->Wait(INT64_MAX);
+    waker().Wait(INT64_MAX);
   } else if (is_virtual()) {
-    parts_.virtual_clock->AdvanceTo(std::max(*until_ns, parts_.clock->NowNs()));
-    if (next_.has_value()) parts_.scheduler->OnProgress();  // The next event comes closer.
+    used_.virtual_clock->AdvanceTo(std::max(*until_ns, used_.clock->NowNs()));
+    if (next_.has_value()) used_.scheduler->OnProgress();  // The next event comes closer.
   } else {
-    parts_.waker->Wait(*until_ns - parts_.clock->NowNs());
+    waker().Wait(*until_ns - used_.clock->NowNs());
   }
 }
 

@@ -2,7 +2,6 @@
 #ifndef BERTH_HOST_PROCESS_REPLAY_STREAM_DRIVER_H_
 #define BERTH_HOST_PROCESS_REPLAY_STREAM_DRIVER_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,8 +13,8 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/base/virtual_clock.h"
-#include "host/event/inbox.h"
 #include "host/process/assemble/decision_reporter.h"
+#include "host/process/assemble/driver.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
 #include "host/process/replay/recording.h"
@@ -44,45 +43,42 @@ namespace berth::host {
 // follows the recording: the driver tries one pod, or group, for each ATTEMPT event, and none
 // between other events. Real time ignores ATTEMPT events.
 //
-// Threading: the scheduling thread.
-class StreamDriver {
+// The run ends when the stream has ended and the scheduler is at rest or stalled: the remaining
+// pods are parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
+// (StallDetector). A stop ends the run earlier: no further pod is tried, pods that wait on Permit
+// return to the queue, and Run() waits for bindings that are under way.
+//
+// Threading: as Driver.
+class StreamDriver final : public Driver {
  public:
   // A pod that failed with this many errors in a row does not keep the run from ending.
   static constexpr uint32_t kMaxErrors = 5;
   // At most this many rejected events are reported.
   static constexpr size_t kMaxReported = 20;
 
-  // Everything that is pointed to must outlive the driver.
-  struct Parts {
+  // The objects that a run works with. Everything that is pointed to must outlive it.
+  struct Collaborators {
     EmbeddedScheduler* scheduler;  // Created with EmbeddedScheduler::Stream::kFollowed.
     const Clock* clock;            // The scheduler's.
     VirtualClock* virtual_clock;   // The same clock if time is virtual, otherwise null.
-    ThreadWaker* waker;            // The scheduler's and the feed's.
     DecisionReporter* reporter;
-    EventFeed* feed;               // Null: there is no stream.
-    Recording* recording;          // Null: nothing is recorded.
-    const std::atomic<int>* stop;  // The run stops when this is not 0.
-    // Called before each step of the scheduler, and while virtual time waits for an event. It may
-    // do what must not happen within a step, such as a reload. May be empty.
-    std::function<void()> before_step;
-    // Called when there is nothing else to do, to flush the output. It may set `stop`. May be
-    // empty.
-    std::function<void()> flush;
+    EventFeed* feed;       // Null: there is no stream.
+    Recording* recording;  // Null: nothing is recorded.
     // Receives an error for each event that was rejected: why, with the file, the line, the object
     // and the JSON pointer.
     Log log = {};
   };
 
-  explicit StreamDriver(Parts parts) : parts_(std::move(parts)) {}
+  // `waker`: the scheduler's and the feed's. `flush`: see Driver. `before_step` is called before
+  // each step of the scheduler, and while virtual time waits for an event. It may do what must not
+  // happen within a step, such as a reload. It may be empty.
+  StreamDriver(ThreadWaker& waker, FlushOutput flush, std::function<void()> before_step)
+      : Driver(waker, std::move(flush)), before_step_(std::move(before_step)) {}
 
-  // Runs until the stream has ended and the scheduler is at rest or stalled: the remaining pods are
-  // parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
-  // (StallDetector). A stop ends the run earlier: no further
-  // pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings that
-  // are under way.
+  // Called: once.
   // Errors: those of the feed and of the recording; those of ReadStreamEvent, except kUnsupported
-  //         after the first event. After an error the run has stopped in the same way.
-  Status Run();
+  //         after the first event. After an error the run has stopped as after a request to stop.
+  Status Run(const Collaborators& used);
 
   // How many events were applied.
   size_t events() const { return events_; }
@@ -96,9 +92,14 @@ class StreamDriver {
     int64_t due_ns = 0;
   };
 
-  bool is_virtual() const { return parts_.virtual_clock != nullptr; }
-  bool StopRequested() const { return parts_.stop->load(std::memory_order_relaxed) != 0; }
-  void Stop();
+  bool IsDone() override;
+  bool RunRound() override;
+  void Wait() override;
+  void OnStop() override;
+  // Flushes the recording, too.
+  void Flush() override;
+
+  bool is_virtual() const { return used_.virtual_clock != nullptr; }
 
   Status ApplyDueEvents();
   // Fetches the next event into next_, if there is one.
@@ -109,7 +110,6 @@ class StreamDriver {
   void Reject(const Status& why);
   // Keeps the first error and stops.
   void StopOnError(Status status);
-  bool IsDone();
   // Follows a recording with ATTEMPT events: advances virtual time towards the next event, and
   // meanwhile does what has to be done besides attempts. Returns false if an attempt is due now, or
   // if there is no such recording.
@@ -123,11 +123,9 @@ class StreamDriver {
   bool SkipToNextEvent();
   // Returns true if a pod that failed with an error will be tried again.
   bool HasRetries() const;
-  void Wait();
-  // Flushes the output and the recording.
-  Status Flush();
 
-  const Parts parts_;
+  const std::function<void()> before_step_;
+  Collaborators used_ = {};
   std::optional<PendingEvent> next_;
   int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.
   // When the last recorded event was applied, or attempt was made; at first, the start.
@@ -139,7 +137,6 @@ class StreamDriver {
   bool has_event_ = false;  // An event was read, so that the file is a stream.
   bool stream_ended_ = false;
   bool has_due_events_ = false;  // ApplyDueEvents() returned before it had applied all of them.
-  bool stopping_ = false;
   Status error_;
 };
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "host/base/assert.h"
 #include "host/base/time_units.h"
@@ -52,7 +52,7 @@ class StreamDriverTest : public ::testing::Test {
 
   void Use(const std::string& name, std::initializer_list<Point> points,
            nlohmann::json args = nullptr) {
-    spec_.plugins.push_back({name, std::move(args), ""});
+    spec_.plugins.push_back({name, std::make_shared<const nlohmann::json>(std::move(args)), ""});
     for (const Point point : points) {
       spec_.points[static_cast<size_t>(point)].push_back({name, 1});
     }
@@ -95,17 +95,12 @@ class StreamDriverTest : public ::testing::Test {
     if (Status status = scheduler_->Start(); !status.ok()) return status;
     reporter_.StartWatch(scheduler_->cluster().client(), scheduler_->loop());
     EventFeed feed(Events(), "events", {}, waker_);
-    StreamDriver driver({.scheduler = scheduler_.get(),
-                         .clock = &clock_,
-                         .virtual_clock = &clock_,
-                         .waker = &waker_,
-                         .reporter = &reporter_,
-                         .feed = &feed,
-                         .recording = nullptr,
-                         .stop = &stop_,
-                         .before_step = nullptr,
-                         .flush = nullptr});
-    return driver.Run();
+    return driver_.Run({.scheduler = scheduler_.get(),
+                        .clock = &clock_,
+                        .virtual_clock = &clock_,
+                        .reporter = &reporter_,
+                        .feed = &feed,
+                        .recording = nullptr});
   }
   const SchedulingQueue& queue() const { return scheduler_->loop().queue(); }
   EmbeddedScheduler& scheduler() { return *scheduler_; }
@@ -113,7 +108,8 @@ class StreamDriverTest : public ::testing::Test {
   // "2 Bound web" for each decision, in order.
   std::vector<std::string> decisions_;
   std::function<void(const DecisionLine& line)> on_line_;
-  std::atomic<int> stop_ = 0;
+  ThreadWaker waker_;
+  StreamDriver driver_{waker_, nullptr, nullptr};
 
  private:
   FileDescriptor Events() const {
@@ -135,7 +131,6 @@ class StreamDriverTest : public ::testing::Test {
   PlanSpec spec_;
   std::string events_;
   VirtualClock clock_{1'768'032'000'000'000'000};
-  ThreadWaker waker_;
   DecisionReporter reporter_{clock_, [this](const DecisionLine& line) { RecordDecision(line); }};
   std::unique_ptr<EmbeddedScheduler> scheduler_;
 };
@@ -172,7 +167,7 @@ TEST_F(StreamDriverTest, AStopReturnsWaitingPodsToTheQueue) {
   Add(Member("b"));
   Add(Member("c"), "30s");
   on_line_ = [this](const DecisionLine& line) {
-    if (line.pod == "default/b") stop_ = SIGTERM;
+    if (line.pod == "default/b") driver_.RequestStop(SIGTERM);
   };
   ASSERT_TRUE(Run().ok());
   EXPECT_THAT(decisions_, ElementsAre("0 Waiting a", "0 Waiting b"));
@@ -222,7 +217,7 @@ TEST_F(StreamDriverTest, AStopWaitsForBindingsUnderWay) {
   Add(Node("n"));
   for (int i = 0; i < 20; ++i) Add(Member("p" + std::to_string(i)));
   Add(Member("late"), "1h");
-  on_line_ = [this](const DecisionLine&) { stop_ = SIGTERM; };
+  on_line_ = [this](const DecisionLine&) { driver_.RequestStop(SIGTERM); };
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(queue().CountIn(QueuePlace::kInFlight), 0U);
   EXPECT_EQ(queue().size(), 20U) << "no pod was lost, and no pod was added after the stop";

@@ -4,25 +4,14 @@
 #include <optional>
 #include <utility>
 
-#include "host/base/assert.h"
-
 namespace berth::host {
 
-ClusterDriver::ClusterDriver(Parts parts) : parts_(std::move(parts)) {
-  BERTH_ASSERT(parts_.loop != nullptr && parts_.clock != nullptr && parts_.waker != nullptr);
-  BERTH_ASSERT(parts_.deliver && parts_.boot_ns);
-  last_progress_ns_ = parts_.boot_ns();
-}
+ClusterDriver::ClusterDriver(ThreadWaker& waker, Options options)
+    : Driver(waker, options.flush),
+      options_(std::move(options)),
+      last_progress_ns_(options_.boot_ns()) {}
 
 // ---- Requests -----------------------------------------------------------------------------------
-
-void ClusterDriver::RequestStop(int signal) {
-  int running = 0;
-  stop_.compare_exchange_strong(running, signal);
-  parts_.waker->Wake();
-}
-
-void ClusterDriver::OnOutputFailed() { RequestStop(kOutputFailed); }
 
 void ClusterDriver::OnLeaseLost(std::string why) {
   {
@@ -30,91 +19,74 @@ void ClusterDriver::OnLeaseLost(std::string why) {
     if (lost_why_.empty()) lost_why_ = std::move(why);
   }
   lost_ = true;
-  parts_.waker->Wake();
+  waker().Wake();
 }
 
 void ClusterDriver::OnLeading() {
   leads_ = true;
-  parts_.waker->Wake();
+  waker().Wake();
+}
+
+std::string ClusterDriver::lost_lease() const {
+  const std::lock_guard lock(lost_mutex_);
+  return lost_why_;
 }
 
 // ---- The loop -----------------------------------------------------------------------------------
 
-DriverEnd ClusterDriver::Run() {
-  while (true) {
-    last_progress_ns_ = parts_.boot_ns();
-    StopIfRequested();
-    if (IsDone()) break;
-    if (!RunOneRound()) Wait();
-  }
-  Flush();
-  DriverEnd end{.signal = std::max(stop_.load(), 0),
-                .lost_lease = {},
-                .output_failed = stop_ == kOutputFailed,
-                .unsettled = parts_.loop->binding_count()};
-  if (!lost_) return end;
-  const std::lock_guard lock(lost_mutex_);
-  end.lost_lease = lost_why_;
-  return end;
+void ClusterDriver::Run(SchedulingLoop& loop, const Clock& clock) {
+  loop_ = &loop;
+  clock_ = &clock;
+  RunRounds();
 }
 
-void ClusterDriver::StopIfRequested() {
-  if (stop_ == 0 || std::exchange(is_stopping_, true)) return;
-  settle_until_ns_ = parts_.boot_ns() + parts_.settle_limit_ns;
-  parts_.loop->Stop();
+void ClusterDriver::OnStop() {
+  settle_until_ns_ = options_.boot_ns() + options_.settle_limit_ns;
+  loop_->Stop();
 }
 
-bool ClusterDriver::IsDone() const {
+bool ClusterDriver::IsDone() {
   if (lost_) return true;
-  if (!is_stopping_) return false;
-  return parts_.loop->binding_count() == 0 || parts_.boot_ns() >= settle_until_ns_;
+  if (!is_stopping()) return false;
+  return loop_->binding_count() == 0 || options_.boot_ns() >= settle_until_ns_;
 }
 
-bool ClusterDriver::RunOneRound() {
-  bool did = parts_.deliver() > 0;
-  if (!is_stopping_ && parts_.before_step) parts_.before_step();
+bool ClusterDriver::RunRound() {
+  last_progress_ns_ = options_.boot_ns();
+  bool did = Deliver() > 0;
+  if (!is_stopping()) BeforeStep();
   Lead();
-  did |= MaySchedule() && HasRoom() ? parts_.loop->Step() : parts_.loop->Settle();
-  if (parts_.after_step) parts_.after_step();
+  did |= MaySchedule() && HasRoom() ? loop_->Step() : loop_->Settle();
+  AfterStep();
   return did;
 }
 
 void ClusterDriver::Lead() {
-  if (!leads_ || schedules_ || is_stopping_) return;
+  if (!leads_ || schedules_ || is_stopping()) return;
   if (!std::exchange(is_refreshing_, true)) {
-    leading_ns_ = parts_.boot_ns();
-    is_fresh_ = !parts_.refresh;
-    if (parts_.refresh) parts_.refresh([this] { is_fresh_ = true; });
+    leading_ns_ = options_.boot_ns();
+    Refresh([this] { is_fresh_ = true; });
   }
-  if (!is_fresh_ || !parts_.loop->router().synced()) return;
+  if (!is_fresh_ || !loop_->router().synced()) return;
   schedules_ = true;
-  if (parts_.on_scheduling) parts_.on_scheduling(parts_.boot_ns() - leading_ns_);
+  OnScheduling(options_.boot_ns() - leading_ns_);
 }
 
 int64_t ClusterDriver::IdleNs() const {
   const bool is_full = MaySchedule() && !HasRoom();
   const std::optional<int64_t> next =
-      MaySchedule() && !is_full ? parts_.loop->NextStepNs() : parts_.loop->NextTimerNs();
+      MaySchedule() && !is_full ? loop_->NextStepNs() : loop_->NextTimerNs();
   int64_t idle_ns = is_full ? kMaxFullWaitNs : kMaxWaitNs;
-  if (next.has_value()) idle_ns = std::min(idle_ns, *next - parts_.clock->NowNs());
-  if (is_stopping_) idle_ns = std::min(idle_ns, settle_until_ns_ - parts_.boot_ns());
+  if (next.has_value()) idle_ns = std::min(idle_ns, *next - clock_->NowNs());
+  if (is_stopping()) idle_ns = std::min(idle_ns, settle_until_ns_ - options_.boot_ns());
   return idle_ns;
 }
 
-// A request wakes the waker, and the waker keeps that for the next Wait(), so that no request is
-// lost between the check of it and the wait.
 void ClusterDriver::Wait() {
-  const bool was_stopping = is_stopping_;
-  Flush();
-  if (!was_stopping && stop_ != 0) return;
-  const int64_t pause_ns = std::min(pacer_.PauseNs(parts_.boot_ns()), IdleNs());
-  if (pause_ns > 0) parts_.waker->Pause(pause_ns);
-  parts_.waker->Wait(IdleNs());
-  pacer_.OnWake(parts_.boot_ns());
-}
-
-void ClusterDriver::Flush() {
-  if (parts_.flush && !parts_.flush()) OnOutputFailed();
+  const int64_t pause_ns = std::min(pacer_.PauseNs(options_.boot_ns()), IdleNs());
+  if (pause_ns > 0) waker().Pause(pause_ns);
+  waker().Wait(IdleNs());
+  pacer_.OnWake(options_.boot_ns());
 }
 
 }  // namespace berth::host

@@ -30,6 +30,58 @@ using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::IsEmpty;
 
+// The actions of a test in the rounds of a driver. Functions may be empty, except `deliver`.
+struct DriverHooks {
+  std::function<size_t()> deliver;
+  std::function<void(std::function<void()> done)> refresh;
+  std::function<bool()> has_room;
+  std::function<void()> before_step;
+  std::function<void()> after_step;
+  std::function<void(int64_t took_ns)> on_scheduling;
+};
+
+// How a run of a driver ended.
+struct DriverEnd {
+  int signal = 0;
+  std::string lost_lease;
+  bool output_failed = false;
+  size_t unsettled = 0;  // Bindings that had not ended.
+};
+
+class HookedDriver final : public ClusterDriver {
+ public:
+  HookedDriver(ThreadWaker& waker, Options options, const DriverHooks& hooks, SchedulingLoop& loop,
+               const Clock& clock)
+      : ClusterDriver(waker, std::move(options)), hooks_(hooks), loop_(loop), clock_(clock) {}
+
+  DriverEnd Run() {
+    ClusterDriver::Run(loop_, clock_);
+    return {.signal = signal(),
+            .lost_lease = lost_lease(),
+            .output_failed = output_failed(),
+            .unsettled = loop_.binding_count()};
+  }
+
+ private:
+  size_t Deliver() override { return hooks_.deliver(); }
+  void Refresh(std::function<void()> done) override {
+    if (hooks_.refresh) return hooks_.refresh(std::move(done));
+    done();
+  }
+  bool HasRoom() const override { return !hooks_.has_room || hooks_.has_room(); }
+  void BeforeStep() override {
+    if (hooks_.before_step) hooks_.before_step();
+  }
+  void AfterStep() override {
+    if (hooks_.after_step) hooks_.after_step();
+  }
+  void OnScheduling(int64_t took_ns) override { hooks_.on_scheduling(took_ns); }
+
+  const DriverHooks hooks_;
+  SchedulingLoop& loop_;
+  const Clock& clock_;
+};
+
 // A scheduler over an embedded cluster with the node "n1" and the pod "p", which puppet.A binds. In
 // each idle moment of the driver, the next action of the test runs.
 class ClusterDriverTest : public ::testing::Test {
@@ -60,13 +112,10 @@ class ClusterDriverTest : public ::testing::Test {
     scheduler_ = std::make_unique<SchedulerHost>(objects_.interner(), cluster_, std::move(options));
     const Status status = scheduler_->Start();
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
-    parts_.loop = &scheduler_->loop();
-    parts_.clock = &clock_;
-    parts_.waker = &waker_;
-    parts_.deliver = [this] { return cluster_.Deliver(); };
-    parts_.boot_ns = [this] { return boot_ns_; };
-    parts_.on_scheduling = [this](int64_t took_ns) { scheduling_.push_back(took_ns); };
-    parts_.flush = [this] {
+    hooks_.deliver = [this] { return cluster_.Deliver(); };
+    options_.boot_ns = [this] { return boot_ns_; };
+    hooks_.on_scheduling = [this](int64_t took_ns) { scheduling_.push_back(took_ns); };
+    options_.flush = [this] {
       if (idle_.empty()) return true;
       const std::function<void()> action = std::move(idle_.front());
       idle_.pop_front();
@@ -85,7 +134,9 @@ class ClusterDriverTest : public ::testing::Test {
     const Status status = cluster_.Load(std::move(object));
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
   }
-  ClusterDriver& MakeDriver() { return driver_.emplace(parts_); }
+  HookedDriver& MakeDriver() {
+    return driver_.emplace(waker_, options_, hooks_, scheduler_->loop(), clock_);
+  }
   // Adds an action for an idle moment of the driver.
   void WhenIdle(std::function<void()> action) { idle_.push_back(std::move(action)); }
   void StopWhenIdle() {
@@ -110,8 +161,9 @@ class ClusterDriverTest : public ::testing::Test {
   std::deque<std::function<void()>> idle_;
   std::vector<int64_t> scheduling_;
   bool output_fails_ = false;
-  ClusterDriver::Parts parts_;
-  std::optional<ClusterDriver> driver_;
+  ClusterDriver::Options options_;
+  DriverHooks hooks_;
+  std::optional<HookedDriver> driver_;
 };
 
 // ---- Leading ------------------------------------------------------------------------------------
@@ -141,7 +193,7 @@ TEST_F(ClusterDriverTest, SchedulesWhenItLeads) {
 TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
   std::function<void()> refreshed;
   int refreshes = 0;
-  parts_.refresh = [&](std::function<void()> done) {
+  hooks_.refresh = [&](std::function<void()> done) {
     ++refreshes;
     refreshed = std::move(done);
   };
@@ -165,7 +217,7 @@ TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
 
 TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
   bool has_room = false;
-  parts_.has_room = [&has_room] { return has_room; };
+  hooks_.has_room = [&has_room] { return has_room; };
   MakeDriver().OnLeading();
   WhenIdle([&] {
     EXPECT_TRUE(driver_->schedules());
@@ -181,10 +233,10 @@ TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
 
 TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
   const auto start = std::chrono::steady_clock::now();
-  parts_.has_room = [start] {
+  hooks_.has_room = [start] {
     return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
   };
-  parts_.after_step = [this] {
+  hooks_.after_step = [this] {
     if (binds_ > 0) driver_->RequestStop(SIGTERM);
   };
   MakeDriver().OnLeading();
@@ -196,7 +248,7 @@ TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
 
 TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
   std::function<void()> refreshed;
-  parts_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };
+  hooks_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };
   MakeDriver().OnLeading();
   WhenIdle([&] {
     refreshed();
@@ -214,9 +266,9 @@ TEST_F(ClusterDriverTest, AStopWaitsForBindingsUnderWay) {
   MakeDriver().OnLeading();
   StopWhenIdle();
   WhenIdle([this] {
-    EXPECT_TRUE(driver_->is_stopping());
+    EXPECT_TRUE(driver_->is_ending());
     EXPECT_EQ(scheduler_->loop().binding_count(), 1U);
-    boot_ns_ += parts_.settle_limit_ns - 1;
+    boot_ns_ += options_.settle_limit_ns - 1;
     for (const berth_done& done : std::exchange(held_, {})) Stage::Complete(done, {});
   });
   EXPECT_EQ(driver_->Run().unsettled, 0U);
@@ -227,7 +279,7 @@ TEST_F(ClusterDriverTest, AStopEndsAfterTheLimitWithBindingsThatAreNotSettled) {
   holds_bindings_ = true;
   MakeDriver().OnLeading();
   StopWhenIdle();
-  WhenIdle([this] { boot_ns_ += parts_.settle_limit_ns; });
+  WhenIdle([this] { boot_ns_ += options_.settle_limit_ns; });
   const DriverEnd end = driver_->Run();
   EXPECT_EQ(end.signal, SIGTERM);
   EXPECT_EQ(end.unsettled, 1U);
@@ -257,7 +309,7 @@ TEST_F(ClusterDriverTest, ALostLeaseEndsItAtOnce) {
   WhenIdle([this] {
     driver_->OnLeaseLost("the lease was not renewed within 10s");
     driver_->OnLeaseLost("another reason");
-    EXPECT_TRUE(driver_->is_stopping());
+    EXPECT_TRUE(driver_->is_ending());
   });
   const DriverEnd end = driver_->Run();
   EXPECT_EQ(end.lost_lease, "the lease was not renewed within 10s");
@@ -282,15 +334,15 @@ TEST_F(ClusterDriverTest, ReloadsBeforeStepsUntilItStops) {
   int before = 0;
   int after = 0;
   int before_at_stop = -1;
-  parts_.before_step = [&] { ++before; };
-  parts_.after_step = [&] { ++after; };
+  hooks_.before_step = [&] { ++before; };
+  hooks_.after_step = [&] { ++after; };
   holds_bindings_ = true;
   MakeDriver().OnLeading();
   WhenIdle([&] {
     before_at_stop = before;
     driver_->RequestStop(SIGTERM);
   });
-  WhenIdle([&] { boot_ns_ += parts_.settle_limit_ns; });
+  WhenIdle([&] { boot_ns_ += options_.settle_limit_ns; });
   driver_->Run();
   EXPECT_THAT(before_at_stop, Ge(1));
   EXPECT_EQ(before, before_at_stop);
@@ -313,7 +365,7 @@ TEST_F(ClusterDriverTest, EveryRoundIsProgress) {
 }
 
 TEST_F(ClusterDriverTest, ARequestOfAnotherThreadWakesTheDriver) {
-  parts_.flush = nullptr;
+  options_.flush = nullptr;
   MakeDriver().OnLeading();
   std::thread other([this] {
     // The driver is idle by then, unless the machine is slow, which does no harm.

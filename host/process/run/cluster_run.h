@@ -1,4 +1,4 @@
-// A run of the scheduler on a real cluster: `berth run` without --embedded and without its output.
+// The scheduler of a real cluster: `berth run` without its output.
 #ifndef BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
 #define BERTH_HOST_PROCESS_RUN_CLUSTER_RUN_H_
 
@@ -9,14 +9,21 @@
 #include <optional>
 #include <string>
 
+#include "host/base/metrics.h"
 #include "host/base/status.h"
-#include "host/process/assemble/connected_run_options.h"
+#include "host/cluster/kubernetes/client_metrics.h"
+#include "host/cycle/cycle_meter.h"
+#include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/decision_line.h"
+#include "host/process/assemble/decision_reporter.h"
+#include "host/process/run/cluster_serving.h"
+#include "host/process/run/leadership.h"
+#include "host/process/run/pod_tee.h"
 
 namespace berth::host {
 
 // The default of log_level is BERTH_LOG_INFO.
-struct ClusterRunOptions : ConnectedRunOptions {
+struct ClusterRunOptions : ClusterProcessOptions {
   // Nullopt: the value of the host file, or its default.
   std::optional<bool> leader_elect = {};
   std::optional<std::string> http_address = {};  // "" serves nothing.
@@ -25,7 +32,7 @@ struct ClusterRunOptions : ConnectedRunOptions {
   std::string host_name = {};  // Of this machine.
   std::string uuid = {};       // A random one, for the identity of the lease.
 
-  std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME. Threading: any.
+  std::function<int64_t()> boot_ns = {};  // CLOCK_BOOTTIME. Threading: any.
   // Receives each decision, in addition to the log. Returns false if it could not be written, which
   // ends the run. May be empty.
   std::function<bool(const DecisionLine& line)> on_decision = {};
@@ -40,10 +47,10 @@ struct ClusterRunSummary {
   size_t unsettled = 0;  // Bindings whose outcome was not known at the end.
 };
 
-// Assembles, in this order: host file, profiles and plugins; log; access to the cluster; the HTTP
-// server, so that probes answer from then on; credentials and connection; client; the scheduler,
-// whose watches start; at the beginning of Run() the election. Standby processes keep their watches
-// and their cache, so that a take-over is quick.
+// Opens the parts of the process in this order: host file, profiles and plugins; log; access to the
+// cluster; the HTTP server, so that probes answer from then on; credentials and connection; client;
+// the scheduler, whose watches start; at the beginning of Run() the election. Standby processes
+// keep their watches and their cache, so that a take-over is quick.
 //
 // A reload applies to profiles, plugins, deadlines of new calls, and logLevel. The kinds that new
 // plugins declare are watched from then on.
@@ -75,11 +82,39 @@ class ClusterRun {
 
   // Returns the address of the HTTP server; empty if there is none.
   // REQUIRES: Open() succeeded.
-  std::string http_address() const;
+  std::string http_address() const { return serving_->address(); }
 
  private:
-  struct Parts;
-  const std::unique_ptr<Parts> parts_;
+  class Rounds;
+
+  // ---- Opening ----
+  Status ReadElection();
+  Status OpenServing();
+  Status Connect(const ClusterAccess& access);
+  Status OpenScheduler();
+
+  // ---- Running ----
+  void Lead();
+  LeaderElector::Callbacks MakeElectionCallbacks();
+  ServedState MakeServedState();
+  void ReloadIfRequested();
+  void LogReload(const ReloadResult& result);
+  void End();
+
+  const ClusterRunOptions options_;
+  // The members are destroyed in the reverse order: each one outlives those after it, which use it.
+  ClusterSession session_;
+  MetricTable metrics_;
+  ClientMetrics client_metrics_{metrics_};
+  SchedulerMetrics scheduler_metrics_{metrics_};
+  std::optional<ElectionOptions> election_;  // Not set: there is no election.
+  std::string first_profile_;                // Its schedulerName at the start.
+  const std::unique_ptr<Rounds> driver_;
+  std::optional<ClusterServing> serving_;
+  std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.
+  std::optional<PodTee> tee_;                 // Set if reporter_ is.
+  std::unique_ptr<SchedulerHost> scheduler_;
+  std::unique_ptr<Leadership> leadership_;  // Null: there is no election.
 };
 
 }  // namespace berth::host

@@ -37,7 +37,7 @@ struct ServedState {
   std::function<bool()> is_stopping;
   std::function<std::string()> plugin_metrics;
   std::function<void()> refresh_metrics;  // Called before the metrics are read.
-  // Changes the level of the log. `level` is as Endpoints::Parts::set_log_level receives it.
+  // Changes the level of the log. `level` is as Endpoints::Sources::set_log_level receives it.
   std::function<Status(std::string_view level)> set_log_level;
 };
 

@@ -13,16 +13,16 @@ namespace berth::host {
 // Used by the thread of the channel alone, except view().
 class Leadership::Runner {
  public:
-  explicit Runner(Parts parts)
-      : parts_(std::move(parts)),
-        requests_(*parts_.leases.transport, parts_.election.ns, parts_.election.name),
-        refresh_(*parts_.leases.executor) {}
+  explicit Runner(Options options)
+      : options_(std::move(options)),
+        requests_(*options_.leases.transport, options_.election.ns, options_.election.name),
+        refresh_(*options_.leases.executor) {}
 
-  Executor& executor() const { return *parts_.leases.executor; }
+  Executor& executor() const { return *options_.leases.executor; }
 
   void Start() {
-    elector_.emplace(requests_, executor(), *parts_.wall, *parts_.fence, parts_.election,
-                     Callbacks(), parts_.log);
+    elector_.emplace(requests_, executor(), *options_.wall, *options_.fence, options_.election,
+                     Callbacks(), options_.log);
     elector_->Start();
     Publish();
   }
@@ -34,7 +34,7 @@ class Leadership::Runner {
   void End() {
     refresh_.Stop();
     elector_.reset();
-    parts_.leases.transport->Close();
+    options_.leases.transport->Close();
   }
 
   View view() const {
@@ -48,16 +48,16 @@ class Leadership::Runner {
     return {.on_started =
                 [this](int64_t waited_ns) {
                   Publish();
-                  if (parts_.callbacks.on_started) parts_.callbacks.on_started(waited_ns);
+                  if (options_.callbacks.on_started) options_.callbacks.on_started(waited_ns);
                 },
             .on_lost =
                 [this](std::string_view why) {
                   Publish();
-                  if (parts_.callbacks.on_lost) parts_.callbacks.on_lost(why);
+                  if (options_.callbacks.on_lost) options_.callbacks.on_lost(why);
                 },
-            .on_new_leader = parts_.callbacks.on_new_leader,
-            .last_progress_ns = parts_.callbacks.last_progress_ns,
-            .on_slow_path = parts_.callbacks.on_slow_path};
+            .on_new_leader = options_.callbacks.on_new_leader,
+            .last_progress_ns = options_.callbacks.last_progress_ns,
+            .on_slow_path = options_.callbacks.on_slow_path};
   }
 
   void Publish() {
@@ -67,7 +67,7 @@ class Leadership::Runner {
       if (!view.leads) view.error = elector_->error();
       if (elector_->observed().has_value()) view.holder = elector_->observed()->holder_identity;
       if (const auto since_ns = elector_->SinceRenewalNs()) {
-        view.renewed_ns = parts_.boot_ns() - *since_ns;
+        view.renewed_ns = options_.boot_ns() - *since_ns;
       }
     }
     {
@@ -77,7 +77,7 @@ class Leadership::Runner {
     refresh_.StartAfter(kSecond, [this] { Publish(); });
   }
 
-  const Parts parts_;
+  const Options options_;
   LeaseRequests requests_;
   OwnedTimer refresh_;
   std::optional<LeaderElector> elector_;
@@ -85,7 +85,7 @@ class Leadership::Runner {
   View view_;  // Guarded by mutex_.
 };
 
-Leadership::Leadership(Parts parts) : runner_(std::make_shared<Runner>(std::move(parts))) {}
+Leadership::Leadership(Options options) : runner_(std::make_shared<Runner>(std::move(options))) {}
 
 Leadership::~Leadership() {
   auto ended = std::make_shared<std::promise<void>>();
@@ -111,5 +111,20 @@ void Leadership::Release(int64_t limit_ns) {
 }
 
 Leadership::View Leadership::view() const { return runner_->view(); }
+
+Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns) {
+  Event event;
+  event.type = "Normal";
+  event.reason = "LeaderElection";
+  event.action = "LeaderElection";
+  event.note = TruncateNote(election.identity + " became leader");
+  event.regarding.api_version = "coordination.k8s.io/v1";
+  event.regarding.kind = "Lease";
+  event.regarding.ns = election.ns;
+  event.regarding.name = election.name;
+  event.reporting_controller = scheduler;
+  event.time_ns = time_ns;
+  return event;
+}
 
 }  // namespace berth::host

@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
+#include "host/cluster/client.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
@@ -26,7 +28,7 @@ namespace berth::host {
 //            is destroyed.
 class Leadership {
  public:
-  struct Parts {
+  struct Options {
     Channel leases;
     const Clock* wall = nullptr;
     std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME.
@@ -36,7 +38,7 @@ class Leadership {
     Log log;
   };
 
-  explicit Leadership(Parts parts);
+  explicit Leadership(Options options);
   // Ends the election without a release, and closes the transport of the channel. Waits for the
   // thread of the channel.
   ~Leadership();
@@ -64,6 +66,11 @@ class Leadership {
   // Shared with the tasks on the channel's thread.
   const std::shared_ptr<Runner> runner_;
 };
+
+// Returns the event that a process writes about its lease when it begins to lead. `scheduler`: the
+// schedulerName of the first profile.
+// (client-go: tools/leaderelection/resourcelock/leaselock.go, RecordEvent)
+Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns);
 
 }  // namespace berth::host
 

@@ -94,19 +94,19 @@ class LeadershipTest : public ::testing::Test {
   }
 
   Leadership& Make() {
-    Leadership::Parts parts;
-    parts.leases = {&server_, &io_};
-    parts.wall = &wall_;
-    parts.boot_ns = SteadyNs;
-    parts.fence = &fence_;
-    parts.election.identity = "me";
-    parts.election.lease_ns = 3 * kSecond;
-    parts.election.renew_deadline_ns = kSecond;
-    parts.election.retry_ns = 100 * kMillisecond;
-    parts.callbacks.on_started = [this](int64_t) { leads_ = true; };
-    parts.callbacks.on_slow_path = [this] { ++slow_paths_; };
-    parts.callbacks.on_lost = [this](std::string_view) { lost_ = true; };
-    leadership_ = std::make_unique<Leadership>(std::move(parts));
+    Leadership::Options options;
+    options.leases = {&server_, &io_};
+    options.wall = &wall_;
+    options.boot_ns = SteadyNs;
+    options.fence = &fence_;
+    options.election.identity = "me";
+    options.election.lease_ns = 3 * kSecond;
+    options.election.renew_deadline_ns = kSecond;
+    options.election.retry_ns = 100 * kMillisecond;
+    options.callbacks.on_started = [this](int64_t) { leads_ = true; };
+    options.callbacks.on_slow_path = [this] { ++slow_paths_; };
+    options.callbacks.on_lost = [this](std::string_view) { lost_ = true; };
+    leadership_ = std::make_unique<Leadership>(std::move(options));
     return *leadership_;
   }
   // Waits until the condition holds. Returns false after 20 seconds.

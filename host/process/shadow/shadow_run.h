@@ -1,4 +1,4 @@
-// A run of shadow mode on a real cluster: `berth run --shadow` without its output.
+// A scheduler beside another one, on a real cluster: `berth shadow` without its output.
 #ifndef BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
 #define BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
 
@@ -10,23 +10,23 @@
 #include <string>
 
 #include "host/base/status.h"
-#include "host/process/assemble/connected_run_options.h"
+#include "host/process/assemble/cluster_session.h"
 #include "host/process/shadow/shadow_observer.h"
+#include "host/process/shadow/shadow_scheduler.h"
 
 namespace berth::host {
 
-// The defaults of log_format and log_level are text and warnings.
-struct ShadowRunOptions : ConnectedRunOptions {
-  ShadowObserver::Options observing;
+// The default of log_level is BERTH_LOG_WARN.
+struct ShadowRunOptions : ClusterProcessOptions {
+  ShadowObserver::Options observing = {};
   // How long the run lasts; nullopt: until a request to stop.
   std::optional<int64_t> duration_ns = {};
-  std::string user_agent = {};
 
   // Receives each decision. Returns false if it could not be written; the run stops then. Must be
   // set. Threading: the scheduling thread. This applies to `flush` too.
-  std::function<bool(const ShadowDecision& decision)> on_decision;
+  std::function<bool(const ShadowDecision& decision)> on_decision = {};
   // Called when there is time to flush the output. Returns as `on_decision`. Must be set.
-  std::function<bool()> flush;
+  std::function<bool()> flush = {};
 };
 
 struct ShadowSummary {
@@ -66,8 +66,22 @@ class ShadowRun {
   ShadowSummary Summary() const;
 
  private:
-  struct Parts;
-  const std::unique_ptr<Parts> parts_;
+  class Rounds;
+
+  Status OpenScheduler();
+  void LogBegin();
+  // Returns why the objects of the cluster were not received.
+  Status NotBegun();
+
+  const ShadowRunOptions options_;
+  TransportObserver transports_;
+  // The fence of its client is never opened.
+  ClusterSession session_;
+  const int64_t start_ns_;
+  const std::unique_ptr<Rounds> driver_;
+  std::unique_ptr<ShadowScheduler> scheduler_;
+  bool has_begun_ = false;
+  int64_t took_ns_ = 0;
 };
 
 }  // namespace berth::host

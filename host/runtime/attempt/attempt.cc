@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/runtime/point_meter.h"
+#include "host/runtime/attempt/point_meter.h"
 
 namespace berth::host {
 namespace {
@@ -18,7 +18,7 @@ Attempt::Attempt(const Plan& plan, NodeTable& table)
     : candidates(&some_rows), feasible(&own_feasible), plan_(plan), table_(table) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
     cycles_.push_back(std::make_unique<PluginCycle>(plugin, table, this));
-    monitor_ = plugin.host->services().monitor;
+    monitor_ = plugin.host->context().monitor;
   }
 }
 

@@ -13,11 +13,11 @@
 
 #include "host/api/objects.h"
 #include "host/cache/node_table.h"
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/cycle_state.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

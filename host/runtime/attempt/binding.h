@@ -8,8 +8,8 @@
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/cycle_state.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

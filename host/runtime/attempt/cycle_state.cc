@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/plan/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {
@@ -83,11 +83,11 @@ void SlotSet::Destroy() {
 }
 
 CycleState::CycleState(const Plan& plan)
-    : plan_(plan), live_states_(plan.cycle_states()), slots_(plan.plugins().size()) {
-  live_states_->insert(this);
+    : plan_(plan), live_slots_(plan.slots()), slots_(plan.plugins().size()) {
+  live_slots_->insert(this);
 }
 
-CycleState::~CycleState() { live_states_->erase(this); }
+CycleState::~CycleState() { live_slots_->erase(this); }
 
 void CycleState::Construct() {
   for (size_t i = 0; i < slots_.size(); ++i) slots_[i].Construct(plan_.plugins()[i]);

@@ -12,7 +12,7 @@
 #include <berth/abi.h>
 
 #include "host/base/status.h"
-#include "host/runtime/plan.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 
@@ -49,7 +49,7 @@ class SlotSet {
 // One SlotSet per plugin of a plan, in its order.
 // Threading: constructed, cloned and destroyed on the scheduling thread.
 // Lifetime:  the destruction of the plan destroys the slots; afterwards it must not be used.
-class CycleState {
+class CycleState final : public InstanceSlots {
  public:
   explicit CycleState(const Plan& plan);
   ~CycleState();
@@ -61,13 +61,11 @@ class CycleState {
   SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
   const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
   void Destroy();
-  // Destroys the slots of all plugins except those that are marked in `abandoned`. The slots of
-  // marked plugins are never destroyed.
-  void Destroy(const std::vector<bool>& abandoned);
+  void Destroy(const std::vector<bool>& abandoned) override;
 
  private:
   const Plan& plan_;
-  const std::shared_ptr<std::set<CycleState*>> live_states_;  // Plan::cycle_states().
+  const std::shared_ptr<std::set<InstanceSlots*>> live_slots_;  // Plan::slots().
   std::vector<SlotSet> slots_;
 };
 

@@ -3,23 +3,27 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/runtime/instance_host.h"
-
 namespace berth::host {
 
 // --- PassedNodes ---------------------------------------------------------------------------------
 
-PassedNodes::PassedNodes(const PluginCycle& cycle, uint32_t n_blocks, uint32_t n_nodes)
+PassedNodes::PassedNodes(PluginCycle& cycle, uint32_t n_blocks, uint32_t n_nodes)
     : cycle_(cycle),
       abi_{.struct_size = sizeof(berth_nodes),
            .n_blocks = n_blocks,
            .n_nodes = n_nodes,
            .impl = this,
            .block = Block} {
-  cycle.plugin().host->BeginPassing(*this);
+  cycle.passed_nodes_.push_back(this);
 }
 
-PassedNodes::~PassedNodes() { cycle_.plugin().host->EndPassing(*this); }
+PassedNodes::~PassedNodes() { std::erase(cycle_.passed_nodes_, this); }
+
+const PassedNodes* PassedNodes::FindPassed(const PluginCycle& cycle, const berth_nodes* abi) {
+  const auto& passed = cycle.passed_nodes_;
+  const auto found = std::ranges::find(passed, abi, &PassedNodes::abi);
+  return found != passed.end() ? *found : nullptr;
+}
 
 const berth_block* PassedNodes::Block(const berth_nodes* self, uint32_t index) noexcept {
   auto* nodes = static_cast<PassedNodes*>(self->impl);
@@ -30,7 +34,7 @@ const berth_block* PassedNodes::Block(const berth_nodes* self, uint32_t index) n
 
 // --- NodesView -----------------------------------------------------------------------------------
 
-NodesView::NodesView(const PluginCycle& cycle, const Selection& selection)
+NodesView::NodesView(PluginCycle& cycle, const Selection& selection)
     : PassedNodes(cycle, static_cast<uint32_t>(selection.blocks().size()), selection.size()),
       selection_(selection) {}
 
@@ -61,12 +65,12 @@ std::vector<PrivateNodesView::Block> PrivateNodesView::BlocksOf(std::span<const 
   return blocks;
 }
 
-PrivateNodesView::PrivateNodesView(const PluginCycle& cycle, PrivateRows& rows,
+PrivateNodesView::PrivateNodesView(PluginCycle& cycle, PrivateRows& rows,
                                    std::span<const uint32_t> indices)
     : PrivateNodesView(cycle, rows, BlocksOf(indices), static_cast<uint32_t>(indices.size())) {}
 
-PrivateNodesView::PrivateNodesView(const PluginCycle& cycle, PrivateRows& rows,
-                                   std::vector<Block> blocks, uint32_t n_nodes)
+PrivateNodesView::PrivateNodesView(PluginCycle& cycle, PrivateRows& rows, std::vector<Block> blocks,
+                                   uint32_t n_nodes)
     : PassedNodes(cycle, static_cast<uint32_t>(blocks.size()), n_nodes),
       rows_(rows),
       blocks_(std::move(blocks)) {}

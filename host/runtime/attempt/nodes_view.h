@@ -16,8 +16,8 @@
 
 namespace berth::host {
 
-// A berth_nodes that the host passes to one call of a plugin. While it exists, the plugin's
-// InstanceHost finds it by its address, so that a plugin cannot use one of an earlier call.
+// A berth_nodes that the host passes to one call of a plugin. While it exists, FindPassed() finds
+// it by its address, so that a plugin cannot use one of an earlier call.
 class PassedNodes {
  public:
   struct Place {
@@ -29,17 +29,21 @@ class PassedNodes {
   PassedNodes(const PassedNodes&) = delete;
   PassedNodes& operator=(const PassedNodes&) = delete;
 
+  // Returns the nodes at this address, if they are passed to the call that has `cycle`; null
+  // otherwise. `abi` may be any pointer.
+  static const PassedNodes* FindPassed(const PluginCycle& cycle, const berth_nodes* abi);
+
   const berth_nodes* abi() const { return &abi_; }
   // Returns where a row stands; no value if it is not one of the nodes.
   virtual std::optional<Place> Find(Row row) const = 0;
 
  protected:
-  PassedNodes(const PluginCycle& cycle, uint32_t n_blocks, uint32_t n_nodes);
+  PassedNodes(PluginCycle& cycle, uint32_t n_blocks, uint32_t n_nodes);
 
   // Returns block `index`, which is less than n_blocks.
   virtual berth_block BlockAt(uint32_t index, std::vector<berth_column>& columns) = 0;
 
-  const PluginCycle& cycle_;
+  PluginCycle& cycle_;
 
  private:
   static const berth_block* Block(const berth_nodes* self, uint32_t index) noexcept;
@@ -52,7 +56,7 @@ class PassedNodes {
 // The rows of a selection.
 class NodesView final : public PassedNodes {
  public:
-  NodesView(const PluginCycle& cycle, const Selection& selection);
+  NodesView(PluginCycle& cycle, const Selection& selection);
 
   std::optional<Place> Find(Row row) const override;
 
@@ -66,7 +70,7 @@ class NodesView final : public PassedNodes {
 class PrivateNodesView final : public PassedNodes {
  public:
   // `indices`: into `rows`, ascending.
-  PrivateNodesView(const PluginCycle& cycle, PrivateRows& rows, std::span<const uint32_t> indices);
+  PrivateNodesView(PluginCycle& cycle, PrivateRows& rows, std::span<const uint32_t> indices);
 
   std::optional<Place> Find(Row row) const override;
 
@@ -77,7 +81,7 @@ class PrivateNodesView final : public PassedNodes {
   };
   static std::vector<Block> BlocksOf(std::span<const uint32_t> indices);
 
-  PrivateNodesView(const PluginCycle& cycle, PrivateRows& rows, std::vector<Block> blocks,
+  PrivateNodesView(PluginCycle& cycle, PrivateRows& rows, std::vector<Block> blocks,
                    uint32_t n_nodes);
   berth_block BlockAt(uint32_t index, std::vector<berth_column>& columns) override;
 

@@ -6,8 +6,8 @@
 #include "host/api/objects.h"
 #include "host/base/assert.h"
 #include "host/base/hash.h"
+#include "host/plan/plugin_call.h"
 #include "host/runtime/attempt/plugin_status.h"
-#include "host/runtime/plugin_call.h"
 
 namespace berth::host {
 namespace {
@@ -90,7 +90,7 @@ uint64_t PluginCycle::NextRandom() {
   std::optional<SplitMix64>& random = shared().random_;
   if (!random.has_value()) {
     const InstanceHost& host = *plugin_.host;
-    uint64_t seed = HashCombine(host.services().seed, abi_.id);
+    uint64_t seed = HashCombine(host.context().seed, abi_.id);
     seed = HashCombine(seed, HashBytes(host.plugin()));
     random.emplace(HashCombine(seed, HashBytes(host.profile())));
   }

@@ -17,13 +17,14 @@
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/cache/private_rows.h"
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/cycle_state.h"
 #include "host/runtime/attempt/selection.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 
 class Attempt;
+class PassedNodes;
 class PointMeter;
 
 // The selection of a block with a single row.
@@ -109,6 +110,8 @@ class PluginCycle {
   bool skip_score = false;
 
  private:
+  friend class PassedNodes;
+
   void AddColumn(ColumnIndex column);
   // The cycle that has the columns and reasons.
   const PluginCycle& shared() const { return original_ != nullptr ? *original_ : *this; }
@@ -121,6 +124,7 @@ class PluginCycle {
   std::vector<ColumnIndex> columns_;
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
+  std::vector<const PassedNodes*> passed_nodes_;  // To the call in progress or the next.
   bool binding_allowed_ = false;
   uint32_t called_ = 0;
   PointMeter* call_meter_ = nullptr;

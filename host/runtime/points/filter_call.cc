@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {

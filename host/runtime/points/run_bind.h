@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 
-#include "host/runtime/async_call.h"
 #include "host/runtime/attempt/binding.h"
 #include "host/runtime/attempt/plugin_status.h"
+#include "host/runtime/points/async_call.h"
 
 namespace berth::host {
 

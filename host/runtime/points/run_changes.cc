@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "host/runtime/invoke.h"
+#include "host/runtime/attempt/invoke.h"
 
 namespace berth::host {
 namespace {

@@ -11,9 +11,9 @@
 #include "host/base/keyed_set.h"
 #include "host/cache/cache.h"
 #include "host/cache/cache_observer.h"
+#include "host/plan/plan.h"
 #include "host/queue/pending_observer.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

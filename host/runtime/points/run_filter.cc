@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/filter_call.h"
 #include "host/runtime/points/filter_pass.h"
 #include "host/runtime/points/what_if.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/base/time_units.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {

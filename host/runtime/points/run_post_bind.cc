@@ -1,6 +1,6 @@
 #include "host/runtime/points/run_post_bind.h"
 
-#include "host/runtime/invoke.h"
+#include "host/runtime/attempt/invoke.h"
 
 namespace berth::host {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "host/runtime/async_call.h"
 #include "host/runtime/attempt/binding.h"
 #include "host/runtime/attempt/plugin_status.h"
+#include "host/runtime/points/async_call.h"
 
 namespace berth::host {
 

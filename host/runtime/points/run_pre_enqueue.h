@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "host/plan/plan.h"
 #include "host/queue/queue_policy.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

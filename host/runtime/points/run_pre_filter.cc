@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "host/base/sorted_vector.h"
+#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <berth/abi.h>
 
+#include "host/plan/plan.h"
 #include "host/queue/queue_order.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

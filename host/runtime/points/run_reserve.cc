@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/normalize.h"
 #include "host/runtime/points/score_call.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/runtime/fault_limits.h"
+#include "host/runtime/attempt/fault_limits.h"
 #include "host/runtime/points/filter_call.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_score.h"

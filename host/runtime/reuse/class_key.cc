@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "host/base/hash.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/plugin_error.h"
+#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/run_score.h"
 #include "host/runtime/points/score_call.h"
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/plan.h"
 
 namespace berth::host {
 

@@ -7,7 +7,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/sorted_vector.h"
-#include "host/runtime/invoke.h"
+#include "host/runtime/attempt/invoke.h"
 
 namespace berth::host {
 namespace {

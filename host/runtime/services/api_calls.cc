@@ -1,3 +1,5 @@
+#include "host/runtime/services/api_calls.h"
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -11,11 +13,9 @@
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/json_body.h"
-#include "host/runtime/arguments.h"
-#include "host/runtime/instance_host.h"
-#include "host/runtime/invoke.h"
-#include "host/runtime/services/service_api.h"
-#include "host/runtime/work_limits.h"
+#include "host/plan/arguments.h"
+#include "host/plan/invoke.h"
+#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -69,16 +69,16 @@ struct ApiCalls::Reply {
   const std::optional<Arguments> body;  // Empty: the response has no JSON.
 };
 
-berth_code ApiCalls::Begin(berth_api_answer answer, void* to,
-                           std::function<void(ApiCalls& calls, CallId call)> begin) {
+berth_code ApiCalls::Open(berth_api_answer answer, void* to,
+                          std::function<void(ApiCalls& calls, CallId call)> begin) {
   if (answer == nullptr) return BERTH_BAD_ARGUMENT;
   CallId call = 0;
   {
     const std::scoped_lock lock(mutex_);
-    if (closed_) return BERTH_CANCELLED;
+    if (stopped_) return BERTH_CANCELLED;
     if (open_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
     call = ++last_;
-    open_.emplace(call, Open{answer, to, 0});
+    open_.emplace(call, Call{answer, to, 0});
   }
   OnSchedulingThread([call, begin = std::move(begin)](ApiCalls& calls) { begin(calls, call); });
   return BERTH_SUCCESS;
@@ -101,7 +101,7 @@ bool ApiCalls::Run(Task task) {
 }
 
 void ApiCalls::OnSchedulingThread(Task task) {
-  Inbox* inbox = host_.services().inbox;
+  Inbox* inbox = ServicesOf(host_).inbox;
   if (std::this_thread::get_id() == scheduling_thread_ || inbox == nullptr) return task(*this);
   inbox->Push([weak = weak_from_this(), task = std::move(task)] {
     const auto calls = weak.lock();
@@ -117,19 +117,19 @@ ResponseCallback ApiCalls::AnswerCallback(CallId call) {
       const auto open_calls = weak.lock();
       if (open_calls != nullptr) open_calls->Answer(call, *reply);
     };
-    // DropAll() waits for this lock before the host and its services go.
+    // Drop() waits for this lock before the host and its services go.
     std::unique_lock lock(calls->mutex_);
-    if (calls->closed_) return;
+    if (calls->stopped_) return;
     // The answer goes through the inbox even on the scheduling thread, because the plugin may still
     // be inside the request.
-    if (Inbox* inbox = calls->host_.services().inbox) return inbox->Push(answer);
+    if (Inbox* inbox = ServicesOf(calls->host_).inbox) return inbox->Push(answer);
     lock.unlock();
     answer();
   };
 }
 
 void ApiCalls::StartTimer(CallId call, int64_t timeout_ns) {
-  const HostServices& services = host_.services();
+  const HostServices& services = ServicesOf(host_);
   if (timeout_ns <= 0 || services.timers == nullptr || services.clock == nullptr) return;
   const int64_t now = services.clock->NowNs();
   if (timeout_ns > INT64_MAX - now) return;
@@ -144,16 +144,16 @@ void ApiCalls::StartTimer(CallId call, int64_t timeout_ns) {
       });
 }
 
-ApiCalls::Open ApiCalls::Take(CallId call) {
+ApiCalls::Call ApiCalls::Take(CallId call) {
   const std::scoped_lock lock(mutex_);
   auto node = open_.extract(call);
-  return node.empty() ? Open{} : node.mapped();
+  return node.empty() ? Call{} : node.mapped();
 }
 
 void ApiCalls::Answer(CallId call, const Reply& reply) {
-  const Open open = Take(call);
+  const Call open = Take(call);
   if (open.answer == nullptr) return;
-  if (open.timer != 0) host_.services().timers->Cancel(open.timer);
+  if (open.timer != 0) ServicesOf(host_).timers->Cancel(open.timer);
   const berth_api_result result{.struct_size = sizeof(berth_api_result),
                                 .code = reply.code,
                                 .http_status = reply.response.http_status,
@@ -165,27 +165,26 @@ void ApiCalls::Answer(CallId call, const Reply& reply) {
   Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
 }
 
-void ApiCalls::Refuse() {
+void ApiCalls::Stop() {
   const std::scoped_lock lock(mutex_);
-  closed_ = true;
+  stopped_ = true;
 }
 
-void ApiCalls::Close() {
+void ApiCalls::Cancel() {
   std::vector<CallId> calls;
   {
     const std::scoped_lock lock(mutex_);
-    closed_ = true;
     for (const auto& [call, open] : open_) calls.push_back(call);
   }
   std::ranges::sort(calls);
   for (const CallId call : calls) Answer(call, Reply("the plugin's instance ends"));
 }
 
-void ApiCalls::DropAll() {
+void ApiCalls::Drop() {
   const std::scoped_lock lock(mutex_);
-  closed_ = true;
+  stopped_ = true;
   for (const auto& [call, open] : open_) {
-    if (open.timer != 0) host_.services().timers->Cancel(open.timer);
+    if (open.timer != 0) ServicesOf(host_).timers->Cancel(open.timer);
   }
   open_.clear();
 }

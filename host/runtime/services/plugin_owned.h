@@ -14,6 +14,7 @@
 #include "host/api/decode.h"
 #include "host/base/status.h"
 #include "host/base/text.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 
@@ -42,6 +43,25 @@ class PluginOwned {
  private:
   std::mutex mutex_;
   std::unordered_map<const T*, Parsed<T>> parsed_;
+};
+
+// The state of berth.values/1.
+struct ParsedValues final : ServiceState {
+  static constexpr ServiceIndex kService = ServiceIndex::kValues;
+
+  explicit ParsedValues(const InstanceHost& /*host*/) {}
+
+  PluginOwned<berth_value> values;
+};
+
+// The state of berth.selectors/1.
+struct ParsedSelectors final : ServiceState {
+  static constexpr ServiceIndex kService = ServiceIndex::kSelectors;
+
+  explicit ParsedSelectors(const InstanceHost& /*host*/) {}
+
+  PluginOwned<berth_selector> labels;
+  PluginOwned<berth_node_selector> nodes;
 };
 
 // Returns a decoder for one value or selector, which every call on any thread creates for itself.

@@ -1,6 +1,5 @@
 // The service berth.activate/1.
 #include "host/base/text.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -10,7 +9,7 @@ berth_code Activate(const berth_host* host, const berth_str* pod_uids, uint64_t 
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kEventWord | kQueueWord | kCycleWord | kBindWord))
     return BERTH_CONFLICT;
-  for (uint64_t i = 0; i < count; ++i) instance.services().scheduler->Activate(Text(pod_uids[i]));
+  for (uint64_t i = 0; i < count; ++i) ServicesOf(instance).scheduler->Activate(Text(pod_uids[i]));
   return BERTH_SUCCESS;
 }
 
@@ -18,6 +17,8 @@ constexpr berth_activate kActivate{sizeof(berth_activate), 0, Activate};
 
 }  // namespace
 
-const berth_activate* ActivateService() { return &kActivate; }
+ServiceInfo ActivateService() {
+  return {.id = BERTH_SERVICE_ACTIVATE, .functions = &kActivate, .is_served = HasScheduler};
+}
 
 }  // namespace berth::host

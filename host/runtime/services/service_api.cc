@@ -1,8 +1,7 @@
 // The service berth.api/1.
-#include "host/runtime/services/service_api.h"
-
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +10,7 @@
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/json_body.h"
-#include "host/runtime/instance_host.h"
+#include "host/runtime/services/api_calls.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -27,7 +26,7 @@ struct OwnedName {
 };
 
 OwnedName NameOf(const InstanceHost& instance, const berth_pod& pod) {
-  return {std::string(instance.services().interner.Text(pod.meta->ns)),
+  return {std::string(instance.context().interner.Text(pod.meta->ns)),
           std::string(Text(pod.meta->name)), std::string(Text(pod.meta->uid))};
 }
 
@@ -37,28 +36,30 @@ berth_code BindPod(const berth_host* host, const berth_binding* binding, berth_d
   const HostUse use(host);
   if (!use || use->is_closed()) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  const bool is_open = done.host == host && instance.promises().IsOpenForBind(done.id);
+  const bool is_open = done.host == host && instance.promises()->IsOpenForBind(done.id);
   if (!is_open) return BERTH_CONFLICT;
-  const bool will_run = instance.api_calls().Run([pod = NameOf(instance, *binding->pod),
-                                                  node = std::string(Text(binding->node_name)),
-                                                  id = done.id](ApiCalls& calls) {
-    Promises& promises = calls.host().promises();
-    // The host may have stopped waiting meanwhile and assigned the pod to another node.
-    if (!promises.IsOpenForBind(id)) {
-      promises.Complete(id, BERTH_CANCELLED, {"the host no longer waits for this binding"});
-      return;
-    }
-    calls.host().services().client->Bind(
-        pod.view(), node, [weak = calls.host().weak_promises(), id](const Status& status) {
-          const auto held = weak.lock();
-          if (held == nullptr) return;
-          if (status.ok()) {
-            held->Complete(id, BERTH_SUCCESS, {});
-          } else {
-            held->Complete(id, BERTH_ERROR, {std::string(status.message())});
-          }
-        });
-  });
+  const bool will_run = StateOf<ApiCalls>(instance).Run(
+      [pod = NameOf(instance, *binding->pod), node = std::string(Text(binding->node_name)),
+       id = done.id](ApiCalls& calls) {
+        Promises& promises = *calls.host().promises();
+        // The host may have stopped waiting meanwhile and assigned the pod to another node.
+        if (!promises.IsOpenForBind(id)) {
+          promises.Complete(id, BERTH_CANCELLED, {"the host no longer waits for this binding"});
+          return;
+        }
+        ServicesOf(calls.host())
+            .client->Bind(
+                pod.view(), node,
+                [weak = std::weak_ptr(calls.host().promises()), id](const Status& status) {
+                  const auto open = weak.lock();
+                  if (open == nullptr) return;
+                  if (status.ok()) {
+                    open->Complete(id, BERTH_SUCCESS, {});
+                  } else {
+                    open->Complete(id, BERTH_ERROR, {std::string(status.message())});
+                  }
+                });
+      });
   return will_run ? BERTH_PENDING : BERTH_CONFLICT;
 }
 
@@ -89,9 +90,9 @@ berth_code PatchStatus(const berth_host* host, const berth_status_patch* patch,
                      .path = "/api/v1/namespaces/" + name.ns + "/pods/" + name.name + "/status",
                      .body = *std::move(body),
                      .content_type = std::string(kStrategicMergePatch)};
-  return instance.api_calls().Begin(
+  return StateOf<ApiCalls>(instance).Open(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
-        calls.host().services().client->Request(request, calls.AnswerCallback(call));
+        ServicesOf(calls.host()).client->Request(request, calls.AnswerCallback(call));
       });
 }
 
@@ -102,17 +103,18 @@ berth_code Evict(const berth_host* host, const berth_eviction* eviction, berth_a
   const HostUse use(host);
   if (!use) return BERTH_CANCELLED;
   InstanceHost& instance = *use;
-  if (instance.services().scheduler == nullptr) return BERTH_UNSUPPORTED;
+  if (ServicesOf(instance).scheduler == nullptr) return BERTH_UNSUPPORTED;
   if (!IsReadable(*eviction, BERTH_FIRST_SIZE(berth_eviction, message))) return BERTH_BAD_ARGUMENT;
-  return instance.api_calls().Begin(
+  return StateOf<ApiCalls>(instance).Open(
       answer, to,
       [name = NameOf(instance, *eviction->pod), text = std::string(Text(eviction->message))](
           ApiCalls& calls, ApiCalls::CallId call) {
-        calls.host().services().scheduler->Evict(
-            name.view(), text, [done = calls.AnswerCallback(call)](const Status& status) {
-              const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
-              done(ApiResponse::None(gone ? Status() : status));
-            });
+        ServicesOf(calls.host())
+            .scheduler->Evict(
+                name.view(), text, [done = calls.AnswerCallback(call)](const Status& status) {
+                  const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
+                  done(ApiResponse::None(gone ? Status() : status));
+                });
       });
 }
 
@@ -157,7 +159,7 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
   InstanceHost& instance = *use;
   if (instance.is_closed()) return BERTH_CANCELLED;
   if (!IsReadable(*given, BERTH_FIRST_SIZE(berth_api_event, note))) return BERTH_BAD_ARGUMENT;
-  const HostServices& services = instance.services();
+  const HostServices& services = ServicesOf(instance);
   auto about = ReferenceTo(services.interner, given->regarding);
   const std::string_view type = Text(given->type);
   const bool bad_type = type != "Normal" && type != "Warning";
@@ -176,9 +178,10 @@ berth_code PutEvent(const berth_host* host, const berth_api_event* given) noexce
               .reporting_controller = instance.profile(),
               .reporting_instance = instance.profile(),
               .time_ns = services.clock != nullptr ? services.clock->NowNs() : 0};
-  const bool will_run = instance.api_calls().Run([event = std::move(event)](ApiCalls& calls) {
-    calls.host().services().client->CreateEvent(event, nullptr);
-  });
+  const bool will_run =
+      StateOf<ApiCalls>(instance).Run([event = std::move(event)](ApiCalls& calls) {
+        ServicesOf(calls.host()).client->CreateEvent(event, nullptr);
+      });
   return will_run ? BERTH_SUCCESS : BERTH_CONFLICT;
 }
 
@@ -203,17 +206,24 @@ berth_code Request(const berth_host* host, const berth_api_request* given, berth
                      .body = std::string(Text(given->body)),
                      .timeout_ns = std::max<int64_t>(given->timeout_ns, 0),
                      .content_type = std::string(Text(given->content_type))};
-  return instance.api_calls().Begin(
+  return StateOf<ApiCalls>(instance).Open(
       answer, to, [request = std::move(request)](ApiCalls& calls, ApiCalls::CallId call) {
         calls.StartTimer(call, request.timeout_ns);
-        calls.host().services().client->Request(request, calls.AnswerCallback(call));
+        ServicesOf(calls.host()).client->Request(request, calls.AnswerCallback(call));
       });
 }
 
 constexpr berth_api kApi{sizeof(berth_api), 0, BindPod, PatchStatus, Evict, PutEvent, Request};
 
+bool HasClient(const InstanceHost& host) { return ServicesOf(host).client != nullptr; }
+
 }  // namespace
 
-const berth_api* ApiService() { return &kApi; }
+ServiceInfo ApiService() {
+  return {.id = BERTH_SERVICE_API,
+          .functions = &kApi,
+          .is_served = HasClient,
+          .create_state = CreateState<ApiCalls>};
+}
 
 }  // namespace berth::host

@@ -13,9 +13,10 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
+#include "host/runtime/services/api_calls.h"
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/work_limits.h"
+#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(ApiServiceTest, AnswersOnceAndNotWithinTheCall) {
   EXPECT_EQ(at_, kCallback);
   RunServed();
   EXPECT_EQ(answers_.size(), 1U);
-  EXPECT_EQ(host_->api_calls().open_count(), 0U);
+  EXPECT_EQ(StateOf<ApiCalls>(*host_).open_count(), 0U);
 }
 
 TEST_F(ApiServiceTest, MapsErrorsToCodesOfTheBoundary) {
@@ -313,7 +314,7 @@ class BindServiceTest : public ApiServiceTest {
     binding_.node_name = AsStr("n1");
   }
   berth_done Done(Promises::Kind kind = Promises::Kind::kBind) {
-    const Promises::Id id = host_->promises().Open(
+    const Promises::Id id = host_->promises()->Open(
         [this](berth_code code, const std::vector<std::string>& reasons) {
           answers_.push_back(std::to_string(code) + " " + Join(reasons, ","));
         },
@@ -339,10 +340,10 @@ TEST_F(BindServiceTest, CompletesThePromiseWithTheResult) {
 TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
   berth_done pre_bind = Done(Promises::Kind::kOther);
   berth_done ended = Done();
-  host_->promises().Close(ended.id);
+  host_->promises()->Close(ended.id);
   const auto other = Host("test.Other");
   const berth_done of_other = {
-      other->abi(), other->promises().Open([](berth_code, const auto&) {}, Promises::Kind::kBind)};
+      other->abi(), other->promises()->Open([](berth_code, const auto&) {}, Promises::Kind::kBind)};
   for (berth_done done : {pre_bind, ended, of_other, berth_done{abi(), 0}, berth_done{}}) {
     EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT);
     std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_CONFLICT); }).join();

@@ -1,7 +1,6 @@
 // The service berth.columns/1.
 #include "host/base/foreign_struct.h"
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -11,7 +10,7 @@ berth_code BindColumn(const berth_host* host, const berth_cycle* cycle,
                       const berth_column_request* request, uint32_t* index) noexcept {
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_column_request, reserved);
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  if (!instance.IsCalledUnder(kCycleWord) || !instance.IsCurrent(cycle)) return BERTH_CONFLICT;
+  if (!instance.IsCalledUnder(kCycleWord) || !IsCurrent(instance, cycle)) return BERTH_CONFLICT;
   if (instance.point() != Point::kPreFilter && instance.point() != Point::kPreScore) {
     return BERTH_CONFLICT;
   }
@@ -35,6 +34,6 @@ constexpr berth_columns kColumns{sizeof(berth_columns), 0, BindColumn};
 
 }  // namespace
 
-const berth_columns* ColumnsService() { return &kColumns; }
+ServiceInfo ColumnsService() { return {.id = BERTH_SERVICE_COLUMNS, .functions = &kColumns}; }
 
 }  // namespace berth::host

@@ -7,7 +7,6 @@
 #include "host/base/foreign_struct.h"
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -44,7 +43,7 @@ void Complete(berth_done done, const berth_outcome* outcome) noexcept {
   if (done.host == nullptr) return;
   InstanceHost& instance = InstanceHost::FromAbi(done.host);
   KeptOutcome kept = Keep(*outcome);
-  if (instance.promises().Complete(done.id, kept.code, std::move(kept.reasons))) return;
+  if (instance.promises()->Complete(done.id, kept.code, std::move(kept.reasons))) return;
   const HostUse use(instance);
   if (use) {
     use->NoteFaultAtCurrentPoint("completed promise " + std::to_string(done.id) +
@@ -56,6 +55,8 @@ constexpr berth_completion kCompletion{sizeof(berth_completion), 0, Complete};
 
 }  // namespace
 
-const berth_completion* CompletionService() { return &kCompletion; }
+ServiceInfo CompletionService() {
+  return {.id = BERTH_SERVICE_COMPLETION, .functions = &kCompletion};
+}
 
 }  // namespace berth::host

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/work_limits.h"
+#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

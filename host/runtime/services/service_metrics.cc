@@ -1,17 +1,125 @@
 // The service berth.metrics/1.
-#include "host/runtime/services/service_metrics.h"
-
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include <berth/abi.h>
 
 #include "host/base/foreign_struct.h"
+#include "host/base/status.h"
 #include "host/base/text.h"
-#include "host/runtime/instance_host.h"
+#include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/series_table.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {
+
+// ---- The state ----------------------------------------------------------------------------------
+
+// The metrics of one instance: their definitions until it is retired, and the handles of their
+// series as long as its InstanceHost, because observations take no lock.
+// Threading: any.
+class PluginMetrics final : public ServiceState {
+ public:
+  static constexpr ServiceIndex kService = ServiceIndex::kMetrics;
+
+  explicit PluginMetrics(InstanceHost& host)
+      : host_(host), definitions_(std::make_unique<Definitions>()) {}
+
+  // REQUIRES for Define() and Series(): the host is not retired.
+
+  // Returns the index of the metric. Errors: those of MetricStore::Define; AlreadyExists if this
+  // instance has defined the name before.
+  Result<uint32_t> Define(MetricFamily family);
+  // Implements berth_metrics.series.
+  berth_code Series(uint32_t index, const berth_str* label_values, uint64_t* handle);
+  // Activates the definitions; see MetricStore::Begin().
+  void Begin() override;
+  void Drop() override;
+
+  // Returns null for a number that is no handle. Takes no lock.
+  MetricCell* FindSeries(uint64_t handle) const { return series_.Find(handle); }
+
+ private:
+  struct Known {
+    std::shared_ptr<MetricStore::Metric> metric;
+    std::string name;
+    size_t labels;
+  };
+  struct Definitions {
+    std::mutex mutex;  // Guards what follows, and additions to the series.
+    std::vector<Known> known;
+    bool had_too_many = false;
+    std::unordered_map<const MetricCell*, uint64_t> handles;
+  };
+
+  // Returns BUG, and counts a fault for the first time: a plugin that labels by node would
+  // otherwise count one for each node.
+  berth_code TooManySeries(std::string_view what);
+
+  InstanceHost& host_;
+  SeriesTable series_;
+  std::unique_ptr<Definitions> definitions_;  // Null: the host is retired.
+};
+
+Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
+  const std::scoped_lock lock(definitions_->mutex);
+  if (std::ranges::find(definitions_->known, family.name, &Known::name) !=
+      definitions_->known.end()) {
+    return Status::AlreadyExists("metric " + family.name + " is defined twice");
+  }
+  std::string name = family.name;
+  const size_t labels = family.label_names.size();
+  auto metric =
+      ServicesOf(host_).metrics->Define(std::move(family), host_.plugin(), host_.profile());
+  if (!metric.ok()) return std::move(metric).status();
+  definitions_->known.push_back({std::move(metric).value(), std::move(name), labels});
+  return static_cast<uint32_t>(definitions_->known.size() - 1);
+}
+
+void PluginMetrics::Begin() {
+  const std::scoped_lock lock(definitions_->mutex);
+  for (const Known& known : definitions_->known) ServicesOf(host_).metrics->Begin(*known.metric);
+}
+
+void PluginMetrics::Drop() { definitions_ = nullptr; }
+
+berth_code PluginMetrics::TooManySeries(std::string_view what) {
+  if (!std::exchange(definitions_->had_too_many, true)) host_.NoteFaultAtCurrentPoint(what);
+  return BERTH_BUG;
+}
+
+berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
+  const std::scoped_lock lock(definitions_->mutex);
+  if (index >= definitions_->known.size()) return BERTH_BAD_ARGUMENT;
+  const Known& known = definitions_->known[index];
+  std::vector<std::string_view> values;
+  values.reserve(known.labels);
+  for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
+  const auto cell = ServicesOf(host_).metrics->SeriesOf(*known.metric, values);
+  if (!cell.ok()) return TooManySeries(cell.status().message());
+  const auto found = definitions_->handles.find(cell->get());
+  if (found != definitions_->handles.end()) {
+    *handle = found->second;
+    return BERTH_SUCCESS;
+  }
+  if (series_.size() >= SeriesTable::kMaxSeries) {
+    return TooManySeries("has more than " + std::to_string(SeriesTable::kMaxSeries) +
+                         " series of metrics");
+  }
+  *handle = series_.Add(*cell);
+  definitions_->handles.emplace(cell->get(), *handle);
+  return BERTH_SUCCESS;
+}
+
+// ---- The functions ------------------------------------------------------------------------------
 
 berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
                         uint32_t* index) noexcept {
@@ -34,7 +142,7 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
     const std::span buckets = own.empty() ? DefaultBuckets() : own;
     family.buckets.assign(buckets.begin(), buckets.end());
   }
-  const Result<uint32_t> defined = instance.metrics().Define(std::move(family));
+  const Result<uint32_t> defined = StateOf<PluginMetrics>(instance).Define(std::move(family));
   if (!defined.ok()) {
     instance.Log(BERTH_LOG_ERROR, defined.status().message());
     return defined.status().code() == ErrorCode::kAlreadyExists ? BERTH_CONFLICT
@@ -47,70 +155,31 @@ berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
 berth_code SeriesOfMetric(const berth_host* host, uint32_t index, const berth_str* label_values,
                           uint64_t* series) noexcept {
   const HostUse instance(host);
-  return instance ? instance->metrics().Series(index, label_values, series) : BERTH_CANCELLED;
+  return instance ? StateOf<PluginMetrics>(*instance).Series(index, label_values, series)
+                  : BERTH_CANCELLED;
 }
 
 // Takes no lock: the series of an instance exist as long as its host.
 void ObserveSeries(const berth_host* host, uint64_t series, double value) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (instance.is_retired()) return;
-  if (MetricCell* cell = instance.series().Find(series)) cell->Observe(value);
+  MetricCell* cell = StateOf<PluginMetrics>(instance).FindSeries(series);
+  if (cell != nullptr) cell->Observe(value);
 }
 
 constexpr berth_metrics kMetrics{sizeof(berth_metrics), 0, DefineMetric, SeriesOfMetric,
                                  ObserveSeries};
 
+bool HasMetrics(const InstanceHost& host) { return ServicesOf(host).metrics != nullptr; }
+
 }  // namespace
 
-const berth_metrics* MetricsService() { return &kMetrics; }
-
-// ---- PluginMetrics ------------------------------------------------------------------------------
-
-Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
-  const std::scoped_lock lock(mutex_);
-  if (std::ranges::find(known_, family.name, &Known::name) != known_.end()) {
-    return Status::AlreadyExists("metric " + family.name + " is defined twice");
-  }
-  std::string name = family.name;
-  const size_t labels = family.label_names.size();
-  auto metric =
-      host_.services().metrics->Define(std::move(family), host_.plugin(), host_.profile());
-  if (!metric.ok()) return std::move(metric).status();
-  known_.push_back({std::move(metric).value(), std::move(name), labels});
-  return static_cast<uint32_t>(known_.size() - 1);
-}
-
-void PluginMetrics::Begin() {
-  const std::scoped_lock lock(mutex_);
-  for (const Known& known : known_) host_.services().metrics->Begin(*known.metric);
-}
-
-berth_code PluginMetrics::TooManySeries(std::string_view what) {
-  if (!std::exchange(had_too_many_, true)) host_.NoteFaultAtCurrentPoint(what);
-  return BERTH_BUG;
-}
-
-berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
-  const std::scoped_lock lock(mutex_);
-  if (index >= known_.size()) return BERTH_BAD_ARGUMENT;
-  const Known& known = known_[index];
-  std::vector<std::string_view> values;
-  values.reserve(known.labels);
-  for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
-  const auto cell = host_.services().metrics->SeriesOf(*known.metric, values);
-  if (!cell.ok()) return TooManySeries(cell.status().message());
-  const auto found = handles_.find(cell->get());
-  if (found != handles_.end()) {
-    *handle = found->second;
-    return BERTH_SUCCESS;
-  }
-  if (host_.series().size() >= SeriesTable::kMaxSeries) {
-    return TooManySeries("has more than " + std::to_string(SeriesTable::kMaxSeries) +
-                         " series of metrics");
-  }
-  *handle = host_.series().Add(*cell);
-  handles_.emplace(cell->get(), *handle);
-  return BERTH_SUCCESS;
+ServiceInfo MetricsService() {
+  return {.id = BERTH_SERVICE_METRICS,
+          .functions = &kMetrics,
+          .is_served = HasMetrics,
+          .create_state = CreateState<PluginMetrics>,
+          .lifetime = StateLifetime::kHost};
 }
 
 }  // namespace berth::host

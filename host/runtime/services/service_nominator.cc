@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "host/base/text.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -19,7 +18,7 @@ berth_code ListNominated(const berth_host* host, berth_str node,
                          int32_t (*each)(void*, const berth_pod*) noexcept, void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kNominatorWords)) return BERTH_CONFLICT;
-  const auto pods = instance.services().scheduler->nominator().PodsFor(Text(node));
+  const auto pods = ServicesOf(instance).scheduler->nominator().PodsFor(Text(node));
   // A copy, because the callback may change the nominations.
   const std::vector<PodRef> kept(pods.begin(), pods.end());
   for (const PodRef& pod : kept) {
@@ -31,8 +30,8 @@ berth_code ListNominated(const berth_host* host, berth_str node,
 berth_code ClearNomination(const berth_host* host, berth_str pod_uid) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kNominatorWords)) return BERTH_CONFLICT;
-  return instance.services().scheduler->ClearNomination(Text(pod_uid)) ? BERTH_SUCCESS
-                                                                       : BERTH_NOT_FOUND;
+  return ServicesOf(instance).scheduler->ClearNomination(Text(pod_uid)) ? BERTH_SUCCESS
+                                                                        : BERTH_NOT_FOUND;
 }
 
 berth_code EachNominated(const berth_host* host,
@@ -42,7 +41,7 @@ berth_code EachNominated(const berth_host* host,
   if (!instance.IsCalledUnder(kNominatorWords)) return BERTH_CONFLICT;
   // A copy, because the callback may change the nominations.
   std::map<std::string, std::vector<PodRef>, std::less<>> kept;
-  instance.services().scheduler->nominator().ForEachNode(
+  ServicesOf(instance).scheduler->nominator().ForEachNode(
       [&](std::string_view node, std::span<const PodRef> pods) {
         kept.emplace(node, std::vector<PodRef>(pods.begin(), pods.end()));
       });
@@ -59,6 +58,8 @@ constexpr berth_nominator kNominator{sizeof(berth_nominator), 0, ListNominated, 
 
 }  // namespace
 
-const berth_nominator* NominatorService() { return &kNominator; }
+ServiceInfo NominatorService() {
+  return {.id = BERTH_SERVICE_NOMINATOR, .functions = &kNominator, .is_served = HasScheduler};
+}
 
 }  // namespace berth::host

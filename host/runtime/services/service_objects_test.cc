@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -167,13 +167,13 @@ TEST_F(ObjectsServiceTest, ServedIsNotAskedInOtherPlaces) {
 
 TEST_F(ObjectsServiceTest, AWatchOfPodsOrNodesRefusesThePlugin) {
   EXPECT_EQ(Watch("v1/Secret"), BERTH_BAD_ARGUMENT);
-  EXPECT_FALSE(host_->refusal().has_value()) << "a kind that the plugin may declare";
+  EXPECT_FALSE(host_->rejection() != nullptr) << "a kind that the plugin may declare";
   EXPECT_EQ(Watch("v1/Pod"), BERTH_BAD_ARGUMENT);
-  ASSERT_TRUE(host_->refusal().has_value());
-  EXPECT_THAT(host_->refusal()->expected, ::testing::HasSubstr("berth.changes/1"));
-  EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"");
+  ASSERT_TRUE(host_->rejection() != nullptr);
+  EXPECT_THAT(host_->rejection()->expected, ::testing::HasSubstr("berth.changes/1"));
+  EXPECT_EQ(host_->rejection()->found, "\"v1/Pod\"");
   EXPECT_EQ(Watch("v1/Node"), BERTH_BAD_ARGUMENT);
-  EXPECT_EQ(host_->refusal()->found, "\"v1/Pod\"") << "the first one is kept";
+  EXPECT_EQ(host_->rejection()->found, "\"v1/Pod\"") << "the first one is kept";
 }
 
 // A watcher may retain every object that it gets, including one that was deleted.

@@ -1,6 +1,5 @@
 // The service berth.random/1.
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -10,7 +9,7 @@ uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept {
   const HostUse use(host);
   if (!use) return 0;
   InstanceHost& instance = *use;
-  if (instance.IsCalledUnder(kCycleWord) && instance.IsCurrent(cycle)) {
+  if (instance.IsCalledUnder(kCycleWord) && IsCurrent(instance, cycle)) {
     return PluginCycle::FromAbi(cycle)->NextRandom();
   }
   instance.NoteFaultAtCurrentPoint(
@@ -22,6 +21,6 @@ constexpr berth_random kRandom{sizeof(berth_random), 0, NextRandom};
 
 }  // namespace
 
-const berth_random* RandomService() { return &kRandom; }
+ServiceInfo RandomService() { return {.id = BERTH_SERVICE_RANDOM, .functions = &kRandom}; }
 
 }  // namespace berth::host

@@ -1,10 +1,12 @@
 // The service berth.selectors/1.
+
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -28,7 +30,10 @@ class SelectorsServiceTest : public ServicesTest {
     return service().matches(abi(), selector, pod->meta().labels) == 1;
   }
   berth_status* status() { return &status_; }
-  size_t open() { return host_->selectors().labels.size() + host_->selectors().nodes.size(); }
+  size_t open() {
+    auto& parsed = StateOf<ParsedSelectors>(*host_);
+    return parsed.labels.size() + parsed.nodes.size();
+  }
 
   std::vector<std::string> reasons_;
 

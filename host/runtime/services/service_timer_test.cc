@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/work_limits.h"
+#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

@@ -1,8 +1,6 @@
 // The service berth.values/1. host/api/value.cc implements the functions that read values.
-#include "host/runtime/services/service_values.h"
-
 #include "host/api/value.h"
-#include "host/runtime/instance_host.h"
+#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -14,9 +12,9 @@ const berth_value* ParseValue(const berth_host* host, berth_str json,
   {
     const HostUse instance(host);
     if (!instance) return nullptr;
-    Decoder decoder = DecoderForOne(instance->services().interner);
+    Decoder decoder = DecoderForOne(instance->context().interner);
     Result<Parsed<berth_value>> parsed = decoder.DecodeTree(Text(json));
-    if (parsed.ok()) return instance->values().Add(std::move(parsed).value());
+    if (parsed.ok()) return StateOf<ParsedValues>(*instance).values.Add(std::move(parsed).value());
     error = std::move(parsed).status();
   }
   AddReason(status, error);  // Calls the plugin, so that no HostUse may exist.
@@ -25,21 +23,25 @@ const berth_value* ParseValue(const berth_host* host, berth_str json,
 
 void ReleaseValue(const berth_host* host, const berth_value* value) noexcept {
   const HostUse instance(host);
-  if (!instance || value == nullptr || instance->values().Release(value)) return;
+  if (!instance || value == nullptr || StateOf<ParsedValues>(*instance).values.Release(value))
+    return;
   instance->NoteFaultAtCurrentPoint(
       "releases a value that berth_values.parse did not return, or that was released before");
 }
 
 }  // namespace
 
-const berth_values* InstanceValuesService() {
-  static const berth_values service = [] {
+ServiceInfo InstanceValuesService() {
+  static const berth_values functions = [] {
     berth_values values = *ValuesService();
     values.parse = ParseValue;
     values.release = ReleaseValue;
     return values;
   }();
-  return &service;
+  return {.id = BERTH_SERVICE_VALUES,
+          .functions = &functions,
+          .create_state = CreateState<ParsedValues>,
+          .lifetime = StateLifetime::kReadByPlugin};
 }
 
 }  // namespace berth::host

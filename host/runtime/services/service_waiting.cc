@@ -5,7 +5,6 @@
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/runtime/attempt/plugin_status.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
@@ -18,7 +17,7 @@ berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const bert
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
   // A copy, because the callback may allow and reject pods.
-  for (const PodRef& pod : instance.services().scheduler->Waiting(instance.id())) {
+  for (const PodRef& pod : ServicesOf(instance).scheduler->Waiting(instance.id())) {
     if (each(to, &pod->view()) == 0) break;
   }
   return BERTH_SUCCESS;
@@ -27,7 +26,7 @@ berth_code EachWaiting(const berth_host* host, int32_t (*each)(void*, const bert
 berth_code Allow(const berth_host* host, berth_str pod_uid) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (!instance.IsCalledUnder(kWaitingWords)) return BERTH_CONFLICT;
-  const bool waits = instance.services().scheduler->Allow(Text(pod_uid), instance.id());
+  const bool waits = ServicesOf(instance).scheduler->Allow(Text(pod_uid), instance.id());
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
@@ -41,7 +40,7 @@ berth_code Reject(const berth_host* host, const berth_rejection* rejection) noex
   if (IsNull(reason)) text = NullReason(instance.plugin());
   if (text.empty()) text = NoReason(instance.plugin());
   const bool waits =
-      instance.services().scheduler->Reject(Text(rejection->pod_uid), instance.id(), text);
+      ServicesOf(instance).scheduler->Reject(Text(rejection->pod_uid), instance.id(), text);
   return waits ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 
@@ -49,6 +48,8 @@ constexpr berth_waiting kWaiting{sizeof(berth_waiting), 0, EachWaiting, Allow, R
 
 }  // namespace
 
-const berth_waiting* WaitingService() { return &kWaiting; }
+ServiceInfo WaitingService() {
+  return {.id = BERTH_SERVICE_WAITING, .functions = &kWaiting, .is_served = HasScheduler};
+}
 
 }  // namespace berth::host

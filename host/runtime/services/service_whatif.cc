@@ -1,22 +1,90 @@
 // The service berth.whatif/1.
-#include "host/runtime/services/service_whatif.h"
-
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <berth/abi.h>
+
 #include "host/base/foreign_struct.h"
 #include "host/base/text.h"
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/instance_host.h"
 #include "host/runtime/points/what_if.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {
+
+// ---- The state ----------------------------------------------------------------------------------
+
+// The open questions of a plugin, by id. An id is never reused, so that a question that the plugin
+// keeps too long is not found.
+//
+// Threading: [cycle], within PostFilter.
+class WhatIfQuestions final : public ServiceState {
+ public:
+  static constexpr ServiceIndex kService = ServiceIndex::kWhatIf;
+
+  explicit WhatIfQuestions(const InstanceHost& /*host*/) {}
+
+  // Implements berth_whatif.begin, for the cycle of the call in progress.
+  berth_code Open(const berth_cycle* cycle, std::span<const uint32_t> rows, uint32_t mode,
+                  uint64_t* question);
+  // Returns null if the question was ended.
+  WhatIf* Find(uint64_t question) {
+    const auto found = open_.find(question);
+    return found != open_.end() ? found->second.get() : nullptr;
+  }
+  void End(uint64_t question) { open_.erase(question); }
+  // Ends the questions that are still open.
+  void EndPostFilter() override { open_.clear(); }
+
+ private:
+  std::map<uint64_t, std::unique_ptr<WhatIf>> open_;
+  uint64_t last_ = 0;
+};
+
+// Returns whether PreFilter ended before every plugin was called, so that the Filters of those that
+// were left out would read slots that no PreFilter has prepared.
+bool SkippedPreFilters(const Attempt& attempt) {
+  const auto& rejection = attempt.pre_filter_rejection;
+  return rejection.has_value() && rejection->code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+}
+
+berth_code WhatIfQuestions::Open(const berth_cycle* cycle, std::span<const uint32_t> rows,
+                                 uint32_t mode, uint64_t* question) {
+  Attempt* attempt = PluginCycle::FromAbi(cycle)->attempt();
+  if (attempt == nullptr || SkippedPreFilters(*attempt)) return BERTH_CONFLICT;
+  if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) return BERTH_BAD_ARGUMENT;
+  const NodeTable& table = attempt->table();
+  const auto is_live = [&](Row row) { return row < table.row_count() && table.IsLive(row); };
+  if (!std::ranges::all_of(rows, is_live)) return BERTH_NOT_FOUND;
+  if (mode == BERTH_WHATIF_TOGETHER) {
+    const std::set<uint32_t> distinct(rows.begin(), rows.end());
+    if (distinct.size() != rows.size()) return BERTH_BAD_ARGUMENT;
+  }
+  *question = ++last_;
+  open_.emplace(last_, std::make_unique<WhatIf>(*attempt, rows, static_cast<WhatIf::Mode>(mode)));
+  return BERTH_SUCCESS;
+}
+
+// ---- The functions ------------------------------------------------------------------------------
+
+// Returns whether the plugin may ask questions in the call in progress.
+bool IsAllowed(const InstanceHost& host) {
+  return host.IsCalledUnder(kCycleWord) && host.point() == Point::kPostFilter;
+}
+
+// Returns null if the question was ended or must not be used in the call in progress.
+WhatIf* FindQuestion(const InstanceHost& host, uint64_t question) {
+  return IsAllowed(host) ? StateOf<WhatIfQuestions>(host).Find(question) : nullptr;
+}
 
 // Copies a status to the plugin's, which may be null.
 berth_code PassOn(const PluginStatus& answer, berth_status* status) {
@@ -49,23 +117,18 @@ std::vector<std::string> ReasonsOf(const WhatIf& what_if, std::span<const uint32
   return texts;
 }
 
-// Returns whether PreFilter ended before every plugin was called, so that the Filters of those that
-// were left out would read slots that no PreFilter has prepared.
-bool SkippedPreFilters(const Attempt& attempt) {
-  const auto& rejection = attempt.pre_filter_rejection;
-  return rejection.has_value() && rejection->code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
-}
-
 berth_code BeginQuestion(const berth_host* host, const berth_cycle* cycle, const uint32_t* rows,
                          uint32_t count, uint32_t mode, uint64_t* question) noexcept {
-  return InstanceHost::FromAbi(host).what_if().Begin(cycle, {rows, count}, mode, question);
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!IsAllowed(instance) || !IsCurrent(instance, cycle)) return BERTH_CONFLICT;
+  return StateOf<WhatIfQuestions>(instance).Open(cycle, {rows, count}, mode, question);
 }
 
 using ChangePod = PluginStatus (WhatIf::*)(uint32_t i, const berth_pod& pod);
 
 berth_code Change(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
                   berth_status* status, ChangePod change) {
-  WhatIf* what_if = InstanceHost::FromAbi(host).what_if().Find(question);
+  WhatIf* what_if = FindQuestion(InstanceHost::FromAbi(host), question);
   if (what_if == nullptr) return BERTH_CONFLICT;
   if (i >= what_if->size()) return BERTH_BAD_ARGUMENT;
   return PassOn((what_if->*change)(i, *pod), status);
@@ -88,8 +151,8 @@ bool AreAscendingBelow(std::span<const uint32_t> indices, uint32_t end) {
 
 berth_code RunFilters(const berth_host* host, uint64_t question, const berth_whatif_run* run,
                       berth_status* status) noexcept {
-  InstanceHost& instance = InstanceHost::FromAbi(host);
-  WhatIf* what_if = instance.what_if().Find(question);
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  WhatIf* what_if = FindQuestion(instance, question);
   if (what_if == nullptr) return BERTH_CONFLICT;
   if (!IsReadable(*run, BERTH_FIRST_SIZE(berth_whatif_run, codes))) return BERTH_BAD_ARGUMENT;
   std::vector<uint32_t> indices;
@@ -102,7 +165,7 @@ berth_code RunFilters(const berth_host* host, uint64_t question, const berth_wha
     std::iota(indices.begin(), indices.end(), 0U);
   }
   std::vector<RowVerdict> verdicts(what_if->size());
-  const SchedulerRequests* scheduler = instance.services().scheduler;
+  const SchedulerRequests* scheduler = ServicesOf(instance).scheduler;
   const PluginStatus answer = scheduler != nullptr ? what_if->RunFiltersWithNominated(
                                                          scheduler->nominator(), indices, verdicts)
                                                    : what_if->RunFilters(indices, verdicts);
@@ -115,7 +178,8 @@ berth_code RunFilters(const berth_host* host, uint64_t question, const berth_wha
 }
 
 void EndQuestion(const berth_host* host, uint64_t question) noexcept {
-  InstanceHost::FromAbi(host).what_if().End(question);
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (IsAllowed(instance)) StateOf<WhatIfQuestions>(instance).End(question);
 }
 
 constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,          BeginQuestion, RemovePod, AddPod,
@@ -123,46 +187,10 @@ constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,          BeginQuestion, 
 
 }  // namespace
 
-const berth_whatif* WhatIfService() { return &kWhatIf; }
-
-// ---- WhatIfQuestions ----------------------------------------------------------------------------
-
-WhatIfQuestions::WhatIfQuestions(InstanceHost& host) : host_(host) {}
-WhatIfQuestions::~WhatIfQuestions() = default;
-
-bool WhatIfQuestions::IsAllowed() const {
-  return host_.IsCalledUnder(kCycleWord) && host_.point() == Point::kPostFilter;
+ServiceInfo WhatIfService() {
+  return {.id = BERTH_SERVICE_WHATIF,
+          .functions = &kWhatIf,
+          .create_state = CreateState<WhatIfQuestions>};
 }
-
-berth_code WhatIfQuestions::Begin(const berth_cycle* cycle, std::span<const uint32_t> rows,
-                                  uint32_t mode, uint64_t* question) {
-  if (!IsAllowed()) return BERTH_CONFLICT;
-  if (!host_.IsCurrent(cycle)) return BERTH_CONFLICT;
-  Attempt* attempt = PluginCycle::FromAbi(cycle)->attempt();
-  if (attempt == nullptr || SkippedPreFilters(*attempt)) return BERTH_CONFLICT;
-  if (mode != BERTH_WHATIF_APART && mode != BERTH_WHATIF_TOGETHER) return BERTH_BAD_ARGUMENT;
-  const NodeTable& table = attempt->table();
-  const auto is_live = [&](Row row) { return row < table.row_count() && table.IsLive(row); };
-  if (!std::ranges::all_of(rows, is_live)) return BERTH_NOT_FOUND;
-  if (mode == BERTH_WHATIF_TOGETHER) {
-    const std::set<uint32_t> distinct(rows.begin(), rows.end());
-    if (distinct.size() != rows.size()) return BERTH_BAD_ARGUMENT;
-  }
-  *question = ++last_;
-  open_.emplace(last_, std::make_unique<WhatIf>(*attempt, rows, static_cast<WhatIf::Mode>(mode)));
-  return BERTH_SUCCESS;
-}
-
-WhatIf* WhatIfQuestions::Find(uint64_t question) {
-  if (!IsAllowed()) return nullptr;
-  const auto found = open_.find(question);
-  return found != open_.end() ? found->second.get() : nullptr;
-}
-
-void WhatIfQuestions::End(uint64_t question) {
-  if (IsAllowed()) open_.erase(question);
-}
-
-void WhatIfQuestions::EndAll() { open_.clear(); }
 
 }  // namespace berth::host

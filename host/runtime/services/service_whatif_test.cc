@@ -1,6 +1,4 @@
 // The service berth.whatif/1, called from PostFilter.
-#include "host/runtime/services/service_whatif.h"
-
 #include <functional>
 #include <string>
 #include <thread>
@@ -409,7 +407,7 @@ TEST_F(WhatIfServiceTest, NominatedPodsCount) {
   scheduler.nominations().Add(pods_[2], "n1");
   std::string verdict;
   AskInPostFilter([&](const berth_cycle& cycle) {
-    stage_.HostOf("puppet.A").services().scheduler = &scheduler;
+    stage_.services().scheduler = &scheduler;
     const uint64_t question = Begin(cycle);
     Remove(question, 0);
     verdict = Verdict(question);

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -294,14 +294,14 @@ TEST_F(WordsTest, ARefusedCallDoesNothing) {
   EXPECT_THAT(scheduler_.asked, IsEmpty());
   EXPECT_FALSE(scheduler_.nominations().empty());
   EXPECT_FALSE(timers_.NextNs().has_value());
-  EXPECT_FALSE(host_->refusal().has_value());
+  EXPECT_FALSE(host_->rejection() != nullptr);
 }
 
 // While the instance ends, quiesce() and destroy() may still call services.
 TEST_F(WordsTest, AnInstanceThatEndsTakesNoNewCallbacks) {
   const auto& timer = Service<berth_timer>(BERTH_SERVICE_TIMER);
   const auto& objects = Service<berth_objects>(BERTH_SERVICE_OBJECTS);
-  const auto start = [&](PluginTimers::Fire fire) {
+  const auto start = [&](void (*fire)(void*) noexcept) {
     return timer.start(abi(), 0, fire, nullptr, &large_);
   };
   const auto watch = [&] { return objects.watch(abi(), AsStr("v1/Namespace"), Changed, nullptr); };

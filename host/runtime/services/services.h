@@ -1,46 +1,89 @@
-// The host services of <berth/abi.h>. Each is implemented in service_<name>.cc.
+// The services of <berth/abi.h>, in one table. service_<name>.cc implements the functions of a
+// service, and its state if it keeps one for each plugin instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICES_SERVICES_H_
 #define BERTH_HOST_RUNTIME_SERVICES_SERVICES_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
-#include <string_view>
 
 #include <berth/abi.h>
 
+#include "host/plan/instance_host.h"
+#include "host/plan/service.h"
 #include "host/runtime/services/host_services.h"
 
 namespace berth::host {
 
-struct ServiceInfo {
-  std::string_view id;
-  const void* service;
-  // Returns whether the host has what the service needs; otherwise the service is UNSUPPORTED. Null
-  // if the service is always served.
-  bool (*is_served)(const HostServices& services);
+// The index of a service in the table.
+enum class ServiceIndex : uint8_t {
+  kLog,
+  kStrings,
+  kRefs,
+  kColumns,
+  kValues,
+  kSelectors,
+  kMetrics,
+  kObjects,
+  kNodes,
+  kWhatIf,
+  kNominator,
+  kActivate,
+  kWaiting,
+  kTimer,
+  kRandom,
+  kApi,
+  kCompletion,
 };
 
-// Returns every service of <berth/abi.h>. The entry of berth.log/1 has no functions: every instance
-// has its own berth_log.
+// Returns every service, by its index.
 std::span<const ServiceInfo> Services();
 
-// Lifetime: that of the process.
-const berth_strings* StringsService();
-const berth_refs* RefsService();
-const berth_columns* ColumnsService();
-// The service with `parse` and `release`, unlike ValuesService().
-const berth_values* InstanceValuesService();
-const berth_selectors* SelectorsService();
-const berth_metrics* MetricsService();
-const berth_objects* ObjectsService();
-const berth_node_lookup* NodesService();
-const berth_whatif* WhatIfService();
-const berth_nominator* NominatorService();
-const berth_activate* ActivateService();
-const berth_waiting* WaitingService();
-const berth_timer* TimerService();
-const berth_random* RandomService();
-const berth_api* ApiService();
-const berth_completion* CompletionService();
+// The entries of the table.
+ServiceInfo LogService();
+ServiceInfo StringsService();
+ServiceInfo RefsService();
+ServiceInfo ColumnsService();
+// The service with `parse` and `release`, unlike ValuesService() of host/api/value.h.
+ServiceInfo InstanceValuesService();
+ServiceInfo SelectorsService();
+ServiceInfo MetricsService();
+ServiceInfo ObjectsService();
+ServiceInfo NodesService();
+ServiceInfo WhatIfService();
+ServiceInfo NominatorService();
+ServiceInfo ActivateService();
+ServiceInfo WaitingService();
+ServiceInfo TimerService();
+ServiceInfo RandomService();
+ServiceInfo ApiService();
+ServiceInfo CompletionService();
+
+// Returns the objects that the services of an instance use. REQUIRES: the host is not retired.
+inline HostServices& ServicesOf(const InstanceHost& host) {
+  return static_cast<HostServices&>(host.context());
+}
+
+// Returns the state of a service. State::kService is its index, and CreateState<State> creates it.
+// REQUIRES: see InstanceHost::state().
+template <class State>
+State& StateOf(const InstanceHost& host) {
+  return static_cast<State&>(host.state(static_cast<size_t>(State::kService)));
+}
+template <class State>
+std::shared_ptr<ServiceState> CreateState(InstanceHost& host) {
+  return std::make_shared<State>(host);
+}
+
+// Returns whether the services that ask the scheduler are served.
+inline bool HasScheduler(const InstanceHost& host) { return ServicesOf(host).scheduler != nullptr; }
+
+// Returns whether `cycle`, which a plugin passes to a service, is the one that was passed to the
+// call in progress. `cycle` may be any pointer.
+inline bool IsCurrent(const InstanceHost& host, const berth_cycle* cycle) {
+  return cycle != nullptr && cycle == host.cycle();
+}
 
 }  // namespace berth::host
 

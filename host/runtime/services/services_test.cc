@@ -15,7 +15,7 @@
 
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
-#include "host/runtime/plugin_call.h"
+#include "host/plan/plugin_call.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -64,7 +64,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
-  HostServices bare{.interner = test_objects_.interner(), .objects = objects_};
+  HostServices bare(test_objects_.interner(), objects_);
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
@@ -298,7 +298,7 @@ TEST_F(RefsTest, AnAbandonedInstanceKeepsItsObjects) {
   host_->Close();
   EXPECT_TRUE(host_->is_busy());
   host_->EndCall();
-  host_->Abandon();
+  host_->Retire(/*is_busy=*/true);
   host_->Retire();
   EXPECT_FALSE(kept.expired());
   // Such a host and what it keeps are never destroyed.
@@ -347,7 +347,7 @@ void Complete(const berth_completion& completion, berth_done done, berth_code co
 TEST_F(ServicesTest, CompletionCountsOnce) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
-  const Promises::Id id = host_->promises().Open([&](berth_code code, const auto& reasons) {
+  const Promises::Id id = host_->promises()->Open([&](berth_code code, const auto& reasons) {
     answers.push_back(std::to_string(code) + " " + Join(reasons, ", "));
   });
   const berth_done done = {abi(), id};
@@ -362,7 +362,7 @@ TEST_F(ServicesTest, AnOutcomeKeepsAsManyReasonsAsAnAnswer) {
   for (const size_t count : {kMaxStatusReasons, kMaxStatusReasons + 2}) {
     std::vector<std::string> kept;
     const Promises::Id id =
-        host_->promises().Open([&](berth_code, const auto& reasons) { kept = reasons; });
+        host_->promises()->Open([&](berth_code, const auto& reasons) { kept = reasons; });
     Complete(completion, {abi(), id}, BERTH_ERROR, std::vector<berth_str>(count, AsStr("no")));
     const bool is_cut = count > kMaxStatusReasons;
     EXPECT_EQ(kept.size(), kMaxStatusReasons + (is_cut ? 1 : 0));
@@ -373,7 +373,7 @@ TEST_F(ServicesTest, AnOutcomeKeepsAsManyReasonsAsAnAnswer) {
 TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
-  const Promises::Id id = host_->promises().Open(
+  const Promises::Id id = host_->promises()->Open(
       [&](berth_code code, const auto&) { answers.push_back(std::to_string(code)); });
   const auto other = Host("test.Other");
   Complete(completion, {}, BERTH_SUCCESS, {});
@@ -382,7 +382,7 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   Complete(completion, {abi(), id + 1}, BERTH_SUCCESS, {});
   Complete(completion, {other->abi(), id}, BERTH_SUCCESS, {});
   EXPECT_THAT(answers, IsEmpty());
-  EXPECT_EQ(host_->open_promises(), 1U);
+  EXPECT_EQ(host_->promises()->open_count(), 1U);
   std::vector<std::string> counts;
   for (const PluginFaults::Count& count : faults_.Counts()) {
     counts.push_back(count.plugin + " " + std::to_string(count.count));
@@ -395,7 +395,7 @@ TEST_F(ServicesTest, AnOutcomeThatIsTooSmallCompletesTheCallWithBug) {
   std::vector<std::string> answers;
   for (const size_t size : {size_t{0}, offsetof(berth_outcome, reasons), sizeof(berth_outcome) - 1,
                             sizeof(berth_outcome), sizeof(berth_outcome) + 8}) {
-    const Promises::Id id = host_->promises().Open([&](berth_code answer, const auto& reasons) {
+    const Promises::Id id = host_->promises()->Open([&](berth_code answer, const auto& reasons) {
       answers.push_back(std::string(CodeName(answer)) + " " + Join(reasons, ", "));
     });
     berth_str reason = AsStr("no disk");
@@ -411,7 +411,7 @@ TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   for (const berth_code code : {BERTH_ERROR, BERTH_SUCCESS}) {
-    const Promises::Id id = host_->promises().Open([&](berth_code answer, const auto& reasons) {
+    const Promises::Id id = host_->promises()->Open([&](berth_code answer, const auto& reasons) {
       answers.push_back(std::string(CodeName(answer)) + " " + Join(reasons, ", "));
     });
     Complete(completion, {abi(), id}, code, {AsStr("first"), {nullptr, 3}});
@@ -441,7 +441,7 @@ TEST_F(ServicesTest, AnArrayOfReasonsThatIsNotValidCompletesTheCallWithBug) {
   for (const auto& row : kTable) {
     SCOPED_TRACE(row.answer);
     std::string answer;
-    const Promises::Id id = host_->promises().Open([&](berth_code code, const auto& given) {
+    const Promises::Id id = host_->promises()->Open([&](berth_code code, const auto& given) {
       answer = std::string(CodeName(code)) + " " + Join(given, ", ");
     });
     const berth_outcome outcome{sizeof outcome, BERTH_ERROR, row.reasons};

@@ -22,7 +22,8 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
-#include "host/runtime/instance_host.h"
+#include "host/plan/instance_host.h"
+#include "host/runtime/services/services.h"
 #include "host/runtime/services/test_find_service.h"
 
 namespace berth::host {
@@ -77,6 +78,7 @@ class FakeScheduler final : public SchedulerRequests {
 class ServicesTest : public ::testing::Test {
  protected:
   ServicesTest() {
+    services_.log = &log_;
     services_.monitor = &monitor_;
     services_.faults = &faults_;
     services_.scheduler = &scheduler_;
@@ -120,10 +122,7 @@ class ServicesTest : public ::testing::Test {
   TimerQueue timers_;
   MetricStore metrics_;
   Inbox inbox_{nullptr};
-  HostServices services_{.interner = test_objects_.interner(),
-                         .objects = objects_,
-                         .log = &log_,
-                         .log_level = BERTH_LOG_INFO};
+  HostServices services_{test_objects_.interner(), objects_};
   std::unique_ptr<InstanceHost> host_;
 };
 

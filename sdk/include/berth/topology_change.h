@@ -57,7 +57,7 @@ class TopologyJournal {
     }
     ++changes_;
   }
-  // See TopologyIndex::ForEachChangeSince().
+  // See TopologyHistory::ForEach(). No state has the token 0.
   template <class F>
   bool ForEachSince(uint64_t token, F&& each) const {
     if (token < oldest() || token > this->token()) return false;
@@ -73,6 +73,31 @@ class TopologyJournal {
 };
 
 }  // namespace internal
+
+// The changes of a TopologyIndex since the state that reused answers come from. See
+// TopologyIndex::ExchangeToken().
+//
+// Threading: [cycle].
+// Lifetime:  the index must outlive it.
+class TopologyHistory {
+ public:
+  TopologyHistory(const internal::TopologyJournal& journal, uint64_t since)
+      : journal_(&journal), since_(since) {}
+
+  // Returns the token of the earlier state; 0 if there are no answers to reuse.
+  uint64_t since() const { return since_; }
+  // Calls `each(const TopologyChange&)` for every change, oldest first. Returns false, without a
+  // call, if the changes are not known: treat every answer as changed.
+  template <class F>
+  bool ForEach(F&& each) const {
+    return journal_->ForEachSince(since_, each);
+  }
+
+ private:
+  const internal::TopologyJournal* journal_;
+  uint64_t since_;
+};
+
 }  // namespace berth
 
 #endif  // BERTH_TOPOLOGY_CHANGE_H_

@@ -3,13 +3,15 @@
 //
 //   berth::TopologyDeltas deltas;
 //   deltas.Read(state.counter).Read(state.groups[0])...;
-//   if (!deltas.Since(token, index_, cycle.pod().ns())) return berth::Stale::kAll;
+//   const berth::TopologyHistory history = index_.ExchangeToken(token);
+//   if (!deltas.Since(history, cycle.pod().ns())) return berth::Stale::kAll;
 //   berth::DomainSink sink(rows);
 //   deltas.ForEachDomain(state.counter, topology,
 //                        [&](uint32_t domain, int64_t delta, uint32_t row) {
 //                          // The count was counts.At(domain) - delta.
 //                          sink.Put(topology, domain, row);
 //                        });
+//   return sink.stale();
 #ifndef BERTH_TOPOLOGY_DELTAS_H_
 #define BERTH_TOPOLOGY_DELTAS_H_
 
@@ -39,17 +41,21 @@ class TopologyDeltas {
   }
   TopologyDeltas& Read(const TermGroup& group) { return Add(TopologyChange::kTerm, group.id()); }
 
-  // Collects the differences between the state of `token` and now. `ns`: the namespace whose labels
-  // decide which terms mean the pod; 0: the answers read no terms of other pods.
+  // Collects the differences between the earlier state of `history` and now. `ns`: the namespace
+  // whose labels decide which terms mean the pod; 0: the answers read no terms of other pods.
   // Returns false if they are not known: treat every answer as changed.
-  bool Since(uint64_t token, const TopologyIndex& index, berth_id ns) {
-    if (token < since_) return false;
+  bool Since(const TopologyHistory& history, berth_id ns) {
+    if (history.since() < since_) return false;
     bool known = true;
-    const bool reaches = index.ForEachChangeSince(token, [&](const TopologyChange& change) {
+    const bool reaches = history.ForEach([&](const TopologyChange& change) {
       if (known) known = Apply(change, ns);
     });
     for (Source& source : sources_) Merge(source.rows);
     return reaches && known;
+  }
+  // Does the same for the state of a token.
+  bool Since(uint64_t token, const TopologyIndex& index, berth_id ns) {
+    return Since(index.HistorySince(token), ns);
   }
 
   // Calls `each(uint32_t row, int64_t delta)` for every row whose count differs from that of the
@@ -160,15 +166,19 @@ class DomainSink {
 
   // `row`: one row of the domain.
   void Put(const Topology& topology, uint32_t domain, uint32_t row) {
+    stale_ = Stale::kRows;
     if (topology.Nodes(domain) == 1) return rows_.Put(row);
     const std::pair<const Topology*, uint32_t> key(&topology, domain);
     if (std::find(put_.begin(), put_.end(), key) != put_.end()) return;
     put_.push_back(key);
     topology.ForEachRow(domain, [this](uint32_t each) { rows_.Put(each); });
   }
+  // Returns kRows if rows were reported, else kNone.
+  Stale stale() const { return stale_; }
 
  private:
   RowSink& rows_;
+  Stale stale_ = Stale::kNone;
   std::vector<std::pair<const Topology*, uint32_t>> put_;
 };
 

@@ -129,6 +129,14 @@ class TopologyIndex {
 
   // Returns the number of the state now, never 0: a token for `changed`. Threading: [cycle].
   uint64_t token() const { return journal_.token(); }
+  // Returns the changes since the state of `token`, and sets `token` to that of the state now.
+  // Called: by FilterChanged and ScoreChanged, with the token that they receive.
+  // Threading: [cycle].
+  TopologyHistory ExchangeToken(uint64_t& token) const {
+    return {journal_, std::exchange(token, journal_.token())};
+  }
+  // Returns the changes since the state of `token`. Threading: [cycle].
+  TopologyHistory HistorySince(uint64_t token) const { return {journal_, token}; }
   // Calls `each(const TopologyChange&)` for every change since the state of `token`, oldest first.
   // Returns false, without a call, if the journal does not reach back to it.
   // <berth/topology_deltas.h> sums them up. Threading: [cycle].

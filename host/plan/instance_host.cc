@@ -1,0 +1,205 @@
+#include "host/plan/instance_host.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/base/status_sink.h"
+#include "host/base/text.h"
+#include "host/cache/column.h"
+
+namespace berth::host {
+namespace {
+
+constexpr std::string_view kVersion = "0.1.0";
+
+void Fault(const berth_host* host, berth_str what) noexcept {
+  const HostUse instance(host);
+  if (instance) instance->NoteFaultAtCurrentPoint(KeptReason(Text(what)));
+}
+
+berth_code GetService(const berth_host* host, const char* id, const void** service) noexcept {
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  return instance.IsCalledUnder(kLoadWord) ? instance.FindService(id, service) : BERTH_CONFLICT;
+}
+
+// Returns the functions of berth.values/1 among `services`.
+const berth_values* FindValues(std::span<const ServiceInfo> services) {
+  const auto found =
+      std::ranges::find(services, std::string_view(BERTH_SERVICE_VALUES), &ServiceInfo::id);
+  return found != services.end() ? static_cast<const berth_values*>(found->functions)
+                                 : ValuesService();
+}
+
+// Returns the thread words under which a plugin is called at a point.
+uint32_t WordsOf(Point point) {
+  if (point == kCallback) return kEventWord;
+  if (point == kLoad) return kLoadWord;
+  if (point == kCycleState) return kCycleWord;
+  switch (point) {
+    case Point::kPreEnqueue:
+    case Point::kEnqueueExtensions:
+    case Point::kQueueSort: return kQueueWord;
+    case Point::kPreFilter:
+    case Point::kPostFilter:
+    case Point::kPreScore:
+    case Point::kPermit: return kCycleWord;
+    case Point::kFilter:
+    case Point::kScore: return kBlockWord;
+    case Point::kReserve:  // Reserve, or Unreserve.
+    case Point::kChanges: return kCycleWord | kEventWord;
+    case Point::kPreBind:
+    case Point::kBind: return kBindWord;
+    case Point::kPostBind: return kEventWord;
+  }
+  return 0;  // kNoCall
+}
+
+}  // namespace
+
+InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
+                           std::vector<std::string> kinds, std::string profile, std::string library,
+                           int64_t deadline_ns)
+    : HostBase{FindValues(context.services)},
+      context_(context),
+      kinds_(std::move(kinds)),
+      id_(context.plugin_ids.IdOf(profile, plugin)),
+      deadline_ns_(deadline_ns),
+      name_(new Name{std::move(plugin), std::move(profile)}),
+      abi_{.struct_size = sizeof(berth_host),
+           .abi_major = BERTH_ABI_MAJOR,
+           .abi_minor = BERTH_ABI_MINOR,
+           .impl = static_cast<HostBase*>(this),
+           .name = AsStr("berth"),
+           .version = AsStr(kVersion),
+           .get_service = GetService,
+           .fault = Fault,
+           .hash_key = {context.interner.key()[0], context.interner.key()[1]}} {
+  if (context.faults != nullptr) faults_ = context.faults->Open(this->plugin(), this->profile());
+  if (context.monitor != nullptr) {
+    callee_ = context.monitor->Register(
+        {this->plugin(), this->profile(), std::move(library), faults_, deadline_ns});
+  }
+  for (const ServiceInfo& service : context.services) {
+    states_.push_back(service.create_state != nullptr ? service.create_state(*this) : nullptr);
+  }
+}
+
+InstanceHost::~InstanceHost() {
+  Retire();
+  // Never destroyed: threads of the plugin may still use it, and the objects of the cluster that it
+  // refers to may be gone.
+  if (!retained_.empty()) new auto(std::move(retained_));
+}
+
+void InstanceHost::ForEachState(void (ServiceState::*function)()) {
+  for (const auto& state : states_) {
+    if (state != nullptr) (*state.*function)();
+  }
+}
+
+void InstanceHost::Begin() {
+  creating_ = false;
+  ForEachState(&ServiceState::Begin);
+}
+
+void InstanceHost::Close() {
+  {
+    const std::unique_lock lock(uses_);
+    if (closed_.exchange(true)) return;
+  }
+  creating_ = false;
+  // All services, before the first callback, which must not begin a request.
+  ForEachState(&ServiceState::Stop);
+  ForEachState(&ServiceState::Cancel);
+}
+
+void InstanceHost::Retire(bool is_busy) {
+  const std::unique_lock lock(uses_);
+  if (is_retired()) return;
+  closed_ = true;
+  // If the host was not closed, create() failed, and the plugin has freed what its callbacks use.
+  ForEachState(&ServiceState::Drop);
+  promises_->CloseAll();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const StateLifetime lifetime = context_.services[i].lifetime;
+    if (lifetime == StateLifetime::kHost) continue;
+    if (lifetime == StateLifetime::kReadByPlugin && is_busy) Retain(states_[i]);
+    states_[i] = nullptr;
+  }
+  // The callee id stays while a pool thread may be inside the plugin.
+  if (context_.monitor != nullptr && !is_busy) context_.monitor->Unregister(callee_);
+  faults_ = nullptr;
+  name_ = nullptr;
+  retired_.store(true, std::memory_order_release);
+}
+
+berth_code InstanceHost::FindService(std::string_view id, const void** functions) const {
+  const auto services = context_.services;
+  const auto found = std::ranges::find(services, id, &ServiceInfo::id);
+  if (found == services.end()) return BERTH_NOT_FOUND;
+  if (found->is_served != nullptr && !found->is_served(*this)) return BERTH_UNSUPPORTED;
+  const auto index = static_cast<size_t>(found - services.begin());
+  *functions = found->functions != nullptr ? found->functions : states_[index]->functions();
+  return BERTH_SUCCESS;
+}
+
+void InstanceHost::Retain(std::shared_ptr<const void> kept) {
+  const std::scoped_lock lock(mutex_);
+  retained_.push_back(std::move(kept));
+}
+
+void InstanceHost::Reject(Rejection rejection) {
+  if (rejection_ == nullptr) rejection_ = std::make_unique<const Rejection>(std::move(rejection));
+}
+
+bool InstanceHost::Declared(std::string_view kind) const {
+  return std::ranges::find(kinds_, kind) != kinds_.end();
+}
+
+bool InstanceHost::MayUseColumn(std::string_view name) const {
+  const std::string_view kind = ObjectKindOf(name);
+  return kind.empty() || Declared(kind);
+}
+
+bool InstanceHost::IsCalledUnder(uint32_t words) const {
+  if (!IsOnSchedulingThread() || is_retired()) return false;
+  if (creating_) return (words & kLoadWord) != 0;
+  return ((called_.words != 0 ? called_.words : WordsOf(called_.point)) & words) != 0;
+}
+
+void InstanceHost::Log(uint32_t level, std::string_view message,
+                       std::span<const LogField> fields) const {
+  if (context_.log == nullptr) return;
+  context_.log->Write({.level = level, .logger = plugin(), .message = message, .fields = fields});
+}
+
+void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what) const {
+  if (faults_ == nullptr) return;
+  const bool is_limited = IsOnSchedulingThread() && counted_faults_ != nullptr;
+  if (is_limited && !counted_faults_->insert(point).second) return;
+  context_.faults->Note(*faults_, point, kind, what);
+}
+
+void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
+  Point at = kNoCall;
+  if (IsOnSchedulingThread()) {
+    at = point();
+  } else if (context_.monitor != nullptr) {
+    at = context_.monitor->PointOnThisThread(callee_);
+  }
+  NoteFault(at != kNoCall ? at : kCallback, FaultKind::kException, what);
+}
+
+CalledFunction InstanceHost::Enter(const CalledFunction& function) {
+  return IsOnSchedulingThread() ? std::exchange(called_, function) : CalledFunction{};
+}
+
+void InstanceHost::Leave(const CalledFunction& outer) {
+  if (!IsOnSchedulingThread()) return;
+  const Point point = std::exchange(called_, outer).point;
+  if (point == Point::kPostFilter) ForEachState(&ServiceState::EndPostFilter);
+}
+
+}  // namespace berth::host

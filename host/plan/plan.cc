@@ -1,0 +1,289 @@
+#include "host/plan/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "host/base/assert.h"
+#include "host/config/args_schema.h"
+#include "host/config/config_errors.h"
+#include "host/config/profile.h"
+#include "host/plan/arguments.h"
+#include "host/plan/invoke.h"
+#include "host/plan/plan_spec.h"
+
+namespace berth::host {
+namespace {
+
+std::string Where(const PluginSpec& spec) {
+  return spec.where.empty() ? std::string() : spec.where + ": ";
+}
+
+// Returns one line for each argument error, with its place if that is known.
+Status InstanceStatus(const PluginSpec& spec, const LoadError& error) {
+  if (error.argument_errors.empty() || spec.where.empty()) return error.ToStatus();
+  ConfigErrors errors;
+  ProfileArgs args;
+  for (const auto& [pointer, place] : spec.places) args.places[pointer] = {place, 0, 0};
+  for (const ArgumentError& argument : error.argument_errors) {
+    ConfigPlace place = args.PlaceOf(argument.path);
+    if (place.file.empty()) place.file = spec.where;
+    errors.Add(place, "plugin \"" + spec.name + "\": " + ArgsKey(argument.path), argument.text);
+  }
+  return errors.ToStatus();
+}
+
+// Returns the ids of the plugin's extension points that the profile uses.
+std::vector<std::string> EnabledPoints(const PlanSpec& spec, const std::string& plugin,
+                                       std::span<const std::string> ids) {
+  std::vector<std::string> points = CalledPoints(ids);
+  std::erase_if(points, [&](const std::string& id) {
+    const auto& uses = spec.points[static_cast<size_t>(FindPoint(id)->point)];
+    return std::ranges::find(uses, plugin, &PluginUse::plugin) == uses.end();
+  });
+  return points;
+}
+
+}  // namespace
+
+// --- building ------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCatalog& catalog,
+                                          InstanceContext& context, NodeTable& table) {
+  std::unique_ptr<Plan> plan(new Plan(table));
+  plan->scheduler_name_ = spec.scheduler_name;
+  std::string errors;
+  const auto note = [&errors](const Status& status) {
+    if (status.ok()) return;
+    if (!errors.empty()) errors += '\n';
+    errors += status.message();
+  };
+  // Reserved, because pointers to elements must stay valid.
+  plan->plugins_.reserve(spec.plugins.size());
+  for (const PluginSpec& plugin : spec.plugins) {
+    note(plan->AddPlugin(plugin, spec, catalog, context));
+  }
+  if (errors.empty()) {
+    for (const PointInfo& info : kPoints) {
+      note(plan->AddUses(info.point, spec.points[static_cast<size_t>(info.point)]));
+    }
+    if (plan->At(Point::kQueueSort).size() != 1) {
+      note(Status::InvalidArgument("profile " + spec.scheduler_name +
+                                   ": expected exactly one QueueSort plugin, found " +
+                                   std::to_string(plan->At(Point::kQueueSort).size())));
+    }
+    if (plan->At(Point::kBind).empty()) {
+      note(Status::InvalidArgument("profile " + spec.scheduler_name +
+                                   ": expected at least one Bind plugin, found none"));
+    }
+  }
+  if (!errors.empty()) return Status::InvalidArgument(std::move(errors));
+  return plan;
+}
+
+std::optional<LoadError> Plan::TryPlugin(const PluginSpec& spec, const PluginCatalog& catalog,
+                                         InstanceContext& context, NodeTable& table) {
+  auto found = catalog.Find(spec.name);
+  if (!found.ok()) return std::move(found).error();
+  Plan plan(table);
+  plan.scheduler_name_ = PlanSpec().scheduler_name;
+  return plan.CreateInstance(spec, CalledPoints(found->info->points), *found, context);
+}
+
+void Plan::Begin() {
+  for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
+}
+
+// Follows the order that <berth/abi.h> states under "The end of an instance". Bindings whose
+// plugins have not answered, with the cycle state of all plugins, live until here.
+Plan::~Plan() {
+  std::vector<bool> busy;
+  for (const PlannedPlugin& plugin : plugins_) {
+    plugin.host->Close();
+    busy.push_back(plugin.host->is_busy());
+  }
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    if (busy[i]) continue;
+    Invoke(*plugins_[i].host, kLoad, [&] { plugins_[i].instance->Quiesce(); });
+  }
+  CloseAllPromises(busy);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    for (const ColumnIndex column : plugins_[i].columns) {
+      if (column != kNoColumn) table_.UnpinColumn(column);
+    }
+    DestroyInstance(plugins_[i], busy[i]);
+  }
+}
+
+// The answer of a promise may hold the last reference to a binding. Before answers are destroyed,
+// the slots of all cycle states are, except those of busy instances. The answers of a busy instance
+// are retained, because threads of the plugin may still use their bindings.
+void Plan::CloseAllPromises(const std::vector<bool>& busy) {
+  std::vector<std::vector<Promises::Answer>> answers;
+  for (const PlannedPlugin& plugin : plugins_) {
+    answers.push_back(plugin.host->promises()->CloseAll());
+  }
+  for (InstanceSlots* slots : *slots_) slots->Destroy(busy);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    if (!busy[i] || answers[i].empty()) continue;
+    plugins_[i].host->Retain(
+        std::make_shared<std::vector<Promises::Answer>>(std::move(answers[i])));
+  }
+}
+
+void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
+  if (is_busy) {
+    plugin.host->Retain(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
+    return plugin.host->Retire(/*is_busy=*/true);
+  }
+  Invoke(*plugin.host, kLoad, [&] { plugin.instance.reset(); });
+  plugin.host->Retire();
+}
+
+Status Plan::AddPlugin(const PluginSpec& spec, const PlanSpec& profile,
+                       const PluginCatalog& catalog, InstanceContext& context) {
+  auto found = catalog.Find(spec.name);
+  if (!found.ok()) return found.error().ToStatus();
+  if (std::ranges::find(plugins_, spec.name, &PlannedPlugin::name) != plugins_.end()) {
+    return Status::InvalidArgument(Where(spec) + "plugin \"" + spec.name + "\" is listed twice");
+  }
+  const std::optional<LoadError> rejection =
+      CreateInstance(spec, EnabledPoints(profile, spec.name, found->info->points), *found, context);
+  return rejection.has_value() ? InstanceStatus(spec, *rejection) : BindColumns(plugins_.back());
+}
+
+std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
+                                              std::vector<std::string> points,
+                                              const PluginCatalog::Plugin& from,
+                                              InstanceContext& context) {
+  PlannedPlugin plugin;
+  plugin.name = spec.name;
+  plugin.host =
+      std::make_shared<InstanceHost>(context, spec.name, from.info->kinds, scheduler_name_,
+                                     from.library->path(), spec.deadline_ns);
+  plugin.id = plugin.host->id();
+  from.library->Keep(plugin.host);
+  const nlohmann::json none;
+  const Arguments args(spec.args != nullptr ? *spec.args : none, spec.where, spec.places);
+  InstanceOptions options;
+  options.library = from.library;
+  options.plugin = spec.name;
+  options.profile = scheduler_name_;
+  options.host = plugin.host->abi();
+  options.args = args.root();
+  options.points = std::move(points);
+  options.deadline_ns = spec.deadline_ns;
+  options.column_type_of = [&context, &host = *plugin.host](std::string_view name) -> uint32_t {
+    const auto column = ColumnSpec::Parse(name, context.interner);
+    return column.ok() && host.MayUseColumn(name) ? column->type() : 0;
+  };
+  options.before_end = [&host = *plugin.host] { host.Close(); };
+  auto instance = Invoke(*plugin.host, kLoad, [&] { return PluginInstance::Create(options); });
+  if (!instance.ok()) {
+    plugin.host->Retire();
+    return std::move(instance).error();
+  }
+  if (const InstanceHost::Rejection* rejection = plugin.host->rejection()) {
+    LoadError error = MakeLoadError(LoadErrorCode::kBadKind, rejection->expected, rejection->found);
+    error.path = from.library->path();
+    error.plugin = spec.name;
+    plugin.host->Close();
+    Invoke(*plugin.host, kLoad, [&] { instance->reset(); });
+    plugin.host->Retire();
+    return error;
+  }
+  plugin.instance = std::move(instance).value();
+  for (const LoadNote& note : plugin.instance->notes()) {
+    if (note.level >= context.log_level.get()) plugin.host->Log(note.level, note.text);
+  }
+  plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
+  // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
+  // before one that fails.
+  plugins_.push_back(std::move(plugin));
+  return std::nullopt;
+}
+
+Result<ColumnIndex> FindColumn(const PlannedPlugin& plugin, NodeTable& table,
+                               std::string_view name) {
+  if (plugin.host->MayUseColumn(name)) return table.ColumnFor(name);
+  return Status::NotFound("the plugin does not declare the kind of column " + std::string(name));
+}
+
+Status Plan::BindColumns(PlannedPlugin& plugin) {
+  for (const ColumnRequest& request : plugin.instance->columns()) {
+    const Result<ColumnIndex> column = FindColumn(plugin, table_, request.name);
+    if (!column.ok() && !request.optional) return column.status().Annotate(plugin.name);
+    plugin.columns.push_back(column.ok() ? *column : kNoColumn);
+    if (column.ok()) table_.PinColumn(*column);
+  }
+  return {};
+}
+
+Status Plan::AddUses(Point point, const std::vector<PluginUse>& uses) {
+  for (const PluginUse& use : uses) {
+    const auto plugin = std::ranges::find(plugins_, use.plugin, &PlannedPlugin::name);
+    const std::string where = "profile " + scheduler_name_ + ": " +
+                              std::string(InfoOf(point).name) + ": plugin \"" + use.plugin + "\"";
+    if (plugin == plugins_.end()) {
+      return Status::InvalidArgument(where + " is not among the profile's plugins");
+    }
+    const auto index = static_cast<uint32_t>(plugin - plugins_.begin());
+    auto& planned = points_[static_cast<size_t>(point)];
+    if (std::ranges::find(planned, index, &PlannedUse::plugin) != planned.end()) {
+      return Status::InvalidArgument(where + " is listed twice");
+    }
+    if (!HasPoint(plugin->instance->info().points, point)) {
+      return Status::InvalidArgument(where + " does not implement this extension point");
+    }
+    planned.push_back({index, use.weight == 0 ? 1 : use.weight});
+  }
+  return point == Point::kScore ? CheckWeights() : Status();
+}
+
+const std::string& Plan::NameOf(PluginId id) const {
+  const auto plugin = std::ranges::find(plugins_, id, &PlannedPlugin::id);
+  BERTH_ASSERT(plugin != plugins_.end());
+  return plugin->name;
+}
+
+Status Plan::CheckWeights() const {
+  int64_t left = INT64_MAX / BERTH_SCORE_MAX;
+  for (const PlannedUse& use : At(Point::kScore)) {
+    const std::string where =
+        "profile " + scheduler_name_ + ": Score: plugin \"" + plugins_[use.plugin].name + "\": ";
+    if (use.weight < 0) {
+      return Status::InvalidArgument(where + "expected a weight of at least 1, found " +
+                                     std::to_string(use.weight));
+    }
+    if (use.weight > left) {
+      return Status::InvalidArgument(where + "total score of Score plugins could overflow");
+    }
+    left -= use.weight;
+  }
+  return {};
+}
+
+std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
+  std::set<std::string> fields;
+  for (const auto& [name, plugin] : catalog.plugins()) {
+    fields.insert(plugin.info->pod_fields.begin(), plugin.info->pod_fields.end());
+  }
+  return fields;
+}
+
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
+  constexpr std::string_view kPodPrefix = "Pod:";
+  constexpr std::string_view kNodePrefix = "Node:";
+  DecodeOptions options;
+  for (const std::string& field : fields) {
+    if (field.starts_with(kPodPrefix)) {
+      options.pod_fields.push_back(field.substr(kPodPrefix.size()));
+    } else if (field.starts_with(kNodePrefix)) {
+      options.node_fields.push_back(field.substr(kNodePrefix.size()));
+    }
+  }
+  return options;
+}
+
+}  // namespace berth::host

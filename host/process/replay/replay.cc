@@ -1,0 +1,150 @@
+#include "host/process/replay/replay.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <berth/abi.h>
+
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "host/process/assemble/cluster_files.h"
+
+namespace berth::host {
+namespace {
+
+Result<FileDescriptor> OpenEvents(const std::string& path, int in_descriptor) {
+  FileDescriptor file(path == kStandardInput ? fcntl(in_descriptor, F_DUPFD_CLOEXEC, 0)
+                                             : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) return SystemError(std::string(InputName(path)), errno);
+  return file;
+}
+
+std::string WhyPending(const QueuedEntity& entity, const Pod& pod, const EmbeddedCluster& cluster) {
+  if (entity.gate != nullptr) return Join(entity.gate->reasons, ", ");
+  const std::string_view message = cluster.PodScheduledMessage(pod.ns(), pod.name());
+  if (!message.empty()) return std::string(message);
+  return entity.attempts == 0 ? "not tried yet" : "not bound yet";
+}
+
+// Backoffs end at whole seconds. A start at a whole second makes runs independent of the fraction.
+int64_t WholeSecond(int64_t time_ns) { return time_ns - time_ns % kSecond; }
+
+}  // namespace
+
+Replay::Replay(ReplayOptions options, ReplayObserver& observer)
+    : options_(std::move(options)),
+      observer_(observer),
+      session_(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = true}),
+      real_clock_(WholeSecond(options_.wall_ns()), options_.steady_ns),
+      virtual_clock_(options_.virtual_time ? std::make_unique<VirtualClock>(real_clock_.NowNs())
+                                           : nullptr),
+      driver_(
+          session_.waker(), [this] { return observer_.OnIdle(); }, [this] { ReloadIfRequested(); }),
+      reporter_(clock(), [this](const DecisionLine& line) { OnDecision(line); }) {}
+
+Replay::~Replay() { reporter_.StopWatch(); }
+
+const Clock& Replay::clock() const {
+  if (virtual_clock_ != nullptr) return *virtual_clock_;
+  return real_clock_;
+}
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+Status Replay::Open() {
+  FileDescriptor events;
+  if (!options_.events.empty()) {
+    Result<FileDescriptor> file = OpenEvents(options_.events, options_.in_descriptor);
+    if (!file.ok()) return std::move(file).status();
+    events = std::move(file).value();
+  }
+  if (Status status = session_.ReadConfig(); !status.ok()) return status;
+  session_.OpenLog(observer_.log());
+  if (Status status = OpenScheduler(); !status.ok()) return status;
+  reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
+  if (!options_.record.empty()) {
+    auto recording = Recording::Create(options_.record);
+    if (!recording.ok()) return std::move(recording).status();
+    recording_ = std::move(recording).value();
+  }
+  if (events.ok()) {
+    feed_ = std::make_unique<EventFeed>(std::move(events), std::string(InputName(options_.events)),
+                                        EventFeed::Limits(), session_.waker());
+  }
+  return {};
+}
+
+Status Replay::OpenScheduler() {
+  SchedulerOptions options = session_.TakeSchedulerOptions(clock());
+  options.loop.sink = &reporter_;
+  options.loop.logs_decisions = false;  // The observer receives them.
+  // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
+  options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
+  scheduler_ =
+      std::make_unique<EmbeddedScheduler>(std::move(options), EmbeddedScheduler::Stream::kFollowed);
+  for (const std::string& file : options_.cluster_files) {
+    observer_.OnReadingFile(InputName(file));
+    Status status = scheduler_->cluster().AddFile(file, *options_.in);
+    if (!status.ok()) return status;
+  }
+  return scheduler_->Start();
+}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+Status Replay::Run() {
+  session_.Begin(scheduler_->host(), driver_);
+  real_clock_.Begin();
+  const Status status = driver_.Run({.scheduler = scheduler_.get(),
+                                     .clock = &clock(),
+                                     .virtual_clock = virtual_clock_.get(),
+                                     .reporter = &reporter_,
+                                     .feed = feed_.get(),
+                                     .recording = recording_.get(),
+                                     .log = session_.log()});
+  session_.End();
+  without_progress_ = status.ok() && !driver_.is_stop_requested() && !scheduler_->AtRest();
+  return status;
+}
+
+void Replay::OnDecision(const DecisionLine& line) {
+  const bool written = observer_.OnDecision(line);
+  if (recording_ != nullptr) recording_->AddDecision(line);
+  if (!written) driver_.OnOutputFailed();
+}
+
+void Replay::ReloadIfRequested() {
+  session_.ReloadIfRequested(
+      [this](const ProfileSet& set) {
+        Status status = scheduler_->Reload(set.plugins, set.specs);
+        if (status.ok()) reporter_.ReportGatedPods();
+        return status;
+      },
+      [this](const ReloadResult& result) { observer_.OnReload(result); });
+}
+
+ReplaySummary Replay::Summary() const {
+  const SchedulingLoop& loop = scheduler_->loop();
+  ReplaySummary summary{.signal = driver_.signal(),
+                        .without_progress = without_progress_,
+                        .bound = reporter_.bound(),
+                        .pending = loop.queue().size(),
+                        .other_schedulers = loop.router().other_schedulers_pending(),
+                        .nodes = loop.cache().table().node_count(),
+                        .events = driver_.events(),
+                        .rejected_events = driver_.rejected(),
+                        .took_ns = clock().NowNs() - reporter_.start_ns(),
+                        .reloaded = session_.reloads().reloaded(),
+                        .failed_reloads = session_.reloads().failed(),
+                        .pending_by_reason = {}};
+  loop.queue().ForEach([&](const QueuedEntity& entity) {
+    entity.ForEachPod([&](const PodRef& pod) {
+      ++summary.pending_by_reason[WhyPending(entity, *pod, scheduler_->cluster().objects())];
+    });
+  });
+  return summary;
+}
+
+}  // namespace berth::host

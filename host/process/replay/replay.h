@@ -1,0 +1,127 @@
+// A scheduler over a cluster in this process, which comes from files and a stream: `berth replay`
+// without its output.
+#ifndef BERTH_HOST_PROCESS_REPLAY_REPLAY_H_
+#define BERTH_HOST_PROCESS_REPLAY_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/base/log.h"
+#include "host/base/real_clock.h"
+#include "host/base/status.h"
+#include "host/base/virtual_clock.h"
+#include "host/process/assemble/config_reloader.h"
+#include "host/process/assemble/decision_line.h"
+#include "host/process/assemble/decision_reporter.h"
+#include "host/process/assemble/process_options.h"
+#include "host/process/assemble/session.h"
+#include "host/process/replay/embedded_scheduler.h"
+#include "host/process/replay/event_feed.h"
+#include "host/process/replay/recording.h"
+#include "host/process/replay/stream_driver.h"
+
+namespace berth::host {
+
+// Receives what happens in a run.
+// Threading: the scheduling thread.
+class ReplayObserver {
+ public:
+  virtual ~ReplayObserver() = default;
+
+  // A file is about to be read.
+  virtual void OnReadingFile(std::string_view name) = 0;
+  // Returns false if the decision could not be written. The run stops then.
+  virtual bool OnDecision(const DecisionLine& line) = 0;
+  virtual void OnReload(const ReloadResult& result) = 0;
+  // There is time to flush the output. Returns false if it could not be written. The run stops
+  // then.
+  virtual bool OnIdle() = 0;
+  // Returns what receives the log of plugins and of the host; the logger of the host's records is
+  // empty where they concern an input. The run drops the records below its level. The sink must
+  // outlive the run.
+  virtual LogSink& log() = 0;
+};
+
+// The default of log_level is BERTH_LOG_WARN.
+struct ReplayOptions : ProcessOptions {
+  std::vector<std::string> cluster_files = {};  // Files with objects; kStandardInput is `in`.
+  // The file of the stream; kStandardInput means `in_descriptor`. Empty if there is no stream.
+  std::string events = {};
+  std::string record = {};  // The file for the recording; empty if the run is not recorded.
+  bool virtual_time = false;
+
+  std::istream* in = nullptr;  // Must be set.
+  int in_descriptor = -1;      // The file that `in` reads from, or -1.
+};
+
+// The state of a run at its end.
+struct ReplaySummary {
+  int signal = 0;  // The signal that stopped the run, or 0.
+  // The run ended although pods would be tried again; see StallDetector.
+  bool without_progress = false;
+  size_t bound = 0;
+  size_t pending = 0;
+  size_t other_schedulers = 0;  // Pending pods that name a scheduler that no profile has.
+  size_t nodes = 0;
+  size_t events = 0;           // Events of the stream that were applied.
+  size_t rejected_events = 0;  // Events of the stream that could not be applied.
+  int64_t took_ns = 0;
+  size_t reloaded = 0;
+  size_t failed_reloads = 0;
+  std::map<std::string, size_t> pending_by_reason = {};
+};
+
+// Threading: one thread, the scheduling thread.
+// Lifetime:  the observer and what the options refer to must outlive it.
+class Replay {
+ public:
+  Replay(ReplayOptions options, ReplayObserver& observer);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  // Reads the configuration and the cluster, creates the plugins, and opens the stream and the
+  // recording. A reload that is requested meanwhile is carried out at the beginning of Run(); a
+  // request to stop ends the process.
+  // Called: once.
+  // Errors: the first thing that failed.
+  Status Open();
+
+  // Runs until the stream has ended and the scheduler is at rest or stalled, or until a request to
+  // stop or an error ends the run.
+  // Called: once. REQUIRES: Open() succeeded.
+  // Errors: those of StreamDriver::Run.
+  Status Run();
+
+  // REQUIRES: Run() has returned.
+  ReplaySummary Summary() const;
+
+ private:
+  Status OpenScheduler();
+  const Clock& clock() const;
+  void OnDecision(const DecisionLine& line);
+  void ReloadIfRequested();
+
+  const ReplayOptions options_;
+  ReplayObserver& observer_;
+  Session session_;
+  RealClock real_clock_;                               // Stands still until Run().
+  const std::unique_ptr<VirtualClock> virtual_clock_;  // Used instead; null if time is real.
+  StreamDriver driver_;
+  std::unique_ptr<Recording> recording_;
+  DecisionReporter reporter_;
+  std::unique_ptr<EmbeddedScheduler> scheduler_;
+  std::unique_ptr<EventFeed> feed_;
+  bool without_progress_ = false;
+};
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_REPLAY_REPLAY_H_
