@@ -97,7 +97,7 @@ TEST_F(SchedulingCycleScoreTest, NormalizationByTheHost) {
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
 
-TEST_F(SchedulingCycleScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
+TEST_F(SchedulingCycleScoreTest, RawScoreOutOfRangeIsAnError) {
   AddNode("n1", 100);
   AddNode("n2", 0);
   EXPECT_EQ(With({Point::kScore}, "{}"), "Success");
@@ -108,7 +108,7 @@ TEST_F(SchedulingCycleScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalizatio
             "invalid score 101, it should in the range of [0, 100] after normalizing");
 }
 
-TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
+TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsScoreOfThePlugin) {
   AddThree();
   EXPECT_EQ(With({Point::kPreScore, Point::kScore},
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),
@@ -117,7 +117,7 @@ TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
   EXPECT_THAT(attempt().totals, ElementsAre(0, 0, 0));
 }
 
-TEST_F(SchedulingCycleScoreTest, OnlyAnAttemptThatKeepsScoresHasThoseOfThePlugins) {
+TEST_F(SchedulingCycleScoreTest, OnlyScoreKeepingAttemptsHaveThePluginsScores) {
   AddThree();
   const TestProfile profile =
       TestProfile().Use("test.A", {Point::kScore}, R"({"say":1})").Use("test.B", {Point::kScore});

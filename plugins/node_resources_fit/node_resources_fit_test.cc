@@ -81,7 +81,7 @@ TEST(NodeResourcesFit, Filter) {
   }
 }
 
-TEST(NodeResourcesFit, AnOvercommittedResourceIsIgnoredWithoutARequestForIt) {
+TEST(NodeResourcesFit, OvercommittedResourceIsIgnoredWithoutRequestForIt) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").CpuMilli(1000).Memory("1Gi").UsedCpuMilli(2000)}});
   EXPECT_EQ(plugin.Filter(MakePod("best-effort")).On("a"), Success());

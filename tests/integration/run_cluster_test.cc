@@ -184,7 +184,7 @@ class RunClusterTest : public RunProcessTest {
 
 // ---- Scheduling ---------------------------------------------------------------------------------
 
-TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
+TEST_F(RunClusterTest, BindsPodAndReleasesLeaseAtTheEnd) {
   CreateNode("a");
   CreatePod("web");
   const pid_t berth = StartRun();
@@ -201,7 +201,7 @@ TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
   EXPECT_EQ(Output(), "");
 }
 
-TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
+TEST_F(RunClusterTest, UnschedulablePodHasConditionUntilANodeFits) {
   CreateNode("small", "1");
   CreatePod("web", "2");
   const pid_t berth = StartRun();
@@ -275,7 +275,7 @@ TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
-TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
+TEST_F(RunClusterTest, LostLeaseEndsTheProcessWithStatus1) {
   CreateNode("a");
   const pid_t berth = StartRun();
   ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
@@ -292,7 +292,7 @@ TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
 
 // ---- The server ---------------------------------------------------------------------------------
 
-TEST_F(RunClusterTest, AServerThatIsAwayAtTheStartIsTriedAgain) {
+TEST_F(RunClusterTest, TriesAnAbsentServerAgain) {
   CreateNode("a");
   CreatePod("web");
   server_.Stop();
@@ -319,7 +319,7 @@ TEST_F(RunClusterTest, NamesAMissingPermission) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
-TEST_F(RunClusterTest, AProcessThatMayNotUseTheLeaseIsNotReadyAndNamesTheRules) {
+TEST_F(RunClusterTest, ProcessWithoutLeaseRulesIsNotReady) {
   forbidden_ = "leases";
   CreateNode("a");
   CreatePod("web");
@@ -382,7 +382,7 @@ TEST_F(RunClusterTest, RefusesAnHttpAddressThatIsInUse) {
   EXPECT_EQ(Stop(first), 0);
 }
 
-TEST_F(RunClusterTest, ReloadsAProfileAndKeepsTheRunningOneAfterAnError) {
+TEST_F(RunClusterTest, ReloadsProfileAndKeepsRunningOneAfterError) {
   CreateNode("a");
   const std::string profile = File("p.toml", "schedulerName = \"acme\"\nextends = \"default\"\n");
   const pid_t berth = StartRun({"--profile", profile});

@@ -216,7 +216,7 @@ TEST_F(RunPostFilterTest, ShowsTheRejectionOfPreFilter) {
             "2a.2a.2a of 3");
 }
 
-TEST_F(RunPostFilterTest, ShowsNoVerdictForARowWithoutANode) {
+TEST_F(RunPostFilterTest, ShowsNoVerdictForRowWithoutANode) {
   stage_.table().RemoveNode("n1");
   EXPECT_EQ(Seen([](Attempt& attempt) {
               attempt.verdicts[0] = {1, 0, BERTH_UNSCHEDULABLE};
