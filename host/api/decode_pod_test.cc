@@ -39,7 +39,7 @@ TEST_F(DecodePodTest, ReadsMetadata) {
   EXPECT_EQ(owners[1].controller, 0u);
 }
 
-TEST_F(DecodePodTest, SortsLabelsByKeyAndKeepsTheLastDuplicate) {
+TEST_F(DecodePodTest, SortsLabelsByKeyAndKeepsLastDuplicate) {
   const PodRef pod = DecodePod("", "", "'labels':{'b':'1','a':'2','b':'3','c':'4'}");
   const auto labels = Elements<berth_id_pair>(pod->meta().labels);
   ASSERT_EQ(labels.size(), 3u);

@@ -90,7 +90,7 @@ TEST_F(DecodeSelectorTest, MergesLabelKeysIntoPodTerms) {
 }
 
 // The API server merged the value that the label had when the pod was created.
-TEST_F(DecodeSelectorTest, KeepsTheLabelKeysThatAPodTermAlreadyHas) {
+TEST_F(DecodeSelectorTest, KeepsLabelKeysThatPodTermAlreadyHas) {
   const PodRef pod = DecodePod(
       "'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
       "[{'topologyKey':'zone','matchLabelKeys':['app','tier'],'mismatchLabelKeys':['hash'],"

@@ -79,7 +79,7 @@ void DecodePods(Interner& interner, PodBox& box, uint64_t seed) {
   }
 }
 
-TEST(DecodeThreadsTest, TextsOfDecodedObjectsSurviveSweepsOfAnotherThread) {
+TEST(DecodeThreadsTest, TextsOfDecodedObjectsSurviveSweepsElsewhere) {
   Interner interner;
   PodBox box;
   std::atomic<uint64_t> working{kDecoders};

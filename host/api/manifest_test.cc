@@ -112,7 +112,7 @@ TEST_F(ManifestTest, ErrorsNameThePathAndTheValue) {
 }
 
 // One item with each kind of error, and what the messages contain.
-TEST_F(ManifestTest, ReportsTheErrorsOfAllItemsAndReadsTheOthers) {
+TEST_F(ManifestTest, ReportsErrorsOfAllItemsAndReadsOthers) {
   struct Case {
     const char* item;
     const char* error;
@@ -173,7 +173,7 @@ TEST_F(ManifestTest, ReportsTheErrorsOfAllDocuments) {
 }
 
 // After an error the parser must not read beyond a document whose brackets do not match.
-TEST_F(ManifestTest, StopsAtTheFirstErrorOfAMalformedDocument) {
+TEST_F(ManifestTest, StopsAtFirstErrorOfAMalformedDocument) {
   const std::string list = "{'kind':'PodList','apiVersion':'v1','items':[";
   const std::string after_node = std::string(kNodeB) + "\n" + list;
   for (const auto& [text, error] : std::vector<std::pair<std::string, std::string>>{
@@ -297,7 +297,7 @@ TEST_F(ManifestTest, ReportsErrorsOfTheSink) {
             "f:2: Node b: /items/1: no room");
 }
 
-TEST_F(ManifestTest, LimitsTheSizeOfItemsButNotTheirNumber) {
+TEST_F(ManifestTest, LimitsSizeOfItemsButNotTheirNumber) {
   DecodeOptions options;
   options.max_object_bytes = 100;
   options.max_elements = 4;

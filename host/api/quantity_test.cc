@@ -151,7 +151,7 @@ TEST(ParseQuantity, Exponents) {
   for (const QuantityCase& c : kCases) ExpectParses(c);
 }
 
-TEST(ParseQuantity, RoundsFractionsOfANanoUnitAwayFromZero) {
+TEST(ParseQuantity, RoundsFractionsOfNanoUnitAwayFromZero) {
   const struct {
     std::string text;
     Quantity expected;
@@ -286,7 +286,7 @@ TEST(ParseQuantity, RejectsInvalidQuantities) {
   }
 }
 
-TEST(ParseQuantity, DoesNotReadPastTheEndOfAnyPrefix) {
+TEST(ParseQuantity, DoesNotReadPastEndOfAnyPrefix) {
   const std::string text = "-123456789012345678901.234567890123Ei";
   for (size_t size = 0; size <= text.size(); ++size) {
     const std::string exact(text, 0, size);  // A heap copy, so that ASan detects a read past it.

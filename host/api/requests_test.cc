@@ -139,7 +139,7 @@ TEST_F(RequestsTest, PodLevelRequestsReplaceTheSum) {
          {"hugepages-2Mi=8", "", "hugepages-2Mi=8", 0, 0});
 }
 
-TEST_F(RequestsTest, DefaultsApplyOnlyToResourcesWithoutAPodLevelRequest) {
+TEST_F(RequestsTest, DefaultsYieldToPodLevelRequests) {
   Expect("cpu is requested at pod level, memory is not requested",
          "'resources':{'requests':{'cpu':'1'}},'containers':[{'name':'a'},{'name':'b'}]", "",
          {"cpu=1000", "cpu=200 memory=419430400", "cpu=1000", 1000, 400 * kMi});
@@ -208,7 +208,7 @@ TEST_F(RequestsTest, AccountsForResizes) {
          {plain, plain, plain, 2000, 20});
 }
 
-TEST_F(RequestsTest, AccountsForResizesOfSidecarsButNotOfInitContainers) {
+TEST_F(RequestsTest, AccountsForResizesOnlyOfSidecars) {
   constexpr const char* kStatus =
       "'initContainerStatuses':[{'name':'i','resources':{'requests':{'cpu':'5','memory':'1'}}}]";
   Expect("sidecar",
@@ -334,7 +334,7 @@ TEST_F(RequestsTest, AddsOverheadToFractions) {
          "", {"cpu=1 memory=3", "cpu=1 memory=1", "cpu=1 memory=3", 1, 3});
 }
 
-TEST_F(RequestsTest, PodLevelRequestsUseTheExactSumOfContainers) {
+TEST_F(RequestsTest, PodLevelRequestsUseExactSumOfContainers) {
   Expect("the pod has only limits",
          "'overhead':{'cpu':'0.5m','memory':'0.5'},'resources':{'limits':{'cpu':'1'}}," +
              Containers({"'cpu':'0.75m','memory':'0.75'", "'cpu':'0.75m','memory':'0.75'"}),

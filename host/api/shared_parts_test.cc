@@ -131,7 +131,7 @@ TEST_F(SharedPartsTest, PodsOfDifferentTemplatesShareNothing) {
   }
 }
 
-TEST_F(SharedPartsTest, CopiesThePartsInWhichPodsOfOneTemplateDiffer) {
+TEST_F(SharedPartsTest, CopiesPartsThatDifferWithinATemplate) {
   const PodRef first = DecodePod(
       kSpec, "'conditions':[{'type':'Ready','status':'True','reason':'A'}]",
       Meta("1", "'labels':{'pod':'1'},'annotations':{'k':'1'},'ownerReferences':[{'uid':'1'}]"));
@@ -150,7 +150,7 @@ TEST_F(SharedPartsTest, CopiesThePartsInWhichPodsOfOneTemplateDiffer) {
   ExpectEqual(second, DecodeAlone(spec, status, meta));
 }
 
-TEST_F(SharedPartsTest, PodsShareTheHashesOfTheOtherPartsIfAllAreEqual) {
+TEST_F(SharedPartsTest, EqualPodsShareTheHashesOfOtherParts) {
   struct Case {
     std::string_view name;
     std::string spec;
@@ -179,7 +179,7 @@ TEST_F(SharedPartsTest, PodsShareTheHashesOfTheOtherPartsIfAllAreEqual) {
   }
 }
 
-TEST_F(SharedPartsTest, PodsOfOneKindShareAllPartsWithTheSecondOne) {
+TEST_F(SharedPartsTest, PodsOfOneKindShareSecondPodsParts) {
   const auto meta = [](const char* uid) { return Meta(uid, "'labels':{'zone':'a'}"); };
   const PodRef other = DecodePod(kSpec, "", Meta("0"));
   const PodRef first = DecodePod(kSpec, "", meta("1"));
@@ -199,7 +199,7 @@ TEST_F(SharedPartsTest, PodsOfOneKindShareAllPartsWithTheSecondOne) {
 }
 
 // The pods of a StatefulSet are each of a kind of their own.
-TEST_F(SharedPartsTest, AllVersionsOfTheOnlyPodOfAKindShareTheTemplate) {
+TEST_F(SharedPartsTest, VersionsOfALonePodShareTheTemplate) {
   const PodRef other = DecodePod(kSpec, "", Meta("0"));
   const std::string meta = Meta("1", "'labels':{'pod':'web-0'}");
   const PodRef added = DecodePod(kSpec, "", meta);
@@ -215,7 +215,7 @@ TEST_F(SharedPartsTest, AllVersionsOfTheOnlyPodOfAKindShareTheTemplate) {
             other->view().part_hashes.data);
 }
 
-TEST_F(SharedPartsTest, APodKeepsWhatItSharesAndItsOwnIds) {
+TEST_F(SharedPartsTest, PodKeepsSharedAndOwnIds) {
   PodRef first = DecodePod(kSpec, "", Meta("1"));
   const std::string meta = Meta("2", "'labels':{'rare-key':'rare-value'}");
   PodRef second = DecodePod(std::string(kSpec) + ",'nodeName':'rare-node'", "", meta);
@@ -314,7 +314,7 @@ TEST_F(SharedPartsTest, NodesWithOtherImagesShareNothing) {
   }
 }
 
-TEST_F(SharedPartsTest, ANodeKeepsWhatItSharesAndItsOwnIds) {
+TEST_F(SharedPartsTest, NodeKeepsSharedAndOwnIds) {
   NodeRef first = DecodeNode("", kNodeStatus, "'labels':{'host':'1'}");
   NodeRef second = DecodeNode("'taints':[{'key':'rare-taint','effect':'NoSchedule'}]", kNodeStatus,
                               "'labels':{'host':'rare-host'},'annotations':{'a':'b'}");

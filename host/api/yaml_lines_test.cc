@@ -58,7 +58,7 @@ TEST(YamlLinesTest, FindsTheLineOfAValue) {
   }
 }
 
-TEST(YamlLinesTest, FindsTheInnermostValueIfTheTextDoesNotContainTheValue) {
+TEST(YamlLinesTest, FindsTheInnermostValueOfAMissingValue) {
   const std::vector<YamlPlace> places = {{2, "/metadata/uid"},    {2, "/spec/items/9/x"},
                                          {2, "/spec/items/2/z"},  {2, "/spec/items/3/z"},
                                          {2, "/metadata/name/x"}, {19, "/7"},

@@ -351,7 +351,7 @@ TEST(YamlToJson, AcceptsManyAliasesOfASmallNode) {
   EXPECT_TRUE(YamlToJson(yaml).ok());
 }
 
-TEST(YamlToJson, AnyTruncatedTextGivesAValueOrAnError) {
+TEST(YamlToJson, AnyTruncatedTextGivesValueOrAnError) {
   const std::string yaml =
       "%YAML 1.1\n---\na: &x {b: [1, 'q', \"d\\n\"], <<: {c: !!str 5}}\n? k\n: |\n  text\n"
       "- *x\n...\n---\n- *y\n";

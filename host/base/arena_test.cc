@@ -63,7 +63,7 @@ TEST(Arena, FillsTheFirstChunkToTheLastByte) {
   EXPECT_EQ(arena.bytes_reserved(), 1024U + 2048U);
 }
 
-TEST(Arena, ALargeAllocationLeavesTheCurrentChunkInUse) {
+TEST(Arena, LargeAllocationLeavesTheCurrentChunkInUse) {
   Arena arena(1024);
   char* before = static_cast<char*>(arena.Allocate(16, 1));
   (void)arena.Allocate(100'000, 1);
@@ -127,7 +127,7 @@ TEST(Arena, ResetKeepsTheFirstChunk) {
   EXPECT_GT(arena.bytes_reserved(), 1024U);
 }
 
-TEST(ArenaDeathTest, AnAlignmentThatIsNotAPowerOfTwoFailsAnAssertion) {
+TEST(ArenaDeathTest, AlignmentMustBeAPowerOfTwo) {
   Arena arena;
   EXPECT_DEATH((void)arena.Allocate(1, 3), "assertion failed");
   EXPECT_DEATH((void)arena.Allocate(1, 0), "assertion failed");

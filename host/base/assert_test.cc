@@ -12,7 +12,7 @@ TEST(Assert, ATrueConditionIsEvaluatedOnceAndPasses) {
   EXPECT_EQ(evaluations, 2);
 }
 
-TEST(Assert, IsASingleStatementInAnIfWithoutBraces) {
+TEST(Assert, IsSingleStatementInAnIfWithoutBraces) {
   bool reached_else = false;
   if (false)
     BERTH_ASSERT(false);

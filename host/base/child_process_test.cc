@@ -29,7 +29,7 @@ ChildResult RunInTestChild(const std::function<void(int)>& body, int64_t limit_n
   return *std::move(end);
 }
 
-TEST(ChildProcessTest, ReturnsTheTextAndTheStatusOfTheChild) {
+TEST(ChildProcessTest, ReturnsTextAndTheStatusOfTheChild) {
   const std::string large(1 << 20, 'x');
   const ChildResult succeeds = RunInTestChild([&](int pipe) { WriteToParent(pipe, large); });
   EXPECT_EQ(succeeds.text, large);
@@ -64,7 +64,7 @@ TEST(ChildProcessTest, KillsAChildThatExceedsTheLimit) {
   }
 }
 
-TEST(ChildProcessTest, AnExceptionEndsTheChildWithStatus1AndIsReported) {
+TEST(ChildProcessTest, ReportsAnExceptionThatEndsTheChild) {
   ::testing::internal::CaptureStderr();
   const ChildResult error = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
@@ -78,7 +78,7 @@ TEST(ChildProcessTest, AnExceptionEndsTheChildWithStatus1AndIsReported) {
   EXPECT_EQ(other.status, 1 << 8) << "expected exit status 1";
 }
 
-TEST(ChildProcessTest, TheChildHasOnlyTheWriteEndOfThePipe) {
+TEST(ChildProcessTest, ChildHasOnlyWriteEndOfThePipe) {
   const ChildResult end = RunInTestChild([](int pipe) {
     const auto folder = std::filesystem::path("/proc/self/fd");
     const auto own = std::filesystem::read_symlink(folder / std::to_string(pipe));
@@ -90,7 +90,7 @@ TEST(ChildProcessTest, TheChildHasOnlyTheWriteEndOfThePipe) {
   EXPECT_EQ(end.text, "x");
 }
 
-TEST(ChildProcessTest, WaitsForAChildThatHasClosedItsPipe) {
+TEST(ChildProcessTest, WaitsForChildThatHasClosedItsPipe) {
   const ChildResult slow = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");
     ::close(pipe);
@@ -158,7 +158,7 @@ TEST(ChildProcessTest, ReturnsWhenSigchldIsIgnored) {
   EXPECT_FALSE(end.is_late);
 }
 
-TEST(ChildProcessTest, DoesNotWaitForProcessesThatTheChildStarted) {
+TEST(ChildProcessTest, DoesNotWaitForProcessesThatChildStarted) {
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);
   const ChildResult end = RunInTestChild([&hold](int pipe) {

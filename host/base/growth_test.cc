@@ -8,7 +8,7 @@
 namespace berth::host {
 namespace {
 
-TEST(GrowthTest, CapacityGrowsByAQuarterAndByAtLeast64) {
+TEST(GrowthTest, CapacityGrowsByAQuarterOr64) {
   struct Case {
     size_t before, after;
   };

@@ -80,7 +80,7 @@ TEST(HashBytes, AFlippedBitFlipsHalfOfTheHash) {
   }
 }
 
-TEST(HashBytes, DistributesNumberedNamesOverTheLowAndTheHighBits) {
+TEST(HashBytes, DistributesNumberedNamesOverLowAndHighBits) {
   constexpr int32_t kNames = 64 * 1024;
   std::vector<int32_t> low(1024);
   std::vector<int32_t> high(1024);

@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-TEST(Interner, EqualTextsShareAnIdAndOthersDoNot) {
+TEST(Interner, EqualTextsShareIdAndOthersDoNot) {
   Interner interner;
   std::string text = "zone-a";
   const Id a = interner.Intern(text);
@@ -24,7 +24,7 @@ TEST(Interner, EqualTextsShareAnIdAndOthersDoNot) {
   EXPECT_EQ(interner.size(), 3U);
 }
 
-TEST(Interner, NoIdAndTheEmptyIdAreDistinctAndConstant) {
+TEST(Interner, NoIdAndEmptyIdAreDistinctConstants) {
   Interner interner;
   EXPECT_EQ(interner.Intern(""), kEmptyId);
   EXPECT_EQ(interner.Find(""), kEmptyId);
@@ -57,7 +57,7 @@ TEST(Interner, InternsTextsWithNullBytes) {
   EXPECT_EQ(interner.Text(id), with_null);
 }
 
-TEST(Interner, HashIsTheHashOfTheTextWithTheKey) {
+TEST(Interner, HashIsHashOfTextWithTheKey) {
   const HashKey key = {1, 2};
   Interner first(key);
   Interner second(key);
@@ -73,7 +73,7 @@ TEST(Interner, HashIsTheHashOfTheTextWithTheKey) {
   }
 }
 
-TEST(Interner, ATextIsSweptOnlyWhenEveryReferenceIsReleased) {
+TEST(Interner, SweepsATextAfterItsLastRelease) {
   Interner interner;
   const Id id = interner.Intern("a");
   interner.Intern("a");
@@ -117,7 +117,7 @@ TEST(Interner, ReusesSweptIds) {
   EXPECT_LT(highest, 2000U);
 }
 
-TEST(Interner, ReferencedTextsKeepTheirIdsAndAddressesAcrossASweep) {
+TEST(Interner, ReferencedTextsKeepIdsAndAddressesAcrossSweeps) {
   Interner interner;
   std::vector<Id> ids;
   for (int32_t i = 0; i < 10'000; ++i) ids.push_back(interner.Intern(std::to_string(i)));

@@ -69,7 +69,7 @@ TEST(InternerThreads, AReferencedTextSurvivesSweepsOnAnotherThread) {
   EXPECT_EQ(interner.unreferenced(), 0U);
 }
 
-TEST(InternerThreads, AnotherThreadCanReadTheTextOfAPassedId) {
+TEST(InternerThreads, AnotherThreadCanReadTextOfPassedId) {
   Interner interner;
   std::atomic<Id> mailbox{kNoId};
   constexpr int32_t kLetters = 5000;

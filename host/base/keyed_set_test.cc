@@ -51,7 +51,7 @@ TEST(KeyedSetTest, KeepsTheFirstValueOfAKey) {
   EXPECT_EQ(items.size(), 1U);
 }
 
-TEST(KeyedSetTest, AValueMayBeReplacedByOneWithAnEqualKey) {
+TEST(KeyedSetTest, ReplacesAValueByOneWithEqualKey) {
   Items items;
   Item* const item = items.Add(MakeItem("a", 1)).first;
   *item = MakeItem("a", 2);  // The text of the first key is freed.

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(LogTest, PassesTheLevelTheNameTheFieldsAndTheError) {
+TEST(LogTest, PassesLevelNameTheFieldsAndTheError) {
   TestLog sink(BERTH_LOG_TRACE, true);
   const Log log(sink, "part");
   log.Debug("d");
@@ -38,7 +38,7 @@ TEST(LogTest, WritesNothingWithoutASink) {
   log.Error("e", "broken");
 }
 
-TEST(LogFilterTest, DropsWhatIsBelowItsLevelOrThatOfTheSink) {
+TEST(LogFilterTest, DropsRecordsBelowItsOwnOrSinksLevel) {
   struct Case {
     const char* name;
     uint32_t sink;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 #include "host/base/assert.h"
 
@@ -35,6 +37,47 @@ int DecimalExponent(double value) {
   return number;
 }
 
+// Appends `name="value"` to a list of labels, after a comma if the list is not empty.
+void AppendLabel(std::string& labels, std::string_view name, std::string_view value) {
+  if (!labels.empty()) labels += ',';
+  labels.append(name).append("=\"");
+  AppendEscaped(labels, value, true);
+  labels += '"';
+}
+
+// Appends the line of one value. `labels`: the list that AppendLabel() made; may be empty.
+void AppendLine(std::string& out, std::string_view name, std::string_view labels, double value) {
+  out.append(name);
+  if (!labels.empty()) out.append("{").append(labels).append("}");
+  out.append(" ").append(FormatMetricNumber(value)).append("\n");
+}
+
+// Appends the lines of one histogram: the cumulative buckets, the sum and the count.
+void AppendHistogram(std::string& out, const MetricTable::Metric& metric, const std::string& labels,
+                     const Histogram::Values& values) {
+  BERTH_ASSERT(values.buckets.size() == metric.bounds.size() + 1);
+  const std::string bucket = metric.name + "_bucket";
+  uint64_t below = 0;
+  for (size_t i = 0; i < values.buckets.size(); ++i) {
+    below += values.buckets[i];
+    std::string with_bound = labels;
+    AppendLabel(with_bound, "le",
+                i < metric.bounds.size() ? FormatMetricNumber(metric.bounds[i]) : "+Inf");
+    AppendLine(out, bucket, with_bound, static_cast<double>(below));
+  }
+  AppendLine(out, metric.name + "_sum", labels, values.sum);
+  AppendLine(out, metric.name + "_count", labels, static_cast<double>(below));
+}
+
+std::string_view KindName(MetricTable::Metric::Kind kind) {
+  switch (kind) {
+    case MetricTable::Metric::Kind::kCounter: return "counter";
+    case MetricTable::Metric::Kind::kGauge: return "gauge";
+    case MetricTable::Metric::Kind::kHistogram: return "histogram";
+  }
+  return "untyped";
+}
+
 }  // namespace
 
 std::string FormatMetricNumber(double value) {
@@ -53,42 +96,26 @@ std::string FormatMetricNumber(double value) {
   return {text.data(), static_cast<size_t>(end - text.data())};
 }
 
-void AppendMetricLabel(std::string& labels, std::string_view name, std::string_view value) {
-  if (!labels.empty()) labels += ',';
-  labels.append(name).append("=\"");
-  AppendEscaped(labels, value, true);
-  labels += '"';
-}
-
-void AppendMetricHead(std::string& out, std::string_view name, std::string_view help,
-                      std::string_view type) {
-  out.append("# HELP ").append(name).append(" ");
-  AppendEscaped(out, help, false);
-  out.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
-}
-
-void AppendMetricLine(std::string& out, std::string_view name, std::string_view labels,
-                      double value) {
-  out.append(name);
-  if (!labels.empty()) out.append("{").append(labels).append("}");
-  out.append(" ").append(FormatMetricNumber(value)).append("\n");
-}
-
-void AppendMetricHistogram(std::string& out, std::string_view name, const std::string& labels,
-                           std::span<const double> bounds, std::span<const uint64_t> counts,
-                           double sum) {
-  BERTH_ASSERT(counts.size() == bounds.size() + 1);
-  const std::string bucket = std::string(name) + "_bucket";
-  uint64_t below = 0;
-  for (size_t i = 0; i < counts.size(); ++i) {
-    below += counts[i];
-    std::string with_bound = labels;
-    AppendMetricLabel(with_bound, "le",
-                      i < bounds.size() ? FormatMetricNumber(bounds[i]) : std::string("+Inf"));
-    AppendMetricLine(out, bucket, with_bound, static_cast<double>(below));
+std::string ToText(std::span<const MetricTable::Metric> metrics) {
+  std::string out;
+  for (const MetricTable::Metric& metric : metrics) {
+    out.append("# HELP ").append(metric.name).append(" ");
+    AppendEscaped(out, metric.help, false);
+    out.append("\n# TYPE ").append(metric.name).append(" ").append(KindName(metric.kind));
+    out.append("\n");
+    for (const MetricTable::Series& series : metric.series) {
+      std::string labels;
+      for (size_t i = 0; i < metric.labels.size(); ++i) {
+        AppendLabel(labels, metric.labels[i], series.label_values[i]);
+      }
+      if (metric.kind == MetricTable::Metric::Kind::kHistogram) {
+        AppendHistogram(out, metric, labels, series.histogram);
+      } else {
+        AppendLine(out, metric.name, labels, series.value);
+      }
+    }
   }
-  AppendMetricLine(out, std::string(name) + "_sum", labels, sum);
-  AppendMetricLine(out, std::string(name) + "_count", labels, static_cast<double>(below));
+  return out;
 }
 
 }  // namespace berth::host

@@ -1,12 +1,12 @@
-// Parts of the text format of Prometheus, version 0.0.4.
+// The text format of Prometheus, version 0.0.4.
 // (prometheus.io/docs/instrumenting/exposition_formats)
 #ifndef BERTH_HOST_BASE_METRIC_TEXT_H_
 #define BERTH_HOST_BASE_METRIC_TEXT_H_
 
-#include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
+
+#include "host/base/metrics.h"
 
 namespace berth::host {
 
@@ -16,23 +16,9 @@ namespace berth::host {
 // "+Inf", "-Inf" and "NaN".
 std::string FormatMetricNumber(double value);
 
-// Appends `name="value"` to a list of labels, after a comma if the list is not empty.
-void AppendMetricLabel(std::string& labels, std::string_view name, std::string_view value);
-
-// Appends the lines "# HELP" and "# TYPE". `type`: "counter", "gauge" or "histogram".
-void AppendMetricHead(std::string& out, std::string_view name, std::string_view help,
-                      std::string_view type);
-
-// Appends the line of one value. `labels`: the list that AppendMetricLabel() made; may be empty.
-void AppendMetricLine(std::string& out, std::string_view name, std::string_view labels,
-                      double value);
-
-// Appends the lines of one histogram: the cumulative buckets, the sum and the count.
-// `counts`: the observations in each bucket, not cumulative; the last ones are above every bound.
-// REQUIRES: counts.size() == bounds.size() + 1.
-void AppendMetricHistogram(std::string& out, std::string_view name, const std::string& labels,
-                           std::span<const double> bounds, std::span<const uint64_t> counts,
-                           double sum);
+// Returns the text of metrics, in their order. The labels of a series are in the order of
+// Metric::labels.
+std::string ToText(std::span<const MetricTable::Metric> metrics);
 
 }  // namespace berth::host
 

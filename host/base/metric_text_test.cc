@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -40,28 +39,35 @@ TEST(MetricTextTest, FormatsNumbersAsGoDoes) {
 }
 
 TEST(MetricTextTest, EscapesValuesOfLabelsAndHelp) {
-  std::string labels;
-  AppendMetricLabel(labels, "a", "x");
-  AppendMetricLabel(labels, "b", "\"q\" \\ \n");
-  EXPECT_EQ(labels, "a=\"x\",b=\"\\\"q\\\" \\\\ \\n\"");
-  std::string head;
-  AppendMetricHead(head, "m", "One \"line\" \\ and\nanother.", "gauge");
-  EXPECT_EQ(head, "# HELP m One \"line\" \\\\ and\\nanother.\n# TYPE m gauge\n");
+  const MetricTable::Metric metric{.kind = MetricTable::Metric::Kind::kGauge,
+                                   .name = "m",
+                                   .help = "One \"line\" \\ and\nanother.",
+                                   .labels = {"a", "b"},
+                                   .bounds = {},
+                                   .series = {{{"x", "\"q\" \\ \n"}, 1, {}}}};
+  EXPECT_EQ(ToText({&metric, 1}),
+            "# HELP m One \"line\" \\\\ and\\nanother.\n# TYPE m gauge\n"
+            "m{a=\"x\",b=\"\\\"q\\\" \\\\ \\n\"} 1\n");
 }
 
 TEST(MetricTextTest, WritesNoBracesWithoutLabels) {
-  std::string out;
-  AppendMetricLine(out, "m", "", 1);
-  AppendMetricLine(out, "m", "a=\"b\"", 2.5);
-  EXPECT_EQ(out, "m 1\nm{a=\"b\"} 2.5\n");
+  MetricTable table;
+  table.AddCounter("m", "M.", {}).With({}).Add(1);
+  table.AddGauge("n", "N.", {"a"}).With({"b"}).Set(-2);
+  EXPECT_EQ(ToText(table.Read()),
+            "# HELP m M.\n# TYPE m counter\nm 1\n"
+            "# HELP n N.\n# TYPE n gauge\nn{a=\"b\"} -2\n");
 }
 
 TEST(MetricTextTest, BucketsAreCumulative) {
-  std::string out;
-  const std::vector<double> bounds = {0.001, 1};
-  const std::vector<uint64_t> counts = {2, 0, 3};
-  AppendMetricHistogram(out, "m", "a=\"b\"", bounds, counts, 6.5);
-  EXPECT_EQ(out,
+  const MetricTable::Metric metric{.kind = MetricTable::Metric::Kind::kHistogram,
+                                   .name = "m",
+                                   .help = "M.",
+                                   .labels = {"a"},
+                                   .bounds = {0.001, 1},
+                                   .series = {{{"b"}, 0, {6.5, {2, 0, 3}}}}};
+  EXPECT_EQ(ToText({&metric, 1}),
+            "# HELP m M.\n# TYPE m histogram\n"
             "m_bucket{a=\"b\",le=\"0.001\"} 2\n"
             "m_bucket{a=\"b\",le=\"1\"} 2\n"
             "m_bucket{a=\"b\",le=\"+Inf\"} 5\n"
@@ -70,10 +76,14 @@ TEST(MetricTextTest, BucketsAreCumulative) {
 }
 
 TEST(MetricTextTest, AHistogramWithoutLabelsHasOnlyTheBound) {
-  std::string out;
-  const std::vector<uint64_t> counts = {0};
-  AppendMetricHistogram(out, "m", "", {}, counts, 0);
-  EXPECT_EQ(out, "m_bucket{le=\"+Inf\"} 0\nm_sum 0\nm_count 0\n");
+  const MetricTable::Metric metric{.kind = MetricTable::Metric::Kind::kHistogram,
+                                   .name = "m",
+                                   .help = "M.",
+                                   .labels = {},
+                                   .bounds = {},
+                                   .series = {{{}, 0, {0, {0}}}}};
+  EXPECT_EQ(ToText({&metric, 1}),
+            "# HELP m M.\n# TYPE m histogram\nm_bucket{le=\"+Inf\"} 0\nm_sum 0\nm_count 0\n");
 }
 
 }  // namespace

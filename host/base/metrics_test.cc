@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(HistogramTest, CountsAValueInTheFirstBucketThatIsNotBelowIt) {
+TEST(HistogramTest, CountsAValueInTheFirstSufficientBucket) {
   struct Case {
     const char* name;
     double value;
@@ -51,7 +51,7 @@ TEST(ExponentialBoundsTest, MultipliesEachBoundByTheFactor) {
   EXPECT_EQ(ExponentialBounds(0.00001, 1.5, 20).back(), bound);
 }
 
-TEST(MetricTableTest, ListsMetricsInTheOrderInWhichTheyWereAddedAndSeriesByLabels) {
+TEST(MetricTableTest, ListsMetricsByAdditionAndSeriesByLabels) {
   MetricTable table;
   CounterFamily& counters = table.AddCounter("c_total", "Cs.", {"result", "profile"});
   GaugeFamily& gauges = table.AddGauge("a", "As.", {"queue"});
@@ -76,7 +76,7 @@ TEST(MetricTableTest, ListsMetricsInTheOrderInWhichTheyWereAddedAndSeriesByLabel
   EXPECT_EQ(metrics[1].series[0].value, -3);
 }
 
-TEST(MetricTableTest, AMetricWithoutLabelsHasItsSeriesFromTheBeginning) {
+TEST(MetricTableTest, MetricWithoutLabelsHasItsSeriesFromBeginning) {
   MetricTable table;
   table.AddCounter("c_total", "", {});
   table.AddGauge("g", "", {});
@@ -116,7 +116,7 @@ TEST(InstrumentFamilyTest, ListsAtMostTheMaximumOfSeries) {
   EXPECT_EQ(&family.With({"c"}), &family.With({"e"})) << "the one that is not listed";
 }
 
-TEST(MetricTableDeathTest, AbortsOnANameThatWasAddedBeforeAndOnAWrongNumberOfLabels) {
+TEST(MetricTableDeathTest, AbortsOnDuplicateNamesAndWrongLabelCounts) {
   MetricTable table;
   CounterFamily& family = table.AddCounter("c_total", "", {"x"});
   EXPECT_DEATH(table.AddGauge("c_total", "", {}), "c_total was added before");

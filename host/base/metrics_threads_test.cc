@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-TEST(MetricsThreadsTest, LosesNoObservationOfSeveralThreadsWhileAnotherOneReads) {
+TEST(MetricsThreadsTest, LosesNoObservationWhileAnotherThreadReads) {
   constexpr uint64_t kThreads = 4;
   constexpr uint64_t kObservations = 2000;
   MetricTable table;

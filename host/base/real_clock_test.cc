@@ -5,7 +5,7 @@
 namespace berth::host {
 namespace {
 
-TEST(RealClock, IsFixedUntilBeginAndThenFollowsTheMonotonicClock) {
+TEST(RealClock, FollowsTheMonotonicClockFromBeginOn) {
   int64_t steady_ns = 5000;
   RealClock clock(1'000'000, [&steady_ns] { return steady_ns; });
   EXPECT_EQ(clock.NowNs(), 1'000'000);

@@ -90,7 +90,7 @@ TEST(Result, OperatorsReturnTheValue) {
   EXPECT_EQ(std::as_const(result).value(), "berths!");
 }
 
-TEST(ResultDeathTest, ReadingTheValueOfAnErrorFailsAnAssertionWithTheError) {
+TEST(ResultDeathTest, ReadingValueOfErrorFailsAssertionWithError) {
   const Result<std::string> result(Status::NotFound("node n1"));
   EXPECT_DEATH((void)result.value(), "Result::ok\\(\\): NotFound: node n1");
 }

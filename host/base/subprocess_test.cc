@@ -239,7 +239,7 @@ TEST_F(SubprocessTest, TheTimeBeginsBeforeTheProgramStarts) {
   EXPECT_FALSE(has_child.front());
 }
 
-TEST_F(SubprocessTest, DoesNotWaitForAProcessThatIsLeftBehind) {
+TEST_F(SubprocessTest, DoesNotWaitForALeftBehindProcess) {
   // The process left behind holds standard output open until the test removes the file.
   const std::string file = Write("alive", "", 0644);
   const SubprocessResult result =

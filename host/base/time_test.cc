@@ -93,7 +93,7 @@ TEST(ParseTime, RejectsTextsThatAreNotRfc3339) {
   }
 }
 
-TEST(ParseTime, RejectsTimesThatDoNotFitInInt64) {
+TEST(ParseTime, RejectsTimesBeyondInt64) {
   for (const char* text :
        {"0001-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "1677-09-21T00:12:43.145224191Z",
         "1677-09-21T00:12:42Z", "2262-04-11T23:47:16.854775808Z", "2262-04-11T23:47:17Z",

@@ -5,7 +5,7 @@
 namespace berth::host {
 namespace {
 
-TEST(WakePacerTest, PausesOnlyAfterTwoWakeUpsWithinTheInterval) {
+TEST(WakePacerTest, PausesOnlyAfterTwoWakeUpsWithinInterval) {
   struct Case {
     const char* name;
     int64_t interval_ns;

@@ -62,7 +62,7 @@ struct Transition {
   State after;
 };
 
-TEST_F(CacheTest, HasTheExpectedResultForEveryOperationInEveryState) {
+TEST_F(CacheTest, EveryOperationInEveryStateGivesExpectedResult) {
   using enum State;
   using enum Operation;
   constexpr Transition kTable[] = {
@@ -152,7 +152,7 @@ TEST_F(CacheTest, ConfirmsAnAssumedPodOnItsRow) {
   EXPECT_EQ(Column("req.cpu", row), 2000);
 }
 
-TEST_F(CacheTest, MovesAnAssumedPodThatIsConfirmedOnAnotherNode) {
+TEST_F(CacheTest, MovesAnAssumedPodConfirmedOnAnotherNode) {
   cache_.SetNode(objects_.Node({.name = "n2"}));
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n2")).ok());
@@ -163,7 +163,7 @@ TEST_F(CacheTest, MovesAnAssumedPodThatIsConfirmedOnAnotherNode) {
   EXPECT_EQ(cache_.assumed_count(), 0U);
 }
 
-TEST_F(CacheTest, ConfirmsAnAssumedPodAfterItsNodeWasDeleted) {
+TEST_F(CacheTest, ConfirmsAssumedPodAfterItsNodeWasDeleted) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   cache_.RemoveNode("n1");
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
@@ -174,7 +174,7 @@ TEST_F(CacheTest, ConfirmsAnAssumedPodAfterItsNodeWasDeleted) {
   EXPECT_EQ(Column("req.cpu", RowOfNode("n1")), 1000);
 }
 
-TEST_F(CacheTest, APodBeforeItsNodeCreatesARowWithoutANode) {
+TEST_F(CacheTest, PodBeforeItsNodeCreatesRowWithoutNode) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
   const Row row = cache_.RowOf("uid-p");
   EXPECT_EQ(RowOfNode("late"), kNoRow);
@@ -189,7 +189,7 @@ TEST_F(CacheTest, APodBeforeItsNodeCreatesARowWithoutANode) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, ADeletedNodeKeepsItsRowUntilItsLastPodIsRemoved) {
+TEST_F(CacheTest, DeletedNodeKeepsItsRowWhilePodsRemain) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   ASSERT_TRUE(cache_.AddPod(OnNode("q", "n1")).ok());
   const Row row = RowOfNode("n1");
@@ -209,7 +209,7 @@ TEST_F(CacheTest, ADeletedNodeKeepsItsRowUntilItsLastPodIsRemoved) {
   EXPECT_EQ(Column("pods.count", row), 0);
 }
 
-TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsOldRow) {
+TEST_F(CacheTest, ANodeAddedAgainGetsItsOldRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -218,7 +218,7 @@ TEST_F(CacheTest, ANodeThatIsAddedAgainGetsItsOldRow) {
   EXPECT_EQ(Column("req.cpu", row), 1000);
 }
 
-TEST_F(CacheTest, UpdatingTheOnlyPodOfARowWithoutANodeKeepsTheRow) {
+TEST_F(CacheTest, UpdatingTheOnlyPodKeepsANodelessRow) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late", "1")).ok());
   const Row row = cache_.RowOf("uid-p");
   ASSERT_TRUE(cache_.UpdatePod(OnNode("p", "late", "2")).ok());
@@ -228,7 +228,7 @@ TEST_F(CacheTest, UpdatingTheOnlyPodOfARowWithoutANodeKeepsTheRow) {
   EXPECT_EQ(Column("req.cpu", row), 2000);
 }
 
-TEST_F(CacheTest, ForgettingTheOnlyPodOfARowWithoutANodeReleasesTheRow) {
+TEST_F(CacheTest, ForgettingTheOnlyPodReleasesANodelessRow) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   const Row row = RowOfNode("n1");
   cache_.RemoveNode("n1");
@@ -244,7 +244,7 @@ TEST_F(CacheTest, RemovingAnUnknownNodeChangesNothing) {
   EXPECT_EQ(cache_.table().node_count(), 1U);
 }
 
-TEST_F(CacheTest, ConfirmingTheOnlyPodOfARowWithoutANodeKeepsTheRow) {
+TEST_F(CacheTest, ConfirmingTheOnlyPodKeepsANodelessRow) {
   cache_.SetNode(objects_.Node({.name = "n2"}));
   const Row row = RowOfNode("n2");
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n2"), row).ok());
@@ -370,7 +370,7 @@ TEST_F(CacheObserverTest, IsCalledForEveryChangeOfANode) {
   EXPECT_THAT(recorder_.Take(), ::testing::IsEmpty());
 }
 
-TEST_F(CacheObserverTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
+TEST_F(CacheObserverTest, PodMayPrecedeAndOutliveItsNode) {
   ASSERT_TRUE(cache_.AddPod(OnNode("p", "late")).ok());
   cache_.SetNode(objects_.Node({.name = "late"}));
   cache_.RemoveNode("late");
@@ -380,7 +380,7 @@ TEST_F(CacheObserverTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
                                      "node removed late at 2", "removed default/p at 2"));
 }
 
-TEST_F(CacheObserverTest, AMovedPodDoesNotReuseTheRowThatItLeaves) {
+TEST_F(CacheObserverTest, MovedPodDoesNotReuseItsFormerRow) {
   ASSERT_TRUE(cache_.AssumePod(OnNode("p", "n1"), RowOfNode("n1")).ok());
   cache_.RemoveNode("n1");
   recorder_.Take();

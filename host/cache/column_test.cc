@@ -243,7 +243,7 @@ TEST(ColumnStorage, GrowsKeepingValuesAndZeroesTheRest) {
   EXPECT_EQ(*static_cast<uint32_t*>(storage.At(0)), 0U);
 }
 
-TEST_F(ColumnTest, AColumnOfObjectsNamesAKindThatPluginsMayDeclare) {
+TEST_F(ColumnTest, ObjectColumnNamesADeclarableKind) {
   const ColumnSpec spec = Parse("object:storage.k8s.io/v1/CSINode");
   EXPECT_EQ(spec.type(), uint32_t{BERTH_TYPE_OBJECT});
   EXPECT_EQ(spec.width(), 8U);

@@ -48,7 +48,7 @@ class NodeTableTest : public ::testing::Test {
 
 // --- rows ---------------------------------------------------------------------------------------
 
-TEST_F(NodeTableTest, RowsAreStableAndTheLowestFreeOneIsReused) {
+TEST_F(NodeTableTest, StableRowsAndLowestFreeRowIsReused) {
   EXPECT_EQ(Set("a"), 0U);
   EXPECT_EQ(Set("b"), 1U);
   EXPECT_EQ(Set("c"), 2U);
@@ -98,7 +98,7 @@ TEST_F(NodeTableTest, AReusedRowStartsEmpty) {
 
 // --- generations and shape ----------------------------------------------------------------------
 
-TEST_F(NodeTableTest, EveryChangeIncreasesTheGenerationOfItsRowOnly) {
+TEST_F(NodeTableTest, EveryChangeIncreasesGenerationOfItsRowOnly) {
   const Row a = Set("a");
   const Row b = Set("b");
   const uint64_t of_b = table_.Generation(b);
@@ -128,7 +128,7 @@ TEST_F(NodeTableTest, AReusedRowHasANewGeneration) {
   EXPECT_GT(table_.Generation(row), before);
 }
 
-TEST_F(NodeTableTest, NodeSetGenerationChangesOnlyWithTheSetOfLiveRows) {
+TEST_F(NodeTableTest, NodeSetGenerationFollowsTheLiveRows) {
   const Row a = Set("a");
   uint64_t generation = table_.node_set_generation();
   Set("a", "8");
@@ -202,7 +202,7 @@ TEST_F(NodeTableTest, ASumAtTheLimitIsExact) {
   EXPECT_EQ(At("req:example.com/x", row), 6);
 }
 
-TEST_F(NodeTableTest, AColumnThatIsBuiltLaterIsLimitedToo) {
+TEST_F(NodeTableTest, ColumnThatIsBuiltLaterIsLimitedToo) {
   const Row row = Set("a");
   const PodRef p = Put(row, "p", "1E");
   const PodRef q = Put(row, "q", "1E");
@@ -226,7 +226,7 @@ TEST_F(NodeTableTest, AnUnknownColumnIsNotFound) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, AColumnOfAnEmptyTableIncludesTheFirstNode) {
+TEST_F(NodeTableTest, ColumnOfEmptyTableIncludesTheFirstNode) {
   const ColumnIndex column = Index("alloc.cpu");
   EXPECT_NE(table_.column_data(column), nullptr);
   const Row row = Set("a", "4");
@@ -291,7 +291,7 @@ TEST_F(NodeTableTest, DropsIdleColumnsBeyondTheCount) {
 }
 
 // The size of a column grows with the table.
-TEST_F(NodeTableTest, TheBytesOfIdleColumnsGrowWithTheTable) {
+TEST_F(NodeTableTest, BytesOfIdleColumnsGrowWithTheTable) {
   Set("a");
   Index("alloc.cpu");
   table_.DropIdleColumns(64 * sizeof(int64_t));
@@ -301,7 +301,7 @@ TEST_F(NodeTableTest, TheBytesOfIdleColumnsGrowWithTheTable) {
   EXPECT_EQ(table_.column_count(), 0U);
 }
 
-TEST_F(NodeTableTest, PinnedColumnsAreKeptAndNotCountedAsIdle) {
+TEST_F(NodeTableTest, PinnedColumnsAreKeptAndNeverIdle) {
   Set("a");
   const ColumnIndex pinned = Index("alloc.cpu");
   table_.PinColumn(pinned);

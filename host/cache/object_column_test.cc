@@ -50,7 +50,7 @@ TEST_F(ObjectColumnTest, HasTheObjectOfTheNodesName) {
   EXPECT_EQ(At(a), nullptr);
 }
 
-TEST_F(ObjectColumnTest, ANodeThatIsAddedAfterItsObjectHasIt) {
+TEST_F(ObjectColumnTest, ANodeAddedAfterItsObjectHasIt) {
   At(Set("other"));
   const ObjectRef object = CsiNode("a");
   store_.Set(object);
@@ -61,7 +61,7 @@ TEST_F(ObjectColumnTest, ANodeThatIsAddedAfterItsObjectHasIt) {
   EXPECT_EQ(At(a), &object->view());
 }
 
-TEST_F(ObjectColumnTest, AChangeOfTheObjectIsAChangeOfItsRowOnly) {
+TEST_F(ObjectColumnTest, ObjectChangeIsAChangeOfItsRow) {
   const Row a = Set("a");
   const Row b = Set("b");
   At(a);
@@ -80,7 +80,7 @@ TEST_F(ObjectColumnTest, AChangeOfTheObjectIsAChangeOfItsRowOnly) {
   EXPECT_EQ(At(a), nullptr);
 }
 
-TEST_F(ObjectColumnTest, AChangeWithoutSuchAColumnIsNoChangeOfARow) {
+TEST_F(ObjectColumnTest, ChangeWithoutSuchAColumnChangesNoRow) {
   const Row a = Set("a");
   const uint64_t before = table_.Generation(a);
   store_.Set(CsiNode("a"));
@@ -91,7 +91,7 @@ TEST_F(ObjectColumnTest, AChangeWithoutSuchAColumnIsNoChangeOfARow) {
   EXPECT_EQ(table_.Generation(a), before) << "the column was dropped";
 }
 
-TEST_F(ObjectColumnTest, AColumnThatIsBuiltAgainIsAChangeOfTheLiveRows) {
+TEST_F(ObjectColumnTest, RebuildingAColumnChangesTheLiveRows) {
   store_.Set(CsiNode("gone"));
   const Row kept = Set("kept");
   const Row gone = Set("gone");
@@ -120,7 +120,7 @@ TEST_F(ObjectColumnTest, AColumnThatIsBuiltAgainIsAChangeOfTheLiveRows) {
 }
 
 // The first objects of a kind that the server begins to serve arrive before that is recorded.
-TEST_F(ObjectColumnTest, ANodeThatIsAddedWhileItsKindBeginsToBeServedHasItsObject) {
+TEST_F(ObjectColumnTest, NodeAddedWithItsKindHasItsObject) {
   store_.SetServed("storage.k8s.io/v1/CSINode", false);
   At(Set("other"));
   const ObjectRef object = CsiNode("a");
@@ -155,7 +155,7 @@ TEST_F(ObjectColumnTest, FollowsTheVersionThatIsServed) {
   EXPECT_EQ(At(a, column), nullptr);
 }
 
-TEST_F(ObjectColumnTest, ATableWithoutObjectsHasTheColumnWithoutValues) {
+TEST_F(ObjectColumnTest, TableWithoutObjectsHasTheColumnWithoutValues) {
   NodeTable table(objects_.interner());
   const Row a = table.SetNode(objects_.Node({.name = "a"}));
   const auto column = table.ColumnFor(kColumn);

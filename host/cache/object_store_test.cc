@@ -142,7 +142,7 @@ TEST_F(WatchTest, IsCalledAfterTheChange) {
   EXPECT_EQ(last_now_, nullptr);
 }
 
-TEST_F(WatchTest, AReplacedObjectIsADeletionAndAnAddition) {
+TEST_F(WatchTest, ReplacedObjectIsADeletionAndAnAddition) {
   store_.Replay(Watch(kClaim, "w"));
   store_.Set(Claim("a", "x", "first"));
   store_.Set(Claim("a", "x", "second"));
@@ -156,7 +156,7 @@ TEST_F(WatchTest, GetsChangesOfOneKindOnly) {
   EXPECT_THAT(calls_, IsEmpty());
 }
 
-TEST_F(WatchTest, CallsWatchersInTheOrderOfWatchUntilUnwatch) {
+TEST_F(WatchTest, CallsWatchersInOrderOfWatchUntilUnwatch) {
   const auto a = Watch(kClaim, "a");
   const auto b = Watch(kClaim, "b");
   EXPECT_NE(a, b);
@@ -172,7 +172,7 @@ TEST_F(WatchTest, CallsWatchersInTheOrderOfWatchUntilUnwatch) {
   EXPECT_THAT(calls_, ElementsAre("a: +a/x", "b: +a/x", "b: ~a/x"));
 }
 
-TEST_F(WatchTest, AnObjectThatExistedIsMarkedUnlessItReplacesAnother) {
+TEST_F(WatchTest, MarksExistingObjectsUnlessTheyReplaceAnother) {
   store_.Replay(Watch(kClaim, "w"));
   store_.Set(Claim("a", "x", "first"), true);
   store_.Set(Claim("a", "x", "first"), true);
@@ -194,7 +194,7 @@ class VersionsTest : public WatchTest {
   }
 };
 
-TEST_F(VersionsTest, EveryKindIsServedUntilItIsRecordedThatItIsNot) {
+TEST_F(VersionsTest, EveryKindIsServedUntilRecordedOtherwise) {
   EXPECT_TRUE(store_.IsServed(kNew));
   EXPECT_EQ(store_.UsedKind(kNew), kNew);
   EXPECT_EQ(store_.UsedKind(kBoth), kNew);
@@ -219,7 +219,7 @@ TEST_F(VersionsTest, ReadsTheVersionThatIsServed) {
   EXPECT_THAT(List(kNew, ""), IsEmpty());
 }
 
-TEST_F(VersionsTest, AWatcherGetsTheObjectsOfOneVersionAtATime) {
+TEST_F(VersionsTest, WatcherGetsObjectsOfOneVersionAtTime) {
   store_.Replay(Watch(kBoth, "both"));
   store_.Replay(Watch(kOld, "old"));
   store_.SetServed(kNew, false);
@@ -238,7 +238,7 @@ TEST_F(VersionsTest, AWatcherGetsTheObjectsOfOneVersionAtATime) {
 }
 
 // When the server begins to serve a kind, its first objects arrive before that is recorded.
-TEST_F(VersionsTest, AKindWithOneVersionIsReadBeforeItIsRecordedAsServed) {
+TEST_F(VersionsTest, ReadsAKindOfOneVersionBeforeServed) {
   store_.SetServed(kNew, false);
   store_.SetServed(kOld, false);
   store_.Set(Rack("v2", "a"), true);
@@ -259,7 +259,7 @@ TEST_F(VersionsTest, AKindWithOneVersionIsReadBeforeItIsRecordedAsServed) {
 }
 
 // A kind that is served and has no objects is available, too.
-TEST_F(VersionsTest, AKindIsAvailableIfItIsServedOrHasObjects) {
+TEST_F(VersionsTest, ServedKindsAndThoseWithObjectsAreAvailable) {
   EXPECT_TRUE(store_.IsAvailable(kNew));
   EXPECT_TRUE(store_.IsAvailable(kBoth));
   store_.SetServed(kNew, false);
@@ -288,7 +288,7 @@ TEST_F(VersionsTest, ObjectsOfReturnsAllObjectsOfTheVersion) {
   EXPECT_THAT(names(""), IsEmpty());
 }
 
-TEST_F(VersionsTest, AWatcherThatWasNotReplayedIsNotCalled) {
+TEST_F(VersionsTest, WatcherThatWasNotReplayedIsNotCalled) {
   store_.Set(Rack("v1", "a"));
   const auto watcher = Watch(kBoth, "both");
   store_.SetServed(kNew, false);

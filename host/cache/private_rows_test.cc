@@ -92,7 +92,7 @@ TEST_F(PrivateRowsTest, ACopyHasTheValuesOfTheTable) {
   ExpectSame(rows, 1, 0);
 }
 
-TEST_F(PrivateRowsTest, AddedAndRemovedPodsChangeTheValuesAsInATable) {
+TEST_F(PrivateRowsTest, PodsChangeTheValuesAsInATable) {
   PrivateRows rows(table_);
   rows.Add(0);
   rows.Add(2);
@@ -178,7 +178,7 @@ TEST_F(PrivateRowsTest, SumsAreLimitedAndRecover) {
   }
 }
 
-TEST_F(PrivateRowsTest, PodsOfOneRowDoNotAffectARowAddedLater) {
+TEST_F(PrivateRowsTest, PodsOfOneRowLeaveLaterRowsAlone) {
   PrivateRows rows(table_);
   rows.Add(0);
   const PodRef added = MakePod("added");

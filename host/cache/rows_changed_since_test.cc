@@ -40,7 +40,7 @@ TEST_F(RowsChangedSinceTest, ListsTheRowsThatChangedSinceAGeneration) {
   EXPECT_THAT(rows, ::testing::ElementsAre(0, 1, 2)) << "also the row that is not live any more";
 }
 
-TEST_F(RowsChangedSinceTest, FindsChangedRowsAlsoAfterMoreChangesThanTheJournalKeeps) {
+TEST_F(RowsChangedSinceTest, FindsChangedRowsBeyondTheJournal) {
   NodeTable table(objects_.interner(), nullptr, /*journal_changes=*/3);
   const auto set = [&](const char* name) { table.SetNode(objects_.Node({.name = name})); };
   for (const char* name : {"a", "b", "c"}) set(name);

@@ -47,7 +47,7 @@ TEST(ExplainTableTest, ListsTheBestNodeFirst) {
       "     c\n");
 }
 
-TEST(ExplainTableTest, UsesOneColumnForScoresOnANarrowTerminal) {
+TEST(ExplainTableTest, UsesOneColumnForScoresOnNarrowTerminal) {
   const std::string out = Explained(PlacedReport(), 44);
   EXPECT_NE(out.find("*   b      250     Fit 50 -> 50 x 2, Taint 0\n"
                      "                   -> 50 x 3\n"),

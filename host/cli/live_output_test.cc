@@ -35,7 +35,7 @@ TEST(LiveOutputTest, WritesDocumentsInBothFormats) {
   EXPECT_EQ(yaml.str(), "---\na: 1\nb: c\n");
 }
 
-TEST(LiveOutputTest, FlushesAfterEachTextOnlyIfItIsLive) {
+TEST(LiveOutputTest, FlushesAfterEachTextOnlyIfLive) {
   FullDisk disk;
   std::ostream out(&disk);
   LiveOutput later(out, {.is_live = false});

@@ -133,7 +133,7 @@ TEST(AppendDocumentTest, WritesYaml) {
             "node: node-a\nseed: 7\nok: true\nlist:\n  - x\n  - z\n");
 }
 
-TEST(AppendDocumentTest, QuotesYamlStringsThatWouldBeReadAsOtherTypes) {
+TEST(AppendDocumentTest, QuotesYamlStringsThatLookLikeOtherTypes) {
   for (const std::string text :
        {"true", "No",   "y",   "null",  "12",   "1e3",        "0x1f",     "~",
         "",     "a: b", "- a", "#c",    "a\nb", "2026-01-01", ".inf",     "*a",

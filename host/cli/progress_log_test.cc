@@ -11,7 +11,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ProgressLog, PrintsOneLineForEachRecordThatIsOn) {
+TEST(ProgressLog, PrintsOneLineForEachEnabledRecord) {
   std::ostringstream out;
   Progress progress(out, false, [] { return int64_t{0}; });
   ProgressLog log(progress, BERTH_LOG_INFO, [] { return std::string("now "); });

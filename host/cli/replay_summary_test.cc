@@ -24,7 +24,7 @@ TEST(ReplaySummaryTest, CountsPodsNodesAndEvents) {
             "1,204 bound, 0 pending; 1 node; 2 events in 1.5s.\n");
 }
 
-TEST(ReplaySummaryTest, NamesTheSignalPodsOfOtherSchedulersAndReloads) {
+TEST(ReplaySummaryTest, NamesSignalPodsOfOtherSchedulersAndReloads) {
   EXPECT_EQ(Text({.signal = SIGTERM,
                   .other_schedulers = 3,
                   .nodes = 2,

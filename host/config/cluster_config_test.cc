@@ -143,7 +143,7 @@ TEST(ReadClusterConfigTest, ReportsErrors) {
   for (const Case& c : cases) EXPECT_EQ(ClusterErrors(c.toml), c.error) << c.toml;
 }
 
-TEST(ReadClusterConfigTest, ChecksTheOrderOfTheTimesOfTheElection) {
+TEST(ReadClusterConfigTest, ChecksOrderOfTheTimesOfTheElection) {
   struct Case {
     const char* toml;
     const char* error;

@@ -37,7 +37,7 @@ TEST(ProfileDeadlineTest, IsInheritedAndReplaced) {
   EXPECT_FALSE(profile.plugins[2].deadline_ns.has_value());
 }
 
-TEST(ProfileDeadlineTest, MustBeADurationAboveZeroOfAtMostAYear) {
+TEST(ProfileDeadlineTest, MustBeAboveZeroAndWithinAYear) {
   const std::string no_duration =
       "deadline: expected a duration above 0, such as \"1.5s\" or \"2m\", found ";
   const struct {

@@ -191,7 +191,7 @@ TEST(ReadProfileTest, ABareNameIsAnInstalledProfile) {
 }
 
 // A file of that name in the same folder is not used.
-TEST(ReadProfileTest, ABareNameIsNeverAFileInTheSameFolder) {
+TEST(ReadProfileTest, BareNameIsNeverFileInSameFolder) {
   ProfileFiles files = From({{"default.toml", ""}, {"a.toml", "extends = \"default\""}});
   files.shipped_folder = "";
   files.shipped_names = {};
@@ -325,7 +325,7 @@ TEST(ReadProfileTest, ReportsACycleTogetherWithOtherErrors) {
             "contradict each other, found a cycle: A before B, B before A");
 }
 
-TEST(ReadProfileTest, BeforeAndAfterOfABaseAreAppliedOnce) {
+TEST(ReadProfileTest, BeforeAndAfterOfBaseAreAppliedOnce) {
   const Profile profile =
       Read({{"p/base.toml", std::string(kBase) + "[[plugins]]\nname = \"D\"\nbefore = \"A\"\n"},
             {"p/a.toml", "extends = \"base.toml\"\n[[plugins]]\nname = \"D\"\nafter = \"B\"\n"}});
@@ -473,7 +473,7 @@ TEST(ReadProfileTest, ReportsASyntaxErrorAlone) {
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
-TEST(ReadProfileTest, DoesNotReportUnknownNamesIfTheBaseCannotBeRead) {
+TEST(ReadProfileTest, UnreadableBaseSuppressesUnknownNames) {
   EXPECT_EQ(ProfileErrors({{"p/a.toml",
                             "extends = \"gone.toml\"\n"
                             "[[plugins]]\nname = \"A\"\nbefore = \"NodeName\"\n"

@@ -5,7 +5,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ProfileArgsTest, APartWithoutAPlaceHasThePlaceOfItsNearestAncestor) {
+TEST(ProfileArgsTest, PartWithoutAPlaceHasItsAncestors) {
   ProfileArgs args;
   args.places[""] = {"a.toml", 1, 1};
   args.places["/strategy"] = {"a.toml", 2, 1};

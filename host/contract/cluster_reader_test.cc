@@ -90,7 +90,7 @@ TEST(ClusterReaderTest, SelectsNodesAndPods) {
   EXPECT_EQ(larger->nodes.back().name, "n" + std::to_string(kMaxClusterNodes));
 }
 
-TEST(ClusterReaderTest, ACopyOfAPodHasNoResizeInProgress) {
+TEST(ClusterReaderTest, CopyOfPodHasNoResizeInProgress) {
   const auto cluster = Read(Nodes(1) + Resized("n0"));
   ASSERT_TRUE(cluster.ok()) << cluster.status().message();
   EXPECT_FALSE(cluster->nodes.front().pods.at(0).containers.at(1).allocated.empty());
@@ -125,7 +125,7 @@ TEST(ClusterReaderTest, RejectsClustersThatCannotBeUsed) {
   }
 }
 
-TEST(ClusterReaderTest, KeepsTheFieldsAndKindsThatThePluginReads) {
+TEST(ClusterReaderTest, KeepsFieldsAndKindsThatThePluginReads) {
   const std::string text =
       Nodes(1) + TestObjects::Json(TestPod{.name = "w", .spec = R"("hostIPC":true)"}) +
       R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"},"spec":{"x":["\u00e9"]}})"
@@ -181,7 +181,7 @@ void ExpectEqual(const berth_resources& a, const berth_resources& b) {
   EXPECT_EQ(a.scalars.count, b.scalars.count);
 }
 
-TEST(ObjectSpecsTest, TheViewOfAPodHasTheSameContent) {
+TEST(ObjectSpecsTest, ViewOfAPodHasTheSameContent) {
   TestObjects objects;
   const PodRef pod = objects.PodFrom(std::string(kRichPod));
   const testing::PodSpec spec = SpecOf(*pod);
@@ -217,7 +217,7 @@ TEST(ObjectSpecsTest, TheViewOfAPodHasTheSameContent) {
   EXPECT_TRUE(spec.init_containers.at(0).sidecar);
 }
 
-TEST(ObjectSpecsTest, AResizeBelongsToTheContainerThatRequestsTheResource) {
+TEST(ObjectSpecsTest, ResizeBelongsToContainerThatRequestsTheResource) {
   TestObjects objects;
   const PodRef pod = objects.PodFrom(Resized("n0"));
   const testing::PodSpec spec = SpecOf(*pod);
@@ -228,7 +228,7 @@ TEST(ObjectSpecsTest, AResizeBelongsToTheContainerThatRequestsTheResource) {
   ExpectEqual(*testing::PodHandle(spec, ids)->accounted, *pod->view().accounted);
 }
 
-TEST(ObjectSpecsTest, TheViewOfANodeHasTheSameContent) {
+TEST(ObjectSpecsTest, ViewOfANodeHasTheSameContent) {
   TestObjects objects;
   const NodeRef node = objects.NodeFrom(
       R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n","labels":{"zone":"a"}},)"

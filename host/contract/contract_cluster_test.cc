@@ -41,7 +41,7 @@ TEST(ContractClusterTest, TheValuesOfColumnsDiffer) {
   }
 }
 
-TEST(ContractClusterTest, ALabelIsSharedByNodesAndMissingOnOne) {
+TEST(ContractClusterTest, LabelSharedByNodesAndMissingOnOne) {
   const ContractCluster cluster =
       MakeContractCluster(std::vector<testing::ColumnName>{{"label:test.example/rack"}});
   const std::multiset<int64_t> values = ValuesOf("label:test.example/rack", cluster);

@@ -80,7 +80,7 @@ TEST(DeadlineObserverTest, HasTheDeadlinesOfTheHost) {
   }
 }
 
-TEST(DeadlineObserverTest, APluginMayHaveADeadlineOfItsOwn) {
+TEST(DeadlineObserverTest, PluginMayHaveADeadlineOfItsOwn) {
   constexpr int64_t kOwnNs = 5 * kSecond;
   for (const auto& c : kCalls) {
     SCOPED_TRACE(std::string(c.function) + " " + testing::WordNames(c.word));

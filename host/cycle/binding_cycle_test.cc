@@ -50,7 +50,7 @@ TEST(BindingCycleTest, EndsWhenAnotherClientBindsTheWaitingPod) {
 }
 
 // A finalizer keeps the pod, so that it goes back to the queue.
-TEST(BindingCycleTest, LogsNoErrorWhenTheDeletionOfTheWaitingPodBegins) {
+TEST(BindingCycleTest, DeletionOfAWaitingPodLogsNoError) {
   PodLifecycle pod;
   pod.harness().options().logs_decisions = true;
   pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
@@ -63,7 +63,7 @@ TEST(BindingCycleTest, LogsNoErrorWhenTheDeletionOfTheWaitingPodBegins) {
 }
 
 // The cache has the pod although the queue has it too. Nothing was reserved, so nothing is undone.
-TEST(BindingCycleTest, DoesNotBeginForAPodThatTheCacheHasOnANode) {
+TEST(BindingCycleTest, DoesNotBeginForBoundPods) {
   PodLifecycle pod;
   pod.harness().AddNode({.name = "n0"});
   pod.BeforeRun([&] {
@@ -127,7 +127,7 @@ TEST_F(BindingCycleBindTest, TheHostBindsForThePlugin) {
   EXPECT_EQ(harness_.loop().cache().assumed_count(), 0U);  // The watch has confirmed the binding.
 }
 
-TEST_F(BindingCycleBindTest, APodThatThePluginBindsStaysAssumedUntilTheWatchConfirmsIt) {
+TEST_F(BindingCycleBindTest, PluginBoundPodStaysAssumedUntilConfirmed) {
   for (const char* args : {R"({"bind":{"how":"return"}})", R"({"bind":{"how":"complete"}})"}) {
     SCOPED_TRACE(args);
     Harness harness;
@@ -210,7 +210,7 @@ TEST_F(BindingCycleBindTest, TheErrorOfTheClusterIsReported) {
 }
 
 // The answer of the cluster arrives after the plugin has answered.
-TEST_F(BindingCycleBindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
+TEST_F(BindingCycleBindTest, PluginMayAnswerBeforeTheHostsBindingEnds) {
   const AttemptResult result =
       With(R"({"bind":{"how":"api-then-return","code":1,"reasons":["changed my mind"]}})");
   EXPECT_EQ(Harness::Outcome(result), "Error: running Bind plugin \"test.A\": changed my mind");
@@ -220,7 +220,7 @@ TEST_F(BindingCycleBindTest, APluginMayAnswerBeforeTheHostsBindingEnds) {
 }
 
 // The plugin completes the call on another thread, before or after the call returns.
-TEST_F(BindingCycleBindTest, AThreadOfThePluginMayCompleteTheCall) {
+TEST_F(BindingCycleBindTest, ThreadOfThePluginMayCompleteTheCall) {
   ASSERT_TRUE(harness_.Start(TestProfile().Use("cpp.LateBinder", {Point::kBind})).ok());
   for (int i = 0; i < 50; ++i) {
     const auto result = harness_.Schedule({.name = "p" + std::to_string(i)});
@@ -240,7 +240,7 @@ TEST_F(BindingCycleBindTest, APodIsRetriedAfterAnError) {
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->attempts, 2U);
 }
 
-TEST_F(BindingCycleBindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVersion) {
+TEST_F(BindingCycleBindTest, RetriesAPodInItsNewVersion) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   // The loop receives the change while it waits for the answer to the binding, which fails because
@@ -257,7 +257,7 @@ TEST_F(BindingCycleBindTest, APodThatChangesDuringItsBindingIsRetriedInItsNewVer
   EXPECT_EQ(harness_.loop().queue().Find("uid-p")->pod->view().scheduling_gates.count, 1U);
 }
 
-TEST_F(BindingCycleBindTest, APodThatIsDeletedBeforeItsBindingFailsIsNotRequeued) {
+TEST_F(BindingCycleBindTest, DeletedPodWithFailedBindingIsNotRequeued) {
   ASSERT_TRUE(harness_.Start(TestProfile()).ok());
   harness_.AddPod({.name = "p"});
   harness_.cluster().DeletePod({"default", "p", {}}, 0, nullptr);

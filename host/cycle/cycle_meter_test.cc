@@ -141,7 +141,7 @@ TEST_F(CycleMeterTest, ObservesEventsOfTheCluster) {
       ElementsAre(Pair("NodeAdd", 1u), Pair("PodAdd", 2u), Pair("PodUpdate", ::testing::_)));
 }
 
-TEST_F(CycleMeterTest, ObservesEachTypeOfEventInASeriesOfItsOwn) {
+TEST_F(CycleMeterTest, ObservesEachEventTypeInItsOwnSeries) {
   pod_.Run();
   pod_.harness().AddNode({.name = "n2"});
   pod_.harness().AddNode({.name = "n3"});

@@ -85,7 +85,7 @@ TEST(CycleMetricsTest, AreThoseOfKubeScheduler) {
                   "gauge scheduler_cache_size{type}", "gauge scheduler_goroutines{operation}"));
 }
 
-TEST(PointMetricsTest, TheBoundsAreRoundedAsThoseOfKubeScheduler) {
+TEST(PointMetricsTest, BoundsAreRoundedAsThoseOfKubeScheduler) {
   MetricTable table;
   PointMetrics metrics(table);
   std::vector<std::string> bounds;
@@ -109,7 +109,7 @@ TEST(CycleMetricsTest, OneTableHoldsTheMetricsOfAllParts) {
   EXPECT_EQ(table.Read().size(), 20u);
 }
 
-TEST(CycleMetricsTest, TheAttemptsOfAPodAreListedUpTo14) {
+TEST(CycleMetricsTest, AttemptsOfPodAreListedUpTo14) {
   struct Case {
     uint64_t attempts;
     const char* label;

@@ -84,7 +84,7 @@ TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
 }
 
 // Something delays the end of the deletion, such as a finalizer: the queue still has the pod.
-TEST_F(DecisionLogTest, AFailureOfAPodThatIsBeingDeletedIsNoError) {
+TEST_F(DecisionLogTest, FailureOfATerminatingPodIsNoError) {
   TestLog log(BERTH_LOG_TRACE, true);
   DecisionLog decisions(Log(log, kSchedulingLogger), sink_);
   DecisionSink& sink = decisions;

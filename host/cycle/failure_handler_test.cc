@@ -53,7 +53,7 @@ TEST_F(FailureHandlerTest, ParksARejectedPodAndReportsIt) {
   EXPECT_THAT(client_.patches, ElementsAre("p Unschedulable: no room"));
 }
 
-TEST_F(FailureHandlerTest, CutsAMessageThatIsTooLongForACondition) {
+TEST_F(FailureHandlerTest, CutsMessageThatIsTooLongForCondition) {
   const std::string most(kMaxConditionMessageBytes, 'x');
   PopPod("p");
   handler_.Handle("uid-p", "", Rejected(most));
@@ -70,7 +70,7 @@ TEST_F(FailureHandlerTest, AnErrorMakesThePodBackOff) {
   EXPECT_THAT(client_.patches, ElementsAre("p SchedulerError: boom"));
 }
 
-TEST_F(FailureHandlerTest, OnlyTheSinkSeesAPodThatWasDeletedMeanwhile) {
+TEST_F(FailureHandlerTest, OnlyTheSinkSeesAPodDeletedMeanwhile) {
   PopPod("p");
   queue_.Remove("uid-p");
   handler_.Handle("uid-p", "", Rejected("no room"));

@@ -50,7 +50,7 @@ TEST_F(MemorySweeperTest, KeepsPinnedColumns) {
   table_.UnpinColumn(*pinned);
 }
 
-TEST_F(MemorySweeperTest, SweepsTheInternerWhenHalfOfItIsUnreferenced) {
+TEST_F(MemorySweeperTest, SweepsInternerWhenHalfOfItIsUnreferenced) {
   MemorySweeper sweeper(table_, interner_, {});
   AddUnreferenced(5000);
   AddReferenced(4000);
@@ -58,7 +58,7 @@ TEST_F(MemorySweeperTest, SweepsTheInternerWhenHalfOfItIsUnreferenced) {
   EXPECT_EQ(interner_.unreferenced(), 0U);
 }
 
-TEST_F(MemorySweeperTest, LeavesTheInternerAloneWhileASweepDoesNotPay) {
+TEST_F(MemorySweeperTest, LeavesInternerAloneWhileSweepDoesNotPay) {
   MemorySweeper sweeper(table_, interner_, {});
   AddUnreferenced(4000);  // Few.
   sweeper.Sweep();

@@ -118,7 +118,7 @@ TEST_F(PluginRequestsTest, ClearDropsRequests) {
   EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
 }
 
-TEST_F(PluginRequestsTest, WhatARequestLeadsToWaitsForTheNextCall) {
+TEST_F(PluginRequestsTest, WhatRequestLeadsToWaitsForNextCall) {
   Park("q");
   requests_.Evict({"default", "p", "uid-p"}, "make room",
                   [this](const Status&) { requests_.Activate("uid-q"); });
@@ -126,7 +126,7 @@ TEST_F(PluginRequestsTest, WhatARequestLeadsToWaitsForTheNextCall) {
   EXPECT_FALSE(requests_.empty());
 }
 
-TEST_F(PluginRequestsTest, ClearsANominationInTheQueueAndInThePodsStatus) {
+TEST_F(PluginRequestsTest, ClearsNominationInQueueAndInPodsStatus) {
   const PodRef pod = objects_.Pod({.name = "p", .status = R"("nominatedNodeName":"n1")"});
   queue_.Add(pod);
   ASSERT_EQ(queue_.nominator().NodeOf("uid-p"), "n1");
@@ -138,7 +138,7 @@ TEST_F(PluginRequestsTest, ClearsANominationInTheQueueAndInThePodsStatus) {
   EXPECT_FALSE(requests_.ClearNomination("uid-p"));
 }
 
-TEST_F(PluginRequestsTest, APodThatDoesNotWaitIsNeitherAllowedNorRejected) {
+TEST_F(PluginRequestsTest, OnlyWaitingPodsAreAllowedOrRejected) {
   PopPod("p");
   EXPECT_FALSE(requests_.Allow("uid-p", 1));
   EXPECT_FALSE(requests_.Reject("uid-p", 1, "no"));
@@ -157,7 +157,7 @@ TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
   EXPECT_THAT(log_.lines(), ElementsAre("2 scheduling: Evicted pod=default/p reason=make room"));
 }
 
-TEST_F(PluginRequestsTest, APodThatIsGoneAlreadyCountsAsEvicted) {
+TEST_F(PluginRequestsTest, PodThatIsGoneAlreadyCountsAsEvicted) {
   client_.delete_answer = Status::NotFound("no such pod");
   Evict("p");
   requests_.CarryOut();
@@ -206,7 +206,7 @@ void EvictP(PodLifecycle& pod, const char* message, Evicted& evicted) {
   ASSERT_EQ(begun, BERTH_SUCCESS);
 }
 
-TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageIsNotBound) {
+TEST(PluginRequestsInTheLoopTest, PodEvictedWithoutAMessageIsNotBound) {
   PodLifecycle pod;
   Evicted evicted;
   pod.b().pre_bind = pod.AnswersLater();
@@ -226,7 +226,7 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindWithoutAMessageI
   EXPECT_THAT(pod.calls(), ElementsAre("reserve A", "reserve B", "unreserve B", "unreserve A"));
 }
 
-TEST(PluginRequestsInTheLoopTest, APodWhoseBindingFailsMeanwhileIsNotDeleted) {
+TEST(PluginRequestsInTheLoopTest, PodWhoseBindingFailsMeanwhileIsNotDeleted) {
   PodLifecycle pod;
   Evicted evicted;
   pod.a().pre_bind = pod.AnswersLater();
@@ -256,7 +256,7 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsBoundMeanwhileIsDeleted) {
 }
 
 // The call of PreBind is cancelled. Whatever the plugin answers, the pod is not bound.
-TEST(PluginRequestsInTheLoopTest, APodThatIsEvictedDuringPreBindGoesBackToTheQueue) {
+TEST(PluginRequestsInTheLoopTest, PodEvictedDuringPreBindReturnsToTheQueue) {
   for (const ScriptedAnswer& answer : {ScriptedAnswer{}, ScriptedAnswer{BERTH_ERROR, {"boom"}}}) {
     PodLifecycle pod;
     Evicted evicted;

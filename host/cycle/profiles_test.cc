@@ -71,12 +71,15 @@ class ProfilesTest : public ::testing::Test {
   // Returns "name label.." for each metric, followed by "value..: 1" for each of its series.
   std::vector<std::string> Metrics() {
     std::vector<std::string> lines;
-    for (const MetricStore::Family& family : harness_.loop().metrics().Read()) {
-      std::vector<std::string> words = family.family.label_names;
-      words.insert(words.begin(), family.family.name);
+    for (const MetricTable::Metric& metric : harness_.loop().metrics().Read()) {
+      // Without the labels "plugin" and "profile".
+      std::vector<std::string> words(metric.labels.begin() + 2, metric.labels.end());
+      words.insert(words.begin(), metric.name);
       lines.push_back(Join(words, " "));
-      for (const MetricSeries& series : family.series) {
-        lines.push_back(Join(series.label_values, " ") + ": " +
+      for (const MetricTable::Series& series : metric.series) {
+        const std::vector<std::string> values(series.label_values.begin() + 2,
+                                              series.label_values.end());
+        lines.push_back(Join(values, " ") + ": " +
                         std::to_string(static_cast<int64_t>(series.value)));
       }
     }
@@ -169,7 +172,7 @@ TEST_F(ProfilesTest, OrdersWaitingPodsByTheNewQueueSort) {
 }
 
 // A reload may bring lanes and remove them. Waiting pods get their lanes from the new plugin.
-TEST_F(ProfilesTest, DividesWaitingPodsIntoTheLanesOfTheNewQueueSort) {
+TEST_F(ProfilesTest, DividesWaitingPodsIntoTheNewLanes) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"10","memory":"10Gi","pods":"110")"});
   const TestProfile fair = TestProfile().Use("cpp.FairShare", {Point::kQueueSort, Point::kChanges});
   const auto add = [&](const std::string& name, const std::string& ns, int priority) {
@@ -212,7 +215,7 @@ TEST_F(ProfilesTest, KeepsTheProfilesAfterAnError) {
 
 // --- pods that are being bound ------------------------------------------------------------------
 
-TEST_F(ProfilesTest, APodThatWaitsOnPermitKeepsItsPlugins) {
+TEST_F(ProfilesTest, PodThatWaitsOnPermitKeepsItsPlugins) {
   harness_.AddNodes({"n1"});
   Start(Gang());
   harness_.AddPod(Member("a", 2));
@@ -233,7 +236,7 @@ TEST_F(ProfilesTest, APodThatWaitsOnPermitKeepsItsPlugins) {
   EXPECT_EQ(queue().size(), 0U);
 }
 
-TEST_F(ProfilesTest, ANewInstanceOfThePluginMayAllowTheWaitingPods) {
+TEST_F(ProfilesTest, NewInstanceOfPluginMayAllowWaitingPods) {
   harness_.AddNodes({"n1"});
   Start(Gang());
   harness_.AddPod(Member("a", 2));
@@ -276,7 +279,7 @@ TEST_F(ProfilesTest, TheNewInstanceRedefinesAMetricAtOnce) {
   EXPECT_THAT(Metrics(), ElementsAre("gang_lost_total gang", "h: 1"));
 }
 
-TEST_F(ProfilesTest, TheLoopCanBeDestroyedWhileRetiredProfilesExist) {
+TEST_F(ProfilesTest, LoopCanBeDestroyedWhileRetiredProfilesExist) {
   harness_.AddNodes({"n1"});
   Start(Gang());
   harness_.AddPod(Member("a", 2));
@@ -291,7 +294,7 @@ TEST_F(ProfilesTest, TheLoopCanBeDestroyedWhileRetiredProfilesExist) {
 
 // --- added and removed profiles -----------------------------------------------------------------
 
-TEST_F(ProfilesTest, ANewProfileTakesThePodsThatNameIt) {
+TEST_F(ProfilesTest, NewProfileTakesThePodsThatNameIt) {
   harness_.AddNodes({"n1"});
   Start(TestProfile());
   harness_.AddPod(Of("a", "other"));
@@ -305,7 +308,7 @@ TEST_F(ProfilesTest, ANewProfileTakesThePodsThatNameIt) {
   EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
 }
 
-TEST_F(ProfilesTest, ThePodsOfARemovedProfileLeaveTheQueue) {
+TEST_F(ProfilesTest, PodsOfARemovedProfileLeaveTheQueue) {
   harness_.AddNodes({"n1"});
   const PlanSpec specs[] = {TestProfile().Spec(), Named(Rejecting(), "other"),
                             Named(Gang(), "third")};
@@ -329,7 +332,7 @@ TEST_F(ProfilesTest, ThePodsOfARemovedProfileLeaveTheQueue) {
 }
 
 // Events for a pod that is being bound by a removed profile are still handled.
-TEST_F(ProfilesTest, APodOfARetiredProfileMayBeDeletedOrBoundElsewhere) {
+TEST_F(ProfilesTest, RetiredProfilesPodMayBeDeletedOrBound) {
   harness_.AddNodes({"n1"});
   const PlanSpec specs[] = {TestProfile().Spec(), Named(Gang(), "third")};
   for (const bool is_deleted : {true, false}) {
@@ -379,7 +382,7 @@ TEST_F(ProfilesTest, IgnoresNewPodsOfARetiredProfile) {
 
 // The instance of a replaced profile, and that of the last one, get their last calls in the same
 // order.
-TEST_F(ProfilesTest, AnInstanceEndsInTheSameOrderAtAReloadAndAtTheEnd) {
+TEST_F(ProfilesTest, InstancesAlwaysEndInTheSameOrder) {
   static std::vector<std::string> calls;
   calls.clear();
   Stage stage;
@@ -412,7 +415,7 @@ TEST_F(ProfilesTest, AnInstanceEndsInTheSameOrderAtAReloadAndAtTheEnd) {
   EXPECT_THAT(take(), ElementsAre("post 32", "quiesce", "destroy"));
 }
 
-TEST_F(ProfilesTest, AHundredReloadsLoseNoPodAndRetireEveryProfile) {
+TEST_F(ProfilesTest, HundredReloadsLoseNoPodAndRetireProfiles) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
   Start(Fit());
   for (int i = 0; i < 100; ++i) {

@@ -402,7 +402,7 @@ TEST(ReservationTest, RequeuesOtherPodsAfterUnreserve) {
 }
 
 // Bind answers with an error, but the pod is bound: its place on the node is not free.
-TEST(ReservationTest, KeepsThePlaceOfAPodThatTheClusterHasOnTheNode) {
+TEST(ReservationTest, KeepsThePlaceOfAPodAlreadyThere) {
   PodLifecycle pod;
   pod.c().bind = pod.AnswersLater();
   pod.Run();

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 // --- requests during the cycle ------------------------------------------------------------------
 
-TEST_F(GroupCycleTest, RollsBackAMemberThatALaterPermitRejects) {
+TEST_F(GroupCycleTest, RollsBackMemberThatALaterPermitRejects) {
   a_.permit = [this](const berth_cycle& cycle, const berth_target&, int64_t* timeout_ns,
                      berth_status*) {
     *timeout_ns = kSecond;
@@ -61,7 +61,7 @@ TEST_F(GroupCycleTest, IgnoresTheActivationOfItsMembers) {
   EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
 }
 
-TEST_F(GroupCycleTest, DoesNotDeleteAMemberThatIsEvictedDuringTheCycle) {
+TEST_F(GroupCycleTest, DoesNotDeleteMemberEvictedDuringTheCycle) {
   SetAnswer("Filter", "c", {BERTH_UNSCHEDULABLE, {}});
   SetAnswerForAll("PermitA", {BERTH_WAIT, {"quorum"}});
   int answers = 0;
@@ -110,7 +110,7 @@ TEST_F(GroupCycleTest, RestoresTheNominationOfARolledBackMember) {
   EXPECT_TRUE(nominator.empty());
 }
 
-TEST_F(GroupCycleTest, ParksTheGroupWhileAMemberWaitsForAPreemption) {
+TEST_F(GroupCycleTest, ParksGroupWhileMemberWaitsForAPreemption) {
   SetAnswer("Filter", "b", {BERTH_UNSCHEDULABLE, {}});
   NominateNodes({"n1"});
   Run();
@@ -137,7 +137,7 @@ TEST_F(GroupCycleTest, DoesNotRetryBecauseANominationMoves) {
   EXPECT_EQ(harness_.loop().queue().nominator().NodeOf("uid-b"), "n2");
 }
 
-TEST_F(GroupCycleTest, RequeuesOtherPodsWhenAMemberDoesNotNeedItsNomination) {
+TEST_F(GroupCycleTest, ReleasedMemberNominationRequeuesOtherPods) {
   Start();
   TestPod nominated = Member("a");
   nominated.status = R"("nominatedNodeName":"n2")";

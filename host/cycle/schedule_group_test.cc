@@ -85,7 +85,7 @@ TEST_F(GroupCycleTest, RollsBackAllMembersAfterAnError) {
   });
 }
 
-TEST_F(GroupCycleTest, ParksAGroupWithoutAPermittedMemberForTheEventsOfThePermitPlugins) {
+TEST_F(GroupCycleTest, ParksAnUnpermittedGroupForPermitPluginsEvents) {
   SetAnswerForAll("PermitA", {BERTH_WAIT, {"quorum"}});
   Run();
   EXPECT_EQ(Bound(), "");
@@ -106,7 +106,7 @@ TEST_F(GroupCycleTest, ParksAGroupWithoutAPermittedMemberForTheEventsOfThePermit
   EXPECT_EQ(Bound(), "abc");
 }
 
-TEST_F(GroupCycleTest, BindsAllMembersWhenThePermitOfTheLastAllowsTheOthers) {
+TEST_F(GroupCycleTest, LastMembersPermitBindsAllMembers) {
   a_.permit = [this](const berth_cycle& cycle, const berth_target&, int64_t* timeout_ns,
                      berth_status*) {
     *timeout_ns = kSecond;
@@ -127,7 +127,7 @@ TEST_F(GroupCycleTest, BindsAllMembersWhenThePermitOfTheLastAllowsTheOthers) {
   EXPECT_EQ(Bound(), "abc");
 }
 
-TEST_F(GroupCycleTest, AMemberThatWaitsKeepsItsNodeUntilItTimesOut) {
+TEST_F(GroupCycleTest, WaitingMemberKeepsItsNodeUntilTimeout) {
   SetAnswer("PermitA", "b", {BERTH_WAIT, {"quorum"}});
   Run();
   EXPECT_EQ(Bound(), "ac");
@@ -140,7 +140,7 @@ TEST_F(GroupCycleTest, AMemberThatWaitsKeepsItsNodeUntilItTimesOut) {
 
 // --- binding and requeueing ---------------------------------------------------------------------
 
-TEST_F(GroupCycleTest, RequeuesAMemberWhoseBindingFailsAsTheGroup) {
+TEST_F(GroupCycleTest, RequeuesMemberWhoseBindingFailsAsTheGroup) {
   SetAnswer("PreBindA", "b", {BERTH_ERROR, {"boom"}});
   Run();
   EXPECT_EQ(Bound(), "ac");
@@ -180,7 +180,7 @@ TEST_F(GroupCycleTest, LeavesOutAMemberThatIsBeingDeleted) {
   EXPECT_EQ(harness_.loop().queue().Find("uid-b"), nullptr);
 }
 
-TEST_F(GroupCycleTest, AGroupIsGatedWhileOneMemberIsGated) {
+TEST_F(GroupCycleTest, GroupIsGatedWhileOneMemberIsGated) {
   SetAnswer("PreEnqueueA", "b", {BERTH_UNSCHEDULABLE, {"not yet"}});
   Run();
   EXPECT_EQ(Bound(), "");

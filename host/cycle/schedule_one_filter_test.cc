@@ -118,8 +118,7 @@ TEST_F(SchedulingCycleFilterTest, OnlyUnresolvableSkipsTheOtherPreFilters) {
   EXPECT_THAT(harness_.lines(), ::testing::Contains("test.C: pre_filter nodes=3"));
 }
 
-TEST_F(SchedulingCycleFilterTest,
-       APluginThatNamesASubsetIsARejectorUnlessALaterOneAnswersUnresolvable) {
+TEST_F(SchedulingCycleFilterTest, NamedSubsetRejectsUnlessLaterOneIsUnresolvable) {
   const char* subset = R"({"preFilter":{"nodes":["n1"]}})";
   With({subset, R"({"preFilter":{"code":2,"reasons":["not today"]}})"});
   EXPECT_THAT(RejectorsOfLastCycle(), ElementsAre("test.A", "test.B"));
@@ -136,7 +135,7 @@ TEST_F(SchedulingCycleFilterTest, SkipOmitsTheFilterOfThePlugin) {
       "Success");
 }
 
-TEST_F(SchedulingCycleFilterTest, APluginMayAddReasonsUpToSixtyFour) {
+TEST_F(SchedulingCycleFilterTest, PluginMayAddReasonsUpToSixtyFour) {
   EXPECT_EQ(With({R"({"reasons":["a","b"],"say":1,"preFilter":{"addReasons":62},
                       "filter":{"verdict":2,"bits":-9223372036854775805}})"}),
             "Unschedulable: 0/3 nodes are available: 3 a, 3 added 61, 3 b.");
@@ -255,7 +254,7 @@ TEST_F(SchedulingCycleFilterTest, SelectsTheNominatedNodeIfItFits) {
   EXPECT_TRUE(harness_.loop().cycle().findings().filtered.nominated_only);
 }
 
-TEST_F(SchedulingCycleFilterTest, ConsidersAllNodesIfTheNominatedNodeDoesNotFit) {
+TEST_F(SchedulingCycleFilterTest, ConsidersAllNodesIfTheNominatedNodeFails) {
   for (const char* args :
        {R"({"filter":{"verdict":2,"onlyAt":"n2"}})", R"({"preFilter":{"nodes":["n1","n3"]}})"}) {
     SCOPED_TRACE(args);

@@ -100,7 +100,7 @@ TEST_F(SchedulingCycleScoreTest, NormalizationByTheHost) {
   EXPECT_THAT(harness_.lines(), Contains("test.A: normalize count=3"));
 }
 
-TEST_F(SchedulingCycleScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalization) {
+TEST_F(SchedulingCycleScoreTest, RawScoreOutOfRangeIsAnError) {
   AddNode("n1", 100);
   AddNode("n2", 0);
   EXPECT_EQ(With({Point::kScore}, "{}"), "Success");
@@ -111,7 +111,7 @@ TEST_F(SchedulingCycleScoreTest, ARawScoreOutOfRangeIsAnErrorWithoutNormalizatio
             "invalid score 101, it should in the range of [0, 100] after normalizing");
 }
 
-TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsTheScoreOfThePlugin) {
+TEST_F(SchedulingCycleScoreTest, SkipInPreScoreOmitsScoreOfThePlugin) {
   AddThree();
   EXPECT_EQ(With({Point::kPreScore, Point::kScore},
                  R"({"preScore":{"code":5},"score":{"code":1,"reasons":["not reached"]}})"),

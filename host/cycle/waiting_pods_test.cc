@@ -34,7 +34,7 @@ std::vector<std::string> NamesOfWaiting(const Puppet& puppet) {
 }
 
 // In Unreserve, the plugin gets the pods that still wait, without the pod that is being undone.
-TEST(WaitingPodsTest, RemovesOnePodAfterTheOtherWhenTheLoopIsDestroyed) {
+TEST(WaitingPodsTest, DestroyedLoopRemovesPodsOneByOne) {
   PodLifecycle pod;
   pod.a().permit = PermitAnswers({BERTH_WAIT, {}}, 60 * kSecond);
   std::vector<std::vector<std::string>> seen;
@@ -50,7 +50,7 @@ TEST(WaitingPodsTest, RemovesOnePodAfterTheOtherWhenTheLoopIsDestroyed) {
 
 // The decision of a plugin is applied after the scheduling cycle. The list of waiting pods changes
 // immediately, so that a plugin in the same cycle does not rely on a pod that has been rejected.
-TEST(WaitingPodsTest, ARejectedOrAllowedPodDoesNotWaitAnyMore) {
+TEST(WaitingPodsTest, DecidedPodsDoNotWait) {
   PodLifecycle pod;
   const Puppet& a = pod.a();
   std::vector<std::vector<std::string>> seen;
@@ -88,7 +88,7 @@ TEST(WaitingPodsTest, ARejectedOrAllowedPodDoesNotWaitAnyMore) {
   EXPECT_NE(pod.harness().cluster().PodScheduledMessage("default", "p"), "");
 }
 
-TEST(WaitingPodsTest, APodThatWasPermittedAtOnceDoesNotWait) {
+TEST(WaitingPodsTest, APodPermittedAtOnceDoesNotWait) {
   PodLifecycle pod;
   std::vector<berth_code> codes;
   std::vector<std::string> seen{"not called"};
@@ -106,7 +106,7 @@ TEST(WaitingPodsTest, APodThatWasPermittedAtOnceDoesNotWait) {
   EXPECT_EQ(pod.Outcome(), "Success");
 }
 
-TEST(WaitingPodsTest, APluginSeesOnlyThePodsThatWaitForIt) {
+TEST(WaitingPodsTest, PluginSeesOnlyPodsThatWaitForIt) {
   PodLifecycle pod;
   std::vector<std::string> seen_by_a, seen_by_b{"not called"};
   berth_code allowed_by_b = BERTH_BUG;
@@ -134,7 +134,7 @@ TEST(WaitingPodsTest, APluginSeesOnlyThePodsThatWaitForIt) {
   EXPECT_EQ(pod.Outcome(), "Wait");
 }
 
-TEST(WaitingPodsTest, APodWaitsUntilEveryPluginHasAllowedIt) {
+TEST(WaitingPodsTest, PodWaitsUntilEveryPluginHasAllowedIt) {
   PodLifecycle pod;
   std::vector<berth_code> codes;
   std::vector<std::string> seen;

@@ -53,7 +53,7 @@ class KindsTest : public EventRouterTest {
   } stopper_{router_};
 };
 
-TEST_F(KindsTest, AKindThatIsNotServedDoesNotDelayTheStart) {
+TEST_F(KindsTest, UnservedKindDoesNotDelayTheStart) {
   SetServed("v1", false);
   router_.StartWatches(cluster_, std::vector<std::string>{"example.com/v1/Rack"});
   EXPECT_FALSE(router_.synced());
@@ -81,7 +81,7 @@ TEST_F(KindsTest, TheFirstVersionThatIsServedIsUsed) {
   EXPECT_THAT(Racks(), ElementsAre("example.com/v1/Rack a"));
 }
 
-TEST_F(KindsTest, APreferredVersionReplacesAnotherWhenItIsServed) {
+TEST_F(KindsTest, PreferredVersionReplacesAnotherWhenItIsServed) {
   SetServed("v2", false);
   AddRack("v1", "a");
   Start({"example.com/v2|v1/Rack"});
@@ -101,7 +101,7 @@ TEST_F(KindsTest, APreferredVersionReplacesAnotherWhenItIsServed) {
   EXPECT_THAT(Racks(), ElementsAre("example.com/v1/Rack a"));
 }
 
-TEST_F(KindsTest, AVersionThatIsAlsoDeclaredAloneStaysWatched) {
+TEST_F(KindsTest, VersionThatIsAlsoDeclaredAloneStaysWatched) {
   SetServed("v2", false);
   AddRack("v1", "a");
   Start({"example.com/v2|v1/Rack", "example.com/v1/Rack"});
@@ -190,7 +190,7 @@ class VersionSwitchTest : public KindsTest {
 };
 
 // A parked pod gets the same object in another version as an update, when plugins get it.
-TEST_F(VersionSwitchTest, AnObjectOfBothVersionsIsUpdatedWhenTheVersionChanges) {
+TEST_F(VersionSwitchTest, VersionSwitchUpdatesAnObjectOfBothVersions) {
   StartWith("v1");
   Add("v1", "both");
   Add("v1", "gone");
@@ -212,7 +212,7 @@ TEST_F(VersionSwitchTest, AnObjectOfBothVersionsIsUpdatedWhenTheVersionChanges) 
   EXPECT_FALSE(source_.Watches("v1"));
 }
 
-TEST_F(VersionSwitchTest, TheFirstObjectsAreAddedWhenThePluginsGetThem) {
+TEST_F(VersionSwitchTest, FirstObjectsAreAddedWhenPluginsGetThem) {
   StartWith("");
   Add("v1", "a");
   EXPECT_THAT(Events(), IsEmpty());
@@ -222,7 +222,7 @@ TEST_F(VersionSwitchTest, TheFirstObjectsAreAddedWhenThePluginsGetThem) {
   EXPECT_THAT(Racks(), ElementsAre("example.com/v1/Rack a"));
 }
 
-TEST_F(VersionSwitchTest, AVersionThatAPluginDeclaresAloneIsAnEventAtOnce) {
+TEST_F(VersionSwitchTest, LonePluginsVersionIsAnImmediateEvent) {
   StartWith("v1", "example.com/v2/Rack");
   Add("v1", "a");
   EXPECT_THAT(Events(), ElementsAre("Add v1 a"));
@@ -233,7 +233,7 @@ TEST_F(VersionSwitchTest, AVersionThatAPluginDeclaresAloneIsAnEventAtOnce) {
 }
 
 // Plugins find no object until those of the other version arrive.
-TEST_F(VersionSwitchTest, AnEndOfTheVersionDeletesAndAddsTheObjects) {
+TEST_F(VersionSwitchTest, EndOfVersionDeletesAndAddsTheObjects) {
   StartWith("v2");
   const ObjectRef rack = Add("v2", "a");
   Delete("v2", rack);
@@ -247,7 +247,7 @@ TEST_F(VersionSwitchTest, AnEndOfTheVersionDeletesAndAddsTheObjects) {
 }
 
 // v2 is served before the first objects of v1, which begins to be served, are complete.
-TEST_F(VersionSwitchTest, NoObjectOfAVersionThatIsDroppedStays) {
+TEST_F(VersionSwitchTest, NoObjectOfAVersionDroppedStays) {
   StartWith("");
   Add("v1", "a");
   Add("v1", "b");
@@ -275,7 +275,7 @@ TEST_F(VersionSwitchTest, NoObjectOfAVersionThatIsDroppedStays) {
   EXPECT_EQ(store_.size(), 1U);
 }
 
-TEST_F(KindsTest, AKindThatNoPluginDeclaresAnyMoreIsDropped) {
+TEST_F(KindsTest, DropsAKindThatNoPluginDeclares) {
   AddRack("v1", "a");
   Start({"example.com/v1/Rack", "v1/Namespace"});
   EXPECT_EQ(store_.size(), 1U);
@@ -289,7 +289,7 @@ TEST_F(KindsTest, AKindThatNoPluginDeclaresAnyMoreIsDropped) {
   EXPECT_TRUE(router_.synced());
 }
 
-TEST_F(KindsTest, AKindThatIsDroppedBeforeItsObjectsCameDelaysNothing) {
+TEST_F(KindsTest, KindDroppedBeforeItsObjectsCameDelaysNothing) {
   router_.StartWatches(cluster_, std::vector<std::string>{"example.com/v1/Rack"});
   router_.StartWatches(cluster_, std::vector<std::string>{});
   cluster_.Deliver();

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 // ---- Pods ---------------------------------------------------------------------------------------
 
-TEST_F(EventRouterTest, APodWithoutANodeIsQueuedAndIsNoEvent) {
+TEST_F(EventRouterTest, NodelessPodIsQueuedWithoutAnEvent) {
   const PodRef pod = Added(Pod({.name = "a"}));
   EXPECT_TRUE(Queued("uid-a"));
   EXPECT_FALSE(Cached("uid-a"));
@@ -25,7 +25,7 @@ TEST_F(EventRouterTest, APodWithoutANodeIsQueuedAndIsNoEvent) {
   EXPECT_THAT(policy_.Take(), IsEmpty());
 }
 
-TEST_F(EventRouterTest, APodOfAnotherSchedulerIsIgnoredUntilItHasANode) {
+TEST_F(EventRouterTest, OtherSchedulersPodsCountOnceTheyAreBound) {
   const PodRef pod = Added(Pod({.name = "a", .spec = R"("schedulerName":"other")"}));
   EXPECT_FALSE(Queued("uid-a"));
   EXPECT_EQ(router_.other_schedulers_pending(), 1U);
@@ -39,7 +39,7 @@ TEST_F(EventRouterTest, APodOfAnotherSchedulerIsIgnoredUntilItHasANode) {
   EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodDelete"));
 }
 
-TEST_F(EventRouterTest, AnAssignedPodMovesFromTheQueueToTheCache) {
+TEST_F(EventRouterTest, AssignedPodMovesFromQueueToTheCache) {
   const PodRef pod = Added(Pod({.name = "a"}));
   Changed(pod, Pod({.name = "a", .node = "n1"}));
   EXPECT_FALSE(Queued("uid-a"));
@@ -47,7 +47,7 @@ TEST_F(EventRouterTest, AnAssignedPodMovesFromTheQueueToTheCache) {
   EXPECT_THAT(policy_.Take(), ElementsAre("AssignedPodAdd"));
 }
 
-TEST_F(EventRouterTest, EachChangeOfAnAssignedPodIsAnEvent) {
+TEST_F(EventRouterTest, EachChangeOfAssignedPodIsAnEvent) {
   const PodRef pod = Added(Pod({.name = "a", .node = "n1", .requests = "\"cpu\":\"2\""}));
   policy_.Take();
   const PodRef labelled = Changed(pod, Pod({.name = "a",
@@ -66,7 +66,7 @@ TEST_F(EventRouterTest, EachChangeOfAnAssignedPodIsAnEvent) {
   EXPECT_THAT(policy_.Take(), IsEmpty());
 }
 
-TEST_F(EventRouterTest, APodCreatedAgainUnderItsNameIsAnotherPod) {
+TEST_F(EventRouterTest, RecreatedPodIsAnotherPod) {
   const PodRef old = Added(Pod({.name = "a"}));
   const PodRef now = objects_.PodFrom(
       R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"default",)"
@@ -88,7 +88,7 @@ TEST_F(EventRouterTest, BindingToTheNominatedNodeRequeuesNoPod) {
   EXPECT_THAT(bound_, ElementsAre("uid-a", "uid-b"));
 }
 
-TEST_F(EventRouterTest, AMissedDeletionRemovesThePodFromQueueOrCache) {
+TEST_F(EventRouterTest, MissedDeletionRemovesPodFromQueueOrCache) {
   const PodRef pending = Added(Pod({.name = "a"}));
   Added(Pod({.name = "b", .node = "n1"}));
   policy_.Take();
@@ -107,7 +107,7 @@ TEST_F(EventRouterTest, AMissedDeletionRemovesThePodFromQueueOrCache) {
 
 // ---- Assumed pods -------------------------------------------------------------------------------
 
-TEST_F(EventRouterTest, AnAssumedPodIsReportedWhenItsDeletionBeginsAndEnds) {
+TEST_F(EventRouterTest, ReportsBothStepsOfAnAssumedPodsDeletion) {
   Added(Node({.name = "n1"}));
   const PodRef pod = Added(Pod({.name = "a"}));
   ASSERT_EQ(queue_.Pop()->pod, pod);
@@ -140,7 +140,7 @@ TEST_F(EventRouterTest, AnAssignedPodEventConfirmsAnAssumedPod) {
   EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-TEST_F(EventRouterTest, AWrongAssumptionIsAnEventForOtherPods) {
+TEST_F(EventRouterTest, WrongAssumptionIsAnEventForOtherPods) {
   Added(Node({.name = "n1"}));
   Added(Node({.name = "n2"}));
   const PodRef smaller = Added(Pod({.name = "a", .requests = R"("cpu":"2")"}));
@@ -158,7 +158,7 @@ TEST_F(EventRouterTest, AWrongAssumptionIsAnEventForOtherPods) {
 }
 
 // The response to a binding may arrive before older events of the pod.
-TEST_F(EventRouterTest, AnOldEventDoesNotQueueABoundPodAgain) {
+TEST_F(EventRouterTest, OldEventDoesNotQueueBoundPodAgain) {
   Added(Node({.name = "n1"}));
   const PodRef pod = Added(Pod({.name = "a"}));
   queue_.Pop();
@@ -172,7 +172,7 @@ TEST_F(EventRouterTest, AnOldEventDoesNotQueueABoundPodAgain) {
   EXPECT_THAT(inconsistencies_, IsEmpty());
 }
 
-TEST_F(EventRouterTest, OnAssumedPodForgottenIsADeletionForAllOtherPods) {
+TEST_F(EventRouterTest, ForgottenAssumedPodIsADeletionForOthers) {
   const PodRef watcher = Pod({.name = "watcher", .node = "n1"});
   router_.OnAssumedPodForgotten(watcher);
   EXPECT_THAT(policy_.Take(), IsEmpty());
@@ -223,7 +223,7 @@ TEST_F(EventRouterTest, OtherObjectsAreStoredAndAreEvents) {
 }
 
 // The watch was lost meanwhile: pods that wait for either event must get both.
-TEST_F(EventRouterTest, AnObjectReplacedWhileUnwatchedIsDeletedAndAdded) {
+TEST_F(EventRouterTest, ObjectReplacedWhileUnwatchedIsDeletedAndAdded) {
   const ObjectRef first = Claim("c", "uid-1");
   router_.OnObject({.type = WatchType::kAdded, .object = first, .previous = ObjectRef()});
   const ObjectRef second = Claim("c", "uid-2");

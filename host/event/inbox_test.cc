@@ -58,7 +58,7 @@ TEST(Inbox, WakesOncePerDrain) {
   EXPECT_EQ(waker.count, 2);
 }
 
-TEST(Inbox, ReleasesATaskAsSoonAsItHasRun) {
+TEST(Inbox, ReleasesTaskAsSoonAsItHasRun) {
   Inbox inbox(nullptr);
   auto held = std::make_shared<int>(0);
   inbox.Push([held] {});

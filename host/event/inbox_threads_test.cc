@@ -12,7 +12,7 @@ namespace {
 
 // Many senders push to one owner that sleeps whenever the inbox is empty. Each task runs once, the
 // tasks of one sender run in order, and no wake-up is lost (otherwise the test would not end).
-TEST(InboxThreads, DeliversEachTaskOnceAndInOrderPerSender) {
+TEST(InboxThreads, DeliversTasksOnceAndInSendersOrder) {
   constexpr uint32_t kSenders = 4;
   constexpr uint32_t kTasks = 20'000;
   ThreadWaker waker;

@@ -75,7 +75,7 @@ TEST_F(TimerQueueTest, CancelReturnsWhetherTheTimerWasPending) {
   EXPECT_FALSE(timers_.Cancel(fired));
 }
 
-TEST_F(TimerQueueTest, ATimerStartedByACallbackWaitsForTheNextRun) {
+TEST_F(TimerQueueTest, TimerStartedByCallbackWaitsForNextRun) {
   timers_.Start(10, [this] {
     fired_.push_back("a");
     Start(5, "due already");
@@ -86,7 +86,7 @@ TEST_F(TimerQueueTest, ATimerStartedByACallbackWaitsForTheNextRun) {
   EXPECT_THAT(RunDue(10), ElementsAre("due already", "due now"));
 }
 
-TEST_F(TimerQueueTest, ATimerStartedByACallbackDoesNotDelayLaterTimers) {
+TEST_F(TimerQueueTest, CallbackStartedTimerDoesNotDelayLaterTimers) {
   timers_.Start(10, [this] {
     fired_.push_back("a");
     Start(11, "new");
@@ -96,7 +96,7 @@ TEST_F(TimerQueueTest, ATimerStartedByACallbackDoesNotDelayLaterTimers) {
   EXPECT_THAT(RunDue(12), ElementsAre("new"));
 }
 
-TEST_F(TimerQueueTest, ATimerCancelledByACallbackDoesNotFire) {
+TEST_F(TimerQueueTest, TimerCancelledByACallbackDoesNotFire) {
   TimerQueue::Id next = 0;
   TimerQueue::Id self = 0;
   self = timers_.Start(10, [&] {

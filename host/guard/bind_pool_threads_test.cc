@@ -93,7 +93,7 @@ TEST(BindPool, ReplacesTheThreadOfAnAbandonedTask) {
   while (held.use_count() > 1) std::this_thread::yield();
 }
 
-TEST(BindPool, DropsATaskThatIsAbandonedBeforeItBegins) {
+TEST(BindPool, DropsATaskAbandonedBeforeItBegins) {
   Signal may_end;
   std::atomic<int> ran = 0;
   const auto held = std::make_shared<int>(0);
@@ -112,7 +112,7 @@ TEST(BindPool, DropsATaskThatIsAbandonedBeforeItBegins) {
   pool.Abandon(12345);
 }
 
-TEST(BindPool, IsDestroyedWithoutWaitingForATaskThatHangs) {
+TEST(BindPool, IsDestroyedWithoutWaitingForTaskThatHangs) {
   const auto may_end = std::make_shared<Signal>();
   const auto began = std::make_shared<Signal>();
   const auto held = std::make_shared<int>(0);

@@ -36,7 +36,7 @@ class CallMonitorTest : public ::testing::Test {
   CallMonitor monitor_{test_objects_.interner()};
 };
 
-TEST_F(CallMonitorTest, DescribesThePluginAndThePointOfACall) {
+TEST_F(CallMonitorTest, DescribesPluginAndThePointOfACall) {
   const auto a = Register("test.A");
   EXPECT_EQ(Describe(), "outside any plugin call");
   {
@@ -63,7 +63,7 @@ TEST_F(CallMonitorTest, ANestedCallReturnsToTheOuterCall) {
   EXPECT_EQ(monitor_.Snapshot()[0].innermost, monitor_.Snapshot()[0].outermost);
 }
 
-TEST_F(CallMonitorTest, DescribesThePodOfTheCallOrOfTheAttempt) {
+TEST_F(CallMonitorTest, DescribesPodOfCallOrOfTheAttempt) {
   const auto a = Register("test.A");
   const PodRef web = test_objects_.Pod({.name = "web"});
   const PodRef db = test_objects_.Pod({.name = "db"});
@@ -126,7 +126,7 @@ TEST_F(CallMonitorTest, ReusesTheIdOfAnUnregisteredCallee) {
   EXPECT_EQ(Describe(), "in plugin test.B (/opt/test.B.so) at Score");
 }
 
-TEST_F(CallMonitorTest, BeyondItsLimitsCallsAreNamelessAndThreadsUnrecorded) {
+TEST_F(CallMonitorTest, BeyondLimitsCallsAreNamelessAndThreadsUnrecorded) {
   std::vector<CallMonitor::CalleeId> ids;
   for (size_t i = 0; i < CallMonitor::kMaxCallees; ++i) {
     ids.push_back(monitor_.Register({"test.Many", "", "", nullptr}));
@@ -154,7 +154,7 @@ TEST_F(CallMonitorTest, BeyondItsLimitsCallsAreNamelessAndThreadsUnrecorded) {
   EXPECT_EQ(Describe(), "in a plugin at Filter");
 }
 
-TEST_F(CallMonitorTest, CutsOffADescriptionAtTheSizeOfTheBuffer) {
+TEST_F(CallMonitorTest, CutsOffDescriptionAtSizeOfTheBuffer) {
   const auto a = Register("test.A");
   const auto call = Call(a, Point::kFilter);
   std::array<char, 10> text;
@@ -163,7 +163,7 @@ TEST_F(CallMonitorTest, CutsOffADescriptionAtTheSizeOfTheBuffer) {
   EXPECT_EQ(monitor_.Describe({}), 0U);
 }
 
-TEST_F(CallMonitorTest, ALateCallCancelsTheAttemptUntilTheCallEnds) {
+TEST_F(CallMonitorTest, LateCallCancelsAttemptUntilTheCallEnds) {
   const auto a = Register("test.A");
   const PodRef web = test_objects_.Pod({.name = "web"});
   uint32_t cancel = 7;
@@ -198,7 +198,7 @@ TEST_F(CallMonitorTest, ACallThatHasEndedIsNotLate) {
   monitor_.EndAttempt(&cancel);
 }
 
-TEST_F(CallMonitorTest, ACallOutsideTheAttemptDoesNotCancelIt) {
+TEST_F(CallMonitorTest, CallOutsideTheAttemptDoesNotCancelIt) {
   const auto a = Register("test.A");
   uint32_t cancel = 0;
   monitor_.BeginAttempt(&cancel, nullptr);
@@ -240,7 +240,7 @@ TEST_F(CallMonitorTest, ADetachedCallEndsOnce) {
   EXPECT_EQ(Describe(), "outside any plugin call") << "the destructor does nothing";
 }
 
-TEST_F(CallMonitorTest, KnowsThePointAtWhichThisThreadCallsAnInstance) {
+TEST_F(CallMonitorTest, KnowsPointAtWhichThisThreadCallsInstance) {
   const auto a = Register("test.A");
   const auto b = Register("test.B");
   EXPECT_EQ(monitor_.PointOnThisThread(a), kNoCall);
@@ -265,7 +265,7 @@ void DieOf(int signal) {
   *nowhere = 1;
 }
 
-TEST_F(CrashReportTest, NamesThePluginAndLetsTheSignalEndTheProcess) {
+TEST_F(CrashReportTest, NamesPluginAndLetsSignalEndTheProcess) {
   const auto a = Register("test.A");
   const PodRef web = test_objects_.Pod({.name = "web"});
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {

@@ -68,7 +68,7 @@ TEST_F(CallWatchTest, ManyShortCallsAreNotOneLongCall) {
   }
 }
 
-TEST_F(CallWatchTest, IsStuckFromTwiceTheDeadlineUntilTheCallEnds) {
+TEST_F(CallWatchTest, IsStuckFromTwiceDeadlineUntilCallEnds) {
   const CallWord call = Call(Point::kFilter);
   Poll(0, {{call, call}});
   Poll(1000, {{call, call}});
@@ -89,7 +89,7 @@ TEST_F(CallWatchTest, PostFilterHasMoreTime) {
   EXPECT_THAT(Poll(5000, {{call, call}}), ElementsAre(call));
 }
 
-TEST_F(CallWatchTest, AnOuterCallOfManyShortCallsIsLateByItsOwnDeadline) {
+TEST_F(CallWatchTest, OuterCallOfShortCallsHasItsDeadline) {
   const CallWord outer = Call(Point::kPostFilter);
   for (int64_t now = 0; now < 5000; now += 500) {
     EXPECT_THAT(Poll(now, {{Call(Point::kFilter), outer}}), IsEmpty());
@@ -97,7 +97,7 @@ TEST_F(CallWatchTest, AnOuterCallOfManyShortCallsIsLateByItsOwnDeadline) {
   EXPECT_THAT(Poll(5000, {{Call(Point::kFilter), outer}}), ElementsAre(outer));
 }
 
-TEST_F(CallWatchTest, ALateInnerCallIsReportedAndRestartsTheTimeOfTheOuterCall) {
+TEST_F(CallWatchTest, LateInnerCallRestartsTheOuterCallsTime) {
   const CallWord outer = Call(Point::kPostFilter);
   const CallWord inner = Call(Point::kFilter);
   Poll(0, {{inner, outer}});
@@ -123,7 +123,7 @@ TEST_F(CallWatchTest, EveryThreadIsWatchedSeparately) {
   EXPECT_THAT(Poll(1500, {{0, 0}, {b, b}}), ElementsAre(b));
 }
 
-TEST_F(CallWatchTest, ThePluginsOwnDeadlineReplacesThatOfThePoint) {
+TEST_F(CallWatchTest, PluginsOwnDeadlineReplacesThatOfThePoint) {
   const struct {
     Point point;
     int64_t own_ms;
@@ -161,7 +161,7 @@ TEST_F(CallWatchTest, NestedCallsHaveTheDeadlinesOfTheirPlugins) {
   EXPECT_THAT(Poll(1400, {alone}), ElementsAre(outer));
 }
 
-TEST_F(CallWatchTest, TheTimeOfANestedCallDoesNotCountForTheOuterOne) {
+TEST_F(CallWatchTest, NestedCallsTimeDoesNotCountOutside) {
   constexpr int64_t kLong = 5000 * kMillisecond;  // The deadline of the inner plugin.
   constexpr int64_t kShort = 1000 * kMillisecond;
   const CallWord outer = Call(Point::kPostFilter);
@@ -183,7 +183,7 @@ TEST_F(CallWatchTest, TheTimeOfANestedCallDoesNotCountForTheOuterOne) {
   EXPECT_EQ(late[0].running_ns, kShort);
 }
 
-TEST_F(CallWatchTest, ANestedCallIsLateByItsOwnLongerDeadline) {
+TEST_F(CallWatchTest, NestedCallHasItsOwnLongerDeadline) {
   const CallWord outer = Call(Point::kPostFilter);
   const CallWord inner = Call(Point::kFilter);
   const CallMonitor::ThreadCalls nested{inner, outer, 5000 * kMillisecond, 1000 * kMillisecond};
@@ -193,7 +193,7 @@ TEST_F(CallWatchTest, ANestedCallIsLateByItsOwnLongerDeadline) {
 }
 
 // Time that the watchdog cannot attribute to one of many short calls counts for the outer call.
-TEST_F(CallWatchTest, EachNestedCallLeavesOutOnlyTheTimeBetweenPollsThatFoundIt) {
+TEST_F(CallWatchTest, NestedCallLeavesOutTimeOfItsPolls) {
   const CallWord outer = Call(Point::kPostFilter);
   int64_t now = 0;
   std::vector<CallWord> late;
@@ -230,7 +230,7 @@ class CallWatchdogTest : public ::testing::Test {
   CallWatchdog watchdog_{monitor_, faults_, {}};
 };
 
-TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
+TEST_F(CallWatchdogTest, CancelsLateCallsAndReportsStuckOnes) {
   uint32_t cancel = 0;
   monitor_.BeginAttempt(&cancel, nullptr);
   {
@@ -256,7 +256,7 @@ TEST_F(CallWatchdogTest, CancelsAndCountsALateCallAndReportsAStuckOne) {
 }
 
 // PostFilter of one plugin asks what-if, which calls a slow Filter of another plugin.
-TEST_F(CallWatchdogTest, DoesNotBlameACallForANestedOne) {
+TEST_F(CallWatchdogTest, DoesNotBlameCallForANestedOne) {
   const auto slow_account = faults_.Open("test.Slow", "default");
   const auto slow =
       monitor_.Register({"test.Slow", "default", "/opt/s.so", slow_account, 5000 * kMillisecond});
@@ -297,7 +297,7 @@ TEST_F(CallWatchdogTest, UsesTheDeadlineOfTheCallee) {
 }
 
 // An instance may be destroyed while the watchdog reads its last call.
-TEST_F(CallWatchdogTest, ACallOfAnUnregisteredCalleeIsNotLate) {
+TEST_F(CallWatchdogTest, CallOfAnUnregisteredCalleeIsNotLate) {
   std::optional<MonitoredCall> call;
   call.emplace(&monitor_, callee_, Point::kFilter, CallTerms());
   watchdog_.Poll(0);

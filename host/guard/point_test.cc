@@ -34,7 +34,7 @@ TEST(Points, AreInTheOrderOfTheEnumeration) {
   EXPECT_EQ(FindPoint(""), nullptr);
 }
 
-TEST(Points, OfAPluginHaveOneNameForAllRevisions) {
+TEST(Points, OfPluginHaveOneNameForAllRevisions) {
   const std::vector<std::string> ids = {"berth.queue_sort/2", "berth.filter/1",
                                         "berth.queue_sort/1", "acme.later/1"};
   EXPECT_THAT(PointNames(ids), ElementsAre("QueueSort", "Filter", "acme.later/1"));

@@ -61,7 +61,7 @@ TEST(LoadResult, HoldsEitherAValueOrAnError) {
   EXPECT_EQ(error.error().code, LoadErrorCode::kNoNote);
 }
 
-TEST(LoadResultDeathTest, FailsAnAssertionWhenTheWrongAlternativeIsRead) {
+TEST(LoadResultDeathTest, FailsAssertionWhenTheWrongAlternativeIsRead) {
   const LoadResult<std::string> value(std::string("v"));
   EXPECT_DEATH((void)value.error(), "assertion failed");
   const LoadResult<std::string> error(LoadError{LoadErrorCode::kNoNote, "", "", "a", "b", {}});

@@ -60,7 +60,7 @@ PointRow RowOf(const char* id, const T& point, uint32_t known = 0) {
   return {id, known, [id, point](uint32_t flags) { return ErrorOf(id, point, flags); }};
 }
 
-TEST(PluginPoints, AFlagThatThePointDoesNotHaveIsRefused) {
+TEST(PluginPoints, FlagThatPointDoesNotHaveIsRefused) {
   auto filter = With(&berth_filter::filter);
   filter.filter_whole = Some<decltype(filter.filter_whole)>();
   auto reserve = With(&berth_reserve::reserve);
@@ -178,7 +178,7 @@ TEST(PluginPoints, UnknownActionsOfAnInterestAreIgnored) {
   }
 }
 
-TEST(PluginPoints, AnUnknownResourceOfAnInterestIsAWarning) {
+TEST(PluginPoints, UnknownResourceOfAnInterestIsAWarning) {
   std::vector<berth_event_interest> interests;
   for (const uint32_t resource :
        {uint32_t{0}, uint32_t{BERTH_RESOURCE_POD_ANY}, uint32_t{BERTH_RESOURCE_TARGET_POD},

@@ -96,7 +96,7 @@ TEST_F(PrivateDirectoryTest, StaysWhileItsOwnerLives) {
   EXPECT_NE(Create()->path(), first->path());
 }
 
-TEST_F(PrivateDirectoryTest, TheNextStartRemovesTheDirectoryOfAProcessThatWasKilled) {
+TEST_F(PrivateDirectoryTest, NextStartRemovesDirectoryOfAProcessKilled) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto directory = PrivateDirectory::Create(parent_);

@@ -48,7 +48,7 @@ class PrivateDirectoryRaceTest : public ::testing::Test {
   }
 };
 
-TEST_F(PrivateDirectoryRaceTest, NoStartRemovesADirectoryThatIsInUseOrBeingCreated) {
+TEST_F(PrivateDirectoryRaceTest, StartKeepsDirectoriesInUseOrInCreation) {
   EXPECT_EQ(CountLost(PrivateDirectory::kAbandonedAfter), 0);
   EXPECT_TRUE(std::filesystem::is_empty(parent_));
 }

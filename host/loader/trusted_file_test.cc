@@ -117,7 +117,7 @@ TEST_F(ReadTrustedFileTest, RejectsADirectoryThatOthersCanWrite) {
   EXPECT_FALSE(ReadTrustedFile(At("sub/../file"), {}).ok());
 }
 
-TEST_F(ReadTrustedFileTest, AcceptsTheStickyBitOnlyOnDirectoriesOfRoot) {
+TEST_F(ReadTrustedFileTest, AcceptsStickyBitOnlyOnDirectoriesOfRoot) {
   MakeDirectory("sub");
   WriteFile("sub/file", "content");
   ASSERT_EQ(::chmod(At("sub").c_str(), 01777), 0);

@@ -37,7 +37,7 @@ class SharedLogLevel {
 // Lifetime: must outlive every instance, and so must everything that it points at.
 struct InstanceContext {
   Interner& interner;
-  // Every service of the host, in the order of the states that InstanceHost::state() returns.
+  // Every service of the host.
   // Lifetime: that of the process.
   std::span<const ServiceInfo> services;
   // Receives what plugins log, with the plugin as the logger. May be null.

@@ -82,8 +82,9 @@ InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
         {this->plugin(), this->profile(), std::move(library), faults_, deadline_ns});
   }
   for (const ServiceInfo& service : context.services) {
-    states_.push_back(service.create_state != nullptr ? service.create_state(*this) : nullptr);
+    if (service.create_state != nullptr) states_.push_back(service.create_state(*this));
   }
+  states_.shrink_to_fit();
 }
 
 InstanceHost::~InstanceHost() {
@@ -122,11 +123,12 @@ void InstanceHost::Retire(bool is_busy) {
   // If the host was not closed, create() failed, and the plugin has freed what its callbacks use.
   ForEachState(&ServiceState::Drop);
   promises_->CloseAll();
-  for (size_t i = 0; i < states_.size(); ++i) {
-    const StateLifetime lifetime = context_.services[i].lifetime;
-    if (lifetime == StateLifetime::kHost) continue;
-    if (lifetime == StateLifetime::kReadByPlugin && is_busy) Retain(states_[i]);
-    states_[i] = nullptr;
+  auto state = states_.begin();
+  for (const ServiceInfo& service : context_.services) {
+    if (service.create_state == nullptr) continue;
+    if (service.lifetime == StateLifetime::kReadByPlugin && is_busy) Retain(*state);
+    if (service.lifetime != StateLifetime::kHost) *state = nullptr;
+    ++state;
   }
   // The callee id stays while a pool thread may be inside the plugin.
   if (context_.monitor != nullptr && !is_busy) context_.monitor->Unregister(callee_);
@@ -140,7 +142,8 @@ berth_code InstanceHost::FindService(std::string_view id, const void** functions
   const auto found = std::ranges::find(services, id, &ServiceInfo::id);
   if (found == services.end()) return BERTH_NOT_FOUND;
   if (found->is_served != nullptr && !found->is_served(*this)) return BERTH_UNSUPPORTED;
-  const auto index = static_cast<size_t>(found - services.begin());
+  const auto has_state = [](const ServiceInfo& service) { return service.create_state != nullptr; };
+  const auto index = static_cast<size_t>(std::count_if(services.begin(), found, has_state));
   *functions = found->functions != nullptr ? found->functions : states_[index]->functions();
   return BERTH_SUCCESS;
 }

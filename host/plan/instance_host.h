@@ -42,7 +42,7 @@ enum ThreadWord : uint32_t {
 //            as stated.
 // Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
 //            call services long after the instance was destroyed, and <berth/abi.h> promises that
-//            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,100 bytes
+//            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,200 bytes
 //            behind for every instance, with the states whose lifetime is StateLifetime::kHost. The
 //            context may be destroyed earlier, and must not be used once it is retired: see
 //            HostUse.
@@ -96,10 +96,10 @@ class InstanceHost : private HostBase {
   PluginFaults::Account* faults() const { return faults_.get(); }
   // Callbacks that may outlive this host keep a weak reference.
   const std::shared_ptr<Promises>& promises() const { return promises_; }
-  // Returns the state of a service, by its index in InstanceContext::services.
-  // REQUIRES: the service has a state, and the host is not retired or the lifetime of the state is
+  // Returns a state, by the index of its service among those of InstanceContext::services that have
+  // one. REQUIRES: the host is not retired or the lifetime of the state is
   // StateLifetime::kHost.
-  ServiceState& state(size_t service) const { return *states_[service]; }
+  ServiceState& state(size_t index) const { return *states_[index]; }
   // Sets the functions of a service: see berth_host.get_service. Returns SUCCESS, NOT_FOUND or
   // UNSUPPORTED. REQUIRES: the host is not retired.
   berth_code FindService(std::string_view id, const void** functions) const;
@@ -187,7 +187,7 @@ class InstanceHost : private HostBase {
   std::vector<std::shared_ptr<const void>> retained_;
   std::unique_ptr<const Rejection> rejection_;
   std::unique_ptr<const Name> name_;  // Null: retired.
-  // By service. Null: the service has no state, or the host is retired.
+  // The states in the order of their services. Null: the host is retired.
   std::vector<std::shared_ptr<ServiceState>> states_;
   berth_host abi_;
 };

@@ -66,7 +66,7 @@ TEST_F(PromisesTest, RecognizesIdsThatItNeverReturned) {
   EXPECT_EQ(promises_.open_count(), 1U);
 }
 
-TEST_F(PromisesTest, AllowBindOnlyForAnOpenPromiseOfBind) {
+TEST_F(PromisesTest, AllowBindOnlyForOpenPromiseOfBind) {
   const Promises::Id bind = Open("", Promises::Kind::kBind);
   const Promises::Id pre_bind = Open();
   const Promises::Id given_up = Open("a", Promises::Kind::kBind);

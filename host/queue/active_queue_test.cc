@@ -81,7 +81,7 @@ TEST_P(ActiveQueueTest, WithoutLanesItIsOneHeap) {
   EXPECT_THAT(order_.offered, IsEmpty()) << "NextLane() was called";
 }
 
-TEST_P(ActiveQueueTest, TheOrderSelectsTheLaneAndKeyOrLessWithinIt) {
+TEST_P(ActiveQueueTest, OrderSelectsLanesThenKeyOrLess) {
   TakeTurns();
   Push("a1", 1, 1);
   Push("a9", 1, 9);
@@ -99,7 +99,7 @@ TEST_P(ActiveQueueTest, TheOrderSelectsTheLaneAndKeyOrLessWithinIt) {
   EXPECT_THAT(queue_.lanes(), IsEmpty());
 }
 
-TEST_P(ActiveQueueTest, EqualEntitiesOfALaneAreTakenBySequence) {
+TEST_P(ActiveQueueTest, EqualEntitiesOfLaneAreTakenBySequence) {
   for (const char* name : {"a", "b", "c", "d"}) Push(name, 1);
   EXPECT_THAT(Drain(), ElementsAre("a", "b", "c", "d"));
 }
@@ -126,7 +126,7 @@ TEST_P(ActiveQueueTest, NextIsCalledOnceForEachEntity) {
   EXPECT_EQ(calls, 2U);
 }
 
-TEST_P(ActiveQueueTest, AnUpdateKeepsTheLaneAndRefreshesItsFirstEntity) {
+TEST_P(ActiveQueueTest, UpdateKeepsLaneAndRefreshesItsFirstEntity) {
   QueueEntry& a = Push("a", 1, 5);
   QueueEntry& b = Push("b", 1, 4);
   b.entity.pod = MakePod("b", 9);
@@ -192,7 +192,7 @@ TEST_P(ActiveQueueTest, ReleasesTheMemoryOfEmptyLanes) {
   queue_.CheckInvariants();
 }
 
-TEST_P(ActiveQueueTest, RejectsAnIndexOutOfRangeAndAnUnknownEntry) {
+TEST_P(ActiveQueueTest, RejectsIndexOutOfRangeAndUnknownEntry) {
   QueueEntry& a = Push("a", 1);
   order_.next = [](std::span<const berth_lane> lanes) { return lanes.size(); };
   EXPECT_DEATH(queue_.Next(), "index < ");

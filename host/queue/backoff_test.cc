@@ -103,7 +103,7 @@ TEST(BackoffTest, WithWindowsUntilIsAWholeSecond) {
   }
 }
 
-TEST(BackoffTest, TickAfterIsTheFirstWholeSecondAfterTheBackoff) {
+TEST(BackoffTest, TickAfterIsFirstWholeSecondAfterBackoff) {
   for (const bool has_windows : {true, false}) {
     const Backoff backoff(kSecond, 10 * kSecond, has_windows);
     for (const int64_t until_ns : {kStart, kStart + 1, kStart + kSecond - 1}) {

@@ -37,7 +37,7 @@ class EntityTableTest : public ::testing::Test {
   EntityTable table_;
 };
 
-TEST_F(EntityTableTest, FindsPodsByUidAndGroupsByTheirMembersAndName) {
+TEST_F(EntityTableTest, FindsPodsByUidAndGroupsByMembers) {
   QueueEntry& a = table_.AddPod(MakePod("a"));
   QueueEntry& g = AddGroup({"b", "c"});
   const struct {
@@ -68,7 +68,7 @@ TEST_F(EntityTableTest, MembersAreSortedByPriorityThenByArrival) {
   EXPECT_EQ(group.entity.pod->name(), "d");
 }
 
-TEST_F(EntityTableTest, SetPodReplacesThePodAndSortsMembersAgain) {
+TEST_F(EntityTableTest, SetPodReplacesPodAndSortsMembersAgain) {
   const struct {
     const char* description;
     int32_t priority;
@@ -112,7 +112,7 @@ TEST_F(EntityTableTest, RemoveMemberKeepsAGroupWithoutMembers) {
   EXPECT_EQ(table_.pod_count(), 0U);
 }
 
-TEST_F(EntityTableTest, EraseRemovesThePodOrTheGroupWithItsMembers) {
+TEST_F(EntityTableTest, EraseRemovesPodOrGroupWithItsMembers) {
   QueueEntry& a = table_.AddPod(MakePod("a"));
   QueueEntry& group = AddGroup({"b", "c"});
   table_.Erase(group);
@@ -124,7 +124,7 @@ TEST_F(EntityTableTest, EraseRemovesThePodOrTheGroupWithItsMembers) {
   EXPECT_EQ(table_.pod_count(), 0U);
 }
 
-TEST_F(EntityTableTest, ASplitPodHasTheDataOfItsGroup) {
+TEST_F(EntityTableTest, SplitPodHasTheDataOfItsGroup) {
   QueueEntry& group = AddGroup({"a", "b"});
   group.sequence = 11;
   group.entity.attempts = 3;
@@ -148,7 +148,7 @@ TEST_F(EntityTableTest, ASplitPodHasTheDataOfItsGroup) {
   EXPECT_FALSE(entry.is_placed);
 }
 
-TEST_F(EntityTableTest, APodThatBecomesAGroupKeepsItsData) {
+TEST_F(EntityTableTest, PodThatBecomesAGroupKeepsItsData) {
   QueueEntry& entry = table_.AddPod(MakePod("a"));
   entry.sequence = 11;
   entry.entity.attempts = 3;
@@ -179,7 +179,7 @@ struct JoinCase {
   Data joined;
 };
 
-TEST_F(EntityTableTest, AGroupThatAPodJoinsHasTheLongerBackoff) {
+TEST_F(EntityTableTest, GroupThatPodJoinsHasTheLongerBackoff) {
   constexpr JoinCase kCases[] = {
       {"the pod has more attempts", {5, 4, 0, 20}, {2, 1, 0, 10}, {5, 4, 0, 10}},
       {"the group has more attempts", {2, 1, 0, 10}, {5, 4, 0, 20}, {5, 4, 0, 20}},
@@ -219,7 +219,7 @@ TEST_F(EntityTableTest, AGroupThatAPodJoinsHasTheLongerBackoff) {
   }
 }
 
-TEST_F(EntityTableTest, APodThatIsNoMemberFailsAnAssertion) {
+TEST_F(EntityTableTest, PodThatIsNoMemberFailsAnAssertion) {
   QueueEntry& group = AddGroup({"a"});
   EXPECT_DEATH(table_.RemoveMember(group, "uid-b"), "found != members.end");
 }

@@ -160,7 +160,7 @@ TEST_F(EventLogTest, RecordsAnEventForSomeEntities) {
   EXPECT_EQ(log_.size(), 2U) << "an event for no entity is not stored";
 }
 
-TEST_F(EventLogTest, DropsAnEventForAnEntityThatDoesNotRecord) {
+TEST_F(EventLogTest, DropsEventForEntityThatDoesNotRecord) {
   QueueEntry& a = Make("a");
   QueueEntry& b = Make("b");
   log_.Start(a);

@@ -107,7 +107,7 @@ TEST_F(EventMatcherTest, TheMeterObservesEachHint) {
   EXPECT_THAT(observed, ElementsAre("1 NodeAdd Queue", "1 NodeAdd QueueSkip"));
 }
 
-TEST_F(EventMatcherTest, AnEventRequeuesThePodsWhoseRejectorsItHelps) {
+TEST_F(EventMatcherTest, EventRequeuesThePodsWhoseRejectorsItHelps) {
   Park("a", {.plugins = {1}});
   Park("b", {.plugins = {2}});
   Park("c", {.plugins = {1}, .pending = {3}});
@@ -175,7 +175,7 @@ TEST_F(EventMatcherTest, TheEventThatRequeuesSoonestDecides) {
   EXPECT_EQ(Decide(entry, {.plugins = {2}, .pending = {4}}), Requeueing::kAfterBackoff);
 }
 
-TEST_F(EventMatcherTest, HintsAreNotCalledOnceTheDecisionIsFinal) {
+TEST_F(EventMatcherTest, HintsAreNotCalledOnceDecisionIsFinal) {
   QueueEntry& entry = Record("a");
   Apply(NodeAdded("helps-1"));
   Apply(NodeAdded("helps-1"));
@@ -223,7 +223,7 @@ TEST_F(EventMatcherTest, RecordForConcernsOneEntity) {
   EXPECT_EQ(log_.size(), size) << "no plugin registered for the event";
 }
 
-TEST_F(EventMatcherTest, AChangeOfThePodIsAnEventForItsRejectors) {
+TEST_F(EventMatcherTest, ChangeOfPodIsEventForItsRejectors) {
   const PodRef old = MakePod("a");
   const struct {
     const char* description;
@@ -268,7 +268,7 @@ TEST_F(EventMatcherTest, AChangeOfThePodIsAnEventForItsRejectors) {
   }
 }
 
-TEST_F(EventMatcherTest, HintsGetTheEventAndEachMemberOfAGroup) {
+TEST_F(EventMatcherTest, HintsGetEventAndEachMemberOfGroup) {
   QueueEntry& entry = Make("a", QueuePlace::kUnschedulable, {.plugins = {1}});
   entry.entity.group = std::make_unique<QueuedGroup>();
   entry.entity.group->members = {{.pod = MakePod("a")}, {.pod = MakePod("b")}};

@@ -14,7 +14,7 @@ int64_t Seconds(double seconds) { return static_cast<int64_t>(seconds * 1000) * 
 // A schedule that was created at 100 s, with a limit of 300 s.
 FlushSchedule MakeSchedule() { return {Seconds(100), Seconds(300)}; }
 
-TEST(FlushScheduleTest, FlushesEvery30SecondsWhatWasParkedBeforeTheLimit) {
+TEST(FlushScheduleTest, FlushesLongParkedEntitiesEvery30Seconds) {
   struct Case {
     const char* description;
     double at_s;
@@ -43,7 +43,7 @@ TEST(FlushScheduleTest, FlushesEvery30SecondsWhatWasParkedBeforeTheLimit) {
   }
 }
 
-TEST(FlushScheduleTest, TimeForIsTheFirstFlushAfterTheLimit) {
+TEST(FlushScheduleTest, TimeForIsFirstFlushAfterTheLimit) {
   struct Case {
     const char* description;
     double parked_s;

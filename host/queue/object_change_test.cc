@@ -158,7 +158,7 @@ TEST_F(ObjectChangeTest, FindsAGeneratedResourceClaim) {
   EXPECT_EQ(PodChange(*now, *now), BERTH_ACTION_UPDATE);
 }
 
-TEST(PodChange, OnlyStatusChangedDistinguishesSchedulerWritesFromUserWrites) {
+TEST(PodChange, StatusOnlyChangesAreSchedulerWrites) {
   TestObjects objects;
   const PodRef pod = objects.Pod({.name = "p", .requests = "\"cpu\":\"1\""});
   PodStatusPatch patch;

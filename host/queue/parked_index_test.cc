@@ -129,14 +129,14 @@ TEST_F(ParkedIndexTest, GatedAndRejectedPodsAreDifferentClasses) {
   EXPECT_THAT(hint_calls_, UnorderedElementsAre("1:a", "1:b"));
 }
 
-TEST_F(ParkedIndexTest, CallsAHintWithoutDeclaredPartsForEachPod) {
+TEST_F(ParkedIndexTest, CallsHintWithoutDeclaredPartsForEachPod) {
   Park("a", "x", {.plugins = {4}});
   Park("b", "x", {.plugins = {4}});
   EXPECT_THAT(SelectForRequeue({"4:b"}), ElementsAre("b"));
   EXPECT_THAT(hint_calls_, UnorderedElementsAre("4:a", "4:b"));
 }
 
-TEST_F(ParkedIndexTest, SelectsWithoutAHintCallIfThereIsNoHint) {
+TEST_F(ParkedIndexTest, SelectsWithoutACallIfHintless) {
   Park("a", "x", {.plugins = {5}});
   Park("b", "y", {.plugins = {5}});
   Park("c", "y", {.pending = {5}});

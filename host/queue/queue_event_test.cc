@@ -83,7 +83,7 @@ TEST(QueueEventTest, ACustomEventIsLabelledByItsKind) {
   EXPECT_EQ(KindOf(QueueEvent()), "");
 }
 
-TEST(QueueEventTest, AWildcardEventMayBeLimitedToOnePod) {
+TEST(QueueEventTest, WildcardEventMayBeLimitedToOnePod) {
   TestObjects objects;
   const PodRef pod = objects.Pod({.name = "a"});
   QueueEvent event;
@@ -95,7 +95,7 @@ TEST(QueueEventTest, AWildcardEventMayBeLimitedToOnePod) {
   EXPECT_EQ(OnlyPodOf(event), nullptr);
 }
 
-TEST(QueueEventTest, ARemovedNominationIsTheDeletionOfANominatedPod) {
+TEST(QueueEventTest, RemovedNominationIsDeletionOfANominatedPod) {
   TestObjects objects;
   struct Case {
     const char* description;

@@ -28,7 +28,7 @@ TEST(QueueMeterTest, EachWaitingPlaceHasALabel) {
   for (const Case& c : cases) EXPECT_EQ(QueueLabelOf(c.place), c.label);
 }
 
-TEST(QueueMeterTest, CountsByPlaceAndEventAndPublishesEachPlace) {
+TEST(QueueMeterTest, CountsByPlaceAndEventAndPublishesPlaces) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;
@@ -84,7 +84,7 @@ std::string UnschedulablePods(QueueMetrics& metrics) {
   return text;
 }
 
-TEST(QueueMeterTest, CountsEachPodForEachPluginThatRejectedIt) {
+TEST(QueueMeterTest, CountsPodsForEachRejectingPlugin) {
   const struct {
     const char* description;
     const char* script;
@@ -128,7 +128,7 @@ TEST(QueueMeterTest, CountsEachPodForEachPluginThatRejectedIt) {
 }
 
 // The host itself rejects pods of every profile with the same ids.
-TEST(QueueMeterTest, CountsThePodsOfAPluginByTheirProfile) {
+TEST(QueueMeterTest, CountsPodsOfAPluginByTheirProfile) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;

@@ -102,7 +102,7 @@ TEST_F(QueuePlacesTest, ANewPodEntersActiveOrGated) {
   }
 }
 
-TEST_F(QueuePlacesTest, APlaceSetsTheFieldsThatDependOnIt) {
+TEST_F(QueuePlacesTest, PlaceSetsTheFieldsThatDependOnIt) {
   QueueEntry& entry = Make("a");
   const int64_t start_ns = clock_.NowNs();
   Move(entry, kGated);
@@ -123,7 +123,7 @@ TEST_F(QueuePlacesTest, APlaceSetsTheFieldsThatDependOnIt) {
   EXPECT_EQ(entry.entity.first_attempt_ns, start_ns + kSecond) << "set only once";
 }
 
-TEST_F(QueuePlacesTest, FirstIsNextInTheOrderOrTheEndOfTheBackoff) {
+TEST_F(QueuePlacesTest, FirstIsNextByOrderOrBackoffEnd) {
   EXPECT_EQ(places_.NextActive(), nullptr);
   QueueEntry& low = Make("low", 1);
   QueueEntry& high = Make("high", 9);
@@ -173,7 +173,7 @@ TEST_F(QueuePlacesTest, RebuildAppliesTheNewOrder) {
 }
 
 // Only active entities are in lanes.
-TEST_F(QueuePlacesTest, AnEntityHasALaneWhileItIsActive) {
+TEST_F(QueuePlacesTest, EntityHasALaneWhileItIsActive) {
   order_.lane = [](const berth_queued& queued) { return static_cast<uint64_t>(queued.priority); };
   places_.Rebuild();
   QueueEntry& a = Make("a", 7);
@@ -195,7 +195,7 @@ TEST_F(QueuePlacesTest, AnEntityHasALaneWhileItIsActive) {
   EXPECT_THAT(order_.offered, ::testing::ElementsAre("8:1:b", "9:1:a")) << "the lane is new";
 }
 
-TEST_F(QueuePlacesTest, ASplitEntryGetsTheEventsOfTheOther) {
+TEST_F(QueuePlacesTest, SplitEntryGetsTheEventsOfTheOther) {
   QueueEntry& group = MakeIn(kInFlight);
   places_.log().Append({.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD}, kAllPlugins);
   QueueEntry& split = Make("b");

@@ -46,7 +46,7 @@ class RequeuerTest : public ::testing::Test {
   QueuePlaces places_{order_, clock_, backoff_, interests_, 10};
 };
 
-TEST_F(RequeuerTest, ThePlaceDependsOnTheRequestTheErrorsAndPreEnqueue) {
+TEST_F(RequeuerTest, PlaceDependsOnRequestTheErrorsAndPreEnqueue) {
   const struct {
     const char* description;
     Requeueing how;
@@ -82,7 +82,7 @@ TEST_F(RequeuerTest, ThePlaceDependsOnTheRequestTheErrorsAndPreEnqueue) {
   }
 }
 
-TEST_F(RequeuerTest, PreEnqueueRunsOnceOnTheWayThroughTheBackoffQueue) {
+TEST_F(RequeuerTest, PreEnqueueRunsOnceThroughTheBackoffQueue) {
   for (const bool pop_from_backoff : {true, false}) {
     SCOPED_TRACE(pop_from_backoff);
     const auto requeuer = MakeRequeuer(pop_from_backoff);
@@ -101,7 +101,7 @@ TEST_F(RequeuerTest, PreEnqueueRunsOnceOnTheWayThroughTheBackoffQueue) {
   }
 }
 
-TEST_F(RequeuerTest, EndBackoffsMovesOnlyEntitiesWhoseBackoffIsOver) {
+TEST_F(RequeuerTest, EndBackoffsMovesOnlyEntitiesWithExpiredBackoff) {
   const auto requeuer = MakeRequeuer(/*pop_from_backoff=*/true);
   QueueEntry& early = Make("early");
   QueueEntry& late = Make("late");
@@ -121,7 +121,7 @@ TEST_F(RequeuerTest, EndBackoffsMovesOnlyEntitiesWhoseBackoffIsOver) {
   EXPECT_EQ(late.entity.place, kBackoff);
 }
 
-TEST_F(RequeuerTest, AGatedEntityRecordsThePluginWhichIsAskedFirstNextTime) {
+TEST_F(RequeuerTest, GatedEntityRecordsPluginAskedFirstNextTime) {
   const auto requeuer = MakeRequeuer(/*pop_from_backoff=*/true);
   QueueEntry& entry = Make("a");
   EXPECT_FALSE(requeuer->GateIfPreEnqueueRejects(entry));

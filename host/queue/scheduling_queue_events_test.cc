@@ -76,7 +76,7 @@ TEST(SchedulingQueueEventsTest, WithoutBackoffARequeuedPodIsActive) {
   ExpectPlaces(kCases, {.max_backoff_ns = 0});
 }
 
-TEST(SchedulingQueueEventsTest, AFilterLimitsThePodsThatAnEventMoves) {
+TEST(SchedulingQueueEventsTest, FilterLimitsThePodsThatAnEventMoves) {
   TestQueue test;
   test.Run("add a; add b; add c; pop a; pop b; return a 1; return b 1");
   const auto not_b = [](const QueuedEntity& entity) { return entity.pod->name() != "b"; };
@@ -121,7 +121,7 @@ TEST(SchedulingQueueEventsTest, HintsSeeTheEventAndThePod) {
   test.queue->OnEvent(test.NodeEvent("n-1"));
 }
 
-TEST(SchedulingQueueEventsTest, CallsAHintOnceForEqualPodsAndMovesThemTogether) {
+TEST(SchedulingQueueEventsTest, EqualPodsShareOneHintCall) {
   TestQueue test;
   test.Run(
       "add a; add b; add c; label c y; pop a; pop b; pop c; return a 1; return b 1; "
@@ -131,7 +131,7 @@ TEST(SchedulingQueueEventsTest, CallsAHintOnceForEqualPodsAndMovesThemTogether) 
 }
 
 // The hash of a pod's parts has another key in every process, but hints are called in one order.
-TEST(SchedulingQueueEventsTest, CallsHintsInTheOrderInWhichThePodsWereParked) {
+TEST(SchedulingQueueEventsTest, CallsHintsInTheOrderOfParking) {
   TestQueue test;
   std::vector<std::string> calls;
   for (char name = 'a'; name <= 'p'; ++name) {
@@ -202,7 +202,7 @@ TEST(SchedulingQueueEventsTest, AFilterAlsoLimitsPodsInFlight) {
   EXPECT_EQ(test.Places(), "a=backoff b=parked");
 }
 
-TEST(SchedulingQueueEventsTest, APodThatMissedAnEventIsTriedAgain) {
+TEST(SchedulingQueueEventsTest, PodThatMissedAnEventIsTriedAgain) {
   const SchedulingQueue::Options options = {.max_logged_events = 2};
   constexpr QueueScript kCases[] = {
       {"as many events as the log keeps", "add a; pop a; node n; node n; return a 1", "a=parked"},
@@ -227,7 +227,7 @@ TEST(SchedulingQueueEventsTest, UpdatesWithoutRegisteredPluginsAreNotRecorded) {
   EXPECT_EQ(test.Places(), "a=parked");
 }
 
-TEST(SchedulingQueueEventsTest, ReplayPassesTheRecordedObjectsAndTheCurrentPod) {
+TEST(SchedulingQueueEventsTest, ReplayPassesRecordedObjectsAndTheCurrentPod) {
   TestQueue test;
   test.Run("add a; pop a; label a y");
   PodRef old;
@@ -284,7 +284,7 @@ TEST(SchedulingQueueEventsTest, AnUpdateChangesThePodWhereverItIs) {
   }
 }
 
-TEST(SchedulingQueueEventsTest, AnUpdateMovesThePodToItsNewPosition) {
+TEST(SchedulingQueueEventsTest, UpdateMovesThePodToItsNewPosition) {
   TestQueue test;
   test.Run("add a 1; add b 2");
   test.queue->Update(test.objects.Pod({.name = "a", .spec = "\"priority\":3"}));
@@ -351,7 +351,7 @@ TEST(SchedulingQueueEventsTest, NominationsFollowThePod) {
   EXPECT_TRUE(test.queue->nominator().empty());
 }
 
-TEST(SchedulingQueueEventsTest, AnUpdateInFlightDoesNotNominateAnAssumedPod) {
+TEST(SchedulingQueueEventsTest, UpdateInFlightDoesNotNominateAssumedPod) {
   TestQueue test;
   test.Run("add a on n; pop a");
   test.queue->nominator().Remove("uid-a");  // Assuming a pod does the same.
@@ -398,7 +398,7 @@ constexpr QueueScript kNominations[] = {
     {"cleared in flight", "pop p; nominate p -", "high=parked low=backoff p=flight same=backoff"},
 };
 
-TEST(SchedulingQueueEventsTest, ARemovedNominationRequeuesPodsOfTheSameOrLowerPriority) {
+TEST(SchedulingQueueEventsTest, RemovedNominationRequeuesPodsUpToItsPriority) {
   for (const QueueScript& script : kNominations) {
     SCOPED_TRACE(script.description);
     TestQueue test;

@@ -159,7 +159,7 @@ TEST(SchedulingQueueGroupsTest, WithoutTheOptionPodsAreSingle) {
   EXPECT_EQ(test.Places(), "a=active b=active");
 }
 
-TEST(SchedulingQueueGroupsTest, GroupsOfOneNameInTwoNamespacesAreDifferent) {
+TEST(SchedulingQueueGroupsTest, GroupsOfDifferentNamespacesAreDifferent) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   for (const char* ns : {"one", "two"}) {
     test.queue->Add(test.objects.PodFrom(std::string(R"({"metadata":{"name":"p","namespace":")") +
@@ -169,7 +169,7 @@ TEST(SchedulingQueueGroupsTest, GroupsOfOneNameInTwoNamespacesAreDifferent) {
   EXPECT_EQ(test.queue->CountIn(QueuePlace::kActive), 2U);
 }
 
-TEST(SchedulingQueueGroupsTest, CallsAHintForEachMemberUntilOneReturnsTrue) {
+TEST(SchedulingQueueGroupsTest, CallsHintsOfMembersUntilOneIsTrue) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join b g; join c g; pop g(a,b,c); return g 1");
   test.policy.hint = [](const Interest&, const berth_queued& queued, const berth_event&) {
@@ -182,13 +182,13 @@ TEST(SchedulingQueueGroupsTest, CallsAHintForEachMemberUntilOneReturnsTrue) {
   EXPECT_EQ(test.Places(), "g(a,b,c)=backoff");
 }
 
-TEST(SchedulingQueueGroupsTest, CallsAHintAboutAMembersUpdateForThatMemberOnly) {
+TEST(SchedulingQueueGroupsTest, MembersUpdateCallsTheHintForThatMember) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join b g; pop g(a,b); return g 1; label b y");
   EXPECT_THAT(test.policy.hint_calls, ElementsAre("1:b"));
 }
 
-TEST(SchedulingQueueGroupsTest, ANewMemberIsAnEventForOtherGroupsOnly) {
+TEST(SchedulingQueueGroupsTest, NewMemberIsEventForOtherGroupsOnly) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g; join x h; pop g(a); pop h(x); return g 6; return h 6; wait 3");
   test.Run("join b-6 g");
@@ -204,7 +204,7 @@ TEST(SchedulingQueueGroupsTest, RunsThePluginThatGatedTheGroupFirst) {
   EXPECT_THAT(test.policy.pre_enqueue_calls, ElementsAre("a first 4", "b first 4"));
 }
 
-TEST(SchedulingQueueGroupsTest, PreEnqueueSeesEachMemberWithTheAttemptsOfTheGroup) {
+TEST(SchedulingQueueGroupsTest, PreEnqueueSeesMembersWithTheGroupsAttempts) {
   TestQueue test(TestQueue::DefaultTable(), kGroups);
   test.Run("join a g 3; join b g 8; pop g(b,a); return g 6; wait 3");
   test.policy.pre_enqueue_views.clear();

@@ -136,7 +136,7 @@ constexpr QueueScript kGatesWithoutPopFromBackoff[] = {
      "a=backoff"},
 };
 
-TEST(SchedulingQueueTest, WithoutPopFromBackoffPreEnqueueRunsWhenABackoffEnds) {
+TEST(SchedulingQueueTest, EndingBackoffRunsPreEnqueueWithoutPopFromBackoff) {
   ExpectPlaces(kGatesWithoutPopFromBackoff, {.pop_from_backoff = false});
 }
 
@@ -288,7 +288,7 @@ TEST(SchedulingQueueTest, HasReadyReturnsWhetherPopWouldSucceed) {
   }
 }
 
-TEST(SchedulingQueueTest, PodsOfOneNameAndDifferentUidsAreDifferentPods) {
+TEST(SchedulingQueueTest, DifferentUidsAreDifferentPods) {
   TestQueue test;
   test.Run("add a; pop a");
   const PodRef twin = test.objects.PodFrom(
@@ -303,7 +303,7 @@ TEST(SchedulingQueueTest, PodsOfOneNameAndDifferentUidsAreDifferentPods) {
   EXPECT_EQ(test.queue->Pop()->pod, twin);
 }
 
-TEST(SchedulingQueueTest, RemoveReturnsWhetherThePodWasInTheQueue) {
+TEST(SchedulingQueueTest, RemoveReturnsWhetherPodWasInTheQueue) {
   TestQueue test;
   EXPECT_FALSE(test.queue->Remove("uid-a"));
   test.Run("add a; pop a");

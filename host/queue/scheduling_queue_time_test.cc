@@ -100,7 +100,7 @@ constexpr FlushCase kFlushes[] = {
     {"parked long after the queue was created", 3600 * kSecond + 1, 3930},
 };
 
-TEST(SchedulingQueueTimeTest, FlushesPodsThatHaveBeenParkedForTooLong) {
+TEST(SchedulingQueueTimeTest, FlushesPodsParkedForTooLong) {
   for (const FlushCase& c : kFlushes) {
     for (const bool is_gated : {false, true}) {
       SCOPED_TRACE(std::string(c.description) + (is_gated ? ", gated" : ""));
@@ -126,7 +126,7 @@ TEST(SchedulingQueueTimeTest, FlushesPodsThatHaveBeenParkedForTooLong) {
   }
 }
 
-TEST(SchedulingQueueTimeTest, ALateTickFlushesAsOfTheLastMultipleOf30Seconds) {
+TEST(SchedulingQueueTimeTest, LateTickFlushesAsOfItsDueTime) {
   TestQueue test;
   test.Run("sleep 25; add a; pop a; return a 5; sleep 300.5");
   // The pod has been parked for longer than five minutes now, but not at the last multiple of 30 s.
@@ -136,7 +136,7 @@ TEST(SchedulingQueueTimeTest, ALateTickFlushesAsOfTheLastMultipleOf30Seconds) {
   EXPECT_EQ(test.Places(), "a=active");
 }
 
-TEST(SchedulingQueueTimeTest, PreEnqueueRunsOncePerFlushForAGatedPod) {
+TEST(SchedulingQueueTimeTest, GatedPodRunsPreEnqueueOncePerFlush) {
   TestQueue test;
   test.Run("hold a 5; add a; wait 330");
   EXPECT_EQ(test.policy.pre_enqueue_calls.size(), 2U);
@@ -163,7 +163,7 @@ TEST(SchedulingQueueTimeTest, AFlushedPodMayStillBackOff) {
   EXPECT_FALSE(test.Entity("a").was_flushed) << "a wildcard event, not the flush, requeued the pod";
 }
 
-TEST(SchedulingQueueTimeTest, APodGatedAfterAFlushIsNotMarkedAsFlushed) {
+TEST(SchedulingQueueTimeTest, PodGatedAfterAFlushIsNotFlushed) {
   TestQueue test(TestQueue::DefaultTable(), {.initial_backoff_ns = 400 * kSecond,
                                              .max_backoff_ns = 400 * kSecond,
                                              .pop_from_backoff = false});
@@ -172,7 +172,7 @@ TEST(SchedulingQueueTimeTest, APodGatedAfterAFlushIsNotMarkedAsFlushed) {
   EXPECT_FALSE(test.Entity("a").was_flushed);
 }
 
-TEST(SchedulingQueueTimeTest, AFlushIsNoEventForPodsInFlight) {
+TEST(SchedulingQueueTimeTest, FlushIsNoEventForPodsInFlight) {
   TestQueue test;
   test.Run("add a; add b; pop a; pop b; return b 5; wait 330; return a 5");
   EXPECT_EQ(test.Places(), "a=parked b=active");

@@ -66,7 +66,7 @@ TEST_F(EndpointsTest, ListsThePaths) {
   EXPECT_EQ(Ask("PUT", "/debug/flags/v", "4").status, 404u);
 }
 
-TEST_F(EndpointsTest, WritesTheMetricsOfTheHostTheProcessAndThePlugins) {
+TEST_F(EndpointsTest, WritesMetricsOfHostProcessAndThePlugins) {
   table_.AddGauge("a", "As.", {}).With({}).Set(7);
   const ServedResponse response = Ask("GET", "/metrics");
   EXPECT_EQ(response.content_type, "text/plain; version=0.0.4; charset=utf-8");

@@ -29,7 +29,7 @@ class HealthTest : public ::testing::Test {
   Status sync_;
 };
 
-TEST_F(HealthTest, IsOkWhileEveryCheckOfThePathSucceeds) {
+TEST_F(HealthTest, IsOkWhileEveryCheckOfPathSucceeds) {
   EXPECT_EQ(Get("/livez"), "200 ok");
   EXPECT_EQ(Get("/readyz"), "200 ok");
   EXPECT_EQ(Get("/readyz/"), "200 ok");
@@ -39,7 +39,7 @@ TEST_F(HealthTest, IsOkWhileEveryCheckOfThePathSucceeds) {
             "200 [+]ping ok\n[+]leaderElection ok\nhealthz check passed\n");
 }
 
-TEST_F(HealthTest, FailsOnlyOnThePathsOfTheCheckThatFails) {
+TEST_F(HealthTest, FailsOnlyOnPathsOfCheckThatFails) {
   sync_ = Status::Unavailable("v1/Pod: the first list is under way");
   EXPECT_EQ(Get("/livez"), "200 ok");
   EXPECT_EQ(Get("/healthz"), "200 ok");
@@ -109,7 +109,7 @@ TEST_F(HealthTest, CountsTheResults) {
             "type=\"readyz\"} 1\n");
 }
 
-TEST(HealthDeathTest, AbortsOnANameThatIsInvalidOrNotNew) {
+TEST(HealthDeathTest, AbortsOnInvalidOrDuplicateNames) {
   MetricTable table;
   Health health(table);
   const auto ok = [] { return Status::Ok(); };

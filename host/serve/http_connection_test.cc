@@ -130,7 +130,7 @@ TEST_F(HttpConnectionTest, HeadHasNoBody) {
   EXPECT_THAT(answer, EndsWith("\r\n\r\n"));
 }
 
-TEST_F(HttpConnectionTest, EndsAfterTheAnswerIfTheClientAsksForIt) {
+TEST_F(HttpConnectionTest, EndsAfterAnswerIfClientAsksForIt) {
   Open();
   Send("GET / HTTP/1.0\r\n\r\n");
   EXPECT_TRUE(Continue());
@@ -166,7 +166,7 @@ TEST_F(HttpConnectionTest, RefusesAndDropsWhatTheClientStillSends) {
   EXPECT_FALSE(OnTime(connection.deadline_ns()));
 }
 
-TEST_F(HttpConnectionTest, ARequestThatTricklesInEndsAtItsDeadline) {
+TEST_F(HttpConnectionTest, RequestThatTricklesInEndsAtItsDeadline) {
   HttpConnection& connection = Open();
   now_ns_ += 5;
   Send("G");
@@ -184,7 +184,7 @@ TEST_F(HttpConnectionTest, ARequestThatTricklesInEndsAtItsDeadline) {
   EXPECT_THAT(Receive(), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
 }
 
-TEST_F(HttpConnectionTest, AConnectionWithoutARequestEndsAtItsDeadline) {
+TEST_F(HttpConnectionTest, ConnectionWithoutARequestEndsAtItsDeadline) {
   HttpConnection& connection = Open();
   EXPECT_EQ(connection.deadline_ns(), now_ns_ + limits_.request_ns) << "the first request";
   Send(GetRequest());
@@ -195,7 +195,7 @@ TEST_F(HttpConnectionTest, AConnectionWithoutARequestEndsAtItsDeadline) {
   EXPECT_FALSE(OnTime(now_ns_ + limits_.idle_ns));
 }
 
-TEST_F(HttpConnectionTest, AClientThatDoesNotReadIsNotReadFromAndEndsAtTheDeadline) {
+TEST_F(HttpConnectionTest, NonReadingClientEndsAtTheDeadline) {
   answer_ = std::string(size_t{4} << 20, 'x');
   HttpConnection& connection = Open();
   Send(GetRequest() + GetRequest());
@@ -206,7 +206,7 @@ TEST_F(HttpConnectionTest, AClientThatDoesNotReadIsNotReadFromAndEndsAtTheDeadli
   EXPECT_FALSE(OnTime(now_ns_ + limits_.response_ns));
 }
 
-TEST_F(HttpConnectionTest, ALargeAnswerIsWrittenAsTheClientReads) {
+TEST_F(HttpConnectionTest, LargeAnswerIsWrittenAsTheClientReads) {
   answer_ = std::string(size_t{4} << 20, 'x');
   HttpConnection& connection = Open();
   Send(GetRequest());
@@ -219,7 +219,7 @@ TEST_F(HttpConnectionTest, ALargeAnswerIsWrittenAsTheClientReads) {
   EXPECT_EQ(received.size() - received.find("\r\n\r\n") - 4, answer_.size());
 }
 
-TEST_F(HttpConnectionTest, StopsAtOnceWithoutAnAnswerAndAfterOneOtherwise) {
+TEST_F(HttpConnectionTest, StopsAtOnceOrAfterTheCurrentAnswer) {
   answer_ = std::string(size_t{4} << 20, 'x');
   Open();
   Send(GetRequest() + GetRequest());

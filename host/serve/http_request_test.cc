@@ -143,7 +143,7 @@ TEST(HttpRequestTest, AsksForContinueOnlyBeforeTheBody) {
   EXPECT_EQ(ParseHttpRequest(head + "12", {}, true).outcome, Outcome::kRequest);
 }
 
-TEST(HttpRequestTest, AcceptsEveryHostOnAnAddressThatIsNoLoopbackAddress) {
+TEST(HttpRequestTest, AcceptsEveryHostBeyondTheLoopback) {
   const std::string text = "GET / HTTP/1.1\r\nHost: 10.1.2.3:10251\r\n\r\n";
   EXPECT_EQ(ParseHttpRequest(text, {}, false).outcome, Outcome::kRequest);
   EXPECT_EQ(ParseHttpRequest(text, {}, true).refusal, 403u);

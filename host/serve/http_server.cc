@@ -33,7 +33,7 @@ constexpr int64_t kStopNs = 5 * kSecond;
 constexpr std::chrono::milliseconds kAcceptPause(100);
 constexpr int kBacklog = 64;
 // An operation with it returns an error code instead of throwing.
-constexpr auto kWithError = asio::as_tuple(asio::use_awaitable);
+constexpr auto kErrorAndResult = asio::as_tuple(asio::use_awaitable);
 
 // Opens the socket of a server.
 boost::system::error_code Open(const SocketAddress& address, Acceptor& acceptor) {
@@ -130,7 +130,7 @@ class HttpServer::Impl {
   asio::awaitable<void> AcceptConnections() {
     asio::steady_timer pause(io_);
     while (true) {
-      auto [error, socket] = co_await acceptor_.async_accept(kWithError);
+      auto [error, socket] = co_await acceptor_.async_accept(kErrorAndResult);
       if (!acceptor_.is_open()) co_return;
       if (!error) {
         Begin(std::move(socket));
@@ -138,7 +138,7 @@ class HttpServer::Impl {
       }
       log_.Error("Cannot accept an HTTP connection", error.message());
       pause.expires_after(kAcceptPause);
-      co_await pause.async_wait(kWithError);
+      co_await pause.async_wait(kErrorAndResult);
     }
   }
 

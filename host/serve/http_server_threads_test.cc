@@ -102,7 +102,7 @@ TEST_F(HttpServerTest, RefusesAForeignHost) {
   EXPECT_THAT(client.ReceiveUntil("(never)"), StartsWith("HTTP/1.1 403 Forbidden\r\n"));
 }
 
-TEST_F(HttpServerTest, ASlowClientDoesNotDelayOthersAndIsRefused) {
+TEST_F(HttpServerTest, RefusesSlowClientsWithoutDelayingOthers) {
   const auto server = Listen("127.0.0.1:0");
   ASSERT_NE(server, nullptr);
   HttpClient slow(server->address());
@@ -152,7 +152,7 @@ TEST_F(HttpServerTest, ListensOnAllAddresses) {
   EXPECT_THAT(foreign.ReceiveUntil("(never)"), StartsWith("HTTP/1.1 403 Forbidden\r\n"));
 }
 
-TEST_F(HttpServerTest, ReportsAnAddressThatIsInUseOrInvalid) {
+TEST_F(HttpServerTest, ReportsAddressThatIsInUseOrInvalid) {
   const auto server = Listen("127.0.0.1:0");
   ASSERT_NE(server, nullptr);
   const auto handler = [](const ServedRequest&) { return ServedResponse(); };

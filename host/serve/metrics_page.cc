@@ -12,52 +12,35 @@
 namespace berth::host {
 namespace {
 
-std::string_view KindName(MetricTable::Metric::Kind kind) {
-  switch (kind) {
-    case MetricTable::Metric::Kind::kCounter: return "counter";
-    case MetricTable::Metric::Kind::kGauge: return "gauge";
-    case MetricTable::Metric::Kind::kHistogram: return "histogram";
-  }
-  return "untyped";
+// Puts `values` into the order of `places`.
+std::vector<std::string> Ordered(const std::vector<std::string>& values,
+                                 const std::vector<size_t>& places) {
+  std::vector<std::string> ordered;
+  ordered.reserve(places.size());
+  for (const size_t place : places) ordered.push_back(values[place]);
+  return ordered;
 }
 
-// Appends a metric. `order`: the places of its labels, sorted by name.
-void AppendMetric(std::string& page, const MetricTable::Metric& metric,
-                  const std::vector<size_t>& order) {
-  AppendMetricHead(page, metric.name, metric.help, KindName(metric.kind));
-  for (const MetricTable::Series& series : metric.series) {
-    std::string labels;
-    for (const size_t i : order) {
-      AppendMetricLabel(labels, metric.labels[i], series.label_values[i]);
-    }
-    if (metric.kind == MetricTable::Metric::Kind::kHistogram) {
-      AppendMetricHistogram(page, metric.name, labels, metric.bounds, series.histogram.buckets,
-                            series.histogram.sum);
-    } else {
-      AppendMetricLine(page, metric.name, labels, series.value);
-    }
+// Sorts the labels of the metric by name, and its series by their values.
+void SortLabels(MetricTable::Metric& metric) {
+  std::vector<size_t> places(metric.labels.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::ranges::sort(places, {}, [&metric](size_t i) { return metric.labels[i]; });
+  metric.labels = Ordered(metric.labels, places);
+  for (MetricTable::Series& series : metric.series) {
+    series.label_values = Ordered(series.label_values, places);
   }
+  std::ranges::sort(metric.series, {}, &MetricTable::Series::label_values);
 }
 
 }  // namespace
 
 std::string ToMetricsText(std::vector<MetricTable::Metric> metrics) {
+  // kube-scheduler's library leaves out metrics without series, too.
+  std::erase_if(metrics, [](const MetricTable::Metric& metric) { return metric.series.empty(); });
   std::ranges::sort(metrics, {}, &MetricTable::Metric::name);
-  std::string page;
-  for (MetricTable::Metric& metric : metrics) {
-    if (metric.series.empty()) continue;  // kube-scheduler's library leaves them out, too.
-    std::vector<size_t> order(metric.labels.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, {}, [&metric](size_t i) { return metric.labels[i]; });
-    std::ranges::sort(metric.series, {}, [&order](const MetricTable::Series& series) {
-      std::vector<std::string> values;
-      values.reserve(order.size());
-      for (const size_t i : order) values.push_back(series.label_values[i]);
-      return values;
-    });
-    AppendMetric(page, metric, order);
-  }
-  return page;
+  std::ranges::for_each(metrics, SortLabels);
+  return ToText(metrics);
 }
 
 std::string MetricsPage(const MetricTable& table, const std::function<std::string()>& more) {

@@ -33,7 +33,7 @@ inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0
 std::string ToMetricsText(std::vector<MetricTable::Metric> metrics);
 
 // Returns the whole page: the host's metrics, process_* of this process, and what `more` returns,
-// such as the metrics of plugins (runtime/metric_store.h, ToText()). `more` may be empty.
+// such as the metrics of plugins (MetricStore). `more` may be empty.
 std::string MetricsPage(const MetricTable& table, const std::function<std::string()>& more);
 
 }  // namespace berth::host

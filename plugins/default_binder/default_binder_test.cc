@@ -25,9 +25,9 @@ struct Server {
 constexpr berth_api kApi = {sizeof(berth_api), 0,       &Server::Bind, nullptr,
                             nullptr,           nullptr, nullptr};
 
-class DefaultBinder : public ::testing::Test {
+class DefaultBinderTest : public ::testing::Test {
  protected:
-  DefaultBinder()
+  DefaultBinderTest()
       : plugin_(
             {.nodes = {MakeNode("a"), MakeNode("b")}, .services = {{BERTH_SERVICE_API, &kApi}}}) {
     Server::answer = BERTH_SUCCESS;
@@ -38,7 +38,7 @@ class DefaultBinder : public ::testing::Test {
   PluginUnderTest plugin_;
 };
 
-TEST_F(DefaultBinder, BindSendsOneRequestAndStaysPending) {
+TEST_F(DefaultBinderTest, BindSendsOneRequestAndStaysPending) {
   Placement placement = plugin_.Place(MakePod("web"));
   EXPECT_EQ(placement.Bind("b").code, BERTH_PENDING);
   EXPECT_EQ(Server::calls, 1);
@@ -48,7 +48,7 @@ TEST_F(DefaultBinder, BindSendsOneRequestAndStaysPending) {
   EXPECT_FALSE(placement.completion().completed) << "only the server's answer completes it";
 }
 
-TEST_F(DefaultBinder, ARejectedRequestFailsTheBinding) {
+TEST_F(DefaultBinderTest, ARejectedRequestFailsTheBinding) {
   Server::answer = BERTH_ERROR;
   Placement placement = plugin_.Place(MakePod("web"));
   EXPECT_EQ(placement.Bind("a"), Error("the host rejected the binding"));

@@ -125,7 +125,7 @@ TEST_F(ImageIndexTest, EveryNameOfAnImageIsKnown) {
   EXPECT_EQ(index_.size(), 3U);
 }
 
-TEST_F(ImageIndexTest, ANameThatANodeReportsTwiceCountsOnce) {
+TEST_F(ImageIndexTest, NameThatANodeReportsTwiceCountsOnce) {
   Add(0, MakeNode("a").Image("x", 10).Image("x", 20));
   EXPECT_EQ(HoldersOf("x"), 1U);
   EXPECT_EQ(SizeOf("x"), 10);

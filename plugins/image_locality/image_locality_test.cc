@@ -179,7 +179,7 @@ class Model {
   int64_t nodes_ = 0;
 };
 
-class RandomNodes : public ::testing::TestWithParam<uint32_t> {
+class RandomNodesTest : public ::testing::TestWithParam<uint32_t> {
  protected:
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
 
@@ -244,7 +244,7 @@ class RandomNodes : public ::testing::TestWithParam<uint32_t> {
   std::set<int64_t> scores_;
 };
 
-TEST_P(RandomNodes, ScoresAgreeWithADirectComputation) {
+TEST_P(RandomNodesTest, ScoresAgreeWithADirectComputation) {
   for (uint32_t step = 0; step < 600; ++step) {
     SCOPED_TRACE("seed " + std::to_string(GetParam()) + ", step " + std::to_string(step));
     ChangeTheCluster();
@@ -253,7 +253,7 @@ TEST_P(RandomNodes, ScoresAgreeWithADirectComputation) {
   }
   EXPECT_GT(scores_.size(), 20U);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomNodes, ::testing::Range(1U, 4U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomNodesTest, ::testing::Range(1U, 4U));
 
 }  // namespace
 }  // namespace berth::testing

@@ -341,11 +341,11 @@ class ChangingCluster {
 };
 
 // The parameter is the seed.
-class InterPodAffinityDecisions : public ::testing::TestWithParam<uint32_t> {};
+class InterPodAffinityDecisionsTest : public ::testing::TestWithParam<uint32_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Seeds, InterPodAffinityDecisions, ::testing::Range(1U, 5U));
+INSTANTIATE_TEST_SUITE_P(Seeds, InterPodAffinityDecisionsTest, ::testing::Range(1U, 5U));
 
-TEST_P(InterPodAffinityDecisions, EqualThoseOfANewIndexAndOfAScan) {
+TEST_P(InterPodAffinityDecisionsTest, EqualThoseOfNewIndexAndOfScan) {
   ChangingCluster cluster(GetParam());
   for (int step = 0; step < kSteps && !::testing::Test::HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));

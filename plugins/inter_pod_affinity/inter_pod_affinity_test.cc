@@ -76,7 +76,7 @@ TEST(InterPodAffinity, AffinityRequiresAPodInTheDomain) {
   EXPECT_EQ(result.On("c1"), kAffinity);
 }
 
-TEST(InterPodAffinity, PodsOnNodesWithoutTheKeyDoNotCount) {
+TEST(InterPodAffinity, PodsOnNodesWithoutKeyDoNotCount) {
   std::vector<NodeSpec> nodes = Nodes();
   nodes[3].Pod(Web());
   EXPECT_TRUE(FilterOf(nodes, MakePod("p").PodAffinity("zone", kWeb)).Fitting().empty());
@@ -94,7 +94,7 @@ TEST(InterPodAffinity, OnePodMustMatchAllTerms) {
   EXPECT_EQ(result.On("b1"), kAffinity) << "two pods match one term each";
 }
 
-TEST(InterPodAffinity, TheFirstPodOfASetMayRunAnywhereWithTheKey) {
+TEST(InterPodAffinity, FirstPodMayRunWhereverTheKeyIs) {
   const PodSpec pod = Web("p").PodAffinity("zone", kWeb);
   EXPECT_EQ(FilterOf(Nodes(), pod).Fitting(), (std::vector<std::string>{"a1", "a2", "b1"}));
   EXPECT_EQ(FilterOf(Nodes(), pod).On("c1"), kAffinity);
@@ -159,7 +159,7 @@ TEST(InterPodAffinity, TermsOfPodsOnNodesRejectOtherPods) {
   EXPECT_EQ(FilterOf(nodes, Web("p").Namespace("other")).pre_filter, Skip());
 }
 
-TEST(InterPodAffinity, ReportsOneReasonInTheOrderOfTheRules) {
+TEST(InterPodAffinity, ReportsOneReasonInOrderOfTheRules) {
   std::vector<NodeSpec> nodes = Nodes();
   nodes[0].Pod(Web().PodAntiAffinity("zone", {In("app", {"db"})}));
   const PodSpec pod = Db("p").PodAntiAffinity("zone", kWeb);
@@ -281,7 +281,7 @@ TEST(InterPodAffinity, ReportsTermsThatCannotBeParsed) {
   EXPECT_EQ(FilterOf(Nodes(), pod).pre_filter, prefixed("preferredAffinityTerms: " + no_values));
 }
 
-TEST(InterPodAffinity, ATermOfAPodOnANodeThatCannotBeParsedIsIgnored) {
+TEST(InterPodAffinity, IgnoresUnparsableTermsOfPodsOnNodes) {
   PodSpec pod = Db().PodAntiAffinity("zone", kWeb);
   PodTermSpec wrong{.topology_key = "zone"};
   wrong.selector = SelectorSpec{.requirements = {In("app", {})}, .invalid = true};
@@ -344,7 +344,7 @@ TEST(InterPodAffinityScore, SumsUpTheTermsOfPodsOnNodes) {
             (Scores{{"a1", 100}, {"a2", 94}, {"b1", 0}, {"c1", 38}}));
 }
 
-TEST(InterPodAffinityScore, MayIgnoreTermsOfOtherPodsForPodsWithoutTerms) {
+TEST(InterPodAffinityScore, MayIgnoreOthersTermsForTermlessPods) {
   std::vector<NodeSpec> nodes = Nodes();
   nodes[0].Pod(Db().PreferredPodAffinity(10, "zone", kWeb));
   const Args ignore = {{"ignorePreferredTermsOfExistingPods", true}};
@@ -374,7 +374,7 @@ TEST(InterPodAffinityScore, WeightsThatCancelOutAreNotSkipped) {
   EXPECT_EQ(result.raw, (Scores{{"a1", 0}, {"a2", 0}, {"b1", 0}, {"c1", 0}}));
 }
 
-TEST(InterPodAffinityScore, ATermThatAPodHasTwiceCountsTwice) {
+TEST(InterPodAffinityScore, TermThatAPodHasTwiceCountsTwice) {
   std::vector<NodeSpec> nodes = Nodes();
   nodes[0].Pod(Db().PreferredPodAffinity(3, "zone", kWeb).PreferredPodAffinity(3, "zone", kWeb));
   EXPECT_EQ(ScoreOf(nodes, Web("p")).raw, (Scores{{"a1", 6}, {"a2", 6}, {"b1", 0}, {"c1", 0}}));

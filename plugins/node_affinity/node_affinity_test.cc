@@ -107,7 +107,7 @@ TEST(NodeAffinity, RequiredAffinityWithoutTermsMatchesNoNode) {
   EXPECT_EQ(plugin.Filter(pod).On("a"), Unresolvable(kSelection));
 }
 
-TEST(NodeAffinity, TermsThatSelectNodesByNameLimitTheAttempt) {
+TEST(NodeAffinity, TermsThatSelectNodesByNameLimitAttempt) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   using Names = std::vector<std::string>;
   const NodeTermSpec zone_of_a{{In("zone", {"z1"})}, {In("metadata.name", {"a"})}};
@@ -250,7 +250,7 @@ TEST(NodeAffinity, Score) {
   EXPECT_TRUE(plugin.Score(MakePod("p").NodeSelector("zone", "z1")).skipped);
 }
 
-TEST(NodeAffinity, APreferredTermThatDoesNotParseIsAnError) {
+TEST(NodeAffinity, PreferredTermThatDoesNotParseIsError) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
   PodSpec pod = MakePod("p");
   pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 0, true});

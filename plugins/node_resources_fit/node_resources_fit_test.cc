@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
@@ -81,7 +82,7 @@ TEST(NodeResourcesFit, Filter) {
   }
 }
 
-TEST(NodeResourcesFit, AnOvercommittedResourceIsIgnoredWithoutARequestForIt) {
+TEST(NodeResourcesFit, OvercommittedResourceIsIgnoredWithoutRequestForIt) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").CpuMilli(1000).Memory("1Gi").UsedCpuMilli(2000)}});
   EXPECT_EQ(plugin.Filter(MakePod("best-effort")).On("a"), Success());
@@ -164,6 +165,14 @@ TEST(NodeResourcesFit, ReasonsAreSortedByResource) {
     const PodSpec pod = MakePod("p").Request("example.com/a", "1").Request("example.com/b", "1");
     EXPECT_EQ(plugin.Filter(pod).On("n"),
               Unresolvable("Insufficient example.com/a", "Insufficient example.com/b"));
+    // An answer sorts its reasons; the cycle has them in the order in which they were added.
+    Cycle cycle(&plugin.instance(), &plugin.table(), PodHandle(pod, plugin.ids()));
+    ASSERT_EQ(cycle.PreFilter(), Success());
+    std::vector<std::string> added = cycle.reasons();
+    std::erase_if(added,
+                  [](const std::string& text) { return text.find("example.com") == text.npos; });
+    EXPECT_EQ(added, (std::vector<std::string>{"Insufficient example.com/a",
+                                               "Insufficient example.com/b"}));
   }
 }
 

@@ -115,7 +115,7 @@ TEST(InTree, HandlesOfPersistentVolumes) {
   EXPECT_EQ(Translated(Volume("{}")), "none");
 }
 
-TEST(InTree, HandlesOfGceDisksContainTheZoneOrRegion) {
+TEST(InTree, HandlesOfGceDisksContainZoneOrRegion) {
   const ObjectSpec disk = Volume(R"({"gcePersistentDisk": {"pdName": "d"}})");
   const std::string zone = "topology.kubernetes.io/zone";
   const std::string beta_zone = "failure-domain.beta.kubernetes.io/zone";

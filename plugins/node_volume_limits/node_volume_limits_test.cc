@@ -87,7 +87,7 @@ TEST(NodeVolumeLimits, SkipsPodsWithoutSuchVolumes) {
   EXPECT_EQ(plugin.Filter(vsphere).On("n"), Success()) << "but the volume does not count";
 }
 
-TEST(NodeVolumeLimits, RejectsANodeAtTheLimitOfTheDriver) {
+TEST(NodeVolumeLimits, RejectsNodeAtTheLimitOfTheDriver) {
   const auto on = [](const char* limit, const std::vector<std::string>& claims) {
     PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},
                             .objects = FourClaims({CsiNode("n", "d", limit)})});
@@ -129,7 +129,7 @@ TEST(NodeVolumeLimits, AVolumeOfSeveralPodsCountsOnce) {
   EXPECT_EQ(plugin.Filter(PodWith({"c2", "c3"})).On("n"), kTooMany);
 }
 
-TEST(NodeVolumeLimits, UnboundClaimsCountForTheDriverOfTheirClass) {
+TEST(NodeVolumeLimits, UnboundClaimsCountForDriverOfTheirClass) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("n").Pod(PodWith({"u1", "u2"}, "q"))},
        .objects = {CsiNode("n", "d", "2"), Class("of-d", "d"), Class("of-e", "e"),
@@ -143,7 +143,7 @@ TEST(NodeVolumeLimits, UnboundClaimsCountForTheDriverOfTheirClass) {
   EXPECT_EQ(plugin.Filter(PodWith({"lost"})).On("n"), kTooMany) << "its volume does not exist";
 }
 
-TEST(NodeVolumeLimits, AttachedVolumesCountWithoutAPodThatUsesThem) {
+TEST(NodeVolumeLimits, AttachedVolumesCountWithoutPodThatUsesThem) {
   std::vector<ObjectSpec> objects =
       FourClaims({CsiNode("n", "d", "2"), CsiNode("m", "d", "2"), Attachment("a1", "n", "pv1"),
                   Attachment("a2", "n", "pv2"), Attachment("a3", "n", "gone"),
@@ -183,7 +183,7 @@ TEST(NodeVolumeLimits, InTreeVolumesCountForTheirCsiDriver) {
   EXPECT_EQ(on("1", MakePod("p").Volume(second)), kTooMany);
 }
 
-TEST(NodeVolumeLimits, AnUntranslatableInTreeVolumeIsAnErrorOnNodesWithACsiNode) {
+TEST(NodeVolumeLimits, UntranslatableInTreeVolumeFailsOnCsiNodes) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("bare"), MakeNode("n")}, .objects = {CsiNode("n", "d", "1")}});
   const PodSpec pod =
@@ -203,7 +203,7 @@ TEST(NodeVolumeLimits, AMissingClaimRejectsThePod) {
   EXPECT_EQ(plugin.Filter(PodWith({""})).On("n"), Error("PersistentVolumeClaim had no name"));
 }
 
-TEST(NodeVolumeLimits, AnEphemeralVolumeNeedsAClaimThatThePodOwns) {
+TEST(NodeVolumeLimits, EphemeralVolumeNeedsClaimThatThePodOwns) {
   const OwnerSpec owner{.kind = "Pod", .name = "p", .uid = "uid-p", .api_version = "v1"};
   const auto on = [&](const ObjectSpec& claim, const char* limit) {
     PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(PodWith({"c1"}, "q"))},

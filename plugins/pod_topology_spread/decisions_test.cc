@@ -179,11 +179,11 @@ class ChangingCluster {
 };
 
 // The parameter is the seed.
-class PodTopologySpreadDecisions : public ::testing::TestWithParam<uint32_t> {};
+class PodTopologySpreadDecisionsTest : public ::testing::TestWithParam<uint32_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PodTopologySpreadDecisions, ::testing::Range(1U, 5U));
+INSTANTIATE_TEST_SUITE_P(Seeds, PodTopologySpreadDecisionsTest, ::testing::Range(1U, 5U));
 
-TEST_P(PodTopologySpreadDecisions, EqualThoseOfANewIndex) {
+TEST_P(PodTopologySpreadDecisionsTest, EqualThoseOfANewIndex) {
   ChangingCluster cluster(GetParam());
   for (int step = 0; step < kSteps && !::testing::Test::HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));

@@ -94,7 +94,7 @@ TEST(PodTopologySpreadDefaults, Controllers) {
       << "the selectors of Services and of the controller are joined";
 }
 
-TEST(PodTopologySpreadDefaults, TheSelectorOfAReplicationControllerReplacesThatOfServices) {
+TEST(PodTopologySpreadDefaults, SelectorOfReplicationControllerReplacesThatOfServices) {
   // app=other replaces app=web of the Service, so that only tier=front is left for these pods.
   EXPECT_EQ(FittingWith({Owner("v1/ReplicationController", R"({"app": "other"})"),
                          Service("s", R"({"app": "web"})")},

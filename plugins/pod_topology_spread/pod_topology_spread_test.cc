@@ -87,7 +87,7 @@ TEST(PodTopologySpread, ReasonsOfVerdicts) {
   EXPECT_EQ(plugin.Filter(two).On("a1"), kSkew) << "the first constraint decides";
 }
 
-TEST(PodTopologySpread, MinDomainsRaisesTheSmallestCountWhenThereAreEnough) {
+TEST(PodTopologySpread, EnoughDomainsRaiseTheSmallestCount) {
   PluginUnderTest plugin({.nodes = {NodeIn("a", "a1", 3), NodeIn("b", "b1", 2)}});
   const auto fitting = [&plugin](int32_t min_domains) {
     return plugin.Filter(With({.topology_key = kZone, .max_skew = 1, .min_domains = min_domains}))

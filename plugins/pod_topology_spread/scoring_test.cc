@@ -18,7 +18,7 @@ TEST(SpreadScoring, TheWeightGrowsWithTheNumberOfDomains) {
   EXPECT_DOUBLE_EQ(WeightOf(4998), 8.51719319141623742665);
 }
 
-TEST(SpreadScoring, APartIsTheWeightedCountAndTheSkewBeyondOne) {
+TEST(SpreadScoring, PartIsWeightedCountAndSkewBeyondOne) {
   EXPECT_DOUBLE_EQ(PartOf(0, 1, 2.5), 0);
   EXPECT_DOUBLE_EQ(PartOf(3, 1, 2.5), 7.5);
   EXPECT_DOUBLE_EQ(PartOf(3, 5, 2.5), 11.5);

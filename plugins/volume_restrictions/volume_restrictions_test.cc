@@ -114,7 +114,7 @@ TEST(VolumeRestrictions, AMissingClaimRejectsThePod) {
             Unresolvable("persistentvolumeclaim \"c\" not found"));
 }
 
-TEST(VolumeRestrictions, AReadWriteOncePodClaimInUseRejectsAllNodes) {
+TEST(VolumeRestrictions, ClaimInUseByOnePodRejectsNodes) {
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").Pod(MakePod("q").Volume(ClaimVolume("c"))), MakeNode("b")},
        .objects = {Claim("c", "ReadWriteOncePod")}});
@@ -131,7 +131,7 @@ TEST(VolumeRestrictions, AReadWriteOncePodClaimInUseRejectsAllNodes) {
   EXPECT_EQ(plugin.Filter(pod).pre_filter, Skip());
 }
 
-TEST(VolumeRestrictions, ADiskConflictIsReportedBeforeAClaimInUse) {
+TEST(VolumeRestrictions, DiskConflictIsReportedBeforeClaimInUse) {
   const VolumeSpec disk = Disk(BERTH_VOLUME_AWS_DISK, "d");
   PluginUnderTest plugin(
       {.nodes = {MakeNode("a").Pod(MakePod("q").Volume(ClaimVolume("c")).Volume(disk)),

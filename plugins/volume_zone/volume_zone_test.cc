@@ -65,7 +65,7 @@ TEST(VolumeZone, EveryLabelOfTheVolumeMustMatch) {
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a"), volume), kConflict);
 }
 
-TEST(VolumeZone, BetaLabelsOfVolumesMatchGaLabelsOfNodes) {
+TEST(VolumeZone, BetaVolumeLabelsMatchGaNodeLabels) {
   const ObjectSpec old = Volume("pv").Label(kBetaZone, "a");
   EXPECT_EQ(On(MakeNode("n").Label(kBetaZone, "a"), old), Success());
   EXPECT_EQ(On(MakeNode("n").Label(kZone, "a"), old), Success());

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the programs of the end-to-end tests and runs the tests against a real API server.
 # usage: tests/e2e/run.sh [OPTION...] [NAME...]       the options are those of run.py
+#        tests/e2e/run.sh --build                     builds the programs of the tests only
 #        tests/e2e/run.sh --exec COMMAND [ARGUMENT...] builds the programs and runs another command
 # Environment: BERTH, the program (default: build/release/berth); BERTH_E2E_CACHE, the folder of the
 # built programs (default: ${XDG_CACHE_HOME:-~/.cache}/berth/e2e).
@@ -22,6 +23,14 @@ have=$(go env GOVERSION)
 
 cache=${BERTH_E2E_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth/e2e}
 
+# The tests need the API server and kube-scheduler. The benchmark that uses --exec needs all programs.
+commands=(./cmd/apiserver ./cmd/kube-scheduler)
+complete=complete
+if [ "${1:-}" = --exec ]; then
+  commands=(./cmd/...)
+  complete=complete_with_benchmarks
+fi
+
 # hash_of <file>...: a short hash of the contents.
 hash_of() { cat "$@" | sha256sum | cut -c1-16; }
 
@@ -33,21 +42,21 @@ build_programs() {
   mapfile -t sources < <(find tests/e2e -name '*.go' | LC_ALL=C sort)
   programs=$cache/programs-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/{run.sh,go.mod,go.sum} \
     "${sources[@]}")
-  [ ! -e "$programs/complete" ] || return 0
+  [ ! -e "$programs/$complete" ] || return 0
   echo "e2e: building the API server and kube-scheduler; this takes minutes with an empty cache"
   mkdir -p "$programs"
   # Fetches the modules that the programs need, so that an unreachable proxy is distinguished from a
   # program that does not compile.
-  (cd tests/e2e && timeout 900 go list -deps ./cmd/... > /dev/null) ||
+  (cd tests/e2e && timeout 900 go list -deps "${commands[@]}" > /dev/null) ||
     left_out "the Go modules cannot be fetched"
-  # The linker needs 2 GB for each of the two large programs. The option -trimpath would miss what
-  # other builds left in Go's cache.
+  # The linker needs 2 GB for each of the two large programs, and less time for one without debug
+  # information. The option -trimpath would miss what other builds left in Go's cache.
   # The version is that of the module; the build of Kubernetes itself sets it in the same way.
   local version
   version=$(sed -n 's/^\tk8s.io\/kubernetes v//p' tests/e2e/go.mod)
   (cd tests/e2e && go build -buildvcs=false -p "$(nproc)" -o "$programs/" \
-    -ldflags "-X k8s.io/component-base/version.gitVersion=v$version" ./cmd/...)
-  touch "$programs/complete"
+    -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$version" "${commands[@]}")
+  touch "$programs/$complete"
   keep_newest programs
 }
 
@@ -70,6 +79,9 @@ build_plugins() {
 build_programs
 build_plugins
 export BERTH_E2E_BIN=$programs BERTH_E2E_PLUGINS=$plugins BERTH=${BERTH:-build/release/berth}
+if [ "${1:-}" = --build ]; then
+  exit 0
+fi
 if [ "${1:-}" = --exec ]; then
   exec "${@:2}"
 fi

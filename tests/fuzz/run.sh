@@ -41,24 +41,39 @@ build=${BERTH_FUZZ_BUILD:-build/fuzz}
 compiler=clang++
 if command -v ccache > /dev/null; then compiler="ccache clang++"; fi
 sanitizers=address,undefined
-flags="-std=c++20 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all -I. -Isdk/include"
+flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all -I. -Isdk/include"
 flags+=" -fsanitize=fuzzer-no-link,$sanitizers"
 libraries="-lsimdjson -lyaml-cpp -lcrypto -lpthread"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 object_of() { printf '%s/%s.o' "$build" "${1//\//_}"; }
-compile() { $compiler $flags -c "$1" -o "$(object_of "$1")"; }
+compile() { $compiler $flags -include-pch "$build/standard.pch" -c "$1" -o "$(object_of "$1")"; }
 export build compiler flags
 export -f object_of compile
 
+mkdir -p "$build"
+# batch_of <name> <file>...: writes a file that includes the files, and adds it to `sources`.
 sources=()
-for file in host/base/*.cc host/api/*.cc; do
-  case "$file" in *_test.cc) ;; *) sources+=("$file") ;; esac
-done
+batch_of() {
+  local batch=$build/$1.cc file
+  shift
+  for file in "$@"; do
+    case "$file" in *_test.cc) ;; *) printf '#include "%s"\n' "$file" ;; esac
+  done > "$batch.new"
+  # An unchanged batch keeps its time, for the compiler cache.
+  if cmp -s "$batch.new" "$batch"; then rm "$batch.new"; else mv "$batch.new" "$batch"; fi
+  sources+=("$batch")
+}
+batch_of base host/base/*.cc
+batch_of api_1 host/api/[a-l]*.cc
+batch_of api_2 host/api/[m-z]*.cc
+for header in algorithm array atomic chrono functional map memory mutex optional span string \
+  string_view unordered_map utility variant vector; do
+  echo "#include <$header>"
+done > "$build/standard.h"
 links_of() { sed -n 's|^// Links: ||p' "tests/fuzz/$1_fuzz.cc"; }
 
-mkdir -p "$build"
 everything=("${sources[@]}")
 for target in "${targets[@]}"; do
   if [ ! -f "tests/fuzz/${target}_fuzz.cc" ]; then
@@ -69,6 +84,7 @@ for target in "${targets[@]}"; do
   everything+=("tests/fuzz/${target}_fuzz.cc" "${links[@]}")
 done
 echo "== compile ${#everything[@]} files"
+clang++ $flags -x c++-header "$build/standard.h" -o "$build/standard.pch"
 printf '%s\n' "${everything[@]}" | sort -u | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
 
 objects_of() { for file in "$@"; do object_of "$file"; echo; done; }

@@ -74,7 +74,7 @@ TEST_F(ScriptedTransportTest, PassesAStreamOnInParts) {
   EXPECT_THAT(transport_.open(), IsEmpty());
 }
 
-TEST_F(ScriptedTransportTest, EndsAStreamWithAnErrorWithoutItsHead) {
+TEST_F(ScriptedTransportTest, EndsStreamWithAnErrorWithoutItsHead) {
   sink_.stream = transport_.Open({.verb = "GET", .target = "/w"}, sink_);
   transport_.Answer(0, 410, "gone");
   EXPECT_THAT(sink_.seen, ElementsAre("end 410 Ok gone"));

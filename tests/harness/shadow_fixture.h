@@ -24,9 +24,9 @@
 namespace berth::host {
 
 // The profile has NodeResourcesFit, so that an emptier node is better. Nodes have 4 CPUs.
-class ShadowFixture : public ::testing::Test {
+class ShadowTest : public ::testing::Test {
  protected:
-  ShadowFixture() {
+  ShadowTest() {
     Use("PrioritySort", {Point::kQueueSort});
     Use("NodeResourcesFit", {Point::kPreFilter, Point::kFilter, Point::kPreScore, Point::kScore});
     Use("DefaultBinder", {Point::kBind});

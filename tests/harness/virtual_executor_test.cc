@@ -28,7 +28,7 @@ class VirtualExecutorTest : public ::testing::Test {
   std::vector<std::string> seen_;
 };
 
-TEST_F(VirtualExecutorTest, RunsTasksLaterInTheOrderOfTheCalls) {
+TEST_F(VirtualExecutorTest, RunsTasksLaterInOrderOfTheCalls) {
   executor_.Post(Note("a"));
   executor_.Post(Note("b"));
   EXPECT_THAT(seen_, IsEmpty());
@@ -39,7 +39,7 @@ TEST_F(VirtualExecutorTest, RunsTasksLaterInTheOrderOfTheCalls) {
   EXPECT_FALSE(executor_.RunOne());
 }
 
-TEST_F(VirtualExecutorTest, RunsATimerWhenItsTimeHasComeAndNotBefore) {
+TEST_F(VirtualExecutorTest, RunsATimerOnceDueAndNotBefore) {
   executor_.StartTimer(clock_.NowNs() + 2, Note("late"));
   executor_.StartTimer(clock_.NowNs() + 1, Note("first"));
   executor_.StartTimer(clock_.NowNs() + 1, Note("second"));
@@ -54,7 +54,7 @@ TEST_F(VirtualExecutorTest, RunsATimerWhenItsTimeHasComeAndNotBefore) {
   EXPECT_EQ(executor_.NextNs(), std::nullopt);
 }
 
-TEST_F(VirtualExecutorTest, DoesNotRunACancelledTimerEvenIfItsTimeHasCome) {
+TEST_F(VirtualExecutorTest, DoesNotRunADueButCancelledTimer) {
   const Executor::TimerId timer = executor_.StartTimer(clock_.NowNs(), Note("cancelled"));
   EXPECT_TRUE(executor_.CancelTimer(timer));
   EXPECT_FALSE(executor_.CancelTimer(timer));
@@ -67,7 +67,7 @@ TEST_F(VirtualExecutorTest, DoesNotRunACancelledTimerEvenIfItsTimeHasCome) {
   EXPECT_THAT(seen_, ElementsAre("ran"));
 }
 
-TEST_F(VirtualExecutorTest, AnOwnedTimerRunsOnceAndEndsWithItsObject) {
+TEST_F(VirtualExecutorTest, OwnedTimerRunsOnceAndEndsWithOwner) {
   OwnedTimer timer(executor_);
   EXPECT_FALSE(timer.is_running());
   timer.StartAfter(5, Note("replaced"));
@@ -86,7 +86,7 @@ TEST_F(VirtualExecutorTest, AnOwnedTimerRunsOnceAndEndsWithItsObject) {
   EXPECT_THAT(seen_, ElementsAre("once"));
 }
 
-TEST_F(VirtualExecutorTest, ATaskOfAnOwnedTimerMayStartItAgain) {
+TEST_F(VirtualExecutorTest, TaskOfOwnedTimerMayStartItAgain) {
   OwnedTimer timer(executor_);
   timer.StartAfter(1, [&] {
     seen_.push_back("first");
@@ -116,7 +116,7 @@ TEST_F(VirtualExecutorTest, AdvanceRunsEachTimerAtItsTime) {
 }
 
 // A task may own the timer's owner: the destruction of the object within the task is legal.
-TEST_F(VirtualExecutorTest, ATaskOfAnOwnedTimerMayDestroyTheTimer) {
+TEST_F(VirtualExecutorTest, TaskOfOwnedTimerMayDestroyTheTimer) {
   auto timer = std::make_unique<OwnedTimer>(executor_);
   timer->StartAfter(0, [&] {
     timer.reset();

@@ -41,7 +41,7 @@ class Bound final : public DecisionSink {
   size_t count = 0;
 };
 
-TEST(ApiThreads, ABlockingPluginBindsThroughTheApiServiceFromThePool) {
+TEST(ApiThreads, BlockingPluginBindsThroughApiServiceFromPool) {
   constexpr size_t kPods = 100;
   Stage stage;
   Puppet& puppet = stage.Add("puppet.Slow", {Point::kBind});

@@ -98,7 +98,7 @@ TEST_F(BrokenLibraryTest, NoWarningWithoutABrokenLibrary) {
   }
 }
 
-TEST_F(BrokenLibraryTest, AnErrorIfAProfileNamesAPluginThatWasNotFound) {
+TEST_F(BrokenLibraryTest, ErrorIfAProfileNamesAMissingPlugin) {
   const std::string aborts = Add("aborts");
   const std::string old = Add("wrong_major");
   const std::string profile =
@@ -121,7 +121,7 @@ TEST_F(BrokenLibraryTest, AnErrorIfAProfileNamesAPluginThatWasNotFound) {
   }
 }
 
-TEST_F(BrokenLibraryTest, AnErrorIfAnEnabledPluginIsInTwoLibraries) {
+TEST_F(BrokenLibraryTest, ErrorIfEnabledPluginIsInTwoLibraries) {
   fs::create_symlink(BERTH_TEST_TALKER, plugins_ + "/libzz_talker.so");
   const std::string duplicate =
       "not loaded: " + plugins_ + "/libzz_talker.so: plugin \"NodeName\": ";
@@ -136,7 +136,7 @@ TEST_F(BrokenLibraryTest, AnErrorIfAnEnabledPluginIsInTwoLibraries) {
 }
 
 // Both libraries have two plugins, and the profile enables the second one.
-TEST_F(BrokenLibraryTest, EveryPluginThatIsInTwoLibrariesIsAmbiguous) {
+TEST_F(BrokenLibraryTest, EveryPluginInTwoLibrariesIsAmbiguous) {
   fs::create_symlink(BERTH_WAITER, plugins_ + "/libyy_waiter.so");
   const std::string other = plugins_ + "/libzz_waiter.so";
   fs::copy_file(BERTH_WAITER, other);
@@ -166,7 +166,7 @@ TEST_F(BrokenLibraryTest, IsInTheListOfPlugins) {
   EXPECT_EQ(json.json()["broken"][0]["code"], "probe-failed");
 }
 
-TEST_F(BrokenLibraryTest, ALibraryWithoutANoteIsInTheListOfPlugins) {
+TEST_F(BrokenLibraryTest, LibraryWithoutNoteIsInListOfPlugins) {
   Add("no_note");
   const Outcome table = RunWith({"plugin", "list"});
   EXPECT_EQ(table.exit_status, 0);

@@ -62,7 +62,7 @@ class ChangingServicesTest : public ::testing::Test {
 };
 
 // The callback of `each` rejects or allows all pods at its first call, and gets all of them.
-TEST_F(ChangingServicesTest, WaitingPodsMayBeDecidedWhileTheyAreListed) {
+TEST_F(ChangingServicesTest, ListingMayDecideWaitingPods) {
   struct Walk {
     const berth_waiting& waiting;
     const berth_host* host;
@@ -101,7 +101,7 @@ TEST_F(ChangingServicesTest, WaitingPodsMayBeDecidedWhileTheyAreListed) {
 }
 
 // What the instance posted is called with CANCELLED, under [event].
-TEST_F(ChangingServicesTest, AnInstanceThatEndsMayUseTheServicesOfEvents) {
+TEST_F(ChangingServicesTest, InstanceThatEndsMayUseServicesOfEvents) {
   struct Last {
     const berth_node_lookup& nodes;
     const berth_nominator& nominator;

@@ -276,7 +276,7 @@ TEST_F(CliTest, FindsInstalledPlugins) {
   EXPECT_EQ(run.exit_status, 0) << run.err;
 }
 
-TEST_F(CliTest, PodsOfADumpThatAreBeingDeletedKeepTheirNodes) {
+TEST_F(CliTest, TerminatingPodsOfADumpKeepTheirNodes) {
   const std::string old = PodOf("old", "7", "  nodeName: b\n");
   const std::string name = "{name: old}";
   for (const char* time :
@@ -338,7 +338,7 @@ TEST_F(CliTest, ExplainsWhyAPodHasNoNode) {
 }
 
 // jq prints the first of the paths that is not null.
-TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
+TEST_F(CliTest, JqExampleOfExplainWorksForEveryPod) {
   const std::string help = Run({"explain", "--help"}).out;
   constexpr std::string_view kBegin = "| jq '";
   ASSERT_NE(help.find(kBegin), std::string::npos);
@@ -377,7 +377,7 @@ TEST_F(CliTest, TheJqExampleOfExplainWorksForEveryPod) {
   }
 }
 
-TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesNoOtherPod) {
+TEST_F(CliTest, ExplainCountsRunningPodsAndPlacesOnePod) {
   const std::string running = PodOf("running", "7", "  nodeName: b\n");
   const std::string cluster =
       File("c.yaml", kNodes + running + PodOf("aaa", "2") + PodOf("web", "2"));

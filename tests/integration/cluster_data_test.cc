@@ -128,7 +128,7 @@ TEST_F(ClusterDataTest, APodIsPendingOrOnANode) {
   EXPECT_THAT(Take(), ElementsAre("not pending pod=q"));
 }
 
-TEST_F(ClusterDataTest, ANewInstanceGetsPendingPodsInItsReplay) {
+TEST_F(ClusterDataTest, NewInstanceGetsPendingPodsInItsReplay) {
   AddNode("n1", R"("example.com/tier":"cold")");
   Start();
   harness_.AddPod({.name = "p"});

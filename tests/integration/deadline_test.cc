@@ -177,7 +177,7 @@ TEST_F(DeadlineTest, ALatePreFlightIsAFault) {
 
 // Without a pool, a blocking plugin runs on the scheduling thread and has the same deadline as
 // other plugins.
-TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
+TEST_F(DeadlineTest, LateCallOnTheSchedulingThreadIsCancelled) {
   for (const char* name : {"puppet.A", "puppet.Slow"}) {
     SCOPED_TRACE(name);
     Stage stage;
@@ -209,7 +209,7 @@ TEST_F(DeadlineTest, ALateCallOnTheSchedulingThreadIsCancelled) {
 }
 
 // The deadline of the call comes long before that of the answer.
-TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
+TEST_F(DeadlineTest, CallOnSchedulingThreadGetsTheEarlierDeadline) {
   struct Row {
     int64_t answer;
     int64_t deadline;
@@ -237,7 +237,7 @@ TEST_F(DeadlineTest, ACallOnTheSchedulingThreadGetsTheEarlierDeadline) {
 }
 
 // What the plugin claimed must be released, however the calls before ended.
-TEST_F(DeadlineTest, UnreserveAndPostBindAreNotCancelledAndHaveTheirOwnDeadline) {
+TEST_F(DeadlineTest, UnreserveAndPostBindHaveTheirOwnDeadline) {
   const CallWatchdog watchdog(stage_.monitor(), stage_.faults(), {.call_ns = kSecond});
   std::vector<std::string> calls;
   const auto record = [&](const char* name) {

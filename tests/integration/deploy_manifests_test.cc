@@ -117,7 +117,7 @@ TEST(DeployManifestsTest, TheAccountOfTheSchedulerHasEveryPermission) {
 }
 
 // The steps of README.md, "In place of kube-scheduler".
-TEST(DeployManifestsTest, TheChangesOfTheReadmeGrantTheLeaseOfKubeScheduler) {
+TEST(DeployManifestsTest, ChangesOfReadmeGrantLeaseOfKubeScheduler) {
   const auto replace = [](std::string& text, const std::string& from, const std::string& to) {
     const size_t at = text.find(from);
     ASSERT_NE(at, text.npos) << from;

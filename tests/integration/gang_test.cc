@@ -59,7 +59,7 @@ class GangTest : public ::testing::Test {
   Harness harness_;
 };
 
-TEST_F(GangTest, BindsAllMembersWhenTheLastHasANode) {
+TEST_F(GangTest, BindsAllMembersWhenLastHasANode) {
   harness_.AddNode({.name = "n1"});
   Start();
   harness_.AddPod(Member("a"));
@@ -107,7 +107,7 @@ TEST_F(GangTest, RejectsAllMembersWhenOneTimesOut) {
   EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
 }
 
-TEST_F(GangTest, TheDeletionOfAWaitingMemberFreesItsPlace) {
+TEST_F(GangTest, DeletionOfAWaitingMemberFreesItsPlace) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1","pods":"10")"});
   Start();
   harness_.AddPod(Member("a"));
@@ -147,7 +147,7 @@ TEST_F(GangTest, TheLoopCanBeDestroyedWhileMembersWait) {
   harness_.Stop();
 }
 
-TEST_F(GangTest, AGangThatDoesNotFitIsRetriedWhenThereIsRoom) {
+TEST_F(GangTest, RetriesAGangWhenThereIsRoom) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
   Start(R"({"timeoutMs":60000})");
   for (const char* pod : {"a", "b", "c"}) harness_.AddPod(Member(pod));
@@ -161,7 +161,7 @@ TEST_F(GangTest, AGangThatDoesNotFitIsRetriedWhenThereIsRoom) {
 
 // The reservations of the members are undone one after the other. A pod that needs the room of all
 // of them is tried when all of it is free, and not earlier.
-TEST_F(GangTest, APodThatNeedsTheRoomOfAGangIsTriedOnce) {
+TEST_F(GangTest, TriesAPodBehindAGangOnce) {
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"2","pods":"10")"});
   Start(R"({"timeoutMs":1500})");
   harness_.AddPod(Member("a"));
@@ -202,7 +202,7 @@ TEST_F(GangTest, AGroupThatDoesNotFitReservesNothing) {
   for (const char* pod : {"a", "b", "c"}) EXPECT_NE(NodeOf(pod), "") << pod;
 }
 
-TEST_F(GangTest, AGroupIsRetriedWhenAMemberIsAdded) {
+TEST_F(GangTest, GroupIsRetriedWhenAMemberIsAdded) {
   harness_.AddNode({.name = "n1"});
   Start();
   for (const char* pod : {"a", "b"}) harness_.AddPod(GroupMember(pod));

@@ -139,7 +139,7 @@ TEST_F(HostFileTest, SetsTheDeadlineOfBindings) {
 }
 
 // A profile sets the deadline of one plugin.
-TEST_F(HostFileTest, ThePluginsOwnDeadlineReplacesThatOfTheHostFile) {
+TEST_F(HostFileTest, PluginsOwnDeadlineReplacesThatOfHostFile) {
   for (const char* other : {"", "[deadlines]\nbind = \"5s\"\n", "[deadlines]\nbind = \"1s\"\n"}) {
     ProfileWith("libtest_probe.so",
                 "name = \"test.A\"\ndeadline = \"3s\"\npoints = [\"Bind\"]\n"
@@ -155,7 +155,7 @@ TEST_F(HostFileTest, ThePluginsOwnDeadlineReplacesThatOfTheHostFile) {
 
 // A real library that is slow: it returns when its call is cancelled, and is no longer called after
 // the second time.
-TEST_F(HostFileTest, AMissedDeadlineOfThePluginCountsForItsQuarantine) {
+TEST_F(HostFileTest, MissedDeadlineOfPluginCountsForItsQuarantine) {
   std::filesystem::copy_file(BERTH_WAITER, folder_ + "/libwaiter.so");
   File("p.toml",
        "extends = \"default\"\n[[plugins]]\nname = \"acme.Sleeper\"\n"

@@ -44,7 +44,7 @@ constexpr struct {
     {"hangs", "libhostile.so: the library has not finished loading after 10 s", true},
 };
 
-TEST_F(HostileCliTest, EveryCommandSurvivesALibraryThatEndsTheProcess) {
+TEST_F(HostileCliTest, EveryCommandSurvivesLibraryThatEndsTheProcess) {
   const auto start = std::chrono::steady_clock::now();
   steady_ns_ = [start] {  // Reaches the limit of 10 s in two seconds.
     return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count() * 5;
@@ -77,7 +77,7 @@ TEST_F(HostileCliTest, EveryCommandSurvivesALibraryThatEndsTheProcess) {
   }
 }
 
-TEST_F(HostileCliTest, RefusesALibraryWithTheNameOfAnotherPlugin) {
+TEST_F(HostileCliTest, RefusesLibraryWithTheNameOfAnotherPlugin) {
   const std::string profile =
       File("p.toml", std::string("extends = \"default\"\n[[plugins]]\n") +
                          "name = \"NodeName\"\nlibrary = \"" + BERTH_TEST_TALKER + "\"\n");

@@ -40,7 +40,7 @@ class InterPodAffinityCliTest : public RunCliTest {
   }
 };
 
-TEST_F(InterPodAffinityCliTest, APodOfAnotherSchedulerRepelsPodsWithoutAffinity) {
+TEST_F(InterPodAffinityCliTest, PodOfAnotherSchedulerRepelsPodsWithoutAffinity) {
   const std::string other = R"(,"schedulerName":"other","nodeName":"a1")";
   EXPECT_THAT(
       DecisionsOf(

@@ -41,7 +41,7 @@ TEST_F(NamespaceQuotaTest, AloneANamespaceGetsAllPods) {
   EXPECT_THAT(Outcome("a", "p4"), HasSubstr(kShareIsUsed));
 }
 
-TEST_F(NamespaceQuotaTest, APendingPodOfAnotherNamespaceHalvesTheShare) {
+TEST_F(NamespaceQuotaTest, PendingPodOfAnotherNamespaceHalvesTheShare) {
   Start(4);
   EXPECT_EQ(Outcome("a", "p1"), "Success");
   harness_.AddPod({.name = "gated", .spec = R"("schedulingGates":[{"name":"wait"}])", .ns = "b"});

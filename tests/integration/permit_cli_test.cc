@@ -41,7 +41,7 @@ TEST_F(PermitCliTest, SimulateEndsWithoutProgress) {
               AllOf(HasSubstr("\nEnded without progress: "), HasSubstr("\nPlaced 0 of 2 pods")));
 }
 
-TEST_F(PermitCliTest, SimulateEndsAtRestWhenNoPodCanBeTriedAgain) {
+TEST_F(PermitCliTest, SimulateEndsWhenNoPodCanBeRetried) {
   const Outcome run = Run({"simulate", "--cluster", Cluster(), "--output", "json"});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   EXPECT_EQ(run.json()["summary"]["end"], "AtRest");

@@ -128,7 +128,7 @@ TEST_F(PlacementTest, NoNodeExceedsItsAllocatableAmounts) {
 }
 
 // The requests of the two pods are more than a sum can express.
-TEST_F(PlacementTest, ANodeIsFullWhileItsPodsRequestMoreThanASumCanExpress) {
+TEST_F(PlacementTest, NodeIsFullWhenItsSumOverflows) {
   Harness harness;
   harness.AddNodes({"n"});
   harness.AddPod({.name = "a", .node = "n", .requests = "\"cpu\":\"1E\""});
@@ -201,7 +201,7 @@ std::vector<std::string> Prefixes() {
   return prefixes;
 }
 
-TEST_F(PlacementTest, PluginsPerNodeAndPerBlockOfEveryCompilerAgree) {
+TEST_F(PlacementTest, NodeAndBlockPluginsOfEveryCompilerAgree) {
 #ifdef BERTH_HAVE_LIBCXX
   ASSERT_EQ(Prefixes().size(), 2U);
 #endif
@@ -320,7 +320,7 @@ TEST_F(PlacementTest, QueueSortWithLanes) {
 
 // --- other pods ---------------------------------------------------------------------------------
 
-TEST_F(PlacementTest, CountsButDoesNotScheduleThePodsOfOtherSchedulers) {
+TEST_F(PlacementTest, CountsButDoesNotScheduleOtherSchedulersPods) {
   Harness harness;
   harness.AddNodes({"n"});
   ASSERT_TRUE(harness.Start(TestProfile()).ok());
@@ -356,7 +356,7 @@ TEST_F(PlacementTest, FreesTheStringsOfDeletedPods) {
   EXPECT_LT(most, 10'000U);
 }
 
-TEST_F(PlacementTest, DoesNotTryAPodThatIsBeingDeleted) {
+TEST_F(PlacementTest, DoesNotTryPodThatIsBeingDeleted) {
   Harness harness;
   harness.AddNodes({"n"});
   ASSERT_TRUE(harness.Start(TestProfile()).ok());

@@ -91,7 +91,7 @@ TEST_F(ProfileCliTest, ShowsACompleteProfile) {
                                          "ImageLocality")));
 }
 
-TEST_F(ProfileCliTest, AProfileWrittenAsOneFileHasTheSamePlan) {
+TEST_F(ProfileCliTest, ProfileWrittenAsOneFileHasSamePlan) {
   File("base.toml",
        "extends = \"default\"\n"
        "[[plugins]]\nname = \"acme.Gang\"\nlibrary = \"libgang.so\"\nbefore = \"NodeName\"\n"
@@ -220,7 +220,7 @@ TEST_F(ProfileCliTest, OrderAndPointsDetermineThePlan) {
 }
 
 // A profile with fewer points need not repeat the order of the profile that it extends.
-TEST_F(ProfileCliTest, AnInheritedOrderIgnoresPluginsThatDoNotRunThere) {
+TEST_F(ProfileCliTest, InheritedOrderIgnoresPluginsWithoutThePoint) {
   const std::string order = "[order]\nScore = [\"ImageLocality\", \"NodeAffinity\"]\n";
   const std::string points = "[[plugins]]\nname = \"NodeAffinity\"\npoints = [\"Filter\"]\n";
   File("base.toml", "extends = \"default\"\n" + order);
@@ -418,7 +418,7 @@ TEST_F(ProfileCliTest, ProfilesMustHaveTheSameQueueSortArguments) {
   EXPECT_EQ(run.err, "berth: " + other + ":10: " + error + "berth: " + none + ":6: " + error);
 }
 
-TEST_F(ProfileCliTest, ErrorsOfOneProfileDoNotHideThoseOfAnother) {
+TEST_F(ProfileCliTest, EachProfilesErrorsAreReported) {
   const std::string off = "\nenabled = false\n";
   const std::string sort = "[[plugins]]\nname = \"PrioritySort\"";
   const std::string bind = "[[plugins]]\nname = \"DefaultBinder\"";

@@ -72,7 +72,7 @@ TEST_F(ProfileTrialCliTest, CancelsALateCall) {
 }
 
 // A plugin whose PreFilter or PreScore does not run works without it, or reports what is missing.
-TEST_F(ProfileTrialCliTest, APluginWorksWithSomeOfItsExtensionPoints) {
+TEST_F(ProfileTrialCliTest, PluginWorksWithSomeOfItsExtensionPoints) {
   const std::string cluster = File("c.yaml", kNodes + PodOf("p", "1"));
   size_t tried = 0;
   for (const char* points : {"Filter", "Score"}) {

@@ -201,7 +201,7 @@ TEST_F(QueuePluginAnswersTest, NextSelectsTheLaneOfTheNextPod) {
 }
 
 // The host then takes the first lane. In quarantine too, because the queue needs an order.
-TEST_F(QueuePluginAnswersTest, AnIndexOfNoLaneIsAFaultAndMeansTheFirstLane) {
+TEST_F(QueuePluginAnswersTest, InvalidLaneIsAFaultMeaningTheFirst) {
   for (const uint32_t beyond : {uint32_t{0}, uint32_t{1}, UINT32_MAX}) {
     SCOPED_TRACE(beyond);
     Stage stage;

@@ -55,7 +55,7 @@ TEST_F(RecordingCliTest, ARecordingRepeatsTheRun) {
 }
 
 // In real time, an event comes between two attempts. The second attempt depends on it.
-TEST_F(RecordingCliTest, ARecordingInRealTimeIsRepeatedInItsOrder) {
+TEST_F(RecordingCliTest, RepeatsARealTimeRecordingInItsOrder) {
   constexpr int kPods = 60;
   std::string events = Line("ADDED", NodeJson("small", "20"));
   for (int i = 0; i < kPods; ++i) {
@@ -132,7 +132,7 @@ TEST_F(RecordingCliTest, TheSeedSelectsAmongEqualNodes) {
   EXPECT_EQ(outs.size(), 3u);
 }
 
-TEST_F(RecordingCliTest, ARecordingRepeatsTheRunAtAnotherWallClockTime) {
+TEST_F(RecordingCliTest, RecordingRepeatsRunAtAnotherWallClockTime) {
   const std::string node = R"(,"nodeName":"n")";
   const auto gone_at = [](const char* time) {
     return std::string(R"(,"uid":"u1","deletionTimestamp":")") + time + '"';

@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 // ---- Decisions ---------------------------------------------------------------------------------
 
-TEST_F(RunCliTest, BindsAParkedPodWhenAFittingNodeIsAdded) {
+TEST_F(RunCliTest, BindsParkedPodWhenFittingNodeIsAdded) {
   const Outcome run = Play(Line("ADDED", NodeJson("a", "1")) + Line("ADDED", PodJson("web", "2")) +
                            Line("ADDED", NodeJson("b", "4"), "2s"));
   EXPECT_EQ(run.exit_status, 0) << run.err;
@@ -72,7 +72,7 @@ TEST_F(RunCliTest, AGatedPodStaysPending) {
   EXPECT_THAT(run.err, HasSubstr("1      waiting for scheduling gates: [a]\n"));
 }
 
-TEST_F(RunCliTest, ADeletedPodMakesRoomForANewPodOfTheSameName) {
+TEST_F(RunCliTest, DeletedPodMakesRoomForItsNamesake) {
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) +
                           Line("ADDED", PodJson("web", "2", R"(,"uid":"u1")")) +
                           Line("DELETED", PodJson("web", "2", R"(,"uid":"u1")"), "1s") +
@@ -97,7 +97,7 @@ TEST_F(RunCliTest, ARepetitionChangesNothing) {
               ElementsAre("0 Bound web n"));
 }
 
-TEST_F(RunCliTest, AStreamDoesNotMoveAPodThatWasBoundHere) {
+TEST_F(RunCliTest, StreamDoesNotMoveAPodBoundHere) {
   const std::string elsewhere = R"(,"nodeName":"elsewhere")";
   EXPECT_THAT(DecisionsOf(Line("ADDED", NodeJson("n", "3")) + Line("ADDED", PodJson("web", "2")) +
                           Line("MODIFIED", PodJson("web", "2"), "1s") +
@@ -111,7 +111,7 @@ TEST_F(RunCliTest, AStreamDoesNotMoveAPodThatWasBoundHere) {
   EXPECT_THAT(Decisions(run.out), ElementsAre("0 Refused web no nodes available to schedule pods"));
 }
 
-TEST_F(RunCliTest, AppliesAllDueEventsBeforeItTriesAPod) {
+TEST_F(RunCliTest, AppliesAllDueEventsBeforeItTriesPod) {
   EXPECT_THAT(
       DecisionsOf(Line("ADDED", PodJson("first", "2")) +
                   Line("ADDED", PodJson("second", "2", "", R"(,"priority":7)")) +
@@ -201,7 +201,7 @@ TEST_F(RunCliTest, EndsWhenTheStreamCannotBeRead) {
   }
 }
 
-TEST_F(RunCliTest, EndsWhenTheFirstObjectIsNoWatchEvent) {
+TEST_F(RunCliTest, EndsWhenFirstObjectIsNoWatchEvent) {
   const Outcome object = Play(PodJson("web", "2") + "\n" + Line("ADDED", NodeJson("n", "3")));
   EXPECT_EQ(object.exit_status, 2);
   EXPECT_THAT(object.err, HasSubstr("/e.jsonl:1: Pod default/web: /: expected a watch event, found "

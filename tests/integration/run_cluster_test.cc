@@ -122,6 +122,10 @@ class RunClusterTest : public RunProcessTest {
         "run",         "--kubeconfig", File("kubeconfig", Kubeconfig()), "--http-address",
         "127.0.0.1:0", "--config",     File("berth.toml", config_)};
     args.insert(args.end(), more.begin(), more.end());
+    return StartBerth(args);
+  }
+  // Starts a command whose output is that of Output().
+  pid_t StartBerth(const std::vector<std::string>& args) {
     const FileDescriptor out(
         open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     processes_.push_back(Start(args, out.get()));
@@ -184,7 +188,7 @@ class RunClusterTest : public RunProcessTest {
 
 // ---- Scheduling ---------------------------------------------------------------------------------
 
-TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
+TEST_F(RunClusterTest, BindsPodAndReleasesLeaseAtTheEnd) {
   CreateNode("a");
   CreatePod("web");
   const pid_t berth = StartRun();
@@ -201,7 +205,7 @@ TEST_F(RunClusterTest, BindsAPodAndReleasesTheLeaseAtTheEnd) {
   EXPECT_EQ(Output(), "");
 }
 
-TEST_F(RunClusterTest, AnUnschedulablePodHasAConditionUntilANodeFits) {
+TEST_F(RunClusterTest, UnschedulablePodHasConditionUntilANodeFits) {
   CreateNode("small", "1");
   CreatePod("web", "2");
   const pid_t berth = StartRun();
@@ -275,7 +279,7 @@ TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
-TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
+TEST_F(RunClusterTest, LostLeaseEndsTheProcessWithStatus1) {
   CreateNode("a");
   const pid_t berth = StartRun();
   ASSERT_TRUE(WaitForLog("run] \"Scheduling\"")) << Error();
@@ -292,7 +296,7 @@ TEST_F(RunClusterTest, ALostLeaseEndsTheProcessWithStatus1) {
 
 // ---- The server ---------------------------------------------------------------------------------
 
-TEST_F(RunClusterTest, AServerThatIsAwayAtTheStartIsTriedAgain) {
+TEST_F(RunClusterTest, TriesAnAbsentServerAgain) {
   CreateNode("a");
   CreatePod("web");
   server_.Stop();
@@ -319,7 +323,7 @@ TEST_F(RunClusterTest, NamesAMissingPermission) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
-TEST_F(RunClusterTest, AProcessThatMayNotUseTheLeaseIsNotReadyAndNamesTheRules) {
+TEST_F(RunClusterTest, ProcessWithoutLeaseRulesIsNotReady) {
   forbidden_ = "leases";
   CreateNode("a");
   CreatePod("web");
@@ -382,7 +386,7 @@ TEST_F(RunClusterTest, RefusesAnHttpAddressThatIsInUse) {
   EXPECT_EQ(Stop(first), 0);
 }
 
-TEST_F(RunClusterTest, ReloadsAProfileAndKeepsTheRunningOneAfterAnError) {
+TEST_F(RunClusterTest, ReloadsProfileAndKeepsRunningOneAfterError) {
   CreateNode("a");
   const std::string profile = File("p.toml", "schedulerName = \"acme\"\nextends = \"default\"\n");
   const pid_t berth = StartRun({"--profile", profile});
@@ -405,6 +409,25 @@ TEST_F(RunClusterTest, WritesNoTokenToTheLog) {
   const std::string metrics = Ask(HttpAddress(), "GET /metrics");
   EXPECT_EQ(Stop(berth), 0);
   EXPECT_THAT(Error() + metrics, Not(HasSubstr("canary-token")));
+}
+
+// ---- Shadow mode --------------------------------------------------------------------------------
+
+TEST_F(RunClusterTest, ShadowJudgesBindingsAndWritesNothing) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartBerth({"shadow", "--kubeconfig", File("kubeconfig", Kubeconfig()), "-v",
+                                  "--window", "10ms", "--output", "json"});
+  ASSERT_TRUE(WaitForLog("shadow] \"Judging placements\" nodes=\"1\"")) << Error();
+  Create(std::string(kPods) + "/web/binding",
+         R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web"},)"
+         R"("target":{"apiVersion":"v1","kind":"Node","name":"a"}})");
+  EXPECT_TRUE(WaitFor([&] { return Output().find("\"verdict\":\"same\"") != std::string::npos; }))
+      << Error();
+  EXPECT_EQ(Stop(berth), 0) << Error();
+  EXPECT_THAT(Output(), HasSubstr("\"judged\":1"));
+  EXPECT_EQ(Holder(), "no lease");
+  EXPECT_THAT(Served("/events"), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
+TEST_F(RunProcessTest, BrokenPipeEndsRunAndLeavesItsRecording) {
   std::string events = Line("ADDED", NodeJson("n", "100"));
   for (int i = 0; i < 50; ++i) {
     events += Line("ADDED", PodJson("p" + std::to_string(i), "1"), "1s");
@@ -42,7 +42,7 @@ TEST_F(RunProcessTest, ABrokenPipeEndsARunAndLeavesItsRecording) {
                 Line("DECISION", R"({"time":1.0,"type":"Bound","pod":"default/p0","node":"n"})"));
 }
 
-TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
+TEST_F(RunProcessTest, BrokenPipeIsAnErrorOfEveryCommand) {
   const std::vector<std::vector<std::string>> commands = {
       {"simulate", "--cluster", kSmall},
       {"explain", "--cluster", kSmall, "--pod", "web-1"},
@@ -58,7 +58,7 @@ TEST_F(RunProcessTest, ABrokenPipeIsAnErrorOfEveryCommand) {
   }
 }
 
-TEST_F(RunProcessTest, AFullDeviceIsAnErrorOfEveryCommand) {
+TEST_F(RunProcessTest, FullDeviceIsAnErrorOfEveryCommand) {
   const FileDescriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"simulate", "--cluster", kSmall}, {"plugin", "list"}, {"--help"}}) {
@@ -133,7 +133,7 @@ TEST_F(QuitterTest, ThePrintsOfPluginsGoToStandardError) {
   EXPECT_THAT(Error(), HasSubstr("hello from the constructor\n"));
 }
 
-TEST_F(QuitterTest, AProcessThatAPluginLeavesBehindDoesNotHoldTheOutputOpen) {
+TEST_F(QuitterTest, LeftBehindProcessDoesNotHoldTheOutput) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
   const FileDescriptor read_end(ends[0]);
@@ -189,7 +189,7 @@ class StartingRunTest : public RunProcessTest {
   pid_t process_ = -1;
 };
 
-TEST_F(StartingRunTest, AHangUpDuringTheStartIsAReloadAfterIt) {
+TEST_F(StartingRunTest, HangUpDuringStartIsReloadAfterIt) {
   Begin();
   for (int i = 0; i < 3; ++i) Signal(SIGHUP);
   RunUntilItPrints(kNodes + PodOf("web", "1"), "berth: reloaded: default-scheduler\n");

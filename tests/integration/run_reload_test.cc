@@ -125,7 +125,7 @@ TEST_F(ReloadRunTest, ALibraryBehindASwappedLinkTakesEffect) {
   EXPECT_EQ(End().exit_status, 0);
 }
 
-TEST_F(ReloadRunTest, ABrokenLibraryIsLoadedAgainWhenItIsReplaced) {
+TEST_F(ReloadRunTest, LoadsABrokenLibraryAgainWhenReplaced) {
   Save("p.toml", "extends = \"default\"\n");
   Begin({"--profile", profile()});
   Write(Line("ADDED", PodJson("web", "4")));
@@ -171,7 +171,7 @@ TEST_F(ReloadRunTest, AnInvalidProfileIsReportedAndNotApplied) {
   EXPECT_THAT(run.err, HasSubstr(profile() + ":5"));
 }
 
-TEST_F(ReloadRunTest, ABrokenLibraryThatNoProfileUsesIsAWarning) {
+TEST_F(ReloadRunTest, BrokenLibraryThatNoProfileUsesIsWarning) {
   std::filesystem::create_directory(folder_ + "/more");
   std::filesystem::copy_file(BERTH_SHUT_DOOR, folder_ + "/more/libdoor.so");
   Save("p.toml", "extends = \"default\"\n[[plugins]]\nname = \"acme.Door\"\nenabled = false\n");
@@ -189,7 +189,7 @@ TEST_F(ReloadRunTest, ABrokenLibraryThatNoProfileUsesIsAWarning) {
                                HasSubstr("succeeded, 0 failed."), Not(HasSubstr("reload failed"))));
 }
 
-TEST_F(ReloadRunTest, AHostileLibraryIsRefusedAndTheRunContinues) {
+TEST_F(ReloadRunTest, HostileLibraryIsRefusedAndTheRunContinues) {
   Install(BERTH_SHUT_DOOR);
   Save("p.toml", WithDoor());
   Begin({"--profile", profile()});
@@ -247,7 +247,7 @@ class TurningRunTest : public ReloadRunTest {
   int decided_ = 0;
 };
 
-TEST_F(TurningRunTest, ThousandsOfPodsGetTheirNodesWhileTheProfileChanges) {
+TEST_F(TurningRunTest, ThousandsOfPodsBindWhileTheProfileChanges) {
   constexpr int kTurns = 20;
   constexpr int kPodsPerTurn = 500;
   constexpr int kMaxUndecided = 400;

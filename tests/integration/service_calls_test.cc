@@ -353,7 +353,7 @@ TEST_F(ServiceCallsTest, AnEvictedPodIsMarkedAndDeleted) {
   EXPECT_THAT(conditions, Contains("DisruptionTarget PreemptionByScheduler"));
 }
 
-TEST_F(ServiceCallsTest, AnEvictedWaitingPodGoesBackToTheQueue) {
+TEST_F(ServiceCallsTest, EvictedWaitingPodGoesBackToTheQueue) {
   AddPod("waiting");
   std::vector<std::string> answers;
   Call([&](const berth_pod&) {

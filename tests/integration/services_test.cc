@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/metric_text.h"
 #include "host/base/time_units.h"
 #include "tests/harness/harness.h"
 
@@ -191,7 +192,7 @@ TEST_F(GuestApiTest, PodsAndNodesAreWritten) {
   EXPECT_EQ(harness_.cluster().FindNode("n2"), nullptr);
 }
 
-TEST_F(GuestApiTest, AnErrorHasItsCodeAndItsStatusObject) {
+TEST_F(GuestApiTest, ErrorHasItsCodeAndItsStatusObject) {
   const std::pair<std::vector<std::string>, std::string> kTable[] = {
       {{"GET", "/version", ""},
        "not_found 404 NotFound: the server could not find the requested resource"},
@@ -219,7 +220,7 @@ TEST_F(GuestApiTest, AnErrorHasItsCodeAndItsStatusObject) {
   }
 }
 
-TEST_F(GuestApiTest, AnAnswerHasItsHttpStatusAndItsDecodedBody) {
+TEST_F(GuestApiTest, AnswerHasItsHttpStatusAndDecodedBody) {
   const nlohmann::json requests = {
       {"POST", "/api/v1/namespaces", Namespace("blue"), ""},
       {"GET", "/api/v1/namespaces/blue", "", ""},
@@ -262,12 +263,12 @@ TEST_F(GuestApiTest, AnInvalidPatchIsNotSent) {
   EXPECT_THAT(harness_.lines(), Contains(R"(test.Guest: patch bad_argument={"metadata":"x"})"));
 }
 
-TEST_F(GuestApiTest, APatchWithAnUnknownFlagIsNotSent) {
+TEST_F(GuestApiTest, PatchWithAnUnknownFlagIsNotSent) {
   EXPECT_THAT(Answers({{"patch", "{}"}, {"patchFlags", 1}}), IsEmpty());
   EXPECT_THAT(harness_.lines(), Contains("test.Guest: patch bad_argument={}"));
 }
 
-TEST_F(GuestTest, OpenRequestsAreCancelledWhenTheLoopIsDestroyed) {
+TEST_F(GuestTest, OpenRequestsAreCancelledWhenLoopIsDestroyed) {
   harness_.AddPod({.name = "p"});
   harness_.cluster().Deliver();
   while (harness_.loop().bindings().empty()) harness_.loop().Step();
@@ -355,7 +356,7 @@ TEST_F(GuestCallsTest, InvalidCalls) {
   }
 }
 
-TEST_F(GuestCallsTest, WhatIsPostedLastIsCancelledAtTheEnd) {
+TEST_F(GuestCallsTest, WhatIsPostedLastIsCancelledAtEnd) {
   const Status status = harness_.Start(
       TestProfile().Use("test.Guest", {Point::kPermit}, R"({"calls":["post","post"]})"));
   ASSERT_TRUE(status.ok()) << status.ToString();

@@ -66,7 +66,7 @@ TEST_F(SpreadCliTest, HardConstraintsKeepZonesEven) {
   EXPECT_EQ(PodsByZone(ZonesOf(2) + NineReplicas(kZoneConstraint), "default"), kEven);
 }
 
-TEST_F(SpreadCliTest, TheProfileSpreadSpreadsThePodsOfAService) {
+TEST_F(SpreadCliTest, ProfileSpreadSpreadsThePodsOfAService) {
   const std::string cluster = ZonesOf(1) + kService + NineReplicas("  schedulerName: spread\n");
   EXPECT_EQ(PodsByZone(cluster, "spread"), kEven);
   const std::string without = File("without.toml",

@@ -82,7 +82,7 @@ TEST_F(TemporaryDirectoryTest, PluginsAreLoadedWithoutIt) {
       << Error();
 }
 
-TEST_F(TemporaryDirectoryTest, PluginsAreLoadedIfItDoesNotAllowExecution) {
+TEST_F(TemporaryDirectoryTest, LoadsPluginsDespiteADirectoryWithoutExecution) {
   if (!MountTmpdir("noexec")) GTEST_SKIP() << "this process must not mount file systems";
   ExpectThatPluginsWork();
 }
@@ -206,7 +206,7 @@ TEST_F(PrivateCopiesTest, APluginThatExitsLeavesNone) {
   }
 }
 
-TEST_F(PrivateCopiesTest, TheNextStartRemovesThoseOfAProcessThatWasKilled) {
+TEST_F(PrivateCopiesTest, NextStartRemovesThoseOfAProcessKilled) {
   Begin({"simulate"});
   Signal(SIGKILL);
   EXPECT_EQ(Finish(), 128 + SIGKILL);

@@ -237,14 +237,14 @@ TEST_F(UsageCliTest, ListsLibrariesThatAreIgnoredForTheirNames) {
   EXPECT_THAT(Run(list).out, Not(HasSubstr("ignored")));
 }
 
-TEST_F(UsageCliTest, HelpTellsThatAPluginDirectoryReplacesTheBuiltInOne) {
+TEST_F(UsageCliTest, HelpTellsThatPluginDirectoryReplacesTheDefault) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"run", "--help"}, {"plugin", "list", "--help"}}) {
     EXPECT_THAT(Run(args).out, HasSubstr("replaces the built-in one"));
   }
 }
 
-TEST_F(UsageCliTest, PluginCheckTakesTheLibraryBeforeOrAfterTheCluster) {
+TEST_F(UsageCliTest, PluginCheckTakesLibraryBeforeOrAfterCluster) {
   const std::string library = BERTH_BINARY_DIR "/plugins/libnode_name.so";
   const std::vector<std::vector<std::string>> orders = {
       {"plugin", "check", library, "--cluster", kSmall, "--output", "json"},

@@ -8,6 +8,7 @@ import pages
 import plain_english
 import readme
 import sizes
+import test_names
 import words
 
 
@@ -277,6 +278,31 @@ class PlainEnglish(unittest.TestCase):
                                ("The same for a group.", False), ("The plugin says so.", False),
                                ("What the pod requests.", True), ("None of both: an error.", False)):
             self.assertEqual(plain_english.check_sentence(text) is None, is_clear, text)
+
+
+class TestNames(unittest.TestCase):
+    def test_words(self):
+        for name, count in (("Splits", 1), ("KeepsANode", 3), ("ANodeOfHTTPServers", 5),
+                            ("LimitsTo65536Rows", 4), ("PreFilterRunsOnce", 3),
+                            ("PreBindPreFlightAndPostBind", 3), ("PreparesAPod", 3)):
+            with self.subTest(name):
+                self.assertEqual(len(test_names.words(name)), count)
+
+    def test_reports_long_names_and_other_styles(self):
+        for text, count in (("TEST(HeapTest, KeepsItsOrder) {", 0),
+                            ("TEST_F(HeapTest,\n       AThingThatIsSaidInTooManyWordsOfText) {", 1),
+                            ("TEST_P(HeapTest, OneTwoThreeFourFiveSixSevenEight) {", 0),
+                            ("TEST(ParseHeap, KeepsItsOrder) {", 0),
+                            ("TYPED_TEST(Heap, KeepsItsOrder) {", 1),
+                            ("class Heap : public ::testing::Test {", 1),
+                            ("class HeapTest : public ::testing::TestWithParam<int> {", 0),
+                            ("TEST(HeapTest, Keeps_its_order) {", 1),
+                            ("INSTANTIATE_TEST_SUITE_P(All, Heap, Values(1));", 0)):
+            with self.subTest(text):
+                self.assertEqual(len(test_names.problems(text)), count)
+
+    def test_names_the_line_of_a_test(self):
+        self.assertEqual(test_names.problems("\n\nTEST(HeapTest, is_empty) {")[0][0], 3)
 
 
 if __name__ == "__main__":

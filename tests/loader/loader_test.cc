@@ -165,7 +165,7 @@ TEST_F(LibraryStoreTest, RequiresATrustedRuntimeDirectory) {
   EXPECT_EQ(CopyToDirectory(At("open")).error().code, LoadErrorCode::kWritableByOthers);
 }
 
-TEST_F(LibraryStoreTest, LoadsAPluginOfANewerHeaderThatRequiresNothingNew) {
+TEST_F(LibraryStoreTest, LoadsNewerPluginsThatRequireNothingNew) {
   const auto library = MustLoad(Variant("newer_minor"));
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->description().abi_minor, 9);
@@ -211,7 +211,7 @@ TEST_F(PluginCatalogTest, HoldsOneVersionPerGeneration) {
   EXPECT_EQ(after.Find("test.Variant")->info->version, "2.0.0");
 }
 
-TEST_F(PluginCatalogTest, ReportsBrokenLibrariesOfADirectoryAndKeepsTheOthers) {
+TEST_F(PluginCatalogTest, ReportsBrokenLibrariesOfDirectoryAndKeepsOthers) {
   ASSERT_EQ(::mkdir(At("plugins").c_str(), 0755), 0);
   CopyOf("good", "plugins/libb.so");
   CopyOf("other", "plugins/libd.so");

@@ -90,7 +90,7 @@ TEST_F(PluginInstanceTest, AWholeFilterNeedsNoFilter) {
 }
 
 // The answers of a plugin that depend on something unknown are never reused.
-TEST_F(PluginInstanceTest, LeavesOutADependenceThatItDoesNotHave) {
+TEST_F(PluginInstanceTest, LeavesOutDependenceThatItDoesNotHave) {
   const struct {
     const char* profile;
     bool is_kept;
@@ -184,7 +184,7 @@ TEST_F(PluginInstanceTest, IgnoresPointsOfALaterVersion) {
   EXPECT_EQ((*created)->score(), nullptr);
 }
 
-TEST_F(PluginInstanceTest, RefusesAPluginThatTheLibraryDoesNotHave) {
+TEST_F(PluginInstanceTest, RefusesPluginThatTheLibraryDoesNotHave) {
   const auto created = Create("good", "default", "test.Other");
   ASSERT_FALSE(created.ok());
   EXPECT_EQ(created.error().code, LoadErrorCode::kUnknownPlugin);

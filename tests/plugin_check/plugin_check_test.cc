@@ -77,7 +77,7 @@ TEST(PluginCheckTest, EveryServiceHasABrokenPlugin) {
       << "A service needs a variant of broken.c that misuses it, or an exception with its reason.";
 }
 
-TEST(PluginCheckTest, FindsWhatIsHeldOfObjectsThatAreGone) {
+TEST(PluginCheckTest, FindsReferencesToDeletedObjects) {
   const std::string cluster = ::testing::TempDir() + "berth_objects_" + std::to_string(getpid());
   std::ofstream(cluster) << R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a"},"status":)"
                          << R"({"allocatable":{"cpu":"1","pods":"9"}}})"
@@ -122,7 +122,7 @@ TEST(PluginCheckTest, ReportsAConstructorThatDoesNotReturn) {
                                 HasSubstr("the deadline of the check is 10.0 s"))));
 }
 
-TEST(PluginCheckTest, DescribesALibraryThatCannotBeLoadedByItsNote) {
+TEST(PluginCheckTest, DescribesAnUnloadableLibraryByItsNote) {
   const Outcome json = RunBerth({"plugin", "check", Broken("loading"), "--output", "json"});
   const Json report = Json::parse(json.out);
   ASSERT_EQ(report["plugins"].size(), 1u);
@@ -173,7 +173,7 @@ TEST(PluginCheckTest, ReducesTheEffortForSlowPlugins) {
   EXPECT_EQ(most.instances, kMaxInstances);
 }
 
-TEST(PluginCheckTest, DoesNotDecideAboutLeaksInTooLittleTime) {
+TEST(PluginCheckTest, DoesNotDecideAboutLeaksTooEarly) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "A sanitizer replaces the heap.";
 #endif
@@ -241,7 +241,7 @@ TEST(PluginCheckTest, PassesArgumentsToEachPlugin) {
   EXPECT_EQ(only.exit_status, kExitDone) << only.err;
 }
 
-TEST(PluginCheckTest, ChecksTheOtherPluginsWhenOneIsNotCreated) {
+TEST(PluginCheckTest, ChecksOtherPluginsWhenOneIsNotCreated) {
   const struct {
     const char* library;
     Json kept;

@@ -140,7 +140,7 @@ TEST_F(BindColumnTest, OnlyPreFilterAndPreScoreBind) {
   EXPECT_TRUE(host_.bound_columns.empty());
 }
 
-TEST_F(BindColumnTest, PreFilterAndPreScoreFailWithoutAColumnThatTheyRequire) {
+TEST_F(BindColumnTest, PreFilterAndPreScoreFailWithoutARequiredColumn) {
   for (const std::string method : {"PreFilter", "PreScore"}) {
     SCOPED_TRACE(method);
     testing::RecordedStatus recorded;

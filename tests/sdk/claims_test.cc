@@ -24,7 +24,7 @@ TEST(Claims, TheAnnotationOverridesTheField) {
       << "an empty annotation overrides too";
 }
 
-TEST(Claims, AnEphemeralClaimMustBeOwnedByThePod) {
+TEST(Claims, EphemeralClaimMustBeOwnedByThePod) {
   Ids ids;
   const PodHandle pod(MakePod("p").Uid("u"), ids);
   const auto is_for_pod = [&](const ObjectSpec& claim) {

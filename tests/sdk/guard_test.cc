@@ -92,7 +92,7 @@ class ThrowsOnChange : public Plugin {
   }
 };
 
-TEST(Guard, AHintOfABrokenIndexQueuesThePod) {
+TEST(Guard, HintOfABrokenIndexQueuesThePod) {
   testing::SmallHost host;
   testing::SmallInstance plugin(kEntryOf<ThrowsOnChange>, host);
   const auto* changes = plugin.Point<berth_changes>(BERTH_POINT_CHANGES);

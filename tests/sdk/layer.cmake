@@ -3,7 +3,8 @@ berth_gtest(sdk_topology_test
   SOURCES topology_cluster.cc topology_guide_test.cc topology_index_test.cc
           topology_journal_test.cc topology_model.cc topology_parts_test.cc topology_random_test.cc
   DEPENDS berth::testing
-  LABELS unit)
+  LABELS unit
+  LONG)
 
 # The C++ layer (sdk/include/berth/*.h).
 berth_gtest(sdk_layer_test

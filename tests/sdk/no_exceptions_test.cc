@@ -45,7 +45,7 @@ class NoExceptionsTest : public ::testing::Test {
   berth_block block_ = {sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
 };
 
-TEST_F(NoExceptionsTest, ABindInAWrongMethodFailsTheCall) {
+TEST_F(NoExceptionsTest, BindInAWrongMethodFailsTheCall) {
   const berth_target target = {sizeof(target), 0, nullptr, &block_, 0, 0};
   EXPECT_EQ(plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE)
                 ->reserve(plugin_.self(), &cycle_.cycle, &target, recorded_.abi()),
@@ -55,7 +55,7 @@ TEST_F(NoExceptionsTest, ABindInAWrongMethodFailsTheCall) {
                                  "PreFilter and PreScore may do"}));
 }
 
-TEST_F(NoExceptionsTest, AMissingStateEndsTheProcessWithTheText) {
+TEST_F(NoExceptionsTest, MissingStateEndsTheProcessWithTheText) {
   internal::StateSlot<Unguarded::State> empty;
   cycle_.slots[0] = &empty;
   uint8_t code = 0;

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-class ObjectCodes : public ::testing::Test {
+class ObjectCodesTest : public ::testing::Test {
  protected:
   testing::SmallHost small_;
   internal::Fault fault_;
@@ -20,13 +20,13 @@ class ObjectCodes : public ::testing::Test {
   Host host_{services_};
 };
 
-TEST_F(ObjectCodes, AKindThatIsNotServedHasNoObjects) {
+TEST_F(ObjectCodesTest, KindThatIsNotServedHasNoObjects) {
   EXPECT_EQ(host_.objects().Get("v1/NotServed", "ns", "b"), nullptr);
   EXPECT_FALSE(host_.objects().Served("v1/NotServed"));
   EXPECT_TRUE(host_.objects().Served("v1/X"));
 }
 
-TEST_F(ObjectCodes, AnyOtherCodeIsThrown) {
+TEST_F(ObjectCodesTest, AnyOtherCodeIsThrown) {
   const struct {
     const char* kind;
     const char* text;

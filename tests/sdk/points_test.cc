@@ -141,9 +141,9 @@ class Everything : public Plugin {
   Host host_;
 };
 
-class Points : public ::testing::Test {
+class PointsTest : public ::testing::Test {
  protected:
-  Points() {
+  PointsTest() {
     g_behavior = {};
     for (uint32_t i = 0; i < 3; ++i) cpu_[i] = 100 * (i + 1);
     column_ = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
@@ -173,7 +173,7 @@ class Points : public ::testing::Test {
   berth_nodes nodes_ = {};
 };
 
-TEST_F(Points, AreDeclaredByTheirMethods) {
+TEST_F(PointsTest, AreDeclaredByTheirMethods) {
   std::vector<std::string> points;
   for (const char* const* id = plugin_.info().points; *id != nullptr; ++id) {
     points.emplace_back(*id);
@@ -188,7 +188,7 @@ TEST_F(Points, AreDeclaredByTheirMethods) {
   EXPECT_EQ(plugin_.Point<void>("berth.unknown/1"), nullptr);
 }
 
-TEST_F(Points, InfoStatesTheDeclarationsOfTheClass) {
+TEST_F(PointsTest, InfoStatesTheDeclarationsOfTheClass) {
   const berth_plugin_info& info = plugin_.info();
   EXPECT_STREQ(info.name, "acme.Everything");
   EXPECT_STREQ(info.version, "2.3.4");
@@ -205,7 +205,7 @@ TEST_F(Points, InfoStatesTheDeclarationsOfTheClass) {
   EXPECT_EQ(Str(*BERTH_AT(berth_str, plugin.reasons, 1)), "two");
 }
 
-TEST_F(Points, AMissingServiceIsReportedByName) {
+TEST_F(PointsTest, AMissingServiceIsReportedByName) {
   testing::SmallHost host;
   host.missing_services = {BERTH_SERVICE_STRINGS};
   const testing::SmallInstance plugin(kEntryOf<Everything>, host);
@@ -215,7 +215,7 @@ TEST_F(Points, AMissingServiceIsReportedByName) {
                 "needs the service berth.strings/1, which this host does not serve"}));
 }
 
-TEST_F(Points, AnUnknownNameIsNotFound) {
+TEST_F(PointsTest, AnUnknownNameIsNotFound) {
   berth_plugin* out = nullptr;
   berth_instance_request request = {};
   request.struct_size = sizeof(request);
@@ -225,7 +225,7 @@ TEST_F(Points, AnUnknownNameIsNotFound) {
   EXPECT_EQ(out, nullptr);
 }
 
-TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
+TEST_F(PointsTest, StateIsConstructedClonedAndDestroyed) {
   ASSERT_EQ(plugin_.abi().slots.count, 1U);
   const auto& slot = *BERTH_AT(berth_slot, plugin_.abi().slots, 0);
   using Slot = internal::StateSlot<CopiedState>;
@@ -247,7 +247,7 @@ TEST_F(Points, StateIsConstructedClonedAndDestroyed) {
   slot.destroy(second);
 }
 
-TEST_F(Points, PreEnqueueReturnsCodeAndReasons) {
+TEST_F(PointsTest, PreEnqueueReturnsCodeAndReasons) {
   g_behavior.answer = Status::Unresolvable("waiting for scheduling gates").Add("more");
   const auto* point = plugin_.Point<berth_pre_enqueue>(BERTH_POINT_PRE_ENQUEUE);
   berth_queued queued = {};
@@ -258,7 +258,7 @@ TEST_F(Points, PreEnqueueReturnsCodeAndReasons) {
   EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"waiting for scheduling gates", "more"}));
 }
 
-TEST_F(Points, HintIsCalledUnlessTheInterestIsAlways) {
+TEST_F(PointsTest, HintIsCalledUnlessTheInterestIsAlways) {
   const auto* point = plugin_.Point<berth_enqueue_extensions>(BERTH_POINT_ENQUEUE_EXTENSIONS);
   ASSERT_EQ(point->interests.count, 2U);
   const auto* interests = static_cast<const berth_event_interest*>(point->interests.data);
@@ -284,7 +284,7 @@ TEST_F(Points, HintIsCalledUnlessTheInterestIsAlways) {
       << "the instance stays usable";
 }
 
-TEST_F(Points, QueueSortWritesTheKey) {
+TEST_F(PointsTest, QueueSortWritesTheKey) {
   const auto* point = plugin_.Point<berth_queue_sort>(BERTH_POINT_QUEUE_SORT);
   EXPECT_EQ(point->less, nullptr);
   berth_queued queued = {};
@@ -297,7 +297,7 @@ TEST_F(Points, QueueSortWritesTheKey) {
   EXPECT_LT(std::memcmp(high, low, BERTH_SORT_KEY_SIZE), 0);
 }
 
-TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
+TEST_F(PointsTest, PreFilterAddsReasonsAndWritesTheState) {
   berth_pre_filter_out out = {sizeof(out), 0, nullptr, nullptr,
                               [](berth_pre_filter_out*, berth_str) noexcept { return 9; }};
   const auto* point = plugin_.Point<berth_pre_filter>(BERTH_POINT_PRE_FILTER);
@@ -314,7 +314,7 @@ TEST_F(Points, PreFilterAddsReasonsAndWritesTheState) {
   EXPECT_EQ(Last(), "RemovePod 11");
 }
 
-TEST_F(Points, FilterWritesVerdictsByIndex) {
+TEST_F(PointsTest, FilterWritesVerdictsByIndex) {
   const auto* point = plugin_.Point<berth_filter>(BERTH_POINT_FILTER);
   EXPECT_EQ(point->flags, uint32_t{BERTH_FILTER_SERIAL});
   uint8_t codes[3] = {99, 99, 99};
@@ -331,7 +331,7 @@ TEST_F(Points, FilterWritesVerdictsByIndex) {
   EXPECT_EQ(reasons[2], 0U);
 }
 
-TEST_F(Points, DependenceIsDeclaredPerPoint) {
+TEST_F(PointsTest, DependenceIsDeclaredPerPoint) {
   const auto* filter = plugin_.Point<berth_filter>(BERTH_POINT_FILTER)->dependence;
   const auto* score = plugin_.Point<berth_score>(BERTH_POINT_SCORE)->dependence;
   ASSERT_TRUE(filter != nullptr && score != nullptr);
@@ -349,7 +349,7 @@ TEST_F(Points, DependenceIsDeclaredPerPoint) {
   EXPECT_EQ(signature.high, 80U);
 }
 
-TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
+TEST_F(PointsTest, ChangedReportsRowsAndReplacesTheToken) {
   EXPECT_EQ(plugin_.Point<berth_filter>(BERTH_POINT_FILTER)->dependence->changed, nullptr);
   const auto* score = plugin_.Point<berth_score>(BERTH_POINT_SCORE)->dependence;
   std::vector<uint32_t> rows;
@@ -370,7 +370,7 @@ TEST_F(Points, ChangedReportsRowsAndReplacesTheToken) {
 }
 
 // An index that missed a change cannot tell which results are still right.
-TEST_F(Points, ChangedReportsEverythingAfterAFault) {
+TEST_F(PointsTest, ChangedReportsEverythingAfterAFault) {
   g_behavior.fail_void = true;
   const berth_change change = {};
   plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);
@@ -382,7 +382,7 @@ TEST_F(Points, ChangedReportsEverythingAfterAFault) {
   EXPECT_EQ(token, 0U);
 }
 
-TEST_F(Points, ScoreAndNormalize) {
+TEST_F(PointsTest, ScoreAndNormalize) {
   const auto* point = plugin_.Point<berth_score>(BERTH_POINT_SCORE);
   EXPECT_EQ(point->normalize_mode, uint32_t{BERTH_NORMALIZE_CUSTOM});
   EXPECT_EQ(point->flags, 0U);
@@ -396,7 +396,7 @@ TEST_F(Points, ScoreAndNormalize) {
   EXPECT_EQ(out[2], 31);
 }
 
-TEST_F(Points, PostFilterNominates) {
+TEST_F(PointsTest, PostFilterNominates) {
   std::string nominated;
   berth_post_filter_out out = {sizeof(out), 0, &nominated,
                                [](berth_post_filter_out* self, berth_str node) noexcept {
@@ -412,7 +412,7 @@ TEST_F(Points, PostFilterNominates) {
   EXPECT_EQ(Last(), "PostFilter 2");
 }
 
-TEST_F(Points, ReserveUnreserveAndPermit) {
+TEST_F(PointsTest, ReserveUnreserveAndPermit) {
   const berth_target target = {sizeof(target), 12, nullptr, &block_, 2, 0};
   const auto* reserve = plugin_.Point<berth_reserve>(BERTH_POINT_RESERVE);
   EXPECT_EQ(reserve->reserve(plugin_.self(), &cycle_.cycle, &target, nullptr), BERTH_SUCCESS);
@@ -428,7 +428,7 @@ TEST_F(Points, ReserveUnreserveAndPermit) {
   EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"quorum"}));
 }
 
-TEST_F(Points, PreBindCompletesOnReturnOrLater) {
+TEST_F(PointsTest, PreBindCompletesOnReturnOrLater) {
   const auto* point = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);
   EXPECT_EQ(point->flags, uint32_t{BERTH_PRE_BIND_PARALLEL});
   EXPECT_EQ(point->pre_flight(plugin_.self(), &cycle_.binding, nullptr), BERTH_SUCCESS);
@@ -447,7 +447,7 @@ TEST_F(Points, PreBindCompletesOnReturnOrLater) {
   EXPECT_FALSE(g_behavior.kept);
 }
 
-TEST_F(Points, ADestroyedDoneFailsTheBinding) {
+TEST_F(PointsTest, ADestroyedDoneFailsTheBinding) {
   g_behavior.keep_done = true;
   EXPECT_EQ(PreBind(), BERTH_PENDING) << "the kept Done completes the call, whatever was returned";
   g_behavior.kept = Done();
@@ -456,13 +456,13 @@ TEST_F(Points, ADestroyedDoneFailsTheBinding) {
   EXPECT_EQ(completion_.answers[0].second, "the berth::Done was destroyed before it was completed");
 }
 
-TEST_F(Points, PendingWithoutADoneIsABug) {
+TEST_F(PointsTest, PendingWithoutADoneIsABug) {
   g_behavior.answer = Status::Pending();
   EXPECT_EQ(PreBind(), BERTH_BUG);
   EXPECT_TRUE(completion_.answers.empty());
 }
 
-TEST_F(Points, BindGoesThroughTheApiServer) {
+TEST_F(PointsTest, BindGoesThroughTheApiServer) {
   const auto* point = plugin_.Point<berth_bind>(BERTH_POINT_BIND);
   EXPECT_EQ(point->bind(plugin_.self(), &cycle_.binding, completion_.abi(), nullptr),
             BERTH_PENDING);
@@ -475,7 +475,7 @@ TEST_F(Points, BindGoesThroughTheApiServer) {
   EXPECT_TRUE(completion_.answers.empty()) << "the returned code completes the call";
 }
 
-TEST_F(Points, NotificationsArrive) {
+TEST_F(PointsTest, NotificationsArrive) {
   plugin_.Point<berth_post_bind>(BERTH_POINT_POST_BIND)->post_bind(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "PostBind uid-p");
   berth_change change = {};
@@ -487,7 +487,7 @@ TEST_F(Points, NotificationsArrive) {
 }
 
 // The instance is no longer valid after an exception in a call that cannot return a code.
-TEST_F(Points, LaterCallsReturnTheFaultOfAVoidCall) {
+TEST_F(PointsTest, LaterCallsReturnFaultOfAVoidCall) {
   g_behavior.fail_void = true;
   berth_change change = {};
   plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);

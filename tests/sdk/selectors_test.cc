@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-class Selectors : public ::testing::Test {
+class SelectorsTest : public ::testing::Test {
  protected:
   berth_id Id(std::string_view text) { return small_.Id(text); }
   berth_requirement Need(std::string_view key, uint32_t op, std::vector<std::string> values = {},
@@ -65,7 +65,7 @@ TEST(Names, LabelValues) {
   }
 }
 
-TEST_F(Selectors, RequirementHoldsAsInKubernetes) {
+TEST_F(SelectorsTest, RequirementHoldsAsInKubernetes) {
   const struct {
     const char* name;
     berth_requirement requirement;
@@ -100,7 +100,7 @@ TEST_F(Selectors, RequirementHoldsAsInKubernetes) {
   }
 }
 
-TEST_F(Selectors, LabelSelectorNeedsAllRequirements) {
+TEST_F(SelectorsTest, LabelSelectorNeedsAllRequirements) {
   const std::vector<berth_id_pair> labels = {{Id("app"), Id("web")}, {Id("tier"), Id("front")}};
   berth_selector selector = {sizeof(selector), 0, {}};
   EXPECT_TRUE(Matches(&selector, Labels(labels), host_)) << "no requirements match everything";
@@ -117,7 +117,7 @@ TEST_F(Selectors, LabelSelectorNeedsAllRequirements) {
   EXPECT_FALSE(Matches(&selector, Labels(labels), host_)) << "an invalid selector";
 }
 
-TEST_F(Selectors, NodeTermsAreAlternatives) {
+TEST_F(SelectorsTest, NodeTermsAreAlternatives) {
   const std::vector<berth_id_pair> labels = {{Id("zone"), Id("z1")}};
   berth_meta meta = {};
   meta.labels = Array(labels);
@@ -144,7 +144,7 @@ TEST_F(Selectors, NodeTermsAreAlternatives) {
   EXPECT_FALSE(matches({{BERTH_SELECTOR_INVALID, 0, Array(in_z1), none}})) << "an invalid selector";
 }
 
-TEST_F(Selectors, NodeSelectionCombinesSelectorAndAffinity) {
+TEST_F(SelectorsTest, NodeSelectionCombinesSelectorAndAffinity) {
   const std::vector<berth_id_pair> labels = {{Id("disk"), Id("ssd")}, {Id("zone"), Id("z1")}};
   berth_meta meta = {};
   meta.labels = Array(labels);
@@ -167,7 +167,7 @@ TEST_F(Selectors, NodeSelectionCombinesSelectorAndAffinity) {
   EXPECT_FALSE(matches());
 }
 
-TEST_F(Selectors, TolerationMatchesAsInKubernetes) {
+TEST_F(SelectorsTest, TolerationMatchesAsInKubernetes) {
   constexpr uint32_t kHard = BERTH_EFFECT_NO_SCHEDULE;
   constexpr uint32_t kSoft = BERTH_EFFECT_PREFER_NO_SCHEDULE;
   const berth_taint taint = {Id("k"), Id("v"), kHard, 0};
@@ -189,7 +189,7 @@ TEST_F(Selectors, TolerationMatchesAsInKubernetes) {
   for (const auto& c : cases) EXPECT_EQ(Tolerates(c.toleration, taint), c.want) << c.name;
 }
 
-TEST_F(Selectors, ComparingTolerationsRequireDecimalIntegers) {
+TEST_F(SelectorsTest, ComparingTolerationsRequireDecimalIntegers) {
   const auto tolerates = [&](uint32_t op, const char* limit, const char* value) {
     return ToleratesComparing({Id("k"), Id(limit), op, 0, -1}, {Id("k"), Id(value), 1, 0}, host_);
   };
@@ -205,7 +205,7 @@ TEST_F(Selectors, ComparingTolerationsRequireDecimalIntegers) {
   EXPECT_TRUE(tolerates(BERTH_TOLERATION_EQUAL, "4", "4"));
 }
 
-TEST_F(Selectors, FindsTheFirstHardTaintThatIsNotTolerated) {
+TEST_F(SelectorsTest, FindsFirstHardTaintThatIsNotTolerated) {
   const std::vector<berth_taint> taints = {{Id("soft"), 0, BERTH_EFFECT_PREFER_NO_SCHEDULE, 0},
                                            {Id("a"), Id(""), BERTH_EFFECT_NO_SCHEDULE, 0},
                                            {Id("b"), Id(""), BERTH_EFFECT_NO_EXECUTE, 0}};

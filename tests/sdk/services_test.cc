@@ -288,7 +288,7 @@ TEST_F(ObjectsTest, ChangesCallTheWatchMethod) {
   EXPECT_EQ(fault_.text(), "a watch: gone");
 }
 
-TEST_F(HostTest, TimersFireOncePerStartAndAreCancelledOnDestruction) {
+TEST_F(HostTest, TimersFireOncePerStartUntilDestruction) {
   int fired = 0;
   {
     Timer timer(host_.timers(), [&] { ++fired; });
@@ -321,7 +321,7 @@ TEST_F(HostTest, ATimerMayBeDestroyedByItsFunction) {
   EXPECT_EQ(small_.timers_cancelled, 0U);
 }
 
-TEST_F(HostTest, PostedFunctionsRunOnceWithTheCodeIfTheyTakeIt) {
+TEST_F(HostTest, PostedFunctionsRunOnceWithTheirCode) {
   std::vector<berth_code> codes;
   int runs = 0;
   const auto with_code = [&](berth_code code) { codes.push_back(code); };

@@ -234,7 +234,7 @@ TEST_F(TwoStatesTest, EachStateHasASlotOfItsOwn) {
   EXPECT_EQ(score_, 9);
 }
 
-TEST_F(TwoStatesTest, AnErrorNamesThePointThatPreparesTheState) {
+TEST_F(TwoStatesTest, ErrorNamesThePointThatPreparesTheState) {
   EXPECT_EQ(Filter(), BERTH_ERROR);
   EXPECT_EQ(Text(), NotPrepared("Filter", "State", "PreFilter"));
   EXPECT_EQ(PreScore(), BERTH_SUCCESS);
@@ -250,7 +250,7 @@ TEST_F(TwoStatesTest, AnErrorNamesThePointThatPreparesTheState) {
   EXPECT_EQ(Text(), NotPrepared("NormalizeScore", "State", "PreFilter"));
 }
 
-TEST_F(TwoStatesTest, AMethodThatShouldHaveEmplacedTheStateIsNamed) {
+TEST_F(TwoStatesTest, MethodThatShouldHaveEmplacedStateIsNamed) {
   cycle_.cycle.id = 2;
   EXPECT_EQ(PreFilter(), BERTH_ERROR);
   EXPECT_EQ(
@@ -259,7 +259,7 @@ TEST_F(TwoStatesTest, AMethodThatShouldHaveEmplacedTheStateIsNamed) {
       "call Emplace first");
 }
 
-TEST_F(TwoStatesTest, AnErrorIsTrueWhenPreFilterRanWithoutEmplace) {
+TEST_F(TwoStatesTest, ErrorIsTrueWhenPreFilterEmplacedNothing) {
   cycle_.cycle.id = 3;
   EXPECT_EQ(PreFilter(), BERTH_SKIP);
   const auto* pre_bind = plugin_.Point<berth_pre_bind>(BERTH_POINT_PRE_BIND);

@@ -38,7 +38,7 @@ TEST(Verdict, HasOneBitForEachReason) {
 }
 
 // Another number must not become another reason.
-TEST(Verdict, HasNoBitForANumberOutsideTheTable) {
+TEST(Verdict, HasNoBitForNumberOutsideTheTable) {
   EXPECT_EQ(Unschedulable(63).reasons, uint64_t{1} << 63);
   for (const int reason : {-1, 64, 65, 128, std::numeric_limits<int>::min()}) {
     EXPECT_EQ(Unschedulable(reason).reasons, 0U) << reason;
@@ -86,7 +86,7 @@ TEST(SortKey, ComparesByItsFieldsInTurn) {
   EXPECT_EQ(key(1, 2), key(1, 2));
 }
 
-TEST(SortKey, AcceptsUnsignedFieldsAndDropsBytesThatDoNotFit) {
+TEST(SortKey, AcceptsUnsignedFieldsAndDropsExcessBytes) {
   EXPECT_LT(SortKey().Ascending(uint8_t{127}).bytes(), SortKey().Ascending(uint8_t{128}).bytes());
   EXPECT_LT(SortKey().Descending(uint64_t{9}).bytes(), SortKey().Descending(uint64_t{8}).bytes());
   SortKey full;

@@ -147,7 +147,7 @@ TEST(Api, RefusesBadArguments) {
 
 // --- evict ---------------------------------------------------------------------------------------
 
-TEST(Api, EvictsAPodByItsConditionAndADeletion) {
+TEST(Api, EvictsPodByItsConditionAndADeletion) {
   const struct {
     const char* name;
     uint32_t http_status;
@@ -180,7 +180,7 @@ TEST(Api, EvictsAPodByItsConditionAndADeletion) {
   }
 }
 
-TEST(Api, AnEvictedPodThatWaitsReturnsToTheQueue) {
+TEST(Api, EvictedPodThatWaitsReturnsToTheQueue) {
   const auto evict = [](const berth_cycle& cycle) {
     EXPECT_EQ(EvictPod(*cycle.pod, "e"), BERTH_SUCCESS);
   };
@@ -232,7 +232,7 @@ TEST(Api, AnswersInTheOrderOfTheRequests) {
       << "an eviction is performed after the call";
 }
 
-TEST(Api, CancelsWhatIsOpenAtTheEndOfTheInstance) {
+TEST(Api, CancelsWhatIsOpenAtEndOfInstance) {
   const auto findings = FindingsWithApi(
       RequestAndPost, [](PluginUnderTest&) {}, [](PluginUnderTest& plugin) { plugin.End(); });
   EXPECT_THAT(findings, IsEmpty());
@@ -272,7 +272,7 @@ TEST(Api, AnEndingInstanceTakesNoNewCallbacks) {
 }
 
 // What the instance posted is called with CANCELLED, under [event].
-TEST(Api, AnEndingInstanceMayUseTheServicesOfEvents) {
+TEST(Api, EndingInstanceMayUseTheServicesOfEvents) {
   static std::vector<berth_code> codes;
   codes.clear();
   const auto act = [](const berth_cycle&) {
@@ -338,7 +338,7 @@ TEST(Api, AnInstanceHasAtMost65536Posts) {
   EXPECT_THAT(findings, IsEmpty());
 }
 
-TEST(Api, AnInstanceHasAtMost65536OpenRequestsAndTimers) {
+TEST(Api, LimitsOpenRequestsAndTimersTo65536) {
   const auto act = [](const berth_cycle&) {
     uint64_t timer = 0;
     const auto start = [&timer] {

@@ -426,7 +426,7 @@ TEST(Changed, ChangesWhichKindsAreServed) {
               ElementsAre(HasSubstr("after the server ended to serve example.com/v1/Rack")));
 }
 
-TEST(Changed, AnObjectInAColumnIsAPartOfTheNode) {
+TEST(Changed, ObjectInColumnIsPartOfTheNode) {
   EXPECT_THAT((FindingsOf<ByObject<kNode | kOther>>()), IsEmpty());
   EXPECT_THAT((FindingsOf<ByObject<kOther>>()),
               ElementsAre(AllOf(HasSubstr("node \"a\": 1, then 0 after "),

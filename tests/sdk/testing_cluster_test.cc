@@ -129,7 +129,7 @@ TEST_F(TestingClusterTest, UsesTheFirstVersionThatIsServed) {
   EXPECT_THAT(Take(), ElementsAre("+example.com/v2/Rack a"));
 }
 
-TEST_F(TestingClusterTest, AKindThatIsNotServedHasNoObjects) {
+TEST_F(TestingClusterTest, KindThatIsNotServedHasNoObjects) {
   PluginUnderTest plugin(
       kEntryOf<Racks>,
       {.nodes = {MakeNode("a")}, .not_served = {"example.com/v2/Rack", "example.com/v1/Rack"}});

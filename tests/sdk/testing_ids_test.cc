@@ -45,7 +45,7 @@ TEST(Ids, AreCountedAndNeverAssignedAgain) {
   EXPECT_FALSE(ids.DroppedText(other));
 }
 
-TEST(Ids, OfAViewLiveAsLongAsTheView) {
+TEST(Ids, OfViewLiveAsLongAsTheView) {
   Ids ids;
   berth_id label = 0;
   {
@@ -133,7 +133,7 @@ TEST(Ids, OfThePluginLiveUntilTheyAreReleased) {
                                 HasSubstr(", which was dropped; its text was \"mine\" [kShape]"))));
 }
 
-TEST(Ids, ThatThePluginDidNotInternAreDroppedWithTheirObject) {
+TEST(Ids, NotInternedByPluginEndWithTheirObject) {
   const auto of_pod = [](const berth_cycle& cycle, const berth_target&) {
     kept_id = BERTH_AT(berth_id_pair, cycle.pod->meta->labels, 0)->value;
   };
@@ -202,7 +202,7 @@ TEST(Ids, AnUnknownIdIsReported) {
               ElementsAre(HasSubstr("the text of id 1000000, which means no text")));
 }
 
-TEST(Ids, TheTestSeesHowManyThePluginLeavesToTheHost) {
+TEST(Ids, TestSeesHowManyPluginLeavesToHost) {
   const auto intern = [](const berth_cycle&, const berth_target&) {
     for (const char* text : {"one", "two", "two"}) found.strings->intern(found.host, ToAbi(text));
   };

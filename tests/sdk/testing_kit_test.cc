@@ -279,7 +279,7 @@ TEST(Repeat, ReportsChangingResults) {
 }
 
 // As in the host, whatever the objects of the cluster are.
-TEST(Columns, AnOptionalColumnOfAKindThatIsNotDeclaredHasNoData) {
+TEST(Columns, OptionalColumnOfAnUndeclaredKindIsEmpty) {
   static constexpr berth_column_request kRack = {
       sizeof kRack, BERTH_COLUMN_OPTIONAL, "object:example.com/v1/Rack", BERTH_TYPE_OBJECT, 0};
   static const berth_columns* columns = nullptr;
@@ -389,7 +389,7 @@ TEST(Without, SwitchesOneCheckOff) {
   EXPECT_THAT(FilterFindings(parts, scenario), Not(IsEmpty()));
 }
 
-TEST(Observer, IsNotifiedOfTheBeginAndEndOfEveryCall) {
+TEST(Observer, IsNotifiedAroundEveryCall) {
   struct Counter final : CallObserver {
     void OnBegin(const char* function) override { ++begun[function]; }
     void OnEnd(const char* function) override { ++ended[function]; }

@@ -101,7 +101,7 @@ TEST(Hint, ReceivesTheExactPodResource) {
   EXPECT_EQ(hint(BERTH_ACTION_DELETE, MakePod("q")), uint32_t{BERTH_HINT_SKIP});
 }
 
-TEST(Hint, AnUnspecifiedUpdateNeedsAnInterestInEveryUpdate) {
+TEST(Hint, UnspecifiedUpdateNeedsAnInterestInEveryUpdate) {
   static const berth_event_interest kInterests[] = {
       {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, nullptr, 0, 0, 0},
       {BERTH_RESOURCE_PVC, BERTH_ACTION_UPDATE, nullptr, 0, 0, 0}};
@@ -299,7 +299,7 @@ TEST(Bind, ReportsAnOutcomeThatIsTooSmall) {
                                  "least 24 [kShape]")));
 }
 
-TEST(Bind, OnAPoolThreadMayCallOnlyAnyServices) {
+TEST(Bind, OnPoolThreadMayCallOnlyAnyServices) {
   Parts parts;
   parts.create = &FindServices;
   parts.bind = {sizeof(berth_bind), 0,

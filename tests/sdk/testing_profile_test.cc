@@ -72,7 +72,7 @@ TEST(Profile, SetsTheDeadline) {
   EXPECT_EQ(PluginUnderTest::Create(kEntryOf<Paired>, {.deadline_ns = 1'000'000'000}), Success());
 }
 
-TEST(Profile, OfBothRevisionsOfQueueSortThePluginGetsTheNewer) {
+TEST(Profile, NewerRevisionOfQueueSortIsUsed) {
   const char* const both[] = {BERTH_POINT_QUEUE_SORT, BERTH_POINT_QUEUE_SORT_2, nullptr};
   const char* const one[] = {BERTH_POINT_QUEUE_SORT, nullptr};
   berth_plugin_info info{};

@@ -111,7 +111,7 @@ TEST(PromisesAsInTheHost, AnOutcomeIsNoIntermediateAnswer) {
   }
 }
 
-TEST(PromisesAsInTheHost, AnArrayOfReasonsThatIsNotValidIsABug) {
+TEST(PromisesAsInTheHost, InvalidArrayOfReasonsIsABug) {
   static const berth_str reason = ToAbi("why");
   const berth_array arrays[] = {{nullptr, 1, sizeof(berth_str)}, {&reason, 1, 8}, {&reason, 1, 20}};
   for (const berth_array& reasons : arrays) {

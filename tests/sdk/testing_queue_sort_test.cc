@@ -79,7 +79,7 @@ TEST(QueueSort, SelectsLanes) {
   EXPECT_EQ(plugin.Next(active), 0U) << "equal pods in the order of the list";
 }
 
-TEST(QueueSort, WithoutLanesTheFirstPodByTheOrderIsNext) {
+TEST(QueueSort, WithoutLanesFirstPodByOrderIsNext) {
   Parts parts;
   parts.queue_sort = {sizeof(berth_queue_sort), 0, nullptr, LaneSort().less};
   const SampleLibrary library(parts);

@@ -347,7 +347,7 @@ TEST_F(SchedulingServicesTest, WaitingAndQueuedPods) {
 }
 
 // The callback decides about all pods at its first call, and gets all of them, as in the host.
-TEST_F(SchedulingServicesTest, WaitingPodsMayBeDecidedWhileTheyAreListed) {
+TEST_F(SchedulingServicesTest, ListingMayDecideWaitingPods) {
   acts.permit = [](const Host& host, const berth::Target&) {
     std::string names;
     std::vector<berth_code> codes;

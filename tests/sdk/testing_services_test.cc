@@ -202,7 +202,7 @@ TEST(Services, ReportMisusedReferencesAndIds) {
   EXPECT_EQ(findings.size(), 4U);
 }
 
-TEST(Services, PostedFunctionsRunInAdvanceAndAreCancelledAtTheEnd) {
+TEST(Services, PostedFunctionsRunInAdvanceOrAreCancelled) {
   static std::vector<berth_code> codes;
   codes.clear();
   const Parts parts = WithReserve([](const berth_cycle&, const berth_target&) {

@@ -215,7 +215,7 @@ TEST(Leaks, ReportsAnInstanceThatIsNotFreed) {
   EXPECT_THAT(FilterFindings(parts), Contains(HasSubstr("create and destroy leaks about")));
 }
 
-TEST(Leaks, IgnoresWhatTheKitRecordsAndWhatIsDueLater) {
+TEST(Leaks, IgnoresKitRecordsAndWhatIsDueLater) {
   static const berth_log* log = nullptr;
   static const berth_api* api = nullptr;
   static const berth_timer* timer = nullptr;

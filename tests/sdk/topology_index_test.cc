@@ -87,7 +87,7 @@ TEST_F(TopologyIndexTest, MatchesSelectors) {
   }
 }
 
-TEST_F(TopologyIndexTest, ASelectorThatIsMissingOrInvalidMatchesNoPod) {
+TEST_F(TopologyIndexTest, MissingOrInvalidSelectorMatchesNoPod) {
   cluster_.PutNode(0, Node("a"));
   cluster_.PutPod(0, Web("p0"));
   PodSpec asks = MakePod("asks");
@@ -172,7 +172,7 @@ TEST_F(TopologyIndexTest, SeveralKeysShareOneCounter) {
   EXPECT_EQ(cluster_.index().FindTopology(cluster_.Id("app")), nullptr);
 }
 
-TEST_F(TopologyIndexTest, ATermMeansTheNamespacesThatItNamesOrSelects) {
+TEST_F(TopologyIndexTest, TermMeansNamespacesThatItNamesOrSelects) {
   cluster_.PutNode(0, Node("a"));
   for (const std::string ns : {"default", "n1", "n2", "unknown"}) {
     cluster_.PutPod(0, Web("p").Namespace(ns));

@@ -89,7 +89,7 @@ TEST_F(TopologyJournalTest, SumsUpTheDeltasOfDomains) {
 }
 
 // The journal has no change of a pod that nothing counted.
-TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenTheCounterWasDropped) {
+TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenCounterWasDropped) {
   TopologyCluster cluster({.counter_bytes = 0});
   cluster.PutNode(0, Node("a"));
   const PodHandle pod = cluster.Pod(Asks({In("app", {"web"})}));
@@ -111,7 +111,7 @@ TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenTheCounterWasDropped) {
 }
 
 // The pod was counted in the former domain of the row.
-TEST_F(TopologyJournalTest, DeltasAreNotKnownWhenTheRowHasAnotherDomain) {
+TEST_F(TopologyJournalTest, DeltasAreUnknownWhenTheDomainChanged) {
   cluster_.PutNode(0, Node("a"));
   cluster_.PutPod(0, Web("p0"));
   const PodHandle pod = cluster_.Pod(Asks({In("app", {"web"})}));

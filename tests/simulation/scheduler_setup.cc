@@ -51,7 +51,7 @@ std::vector<PlanSpec> ProfilesOf(const SchedulerSetup& setup, bool has_chaos) {
     // plugins stay first.
     for (const Point point : {Point::kFilter, Point::kReserve}) {
       auto& uses = spec.points[static_cast<size_t>(point)];
-      std::ranges::rotate(uses, uses.begin() + 1);
+      std::rotate(uses.begin(), uses.begin() + 1, uses.end());
     }
   }
   std::vector<PlanSpec> specs;

@@ -94,7 +94,7 @@ TEST(RackPower, PrefersTheRackThatDrawsLess) {
   EXPECT_EQ(result.normalized.at("c"), 72);
 }
 
-TEST(RackPower, HintQueuesThePodWhenAPodIsDeleted) {
+TEST(RackPower, HintQueuesPodWhenAPodIsDeleted) {
   PluginUnderTest plugin({.nodes = Racks(), .args = {{"wattsPerRack", 1000}}});
   const PodSpec gone = MakePod("gone").NodeName("a");
   EXPECT_EQ(plugin.Hint(Drawing("400"), {.resource = BERTH_RESOURCE_POD_ANY,

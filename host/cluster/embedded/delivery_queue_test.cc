@@ -37,7 +37,7 @@ class DeliveryQueueTest : public ::testing::Test {
   DeliveryQueue queue_;
 };
 
-TEST_F(DeliveryQueueTest, DeliversEventsAndCallbacksInTheOrderOfTheirAddition) {
+TEST_F(DeliveryQueueTest, DeliversEventsAndCallbacksInOrderOfAddition) {
   const auto watch = queue_.StartWatch(kPodKind, sink_, {objects_.Pod({.name = "a"})});
   Reply("first");
   Notify("b");
@@ -54,7 +54,7 @@ TEST_F(DeliveryQueueTest, NotifiesOnlyTheWatchesOfTheKind) {
   EXPECT_THAT(Deliver(), ElementsAre("synced"));
 }
 
-TEST_F(DeliveryQueueTest, DropsTheEventsOfAWatchThatHasEnded) {
+TEST_F(DeliveryQueueTest, DropsEventsOfAWatchThatHasEnded) {
   auto watch = queue_.StartWatch(kPodKind, sink_, {});
   Reply("answer");
   watch.reset();

@@ -41,7 +41,7 @@ class BodiesTest : public EmbeddedApiTest {
   }
 };
 
-TEST_F(BodiesTest, ABodyThatIsNotAnObjectIsABadRequest) {
+TEST_F(BodiesTest, BodyThatIsNotObjectIsBadRequest) {
   for (const auto& [verb, path] : Writes()) {
     for (const char* body : {"[]", "1", "\"x\"", "null", "{", "{}{}", "{\"a\":\"\xff\"}",
                              "{\"a\":1e999}", "{\"a\":\"\\ud800\"}"}) {
@@ -64,7 +64,7 @@ TEST_F(BodiesTest, LimitsDepthAndSize) {
   }
 }
 
-TEST_F(BodiesTest, MetadataOfTheWrongTypeIsABadRequest) {
+TEST_F(BodiesTest, MetadataOfWrongTypeIsABadRequest) {
   const std::pair<const char*, const char*> kKinds[] = {
       {kClaims, R"("kind":"PersistentVolumeClaim","apiVersion":"v1")"},
       {"/api/v1/namespaces/default/pods", R"("kind":"Pod","apiVersion":"v1")"},
@@ -99,7 +99,7 @@ TEST_F(BodiesTest, RejectsOtherFieldsOfTheWrongType) {
   EXPECT_EQ(cluster_.FindPod("default", "x"), nullptr);
 }
 
-TEST_F(BodiesTest, RejectsAMergePatchThatMakesAnObjectInvalid) {
+TEST_F(BodiesTest, RejectsMergePatchThatMakesAnObjectInvalid) {
   const std::string path = std::string(kClaims) + "/c";
   const std::string before = Send("GET", path);
   for (const char* patch : {R"({"metadata":null})", R"({"metadata":"x"})", R"({"metadata":[]})",
@@ -126,7 +126,7 @@ TEST_F(BodiesTest, ReplacesInvalidUtf8InErrors) {
   EXPECT_THAT(Send("GET", std::string(kClaims) + "?\xff=1"), HasSubstr("\xef\xbf\xbd"));
 }
 
-TEST_F(BodiesTest, RejectsAStatusPatchWithFieldsOfTheWrongType) {
+TEST_F(BodiesTest, RejectsStatusPatchWithFieldsOfWrongType) {
   const std::string path = "/api/v1/namespaces/default/pods/p/status";
   for (const char* patch :
        {R"({"status":{"conditions":[{"type":"PodScheduled","status":"True","reason":1}]}})",

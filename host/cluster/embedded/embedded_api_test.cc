@@ -107,7 +107,7 @@ TEST_F(EmbeddedApiTest, NotifiesWatches) {
   EXPECT_THAT(sink.seen, ElementsAre("synced", "+a@1", "~a@2(1)", "-a@3(2)"));
 }
 
-TEST_F(EmbeddedApiTest, RejectsABodyThatDoesNotMatchThePath) {
+TEST_F(EmbeddedApiTest, RejectsBodyThatDoesNotMatchThePath) {
   const std::pair<std::string, const char*> kTable[] = {
       {"", "400 BadRequest: the body is not a JSON object"},
       {"[]", "400 BadRequest: the body is not a JSON object"},
@@ -173,7 +173,7 @@ TEST_F(EmbeddedApiTest, ChecksThePreconditionsOfADeletion) {
   }
 }
 
-TEST_F(EmbeddedApiTest, DeletesAPodWithTheGracePeriodOfTheOptions) {
+TEST_F(EmbeddedApiTest, DeletesPodWithGracePeriodOfTheOptions) {
   const auto remove = [&](const std::string& options) -> std::string {
     cluster_.Remove(kPodKind, "default", "p").ok();
     AddPod("p", R"(,"spec":{"nodeName":"n"})");

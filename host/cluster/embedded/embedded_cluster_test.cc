@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 using EmbeddedClusterTest = EmbeddedTest;
 
-TEST_F(EmbeddedClusterTest, SetsTheUidTheCreationTimeAndTheVersion) {
+TEST_F(EmbeddedClusterTest, SetsUidTheCreationTimeAndTheVersion) {
   const PodRef pod = AddPod("a");
   EXPECT_EQ(pod->uid(), "00000000-0000-4000-8000-000000000001");
   EXPECT_EQ(pod->meta().created_ns, NowNs());
@@ -20,7 +20,7 @@ TEST_F(EmbeddedClusterTest, SetsTheUidTheCreationTimeAndTheVersion) {
   EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
 }
 
-TEST_F(EmbeddedClusterTest, KeepsTheUidAndTheCreationTimeButNotTheVersion) {
+TEST_F(EmbeddedClusterTest, KeepsUidAndCreationTimeButNotVersion) {
   const PodRef pod = AddPod("a", "",
                             R"(,"uid":"mine","resourceVersion":"77",)"
                             R"("creationTimestamp":"2025-01-01T00:00:00Z")");
@@ -63,7 +63,7 @@ TEST_F(EmbeddedClusterTest, RejectsTheUidOfAnotherPod) {
   EXPECT_TRUE(cluster_.Create(MakePod("c", "", R"(,"uid":"u1")")).ok());
 }
 
-TEST_F(EmbeddedClusterTest, DoesNotAssignAUidThatAPodHas) {
+TEST_F(EmbeddedClusterTest, DoesNotAssignUidThatAPodHas) {
   AddPod("a", "", R"(,"uid":"00000000-0000-4000-8000-000000000001")");
   EXPECT_EQ(AddPod("b")->uid(), "00000000-0000-4000-8000-000000000002");
 }
@@ -85,7 +85,7 @@ TEST_F(EmbeddedClusterTest, LoadNamesADuplicateObject) {
   EXPECT_EQ(cluster_.Load(MakeNode("n1")).ToString(), "AlreadyExists: duplicate v1/Node n1");
 }
 
-TEST_F(EmbeddedClusterTest, SetsTheConditionOfAGatedPodAsTheApiServerDoes) {
+TEST_F(EmbeddedClusterTest, SetsApiServersConditionOfAGatedPod) {
   const PodRef pod = AddPod("a", R"(,"spec":{"schedulingGates":[{"name":"g"}]})");
   const auto conditions = Elements<berth_condition>(pod->view().conditions);
   ASSERT_EQ(conditions.size(), 1u);
@@ -147,7 +147,7 @@ TEST_F(EmbeddedClusterTest, RejectsAStaleUpdate) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->resource_version(), "2");
 }
 
-TEST_F(EmbeddedClusterTest, RejectsAnUpdateOfAMissingObjectOrAnotherUid) {
+TEST_F(EmbeddedClusterTest, RejectsUpdateOfMissingObjectOrAnotherUid) {
   EXPECT_EQ(cluster_.Update(MakePod("a")).status().ToString(), R"(NotFound: pods "a" not found)");
   AddPod("a", "", R"(,"uid":"u1")");
   EXPECT_EQ(cluster_.Update(MakePod("a", "", R"(,"uid":"u2")")).status().code(),
@@ -175,7 +175,7 @@ TEST_F(EmbeddedClusterTest, DeletesOtherKindsImmediately) {
   EXPECT_EQ(cluster_.Delete(kNodeKind, "", "n1").ToString(), R"(NotFound: nodes "n1" not found)");
 }
 
-TEST_F(EmbeddedClusterTest, DeletesAPodOnANodeInTwoSteps) {
+TEST_F(EmbeddedClusterTest, DeletesPodOnANodeInTwoSteps) {
   AddPod("a", R"(,"spec":{"nodeName":"n1"})");
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   const PodRef dying = cluster_.FindPod("default", "a");
@@ -211,7 +211,7 @@ TEST_F(EmbeddedClusterTest, KeepsADeletionInAnUpdate) {
   EXPECT_TRUE(cluster_.FindPod("default", "a")->terminating());
 }
 
-TEST_F(EmbeddedClusterTest, ListsAKindOnceAnObjectIsStoredOrWatched) {
+TEST_F(EmbeddedClusterTest, ListsKindOnceObjectIsStoredOrWatched) {
   EXPECT_THAT(cluster_.Kinds(), IsEmpty());
   EXPECT_FALSE(cluster_.Update(MakeNode("n1")).ok());
   EXPECT_FALSE(cluster_.Remove(kPodKind, "default", "a").ok());

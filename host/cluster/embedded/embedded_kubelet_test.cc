@@ -51,7 +51,7 @@ TEST_F(EmbeddedKubeletTest, UsesAShortenedGracePeriod) {
   EXPECT_EQ(kubelet_.NextNs(), NowNs() + 10 * kSecond);
 }
 
-TEST_F(EmbeddedKubeletTest, IgnoresADeletedPodThatWasRemovedAndReplaced) {
+TEST_F(EmbeddedKubeletTest, IgnoresADeletedPodRemovedAndReplaced) {
   AddOnNode("a", R"(,"uid":"u1")");
   Delete("a", 10);
   ASSERT_TRUE(cluster_.Remove(kPodKind, "default", "a").ok());
@@ -93,7 +93,7 @@ TEST_F(EmbeddedKubeletTest, FinishesADeletionThatWasAlsoRequestedHere) {
   }
 }
 
-TEST_F(EmbeddedKubeletTest, KeepsTheDueTimeWhenPutChangesTheDeletion) {
+TEST_F(EmbeddedKubeletTest, KeepsDueTimeWhenPutChangesTheDeletion) {
   AddOnNode("a");
   Delete("a", 30);
   ASSERT_TRUE(

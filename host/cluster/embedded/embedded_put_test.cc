@@ -69,7 +69,7 @@ TEST_F(EmbeddedPutTest, KeepsABindingOfThisCluster) {
   EXPECT_EQ(Put(R"(,"spec":{"nodeName":"n1"})")->node_name(), "n1");
 }
 
-TEST_F(EmbeddedPutTest, KeepsANominationUnlessTheNewPodHasOneOrANode) {
+TEST_F(EmbeddedPutTest, NewNominationOrNodeReplacesTheNomination) {
   Put();
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -79,7 +79,7 @@ TEST_F(EmbeddedPutTest, KeepsANominationUnlessTheNewPodHasOneOrANode) {
   EXPECT_EQ(Put(kOnN2)->nominated_node(), "");
 }
 
-TEST_F(EmbeddedPutTest, AcceptsADeletionFromElsewhereAndKeepsItsOwn) {
+TEST_F(EmbeddedPutTest, AcceptsDeletionFromElsewhereAndKeepsItsOwn) {
   Put();
   const PodRef going = Put("", R"(,"deletionTimestamp":"2026-02-01T00:00:00Z")");
   EXPECT_TRUE(going->terminating()) << "the pod stays although it has no node";
@@ -92,7 +92,7 @@ TEST_F(EmbeddedPutTest, AcceptsADeletionFromElsewhereAndKeepsItsOwn) {
   EXPECT_EQ(Put(kOnN2)->meta().deleted_ns, NowNs() + 30 * kSecond);
 }
 
-TEST_F(EmbeddedPutTest, APodWithAnotherUidReplacesTheStoredPod) {
+TEST_F(EmbeddedPutTest, PodWithAnotherUidReplacesTheStoredPod) {
   Put("", R"(,"uid":"u1")");
   BindToN1();
   Seen();
@@ -102,7 +102,7 @@ TEST_F(EmbeddedPutTest, APodWithAnotherUidReplacesTheStoredPod) {
   EXPECT_THAT(Seen(), ElementsAre("-default/a@3(2)", "+default/a@4"));
 }
 
-TEST_F(EmbeddedPutTest, RejectsTheUidOfAnotherPodAndChangesNothing) {
+TEST_F(EmbeddedPutTest, RejectsUidOfAnotherPodAndChangesNothing) {
   AddPod("b", "", R"(,"uid":"u1")");
   const PodRef before = Put();
   Seen();

@@ -7,9 +7,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using EmbeddedWatch = EmbeddedTest;
+using EmbeddedWatchTest = EmbeddedTest;
 
-TEST_F(EmbeddedWatch, DeliversExistingObjectsThenSyncedThenChanges) {
+TEST_F(EmbeddedWatchTest, DeliversExistingObjectsThenSyncedThenChanges) {
   AddPod("b");
   AddPod("a");
   RecordingSink sink;
@@ -20,14 +20,14 @@ TEST_F(EmbeddedWatch, DeliversExistingObjectsThenSyncedThenChanges) {
   EXPECT_THAT(sink.seen, ElementsAre("+default/a@2", "+default/b@1", "synced", "+default/c@3"));
 }
 
-TEST_F(EmbeddedWatch, DeliversSyncedForAKindWithoutObjects) {
+TEST_F(EmbeddedWatchTest, DeliversSyncedForAKindWithoutObjects) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch("example.com/v1/Rack", sink);
   cluster_.Deliver();
   EXPECT_THAT(sink.seen, ElementsAre("synced"));
 }
 
-TEST_F(EmbeddedWatch, DeliversEveryChangeOnceInOrderWithBothObjects) {
+TEST_F(EmbeddedWatchTest, DeliversChangesOnceInOrderWithBothObjects) {
   RecordingSink pods, nodes;
   const auto pod_watch = cluster_.StartWatch(kPodKind, pods);
   const auto node_watch = cluster_.StartWatch(kNodeKind, nodes);
@@ -46,7 +46,7 @@ TEST_F(EmbeddedWatch, DeliversEveryChangeOnceInOrderWithBothObjects) {
   EXPECT_EQ(std::get<PodRef>(pods.events[2].object)->node_name(), "n1");
 }
 
-TEST_F(EmbeddedWatch, DeliversARecreationAsADeletionAndAnAddition) {
+TEST_F(EmbeddedWatchTest, DeliversRecreationAsADeletionAndAnAddition) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
@@ -58,7 +58,7 @@ TEST_F(EmbeddedWatch, DeliversARecreationAsADeletionAndAnAddition) {
   EXPECT_NE(Base(sink.events[1].object).uid(), Base(sink.events[3].object).uid());
 }
 
-TEST_F(EmbeddedWatch, DeliversPodsInAFinalPhaseAsDeleted) {
+TEST_F(EmbeddedWatchTest, DeliversPodsInAFinalPhaseAsDeleted) {
   AddPod("done", R"(,"status":{"phase":"Failed"})");
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
@@ -77,7 +77,7 @@ TEST_F(EmbeddedWatch, DeliversPodsInAFinalPhaseAsDeleted) {
   EXPECT_NE(cluster_.FindPod("default", "done"), nullptr);
 }
 
-TEST_F(EmbeddedWatch, ServesSeveralWatchesOfAKind) {
+TEST_F(EmbeddedWatchTest, ServesSeveralWatchesOfAKind) {
   RecordingSink first, second;
   const auto first_watch = cluster_.StartWatch(kPodKind, first);
   AddPod("a");
@@ -88,7 +88,7 @@ TEST_F(EmbeddedWatch, ServesSeveralWatchesOfAKind) {
   EXPECT_THAT(second.seen, ElementsAre("+default/a@1", "synced", "+default/b@2"));
 }
 
-TEST_F(EmbeddedWatch, DeliversNothingAfterItsEnd) {
+TEST_F(EmbeddedWatchTest, DeliversNothingAfterItsEnd) {
   RecordingSink ended, other;
   const auto other_watch = cluster_.StartWatch(kPodKind, other);
   auto watch = cluster_.StartWatch(kPodKind, ended);
@@ -101,7 +101,7 @@ TEST_F(EmbeddedWatch, DeliversNothingAfterItsEnd) {
   EXPECT_THAT(other.seen, ElementsAre("synced", "+default/a@1", "+default/b@2"));
 }
 
-TEST_F(EmbeddedWatch, MayBeDestroyedByItsOwnSink) {
+TEST_F(EmbeddedWatchTest, MayBeDestroyedByItsOwnSink) {
   class OnceSink final : public WatchSink {
    public:
     void OnEvents(std::span<WatchEvent>) override {
@@ -119,7 +119,7 @@ TEST_F(EmbeddedWatch, MayBeDestroyedByItsOwnSink) {
   EXPECT_EQ(cluster_.waiting(), 0u);
 }
 
-TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheRequests) {
+TEST_F(EmbeddedWatchTest, DeliversOneByOneInOrderOfRequests) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
@@ -136,7 +136,7 @@ TEST_F(EmbeddedWatch, DeliversOneByOneInTheOrderOfTheRequests) {
   EXPECT_FALSE(cluster_.DeliverOne());
 }
 
-TEST_F(EmbeddedWatch, DeliversEventsThatADeliveryCauses) {
+TEST_F(EmbeddedWatchTest, DeliversEventsThatADeliveryCauses) {
   class BindingSink final : public WatchSink {
    public:
     explicit BindingSink(DecisionWriter& writer) : writer_(writer) {}
@@ -162,7 +162,7 @@ TEST_F(EmbeddedWatch, DeliversEventsThatADeliveryCauses) {
               ElementsAre("synced", "+default/a@1", "requested", "~default/a@2(1)", "Ok"));
 }
 
-TEST_F(EmbeddedWatch, EndsWhenTheClientStops) {
+TEST_F(EmbeddedWatchTest, EndsWhenTheClientStops) {
   RecordingSink sink;
   const auto watch = cluster_.StartWatch(kPodKind, sink);
   AddPod("a");
@@ -188,7 +188,7 @@ TEST_F(EmbeddedWatchDeathTest, DeliveringWithinADeliveryFailsAnAssertion) {
   EXPECT_DEATH(cluster_.Deliver(), "was called from within a callback or watch event");
 }
 
-TEST_F(EmbeddedWatch, AKindThatIsNotServedIsReportedInsteadOfSynced) {
+TEST_F(EmbeddedWatchTest, ReportsAKindNotServedInsteadOfSynced) {
   constexpr std::string_view kRack = "example.com/v1/Rack";
   const AnyObject rack =
       Decode(R"({"kind":"Rack","apiVersion":"example.com/v1","metadata":{"name":"r"}})");

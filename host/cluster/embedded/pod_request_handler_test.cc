@@ -109,7 +109,7 @@ TEST_F(PodRequestHandlerTest, BindsOnlyOnce) {
   EXPECT_EQ(cluster_.FindPod("default", "a")->node_name(), "n1");
 }
 
-TEST_F(PodRequestHandlerTest, DoesNotBindARecreatedPodWithTheFormerUid) {
+TEST_F(PodRequestHandlerTest, DoesNotBindRecreatedPodWithFormerUid) {
   const PodRef first = AddPod("a");
   ASSERT_TRUE(cluster_.Delete(kPodKind, "default", "a").ok());
   AddPod("a");
@@ -191,7 +191,7 @@ TEST_F(PodRequestHandlerTest, SetsTheConditionDisruptionTarget) {
   EXPECT_EQ(PodScheduled(*pod), nullptr);
 }
 
-TEST_F(PodRequestHandlerTest, RejectsAPatchOfAMissingPodOrAnotherUid) {
+TEST_F(PodRequestHandlerTest, RejectsPatchOfMissingPodOrAnotherUid) {
   AddPod("a");
   PodStatusPatch patch;
   patch.nominated_node = "n1";
@@ -247,7 +247,7 @@ TEST_F(PodRequestHandlerTest, ShortensAGracePeriodAndNeverExtendsIt) {
   EXPECT_EQ(cluster_.FindPod("default", "a"), nullptr);
 }
 
-TEST_F(PodRequestHandlerTest, RejectsADeletionOfAMissingPodOrAnotherUid) {
+TEST_F(PodRequestHandlerTest, RejectsDeletionOfMissingPodOrAnotherUid) {
   AddPod("a");
   cluster_.DeletePod({"default", "none", {}}, std::nullopt, Note());
   cluster_.DeletePod({"default", "a", "another"}, std::nullopt, Note());

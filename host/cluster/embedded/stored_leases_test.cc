@@ -20,7 +20,7 @@ class StoredLeasesTest : public ::testing::Test {
   StoredLeases stored_{versions_};
 };
 
-TEST_F(StoredLeasesTest, PassesALeaseFromOneHolderToTheNext) {
+TEST_F(StoredLeasesTest, PassesLeaseFromOneHolderToTheNext) {
   EXPECT_EQ(stored_.Get("kube-system", "berth").status().ToString(),
             R"(NotFound: leases.coordination.k8s.io "berth" not found)");
   const Result<Lease> created = stored_.Create(MakeLease("one"));
@@ -41,7 +41,7 @@ TEST_F(StoredLeasesTest, RejectsASecondCreation) {
   EXPECT_EQ(stored_.Get("kube-system", "berth")->holder_identity, "one");
 }
 
-TEST_F(StoredLeasesTest, RejectsAnUpdateWithoutAVersionOrALease) {
+TEST_F(StoredLeasesTest, RejectsUpdateWithoutAVersionOrALease) {
   EXPECT_EQ(stored_.Update(MakeLease("one")).status().code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(stored_.Update(MakeLease("one", "1")).status().code(), ErrorCode::kNotFound);
 }

@@ -39,7 +39,7 @@ TEST_F(StoredObjectsTest, FindsObjectsByKindAndKey) {
   EXPECT_EQ(objects_.OfKind(kNodeKind), nullptr);
 }
 
-TEST_F(StoredObjectsTest, FindsAPodByItsUidUntilItIsErased) {
+TEST_F(StoredObjectsTest, FindsAPodByUidUntilErased) {
   StoredObject& pod = AddPod("a");
   const std::string uid(Base(pod.object).uid());
   ASSERT_NE(objects_.FindPodWithUid(uid), nullptr);

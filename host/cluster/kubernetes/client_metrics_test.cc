@@ -52,7 +52,7 @@ class ClientMetricsTest : public ::testing::Test {
   ClientMetrics metrics_{table_};
 };
 
-TEST_F(ClientMetricsTest, HasTheNamesLabelsAndBucketsOfKubeScheduler) {
+TEST_F(ClientMetricsTest, HasNamesLabelsAndBucketsOfKubeScheduler) {
   struct Case {
     const char* name;
     std::vector<std::string> labels;
@@ -91,7 +91,7 @@ TEST_F(ClientMetricsTest, CountsRequestsByTheirAnswers) {
                            Pair("<error>,GET,10.0.0.1:6443", 1)));
 }
 
-TEST_F(ClientMetricsTest, ObservesTheTimesOfRequestsButNotOfStreams) {
+TEST_F(ClientMetricsTest, ObservesTimesOfRequestsButNotOfStreams) {
   metrics_.OnRequest({.verb = "GET", .host = "h", .http_status = 200, .is_stream = true});
   EXPECT_THAT(Values("rest_client_requests_total"), ElementsAre(Pair("200,GET,h", 1)));
   EXPECT_THAT(Metric("rest_client_request_duration_seconds").series, IsEmpty());
@@ -133,7 +133,7 @@ TEST_F(ClientMetricsTest, CountsOpenConnections) {
   EXPECT_THAT(Values("berth_client_connections"), ElementsAre(Pair("", 2)));
 }
 
-TEST_F(ClientMetricsTest, AddsWhatAClientHasCountedSinceTheLastUpdate) {
+TEST_F(ClientMetricsTest, AddsWhatClientHasCountedSinceLastUpdate) {
   ClientMetrics::Counts counts;
   counts.pods = {.conflicts = 2, .foreign = 1, .unknown = 5, .recovered = 3};
   counts.events = {.dropped = 7, .refused = 1};
@@ -169,7 +169,7 @@ TEST_F(ClientMetricsTest, AddsUpTheWatchesOfAKind) {
               ElementsAre(Pair("v1/Node", 4), Pair("v1/Pod", 0)));
 }
 
-TEST_F(ClientMetricsTest, AWatchThatEndsAndBeginsAgainDoesNotReduceACounter) {
+TEST_F(ClientMetricsTest, RestartedWatchDoesNotReduceACounter) {
   ClientMetrics::Counts counts;
   counts.watches = {Watch("v1/Node", {.lists = 3}, 9 * kSecond)};
   metrics_.Update(counts);

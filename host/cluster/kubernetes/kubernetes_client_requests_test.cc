@@ -20,11 +20,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using KubernetesRequests = KubernetesClientTest;
+using KubernetesRequestsTest = KubernetesClientTest;
 
 // ---- Each method --------------------------------------------------------------------------------
 
-TEST_F(KubernetesRequests, BindsAPod) {
+TEST_F(KubernetesRequestsTest, BindsAPod) {
   client().Bind({"default", "p", "u1"}, "n1", Note("bind"));
   EXPECT_THAT(writes_.open(), IsEmpty());
   Run();
@@ -37,7 +37,7 @@ TEST_F(KubernetesRequests, BindsAPod) {
   EXPECT_THAT(Answers(), ElementsAre("bind: Ok"));
 }
 
-TEST_F(KubernetesRequests, CountsTheBindingsThatHaveNotEnded) {
+TEST_F(KubernetesRequestsTest, CountsTheBindingsThatHaveNotEnded) {
   size_t open_in_callback = 99;
   client().Bind({"default", "p", "u1"}, "n1",
                 [&](const Status&) { open_in_callback = client().open_bindings(); });
@@ -52,7 +52,7 @@ TEST_F(KubernetesRequests, CountsTheBindingsThatHaveNotEnded) {
   EXPECT_EQ(client().open_bindings(), 0U) << "refused bindings have ended too";
 }
 
-TEST_F(KubernetesRequests, PatchesTheStatusOfAPodWithCopiesOfItsTexts) {
+TEST_F(KubernetesRequestsTest, PatchesPodStatusWithCopiesOfItsTexts) {
   {
     std::string reason = "Unschedulable", message = "no node fits", target = "preempted";
     std::string node = "n-nominated";
@@ -78,7 +78,7 @@ TEST_F(KubernetesRequests, PatchesTheStatusOfAPodWithCopiesOfItsTexts) {
   EXPECT_THAT(Answers(), ElementsAre("patch: Ok"));
 }
 
-TEST_F(KubernetesRequests, APatchKeepsWhatItDoesNotChange) {
+TEST_F(KubernetesRequestsTest, APatchKeepsWhatItDoesNotChange) {
   PodStatusPatch patch;
   patch.nominated_node = "";
   client().PatchPodStatus({"default", "p", "u1"}, patch, nullptr);
@@ -89,7 +89,7 @@ TEST_F(KubernetesRequests, APatchKeepsWhatItDoesNotChange) {
   EXPECT_FALSE(status.contains("conditions"));
 }
 
-TEST_F(KubernetesRequests, DeletesAPod) {
+TEST_F(KubernetesRequestsTest, DeletesAPod) {
   client().DeletePod({"default", "p", "u1"}, 5, Note("delete"));
   Run();
   ASSERT_THAT(writes_.open(), ElementsAre("DELETE /api/v1/namespaces/default/pods/p"));
@@ -99,7 +99,7 @@ TEST_F(KubernetesRequests, DeletesAPod) {
   EXPECT_THAT(Answers(), ElementsAre("delete: NotFound: text"));
 }
 
-TEST_F(KubernetesRequests, RequestsForOnePodKeepTheirOrder) {
+TEST_F(KubernetesRequestsTest, RequestsForOnePodKeepTheirOrder) {
   client().Bind({"default", "p", "u1"}, "n1", Note("bind"));
   client().DeletePod({"default", "p", "u1"}, {}, Note("delete"));
   client().Bind({"default", "q", "u2"}, "n1", Note("other bind"));
@@ -116,7 +116,7 @@ TEST_F(KubernetesRequests, RequestsForOnePodKeepTheirOrder) {
   EXPECT_THAT(Answers(), ElementsAre("bind: Ok", "delete: Ok", "other bind: Ok"));
 }
 
-TEST_F(KubernetesRequests, AcceptsAnEventBeforeItIsStored) {
+TEST_F(KubernetesRequestsTest, AcceptsAnEventBeforeItIsStored) {
   client().CreateEvent(MakeEvent(), Note("event"));
   EXPECT_THAT(answers_, IsEmpty());
   Run();
@@ -125,7 +125,7 @@ TEST_F(KubernetesRequests, AcceptsAnEventBeforeItIsStored) {
   EXPECT_THAT(writes_.open(), IsEmpty());
 }
 
-TEST_F(KubernetesRequests, RequestReturnsTheAnswerAsReceived) {
+TEST_F(KubernetesRequestsTest, RequestReturnsTheAnswerAsReceived) {
   ApiResponse response;
   ApiRequest request = MakeRequest("GET", "/api/v1/nodes?limit=1");
   request.timeout_ns = 3 * kSecond;
@@ -143,7 +143,7 @@ TEST_F(KubernetesRequests, RequestReturnsTheAnswerAsReceived) {
   EXPECT_EQ(response.body, body);
 }
 
-TEST_F(KubernetesRequests, RequestKeepsTheMediaTypeUntilTheAnswer) {
+TEST_F(KubernetesRequestsTest, RequestKeepsTheMediaTypeUntilTheAnswer) {
   struct Case {
     const char* name;
     const char* verb;
@@ -166,7 +166,7 @@ TEST_F(KubernetesRequests, RequestKeepsTheMediaTypeUntilTheAnswer) {
   }
 }
 
-TEST_F(KubernetesRequests, RequestWithoutAServerHasNoHttpStatus) {
+TEST_F(KubernetesRequestsTest, RequestWithoutAServerHasNoHttpStatus) {
   client().Request(MakeRequest("POST"), NoteResponse("request"));
   Run();
   writes_.Lose(0, Delivery::kUnknown, Status::Unavailable("connection lost"));
@@ -176,7 +176,7 @@ TEST_F(KubernetesRequests, RequestWithoutAServerHasNoHttpStatus) {
   EXPECT_THAT(writes_.open(), IsEmpty());
 }
 
-TEST_F(KubernetesRequests, EveryCallbackMayBeEmpty) {
+TEST_F(KubernetesRequestsTest, EveryCallbackMayBeEmpty) {
   client().Bind({"default", "p", ""}, "n1", nullptr);
   client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
   client().DeletePod({"default", "r", ""}, {}, nullptr);
@@ -194,7 +194,7 @@ TEST_F(KubernetesRequests, EveryCallbackMayBeEmpty) {
 
 // ---- The fence ----------------------------------------------------------------------------------
 
-TEST_F(KubernetesRequests, EveryWriteNeedsAnOpenFence) {
+TEST_F(KubernetesRequestsTest, EveryWriteNeedsAnOpenFence) {
   client().Bind({"default", "p", ""}, "n1", nullptr);
   client().PatchPodStatus({"default", "q", ""}, {}, nullptr);
   client().DeletePod({"default", "r", ""}, {}, nullptr);
@@ -221,7 +221,7 @@ TEST_F(KubernetesRequests, EveryWriteNeedsAnOpenFence) {
   EXPECT_EQ(event_may_send().code(), ErrorCode::kUnavailable);
 }
 
-TEST_F(KubernetesRequests, ARequestThatTheFenceRefusesIsUnavailable) {
+TEST_F(KubernetesRequestsTest, ARequestThatTheFenceRefusesIsUnavailable) {
   fence_.Close();
   client().Request(MakeRequest("POST"), NoteResponse("request"));
   client().Bind({"default", "p", "u"}, "n1", Note("bind"));
@@ -237,7 +237,7 @@ TEST_F(KubernetesRequests, ARequestThatTheFenceRefusesIsUnavailable) {
 
 // ---- Limits and counts --------------------------------------------------------------------------
 
-TEST_F(KubernetesRequests, MoreRequestsOfPluginsThanTheLimitFail) {
+TEST_F(KubernetesRequestsTest, MoreRequestsOfPluginsThanTheLimitFail) {
   options_.max_plugin_requests = 2;
   for (const char* name : {"a", "b", "c"}) {
     client().Request(MakeRequest("GET", "/" + std::string(name)), NoteResponse(name));
@@ -257,7 +257,7 @@ TEST_F(KubernetesRequests, MoreRequestsOfPluginsThanTheLimitFail) {
   EXPECT_THAT(Answers(), ElementsAre("a: 200 1"));
 }
 
-TEST_F(KubernetesRequests, CountsAreAtMostASecondOld) {
+TEST_F(KubernetesRequestsTest, CountsAreAtMostASecondOld) {
   client().Bind({"default", "p", "u"}, "n1", nullptr);
   client().CreateEvent(MakeEvent(), nullptr);
   Run();
@@ -280,7 +280,7 @@ TEST_F(KubernetesRequests, CountsAreAtMostASecondOld) {
 
 // ---- Re-entrance --------------------------------------------------------------------------------
 
-TEST_F(KubernetesRequests, EveryCallbackMaySendAnyOtherRequest) {
+TEST_F(KubernetesRequestsTest, EveryCallbackMaySendAnyOtherRequest) {
   const auto send_all = [this](const std::string& from) {
     client().Bind({"default", from, "u"}, "n1", nullptr);
     client().CreateEvent(MakeEvent(), nullptr);

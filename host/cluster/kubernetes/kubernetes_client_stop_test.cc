@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr const char* kGetPod = "GET /api/v1/namespaces/default/pods/p";
 
-class KubernetesStop : public KubernetesClientTest {
+class KubernetesStopTest : public KubernetesClientTest {
  protected:
   // Sends a binding whose answer is lost, so that the client reads the pod.
   void LoseABinding() {
@@ -44,13 +44,13 @@ class KubernetesStop : public KubernetesClientTest {
   }
 };
 
-TEST_F(KubernetesStop, EndsAtOnceIfNothingIsOpen) {
+TEST_F(KubernetesStopTest, EndsAtOnceIfNothingIsOpen) {
   client();
   EXPECT_EQ(TimeToStop(), 0);
   client().Stop();  // Has no effect.
 }
 
-TEST_F(KubernetesStop, EndsTheWatchesAndDeliversNothingAfterwards) {
+TEST_F(KubernetesStopTest, EndsTheWatchesAndDeliversNothingAfterwards) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   transport_.Bytes(0, Line("ADDED", "n3", 11));
@@ -67,7 +67,7 @@ TEST_F(KubernetesStop, EndsTheWatchesAndDeliversNothingAfterwards) {
   EXPECT_THAT(Open(), IsEmpty());
 }
 
-TEST_F(KubernetesStop, AWatchThatIsStartedLaterReceivesNothing) {
+TEST_F(KubernetesStopTest, AWatchThatIsStartedLaterReceivesNothing) {
   client();
   Stop();
   ClientSink sink;
@@ -83,7 +83,7 @@ TEST_F(KubernetesStop, AWatchThatIsStartedLaterReceivesNothing) {
   EXPECT_FALSE(is_refreshed);
 }
 
-TEST_F(KubernetesStop, FindsOutWhetherAnUnknownBindingWasExecuted) {
+TEST_F(KubernetesStopTest, FindsOutWhetherAnUnknownBindingWasExecuted) {
   struct Case {
     const char* name;
     uint32_t http_status;
@@ -109,7 +109,7 @@ TEST_F(KubernetesStop, FindsOutWhetherAnUnknownBindingWasExecuted) {
   }
 }
 
-TEST_F(KubernetesStop, ABindingWhoseOutcomeStaysUnknownIsUnavailableAfterTheLimit) {
+TEST_F(KubernetesStopTest, UnknownBindingIsUnavailableAfterTheLimit) {
   LoseABinding();
   during_stop_ = [&] {
     if (!writes_.open().empty()) writes_.Lose(0, Delivery::kUnknown);
@@ -121,7 +121,7 @@ TEST_F(KubernetesStop, ABindingWhoseOutcomeStaysUnknownIsUnavailableAfterTheLimi
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(KubernetesStop, WaitsNoLongerThanTheGivenLimit) {
+TEST_F(KubernetesStopTest, WaitsNoLongerThanTheGivenLimit) {
   LoseABinding();
   during_stop_ = [&] {
     if (!writes_.open().empty()) writes_.Lose(0, Delivery::kUnknown);
@@ -130,13 +130,13 @@ TEST_F(KubernetesStop, WaitsNoLongerThanTheGivenLimit) {
   EXPECT_THAT(Answers(), ElementsAre(HasSubstr("it is unknown whether the request was executed")));
 }
 
-TEST_F(KubernetesStop, WithoutALimitItLeavesBindingsUndecided) {
+TEST_F(KubernetesStopTest, WithoutALimitItLeavesBindingsUndecided) {
   LoseABinding();
   EXPECT_EQ(TimeToStop(0), 0);
   EXPECT_THAT(Answers(), ElementsAre(HasSubstr("it is unknown whether the request was executed")));
 }
 
-TEST_F(KubernetesStop, WaitsForRequestsThatWereSent) {
+TEST_F(KubernetesStopTest, WaitsForRequestsThatWereSent) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("PUT"), NoteResponse("request"));
   Run();
@@ -150,7 +150,7 @@ TEST_F(KubernetesStop, WaitsForRequestsThatWereSent) {
   EXPECT_THAT(Answers(), UnorderedElementsAre("request: 200 {}", "bind: Ok"));
 }
 
-TEST_F(KubernetesStop, RequestsWithoutAnAnswerAreUnavailableAfterTheLimitAndOnlyOnce) {
+TEST_F(KubernetesStopTest, UnansweredRequestsAreUnavailableOnceAfterTheLimit) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("GET"), NoteResponse("request"));
   Run();
@@ -165,7 +165,7 @@ TEST_F(KubernetesStop, RequestsWithoutAnAnswerAreUnavailableAfterTheLimitAndOnly
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(KubernetesStop, SendsNoWriteThatHasNotLeft) {
+TEST_F(KubernetesStopTest, SendsNoWriteThatHasNotLeft) {
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
   client().Request(MakeRequest("POST"), NoteResponse("request"));
   Run();
@@ -183,7 +183,7 @@ TEST_F(KubernetesStop, SendsNoWriteThatHasNotLeft) {
                                      "bind: Unavailable: the client was stopped"));
 }
 
-TEST_F(KubernetesStop, SendsTheEventsThatWait) {
+TEST_F(KubernetesStopTest, SendsTheEventsThatWait) {
   for (int i = 0; i < 6; ++i) {
     client().CreateEvent(MakeEvent("p" + std::to_string(i)), nullptr);
   }
@@ -196,7 +196,7 @@ TEST_F(KubernetesStop, SendsTheEventsThatWait) {
   EXPECT_EQ(client().event_counts().sent, 6u);
 }
 
-TEST_F(KubernetesStop, DropsEventsThatCannotBeSentInTime) {
+TEST_F(KubernetesStopTest, DropsEventsThatCannotBeSentInTime) {
   for (int i = 0; i < 6; ++i) {
     client().CreateEvent(MakeEvent("p" + std::to_string(i)), nullptr);
   }
@@ -215,7 +215,7 @@ TEST_F(KubernetesStop, DropsEventsThatCannotBeSentInTime) {
   EXPECT_EQ(client().event_counts().refused, 0u);
 }
 
-TEST_F(KubernetesStop, LaterRequestsAreUnavailable) {
+TEST_F(KubernetesStopTest, LaterRequestsAreUnavailable) {
   client();
   Stop();
   client().Bind({"default", "p", "u-p"}, "n1", Note("bind"));
@@ -233,7 +233,7 @@ TEST_F(KubernetesStop, LaterRequestsAreUnavailable) {
   EXPECT_THAT(events_.open(), IsEmpty());
 }
 
-TEST_F(KubernetesStop, ARequestOfACallbackDuringTheStopIsUnavailable) {
+TEST_F(KubernetesStopTest, RequestOfCallbackDuringTheStopIsUnavailable) {
   client().Bind({"default", "p", "u-p"}, "n1", [this](const Status& status) {
     answers_.push_back("first: " + status.ToString());
     client().Bind({"default", "q", "u-q"}, "n1", Note("second"));
@@ -249,7 +249,7 @@ TEST_F(KubernetesStop, ARequestOfACallbackDuringTheStopIsUnavailable) {
                                      "request: 0 Unavailable: the client was stopped"));
 }
 
-TEST_F(KubernetesStop, StateAndCountsCanBeReadAfterwards) {
+TEST_F(KubernetesStopTest, StateAndCountsCanBeReadAfterwards) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   client().Bind({"default", "p", "u-p"}, "n1", nullptr);
@@ -260,9 +260,9 @@ TEST_F(KubernetesStop, StateAndCountsCanBeReadAfterwards) {
   EXPECT_THAT(client().Watches(), SizeIs(1));
 }
 
-using KubernetesStopDeathTest = KubernetesStop;
+using KubernetesStopDeathTest = KubernetesStopTest;
 
-TEST_F(KubernetesStopDeathTest, DestroyingAClientThatWasNotStoppedFailsAnAssertion) {
+TEST_F(KubernetesStopDeathTest, DestroyingClientThatWasNotStoppedFailsAssertion) {
   client();
   EXPECT_DEATH(client_.reset(), "Stop\\(\\) was not called");
 }
@@ -273,7 +273,7 @@ TEST_F(KubernetesStopDeathTest, StoppingWithinADeliveryFailsAnAssertion) {
   EXPECT_DEATH(client().Deliver(), "is_delivering_");
 }
 
-TEST_F(KubernetesStopDeathTest, RefreshingAKindThatIsNotWatchedFailsAnAssertion) {
+TEST_F(KubernetesStopDeathTest, RefreshingKindThatIsNotWatchedFailsAssertion) {
   const std::array kinds = {kNodeKind};
   EXPECT_DEATH(client().Refresh(kinds, [] {}), "v1/Node is not watched");
 }

@@ -198,7 +198,7 @@ TEST(KubernetesClientThreadsTest, StopAtAnyMomentAnswersEveryRequestOnce) {
   }
 }
 
-TEST(KubernetesClientThreadsTest, RefreshEndsWhenTheChangesBeforeItWereDelivered) {
+TEST(KubernetesClientThreadsTest, RefreshEndsWhenChangesBeforeItWereDelivered) {
   ThreadedClient threaded;
   for (int i = 0; i < 20; ++i) {
     OrderSink sink;

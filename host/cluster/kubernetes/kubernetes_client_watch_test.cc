@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class KubernetesWatch : public KubernetesClientTest {
+class KubernetesWatchTest : public KubernetesClientTest {
  protected:
   // Asks for the state of nodes; the server's current resourceVersion is 12.
   void StartRefresh(bool& is_done) {
@@ -36,7 +36,7 @@ constexpr std::string_view kRack = "example.com/v1/Rack";
 
 // ---- What a sink sees ---------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, DeliversExistingObjectsThenSyncedThenChanges) {
+TEST_F(KubernetesWatchTest, DeliversExistingObjectsThenSyncedThenChanges) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   Run();
@@ -58,7 +58,7 @@ TEST_F(KubernetesWatch, DeliversExistingObjectsThenSyncedThenChanges) {
   EXPECT_EQ(client().Deliver(), 0u);
 }
 
-TEST_F(KubernetesWatch, DeliversSyncedForAKindWithoutObjects) {
+TEST_F(KubernetesWatchTest, DeliversSyncedForAKindWithoutObjects) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   Run();
@@ -70,7 +70,7 @@ TEST_F(KubernetesWatch, DeliversSyncedForAKindWithoutObjects) {
   EXPECT_FALSE(sink.received[0].has_object());
 }
 
-TEST_F(KubernetesWatch, DeliversTheDifferencesAfterAGapWithUnknownFinalStates) {
+TEST_F(KubernetesWatchTest, DeliversDifferencesAfterGapWithUnknownFinalStates) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
@@ -82,7 +82,7 @@ TEST_F(KubernetesWatch, DeliversTheDifferencesAfterAGapWithUnknownFinalStates) {
   EXPECT_FALSE(sink.received.back().final_state_unknown);
 }
 
-TEST_F(KubernetesWatch, DeliversAnObjectThatWasCreatedAgainDuringAGapAsModifiedWithBothUids) {
+TEST_F(KubernetesWatchTest, RecreationDuringGapIsModifiedWithBothUids) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
@@ -99,7 +99,7 @@ TEST_F(KubernetesWatch, DeliversAnObjectThatWasCreatedAgainDuringAGapAsModifiedW
   EXPECT_EQ(Base(sink.received.back().previous).uid(), "u-n2");
 }
 
-TEST_F(KubernetesWatch, WatchesActivePodsAndDeliversAFinalPhaseAsADeletion) {
+TEST_F(KubernetesWatchTest, DeliversAFinalPhaseAsADeletion) {
   ClientSink sink;
   const auto watch = client().StartWatch(kPodKind, sink);
   Run();
@@ -123,7 +123,7 @@ TEST_F(KubernetesWatch, WatchesActivePodsAndDeliversAFinalPhaseAsADeletion) {
   EXPECT_EQ(deleted->node_name(), "n1");
 }
 
-TEST_F(KubernetesWatch, ServesSeveralWatchesOfAKind) {
+TEST_F(KubernetesWatchTest, ServesSeveralWatchesOfAKind) {
   ClientSink first, second;
   const auto first_watch = WatchNodes(first);
   transport_.Bytes(0, Line("ADDED", "n3", 11));
@@ -137,7 +137,7 @@ TEST_F(KubernetesWatch, ServesSeveralWatchesOfAKind) {
   EXPECT_THAT(second.Take(), ElementsAre("+n3@11", "synced", "|"));
 }
 
-TEST_F(KubernetesWatch, AKindThatIsNotServedIsReportedInsteadOfSyncedAndFollowed) {
+TEST_F(KubernetesWatchTest, ReportsAndFollowsAKindNotServed) {
   ClientSink sink;
   const auto watch = client().StartWatch(kRack, sink);
   Run();
@@ -165,7 +165,7 @@ TEST_F(KubernetesWatch, AKindThatIsNotServedIsReportedInsteadOfSyncedAndFollowed
 
 // ---- Errors -------------------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, ReportsAMissingRuleWithWhoNeedsIt) {
+TEST_F(KubernetesWatchTest, ReportsAMissingRuleWithWhoNeedsIt) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   Run();
@@ -180,7 +180,7 @@ TEST_F(KubernetesWatch, ReportsAMissingRuleWithWhoNeedsIt) {
   EXPECT_EQ(client().Watches()[0].error.code(), ErrorCode::kPermissionDenied);
 }
 
-TEST_F(KubernetesWatch, ReportsThatTheServerCannotBeAskedWhatItServes) {
+TEST_F(KubernetesWatchTest, ReportsThatDiscoveryFails) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   Run();
@@ -205,7 +205,7 @@ TEST_F(KubernetesWatch, ReportsThatTheServerCannotBeAskedWhatItServes) {
   EXPECT_THAT(sink.Take(), IsEmpty());
 }
 
-TEST_F(KubernetesWatch, ReportsAnErrorOfTheListAfterOneOfTheDiscovery) {
+TEST_F(KubernetesWatchTest, ReportsErrorOfListAfterOneOfDiscovery) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   Run();
@@ -225,7 +225,7 @@ TEST_F(KubernetesWatch, ReportsAnErrorOfTheListAfterOneOfTheDiscovery) {
 
 // ---- The end of a watch -------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, DeliversNothingAfterItsEndAndClosesItsConnection) {
+TEST_F(KubernetesWatchTest, DeliversNothingAfterItsEndAndCloses) {
   ClientSink ended, other;
   auto watch = WatchNodes(ended);
   const auto other_watch = client().StartWatch(kNodeKind, other);
@@ -244,7 +244,7 @@ TEST_F(KubernetesWatch, DeliversNothingAfterItsEndAndClosesItsConnection) {
   EXPECT_THAT(other.seen, ElementsAre("synced", "|", "+n3@11", "|"));
 }
 
-TEST_F(KubernetesWatch, MayBeDestroyedBeforeItsFirstRequest) {
+TEST_F(KubernetesWatchTest, MayBeDestroyedBeforeItsFirstRequest) {
   ClientSink a, b;
   auto first = client().StartWatch(kNodeKind, a);
   auto second = client().StartWatch(kRack, b);
@@ -263,7 +263,7 @@ TEST_F(KubernetesWatch, MayBeDestroyedBeforeItsFirstRequest) {
   EXPECT_THAT(b.seen, IsEmpty());
 }
 
-TEST_F(KubernetesWatch, MayBeDestroyedInAnyOrderAndStartedAgain) {
+TEST_F(KubernetesWatchTest, RestartsAfterDestructionInAnyOrder) {
   const std::array<std::array<size_t, 3>, 6> orders = {
       {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
   std::vector<std::string> expected;
@@ -289,7 +289,7 @@ TEST_F(KubernetesWatch, MayBeDestroyedInAnyOrderAndStartedAgain) {
   }
 }
 
-TEST_F(KubernetesWatch, MayBeDestroyedByItsOwnSink) {
+TEST_F(KubernetesWatchTest, MayBeDestroyedByItsOwnSink) {
   ClientSink sink;
   auto watch = WatchNodes(sink);
   sink.on_events = [&] { watch.reset(); };
@@ -301,7 +301,7 @@ TEST_F(KubernetesWatch, MayBeDestroyedByItsOwnSink) {
   EXPECT_THAT(Open(), IsEmpty());
 }
 
-TEST_F(KubernetesWatch, MayBeDestroyedByItsOwnErrorAndByAnotherWatch) {
+TEST_F(KubernetesWatchTest, OwnErrorOrAnotherWatchMayDestroyIt) {
   ClientSink first, second;
   auto first_watch = WatchNodes(first);
   auto second_watch = client().StartWatch(kNodeKind, second);
@@ -323,7 +323,7 @@ TEST_F(KubernetesWatch, MayBeDestroyedByItsOwnErrorAndByAnotherWatch) {
   EXPECT_THAT(Open(), IsEmpty());
 }
 
-TEST_F(KubernetesWatch, ASinkMayStartAWatch) {
+TEST_F(KubernetesWatchTest, ASinkMayStartAWatch) {
   ClientSink first, second;
   const auto first_watch = WatchNodes(first);
   std::unique_ptr<Watch> second_watch;
@@ -338,7 +338,7 @@ TEST_F(KubernetesWatch, ASinkMayStartAWatch) {
   EXPECT_THAT(second.seen, ElementsAre("synced", "|"));
 }
 
-TEST_F(KubernetesWatch, ASinkMaySendRequestsWhoseAnswersComeLater) {
+TEST_F(KubernetesWatchTest, SinkMaySendRequestsWhoseAnswersComeLater) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   sink.on_events = [&] {
@@ -355,7 +355,7 @@ TEST_F(KubernetesWatch, ASinkMaySendRequestsWhoseAnswersComeLater) {
 
 // ---- A slow receiver ----------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, WatchesPauseWhileTooManyEventsWait) {
+TEST_F(KubernetesWatchTest, WatchesPauseWhileTooManyEventsWait) {
   options_.max_waiting_events = 2;
   ClientSink sink;
   const auto watch = WatchNodes(sink);
@@ -372,7 +372,7 @@ TEST_F(KubernetesWatch, WatchesPauseWhileTooManyEventsWait) {
 
 // ---- Refresh ------------------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, RefreshEndsWhenTheWatchHasPassedTheCurrentVersionOfTheServer) {
+TEST_F(KubernetesWatchTest, RefreshEndsPastTheServersCurrentVersion) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   bool is_done = false;
@@ -388,7 +388,7 @@ TEST_F(KubernetesWatch, RefreshEndsWhenTheWatchHasPassedTheCurrentVersionOfTheSe
   EXPECT_THAT(sink.Take(), ElementsAre("+n3@12", "|"));
 }
 
-TEST_F(KubernetesWatch, RefreshListsAgainIfTheWatchIsQuiet) {
+TEST_F(KubernetesWatchTest, RefreshListsAgainIfTheWatchIsQuiet) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   bool is_done = false;
@@ -405,7 +405,7 @@ TEST_F(KubernetesWatch, RefreshListsAgainIfTheWatchIsQuiet) {
   EXPECT_THAT(sink.Take(), ElementsAre("-n2@6(6)?", "|"));
 }
 
-TEST_F(KubernetesWatch, RefreshWaitsForAllKindsButNotForAWatchThatIsDestroyed) {
+TEST_F(KubernetesWatchTest, RefreshWaitsForAllKindsExceptDestroyedWatches) {
   ClientSink nodes, racks, pods;
   const auto node_watch = WatchNodes(nodes);
   auto rack_watch = client().StartWatch(kRack, racks);
@@ -430,7 +430,7 @@ TEST_F(KubernetesWatch, RefreshWaitsForAllKindsButNotForAWatchThatIsDestroyed) {
   EXPECT_THAT(pods.seen, ElementsAre("not served", "|"));
 }
 
-TEST_F(KubernetesWatch, RefreshWithoutKindsEndsInTheNextDelivery) {
+TEST_F(KubernetesWatchTest, RefreshWithoutKindsEndsInTheNextDelivery) {
   bool is_done = false;
   client().Refresh({}, [&] { is_done = true; });
   EXPECT_FALSE(is_done);
@@ -438,7 +438,7 @@ TEST_F(KubernetesWatch, RefreshWithoutKindsEndsInTheNextDelivery) {
   EXPECT_TRUE(is_done);
 }
 
-TEST_F(KubernetesWatch, RefreshDuringTheFirstListEndsAfterIt) {
+TEST_F(KubernetesWatchTest, RefreshDuringTheFirstListEndsAfterIt) {
   ClientSink sink;
   const auto watch = client().StartWatch(kNodeKind, sink);
   std::vector<std::string> at_the_end;
@@ -456,7 +456,7 @@ TEST_F(KubernetesWatch, RefreshDuringTheFirstListEndsAfterIt) {
 
 // ---- States and memory --------------------------------------------------------------------------
 
-TEST_F(KubernetesWatch, ReportsTheStateOfEachWatch) {
+TEST_F(KubernetesWatchTest, ReportsTheStateOfEachWatch) {
   ClientSink nodes, racks;
   const auto node_watch = client().StartWatch(kNodeKind, nodes);
   const auto rack_watch = client().StartWatch(kRack, racks);
@@ -482,7 +482,7 @@ TEST_F(KubernetesWatch, ReportsTheStateOfEachWatch) {
   EXPECT_FALSE(states[1].is_synced);
 }
 
-TEST_F(KubernetesWatch, ReleasesTextsOfDeletedObjectsWithinAMinuteOfAQuietWatch) {
+TEST_F(KubernetesWatchTest, QuietWatchReleasesDeletedTextsWithinAMinute) {
   ClientSink sink;
   const auto watch = WatchNodes(sink);
   transport_.Bytes(0, Line("ADDED", "rare-name", 11) + Line("DELETED", "rare-name", 12));

@@ -170,7 +170,7 @@ TEST_F(KubernetesConnectionTest, AClientWatchesAndWritesOverSockets) {
   EXPECT_EQ(observer_.open, 0);
 }
 
-TEST_F(KubernetesConnectionTest, SendsTheCredentialAndTheNameOfTheProgram) {
+TEST_F(KubernetesConnectionTest, SendsCredentialAndTheNameOfTheProgram) {
   RequestLog log;
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(200, R"({"major":"1"})")}, &log));
   Connect(server);
@@ -186,7 +186,7 @@ TEST_F(KubernetesConnectionTest, SendsTheCredentialAndTheNameOfTheProgram) {
   connection_.reset();
 }
 
-TEST_F(KubernetesConnectionTest, SendAndWaitReturnsTheErrorOfAServerThatIsAway) {
+TEST_F(KubernetesConnectionTest, SendAndWaitReturnsAnAbsentServersError) {
   LoopbackServer server({}, ServeNodes);
   Connect(server);
   server.Stop();
@@ -208,7 +208,7 @@ TEST_F(KubernetesConnectionTest, AnUnreadableCredentialIsAnErrorOfOpen) {
   EXPECT_EQ(server.connections(), 0u);
 }
 
-TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStalled) {
+TEST_F(KubernetesConnectionTest, AnswersALeaseWhileOtherConnectionsStall) {
   fence_.OpenUntil(BindFence::kForever);
   LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) {
     std::string request;
@@ -230,7 +230,7 @@ TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileEveryOtherConnectionIsStal
   client_->Stop();
 }
 
-TEST_F(KubernetesConnectionTest, BindingsAreAnsweredWhileTheQueueOfEventsIsFull) {
+TEST_F(KubernetesConnectionTest, AnswersBindingsWhileTheEventQueueIsFull) {
   fence_.OpenUntil(BindFence::kForever);
   LoopbackServer server({}, [](LoopbackServer::Peer& peer, size_t) {
     std::string request;
@@ -259,7 +259,7 @@ TEST_F(KubernetesConnectionTest, BindingsAreAnsweredWhileTheQueueOfEventsIsFull)
   client_->Stop();
 }
 
-TEST_F(KubernetesConnectionTest, ALeaseIsAnsweredWhileARequestForAnotherLeaseIsStalled) {
+TEST_F(KubernetesConnectionTest, AnswersALeaseWhileAnotherLeaseStalls) {
   std::atomic<bool> is_stalled = false;
   LoopbackServer server({}, [&](LoopbackServer::Peer& peer, size_t) {
     std::string request;

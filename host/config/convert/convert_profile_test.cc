@@ -159,7 +159,7 @@ constexpr const char* kSmall =
     "  - name: NodeResourcesFit\n"
     "    args: {limit: 5}\n";
 
-TEST(ConvertKubeConfig, WritesACompleteProfileAndWarnsOfUnavailablePlugins) {
+TEST(ConvertKubeConfig, WritesCompleteProfileAndWarnsOfUnavailablePlugins) {
   const ConvertOutcome outcome = Convert(kSmall);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_EQ(
@@ -336,7 +336,7 @@ TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
       "Filter, found \"PodGroupPodsCount\", which runs at no extension point of Berth");
 }
 
-TEST(ConvertKubeConfig, WarnsOfAllDefaultsInOneLineAndOfUnusableProfiles) {
+TEST(ConvertKubeConfig, WarnsOfDefaultsAndOfUnusableProfiles) {
   EXPECT_EQ(Convert("").warnings,
             "k.yaml: profiles[0].plugins: these default plugins of kube-scheduler are not "
             "available yet and are written as comments in the profile: VolumeBinding, "

@@ -336,7 +336,7 @@ TEST(ReadKubeConfig, RemovesApiVersionAndKindFromArguments) {
             R"({"apiVersion":"acme/v1","kind":"fast"})");
 }
 
-TEST(ReadKubeConfig, ErrorsInAliasesHaveTheLineOfTheAlias) {
+TEST(ReadKubeConfig, ErrorsInAliasesHaveLineOfTheAlias) {
   EXPECT_EQ(
       KubeConfigErrors("profiles:\n- schedulerName: a\n  plugins: &p\n    filter: {bad: 1}\n"
                        "- schedulerName: b\n  plugins: *p\n"),

@@ -18,7 +18,7 @@
 namespace berth::host {
 namespace {
 
-TEST(ReadAccessFileTest, ReadsUpToTheLimitAndOneByteMore) {
+TEST(ReadAccessFileTest, ReadsUpToLimitAndOneByteMore) {
   const TemporaryFolder folder;
   const std::string path = folder.At("config");
   for (const size_t size : {size_t{0}, size_t{5}, kMaxKubeconfigBytes}) {

@@ -34,7 +34,7 @@ TEST_F(DecisionReporterTest, MarksTheSameFailureAsARepetition) {
 }
 
 // The pod's deletion may have been watched before its binding cycle ends, so that no event follows.
-TEST_F(DecisionReporterTest, KeepsNothingOfAPodThatIsNotTriedAgain) {
+TEST_F(DecisionReporterTest, KeepsNothingOfAPodWithoutARetry) {
   const Failure last{.message = "removed", .is_final = true};
   EXPECT_FALSE(IsRepeatedAfter(last));
   EXPECT_FALSE(IsRepeatedAfter(last));

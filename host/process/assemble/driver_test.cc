@@ -66,7 +66,7 @@ TEST(DriverTest, OnlyTheFirstRequestCounts) {
   EXPECT_FALSE(driver.output_failed());
 }
 
-TEST(DriverTest, AnOutputThatFailsStopsItWithoutAWait) {
+TEST(DriverTest, OutputThatFailsStopsItWithoutAWait) {
   ThreadWaker waker;
   RecordingDriver driver(waker, [] { return false; });
   driver.Run();

@@ -32,7 +32,7 @@ class FileWatchTest : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(FileWatchTest, ReportsAChangeOnceWhenTheFileIsStable) {
+TEST_F(FileWatchTest, ReportsChangeOnceWhenTheFileIsStable) {
   Write("a", "1");
   FileChanges changes(Now({"a"}));
   EXPECT_FALSE(changes.Check());
@@ -96,7 +96,7 @@ TEST_F(FileWatchTest, WatchReplacesTheFiles) {
   EXPECT_TRUE(changes.Check());
 }
 
-TEST_F(FileWatchTest, TheThreadReportsChangesUntilTheWatchIsDestroyed) {
+TEST_F(FileWatchTest, ThreadReportsChangesUntilTheWatchIsDestroyed) {
   std::atomic<int> reports = 0;
   {
     FileWatch watch(Now({"a"}), std::chrono::milliseconds(1), [&reports] { ++reports; });

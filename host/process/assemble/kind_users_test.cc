@@ -52,7 +52,7 @@ TEST_F(KindUsersTest, APluginThatNoProfileEnablesNeedsNothing) {
   EXPECT_EQ(UsersOf({"acme.Unknown"}).kinds().size(), 2U);
 }
 
-TEST_F(KindUsersTest, EachVersionOfADeclaredKindIsAnEntry) {
+TEST_F(KindUsersTest, EachVersionOfDeclaredKindIsAnEntry) {
   const KindUsers users = UsersOf({"test.Observer"});
   EXPECT_EQ(users.Of("example.com/v1/Rack"), "the plugin test.Observer");
   EXPECT_EQ(users.Of("example.com/v2/Rack"), "the plugin test.Observer");

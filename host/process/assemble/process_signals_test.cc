@@ -46,7 +46,7 @@ TEST(ProcessSignalsTest, CallsStopForTheFirstSignal) {
   }
 }
 
-TEST(ProcessSignalsTest, CallsReloadForEachHangUpAndIgnoresItAfterwards) {
+TEST(ProcessSignalsTest, CallsReloadForEachHangUpUntilStopped) {
   ReceivedSignals received, reloads;
   {
     ProcessSignals signals([&reloads] { reloads.Add(SIGHUP); });

@@ -148,7 +148,7 @@ TEST_F(SchedulerHostTest, KeepsItsPluginsAfterAReloadThatFails) {
   EXPECT_EQ(NodeOfPod(), "n1");
 }
 
-TEST_F(SchedulerHostTest, ReportsCrashesFromBeforeTheFirstPluginToAfterTheLast) {
+TEST_F(SchedulerHostTest, ReportsCrashesBeforeAndAfterAllPlugins) {
   {
     SchedulerHost scheduler(objects_.interner(), cluster_, options_);
     ASSERT_TRUE(scheduler.Start().ok());

@@ -95,7 +95,7 @@ TEST_F(SessionTest, ReportsAnErrorOfTheConfiguration) {
   EXPECT_THAT(session.ReadConfig().message(), HasSubstr("acme.Missing"));
 }
 
-TEST_F(SessionTest, TheCommandLineThenTheHostFileSelectTheLogLevel) {
+TEST_F(SessionTest, CommandLineThenHostFileSelectLogLevel) {
   struct Case {
     const char* name;
     const char* host_file;
@@ -115,7 +115,7 @@ TEST_F(SessionTest, TheCommandLineThenTheHostFileSelectTheLogLevel) {
   }
 }
 
-TEST_F(SessionTest, SubscribesToNoReloadIfItDoesNotReload) {
+TEST_F(SessionTest, SubscribesToNoReloadWithoutReloading) {
   const Session session(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = false});
   EXPECT_FALSE(can_reload_);
 }

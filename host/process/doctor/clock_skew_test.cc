@@ -18,7 +18,7 @@ TEST(ClockSkewTest, NothingIsKnownWithoutADate) {
   EXPECT_EQ(skew.AheadNs(), std::nullopt);
 }
 
-TEST(ClockSkewTest, OneAnswerGivesARangeOfASecondAndTheTimeOfTheRequest) {
+TEST(ClockSkewTest, AnswerGivesARangeIncludingTheRequestsTime) {
   struct Case {
     const char* name;
     int64_t ahead_ns;  // This machine's clock at the start of the server's second.

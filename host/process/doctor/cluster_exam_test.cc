@@ -206,7 +206,7 @@ TEST_F(ClusterExamTest, RolesNameTheUserIfTheServerDoes) {
   EXPECT_THAT(Examine().missing_roles, HasSubstr("name: \"name-of-the-user\"\n"));
 }
 
-TEST_F(ClusterExamTest, ShadowModeNeedsNoPermissionToWriteAndNoLease) {
+TEST_F(ClusterExamTest, ShadowModeNeedsNeitherWritesNorLease) {
   exam_.shadow = true;
   exam_.evicts = true;
   denied_ = {"create pods/binding", "patch pods/status", "create leases", "delete pods"};
@@ -220,7 +220,7 @@ TEST_F(ClusterExamTest, ShadowModeNeedsNoPermissionToWriteAndNoLease) {
   EXPECT_THAT(sent_, Not(Contains(kTheirs)));
 }
 
-TEST_F(ClusterExamTest, PermissionToDeletePodsIsNeededByPluginsThatEvict) {
+TEST_F(ClusterExamTest, EvictingPluginsNeedPermissionToDeletePods) {
   Examine();
   EXPECT_THAT(reviewed_, Not(Contains("delete pods")));
   exam_.evicts = true;
@@ -247,7 +247,7 @@ TEST_F(ClusterExamTest, TheClockIsThatOfTheAnswers) {
 
 // The lease was renewed a second before the server's present time; this machine is ten seconds
 // behind.
-TEST_F(ClusterExamTest, TheAgeOfTheLeaseIsByTheClockOfTheServer) {
+TEST_F(ClusterExamTest, AgeOfLeaseIsByClockOfServer) {
   now_ns_ -= 10 * kSecond;
   Set(kTheirs, 200,
       R"({"metadata":{"namespace":"kube-system","name":"kube-scheduler","resourceVersion":"1"},
@@ -258,7 +258,7 @@ TEST_F(ClusterExamTest, TheAgeOfTheLeaseIsByTheClockOfTheServer) {
   EXPECT_THAT(finding.found, HasSubstr("is held by cp-1 (renewed 1.0s ago)"));
 }
 
-TEST_F(ClusterExamTest, AnotherLeaderThatPlacesTheSamePodsIsAWarning) {
+TEST_F(ClusterExamTest, AnotherLeaderThatPlacesSamePodsIsWarning) {
   exam_.profiles = {"default-scheduler"};
   exam_.election.name = "berth";
   Set(kTheirs, 200,
@@ -275,7 +275,7 @@ TEST_F(ClusterExamTest, AnotherLeaderThatPlacesTheSamePodsIsAWarning) {
   EXPECT_EQ(Find(Examine(), "pods").level, Level::kOk);
 }
 
-TEST_F(ClusterExamTest, PodsAreReadInPagesUpToALimit) {
+TEST_F(ClusterExamTest, PodsAreReadInPagesUpToLimit) {
   std::string items;
   for (int i = 0; i < 250; ++i) {
     items += std::string(i == 0 ? "" : ",") + R"({"spec":{"schedulerName":"acme"}})";
@@ -323,7 +323,7 @@ TEST_F(ClusterExamKindsTest, EachGroupAndVersionIsAskedOnce) {
   }
 }
 
-TEST_F(ClusterExamKindsTest, APluginIsNamedForTheRuleThatItNeeds) {
+TEST_F(ClusterExamKindsTest, PluginIsNamedForRuleThatItNeeds) {
   Set("GET /apis/storage.k8s.io/v1", 200,
       R"({"kind":"APIResourceList","groupVersion":"storage.k8s.io/v1","resources":[
           {"name":"storageclasses","namespaced":false,"kind":"StorageClass",

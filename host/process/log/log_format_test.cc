@@ -118,7 +118,7 @@ TEST(LogFormatTest, WritesJson) {
   }
 }
 
-TEST(LogFormatTest, JsonHasTheTimeInMillisecondsWithoutTrailingZeros) {
+TEST(LogFormatTest, JsonHasTimeInMillisecondsWithoutTrailingZeros) {
   struct Case {
     int64_t wall_ns;
     const char* ts;
@@ -182,7 +182,7 @@ TEST(LogFormatTest, QuotesAsGoDoes) {
   for (const Case& c : cases) EXPECT_EQ(GoQuoted(c.text), c.quoted) << c.name;
 }
 
-TEST(LogFormatTest, NoRecordBeginsALineOfItsOwnOrControlsATerminal) {
+TEST(LogFormatTest, EscapesLineEndsAndTerminalControls) {
   std::string bytes;
   for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
   bytes += "\xC2\x9B\xE2\x80\xAE\xE2\x80\xA8";

@@ -88,7 +88,7 @@ TEST_F(LogOutputTest, TheDestructorWritesWhatWaits) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 100);
 }
 
-TEST_F(LogOutputTest, ALineThatIsLongerThanThePipeIsWrittenWhole) {
+TEST_F(LogOutputTest, WritesALineLongerThanThePipeWhole) {
   const std::string message(size_t{200} << 10, 'm');
   std::string text;
   std::thread reader;
@@ -107,7 +107,7 @@ TEST_F(LogOutputTest, ALineThatIsLongerThanThePipeIsWrittenWhole) {
   EXPECT_EQ(text, "I0101 00:00:00.000000       7 p] \"" + message + "\"\n");
 }
 
-TEST_F(LogOutputTest, AReaderThatDoesNotReadLosesTheOldestRecordsAndNeverBlocksTheWriter) {
+TEST_F(LogOutputTest, StalledReaderLosesOldestRecordsWithoutBlocking) {
   LogOutput::Options options = Options();
   options.queue_records = 4;
   Fill();
@@ -130,7 +130,7 @@ TEST_F(LogOutputTest, AReaderThatDoesNotReadLosesTheOldestRecordsAndNeverBlocksT
   EXPECT_EQ(reported, log.dropped()) << text;
 }
 
-TEST_F(LogOutputTest, TheDestructorDoesNotWaitForAReaderThatNeverReads) {
+TEST_F(LogOutputTest, DestructorDoesNotWaitForAStalledReader) {
   Fill();
   {
     LogOutput log(Options());

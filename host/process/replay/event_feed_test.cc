@@ -52,7 +52,7 @@ class EventFeedTest : public ::testing::Test {
   FileDescriptor write_end_;
 };
 
-TEST_F(EventFeedTest, ReturnsEachObjectAsSoonAsItIsCompleteAndThenTheEnd) {
+TEST_F(EventFeedTest, ReturnsCompleteObjectsAtOnceThenTheEnd) {
   EventFeed feed(std::move(read_end_), "f", {}, waker_);
   JsonText object;
   EXPECT_EQ(feed.Take(object), EventFeed::Next::kNothingYet);

@@ -72,7 +72,7 @@ TEST_F(AddLiveObjectsTest, AddsObjectsOfEveryKind) {
   EXPECT_TRUE(cluster_.objects().Find("storage.k8s.io/v1/CSINode", "", "a").has_value());
 }
 
-TEST_F(AddLiveObjectsTest, ARefusedObjectIsAWarningAndTheOthersAreAdded) {
+TEST_F(AddLiveObjectsTest, RefusedObjectIsWarningAndOthersAreAdded) {
   LiveObjects live;
   live.warnings = {"first"};
   live.objects.push_back(PodWith("a", "same"));

@@ -68,7 +68,7 @@ TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
   EXPECT_EQ(Priority(), 1);
 }
 
-TEST_F(LocalClusterTest, DeliversTheObjectsOfAManifestToItsWatches) {
+TEST_F(LocalClusterTest, DeliversObjectsOfAManifestToItsWatches) {
   NameSink pods;
   const auto watch = cluster_.client().source.StartWatch(kPodKind, pods);
   ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
@@ -91,7 +91,7 @@ TEST_F(LocalClusterTest, IgnoresOlderVersionsOfLoadedObjects) {
   EXPECT_EQ(Priority(), 5);
 }
 
-TEST_F(LocalClusterTest, FinishesTheDeletionOfAPodAfterItsGracePeriod) {
+TEST_F(LocalClusterTest, FinishesDeletionOfPodAfterItsGracePeriod) {
   ASSERT_TRUE(cluster_.AddManifest("m", kWebPod).ok());
   cluster_.client().writer.DeletePod({"default", "web-0", ""}, 5, nullptr);
   cluster_.Deliver();

@@ -107,7 +107,7 @@ TEST_F(SimulationTest, EndsAtRestWhenAGroupIsComplete) {
 }
 
 // Each timeout requeues the other pod, so that there is always a pod to be tried.
-TEST_F(SimulationTest, EndsWithoutProgressWhenAGroupCannotBeCompleted) {
+TEST_F(SimulationTest, EndsWithoutProgressWhenGroupCannotBeCompleted) {
   UseGangWithoutEvents();
   Open(kNode + Member("a") + Member("b"));
   EXPECT_EQ(Run(), Simulation::End::kNoProgress);

@@ -25,7 +25,7 @@ class StallDetectorTest : public ::testing::Test {
 
 TEST_F(StallDetectorTest, AnEmptyQueueIsNotStalled) { EXPECT_FALSE(IsStalled()); }
 
-TEST_F(StallDetectorTest, IsStalledAfterTheLastFailureOfEachPod) {
+TEST_F(StallDetectorTest, IsStalledAfterLastFailureOfEachPod) {
   queue_.Run("add a; add b");
   for (uint32_t i = 0; i < StallDetector::kMaxFailures; ++i) {
     EXPECT_FALSE(IsStalled()) << i;
@@ -60,7 +60,7 @@ TEST_F(StallDetectorTest, ProgressBeginsANewCount) {
   }
 }
 
-TEST_F(StallDetectorTest, APodThatWasNotTriedYetIsWaitedFor) {
+TEST_F(StallDetectorTest, WaitsForAPodNotTriedYet) {
   queue_.Run("add a 9; add b; add c");
   for (uint32_t i = 0; i < StallDetector::kMaxFailures; ++i) {
     queue_.Run("pop a; return a 1; activate a");

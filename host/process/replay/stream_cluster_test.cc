@@ -67,7 +67,7 @@ TEST_F(StreamClusterTest, AppliesTheEventsOfAWatch) {
   EXPECT_EQ(Priority(), -1);
 }
 
-TEST_F(StreamClusterTest, ModifiedAddsAMissingObjectAndAddedReplacesAnExistingOne) {
+TEST_F(StreamClusterTest, ModifiedMayAddAndAddedMayReplace) {
   EXPECT_TRUE(Modify({.priority = 1}));
   EXPECT_EQ(Priority(), 1);
   EXPECT_TRUE(Add({.priority = 2}));
@@ -92,7 +92,7 @@ TEST_F(StreamClusterTest, ARepetitionChangesNothing) {
   EXPECT_EQ(Priority(), 3);
 }
 
-TEST_F(StreamClusterTest, ComparesVersionsThatAreNotNumbersForEqualityOnly) {
+TEST_F(StreamClusterTest, ComparesNonNumericVersionsForEqualityOnly) {
   EXPECT_TRUE(Add({"v10", "u1", 1}));
   EXPECT_FALSE(Add({"v10", "u1", 2}));
   EXPECT_TRUE(Modify({"v9", "u1", 3}));
@@ -100,7 +100,7 @@ TEST_F(StreamClusterTest, ComparesVersionsThatAreNotNumbersForEqualityOnly) {
   EXPECT_EQ(Priority(), 4);
 }
 
-TEST_F(StreamClusterTest, ARepetitionDoesNotCreateADeletedObjectAgain) {
+TEST_F(StreamClusterTest, RepetitionDoesNotCreateADeletedObjectAgain) {
   EXPECT_TRUE(Add({"5", "u1", 1}));
   EXPECT_TRUE(Delete({"7", "u1"}));
   EXPECT_FALSE(Add({"5", "u1", 1}));
@@ -111,13 +111,13 @@ TEST_F(StreamClusterTest, ARepetitionDoesNotCreateADeletedObjectAgain) {
   EXPECT_EQ(Priority(), 2);
 }
 
-TEST_F(StreamClusterTest, ADeletionMayHaveTheLastVersionThatWasSeen) {
+TEST_F(StreamClusterTest, ADeletionMayHaveTheLastVersionSeen) {
   EXPECT_TRUE(Add({"5", "u1", 1}));
   EXPECT_TRUE(Delete({"5", "u1"}));
   EXPECT_EQ(Priority(), -1);
 }
 
-TEST_F(StreamClusterTest, ALateDeletionDoesNotDeleteALaterObject) {
+TEST_F(StreamClusterTest, LateDeletionDoesNotDeleteALaterObject) {
   EXPECT_TRUE(Add({"8", "u2", 2}));
   EXPECT_FALSE(Delete({"7", "u1"}));
   EXPECT_FALSE(Delete({"", "u1"}));
@@ -155,7 +155,7 @@ TEST_F(StreamClusterTest, ForgetsTheOldestDeletionFirst) {
   EXPECT_FALSE(Add({"1", "", 1, "c"}));
 }
 
-TEST_F(StreamClusterTest, ObjectsOfDifferentKindsMayHaveTheSameName) {
+TEST_F(StreamClusterTest, ObjectsOfDifferentKindsMayHaveSameName) {
   const AnyObject node =
       Decode(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"x","resourceVersion":"5"}})");
   const AnyObject volume = Decode(R"({"apiVersion":"v1","kind":"PersistentVolume",)"
@@ -167,7 +167,7 @@ TEST_F(StreamClusterTest, ObjectsOfDifferentKindsMayHaveTheSameName) {
   EXPECT_TRUE(cluster_.Find("v1/PersistentVolume", "", "x").has_value());
 }
 
-TEST_F(StreamClusterTest, ReturnsTheErrorIfTheClusterRefusesAnObject) {
+TEST_F(StreamClusterTest, ReturnsErrorIfTheClusterRefusesAnObject) {
   EXPECT_TRUE(Add({"1", "u1", 1, "b"}));
   const Result<bool> refused =
       cluster_stream_->Apply({StreamType::kAdded, 0, PodOf({"2", "u1", 1}), ""});
@@ -181,7 +181,7 @@ TEST_F(StreamClusterTest, BookmarksAndDecisionsChangeNothing) {
   EXPECT_FALSE(*cluster_stream_->Apply({StreamType::kDecision, 0, {}, ""}));
 }
 
-TEST_F(StreamClusterTest, APodThatWasDeletedHereIsNotCreatedAgain) {
+TEST_F(StreamClusterTest, APodDeletedHereIsNotCreatedAgain) {
   struct Case {
     StreamType type;
     const char* uid_before;

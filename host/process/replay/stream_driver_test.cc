@@ -146,7 +146,7 @@ TEST_F(StreamDriverTest, ReportsWaitingAndBoundPods) {
               ElementsAre("0 Waiting a", "5 Waiting b", "10 Bound c", "10 Bound a", "10 Bound b"));
 }
 
-TEST_F(StreamDriverTest, TimeJumpsToTheEndOfAPermitTimeout) {
+TEST_F(StreamDriverTest, TimeJumpsToEndOfAPermitTimeout) {
   UseGang(60'000);
   Add(Node("n"));
   Add(Member("a"));
@@ -199,7 +199,7 @@ TEST_F(StreamDriverTest, EndsWhenAGroupCannotBeCompleted) {
   EXPECT_TRUE(scheduler().IsStalled());
 }
 
-TEST_F(StreamDriverTest, PodsThatFailAgainAndAgainAreTriedUntilTheLastEvent) {
+TEST_F(StreamDriverTest, RetriesFailingPodsUntilTheLastEvent) {
   UseGangWithoutEvents();
   Add(Node("n"));
   Add(Member("a"));

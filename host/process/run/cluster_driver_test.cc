@@ -190,7 +190,7 @@ TEST_F(ClusterDriverTest, SchedulesWhenItLeads) {
   EXPECT_EQ(end.unsettled, 0U);
 }
 
-TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
+TEST_F(ClusterDriverTest, NewLeaderSchedulesAfterItsCacheWasRefreshed) {
   std::function<void()> refreshed;
   int refreshes = 0;
   hooks_.refresh = [&](std::function<void()> done) {
@@ -215,7 +215,7 @@ TEST_F(ClusterDriverTest, ANewLeaderSchedulesAfterItsCacheWasRefreshed) {
   EXPECT_THAT(scheduling_, ElementsAre(240 * kMillisecond));
 }
 
-TEST_F(ClusterDriverTest, TriesNoPodWhileTheClientHasNoRoom) {
+TEST_F(ClusterDriverTest, TriesNoPodWhileClientHasNoRoom) {
   bool has_room = false;
   hooks_.has_room = [&has_room] { return has_room; };
   MakeDriver().OnLeading();
@@ -275,7 +275,7 @@ TEST_F(ClusterDriverTest, AStopWaitsForBindingsUnderWay) {
   EXPECT_EQ(binds_, 1);
 }
 
-TEST_F(ClusterDriverTest, AStopEndsAfterTheLimitWithBindingsThatAreNotSettled) {
+TEST_F(ClusterDriverTest, StopEndsAtTheLimitWithUnsettledBindings) {
   holds_bindings_ = true;
   MakeDriver().OnLeading();
   StopWhenIdle();
@@ -295,7 +295,7 @@ TEST_F(ClusterDriverTest, OnlyTheFirstRequestToStopCounts) {
   EXPECT_FALSE(end.output_failed);
 }
 
-TEST_F(ClusterDriverTest, AnOutputThatFailsIsARequestToStop) {
+TEST_F(ClusterDriverTest, OutputThatFailsIsARequestToStop) {
   MakeDriver().OnLeading();
   WhenIdle([this] { output_fails_ = true; });
   const DriverEnd end = driver_->Run();
@@ -317,7 +317,7 @@ TEST_F(ClusterDriverTest, ALostLeaseEndsItAtOnce) {
   EXPECT_EQ(end.unsettled, 1U);
 }
 
-TEST_F(ClusterDriverTest, ALeaseThatIsLostWhileItStopsEndsTheWait) {
+TEST_F(ClusterDriverTest, LosingTheLeaseWhileStoppingEndsTheWait) {
   holds_bindings_ = true;
   MakeDriver().OnLeading();
   StopWhenIdle();

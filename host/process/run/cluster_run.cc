@@ -5,12 +5,12 @@
 
 #include "host/base/duration.h"
 #include "host/base/hash.h"
+#include "host/base/metric_text.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/process/run/cluster_driver.h"
 #include "host/process/run/start_memory.h"
 #include "host/process/run/unused_memory.h"
-#include "host/runtime/services/metric_store.h"
 
 namespace berth::host {
 namespace {

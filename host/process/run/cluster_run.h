@@ -103,10 +103,10 @@ class ClusterRun {
 
   const ClusterRunOptions options_;
   // The members are destroyed in the reverse order: each one outlives those after it, which use it.
-  ClusterSession session_;
   MetricTable metrics_;
   ClientMetrics client_metrics_{metrics_};
   SchedulerMetrics scheduler_metrics_{metrics_};
+  ClusterSession session_;  // Reports to client_metrics_ until its connections are closed.
   std::optional<ElectionOptions> election_;  // Not set: there is no election.
   std::string first_profile_;                // Its schedulerName at the start.
   const std::unique_ptr<Rounds> driver_;

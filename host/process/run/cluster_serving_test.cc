@@ -118,7 +118,7 @@ TEST_F(ClusterServingTest, ALeaderThatDoesNotRenewIsUnhealthy) {
   EXPECT_EQ(Get("/healthz").status, 200U) << "a standby is healthy";
 }
 
-TEST_F(ClusterServingTest, AStandbyThatCannotAcquireTheLeaseIsNotReady) {
+TEST_F(ClusterServingTest, StandbyThatCannotAcquireLeaseIsNotReady) {
   serving_.SetState(Healthy());
   view_.leads = false;
   view_.error = Status::PermissionDenied("leases is forbidden");
@@ -147,7 +147,7 @@ TEST_F(ClusterServingTest, APluginInQuarantineIsAFinding) {
                 "acme.RackPower of the profile acme is in quarantine: 10 exceptions");
 }
 
-TEST_F(ClusterServingTest, ACallThatDoesNotEndIsAFinding) {
+TEST_F(ClusterServingTest, CallThatDoesNotEndIsAFinding) {
   serving_.SetState(Healthy());
   has_stuck_call_ = true;
   ExpectFailure("/readyz", "plugins",
@@ -162,7 +162,7 @@ TEST_F(ClusterServingTest, AProcessThatEndsIsNotReady) {
   ExpectFailure("/readyz", "shutdown", "the process ends");
 }
 
-TEST_F(ClusterServingTest, ServesTheMetricsOfTheHostAndOfPlugins) {
+TEST_F(ClusterServingTest, ServesMetricsOfTheHostAndOfPlugins) {
   EXPECT_THAT(Get("/metrics").body, Not(HasSubstr("acme_racks")));
   Get("/livez");
   serving_.SetState(Healthy());

@@ -173,7 +173,7 @@ TEST_F(LeadershipTest, AServerThatIsAwayLosesTheLease) {
   EXPECT_TRUE(WaitFor([this] { return !leadership_->view().leads; }));
 }
 
-TEST_F(LeadershipTest, TheViewTellsWhyTheLeaseCannotBeAcquired) {
+TEST_F(LeadershipTest, ViewTellsWhyTheLeaseCannotBeAcquired) {
   server_.is_away = true;
   Make().Start();
   EXPECT_TRUE(WaitFor([this] { return !leadership_->view().error.ok(); }));

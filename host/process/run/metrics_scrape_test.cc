@@ -104,7 +104,7 @@ class MetricsScrapeTest : public ::testing::Test {
   Harness harness_;
 };
 
-TEST_F(MetricsScrapeTest, NamesTypesLabelsAndBucketsAreThoseOfKubeScheduler) {
+TEST_F(MetricsScrapeTest, MetricsAreThoseOfKubeScheduler) {
   std::map<std::string, std::string> shapes;
   for (const auto& [name, metric] : Scrape(table_)) shapes[name] = metric.Shape();
   const std::map<std::string, std::string> expected = {

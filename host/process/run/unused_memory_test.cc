@@ -77,7 +77,7 @@ TEST(CleanPagesTest, DropsPagesThatAreAsInTheirFile) {
   EXPECT_TRUE(file.Holds('a')) << "the pages are read again";
 }
 
-TEST(CleanPagesTest, KeepsAMappingWithAPageThatDiffersFromItsFile) {
+TEST(CleanPagesTest, KeepsAMappingThatDiffersFromItsFile) {
   MappedFile file;
   ASSERT_TRUE(file.Holds('a'));
   ASSERT_EQ(::mprotect(file.at(), MappedFile::size(), PROT_READ | PROT_WRITE), 0);

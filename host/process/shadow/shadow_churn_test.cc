@@ -14,7 +14,7 @@ namespace {
 
 // Random changes and random placements, most of which need other states. After them, cache and
 // queue hold exactly what the cluster holds, and each placement was judged once.
-class ShadowChurn : public ShadowFixture {
+class ShadowChurnTest : public ShadowTest {
  protected:
   void Run(uint64_t seed) {
     SplitMix64 random(seed);
@@ -114,19 +114,20 @@ class ShadowChurn : public ShadowFixture {
   uint64_t unexplained_ = 0;
 };
 
-class ShadowChurnSeeds : public ShadowChurn, public ::testing::WithParamInterface<uint64_t> {};
+class ShadowChurnSeedsTest : public ShadowChurnTest,
+                             public ::testing::WithParamInterface<uint64_t> {};
 
-TEST_P(ShadowChurnSeeds, OtherStatesLeaveNoTrace) {
+TEST_P(ShadowChurnSeedsTest, OtherStatesLeaveNoTrace) {
   Run(GetParam());
   EXPECT_GT(others_, 0U);
   EXPECT_GT(unexplained_, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ShadowChurnSeeds, ::testing::Range<uint64_t>(1, 21));
+INSTANTIATE_TEST_SUITE_P(Seeds, ShadowChurnSeedsTest, ::testing::Range<uint64_t>(1, 21));
 
 // The other scheduler is this one: it decides with the same plugins, and its bindings arrive up to
 // seven places late. Every placement is then explained.
-TEST_F(ShadowChurn, BindingsThatAreShuffledAreExplained) {
+TEST_F(ShadowChurnTest, BindingsThatAreShuffledAreExplained) {
   for (int i = 1; i <= 6; ++i) AddNode("n" + std::to_string(i));
   const int kPods = 18;
   for (int i = 0; i < kPods; ++i) AddSmallPod("p" + std::to_string(i));

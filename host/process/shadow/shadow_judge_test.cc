@@ -78,7 +78,7 @@ TEST_F(ShadowJudgeTest, TotalsAreThoseOfBothNodes) {
   EXPECT_EQ(unscored.their_total, std::nullopt);
 }
 
-TEST_F(ShadowJudgeTest, TheLargestDifferenceComesFirstAndEqualScoresAreLeftOut) {
+TEST_F(ShadowJudgeTest, LargestDifferenceComesFirstWithoutEqualScores) {
   AddNode("n1", 50);
   AddNode("n2", 70);
   const TestProfile profile =
@@ -182,7 +182,7 @@ TEST_F(ShadowJudgeTest, AClusterWithoutNodesRejects) {
             "rejected : no nodes available to schedule pods");
 }
 
-TEST_F(ShadowJudgeTest, AResultAfterAnErrorIsNotThatOfTheAttemptBefore) {
+TEST_F(ShadowJudgeTest, ResultAfterAnErrorIsANewOne) {
   AddNode("n1", 1);
   ASSERT_TRUE(harness_.Start(Scores()).ok());
   SchedulingCycle& cycle = harness_.loop().cycle();
@@ -206,7 +206,7 @@ TEST_F(ShadowJudgeTest, AJudgementChangesNothing) {
   EXPECT_EQ(harness_.loop().binding_count(), 0U);
 }
 
-TEST_F(ShadowJudgeTest, APartOfTheNodesExplainsALowerTotal) {
+TEST_F(ShadowJudgeTest, PartOfTheNodesExplainsALowerTotal) {
   for (int i = 0; i < 250; ++i) AddNode("n" + std::to_string(i), i == 7 ? 60 : 40);
   struct Case {
     const char* name;

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class ShadowObserverTest : public ShadowFixture {
+class ShadowObserverTest : public ShadowTest {
  protected:
   void AddNodes(int count) {
     for (int i = 1; i <= count; ++i) AddNode("n" + std::to_string(i));
@@ -97,7 +97,7 @@ TEST_F(ShadowObserverTest, ADifferenceIsCountedForLaterPlacements) {
 
 // ---- Which pods are judged ----------------------------------------------------------------------
 
-TEST_F(ShadowObserverTest, PodsOfOtherSchedulersCountButAreNotJudged) {
+TEST_F(ShadowObserverTest, CountsButDoesNotJudgeOtherSchedulersPods) {
   AddNodes(2);
   AddPod({.name = "other", .requests = R"("cpu":"1")", .spec = R"("schedulerName":"other")"});
   AddSmallPod("p1");
@@ -123,7 +123,7 @@ TEST_F(ShadowObserverTest, NamedSchedulersAreJudgedWithTheFirstProfile) {
   EXPECT_THAT(Verdicts(), ElementsAre("o1 agrees", "o2 agrees"));
 }
 
-TEST_F(ShadowObserverTest, PodsThatAreFirstSeenWithANodeAreNotJudged) {
+TEST_F(ShadowObserverTest, DoesNotJudgePodsFirstSeenBound) {
   AddNodes(1);
   AddSmallPod("before", "n1");
   Start();
@@ -200,7 +200,7 @@ TEST_F(ShadowObserverTest, ABindingBetweenOthersIsExplained) {
 }
 
 // The decisions are y to n1, z to n2, x to n2. The status of x changes after its binding.
-TEST_F(ShadowObserverTest, ABindingIsUndoneWithTheLaterEventsOfItsPod) {
+TEST_F(ShadowObserverTest, UndoesABindingWithItsPodsLaterEvents) {
   AddNodes(2);
   AddSmallPod("old", "n2");
   AddPod({.name = "x", .requests = R"("cpu":"2")"});
@@ -272,7 +272,7 @@ TEST_F(ShadowObserverTest, TheEventsOfAPodKeepTheirOrder) {
 }
 
 // The nomination of p1 between the two bindings is moved with its binding.
-TEST_F(ShadowObserverTest, EarlierEventsOfAPodAreMovedWithItsBinding) {
+TEST_F(ShadowObserverTest, MovesAPodsEarlierEventsWithItsBinding) {
   AddNodes(2);
   AddSmallPod("old", "n1");
   for (const char* pod : {"p1", "p2"}) AddSmallPod(pod);
@@ -302,7 +302,7 @@ TEST_F(ShadowObserverTest, RowsOfBindingsInReverseOrderAreExplained) {
 
 // ---- Changes of other objects -------------------------------------------------------------------
 
-TEST_F(ShadowObserverTest, ANodeThatTheOtherSchedulerDidNotSeeYetIsExplained) {
+TEST_F(ShadowObserverTest, ExplainsANodeThatTheOtherMissed) {
   AddNodes(1);
   AddSmallPod("old", "n1");
   AddSmallPod("p1");
@@ -315,7 +315,7 @@ TEST_F(ShadowObserverTest, ANodeThatTheOtherSchedulerDidNotSeeYetIsExplained) {
   EXPECT_EQ(scheduler_->host().loop().cache().table().node_count(), 2U);
 }
 
-TEST_F(ShadowObserverTest, ANodeThatWasAddedLongBeforeExplainsNothing) {
+TEST_F(ShadowObserverTest, ANodeAddedLongBeforeExplainsNothing) {
   AddNodes(1);
   AddSmallPod("old", "n1");
   AddSmallPod("p1");
@@ -328,7 +328,7 @@ TEST_F(ShadowObserverTest, ANodeThatWasAddedLongBeforeExplainsNothing) {
   EXPECT_THAT(Verdicts(), ElementsAre("p1 score"));
 }
 
-TEST_F(ShadowObserverTest, ADeletionThatTheOtherSchedulerDidNotSeeYetIsExplained) {
+TEST_F(ShadowObserverTest, ExplainsADeletionThatTheOtherMissed) {
   AddNodes(2);
   AddSmallPod("old", "n2");
   AddPod({.name = "huge", .node = "n1", .requests = R"("cpu":"4")"});
@@ -356,7 +356,7 @@ TEST_F(ShadowObserverTest, ChangesAreUndoneWithoutTheBindingsAfterThem) {
   EXPECT_THAT(Why("p1"), ::testing::EndsWith("before node n3 was added"));
 }
 
-TEST_F(ShadowObserverTest, ANodeThatArrivesAfterItsBindingIsExplained) {
+TEST_F(ShadowObserverTest, NodeThatArrivesAfterItsBindingIsExplained) {
   AddNodes(1);
   AddSmallPod("p1");
   Start();
@@ -380,7 +380,7 @@ TEST_F(ShadowObserverTest, ADeletionAfterTheBindingExplainsNothing) {
 
 // ---- Nominations --------------------------------------------------------------------------------
 
-TEST_F(ShadowObserverTest, APodThatIsNominatedBeforeItsBindingIsJudgedThen) {
+TEST_F(ShadowObserverTest, PodNominatedBeforeItsBindingIsJudgedThen) {
   struct Case {
     const char* name;
     const char* node;
@@ -421,7 +421,7 @@ TEST_F(ShadowObserverTest, APreemptorIsJudgedWhenItIsBound) {
   EXPECT_THAT(Verdicts(), ElementsAre("p1 agrees"));
 }
 
-TEST_F(ShadowObserverTest, APodThatIsBoundToAnotherNodeThanNominatedIsJudgedAgain) {
+TEST_F(ShadowObserverTest, JudgesPodsBoundOffTheirNominationAgain) {
   AddNodes(2);
   AddSmallPod("old", "n1");
   AddSmallPod("p1");

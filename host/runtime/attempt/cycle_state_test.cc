@@ -42,7 +42,7 @@ TEST_F(CycleStateTest, IsNewForEveryAttempt) {
   EXPECT_EQ(*static_cast<int64_t*>(attempt.cycle(0).abi()->slots[0]), 7);
 }
 
-TEST_F(CycleStateTest, BelongsToTheBindingWhileTheNextAttemptRuns) {
+TEST_F(CycleStateTest, BelongsToBindingWhileTheNextAttemptRuns) {
   const auto first = stage_.MakeBinding();
   SlotOf(*first->AbiFor(0, BindingCall::kEnd)) = 11;
   EXPECT_EQ(Stage::slots(), 2);
@@ -100,7 +100,7 @@ TEST_F(CycleStateTest, CannotBeTakenWhileACallKeepsIt) {
 
 // --- Binding -------------------------------------------------------------------------------------
 
-TEST_F(CycleStateTest, ABindingShowsPodAndNodeToEveryPlugin) {
+TEST_F(CycleStateTest, BindingShowsPodAndNodeToEveryPlugin) {
   const auto binding = stage_.MakeBinding();
   ASSERT_EQ(stage_.plan().plugins().size(), 3U);
   for (uint32_t plugin = 0; plugin < 2; ++plugin) {

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-TEST(PlanTest, TheRequestNamesThePointsThatTheProfileEnables) {
+TEST(PlanTest, RequestNamesThePointsThatTheProfileEnables) {
   Stage stage;
   // The plugin also offers the other points.
   const Puppet& a = stage.Add("puppet.A", {Point::kPreFilter, Point::kFilter, Point::kChanges});
@@ -23,7 +23,7 @@ TEST(PlanTest, TheRequestNamesThePointsThatTheProfileEnables) {
   EXPECT_THAT(b.enabled_points, ElementsAre("berth.score/1"));
 }
 
-TEST(PlanTest, TheRequestNamesTheRevisionThatTheHostUses) {
+TEST(PlanTest, RequestNamesTheRevisionThatTheHostUses) {
   Stage stage;
   const Puppet& lanes = stage.Add("puppet.Lanes", {Point::kQueueSort});
   stage.Build();

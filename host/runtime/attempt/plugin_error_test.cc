@@ -62,7 +62,7 @@ TEST_F(PluginErrorTest, ErrorsHaveTheWordsOfKubeScheduler) {
   EXPECT_EQ(text(Point::kBind), "running Bind plugin \"test.A\": why");
 }
 
-TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
+TEST_F(PluginErrorTest, ClassifiesTheFaultOfABadCode) {
   services_.faults = &faults_;
   PluginFaults faults({.quarantine = {.faults = 0}, .log = &log_});
   const PlannedPlugin plugin = Plugin(&faults);
@@ -78,7 +78,7 @@ TEST_F(PluginErrorTest, ABadCodeIsAnExceptionOrABadCodeOrNoFault) {
                   "test.A: Score: bad code: returned Unknown (99) profile=default count=1"));
 }
 
-TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
+TEST_F(PluginErrorTest, AnswerErrorJoinsReasonsAndNotesTheFault) {
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_SKIP, {"a", "b"}})),
             "Error: running Reserve plugin \"test.A\": a, b");
   EXPECT_EQ(TextOf(AnswerError(plugin_, Point::kReserve, {BERTH_ERROR})),
@@ -87,7 +87,7 @@ TEST_F(PluginErrorTest, AnswerErrorJoinsTheReasonsAndNotesTheFault) {
                                   "profile=default count=1"));
 }
 
-TEST_F(PluginErrorTest, PointStatusPassesOnTheCodesOfThePoint) {
+TEST_F(PluginErrorTest, PointStatusPassesOnCodesOfThePoint) {
   const auto code = [this](Point point, berth_code answer) {
     return PointStatus(plugin_, point, {answer}).code;
   };

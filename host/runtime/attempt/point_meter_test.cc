@@ -32,7 +32,7 @@ class PointMeterTest : public ::testing::Test {
   PointMeter meter_{metrics_, clock_, "acme"};
 };
 
-TEST_F(PointMeterTest, ObservesAPointByItsNameAndItsResult) {
+TEST_F(PointMeterTest, ObservesPointByItsNameAndItsResult) {
   const int64_t since_ns = meter_.NowNs();
   clock_.Advance(3 * kMillisecond);
   meter_.ObservePoint(MeteredPoint::kFilter, BERTH_SUCCESS, since_ns);

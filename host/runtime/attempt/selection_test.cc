@@ -164,7 +164,7 @@ TEST_F(SelectionTest, WholeBlocksNeedNoIndices) {
 }
 
 // A block at the end of the table has more rows after the table has grown.
-TEST_F(SelectionTest, InsertsARowThatWasAddedToTheTable) {
+TEST_F(SelectionTest, InsertsARowAddedToTheTable) {
   MakeNodes(3);
   selection_.AssignLive(table_);
   MakeNodes(5);

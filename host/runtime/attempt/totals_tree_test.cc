@@ -92,7 +92,7 @@ TEST(TotalsTreeTest, EqualsASearchOfAllTotals) {
   }
 }
 
-TEST(TotalsTreeTest, ARowThatWasTheOnlyBestOneLeavesTheTree) {
+TEST(TotalsTreeTest, RowThatWasOnlyBestOneLeavesTree) {
   TotalsTree tree;
   tree.Assign(std::vector<int64_t>{5});
   tree.Set(0, kNone);

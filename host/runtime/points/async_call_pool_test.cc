@@ -112,7 +112,7 @@ TEST_F(AsyncCallPoolTest, TheDeadlineStartsWithTheCall) {
 }
 
 // The wait for a thread depends on the deadlines of the calls that occupy the threads.
-TEST_F(AsyncCallPoolTest, AShortDeadlineOfThePluginDoesNotShortenTheWaitForAThread) {
+TEST_F(AsyncCallPoolTest, ShortDeadlineKeepsTheWaitForAThread) {
   Stage stage;
   Puppet& slow = stage.Add("puppet.Slow", {Point::kPreBind});
   const berth_binding* shown = nullptr;
@@ -159,7 +159,7 @@ TEST_F(AsyncCallPoolTest, ACallThatNeverGetsAThreadFails) {
 }
 
 // The wait for a thread times out at the moment at which a thread takes the task.
-TEST_F(AsyncCallPoolTest, ATaskThatAThreadHasTakenIsNotDropped) {
+TEST_F(AsyncCallPoolTest, TaskThatThreadHasTakenIsNotDropped) {
   Start();
   bool is_first = true;
   const HookedClock clock(stage_.clock(), [&] {
@@ -187,7 +187,7 @@ TEST_F(AsyncCallPoolTest, ATimedOutCallAbandonsItsThread) {
 }
 
 // The plugin completes its promise, but its function does not return.
-TEST_F(AsyncCallPoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
+TEST_F(AsyncCallPoolTest, AbandonsACallThatAnswersWithoutReturning) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
@@ -209,7 +209,7 @@ TEST_F(AsyncCallPoolTest, ACallThatAnswersAndDoesNotReturnIsAbandoned) {
   EXPECT_THAT(stage_.Faults(), ElementsAre("puppet.Slow PreBind deadline"));
 }
 
-TEST_F(AsyncCallPoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
+TEST_F(AsyncCallPoolTest, CallThatAnswersAndReturnsIsNotAbandoned) {
   during_ = [this] {
     Stage::Complete(done_, {BERTH_SUCCESS});
     stage_.Drain();
@@ -224,7 +224,7 @@ TEST_F(AsyncCallPoolTest, ACallThatAnswersAndReturnsIsNotAbandoned) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(AsyncCallPoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
+TEST_F(AsyncCallPoolTest, AbandonedCallKeepsItsBindingUntilItReturns) {
   Start();
   during_ = [this] {
     stage_.AdvanceTime(2 * kDeadline);
@@ -239,7 +239,7 @@ TEST_F(AsyncCallPoolTest, AnAbandonedCallKeepsItsBindingUntilItReturns) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(AsyncCallPoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
+TEST_F(AsyncCallPoolTest, CallCancelledInTheQueueIsNotMade) {
   Start();
   binding_->Cancel();
   pool_.RunOne();
@@ -249,7 +249,7 @@ TEST_F(AsyncCallPoolTest, ACallThatIsCancelledInTheQueueIsNotMade) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
-TEST_F(AsyncCallPoolTest, ACallThatIsDroppedInTheQueueIsNotMade) {
+TEST_F(AsyncCallPoolTest, CallDroppedInTheQueueIsNotMade) {
   Start();
   call_.reset();
   binding_.reset();
@@ -270,7 +270,7 @@ TEST_F(AsyncCallPoolTest, ATaskThatNeverRunsReleasesItsBinding) {
   EXPECT_EQ(Stage::slots(), 0);
 }
 
-TEST_F(AsyncCallPoolTest, WithoutAPoolTheCallIsMadeAtOnce) {
+TEST_F(AsyncCallPoolTest, WithoutPoolTheCallIsMadeAtOnce) {
   stage_.calls().pool = nullptr;
   Start();
   EXPECT_THAT(answers_, ElementsAre("Success"));

@@ -250,7 +250,7 @@ TEST_P(AsyncCallTest, PassesTheBindingToThePlugin) {
   EXPECT_EQ(scene.shown->completion_deadline_ns, scene.stage.clock().NowNs() + 5 * kSecond);
 }
 
-TEST_P(AsyncCallTest, AnAnswerCountsEvenIfThePluginIsQuarantinedMeanwhile) {
+TEST_P(AsyncCallTest, AnswerCountsEvenIfPluginIsQuarantinedMeanwhile) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -297,7 +297,7 @@ TEST_P(AsyncCallTest, AnAnswerAfterTheFirstDeadlineCounts) {
   }
 }
 
-TEST_P(AsyncCallTest, ThePluginsOwnDeadlineReplacesThatOfTheProcess) {
+TEST_P(AsyncCallTest, PluginsOwnDeadlineReplacesThatOfTheProcess) {
   // No deadline, a later one and an earlier one of the process.
   for (const int64_t process_ns : {int64_t{0}, 100 * kSecond, kSecond}) {
     SCOPED_TRACE(process_ns);
@@ -316,7 +316,7 @@ TEST_P(AsyncCallTest, ThePluginsOwnDeadlineReplacesThatOfTheProcess) {
   }
 }
 
-TEST_P(AsyncCallTest, WithoutADeadlineTheCallMayTakeForEver) {
+TEST_P(AsyncCallTest, WithoutDeadlineTheCallMayTakeForEver) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -328,7 +328,7 @@ TEST_P(AsyncCallTest, WithoutADeadlineTheCallMayTakeForEver) {
 }
 
 // The contract promises pod, node and state until the plugin has answered.
-TEST_P(AsyncCallTest, AFailedCallKeepsItsBindingUntilThePluginAnswers) {
+TEST_P(AsyncCallTest, FailedCallKeepsItsBindingUntilPluginAnswers) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = kSecond;
   scene.returns = {BERTH_PENDING};
@@ -350,7 +350,7 @@ TEST_P(AsyncCallTest, AFailedCallKeepsItsBindingUntilThePluginAnswers) {
   Stage::Complete(scene.done, {BERTH_SUCCESS});
 }
 
-TEST_P(AsyncCallTest, AnUnansweredCallKeepsItsBindingUntilThePlanIsDestroyed) {
+TEST_P(AsyncCallTest, UnansweredCallKeepsItsBindingWithThePlan) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -388,7 +388,7 @@ TEST(AsyncCall, CompletedInQuiesce) {
   stage.Drain();
 }
 
-TEST_P(AsyncCallTest, AnAnswerInTheInboxWhenThePlanIsDestroyed) {
+TEST_P(AsyncCallTest, AnswerInInboxWhenThePlanIsDestroyed) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();
@@ -402,7 +402,7 @@ TEST_P(AsyncCallTest, AnAnswerInTheInboxWhenThePlanIsDestroyed) {
   EXPECT_THAT(scene.answers, IsEmpty());
 }
 
-TEST_P(AsyncCallTest, ACallThatIsDroppedBeforeItsAnswerNotifiesNobody) {
+TEST_P(AsyncCallTest, ACallDroppedBeforeItsAnswerNotifiesNobody) {
   Scene scene(GetParam());
   scene.stage.calls().deadline_ns = kSecond;
   scene.returns = {BERTH_PENDING};
@@ -415,7 +415,7 @@ TEST_P(AsyncCallTest, ACallThatIsDroppedBeforeItsAnswerNotifiesNobody) {
   EXPECT_THAT(scene.stage.Faults(), IsEmpty());
 }
 
-TEST_P(AsyncCallTest, ACallThatIsDroppedWhileItsAnswerIsInTheInbox) {
+TEST_P(AsyncCallTest, CallDroppedWhileItsAnswerIsInInbox) {
   Scene scene(GetParam());
   scene.returns = {BERTH_PENDING};
   scene.Start();

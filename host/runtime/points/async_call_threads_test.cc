@@ -316,7 +316,7 @@ TEST_F(AsyncCallThreadsTest, ACallThatNeverEndsBlocksNothingElse) {
 }
 
 // The thread of the pool serves other plugins when the call has returned.
-TEST_F(AsyncCallThreadsTest, ACallThatOutlivesItsPlanLeavesNoTraceOnItsThread) {
+TEST_F(AsyncCallThreadsTest, CallBeyondItsPlanLeavesNoTrace) {
   const auto began = std::make_shared<Gate>();
   const auto may_end = std::make_shared<Gate>();
   stage_.Add("puppet.Slow", {Point::kPreBind}).pre_bind = [=](const berth_binding&, berth_done done,
@@ -350,7 +350,7 @@ TEST_F(AsyncCallThreadsTest, ACallThatOutlivesItsPlanLeavesNoTraceOnItsThread) {
 }
 
 // The plugin reports a fault, or causes one, within a call on a thread of the pool.
-TEST_F(AsyncCallThreadsTest, AFaultOnThePoolCountsAtItsPoint) {
+TEST_F(AsyncCallThreadsTest, FaultOnThePoolCountsAtItsPoint) {
   Puppet& slow = stage_.Add("puppet.Slow", {Point::kPreBind});
   std::thread own;
   slow.pre_bind = [&](const berth_binding&, berth_done, berth_status*) {
@@ -371,7 +371,7 @@ TEST_F(AsyncCallThreadsTest, AFaultOnThePoolCountsAtItsPoint) {
 }
 
 // A call that was not abandoned returns while the pool and the plan are being destroyed.
-TEST_F(AsyncCallThreadsTest, ACallThatEndsDuringTheDestructionOfThePlan) {
+TEST_F(AsyncCallThreadsTest, CallThatEndsDuringDestructionOfThePlan) {
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     auto stage = std::make_unique<Stage>();

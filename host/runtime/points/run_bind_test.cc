@@ -95,7 +95,7 @@ TEST_F(BindRunTest, AllPluginsSkip) {
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "Error: all Bind plugins skipped the pod by "));
 }
 
-TEST_F(BindRunTest, AllPluginsSkipAndTheLastGivesAReason) {
+TEST_F(BindRunTest, AllPluginsSkipAndLastGivesAReason) {
   Cast({{BERTH_SKIP, {"not a"}}, {BERTH_SKIP, {"not b", "never"}}});
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "Error: not b, never by "));

@@ -125,7 +125,7 @@ TEST_F(ChangeHubTest, DeliversEveryChangeOfANode) {
                                   "#3 node removed n0:2 at 0"));
 }
 
-TEST_F(ChangeHubTest, APodMayBeAddedBeforeItsNodeAndRemovedAfterIt) {
+TEST_F(ChangeHubTest, PodMayPrecedeAndOutliveItsNode) {
   hub_.AddPlan(stage_.plan());
   Take();
   ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", "late")).ok());
@@ -154,12 +154,12 @@ TEST_F(ChangeHubTest, ANewPlanGetsAReplay) {
   EXPECT_THAT(Take(), ElementsAre("#6 node removed n2:1 at 2"));
 }
 
-TEST_F(ChangeHubTest, TheReplayOfAnEmptyTableIsOnlySynced) {
+TEST_F(ChangeHubTest, ReplayOfAnEmptyTableIsOnlySynced) {
   hub_.AddPlan(stage_.plan());
   EXPECT_THAT(Take(), ElementsAre("#0 synced"));
 }
 
-TEST_F(ChangeHubTest, PlansShareSequenceNumbersAndGetOnlyTheirOwnReplay) {
+TEST_F(ChangeHubTest, PlansShareSequenceNumbersButNotReplays) {
   Stage other;  // A second profile on the cluster of the first.
   other.Add("puppet.B", {Point::kFilter}).change = Note("B ");
   other.Build();
@@ -191,7 +191,7 @@ TEST_F(ChangeHubTest, AQuarantinedPluginStillGetsChanges) {
 }
 
 // A plugin may keep a view until a change replaces or removes it.
-TEST_F(ChangeHubTest, AViewIsValidUntilItsReplacementOrRemovalWasDelivered) {
+TEST_F(ChangeHubTest, ViewsLiveUntilReplacementOrRemovalIsDelivered) {
   std::map<std::string, const berth_pod*> pods;
   std::map<std::string, const berth_node*> nodes;
   a_->change = [&](const berth_change& change) {
@@ -319,7 +319,7 @@ TEST_F(PendingTest, TheSameVersionIsNoChange) {
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-TEST_F(PendingTest, APodIsNeverPendingAndOnANode) {
+TEST_F(PendingTest, PodIsNeverPendingAndOnANode) {
   const PodRef pod = MakePod("p");
   queue_.Add(pod);
   queue_.Pop();
@@ -344,7 +344,7 @@ TEST_F(PendingTest, AForgottenPodHasItsLatestVersion) {
   EXPECT_THAT(Take(), ElementsAre("A removed p:1", "B removed p:1", "A pending added p:2"));
 }
 
-TEST_F(PendingTest, ADeletedPodDoesNotComeBackWhenItIsForgotten) {
+TEST_F(PendingTest, ForgettingADeletedPodDoesNotRestoreIt) {
   const PodRef pod = MakePod("p");
   queue_.Add(pod);
   queue_.Pop();
@@ -371,7 +371,7 @@ TEST_F(PendingTest, ABoundPodLeavesSilently) {
 }
 
 // The router updates the cache before the queue.
-TEST_F(PendingTest, APodThatAnotherClientBoundIsNoLongerPending) {
+TEST_F(PendingTest, PodBoundByAnotherClientIsNotPending) {
   queue_.Add(MakePod("p"));
   Take();
   ASSERT_TRUE(stage_.cache().AddPod(MakePod("p", 2, "n1")).ok());
@@ -405,7 +405,7 @@ TEST_F(PendingTest, PendingChangesHaveNumbersToo) {
   EXPECT_EQ(hub_.sequence(), 2U);
 }
 
-TEST_F(PendingTest, AHubOverAFilledQueueHasItsPods) {
+TEST_F(PendingTest, HubOverAFilledQueueHasItsPods) {
   queue_.SetObserver(nullptr);
   queue_.Add(MakePod("p"));
   ChangeHub hub(stage_.cache(), &queue_);

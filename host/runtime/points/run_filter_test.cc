@@ -26,7 +26,7 @@ TEST_F(RunFilterTest, WithoutNominationsEveryNodeIsFilteredOnce) {
 }
 
 // A plugin in C may write `*out->codes++ = ...`.
-TEST_F(RunFilterTest, APluginThatMovesThePointersDoesNoHarmToTheOthers) {
+TEST_F(RunFilterTest, PluginThatMovesPointersHarmsNoOther) {
   for (int i = 3; i < 600; ++i) {
     stage_.cache().SetNode(stage_.objects().Node({.name = "n" + std::to_string(i)}));
   }
@@ -93,7 +93,7 @@ TEST_F(RunFilterTest, AddsOnlyNominatedPodsThatCount) {
   EXPECT_THAT(Take(), ElementsAre("n1 what-if 2", "n0 0", "n1 0", "n2 0"));
 }
 
-TEST_F(RunFilterTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
+TEST_F(RunFilterTest, RejectionWithNominatedPodsIsFinal) {
   nominator_.Add(MakePod("q"), "n2");
   nominator_.Add(MakePod("r"), "n0");
   EXPECT_EQ(Outcome(Begin(), nominator_),
@@ -102,7 +102,7 @@ TEST_F(RunFilterTest, ANodeThatIsRejectedWithNominatedPodsIsNotFilteredAgain) {
       << "in the order of rows";
 }
 
-TEST_F(RunFilterTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
+TEST_F(RunFilterTest, DoesNotFilterAgainWithoutSurvivors) {
   for (const char* node : {"n0", "n1", "n2"}) nominator_.Add(MakePod(node), node);
   EXPECT_EQ(Outcome(Begin(), nominator_),
             "n0 puppet.A Unschedulable: full, n1 puppet.A Unschedulable: full, "
@@ -110,7 +110,7 @@ TEST_F(RunFilterTest, IfAllNodesAreRejectedNoneIsFilteredAgain) {
   EXPECT_THAT(Take(), ElementsAre("n0 what-if 1", "n1 what-if 1", "n2 what-if 1"));
 }
 
-TEST_F(RunFilterTest, ANodeMustPassWithAndWithoutNominatedPods) {
+TEST_F(RunFilterTest, NodeMustPassWithAndWithoutNominatedPods) {
   // The opposite filter: it rejects a node without other pods.
   a_->filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
                   berth_status*) {
@@ -126,7 +126,7 @@ TEST_F(RunFilterTest, ANodeMustPassWithAndWithoutNominatedPods) {
             "n0 puppet.A Pending: full, n1 puppet.A Pending: full, n2 fits");
 }
 
-TEST_F(RunFilterTest, TheVerdictIsThatOfTheFirstPluginThatRejects) {
+TEST_F(RunFilterTest, VerdictIsThatOfFirstPluginThatRejects) {
   Puppet& b = stage_.Add("puppet.B", {Point::kFilter});
   b.reasons = {AsStr("not at all"), AsStr("crowded")};
   b.filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,

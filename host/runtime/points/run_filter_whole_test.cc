@@ -87,7 +87,7 @@ TEST_F(RunFilterWholeTest, ReceivesOnlyNodesThatPassed) {
   EXPECT_THAT(TakeAfterA(), ElementsAre("whole n0 n2 ", "C n0", "C n2"));
 }
 
-TEST_F(RunFilterWholeTest, ANodeWithNominatedPodsIsAskedAboutAlone) {
+TEST_F(RunFilterWholeTest, NodeWithNominatedPodsIsAskedAboutAlone) {
   limit_ = 2;
   worst_ = "n2";
   nominator_.Add(MakePod("q"), "n1");

@@ -202,7 +202,7 @@ TEST_F(RunPostFilterTest, ShowsTheRejectionOfPreFilter) {
   EXPECT_EQ(Seen(pre_filter, {}), "2a.2a.2a of 3");
 }
 
-TEST_F(RunPostFilterTest, ShowsNoVerdictForARowWithoutANode) {
+TEST_F(RunPostFilterTest, ShowsNoVerdictForRowWithoutANode) {
   stage_.table().RemoveNode("n1");
   constexpr RejectedRow kRejected[] = {{0, {1, 0, BERTH_UNSCHEDULABLE}},
                                        {2, {1, 0, BERTH_UNSCHEDULABLE}}};

@@ -223,7 +223,7 @@ TEST_F(PreBindRunTest, APluginThatRunsAloneEndsAGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindRunTest, ASkippedPluginThatRunsAloneEndsAGroup) {
+TEST_F(PreBindRunTest, SkippedPluginThatRunsAloneEndsAGroup) {
   Cast("AbC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A"));
@@ -233,7 +233,7 @@ TEST_F(PreBindRunTest, ASkippedPluginThatRunsAloneEndsAGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Success"));
 }
 
-TEST_F(PreBindRunTest, ASkippedParallelPluginDoesNotSplitItsGroup) {
+TEST_F(PreBindRunTest, SkippedParallelPluginDoesNotSplitItsGroup) {
   Cast("ABC");
   Start({1});
   EXPECT_THAT(TakeLog(), ElementsAre("A", "C"));
@@ -259,7 +259,7 @@ TEST_F(PreBindRunTest, ARejectionEndsTheRun) {
   EXPECT_THAT(TakeLog(), ElementsAre("A", "Unschedulable: no"));
 }
 
-TEST_F(PreBindRunTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
+TEST_F(PreBindRunTest, ImmediateFailureStartsNoFurtherPluginOfGroup) {
   Cast("ABC");
   immediate_answers_['B'] = {BERTH_ERROR, {"boom"}};
   Start();
@@ -269,7 +269,7 @@ TEST_F(PreBindRunTest, AnImmediateFailureStartsNoFurtherPluginOfTheGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.B\": boom"));
 }
 
-TEST_F(PreBindRunTest, AFailureCancelsTheGroupAndWaitsForIt) {
+TEST_F(PreBindRunTest, FailureCancelsTheGroupAndWaitsForIt) {
   Cast("ABCd");
   Start();
   EXPECT_THAT(TakeLog(), ElementsAre("A", "B", "C"));
@@ -282,7 +282,7 @@ TEST_F(PreBindRunTest, AFailureCancelsTheGroupAndWaitsForIt) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: running PreBind plugin \"puppet.C\": boom"));
 }
 
-TEST_F(PreBindRunTest, ReportsTheFirstOfSeveralFailuresInProfileOrder) {
+TEST_F(PreBindRunTest, ReportsFirstOfSeveralFailuresInProfileOrder) {
   Cast("AB");
   Start();
   TakeLog();
@@ -301,7 +301,7 @@ TEST_F(PreBindRunTest, ACancelledBindingStartsNoFurtherGroup) {
   EXPECT_THAT(TakeLog(), ElementsAre("Error: the binding was cancelled"));
 }
 
-TEST_F(PreBindRunTest, CancellationDuringTheLastGroupLeavesTheResultToItsAnswers) {
+TEST_F(PreBindRunTest, LateCancellationLeavesTheResultToTheAnswers) {
   Cast("a");
   Start();
   binding_->Cancel();

@@ -158,7 +158,7 @@ TEST_F(PluginQueuePolicyTest, CallsTheGatingPluginOnce) {
   EXPECT_THAT(stage_.log, ElementsAre("puppet.B p", "puppet.A p", "puppet.C p"));
 }
 
-TEST_F(PluginQueuePolicyTest, DoesNotCallAGatingPluginThatLeftTheProfile) {
+TEST_F(PluginQueuePolicyTest, DoesNotCallGatingPluginThatLeftProfile) {
   AddGatekeeper("puppet.A");
   Build();
   EXPECT_EQ(PreEnqueue(IdOf("puppet.Gone")), "enters");
@@ -195,7 +195,7 @@ TEST_F(PluginQueuePolicyTest, PluginsGetTheQueuedEntity) {
   EXPECT_EQ(seen.first_attempt_ns, 10);
 }
 
-TEST_F(PluginQueuePolicyTest, AQuarantinedPluginGatesThePodWithoutACall) {
+TEST_F(PluginQueuePolicyTest, QuarantinedPluginGatesThePodWithoutACall) {
   AddGatekeeper("puppet.A");
   Build();
   stage_.Quarantine("puppet.A");
@@ -259,7 +259,7 @@ TEST_F(PluginQueuePolicyTest, InterestsComeFromEnqueueExtensions) {
 }
 
 // The host watches only kinds that plugins name: otherwise the event would never occur.
-TEST_F(PluginQueuePolicyTest, AnInterestInAKindThatThePluginDoesNotNameIsRefused) {
+TEST_F(PluginQueuePolicyTest, RejectsAnInterestInAnUndeclaredKind) {
   const struct {
     uint32_t resource;
     const char* kind;
@@ -361,7 +361,7 @@ TEST_F(PluginQueuePolicyTest, PassesTheEventToTheHint) {
   EXPECT_THAT(stage_.Faults(), IsEmpty()) << "it may be a value of a later version";
 }
 
-TEST_F(PluginQueuePolicyTest, AQuarantinedHintCountsAsQueueWithoutACall) {
+TEST_F(PluginQueuePolicyTest, QuarantinedHintCountsAsQueueWithoutACall) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kEnqueueExtensions});
   a.interests = {MakeInterest(BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, 1)};
   a.hint = [this](const berth_queued&, const berth_event&) {

@@ -147,7 +147,7 @@ TEST_F(RunReserveTest, EveryAnswer) {
   }
 }
 
-TEST_F(RunReserveTest, AReasonThatIsNullIsABugOfThePlugin) {
+TEST_F(RunReserveTest, ReasonThatIsNullIsBugOfPlugin) {
   for (const berth_code code : {BERTH_UNSCHEDULABLE, BERTH_ERROR, BERTH_SUCCESS}) {
     SCOPED_TRACE(code);
     Stage stage;
@@ -165,7 +165,7 @@ TEST_F(RunReserveTest, AReasonThatIsNullIsABugOfThePlugin) {
   }
 }
 
-TEST_F(RunReserveTest, CallsPluginsInOrderWithTheNodeOfTheRow) {
+TEST_F(RunReserveTest, CallsPluginsInOrderWithNodeOfRow) {
   AddAll();
   stage_.Build();
   EXPECT_TRUE(RunReserve(stage_.Begin(), 2).ok());

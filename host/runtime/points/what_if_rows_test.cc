@@ -81,7 +81,7 @@ TEST_F(WhatIfTest, FiltersWithoutStateGetBlocksOfRows) {
   EXPECT_EQ(std::ranges::count(pods, 0), 295);
 }
 
-TEST_F(WhatIfTest, AnErrorOfOneRowApartIsItsVerdict) {
+TEST_F(WhatIfTest, ErrorOfOneRowApartIsItsVerdict) {
   const auto what_if = Ask({0, 1, 2});
   a_answer_ = {BERTH_ERROR, {"boom"}};
   EXPECT_FALSE(what_if->AddPod(0, pod(2)).ok());
@@ -92,7 +92,7 @@ TEST_F(WhatIfTest, AnErrorOfOneRowApartIsItsVerdict) {
             "Unschedulable: too many pods, added | Success");
 }
 
-TEST_F(WhatIfTest, AnErrorOfOneRowTogetherIsThatOfTheQuestion) {
+TEST_F(WhatIfTest, ErrorOfOneRowFailsTheWholeQuestion) {
   const auto what_if = Ask({0, 1, 2}, WhatIf::Mode::kTogether);
   a_answer_ = {BERTH_ERROR, {"boom"}};
   EXPECT_FALSE(what_if->AddPod(0, pod(2)).ok());
@@ -101,7 +101,7 @@ TEST_F(WhatIfTest, AnErrorOfOneRowTogetherIsThatOfTheQuestion) {
             "Error: running AddPod on PreFilter plugin \"puppet.A\": boom");
 }
 
-TEST_F(WhatIfTest, ANodeThatFailsIsTheOnlyOneApart) {
+TEST_F(WhatIfTest, NodeThatFailsIsTheOnlyOneApart) {
   for (const bool fails_as_a_whole : {false, true}) {
     SCOPED_TRACE(fails_as_a_whole);
     a_->filter = [&](const berth_cycle&, const berth_block& block, berth_filter_out& out,
@@ -260,7 +260,7 @@ TEST_F(WhatIfWholeTest, NominatedPodsCountAmongAllRowsTogether) {
   EXPECT_THAT(asked_, ElementsAre("n0:1 n1:2", "n0:0 n1:2")) << "the rows in question";
 }
 
-TEST_F(WhatIfWholeTest, NominatedPodsAreAddedToTheirOwnRowOnly) {
+TEST_F(WhatIfWholeTest, AddsNominatedPodsOnlyToTheirRow) {
   Nominator nominator;
   nominator.Add(pods_[2], "n0");
   nominator.Add(stage_.objects().Pod({.name = "d"}), "n2");
@@ -271,14 +271,14 @@ TEST_F(WhatIfWholeTest, NominatedPodsAreAddedToTheirOwnRowOnly) {
       << "one call for each row with nominated pods, and one without them";
 }
 
-TEST_F(WhatIfWholeTest, NominatedPodsOfARowApartAreTriedAlone) {
+TEST_F(WhatIfWholeTest, NominatedPodsOfRowApartAreTriedAlone) {
   Nominator nominator;
   nominator.Add(pods_[2], "n0");
   EXPECT_EQ(Run(*Ask({0, 1, 2}), &nominator), "Success | Success | Success");
   EXPECT_THAT(asked_, ElementsAre("n0:1", "n0:0", "n1:2", "n2:0"));
 }
 
-TEST_F(WhatIfWholeTest, AnErrorWithNominatedPodsIsThatOfTheQuestionTogether) {
+TEST_F(WhatIfWholeTest, ErrorWithNominatedPodsFailsTheWholeQuestion) {
   Nominator nominator;
   nominator.Add(pods_[2], "n0");
   const auto together = Ask({0, 1, 2}, WhatIf::Mode::kTogether);

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-TEST_F(WhatIfTest, AddsAndRemovesPodsOnTheRowAndInTheState) {
+TEST_F(WhatIfTest, AddsAndRemovesPodsOnRowAndState) {
   const auto what_if = BeginAtN1();
   EXPECT_EQ(Run(*what_if), "Success");
   EXPECT_EQ(TextOf(what_if->AddPod(0, pod(2))), "Success");
@@ -183,7 +183,7 @@ TEST_F(WhatIfTest, AnswersOfAddPodAndRemovePod) {
   }
 }
 
-TEST_F(WhatIfTest, APodThatIsNotOnTheRowCannotBeRemoved) {
+TEST_F(WhatIfTest, RemovesOnlyPodsOfTheRow) {
   const auto what_if = BeginAtN1();
   EXPECT_EQ(TextOf(what_if->RemovePod(0, pod(2))),
             "NotFound: no corresponding pod c in pods of node n1");

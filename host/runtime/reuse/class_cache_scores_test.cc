@@ -23,7 +23,7 @@ class ClassCacheRangeTest : public ClassCacheTest,
                             public ::testing::WithParamInterface<RangeCase> {};
 
 // A plugin gives the node 40, or 30 if it has a pod, or 60 if it has two.
-TEST_P(ClassCacheRangeTest, ANewRangeOfRawScoresChangesAllTotals) {
+TEST_P(ClassCacheRangeTest, NewRangeOfRawScoresChangesAllTotals) {
   AddLimit("puppet.A", 9);
   Puppet& b = AddScore("puppet.B", 0);
   b.normalize_mode = GetParam().mode;
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                       RangeCase{BERTH_NORMALIZE_MIN_MAX_FLOAT, "n0 100, n1 0, n2 0",
                                 "n0 33, n1 100, n2 0", "n0 100, n1 0, n2 0"}));
 
-TEST_F(ClassCacheTest, ANodeThatHadTheHighestScoreAloneLeaves) {
+TEST_F(ClassCacheTest, NodeThatHadTheHighestScoreAloneLeaves) {
   AddLimit("puppet.A", 9);
   Puppet& b = AddScore("puppet.B", 40);
   b.normalize_mode = BERTH_NORMALIZE_MAX;
@@ -67,7 +67,7 @@ TEST_F(ClassCacheTest, ANodeThatHadTheHighestScoreAloneLeaves) {
 
 // --- nominations ---------------------------------------------------------------------------------
 
-TEST_F(ClassCacheTest, ANodeThatNominatedPodsFillIsNotFeasible) {
+TEST_F(ClassCacheTest, NodeThatNominatedPodsFillIsNotFeasible) {
   AddLimit("puppet.A", 1);
   AddScore("puppet.B", 50);
   EXPECT_EQ(Run(), "n0 50, n1 50, n2 50");
@@ -83,7 +83,7 @@ TEST_F(ClassCacheTest, ANodeThatNominatedPodsFillIsNotFeasible) {
 // --- the check -----------------------------------------------------------------------------------
 
 // The plugins depend on a number of which they do not declare anything.
-TEST_F(ClassCacheTest, TheCheckFindsAVerdictThatWasReusedWrongly) {
+TEST_F(ClassCacheTest, TheCheckFindsAVerdictReusedWrongly) {
   options_.is_checked = true;
   bool fits = true;
   AddLimit("puppet.A", 2).filter = [&](const berth_cycle&, const berth_block& block,
@@ -101,7 +101,7 @@ TEST_F(ClassCacheTest, TheCheckFindsAVerdictThatWasReusedWrongly) {
             "verdicts, but by new ones \"puppet.A: full\"");
 }
 
-TEST_F(ClassCacheTest, TheCheckFindsAScoreThatWasReusedWrongly) {
+TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
   options_.is_checked = true;
   int64_t score = 1;
   AddLimit("puppet.A", 2);

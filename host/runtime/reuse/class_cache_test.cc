@@ -22,7 +22,7 @@ constexpr PuppetDependence kOther{BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER,
 
 // --- rows ----------------------------------------------------------------------------------------
 
-TEST_F(ClassCacheTest, TheNextPodOfAClassAsksOnlyAboutRowsThatChanged) {
+TEST_F(ClassCacheTest, NextPodAsksOnlyAboutChangedRows) {
   AddLimit("puppet.A", 2);
   AddScore("puppet.B", 50);
   EXPECT_EQ(Run("p"), "n0 50, n1 50, n2 50");
@@ -37,7 +37,7 @@ TEST_F(ClassCacheTest, TheNextPodOfAClassAsksOnlyAboutRowsThatChanged) {
   EXPECT_THAT(Asked(), ElementsAre("A n1")) << "A row that is not feasible is not scored.";
 }
 
-TEST_F(ClassCacheTest, PodsThatDifferInADeclaredPartAreInDifferentClasses) {
+TEST_F(ClassCacheTest, DeclaredPartsDivideClasses) {
   AddLimit("puppet.A", 2);
   AddScore("puppet.B", 50);
   Run(MakePod("p", "x"));
@@ -49,7 +49,7 @@ TEST_F(ClassCacheTest, PodsThatDifferInADeclaredPartAreInDifferentClasses) {
   EXPECT_EQ(cache_->class_count(), 2U);
 }
 
-TEST_F(ClassCacheTest, PodsThatDifferOnlyForScoreShareTheVerdicts) {
+TEST_F(ClassCacheTest, PodsThatDifferOnlyForScoreShareVerdicts) {
   AddLimit("puppet.A", 2, PuppetDependence{BERTH_DEPENDS_NODE_PODS, 0});
   AddScore("puppet.B", 50);
   Run(MakePod("p", "x"));
@@ -89,7 +89,7 @@ TEST_F(ClassCacheTest, NodesComeAndGo) {
   EXPECT_EQ(Run(), "n0 50, n2 50, n5 50");
 }
 
-TEST_F(ClassCacheTest, AChangedNodeObjectIsAChangeOfTheRow) {
+TEST_F(ClassCacheTest, ChangedNodeObjectIsChangeOfTheRow) {
   AddLimit("puppet.A", 1);
   Run();
   Asked();
@@ -114,7 +114,7 @@ TEST_F(ClassCacheTest, ManyChangesOfOneRowAreFound) {
 
 // --- plugins that depend on more -----------------------------------------------------------------
 
-TEST_F(ClassCacheTest, AFilterThatDeclaresNothingIsAskedAgainAndOnlyAboutRowsThatPass) {
+TEST_F(ClassCacheTest, AsksUndeclaredFiltersAgainAboutPassingRows) {
   AddLimit("puppet.A", 1);
   AddLimit("puppet.B", 5, std::nullopt);
   Put("x", "n0");
@@ -125,7 +125,7 @@ TEST_F(ClassCacheTest, AFilterThatDeclaresNothingIsAskedAgainAndOnlyAboutRowsTha
 }
 
 // The plugin says which answers may differ.
-TEST_F(ClassCacheTest, AFilterWithATokenIsAskedAboutTheRowsThatItNames) {
+TEST_F(ClassCacheTest, AsksTokenFiltersAboutTheRowsTheyName) {
   uint64_t version = 1;
   uint32_t result = BERTH_STALE_NONE;
   std::vector<uint32_t> stale;
@@ -163,7 +163,7 @@ TEST_F(ClassCacheTest, AFilterWithATokenIsAskedAboutTheRowsThatItNames) {
 }
 
 // A plugin may pass rows in any order and as often as it likes, whatever it returns.
-TEST_F(ClassCacheTest, RowsThatAPluginNamesAreEvaluatedWhateverItReturns) {
+TEST_F(ClassCacheTest, EvaluatesNamedRowsWhateverThePluginReturns) {
   uint32_t result = BERTH_STALE_NONE;
   AddLimit("puppet.A", 2);
   AddLimit("puppet.B", 2, kOther).changed = [&](uint64_t& token, const auto& put) {
@@ -184,7 +184,7 @@ TEST_F(ClassCacheTest, RowsThatAPluginNamesAreEvaluatedWhateverItReturns) {
   }
 }
 
-TEST_F(ClassCacheTest, TheOrderOfAddedReasonsIsPartOfTheClass) {
+TEST_F(ClassCacheTest, OrderOfAddedReasonsIsPartOfClass) {
   std::vector<const char*> texts = {"a", "b"};
   Puppet& a = AddLimit("puppet.A", 0);
   a.reasons.clear();
@@ -216,7 +216,7 @@ TEST_F(ClassCacheTest, RowsThatChangeInPreScoreAreScoredAgain) {
   EXPECT_EQ(Run(), "n0 60, n1 60, n2 60");
 }
 
-TEST_F(ClassCacheTest, AFilterWithATokenChangesWhatIsFeasible) {
+TEST_F(ClassCacheTest, FilterWithATokenChangesWhatIsFeasible) {
   size_t limit = 9;
   uint32_t result = BERTH_STALE_NONE;
   Puppet& b = AddLimit("puppet.A", 0, kOther);
@@ -248,7 +248,7 @@ TEST_F(ClassCacheTest, AFilterWithATokenChangesWhatIsFeasible) {
 
 // The verdict is that of the first plugin in the order of the profile, also where a reused verdict
 // of a later plugin is known.
-TEST_F(ClassCacheTest, AFilterIsAskedAboutRowsThatOnlyLaterOnesReject) {
+TEST_F(ClassCacheTest, AsksAFilterAboutRowsRejectedLater) {
   AddLimit("puppet.A", 2, std::nullopt);
   AddLimit("puppet.B", 1);
   Put("x", "n0");
@@ -261,7 +261,7 @@ TEST_F(ClassCacheTest, AFilterIsAskedAboutRowsThatOnlyLaterOnesReject) {
   EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
 }
 
-TEST_F(ClassCacheTest, AScoreThatDependsOnMoreIsAskedAgain) {
+TEST_F(ClassCacheTest, ScoreThatDependsOnMoreIsAskedAgain) {
   AddLimit("puppet.A", 2);
   AddScore("puppet.B", 50);
   AddScore("puppet.C", 30, kOther);
@@ -312,7 +312,7 @@ TEST_F(ClassCacheTest, AFailureIsReportedAsWithoutReuse) {
 }
 
 // Another plugin before it rejects the row, so that a pass over all nodes never asks the plugin.
-TEST_F(ClassCacheTest, AFailureForARowThatAnEarlierPluginRejectsIsNoFailure) {
+TEST_F(ClassCacheTest, FailureOnARowRejectedEarlierIsNone) {
   AddLimit("puppet.A", 1, std::nullopt);
   Puppet& b = AddLimit("puppet.B", 2);
   b.filter = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
@@ -333,7 +333,7 @@ TEST_F(ClassCacheTest, AFaultIsCountedOnce) {
   EXPECT_THAT(stage_.Faults(), ::testing::SizeIs(1));
 }
 
-TEST_F(ClassCacheTest, AScoreOutOfRangeIsReportedAsWithoutReuse) {
+TEST_F(ClassCacheTest, ReusedScoreOutOfRangeIsAnError) {
   AddLimit("puppet.A", 2);
   AddScore("puppet.B", 101);
   EXPECT_THAT(Run(), ::testing::HasSubstr("invalid score 101"));
@@ -342,7 +342,7 @@ TEST_F(ClassCacheTest, AScoreOutOfRangeIsReportedAsWithoutReuse) {
 
 // --- what is not reused --------------------------------------------------------------------------
 
-TEST_F(ClassCacheTest, AFilterThatDeclaresNothingIsCalledForEveryRowThatEarlierOnesPass) {
+TEST_F(ClassCacheTest, AsksUndeclaredFiltersAboutAllRowsPassedEarlier) {
   AddLimit("puppet.A", 2, std::nullopt).is_serial = true;
   AddLimit("puppet.B", 1);
   Put("x", "n0");
@@ -352,7 +352,7 @@ TEST_F(ClassCacheTest, AFilterThatDeclaresNothingIsCalledForEveryRowThatEarlierO
   EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
 }
 
-TEST_F(ClassCacheTest, AProfileWithAWholeFilterIsEvaluatedAnew) {
+TEST_F(ClassCacheTest, ProfileWithAWholeFilterIsEvaluatedAnew) {
   AddLimit("puppet.A", 2);
   stage_.Add("puppet.B", {Point::kFilter}).filter_whole =
       [](const berth_cycle&, const berth_nodes& survivors, berth_filter_whole_out& out,
@@ -379,7 +379,7 @@ TEST_F(ClassCacheTest, NothingIsReusedWithoutMemory) {
   }
 }
 
-TEST_F(ClassCacheTest, AClassIsKeptFromItsSecondPodOn) {
+TEST_F(ClassCacheTest, ClassIsKeptFromItsSecondPodOn) {
   options_.sightings = 2;
   AddLimit("puppet.A", 2);
   Run(MakePod("p", "x"));
@@ -414,7 +414,7 @@ class ClassCacheMemoryTest : public ClassCacheTest {
   }
 };
 
-TEST_F(ClassCacheMemoryTest, DropsTheClassThatWasNotUsedForTheLongestTime) {
+TEST_F(ClassCacheMemoryTest, DropsTheLeastRecentlyUsedClass) {
   for (const char* label : {"a", "b", "c"}) RunLabel(label);
   ASSERT_EQ(cache_->class_count(), 3U);
   for (int i = 0; i < 20; ++i) {
@@ -429,7 +429,7 @@ TEST_F(ClassCacheMemoryTest, DropsTheClassThatWasNotUsedForTheLongestTime) {
   EXPECT_FALSE(IsKept("b"));
 }
 
-TEST_F(ClassCacheMemoryTest, KeepsTheClassesInUseIfThereAreTooMany) {
+TEST_F(ClassCacheMemoryTest, KeepsClassesInUseBeyondTheLimit) {
   for (int round = 0; round < 5; ++round) {
     for (const char* label : {"a", "b", "c", "d", "e"}) RunLabel(label);
   }

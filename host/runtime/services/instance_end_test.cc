@@ -136,7 +136,7 @@ class InstanceEndTest : public ::testing::Test {
   std::vector<std::string> calls_;
 };
 
-TEST_F(InstanceEndTest, AnInstanceOfAPlanEndsInTheOrderOfTheContract) {
+TEST_F(InstanceEndTest, InstanceOfPlanEndsInOrderOfContract) {
   stage_.Build();
   {
     auto binding = stage_.MakeBinding();
@@ -152,7 +152,7 @@ TEST_F(InstanceEndTest, AnInstanceOfAPlanEndsInTheOrderOfTheContract) {
   EXPECT_EQ(served_, 1) << "the request of create()";
 }
 
-TEST_F(InstanceEndTest, AnInstanceThatNeverBeganEndsInTheSameOrder) {
+TEST_F(InstanceEndTest, InstanceThatNeverBeganEndsInSameOrder) {
   struct Case {
     const char* name;
     std::function<void()> prepare;

@@ -236,7 +236,7 @@ TEST(InstanceHostTest, AThreadMayCallServicesDuringDestruction) {
 }
 
 // The plugin implements the status that some services receive, so that add_reason may take long.
-TEST(InstanceHostTest, AStatusOfThePluginDoesNotDelayTheEnd) {
+TEST(InstanceHostTest, StatusOfPluginDoesNotDelayTheEnd) {
   struct SlowStatus {
     berth_status abi{};
     std::atomic<bool> began = false;
@@ -370,7 +370,7 @@ TEST(InstanceHostTest, ABusyInstanceKeepsItsPendingBindings) {
 }
 
 // The call hangs when the destruction of the plan begins, and returns PENDING before it ends.
-TEST(InstanceHostTest, ABindingThatBecomesPendingDuringDestructionIsKept) {
+TEST(InstanceHostTest, BindingThatBecomesPendingDuringDestructionIsKept) {
   PoolCalls calls;
   calls.plugin = 1;
   std::thread thread;
@@ -480,7 +480,7 @@ void TestReadingDuringDestruction(bool returns_early) {
 
 TEST(InstanceHostTest, AnAbandonedInstanceKeepsWhatItHolds) { TestReadingDuringDestruction(false); }
 
-TEST(InstanceHostTest, AnInstanceIsAbandonedThoughItsCallReturnsDuringDestruction) {
+TEST(InstanceHostTest, AbandonsInstancesWithACallDuringDestruction) {
   TestReadingDuringDestruction(true);
 }
 

@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "host/base/metrics.h"
+
 namespace berth::host {
 
-enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
+using MetricKind = MetricTable::Metric::Kind;
 
-// The properties that all series of a metric share.
+// The definition of a metric.
 struct MetricFamily {
   MetricKind kind = MetricKind::kCounter;
   std::string name;
@@ -27,7 +29,8 @@ struct MetricFamily {
 class MetricCell {
  public:
   explicit MetricCell(std::shared_ptr<const MetricFamily> family)
-      : family_(std::move(family)), buckets_(family_->buckets.size()) {}
+      : family_(std::move(family)),
+        buckets_(family_->kind == MetricKind::kHistogram ? family_->buckets.size() + 1 : 0) {}
   MetricCell(const MetricCell&) = delete;
   MetricCell& operator=(const MetricCell&) = delete;
 
@@ -35,20 +38,13 @@ class MetricCell {
   // a counter.
   void Observe(double value);
 
-  struct Values {
-    double value = 0;    // For a histogram: the sum of the observations.
-    uint64_t count = 0;  // For a histogram: the number of observations.
-    // The number of observations in each bucket, not cumulative. Observations above the last bound
-    // are in no bucket. The buckets never have more observations than `count`.
-    std::vector<uint64_t> bucket_counts;
-  };
-  Values Read() const;
+  // Writes the values to those of a series.
+  void Read(MetricTable::Series& series) const;
 
  private:
   const std::shared_ptr<const MetricFamily> family_;
-  std::atomic<double> value_ = 0;
-  std::atomic<uint64_t> count_ = 0;
-  std::vector<std::atomic<uint64_t>> buckets_;
+  std::atomic<double> value_ = 0;               // A histogram has the sum of its observations here.
+  std::vector<std::atomic<uint64_t>> buckets_;  // Not cumulative; the last one is +Inf.
 };
 
 }  // namespace berth::host

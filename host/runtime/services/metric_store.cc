@@ -1,6 +1,8 @@
 #include "host/runtime/services/metric_store.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -114,18 +116,28 @@ Result<std::shared_ptr<MetricCell>> MetricStore::SeriesOf(
   return cell;
 }
 
-std::vector<MetricStore::Family> MetricStore::Read() const {
+std::vector<MetricTable::Metric> MetricStore::Read() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<Family> families;
-  families.reserve(names_.size());
+  std::vector<MetricTable::Metric> metrics;
+  metrics.reserve(names_.size());
   for (const auto& [text, name] : names_) {
-    Family& family = families.emplace_back(Family{*name.entry->family, {}});
+    const MetricFamily& family = *name.entry->family;
+    MetricTable::Metric& metric = metrics.emplace_back();
+    metric.kind = family.kind;
+    metric.name = family.name;
+    metric.help = family.help;
+    metric.labels = {"plugin", "profile"};
+    std::ranges::copy(family.label_names, std::back_inserter(metric.labels));
+    metric.bounds = family.buckets;
     for (const auto& [key, cell] : name.entry->series) {
       const auto& [plugin, profile, label_values] = key;
-      family.series.push_back({cell->Read(), plugin, profile, label_values});
+      MetricTable::Series& series = metric.series.emplace_back();
+      series.label_values = {plugin, profile};
+      std::ranges::copy(label_values, std::back_inserter(series.label_values));
+      cell->Read(series);
     }
   }
-  return families;
+  return metrics;
 }
 
 std::span<const double> DefaultBuckets() { return internal::kDefaultBuckets; }

@@ -19,13 +19,8 @@
 
 namespace berth::host {
 
-// The values of a metric for one plugin, profile and list of label values.
-struct MetricSeries : MetricCell::Values {
-  std::string plugin;
-  std::string profile;
-  std::vector<std::string> label_values;
-};
-
+// The metrics of plugins. The metrics of the host are in a MetricTable.
+//
 // Berth has its own store, because prometheus-cpp's registry does not record which plugin owns a
 // name, whether two definitions agree, and how many series there may be. It would only add and
 // print numbers, at the price of a map of strings per observation, and Debian's package depends on
@@ -61,12 +56,9 @@ class MetricStore {
   Result<std::shared_ptr<MetricCell>> SeriesOf(Metric& metric,
                                                std::span<const std::string_view> label_values);
 
-  struct Family {
-    MetricFamily family;
-    std::vector<MetricSeries> series;  // Sorted by plugin, profile and label values.
-  };
-  // Returns all metrics, by name.
-  std::vector<Family> Read() const;
+  // Returns all metrics, by name. Their first labels are "plugin" and "profile". The series are
+  // sorted by label values.
+  std::vector<MetricTable::Metric> Read() const;
 
  private:
   struct Entry;
@@ -80,9 +72,6 @@ class MetricStore {
   mutable std::mutex mutex_;  // Guards what follows and every entry.
   std::map<std::string, Name, std::less<>> names_;
 };
-
-// Returns the metrics in the text format of Prometheus (version 0.0.4).
-std::string ToText(std::span<const MetricStore::Family> families);
 
 // Returns the default buckets: seconds, from 1 ms to 16 s.
 std::span<const double> DefaultBuckets();

@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/metric_text.h"
+
 namespace berth::host {
 namespace {
 
@@ -28,7 +30,7 @@ class MetricStoreTest : public ::testing::Test {
     EXPECT_TRUE(metric.ok()) << metric.status().ToString();
     return metric.ok() ? *metric : nullptr;
   }
-  ErrorCode Refusal(MetricFamily family, std::string_view plugin = "p") {
+  ErrorCode CodeOf(MetricFamily family, std::string_view plugin = "p") {
     return store_.Define(std::move(family), plugin, "default").status().code();
   }
   void Observe(const MetricRef& metric, std::vector<std::string_view> labels, double value) {
@@ -76,8 +78,7 @@ TEST_F(MetricStoreTest, InfinityIsBeyondEveryBound) {
       Define({.kind = MetricKind::kHistogram, .name = "h", .help = "", .buckets = {1}});
   Observe(metric, {}, std::numeric_limits<double>::infinity());
   const auto read = store_.Read();
-  EXPECT_THAT(read[0].series[0].bucket_counts, ElementsAre(0U));
-  EXPECT_EQ(read[0].series[0].count, 1U);
+  EXPECT_THAT(read[0].series[0].histogram.buckets, ElementsAre(0U, 1U));
 }
 
 TEST_F(MetricStoreTest, SeriesByPluginProfileAndLabels) {
@@ -119,12 +120,12 @@ TEST_F(MetricStoreTest, TextsAreEscaped) {
 
 TEST_F(MetricStoreTest, ANameHasOnePluginAndOneDefinition) {
   const auto metric = Define({.name = "a", .help = "A"});
-  EXPECT_EQ(Refusal({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(Refusal({.kind = MetricKind::kGauge, .name = "a", .help = "A"}),
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(CodeOf({.kind = MetricKind::kGauge, .name = "a", .help = "A"}),
             ErrorCode::kAlreadyExists);
-  EXPECT_EQ(Refusal({.name = "a", .help = "B"}), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(Refusal({.name = "a", .help = "A", .label_names = {"l"}}), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(Refusal({.name = "a", .help = "A"}), ErrorCode::kOk);
+  EXPECT_EQ(CodeOf({.name = "a", .help = "B"}), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A", .label_names = {"l"}}), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A"}), ErrorCode::kOk);
 }
 
 TEST_F(MetricStoreTest, ACounterContinuesWithTheNextInstance) {
@@ -150,33 +151,32 @@ TEST_F(MetricStoreTest, AReplacingInstanceMayRedefineAMetric) {
   store_.Begin(*old);
   Observe(old, {}, 1);
   const auto young = Define({.kind = MetricKind::kGauge, .name = "a", .help = ""});
-  EXPECT_EQ(store_.Read()[0].family.kind, MetricKind::kCounter)
-      << "the new instance may never begin";
+  EXPECT_EQ(store_.Read()[0].kind, MetricKind::kCounter) << "the new instance may never begin";
   Observe(young, {}, 7);
   store_.Begin(*young);
   Observe(old, {}, 1);
   EXPECT_EQ(Text(), "# HELP a \n# TYPE a gauge\na{plugin=\"p\",profile=\"default\"} 7\n");
 }
 
-TEST_F(MetricStoreTest, ANameIsFreeWhenNoInstanceOfItsPluginExists) {
+TEST_F(MetricStoreTest, NameIsFreeAfterItsPluginsLastInstance) {
   auto metric = Define({.name = "a", .help = "A"});
   store_.Begin(*metric);
   Observe(metric, {}, 1);
   metric = nullptr;
   metric = Define({.name = "a", .help = "A"}, "other");
   EXPECT_EQ(Text(), "# HELP a A\n# TYPE a counter\n");
-  EXPECT_EQ(Refusal({.name = "a", .help = "A"}), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A"}), ErrorCode::kAlreadyExists);
 }
 
 // A plugin is renamed, or a metric moves to another plugin, within one reload.
 TEST_F(MetricStoreTest, AnotherPluginMayTakeOverTheName) {
   const auto old = Define({.name = "a", .help = "A"});
-  EXPECT_EQ(Refusal({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists)
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A"}, "other"), ErrorCode::kAlreadyExists)
       << "both are being loaded";
   store_.Begin(*old);
   Observe(old, {}, 1);
   const auto young = Define({.name = "a", .help = "A"}, "other");
-  EXPECT_EQ(Refusal({.name = "a", .help = "A"}), ErrorCode::kAlreadyExists)
+  EXPECT_EQ(CodeOf({.name = "a", .help = "A"}), ErrorCode::kAlreadyExists)
       << "both are being loaded";
   EXPECT_EQ(Text(), "# HELP a A\n# TYPE a counter\na{plugin=\"p\",profile=\"default\"} 1\n");
   store_.Begin(*young);
@@ -222,7 +222,7 @@ TEST_F(MetricStoreTest, InstancesThatStartTogetherMustAgree) {
   store_.Begin(*old);
   {
     const auto x = Define(after, "p", "x");
-    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists);
+    EXPECT_EQ(CodeOf(before), ErrorCode::kAlreadyExists);
     const auto y = Define(after, "p", "y");
     store_.Begin(*x);
     store_.Begin(*y);
@@ -232,29 +232,29 @@ TEST_F(MetricStoreTest, InstancesThatStartTogetherMustAgree) {
   }
   {
     const auto x = Define(after, "p", "x");
-    EXPECT_EQ(Refusal(before), ErrorCode::kAlreadyExists)
+    EXPECT_EQ(CodeOf(before), ErrorCode::kAlreadyExists)
         << "an instance with another definition is still active";
   }
-  EXPECT_EQ(Refusal(before), ErrorCode::kOk);
+  EXPECT_EQ(CodeOf(before), ErrorCode::kOk);
 }
 
 TEST_F(MetricStoreTest, RefusesInvalidDefinitions) {
   constexpr auto kBad = ErrorCode::kInvalidArgument;
   for (const char* name : {"", "1a", "a-b", "a b", "ä"}) {
-    EXPECT_EQ(Refusal({.name = name, .help = ""}), kBad) << name;
-    EXPECT_EQ(Refusal({.name = "a", .help = "", .label_names = {name}}), kBad) << name;
+    EXPECT_EQ(CodeOf({.name = name, .help = ""}), kBad) << name;
+    EXPECT_EQ(CodeOf({.name = "a", .help = "", .label_names = {name}}), kBad) << name;
   }
-  EXPECT_EQ(Refusal({.name = "a:b_1", .help = "", .label_names = {"_a1"}}), ErrorCode::kOk);
+  EXPECT_EQ(CodeOf({.name = "a:b_1", .help = "", .label_names = {"_a1"}}), ErrorCode::kOk);
   for (const char* label : {"plugin", "profile", "__name", "a:b"}) {
-    EXPECT_EQ(Refusal({.name = "b", .help = "", .label_names = {label}}), kBad) << label;
+    EXPECT_EQ(CodeOf({.name = "b", .help = "", .label_names = {label}}), kBad) << label;
   }
-  EXPECT_EQ(Refusal({.name = "c", .help = "", .label_names = {"l", "m", "l"}}), kBad);
+  EXPECT_EQ(CodeOf({.name = "c", .help = "", .label_names = {"l", "m", "l"}}), kBad);
   constexpr auto kHistogram = MetricKind::kHistogram;
-  EXPECT_EQ(Refusal({.kind = kHistogram, .name = "d", .help = "", .label_names = {"le"}}), kBad);
-  EXPECT_EQ(Refusal({.name = "e", .help = "", .label_names = {"le"}}), ErrorCode::kOk);
+  EXPECT_EQ(CodeOf({.kind = kHistogram, .name = "d", .help = "", .label_names = {"le"}}), kBad);
+  EXPECT_EQ(CodeOf({.name = "e", .help = "", .label_names = {"le"}}), ErrorCode::kOk);
   for (const std::vector<double>& buckets :
        {std::vector<double>{1, 1}, {2, 1}, {std::nan("")}, {1, HUGE_VAL}}) {
-    EXPECT_EQ(Refusal({.kind = kHistogram, .name = "f", .help = "", .buckets = buckets}), kBad);
+    EXPECT_EQ(CodeOf({.kind = kHistogram, .name = "f", .help = "", .buckets = buckets}), kBad);
   }
 }
 
@@ -283,7 +283,7 @@ TEST_F(MetricStoreTest, EqualLabelValuesAreOneSeries) {
   EXPECT_NE(series(metric, x), series(other, x)) << "each profile has its own";
 }
 
-TEST_F(MetricStoreTest, DefaultBucketsReachFromOneMillisecondToSixteenSeconds) {
+TEST_F(MetricStoreTest, DefaultBucketsReachFrom1To16000Milliseconds) {
   EXPECT_EQ(DefaultBuckets().front(), 0.001);
   EXPECT_EQ(DefaultBuckets().back(), 16.384);
   EXPECT_TRUE(std::ranges::is_sorted(DefaultBuckets()));

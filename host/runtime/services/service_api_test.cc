@@ -172,7 +172,7 @@ TEST_F(ApiServiceTest, AnAnswerStatesWhatTheServerSent) {
   }
 }
 
-TEST_F(ApiServiceTest, ATimedOutRequestIsCancelledAndIgnoresItsLateAnswer) {
+TEST_F(ApiServiceTest, TimedOutRequestIgnoresItsLateAnswer) {
   Request("GET", "/x", 5 * kSecond);
   clock_.Advance(5 * kSecond - 1);
   timers_.RunDue(clock_.NowNs());
@@ -208,7 +208,7 @@ TEST_F(ApiServiceTest, CloseCancelsOpenRequests) {
   EXPECT_EQ(service().event(abi(), &event), BERTH_CANCELLED);
 }
 
-TEST_F(ApiServiceTest, AnInstanceThatWasNeverClosedGetsNoAnswer) {
+TEST_F(ApiServiceTest, InstanceThatWasNeverClosedGetsNoAnswer) {
   Request("GET", "/x", kSecond);
   host_.reset();
   EXPECT_EQ(timers_.size(), 0U);
@@ -216,7 +216,7 @@ TEST_F(ApiServiceTest, AnInstanceThatWasNeverClosedGetsNoAnswer) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(ApiServiceTest, RequestsOfOtherThreadsRunOnTheSchedulingThread) {
+TEST_F(ApiServiceTest, RequestsOfOtherThreadsRunOnSchedulingThread) {
   std::thread([&] { EXPECT_EQ(Request(), BERTH_SUCCESS); }).join();
   EXPECT_THAT(requests_, IsEmpty());
   RunServed();
@@ -355,7 +355,7 @@ TEST_F(BindServiceTest, AcceptsOnlyAnOpenPromiseOfBind) {
   EXPECT_EQ(service().bind(abi(), &binding_, Done()), BERTH_PENDING);
 }
 
-TEST_F(BindServiceTest, BindsOnTheSchedulingThreadWhenCalledFromAPool) {
+TEST_F(BindServiceTest, BindsOnSchedulingThreadWhenCalledFromPool) {
   berth_done done = Done();
   std::thread([&] { EXPECT_EQ(service().bind(abi(), &binding_, done), BERTH_PENDING); }).join();
   EXPECT_EQ(served_.FindPod("default", "p")->node_name(), "");
@@ -383,7 +383,7 @@ std::vector<berth_code> CodesOf(T given, size_t first_size,
   return codes;
 }
 
-TEST_F(ApiServiceTest, RefusesAStructThatIsTooSmallAndUnknownFlags) {
+TEST_F(ApiServiceTest, RefusesTooSmallStructsAndUnknownFlags) {
   const auto expected = ElementsAre(BERTH_BAD_ARGUMENT, BERTH_BAD_ARGUMENT, BERTH_SUCCESS,
                                     BERTH_SUCCESS, BERTH_BAD_ARGUMENT, BERTH_BAD_ARGUMENT);
   const berth_status_patch patch{sizeof patch, 0, &pod_->view(), AsStr("{}")};
@@ -414,7 +414,7 @@ TEST_F(ApiServiceTest, RefusesAStructThatIsTooSmallAndUnknownFlags) {
 
 // ---- patch_status -------------------------------------------------------------------------------
 
-TEST_F(ApiServiceTest, AStatusPatchHasTheUidOfThePod) {
+TEST_F(ApiServiceTest, StatusPatchHasTheUidOfThePod) {
   const char* const patch = R"({"status":{"nominatedNodeName":"n1"}})";
   EXPECT_EQ(PatchStatus(patch), BERTH_SUCCESS);
   ASSERT_EQ(requests_.size(), 1U);

@@ -101,7 +101,7 @@ TEST_F(EventServiceTest, CutsOffALongNote) {
   EXPECT_EQ(served_.events()[1].note, std::string(1020, 'x') + " ...");
 }
 
-TEST_F(EventServiceTest, ALongNoteIsNotCutWithinACharacter) {
+TEST_F(EventServiceTest, LongNoteIsNotCutWithinACharacter) {
   const berth_tagged pod = pod_tag();
   Put(&pod, "Normal", "R", "A", std::string(1019, 'x') + "\xc3\xa4" + std::string(10, 'y'));
   ASSERT_EQ(served_.events().size(), 1U);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/metric_text.h"
 #include "host/plan/plugin_call.h"
 #include "host/runtime/services/series_table.h"
 #include "host/runtime/services/test_services.h"
@@ -58,10 +59,9 @@ TEST_F(MetricsServiceTest, AddsPluginAndProfile) {
   const auto read = metrics_.Read();
   ASSERT_EQ(read.size(), 1U);
   ASSERT_EQ(read[0].series.size(), 1U);
-  EXPECT_EQ(read[0].family.help, "Help.");
-  EXPECT_EQ(read[0].series[0].plugin, "test.Plugin");
-  EXPECT_EQ(read[0].series[0].profile, "default-scheduler");
-  EXPECT_THAT(read[0].series[0].label_values, ElementsAre("z"));
+  EXPECT_EQ(read[0].help, "Help.");
+  EXPECT_THAT(read[0].labels, ElementsAre("plugin", "profile", "zone"));
+  EXPECT_THAT(read[0].series[0].label_values, ElementsAre("test.Plugin", "default-scheduler", "z"));
   EXPECT_EQ(read[0].series[0].value, 3);
 }
 
@@ -96,12 +96,12 @@ TEST_F(MetricsServiceTest, AReplacingInstanceMayRedefineAMetric) {
   Observe(*host_, index_, 1);
   const auto young = Host("test.Plugin");
   ASSERT_EQ(Define(*young, "a", {}, BERTH_METRIC_GAUGE), BERTH_SUCCESS);
-  EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kCounter);
+  EXPECT_EQ(metrics_.Read()[0].kind, MetricKind::kCounter);
   young->Begin();
   Observe(*young, index_, 7);
   Observe(*host_, index_, 1);
   ASSERT_EQ(metrics_.Read().size(), 1U);
-  EXPECT_EQ(metrics_.Read()[0].family.kind, MetricKind::kGauge);
+  EXPECT_EQ(metrics_.Read()[0].kind, MetricKind::kGauge);
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 7);
 }
 
@@ -123,7 +123,7 @@ TEST_F(MetricsServiceTest, RefusesAnInvalidDefinition) {
 
 TEST_F(MetricsServiceTest, AHistogramWithoutBucketsHasTheDefaultBuckets) {
   Define(*host_, "h", {}, BERTH_METRIC_HISTOGRAM);
-  EXPECT_EQ(metrics_.Read()[0].family.buckets.size(), DefaultBuckets().size());
+  EXPECT_EQ(metrics_.Read()[0].bounds.size(), DefaultBuckets().size());
 }
 
 TEST_F(MetricsServiceTest, AreOnlyDefinedInCreate) {
@@ -157,7 +157,7 @@ TEST_F(MetricsServiceTest, AWrongHandleDoesNothing) {
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 0);
 }
 
-TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
+TEST_F(MetricsServiceTest, TooManySeriesOfMetricAreAFault) {
   Define(*host_, "a", {AsStr("pod")});
   uint64_t series = 0;
   for (size_t i = 0; i <= MetricStore::kMaxSeries; ++i) {
@@ -173,7 +173,7 @@ TEST_F(MetricsServiceTest, TooManySeriesOfAMetricAreAFault) {
   EXPECT_EQ(Faults(), 1U) << "counted once for each instance";
 }
 
-TEST_F(MetricsServiceTest, TooManySeriesOfAnInstanceAreAFault) {
+TEST_F(MetricsServiceTest, TooManySeriesOfInstanceAreAFault) {
   for (const char* name : {"a", "b", "c"}) Define(*host_, name, {AsStr("pod")});
   uint64_t series = 0;
   const auto get = [&](size_t i) {
@@ -206,7 +206,9 @@ TEST_F(MetricsServiceTest, AnyThreadMayObserve) {
   for (std::thread& thread : threads) thread.join();
   ASSERT_EQ(metrics_.Read().size(), 1U);
   EXPECT_EQ(metrics_.Read()[0].series[0].value, 200);
-  EXPECT_THAT(metrics_.Read()[0].series[0].label_values, ::testing::ElementsAreArray(names));
+  std::vector<std::string> values = {"test.Plugin", "default-scheduler"};
+  values.insert(values.end(), names.begin(), names.end());
+  EXPECT_EQ(metrics_.Read()[0].series[0].label_values, values);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(NodesServiceTest, FindsRowsInAllNodes) {
   EXPECT_EQ(Place(*kept, 0), "36") << "outside a call";
 }
 
-TEST_F(NodesServiceTest, FindsOnlyTheRowsOfTheNodesThatAreNamed) {
+TEST_F(NodesServiceTest, FindsOnlyTheRowsOfTheNodesNamed) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kPreScore});
   a.filter_whole = [this](const berth_cycle&, const berth_nodes& survivors,
                           berth_filter_whole_out& out, berth_status*) {
@@ -98,7 +98,7 @@ TEST_F(NodesServiceTest, FindsOnlyTheRowsOfTheNodesThatAreNamed) {
   EXPECT_TRUE(RunPreScore(attempt, *filtered.feasible).ok());
 }
 
-TEST_F(NodesServiceTest, FindsRowsInTheNodesOfAWhatIf) {
+TEST_F(NodesServiceTest, FindsRowsInNodesOfAWhatIf) {
   Puppet& a = stage_.Add("puppet.A", {Point::kFilter, Point::kPostFilter});
   std::vector<std::string> places;
   const berth_nodes* outer = nullptr;

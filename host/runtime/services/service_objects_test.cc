@@ -134,7 +134,7 @@ TEST_F(ObjectsServiceTest, WatchesAreOnlyAddedInCreate) {
   EXPECT_EQ(Watch(), BERTH_CONFLICT);
 }
 
-TEST_F(ObjectsServiceTest, AKindThatIsNotServedHasNoObjects) {
+TEST_F(ObjectsServiceTest, KindThatIsNotServedHasNoObjects) {
   const auto served = [this](const char* kind) { return service().served(abi(), AsStr(kind)); };
   EXPECT_EQ(Watch(), BERTH_SUCCESS);
   objects_.SetServed(kNamespace, false);
@@ -165,7 +165,7 @@ TEST_F(ObjectsServiceTest, ServedIsNotAskedInOtherPlaces) {
   EXPECT_EQ(service().served(abi(), AsStr(kNamespace)), BERTH_CONFLICT) << "outside of a call";
 }
 
-TEST_F(ObjectsServiceTest, AWatchOfPodsOrNodesRefusesThePlugin) {
+TEST_F(ObjectsServiceTest, WatchOfPodsOrNodesRefusesThePlugin) {
   EXPECT_EQ(Watch("v1/Secret"), BERTH_BAD_ARGUMENT);
   EXPECT_FALSE(host_->rejection() != nullptr) << "a kind that the plugin may declare";
   EXPECT_EQ(Watch("v1/Pod"), BERTH_BAD_ARGUMENT);

@@ -124,7 +124,7 @@ TEST_F(SchedulerServicesTest, ActivatesPods) {
   EXPECT_THAT(scheduler_.asked, ElementsAre("activate uid-a", "activate uid-b"));
 }
 
-TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
+TEST_F(SchedulerServicesTest, AllowsAndRejectsForItsProfilesPlugin) {
   const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
   scheduler_.waiting = {Pod("a"), Pod("b")};
   const PluginId mine = services_.plugin_ids.IdOf("default-scheduler", "test.Plugin");
@@ -150,7 +150,7 @@ TEST_F(SchedulerServicesTest, AllowsAndRejectsOnBehalfOfThePluginOfItsProfile) {
                   "reject uid-c" + by + ": test.Plugin gave no reason"));
 }
 
-TEST_F(SchedulerServicesTest, RefusesARejectionThatIsTooSmallOrHasUnknownFlags) {
+TEST_F(SchedulerServicesTest, RefusesTooSmallRejectionsAndUnknownFlags) {
   const auto& waiting = Service<berth_waiting>(BERTH_SERVICE_WAITING);
   scheduler_.waiting = {Pod("a")};
   const struct {

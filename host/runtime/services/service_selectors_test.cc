@@ -128,7 +128,7 @@ TEST_F(SelectorsServiceTest, ExplainsWhatIsNoSelector) {
   EXPECT_EQ(open(), 0U);
 }
 
-TEST_F(SelectorsServiceTest, AWrongReleaseIsAFaultAndChangesNothing) {
+TEST_F(SelectorsServiceTest, WrongReleaseIsAFaultAndChangesNothing) {
   const berth_selector* selector = nullptr;
   ASSERT_EQ(service().from_text(abi(), AsStr("app=web"), &selector, nullptr), BERTH_SUCCESS);
   const PodRef pod = Labelled(kWeb);

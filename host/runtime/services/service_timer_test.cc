@@ -41,7 +41,7 @@ class TimerServiceTest : public ServicesTest {
   std::optional<PluginCall> call_;
 };
 
-TEST_F(TimerServiceTest, FiresOnceWhenDueAndNotWithinTheCall) {
+TEST_F(TimerServiceTest, FiresOnceWhenDueAndNotWithinCall) {
   Start(abi(), 10);
   Start(abi(), 0);
   EXPECT_EQ(fired_, 0);
@@ -57,7 +57,7 @@ TEST_F(TimerServiceTest, FiresOnceWhenDueAndNotWithinTheCall) {
   EXPECT_EQ(at_, kCallback);
 }
 
-TEST_F(TimerServiceTest, ANegativeDelayIsZeroAndTheLongestDoesNotOverflow) {
+TEST_F(TimerServiceTest, ClampsNegativeDelaysAndDoesNotOverflow) {
   Start(abi(), -5);
   Start(abi(), INT64_MAX);
   RunLoop();
@@ -167,7 +167,7 @@ TEST_F(TimerServiceTest, PostedFunctionsAreCancelledWithTheInstance) {
   EXPECT_EQ(log.size(), 2U);
 }
 
-TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfAnInstanceWait) {
+TEST_F(TimerServiceTest, AtMost65536PostedFunctionsOfInstanceWait) {
   ASSERT_EQ(kMaxWaitingWork, 65'536U) << "as <berth/abi.h> states";
   struct Counted {
     const berth_timer& timer;

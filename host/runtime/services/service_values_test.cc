@@ -55,7 +55,7 @@ TEST_F(ValuesServiceTest, ExplainsWhatIsNotJson) {
   EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
 }
 
-TEST_F(ValuesServiceTest, AWrongReleaseIsAFaultAndChangesNothing) {
+TEST_F(ValuesServiceTest, WrongReleaseIsAFaultAndChangesNothing) {
   const berth_value* value = service().parse(abi(), AsStr("[1]"), nullptr);
   const berth_value* part = service().at(value, 0, nullptr);
   service().release(abi(), part);
@@ -68,7 +68,7 @@ TEST_F(ValuesServiceTest, AWrongReleaseIsAFaultAndChangesNothing) {
   EXPECT_EQ(lines_.size(), 2U);
 }
 
-TEST_F(ValuesServiceTest, AValueBelongsToTheInstanceThatParsedIt) {
+TEST_F(ValuesServiceTest, ValueBelongsToTheInstanceThatParsedIt) {
   const auto other = Host("test.Other");
   const berth_value* value = service().parse(abi(), AsStr("1"), nullptr);
   service().release(other->abi(), value);
@@ -104,7 +104,7 @@ TEST_F(ValuesServiceTest, AnyThreadParses) {
   EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
 }
 
-TEST_F(ValuesServiceTest, TheHostReleasesTheRestAndServesNothingAfterwards) {
+TEST_F(ValuesServiceTest, HostReleasesTheRestAndServesNothingAfterwards) {
   const berth_values& values = service();
   values.parse(abi(), AsStr("[1]"), nullptr);
   host_->Retire();

@@ -317,7 +317,7 @@ TEST_F(WordsTest, AnInstanceThatEndsTakesNoNewCallbacks) {
 }
 
 // The words count until the instance is destroyed. Metrics are defined in create() only.
-TEST_F(WordsTest, AnInstanceThatEndsMayCallTheServicesOfItsWord) {
+TEST_F(WordsTest, EndingInstanceMayCallItsWordsServices) {
   const auto is_refused = [](const WordRow& row) {
     const berth_code code = row.call();
     return code == BERTH_CONFLICT || code == BERTH_CANCELLED;

@@ -8,7 +8,7 @@ HostServices::HostServices(Interner& the_interner, ObjectStore& the_objects)
     : InstanceContext{.interner = the_interner, .services = Services()}, objects(the_objects) {}
 
 std::span<const ServiceInfo> Services() {
-  // In the order of ServiceIndex.
+  // The services that have a state are in the order of ServiceIndex.
   static const std::array services{LogService(),     StringsService(),        RefsService(),
                                    ColumnsService(), InstanceValuesService(), SelectorsService(),
                                    MetricsService(), ObjectsService(),        NodesService(),

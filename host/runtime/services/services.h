@@ -16,28 +16,21 @@
 
 namespace berth::host {
 
-// The index of a service in the table.
+// The services that have a state, in the order of the table: indices for InstanceHost::state().
 enum class ServiceIndex : uint8_t {
   kLog,
   kStrings,
   kRefs,
-  kColumns,
   kValues,
   kSelectors,
   kMetrics,
   kObjects,
-  kNodes,
   kWhatIf,
-  kNominator,
-  kActivate,
-  kWaiting,
   kTimer,
-  kRandom,
   kApi,
-  kCompletion,
 };
 
-// Returns every service, by its index.
+// Returns every service.
 std::span<const ServiceInfo> Services();
 
 // The entries of the table.
@@ -65,7 +58,7 @@ inline HostServices& ServicesOf(const InstanceHost& host) {
   return static_cast<HostServices&>(host.context());
 }
 
-// Returns the state of a service. State::kService is its index, and CreateState<State> creates it.
+// Returns the state of a service, State::kService. CreateState<State> creates it.
 // REQUIRES: see InstanceHost::state().
 template <class State>
 State& StateOf(const InstanceHost& host) {

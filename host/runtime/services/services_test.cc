@@ -16,6 +16,8 @@
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/plan/plugin_call.h"
+#include "host/runtime/services/api_calls.h"
+#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -63,12 +65,25 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
                           "berth.api/1", "berth.completion/1"));
 }
 
-TEST_F(ServicesTest, SomeAreUnsupportedWithoutASchedulerOrAClient) {
+TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
   HostServices bare(test_objects_.interner(), objects_);
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.nodes/1", "berth.nominator/1",
                           "berth.activate/1", "berth.waiting/1", "berth.timer/1", "berth.api/1"));
+}
+
+TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
+  size_t states = 0;
+  for (const ServiceInfo& service : Services()) states += service.create_state != nullptr ? 1 : 0;
+  EXPECT_EQ(states, static_cast<size_t>(ServiceIndex::kApi) + 1);
+  const auto state = [this](ServiceIndex index) {
+    return &host_->state(static_cast<size_t>(index));
+  };
+  EXPECT_NE(state(ServiceIndex::kLog)->functions(), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedValues*>(state(ServiceIndex::kValues)), nullptr);
+  EXPECT_NE(dynamic_cast<const ParsedSelectors*>(state(ServiceIndex::kSelectors)), nullptr);
+  EXPECT_NE(dynamic_cast<const ApiCalls*>(state(ServiceIndex::kApi)), nullptr);
 }
 
 TEST_F(ServicesTest, AnUnknownIdIsNotFound) {
@@ -122,7 +137,7 @@ TEST_F(ServicesTest, OnOtherThreadsFindReturnsNothing) {
   }).join();
 }
 
-TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
+TEST_F(ServicesTest, InternedIdIsValidAsLongAsInstance) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   EXPECT_EQ(strings.find(abi(), AsStr("rack-7")), kNoId);
   {
@@ -140,7 +155,7 @@ TEST_F(ServicesTest, AnInternedIdIsValidAsLongAsTheInstance) {
   EXPECT_EQ(strings.find(abi(), AsStr("rack-8")), kNoId);
 }
 
-TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
+TEST_F(ServicesTest, HoldsAnIdUntilItsLastRelease) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   const auto exists = [&] {
     test_objects_.interner().Sweep();
@@ -156,7 +171,7 @@ TEST_F(ServicesTest, AnIdIsHeldUntilItWasReleasedAsOftenAsInterned) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(ServicesTest, TheReleaseOfAnIdThatIsNotHeldIsAFaultAndChangesNothing) {
+TEST_F(ServicesTest, ReleasingAnUnheldIdIsAHarmlessFault) {
   const auto& strings = Service<berth_strings>(BERTH_SERVICE_STRINGS);
   const auto other = Host("test.Other");
   const berth_id id = strings.intern(other->abi(), AsStr("rack-7"));
@@ -187,7 +202,7 @@ class RefsTest : public ServicesTest {
   }
 };
 
-TEST_F(RefsTest, AnObjectOfEachKindIsKeptUntilItsLastRelease) {
+TEST_F(RefsTest, KeepsObjectsOfEachKindUntilLastRelease) {
   PodRef pod = test_objects_.Pod({.name = "p"});
   NodeRef node = test_objects_.Node({.name = "n"});
   ObjectRef object = Namespace();
@@ -214,7 +229,7 @@ TEST_F(RefsTest, AnObjectOfEachKindIsKeptUntilItsLastRelease) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(RefsTest, ADerivedPodIsAnObjectOfItsOwn) {
+TEST_F(RefsTest, DerivedPodIsAnObjectOfItsOwn) {
   const PodRef pod = test_objects_.Pod({.name = "p"});
   PodRef derived = WithResourceVersion(pod, "9");
   const std::weak_ptr<const void> kept = derived;
@@ -261,7 +276,7 @@ TEST_F(RefsTest, WhatIsNoObjectIsRefused) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty());
 }
 
-TEST_F(RefsTest, TheReleaseOfAnObjectThatIsNotRetainedIsAFault) {
+TEST_F(RefsTest, ReleasingAnUnretainedObjectIsAFault) {
   const PodRef pod = test_objects_.Pod({.name = "p"});
   Release(BERTH_KIND_POD, &pod->view());
   EXPECT_EQ(Retain(BERTH_KIND_POD, &pod->view()), BERTH_SUCCESS);
@@ -318,7 +333,7 @@ TEST_F(ServicesTest, AnUnknownIdHasNoText) {
 }
 
 // A function that returns no code reports its fault through berth_host.fault.
-TEST_F(ServicesTest, AFaultIsCountedAtThePointOfTheCall) {
+TEST_F(ServicesTest, FaultIsCountedAtPointOfTheCall) {
   const auto say = [&] { abi()->fault(abi(), AsStr("index lost")); };
   for (const Point point : {Point::kChanges, Point::kReserve, kLoad}) {
     const PluginCall call(*host_, point);
@@ -357,7 +372,7 @@ TEST_F(ServicesTest, CompletionCountsOnce) {
   EXPECT_THAT(FaultLines(lines_), IsEmpty()) << "the host may have given up before";
 }
 
-TEST_F(ServicesTest, AnOutcomeKeepsAsManyReasonsAsAnAnswer) {
+TEST_F(ServicesTest, OutcomeKeepsAsManyReasonsAsAnAnswer) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   for (const size_t count : {kMaxStatusReasons, kMaxStatusReasons + 2}) {
     std::vector<std::string> kept;
@@ -390,7 +405,7 @@ TEST_F(ServicesTest, CompletionOfAnUnknownPromiseIsAFault) {
   EXPECT_THAT(counts, ElementsAre("test.Other 1", "test.Plugin 2"));
 }
 
-TEST_F(ServicesTest, AnOutcomeThatIsTooSmallCompletesTheCallWithBug) {
+TEST_F(ServicesTest, TooSmallOutcomeCompletesTheCallWithBug) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   std::vector<std::string> answers;
   for (const size_t size : {size_t{0}, offsetof(berth_outcome, reasons), sizeof(berth_outcome) - 1,
@@ -420,7 +435,7 @@ TEST_F(ServicesTest, CompletionReportsAReasonThatIsNull) {
                                    "Success first, gave a reason that is NULL"));
 }
 
-TEST_F(ServicesTest, AnArrayOfReasonsThatIsNotValidCompletesTheCallWithBug) {
+TEST_F(ServicesTest, InvalidReasonsCompleteTheCallWithBug) {
   const auto& completion = Service<berth_completion>(BERTH_SERVICE_COMPLETION);
   const std::array<berth_str, 3> reasons = {AsStr("a"), AsStr("not seen"), AsStr("b")};
   const struct {

@@ -229,7 +229,7 @@ TEST(CompareTest, RejectsDifferentSizesAndNoCommonWorkload) {
   EXPECT_EQ(nothing.status().message(), "a.json and b.json have no workload in common");
 }
 
-TEST(CompareTest, HasNoRatioIfOnlyTheFirstValueIsZero) {
+TEST(CompareTest, HasNoRatioIfTheFirstIsZero) {
   EXPECT_EQ((Change{.before = 2, .after = 5}).ratio(), 2.5);
   EXPECT_EQ((Change{.before = 0, .after = 0}).ratio(), 1);
   EXPECT_EQ((Change{.before = 0, .after = 5}).ratio(), std::nullopt);
@@ -327,7 +327,7 @@ TEST(BenchCommandTest, FailsIfAWorkloadIsSlowerThanAllowed) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["workloads"][0]["decisionsPerSecond"]["ratio"], 0.5);
 }
 
-TEST(BenchCommandTest, ShowsTheOtherWorkloadsIfOneCannotBeMeasured) {
+TEST(BenchCommandTest, ShowsOtherWorkloadsIfOneCannotBeMeasured) {
   // The only node is too small for the initial pods of W1.
   const CommandResult result = RunBench({"W1", "W11", "--nodes", "1", "--init-pods", "100",
                                          "--pods", "1", "--repeat", "1", "-o", "json"});
@@ -338,7 +338,7 @@ TEST(BenchCommandTest, ShowsTheOtherWorkloadsIfOneCannotBeMeasured) {
   EXPECT_EQ(json["results"][0]["workload"], "W11");
 }
 
-TEST(BenchCommandTest, MeasuresAWorkloadOnceIfItIsNamedTwice) {
+TEST(BenchCommandTest, MeasuresWorkloadOnceIfItIsNamedTwice) {
   const CommandResult result = RunBench({"W4/2", "W4", "W4/2", "--nodes", "3", "--init-pods", "0",
                                          "--pods", "2", "--repeat", "1", "-o", "json"});
   ASSERT_EQ(result.exit_status, 0) << result.err;

@@ -110,7 +110,7 @@ TEST(WorkloadsTest, TermsSelectTheLabelOfTheirOwnPods) {
             "ScheduleAnyway");
 }
 
-TEST(WorkloadsTest, PodsAreInTheNamespacesThatTheirTermsSelect) {
+TEST(WorkloadsTest, PodsAreInNamespacesThatTheirTermsSelect) {
   for (const char* name : {"W7", "W8", "W9"}) {
     const Workload& workload = WorkloadsNamed(name).front();
     std::set<std::string> namespaces;
@@ -128,12 +128,12 @@ TEST(WorkloadsTest, PodsAreInTheNamespacesThatTheirTermsSelect) {
   EXPECT_EQ(NamespacesJson(WorkloadsNamed("W6").front()).size(), 0U);
 }
 
-TEST(WorkloadsTest, NodesAreSpreadOverZonesUnlessOneZoneIsSet) {
+TEST(WorkloadsTest, SpreadsNodesOverZonesUnlessOneIsSet) {
   EXPECT_THAT(NodeJson(WorkloadsNamed("W1").front(), 4), HasSubstr("zone2"));
   EXPECT_THAT(NodeJson(WorkloadsNamed("W5").front(), 4), HasSubstr("zone1"));
 }
 
-TEST(WorkloadsTest, OneNodeInTenHoldsTheImageOfThePods) {
+TEST(WorkloadsTest, OneNodeInTenHoldsImageOfPods) {
   Workload workload = WorkloadsNamed("W1").front();
   const auto images_of = [&](uint32_t node) {
     return nlohmann::json::parse(NodeJson(workload, node))["status"]["images"];
@@ -355,7 +355,7 @@ TEST(PercentileTest, UsesTheNearestRank) {
   }
 }
 
-TEST(MedianTest, ReturnsTheMiddleRunOrTheLowerOfTwo) {
+TEST(MedianTest, ReturnsMiddleRunOrTheLowerOfTwo) {
   const auto median = [](const std::vector<double>& rates) {
     std::vector<Measurement> runs;
     for (const double rate : rates) {

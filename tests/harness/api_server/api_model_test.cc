@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 // ---- Objects ------------------------------------------------------------------------------------
 
-TEST_F(ApiModelTest, KeepsTheTextOfAPodAndAddsWhatTheClusterDetermines) {
+TEST_F(ApiModelTest, AddsWhatTheClusterDeterminesToAPod) {
   Start();
   CreatePod("a");
   ASSERT_EQ(Outcome("POST", std::string(kPods) + "/a/binding", BindingText("a", "u-a", "n1")),
@@ -106,7 +106,7 @@ TEST_F(ApiModelTest, RefusesATokenThatExpired) {
               HasSubstr("410 Expired"));
 }
 
-TEST_F(ApiModelTest, LeavesOutPodsInAFinalPhaseOnlyWithTheSelector) {
+TEST_F(ApiModelTest, LeavesOutFinalPhasesOnlyWithTheSelector) {
   Start();
   CreatePod("a");
   CreatePod("b");

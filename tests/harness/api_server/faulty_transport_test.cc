@@ -170,7 +170,7 @@ TEST_F(FaultyTransportTest, AsksTheFenceImmediatelyBeforeTheFirstByte) {
   EXPECT_EQ(audit_.sent, 0);
 }
 
-TEST_F(FaultyTransportTest, AProcessThatIsStoppedReceivesItsAnswersLater) {
+TEST_F(FaultyTransportTest, AProcessStoppedReceivesItsAnswersLater) {
   int answers = 0;
   transport_->Send(Get("/version"), [&](const HttpResponse&) { ++answers; });
   while (audit_.sent == 0) Run(kMillisecond);
@@ -290,7 +290,7 @@ TEST_F(FaultyStreamTest, AListIsNeverChangedWithoutAnError) {
   EXPECT_THAT(cut.ends, ::testing::ElementsAre("Unavailable: connection reset"));
 }
 
-TEST_F(FaultyStreamTest, CutEverythingEndsStreamsAndRequestsThatWereSent) {
+TEST_F(FaultyStreamTest, CutEverythingEndsStreamsAndRequestsSent) {
   RecordingStreamSink sink;
   const auto stream = transport_->Open(Get(kWatch), sink);
   Run(kSecond);

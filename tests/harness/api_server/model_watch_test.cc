@@ -57,7 +57,7 @@ TEST_F(ModelWatchTest, RefusesInitialEventsThatItDoesNotSupport) {
   EXPECT_EQ(refusal_.head.http_status, 422u);
 }
 
-TEST_F(ModelWatchTest, RefusesInitialEventsOfARevisionThatTheViewHasNotReached) {
+TEST_F(ModelWatchTest, RefusesInitialEventsOfALaterRevision) {
   Start();
   CreateNode("a");
   CreateNode("b");
@@ -114,7 +114,7 @@ TEST_F(ModelWatchTest, KeepsOnlyTheWindow) {
   EXPECT_EQ(Lines(model_->TakeLines(*Open(WatchOf("2")))), "ADDED c@3 ADDED d@4 ");
 }
 
-TEST_F(ModelWatchTest, DeliversAPodInAFinalPhaseAsDeleted) {
+TEST_F(ModelWatchTest, DeliversPodInAFinalPhaseAsDeleted) {
   Start();
   CreatePod("a");
   const auto watch = Open(std::string(kActive) + "&watch=true&resourceVersion=1");

@@ -51,7 +51,7 @@ PermissionsRequest RequestForPodsAndNodes() {
 
 // ---- RequiredPermissions ------------------------------------------------------------------------
 
-TEST(RequiredPermissionsTest, ASchedulerReadsItsKindsAndWritesItsDecisions) {
+TEST(RequiredPermissionsTest, SchedulerReadsItsKindsAndWritesItsDecisions) {
   PermissionsRequest request = RequestForPodsAndNodes();
   request.lease_ns = "kube-system";
   request.lease_name = "berth";
@@ -185,7 +185,7 @@ TEST_F(ReviewAccessTest, ReadsTheAnswer) {
   }
 }
 
-TEST_F(ReviewAccessTest, ReturnsTheErrorOfARequestWithoutAnAnswer) {
+TEST_F(ReviewAccessTest, ReturnsErrorOfARequestWithoutAnAnswer) {
   const auto answer =
       ReviewAccess({.group = "", .resource = "pods", .verb = "get"}, [](const HttpRequest&) {
         HttpResponse response;
@@ -199,7 +199,7 @@ TEST_F(ReviewAccessTest, ReturnsTheErrorOfARequestWithoutAnAnswer) {
 
 TEST(RolesYamlTest, IsEmptyIfNothingIsMissing) { EXPECT_EQ(RolesYaml({}, "berth", "user"), ""); }
 
-TEST(RolesYamlTest, JoinsRulesWithEqualVerbsAndBindsTheRoleToAServiceAccount) {
+TEST(RolesYamlTest, JoinsEqualVerbsAndBindsAServiceAccount) {
   const std::vector<Permission> missing = {
       {.group = "", .resource = "pods", .verb = "watch"},
       {.group = "", .resource = "nodes", .verb = "list"},
@@ -239,7 +239,7 @@ subjects:
 )");
 }
 
-TEST(RolesYamlTest, PutsPermissionsOfANamespaceIntoARoleWithTheNamesOfTheObjects) {
+TEST(RolesYamlTest, NamespacedPermissionsBecomeARoleWithObjectNames) {
   const std::vector<Permission> missing = {
       {.group = "coordination.k8s.io", .resource = "leases", .verb = "create", .ns = "kube-system"},
       {.group = "coordination.k8s.io",

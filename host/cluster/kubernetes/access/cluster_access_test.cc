@@ -125,7 +125,7 @@ TEST(FindClusterAccess, UsesTheServiceAccountWithoutAKubeconfig) {
             ErrorCode::kInvalidArgument);
 }
 
-TEST(FindClusterAccess, WarnsIfTheTokenOfThePodIsSentOverPlainHttp) {
+TEST(FindClusterAccess, WarnsOfThePodsTokenOverPlainHttp) {
   const FakeMachine machine = Pod();
   AccessRequest request = {.server = "http://10.0.0.1"};
   EXPECT_FALSE(FindClusterAccess(request, machine.Environment()).ok());
@@ -140,7 +140,7 @@ TEST(FindClusterAccess, WarnsIfTheTokenOfThePodIsSentOverPlainHttp) {
   EXPECT_TRUE(FindClusterAccess(request, machine.Environment())->warnings.empty());
 }
 
-TEST(FindClusterAccess, OutsideOfAPodAKubeconfigOrAServerIsNeeded) {
+TEST(FindClusterAccess, OutsideOfPodKubeconfigOrServerIsNeeded) {
   const FakeMachine machine;
   EXPECT_EQ(FindClusterAccess({}, machine.Environment()).status(),
             Status::NotFound("no kubeconfig: use --kubeconfig FILE, set KUBECONFIG, or run in a "

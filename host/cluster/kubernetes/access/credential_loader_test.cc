@@ -169,7 +169,7 @@ TEST_F(CredentialLoaderTest, FollowsARotatedToken) {
   EXPECT_EQ(Loader().next_ns(), now_ns_ + kMinute);
 }
 
-TEST_F(CredentialLoaderTest, KeepsTheOldTokenIfTheFileCannotBeRead) {
+TEST_F(CredentialLoaderTest, KeepsOldTokenIfFileCannotBeRead) {
   access_.auth.token_file = "/token";
   files_["/token"] = "one";
   ASSERT_TRUE(Loader().Refresh(false).ok());
@@ -217,7 +217,7 @@ TEST_F(CredentialLoaderTest, FollowsRotatedCertificates) {
   EXPECT_EQ(contexts_, expected);
 }
 
-TEST_F(CredentialLoaderTest, FollowsARotatedTokenWhileTheNewCaCannotBeUsed) {
+TEST_F(CredentialLoaderTest, FollowsARotatedTokenDespiteAnUnusableCa) {
   access_.endpoint.tls.ca_file = "/ca";
   access_.auth.token_file = "/token";
   files_ = {{"/ca", "ca"}, {"/token", "one"}};
@@ -234,7 +234,7 @@ TEST_F(CredentialLoaderTest, FollowsARotatedTokenWhileTheNewCaCannotBeUsed) {
   EXPECT_EQ(contexts_, (std::vector<std::string>{"ca||", "half of a CA||", "ca2||"}));
 }
 
-TEST_F(CredentialLoaderTest, AFileThatFailsDoesNotStopTheOthers) {
+TEST_F(CredentialLoaderTest, FileThatFailsDoesNotStopTheOthers) {
   access_.auth.token_file = "/token";
   access_.endpoint.tls.ca_file = "/ca";
   files_ = {{"/ca", "ca"}, {"/token", "one"}};
@@ -265,7 +265,7 @@ TEST_F(CredentialLoaderTest, RunsThePluginAtTheStart) {
   EXPECT_EQ(runs_, 1) << "the credential does not expire";
 }
 
-TEST_F(CredentialLoaderTest, ACertificateOfTheKubeconfigHasPrecedenceOverThatOfThePlugin) {
+TEST_F(CredentialLoaderTest, KubeconfigCertificatePrecedesThatOfThePlugin) {
   struct Case {
     const char* name;
     const char* status;
@@ -320,7 +320,7 @@ TEST_F(CredentialLoaderTest, RunsThePluginAfterA401) {
   EXPECT_EQ(runs_, 2);
 }
 
-TEST_F(CredentialLoaderTest, APluginThatReturnsExpiredTokensIsNotRunWithoutAPause) {
+TEST_F(CredentialLoaderTest, PausesForAPluginThatReturnsExpiredTokens) {
   SetPlugin(R"({"token":"one","expirationTimestamp":"2020-01-01T00:00:00Z"})");
   ASSERT_TRUE(Loader().Refresh(false).ok());
   EXPECT_EQ(Loader().next_ns(), now_ns_ + 10 * kSecond);

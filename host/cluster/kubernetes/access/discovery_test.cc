@@ -68,7 +68,7 @@ TEST_F(DiscoveryTest, AsksOncePerGroupAndVersion) {
   EXPECT_THAT(Seen(), ElementsAre("pod: /api/v1/pods"));
 }
 
-TEST_F(DiscoveryTest, TellsALaterFollowerWithoutARequestAndNeverWithinTheCall) {
+TEST_F(DiscoveryTest, TellsLaterFollowersAsynchronouslyWithoutARequest) {
   Follow(kSliceKind, "first");
   transport_.Answer(0, 200, ListOf(kSliceEntry));
   Seen();
@@ -79,7 +79,7 @@ TEST_F(DiscoveryTest, TellsALaterFollowerWithoutARequestAndNeverWithinTheCall) {
   EXPECT_THAT(Seen(), ElementsAre("second: /apis/resource.k8s.io/v1/resourceslices"));
 }
 
-TEST_F(DiscoveryTest, OnlyTheServerDecidesThatAKindIsNotServed) {
+TEST_F(DiscoveryTest, OnlyServerDecidesThatKindIsNotServed) {
   struct Case {
     const char* name;
     uint32_t http_status;
@@ -106,7 +106,7 @@ TEST_F(DiscoveryTest, OnlyTheServerDecidesThatAKindIsNotServed) {
   }
 }
 
-TEST_F(DiscoveryTest, RepeatsAQuestionWithoutAnAnswerAfterADelay) {
+TEST_F(DiscoveryTest, RepeatsQuestionWithoutAnAnswerAfterADelay) {
   Follow(kSliceKind, "slice");
   transport_.Lose(0, Delivery::kNotSent);
   EXPECT_EQ(discovery_->LastError(kSliceKind), Status::Unavailable("connection refused"));
@@ -117,7 +117,7 @@ TEST_F(DiscoveryTest, RepeatsAQuestionWithoutAnAnswerAfterADelay) {
   EXPECT_TRUE(discovery_->LastError(kSliceKind).ok());
 }
 
-TEST_F(DiscoveryTest, AsksAgainFromTimeToTimeAndTellsOnlyChanges) {
+TEST_F(DiscoveryTest, AsksAgainPeriodicallyAndTellsOnlyChanges) {
   Follow(kSliceKind, "slice");
   transport_.Answer(0, 404, "{}");
   EXPECT_THAT(Seen(), ElementsAre("slice: none"));
@@ -140,7 +140,7 @@ TEST_F(DiscoveryTest, AsksAgainFromTimeToTimeAndTellsOnlyChanges) {
   EXPECT_THAT(Seen(), ElementsAre("slice: none"));
 }
 
-TEST_F(DiscoveryTest, AsksAtOnceWhenAResourceWasNotFound) {
+TEST_F(DiscoveryTest, AsksAtOnceWhenResourceWasNotFound) {
   Follow(kSliceKind, "slice");
   transport_.Answer(0, 200, ListOf(kSliceEntry));
   Seen();
@@ -151,7 +151,7 @@ TEST_F(DiscoveryTest, AsksAtOnceWhenAResourceWasNotFound) {
   EXPECT_THAT(Seen(), ElementsAre("slice: none"));
 }
 
-TEST_F(DiscoveryTest, DoesNotAskWithoutFollowersAndAsksAgainForANewOne) {
+TEST_F(DiscoveryTest, AsksOnlyWhileThereAreFollowers) {
   const Discovery::ListenerId id = Follow(kSliceKind, "slice");
   transport_.Answer(0, 200, ListOf(kSliceEntry));
   discovery_->Unfollow(id);

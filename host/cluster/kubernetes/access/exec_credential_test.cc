@@ -31,7 +31,7 @@ std::string Output(const std::string& status) {
          status + "}";
 }
 
-TEST(ExecInfo, ContainsTheClusterOnlyIfThePluginAsksForIt) {
+TEST(ExecInfo, ContainsClusterOnlyIfPluginAsksForIt) {
   Endpoint endpoint = Server();
   endpoint.tls.ca_pem = "ca";
   endpoint.tls.server_name = "kubernetes";
@@ -54,7 +54,7 @@ TEST(ExecInfo, ContainsTheClusterOnlyIfThePluginAsksForIt) {
             R"("insecure-skip-tls-verify":true},"interactive":false}})");
 }
 
-TEST(ExecCommand, ARelativePathBelongsToTheFolderOfTheKubeconfig) {
+TEST(ExecCommand, RelativePathBelongsToFolderOfTheKubeconfig) {
   const struct {
     const char* command;
     const char* directory;

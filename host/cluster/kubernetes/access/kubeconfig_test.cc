@@ -356,7 +356,7 @@ TEST(Kubeconfig, PlainHttpNeedsAFlag) {
             "on the network between can read them");
 }
 
-TEST(Kubeconfig, RefusesAUserInTheUrlOfTheServer) {
+TEST(Kubeconfig, RefusesUserInTheUrlOfTheServer) {
   constexpr const char* kError =
       "expected a URL without a user and a password, found https://10.0.0.1:6443 with them; remove "
       "them, and set a token, a client certificate, or username and password in the user of a "

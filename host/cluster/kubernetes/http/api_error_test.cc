@@ -128,14 +128,14 @@ TEST(StatusOf, ConvertsEachHttpStatus) {
   }
 }
 
-TEST(StatusOf, NamesTheHttpStatusIfTheServerSendsNoMessage) {
+TEST(StatusOf, NamesHttpStatusIfServerSendsNoMessage) {
   EXPECT_EQ(StatusOf(Answer(502, "<html>")).message(), "the server responded with 502 Bad Gateway");
   EXPECT_EQ(StatusOf(Answer(404, R"({"kind":"Status","message":""})")).message(),
             "the server responded with 404 Not Found");
   EXPECT_EQ(StatusOf(Answer(599)).message(), "the server responded with 599");
 }
 
-TEST(StatusOf, IsTheErrorOfARequestWithoutAnAnswer) {
+TEST(StatusOf, IsErrorOfARequestWithoutAnAnswer) {
   HttpResponse response;
   response.status = Status::Unavailable("connection refused");
   EXPECT_EQ(StatusOf(response), Status::Unavailable("connection refused"));
@@ -158,7 +158,7 @@ TEST(ApiResponseOf, KeepsTheAnswer) {
   EXPECT_EQ(success.body, "{}");
 }
 
-TEST(ApiResponseOf, HasOnlyAnErrorIfTheServerDidNotRespond) {
+TEST(ApiResponseOf, HasOnlyErrorIfServerDidNotRespond) {
   // The head arrived, but the body exceeded a limit: the answer must not look complete.
   HttpResponse response = Answer(200, "part");
   response.status = Status::OutOfRange("too large");
@@ -189,7 +189,7 @@ TEST(RetryClassOf, DependsOnTheHttpStatus) {
   }
 }
 
-TEST(RetryClassOf, DependsOnTheDeliveryIfThereIsNoAnswer) {
+TEST(RetryClassOf, DependsOnDeliveryIfThereIsNoAnswer) {
   const struct {
     Delivery delivery;
     RetryClass expected;

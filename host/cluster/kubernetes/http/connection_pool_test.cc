@@ -202,7 +202,7 @@ TEST_F(ConnectionPoolTest, HandsOutTheConnectionThatWasUsedLast) {
   EXPECT_TRUE(taken_[2].was_idle);
 }
 
-TEST_F(ConnectionPoolTest, RequestsWaitInTheOrderOfPriorityAndArrival) {
+TEST_F(ConnectionPoolTest, RequestsWaitInOrderOfPriorityAndArrival) {
   Make({.connections = 1});
   Connect();
   order_.clear();
@@ -220,7 +220,7 @@ TEST_F(ConnectionPoolTest, RequestsWaitInTheOrderOfPriorityAndArrival) {
   EXPECT_EQ(dials_.size(), 1U);
 }
 
-TEST_F(ConnectionPoolTest, ADroppedConnectionIsReplacedForAWaitingRequest) {
+TEST_F(ConnectionPoolTest, DroppedConnectionIsReplacedForAWaitingRequest) {
   Make({.connections = 1});
   Connect();
   Take("a");
@@ -302,7 +302,7 @@ TEST_F(ConnectionPoolTest, ARotatedCertificateClosesConnections) {
   EXPECT_TRUE(first->is_closed);
 }
 
-TEST_F(ConnectionPoolTest, AFailedAttemptFailsTheRequestsIfNoConnectionIsLeft) {
+TEST_F(ConnectionPoolTest, FailedAttemptFailsRequestsWithoutAnotherConnection) {
   Take("a");
   Take("b");
   executor_.RunAll();
@@ -318,7 +318,7 @@ TEST_F(ConnectionPoolTest, AFailedAttemptFailsTheRequestsIfNoConnectionIsLeft) {
   EXPECT_EQ(dialing(), 1U);
 }
 
-TEST_F(ConnectionPoolTest, RequestsWaitForABusyConnectionIfNoOtherCanBeOpened) {
+TEST_F(ConnectionPoolTest, RequestsWaitForBusyConnectionsAtTheLimit) {
   Connect();
   order_.clear();
   Take("a");
@@ -345,7 +345,7 @@ TEST_F(ConnectionPoolTest, ACallbackMayCancelOtherTickets) {
   EXPECT_EQ(dialing(), 1U);
 }
 
-TEST_F(ConnectionPoolTest, AConnectionThatNobodyNeedsAnyMoreIsKept) {
+TEST_F(ConnectionPoolTest, ConnectionThatNobodyNeedsAnyMoreIsKept) {
   const auto ticket = Take("a");
   executor_.RunAll();
   EXPECT_TRUE(pool_->Cancel(ticket));

@@ -129,7 +129,7 @@ TEST(ServerUrl, ErrorsNameTheUrlWithoutItsCredentials) {
   }
 }
 
-TEST(ServerUrl, IsWrittenWithBracketsAroundAnIpv6Address) {
+TEST(ServerUrl, IsWrittenWithBracketsAroundIpv6Address) {
   EXPECT_EQ(Url("https://[::1]/a").HostAndPort(), "[::1]:443");
   EXPECT_EQ(Url("https://[::1]/a").ToString(), "https://[::1]:443/a");
   EXPECT_EQ(Url("socks5://10.0.0.1").ToString(), "socks5://10.0.0.1:1080");
@@ -181,7 +181,7 @@ TEST(CheckEndpoint, RefusesPlainHttpOverANetwork) {
             "http://10.0.0.1:8080");
 }
 
-TEST(CheckEndpoint, RefusesAUserInTheUrlOfTheServerAloneWithoutShowingIt) {
+TEST(CheckEndpoint, RefusesAUserInUrlWithoutShowingIt) {
   for (const char* text : {"https://joe:secret@host", "https://joe@host", "http://joe:secret@host",
                            "https://joe:secret@127.0.0.1"}) {
     SCOPED_TRACE(text);

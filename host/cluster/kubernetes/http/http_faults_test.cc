@@ -79,7 +79,7 @@ TEST_F(HttpFaultsTest, TheOutcomeOfALostAnswerIsUnknown) {
   }
 }
 
-TEST_F(HttpFaultsTest, AnAnswerWithoutALengthEndsWithTheConnection) {
+TEST_F(HttpFaultsTest, AnswerWithoutALengthEndsWithTheConnection) {
   const auto server = ServerThat([](Peer& peer) { peer.Write("HTTP/1.1 200 OK\r\n\r\nabcd"); });
   Connect(*server);
   for (int i = 1; i <= 2; ++i) {
@@ -101,7 +101,7 @@ TEST_F(HttpFaultsTest, ReadsAnAnswerInSingleBytes) {
   EXPECT_EQ(answer.body, "abc");
 }
 
-TEST_F(HttpFaultsTest, ATimeLimitEndsARequestAndItsConnection) {
+TEST_F(HttpFaultsTest, TimeLimitEndsARequestAndItsConnection) {
   const struct {
     const char* name;
     std::function<void(Peer& peer)> act;
@@ -135,7 +135,7 @@ TEST_F(HttpFaultsTest, ATimeLimitEndsARequestAndItsConnection) {
   }
 }
 
-TEST_F(HttpFaultsTest, ARequestWithoutAnAnswerEndsWithAReset) {
+TEST_F(HttpFaultsTest, RequestWithoutAnAnswerEndsWithAReset) {
   for (const bool is_closed_by_owner : {false, true}) {
     SCOPED_TRACE(is_closed_by_owner);
     std::atomic<bool> has_request = false;
@@ -156,7 +156,7 @@ TEST_F(HttpFaultsTest, ARequestWithoutAnAnswerEndsWithAReset) {
   }
 }
 
-TEST_F(HttpFaultsTest, ARequestThatWaitsForAConnectionHasATimeLimit) {
+TEST_F(HttpFaultsTest, RequestThatWaitsForConnectionHasTimeLimit) {
   const auto server = ServerThat([](Peer& peer) { peer.WaitForClose(); });
   HttpTransport::Options options;
   options.pool.connections = 1;
@@ -171,7 +171,7 @@ TEST_F(HttpFaultsTest, ARequestThatWaitsForAConnectionHasATimeLimit) {
   EXPECT_EQ(late.sent_ns, 0);
 }
 
-TEST_F(HttpFaultsTest, AnAnswerBeforeTheEndOfTheRequestCounts) {
+TEST_F(HttpFaultsTest, AnswerBeforeTheEndOfTheRequestCounts) {
   // The server reads nothing, as one that refuses a body that is too long.
   std::atomic<bool> ends = false;
   LoopbackServer server({}, [&](Peer& peer, size_t) {
@@ -189,7 +189,7 @@ TEST_F(HttpFaultsTest, AnAnswerBeforeTheEndOfTheRequestCounts) {
   EXPECT_EQ(connections_, 0) << "a connection with a part of a request is not used again";
 }
 
-TEST_F(HttpFaultsTest, AConnectionWithMoreThanTheAnswerIsNotUsedAgain) {
+TEST_F(HttpFaultsTest, ConnectionWithSurplusBytesIsNotReused) {
   const struct {
     const char* name;
     std::string answer;
@@ -214,7 +214,7 @@ TEST_F(HttpFaultsTest, AConnectionWithMoreThanTheAnswerIsNotUsedAgain) {
 }
 
 // A connection of the pool that the server has closed must not cost a request.
-TEST_F(HttpFaultsTest, AConnectionThatTheServerHasClosedIsReplaced) {
+TEST_F(HttpFaultsTest, ConnectionThatTheServerHasClosedIsReplaced) {
   for (const bool has_tls : {true, false}) {
     for (const bool is_reset : {true, false}) {
       SCOPED_TRACE(std::string(has_tls ? "TLS" : "plain") + (is_reset ? ", RST" : ", FIN"));
@@ -241,7 +241,7 @@ TEST_F(HttpFaultsTest, AConnectionThatTheServerHasClosedIsReplaced) {
 
 // The connection ends after the pool has checked it: within may_send, which is called immediately
 // before the write. The kernel accepts one write after a FIN, but none after an RST.
-TEST_F(HttpFaultsTest, ARequestIsRepeatedOnlyIfNoByteHasLeft) {
+TEST_F(HttpFaultsTest, RepeatsARequestOnlyBeforeItsFirstByte) {
   for (const bool has_tls : {true, false}) {
     for (const bool is_reset : {true, false}) {
       SCOPED_TRACE(std::string(has_tls ? "TLS" : "plain") + (is_reset ? ", RST" : ", FIN"));

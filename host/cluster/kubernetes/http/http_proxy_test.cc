@@ -160,7 +160,7 @@ TEST_F(HttpProxyTest, VerifiesTheCertificateOfAProxy) {
 }
 
 // A server that is its own proxy can resume every session that it has handed out.
-TEST_F(HttpProxyTest, TheSessionOfAProxyDoesNotStandForTheCertificateOfTheServer) {
+TEST_F(HttpProxyTest, ProxySessionDoesNotReplaceTheServersCertificate) {
   std::atomic<uint16_t> port = 0;
   RequestLog resumed;
   LoopbackServer server({}, [&](Peer& peer, size_t) {

@@ -68,7 +68,7 @@ TEST_F(HttpStreamTest, PassesTheAnswerWhileItArrives) {
   WaitUntil([&] { return connections_ == 0; });
 }
 
-TEST_F(HttpStreamTest, IsOutdatedWhenTheClientCertificateOrTheCaHasRotated) {
+TEST_F(HttpStreamTest, RotatedClientCertificateOrCaMakesItOutdated) {
   LoopbackServer server({}, ServeHead);
   RecordingSink sink;
   ConnectAndOpen(server, sink);
@@ -170,7 +170,7 @@ TEST_F(HttpStreamTest, A429PausesOtherStreams) {
 }
 
 // Each of the three calls may destroy the stream. No other call may follow.
-TEST_F(HttpStreamTest, EachCallMayDestroyTheStreamAndTheSink) {
+TEST_F(HttpStreamTest, EachCallMayDestroyStreamAndTheSink) {
   LoopbackServer server({}, [](Peer& peer, size_t) {
     std::string request;
     peer.ReadRequest(request);
@@ -235,7 +235,7 @@ TEST_F(HttpStreamTest, EndsASilentStream) {
   EXPECT_EQ(sink.WaitForBytes(5), "abcde");
 }
 
-TEST_F(HttpStreamTest, TheFirstSilenceLimitIsThatOfTheRequest) {
+TEST_F(HttpStreamTest, FirstSilenceLimitIsThatOfTheRequest) {
   LoopbackServer server({}, ServeHead);
   Connect(server);
   HttpRequest request = Watch();
@@ -259,7 +259,7 @@ TEST_F(HttpStreamTest, TheFirstSilenceLimitIsThatOfTheRequest) {
   EXPECT_EQ(patient.calls(), 1);
 }
 
-TEST_F(HttpStreamTest, AStreamWithoutAHeadEndsAtTheTimeLimitOfTheRequest) {
+TEST_F(HttpStreamTest, HeadlessStreamEndsAtTheRequestsTimeLimit) {
   LoopbackServer server({}, AnswerInTurn({}));
   Connect(server);
   HttpRequest request = Watch();
@@ -357,7 +357,7 @@ TEST_F(HttpStreamTest, ReceivesALongListCompletely) {
   EXPECT_TRUE(sink.WaitForBytes(text.size()) == text);
 }
 
-TEST_F(HttpStreamTest, CloseEndsStreamsAndMayBeCalledByThem) {
+TEST_F(HttpStreamTest, StreamsMayCallCloseWhichEndsThem) {
   LoopbackServer server({}, ServeHead);
   RecordingSink sink;
   ConnectAndOpen(server, sink);

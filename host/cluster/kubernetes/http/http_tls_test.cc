@@ -106,7 +106,7 @@ std::string FailureAfterAlert(char alert) {
   return std::string("the TLS handshake failed: ") + (reason != nullptr ? reason : "no text");
 }
 
-TEST_F(HttpTlsTest, OnlyAnAlertAboutTheClientCertificateIsARefusal) {
+TEST_F(HttpTlsTest, OnlyAlertAboutClientCertificateIsARefusal) {
   constexpr const char* kRefused = "the server refused the client certificate";
   const struct {
     const char* name;
@@ -145,7 +145,7 @@ TEST_F(HttpTlsTest, OnlyAnAlertAboutTheClientCertificateIsARefusal) {
   }
 }
 
-TEST_F(HttpTlsTest, ExplainsAServerThatHasOnlyAnOldVersionOfTls) {
+TEST_F(HttpTlsTest, ExplainsAServerWithOnlyOldTls) {
   LoopbackServer server({.max_tls_version = TLS1_1_VERSION}, EchoFirstLines);
   Connect(Url(server), Tls());
   EXPECT_EQ(Get("/x").status,
@@ -153,7 +153,7 @@ TEST_F(HttpTlsTest, ExplainsAServerThatHasOnlyAnOldVersionOfTls) {
                                 ": the server does not support TLS 1.2 or a newer version"));
 }
 
-TEST_F(HttpTlsTest, AnUntrustedServerReceivesNoByteOfTheRequest) {
+TEST_F(HttpTlsTest, UntrustedServerReceivesNoByteOfTheRequest) {
   LoopbackServer server({}, EchoFirstLines);
   TlsSettings other_ca;
   other_ca.ca_pem = Certificates().other_ca_pem;

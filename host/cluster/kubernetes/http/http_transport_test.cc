@@ -68,7 +68,7 @@ TEST_F(HttpTransportTest, SendsRequestsAndReturnsTheirAnswers) {
   EXPECT_EQ(reports_, 3);
 }
 
-TEST_F(HttpTransportTest, RefusesARequestThatCouldBeReadAsAnother) {
+TEST_F(HttpTransportTest, RefusesRequestThatCouldBeReadAsAnother) {
   LoopbackServer server({}, EchoFirstLines);
   Connect(server);
   const HttpResponse refused = Get("/a HTTP/1.1\r\nX: y");
@@ -83,7 +83,7 @@ TEST_F(HttpTransportTest, APlainServerNeedsNoTls) {
   EXPECT_EQ(Get("/x").body, "GET /x HTTP/1.1");
 }
 
-TEST_F(HttpTransportTest, SendsALongRequestAndReadsALongAnswer) {
+TEST_F(HttpTransportTest, SendsLongRequestAndReadsALongAnswer) {
   const std::string body(size_t{3} << 20, 'x');
   for (const bool has_tls : {true, false}) {
     SCOPED_TRACE(has_tls);
@@ -152,7 +152,7 @@ TEST_F(HttpTransportTest, ASecond401IsTheAnswer) {
   EXPECT_EQ(credentials_->renewals(), 1);
 }
 
-TEST_F(HttpTransportTest, The401IsTheAnswerIfThereIsNoOtherCredential) {
+TEST_F(HttpTransportTest, AnswersWith401WithoutAnotherCredential) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(401, "a")}));
   Connect(server);
   credentials_->FailRenewals();
@@ -161,7 +161,7 @@ TEST_F(HttpTransportTest, The401IsTheAnswerIfThereIsNoOtherCredential) {
   EXPECT_EQ(answer.delivery, Delivery::kAnswered);
 }
 
-TEST_F(HttpTransportTest, The401IsTheAnswerIfTheRenewalTakesTooLong) {
+TEST_F(HttpTransportTest, LateRenewalAnswersWith401) {
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(401, "a"), HttpAnswer(401, "b")}));
   Connect(server);
   credentials_->HoldRenewals();
@@ -211,7 +211,7 @@ TEST_F(HttpTransportTest, LogsWarningsOnceAndPauses) {
       << lines[1];
 }
 
-TEST_F(HttpTransportTest, APauseDelaysRequestsThatWaitForAConnection) {
+TEST_F(HttpTransportTest, PauseDelaysRequestsThatWaitForAConnection) {
   LoopbackServer server(
       {}, AnswerInTurn({HttpAnswer(429, "a", "Retry-After: 1\r\n"), HttpAnswer(200, "b")}));
   HttpTransport::Options options;

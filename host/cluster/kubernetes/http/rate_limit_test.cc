@@ -53,7 +53,7 @@ TEST(RateLimit, LimitsTheWaitToTheRangeOfTime) {
   EXPECT_EQ(limit.TakeNs(0), 1'000'000'000'000'000'000);
 }
 
-TEST(RateLimit, APauseDelaysRequestsWithAndWithoutARate) {
+TEST(RateLimit, PauseDelaysRequestsWithAndWithoutARate) {
   for (const double qps : {0.0, 10.0}) {
     SCOPED_TRACE(qps);
     RateLimit limit(qps, 1);

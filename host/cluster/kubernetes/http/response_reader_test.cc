@@ -157,7 +157,7 @@ TEST(ResponseReader, NamesThePlaceWhereTheConnectionEnded) {
             "the server closed the connection within the body of its answer");
 }
 
-TEST(ResponseReader, AnAnswerWithoutALengthEndsWithTheConnection) {
+TEST(ResponseReader, AnswerWithoutALengthEndsWithTheConnection) {
   const std::string text = "HTTP/1.1 200 OK\r\n\r\nhello";
   const Reading open = Read(text);
   EXPECT_TRUE(open.has_head);

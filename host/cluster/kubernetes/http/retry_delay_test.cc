@@ -84,7 +84,7 @@ TEST(RetryDelay, IsNotShorterThanTheServerAsks) {
   EXPECT_EQ(delay.NextNs(0, kSecond), 1600 * kMillisecond) << "the longer delay counts";
 }
 
-TEST(RetryDelay, IsLongerThanAMinuteOnlyBecauseOfItsOwnDelays) {
+TEST(RetryDelay, ExceedsAMinuteOnlyByItsOwnDelays) {
   const struct {
     int64_t server_ns;
     int64_t expected_ns;
@@ -102,7 +102,7 @@ TEST(RetryDelay, IsLongerThanAMinuteOnlyBecauseOfItsOwnDelays) {
   }
 }
 
-TEST(RetryDelay, AFirstDelayAboveTheLimitIsTheLimit) {
+TEST(RetryDelay, FirstDelayAboveTheLimitIsTheLimit) {
   RetryDelay delay({.first_ns = kMinute, .max_ns = kSecond, .jitter = 0}, 1);
   EXPECT_EQ(delay.NextNs(0), kSecond);
   EXPECT_EQ(delay.NextNs(0), kSecond);

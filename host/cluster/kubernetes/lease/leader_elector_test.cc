@@ -79,7 +79,7 @@ TEST_F(LeaderElectorTest, OpensTheFenceFromTheTimeOfSending) {
   EXPECT_FALSE(a.elector.leads());
 }
 
-TEST_F(LeaderElectorTest, DoesNotLeadWithAnAnswerThatIsTooLate) {
+TEST_F(LeaderElectorTest, DoesNotLeadWithATooLateAnswer) {
   // The time limit of a request is half of the deadline, so that only a process that was stopped
   // sees such an answer.
   ElectionCandidate& a = Start("a");
@@ -149,7 +149,7 @@ TEST_F(LeaderElectorTest, LosesWhenTheSchedulingLoopStandsStill) {
       << a.lost[0];
 }
 
-TEST_F(LeaderElectorTest, DoesNotAcquireWhileTheSchedulingLoopStandsStill) {
+TEST_F(LeaderElectorTest, DoesNotAcquireWhileSchedulingLoopStandsStill) {
   ElectionCandidate& a = Add("a");
   a.is_stalled = true;
   a.stalled_at_ns = a.boot_ns() - 200 * kSecond;
@@ -207,7 +207,7 @@ class DeniedLease final : public LeaseStore {
   Executor& executor_;
 };
 
-TEST_F(LoneElectorTest, NamesTheRulesThatItNeedsUntilItHasThem) {
+TEST_F(LoneElectorTest, NamesTheRulesThatItLacks) {
   TestLog log;
   DeniedLease denied(store_, executor_);
   LeaderElector elector(denied, executor_, clock_, fence_, ElectionOptionsOf("a", 1), {},
@@ -266,7 +266,7 @@ TEST_F(LoneElectorTest, NeedsNoCallbacks) {
 
 // ---- Two electors -------------------------------------------------------------------------------
 
-TEST_F(LeaderElectorTest, WaitsForTheWholeLeaseOfALeaderThatDied) {
+TEST_F(LeaderElectorTest, WaitsForWholeLeaseOfLeaderThatDied) {
   ElectionCandidate& a = Start("a");
   RunFor(kSecond);
   ElectionCandidate& b = Start("b");
@@ -306,7 +306,7 @@ TEST_F(LeaderElectorTest, TakesAReleasedLeaseAtOnce) {
   EXPECT_EQ(Stored().transitions, 1);
 }
 
-TEST_F(LeaderElectorTest, ClosesTheFenceOfALeaderThatWasStopped) {
+TEST_F(LeaderElectorTest, ClosesTheFenceOfALeaderStopped) {
   struct Case {
     double part_of_lease;
     bool stays_leader;
@@ -364,7 +364,7 @@ TEST_F(LeaderElectorTest, CountsALabelChangeAsNoRenewal) {
   EXPECT_LE(clock_.NowNs() - died_ns, 30 * kSecond);
 }
 
-TEST_F(LeaderElectorTest, UsesItsOwnDurationForARecordWithoutOne) {
+TEST_F(LeaderElectorTest, UsesItsOwnDurationForRecordWithoutOne) {
   Lease odd;
   odd.ns = "kube-system";
   odd.name = "kube-scheduler";

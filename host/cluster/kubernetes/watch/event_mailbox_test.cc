@@ -63,7 +63,7 @@ class EventMailboxTest : public ::testing::Test {
   MailboxSink b_{"b", seen_};
 };
 
-TEST_F(EventMailboxTest, DeliversInTheOrderOfTheCallsAndKeepsEventsOfOneCallTogether) {
+TEST_F(EventMailboxTest, DeliversCallsInOrderWithTheirEventsTogether) {
   const auto a = mailbox_.Add(a_);
   const auto b = mailbox_.Add(b_);
   mailbox_.PutEvents(a, {Added("p1"), Added("p2")});
@@ -105,7 +105,7 @@ TEST_F(EventMailboxTest, DropsTheEventsOfARemovedWatch) {
   EXPECT_NE(mailbox_.Add(a_), a);
 }
 
-TEST_F(EventMailboxTest, ASinkMayRemoveItselfAndAnotherAndAddAWatch) {
+TEST_F(EventMailboxTest, SinkMayRemoveSinksAndAddAWatch) {
   const auto a = mailbox_.Add(a_);
   const auto b = mailbox_.Add(b_);
   mailbox_.PutEvents(a, {Added("p1")});
@@ -125,7 +125,7 @@ TEST_F(EventMailboxTest, ASinkMayRemoveItselfAndAnotherAndAddAWatch) {
   EXPECT_THAT(seen_, ElementsAre("a: +p1", "b: +p4"));
 }
 
-TEST_F(EventMailboxTest, DeliversWhatADeliveryPutsInTheNextDelivery) {
+TEST_F(EventMailboxTest, DeliversWhatDeliveryPutsInTheNextDelivery) {
   mailbox_.PutTask([this] {
     mailbox_.PutTask(Note("second"));
     seen_.emplace_back("first");
@@ -137,7 +137,7 @@ TEST_F(EventMailboxTest, DeliversWhatADeliveryPutsInTheNextDelivery) {
   EXPECT_THAT(seen_, ElementsAre("first", "second"));
 }
 
-TEST_F(EventMailboxTest, TellsThatItIsFullAndLaterThatItHasRoom) {
+TEST_F(EventMailboxTest, TellsWhenFullAndWhenItHasRoom) {
   const auto a = mailbox_.Add(a_);
   EXPECT_FALSE(mailbox_.PutEvents(a, std::vector<WatchEvent>(kLimit - 2)));
   mailbox_.PutTask(Note("task"));

@@ -78,7 +78,7 @@ class LiveReaderTest : public ::testing::Test {
   std::vector<std::string> progress_;
 };
 
-TEST_F(LiveReaderTest, ReadsPodsNodesAndTheDeclaredKindsInOrder) {
+TEST_F(LiveReaderTest, ReadsPodsNodesAndDeclaredKindsInOrder) {
   Start({"v1/Service", "v1/Node"});
   EXPECT_THAT(transport_.open(), ElementsAre("GET /api/v1"));
   transport_.Answer(0, 200, kCore);
@@ -130,7 +130,7 @@ TEST_F(LiveReaderTest, WarnsOfWhatItLeavesOut) {
             "watch]}");
 }
 
-TEST_F(LiveReaderTest, EndsWithTheFirstErrorThatMayChangeDecisions) {
+TEST_F(LiveReaderTest, EndsWithFirstErrorThatMayChangeDecisions) {
   struct Case {
     const char* name;
     int answers;           // The number of good answers before the error.

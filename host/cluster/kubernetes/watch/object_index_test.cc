@@ -73,7 +73,7 @@ TEST_F(ObjectIndexTest, FindsWhatALineOfAWatchChanges) {
   EXPECT_EQ(index_.lagged(), 0u);
 }
 
-TEST_F(ObjectIndexTest, RefusesAStateThatIsOlderThanTheDeliveredOne) {
+TEST_F(ObjectIndexTest, RefusesStateThatIsOlderThanDeliveredOne) {
   Put(MakePod("a", "u", "10"));
   EXPECT_EQ(Put(MakePod("a", "u", "9")), "none");
   EXPECT_EQ(index_.lagged(), 1u);
@@ -85,7 +85,7 @@ TEST_F(ObjectIndexTest, RefusesAStateThatIsOlderThanTheDeliveredOne) {
   EXPECT_EQ(Delete(MakePod("a", "u", "10")), "-n/a:u@10(u@10)");
 }
 
-TEST_F(ObjectIndexTest, DeletesTheKnownObjectIfAnotherUidIsDeleted) {
+TEST_F(ObjectIndexTest, DeletesKnownObjectIfAnotherUidIsDeleted) {
   Put(MakePod("a", "u", "5"));
   EXPECT_EQ(Delete(MakePod("a", "later", "9")), "-n/a:u@5(u@5)?");
 }
@@ -97,7 +97,7 @@ TEST_F(ObjectIndexTest, DeletesAnObjectByItsName) {
   EXPECT_EQ(Show(index_.DeleteNamed("n", "a", "6")), "-n/a:u@5(u@5)?");
 }
 
-TEST_F(ObjectIndexTest, TreatsAPodInAFinalPhaseAsDeleted) {
+TEST_F(ObjectIndexTest, TreatsPodInAFinalPhaseAsDeleted) {
   for (const char* phase : {"Succeeded", "Failed"}) {
     Put(MakePod("a", "u", "5"));
     EXPECT_EQ(Put(MakePod("a", "u", "6", "n", phase)), "-n/a:u@6(u@5)");
@@ -124,13 +124,13 @@ TEST_F(ObjectIndexTest, ReplacesEverythingWithDeletionsFirst) {
   EXPECT_EQ(index_.size(), 0u);
 }
 
-TEST_F(ObjectIndexTest, KeepsTheLaterOfTwoItemsWithTheSameName) {
+TEST_F(ObjectIndexTest, KeepsLaterOfTwoItemsWithSameName) {
   EXPECT_THAT(
       Replace({MakePod("a", "u", "3"), MakePod("a", "u", "2"), MakePod("a", "v", "4")}, "5"),
       ElementsAre("+n/a:v@4"));
 }
 
-TEST_F(ObjectIndexTest, RefusesAListThatIsOlderThanTheIndex) {
+TEST_F(ObjectIndexTest, RefusesListThatIsOlderThanTheIndex) {
   Put(MakePod("a", "u", "10"));
   EXPECT_THAT(Replace({}, "9"),
               ElementsAre("Unavailable: the list has the resourceVersion 9, but n/a was seen with "
@@ -154,7 +154,7 @@ TEST_F(ObjectIndexTest, ReusesTheDeliveredObjectIfItIsUnchanged) {
 }
 
 // Applies random lines and lists, and compares every event with a map of what a receiver has seen.
-TEST_F(ObjectIndexTest, AReceiverOfTheEventsHasTheStateOfTheServer) {
+TEST_F(ObjectIndexTest, ReceiverOfEventsHasStateOfTheServer) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     ObjectIndex index;
     SplitMix64 random(seed);

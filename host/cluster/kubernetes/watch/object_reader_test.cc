@@ -144,7 +144,7 @@ TEST_F(ObjectReaderTest, NamesAnObjectThatCannotBeDecoded) {
   EXPECT_EQ(Line(Event("ADDED", kNodeText)), "Added v1/Node n1@7");
 }
 
-TEST_F(ObjectReaderTest, AddsTheKindToAnItemOfAList) {
+TEST_F(ObjectReaderTest, AddsKindToAnItemOfAList) {
   const std::string item = R"({"metadata":{"name":"x","resourceVersion":"1"}})";
   for (const std::string_view kind : {kPodKind, kNodeKind, std::string_view("v1/Namespace"),
                                       std::string_view("storage.k8s.io/v1/CSINode")}) {
@@ -199,7 +199,7 @@ TEST_F(ObjectReaderTest, EnforcesTheSizeOfAnObject) {
   EXPECT_EQ(reader.ReadMark(PaddedText("[]").view()).Key(), "");
 }
 
-TEST_F(ObjectReaderTest, ReadsThePartOfAListBesideItsItems) {
+TEST_F(ObjectReaderTest, ReadsPartOfAListBesideItsItems) {
   const auto meta = ObjectReader::ReadListMeta(
       R"({"kind":"PodList","metadata":{"resourceVersion":"12","continue":"abc",
       "remainingItemCount":3},"items":[]})");
@@ -249,7 +249,7 @@ std::vector<std::string> Lines(std::string_view text, size_t piece, size_t limit
   return lines;
 }
 
-TEST(LineSplitter, SplitsAtLineEndsInPiecesOfAnySize) {
+TEST(LineSplitter, SplitsPiecesOfAnySizeAtLineEnds) {
   const std::string line(90, 'x');
   for (const size_t piece : {size_t{1}, size_t{2}, size_t{3}, size_t{64}, size_t{1000}}) {
     EXPECT_THAT(Lines("", piece), ElementsAre());

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 // ---- Initial events -----------------------------------------------------------------------------
 
-TEST_F(ReflectorTest, DeliversInitialEventsAsOneSortedListAndGoesOnWithTheSameStream) {
+TEST_F(ReflectorTest, InitialEventsAreASortedList) {
   Start();
   EXPECT_EQ(reflector_->state(), Reflector::State::kDiscovering);
   transport_.Answer(0, 200, ResourcesText());
@@ -58,7 +58,7 @@ TEST_F(ReflectorTest, AsksWithTheFieldSelector) {
   EXPECT_THAT(Open(), ElementsAre(HasSubstr(selector)));
 }
 
-TEST_F(ReflectorTest, FallsBackToPagesForGoodIfTheServerRefusesInitialEvents) {
+TEST_F(ReflectorTest, RefusedInitialEventsMeanPagesForGood) {
   for (const uint32_t code : {400u, 422u}) {
     Start();
     transport_.Answer(0, 200, ResourcesText());
@@ -76,7 +76,7 @@ TEST_F(ReflectorTest, FallsBackToPagesForGoodIfTheServerRefusesInitialEvents) {
   }
 }
 
-TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsHaveNoEnd) {
+TEST_F(ReflectorTest, EndlessInitialEventsCauseAListWithPages) {
   struct Case {
     const char* name;
     Status status;  // How the stream ends.
@@ -103,7 +103,7 @@ TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsHaveNoEnd) {
   }
 }
 
-TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsGoOnForTooLong) {
+TEST_F(ReflectorTest, TooManyInitialEventsCausePages) {
   Start();
   transport_.Answer(0, 200, ResourcesText());
   transport_.Head(0);
@@ -128,7 +128,7 @@ TEST_F(ReflectorTest, ListsWithPagesOnceIfTheInitialEventsGoOnForTooLong) {
   EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
 }
 
-TEST_F(ReflectorTest, AWatchHasNoLimitAfterItsInitialEvents) {
+TEST_F(ReflectorTest, WatchHasNoLimitAfterItsInitialEvents) {
   StartWatching();
   Advance(2 * WatchStream::kMaxCollectNs);
   transport_.Bytes(0, Line("MODIFIED", "n1", 11));
@@ -148,7 +148,7 @@ TEST_F(ReflectorTest, ListsLaterNotOlderThanWhatWasSeen) {
   EXPECT_EQ(reflector_->counts().relists_expired, 1u);
 }
 
-TEST_F(ReflectorTest, ListsWithoutAVersionIfTheVersionHasExpiredOrIsTooLarge) {
+TEST_F(ReflectorTest, ExpiredOrTooLargeVersionIsLeftOut) {
   struct Case {
     const char* name;
     uint32_t http_status;
@@ -181,7 +181,7 @@ TEST_F(ReflectorTest, ListsWithoutAVersionIfTheVersionHasExpiredOrIsTooLarge) {
   }
 }
 
-TEST_F(ReflectorTest, AnErrorEventWithinTheInitialEventsStartsThemAgain) {
+TEST_F(ReflectorTest, ErrorEventWithinInitialEventsStartsThemAgain) {
   Start();
   transport_.Answer(0, 200, ResourcesText());
   transport_.Head(0);
@@ -193,7 +193,7 @@ TEST_F(ReflectorTest, AnErrorEventWithinTheInitialEventsStartsThemAgain) {
 
 // ---- Pages --------------------------------------------------------------------------------------
 
-TEST_F(ReflectorTest, ReadsAllPagesAndWatchesFromTheVersionOfTheList) {
+TEST_F(ReflectorTest, ReadsAllPagesThenWatchesFromTheirVersion) {
   StartWatchingWithPages();
   transport_.End(0);
   Advance(2 * kSecond);
@@ -211,7 +211,7 @@ TEST_F(ReflectorTest, ReadsAllPagesAndWatchesFromTheVersionOfTheList) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("20")));
 }
 
-TEST_F(ReflectorTest, ListsOnceWithoutPagesIfTheTokenOfALaterPageHasExpired) {
+TEST_F(ReflectorTest, ExpiredPageTokenCausesAListWithoutPages) {
   StartWatchingWithPages();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
   transport_.Answer(0, 200, ListText(20, NodeText("n3", 12), "token"));
@@ -226,7 +226,7 @@ TEST_F(ReflectorTest, ListsOnceWithoutPagesIfTheTokenOfALaterPageHasExpired) {
   EXPECT_THAT(Open(), ElementsAre(kPage));
 }
 
-TEST_F(ReflectorTest, RepeatsAListWithADelayAfterAnyError) {
+TEST_F(ReflectorTest, RepeatsListWithADelayAfterAnyError) {
   struct Case {
     const char* name;
     uint32_t http_status;  // 0: the connection is refused.
@@ -262,7 +262,7 @@ TEST_F(ReflectorTest, RepeatsAListWithADelayAfterAnyError) {
   }
 }
 
-TEST_F(ReflectorTest, TheDelayGrowsObeysRetryAfterAndStartsAgain) {
+TEST_F(ReflectorTest, DelayGrowsObeysRetryAfterAndStartsAgain) {
   Start();
   transport_.Answer(0, 200, ResourcesText());
   transport_.Answer(0, 503, StatusText(503, "ServiceUnavailable"));
@@ -284,7 +284,7 @@ TEST_F(ReflectorTest, TheDelayGrowsObeysRetryAfterAndStartsAgain) {
 
 // ---- Lists that are refused ---------------------------------------------------------------------
 
-TEST_F(ReflectorTest, RefusesAListThatIsOlderThanWhatWasSeen) {
+TEST_F(ReflectorTest, RefusesAListOlderThanWhatWasSeen) {
   StartWatchingWithPages();
   transport_.Bytes(0, Bookmark(30) + Line("ERROR", StatusText(410, "Expired")));
   transport_.Answer(0, 200, ListText(29, ""));
@@ -297,7 +297,7 @@ TEST_F(ReflectorTest, RefusesAListThatIsOlderThanWhatWasSeen) {
   EXPECT_THAT(Seen(), ElementsAre("-n2@6(6)?", "|", "ok"));
 }
 
-TEST_F(ReflectorTest, AcceptsAnOlderListIfThreeConsistentReadsAgree) {
+TEST_F(ReflectorTest, AcceptsOlderListIfThreeConsistentReadsAgree) {
   StartWatchingWithPages();
   transport_.Bytes(0, Bookmark(30) + Line("ERROR", StatusText(410, "Expired")));
   for (int i = 0; i < 2; ++i) {
@@ -313,7 +313,7 @@ TEST_F(ReflectorTest, AcceptsAnOlderListIfThreeConsistentReadsAgree) {
 
 // ---- Objects that cannot be decoded -------------------------------------------------------------
 
-TEST_F(ReflectorTest, KeepsTheLastStateOfAnObjectThatAListCannotDecode) {
+TEST_F(ReflectorTest, KeepsTheLastStateOfUndecodableListItems) {
   StartWatching();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
   transport_.Head(0);
@@ -324,7 +324,7 @@ TEST_F(ReflectorTest, KeepsTheLastStateOfAnObjectThatAListCannotDecode) {
   EXPECT_EQ(reflector_->counts().undecodable, 2u);
 }
 
-TEST_F(ReflectorTest, KeepsTheLastStateOfAnItemOfAPageThatCannotBeDecoded) {
+TEST_F(ReflectorTest, KeepsTheLastStateOfUndecodablePageItems) {
   StartWatchingWithPages();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
   transport_.Answer(0, 200, ListText(20, BrokenNodeText("n1", 12) + "," + NodeText("n2", 6)));
@@ -335,7 +335,7 @@ TEST_F(ReflectorTest, KeepsTheLastStateOfAnItemOfAPageThatCannotBeDecoded) {
 
 // ---- Discovery and permissions ------------------------------------------------------------------
 
-TEST_F(ReflectorTest, DeliversNotServedForAKindThatTheServerDoesNotServe) {
+TEST_F(ReflectorTest, DeliversNotServedForAnUnservedKind) {
   Start({.kind = "v1/Other"});
   transport_.Answer(0, 200, ResourcesText());
   EXPECT_THAT(Seen(), ElementsAre("not served", "|"));
@@ -343,7 +343,7 @@ TEST_F(ReflectorTest, DeliversNotServedForAKindThatTheServerDoesNotServe) {
   EXPECT_FALSE(reflector_->is_synced());
 }
 
-TEST_F(ReflectorTest, DeletesEverythingWhenTheKindIsNotServedAnyMoreAndListsWhenItIs) {
+TEST_F(ReflectorTest, FollowsAKindThatStopsAndRestartsServing) {
   StartWatching();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
   transport_.Answer(0, 404, StatusText(404, "NotFound"));
@@ -359,7 +359,7 @@ TEST_F(ReflectorTest, DeletesEverythingWhenTheKindIsNotServedAnyMoreAndListsWhen
   EXPECT_THAT(Seen(), ElementsAre("+n1@3", "synced", "|", "ok"));
 }
 
-TEST_F(ReflectorTest, ListsAgainAfter404IfTheKindIsServed) {
+TEST_F(ReflectorTest, ListsAgainAfter404IfKindIsServed) {
   Start();
   transport_.Answer(0, 200, ResourcesText());
   transport_.Answer(0, 404, StatusText(404, "NotFound"));
@@ -368,7 +368,7 @@ TEST_F(ReflectorTest, ListsAgainAfter404IfTheKindIsServed) {
   EXPECT_THAT(Open(), ElementsAre(kFirst));
 }
 
-TEST_F(ReflectorTest, ListsUnderTheNewPathIfTheResourceHasAnotherName) {
+TEST_F(ReflectorTest, ListsUnderTheNewNameOfTheResource) {
   StartWatching();
   discovery_.OnNotFound("v1/Node");
   ASSERT_EQ(Open().size(), 2u);

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 // ---- A rotated certificate ----------------------------------------------------------------------
 
-TEST_F(ReflectorTest, MovesToANewConnectionWithoutAListWhenTheCertificateHasRotated) {
+TEST_F(ReflectorTest, RotatedCertificateMovesTheWatchWithoutAList) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", "n1", 11));
   Seen();
@@ -28,7 +28,7 @@ TEST_F(ReflectorTest, MovesToANewConnectionWithoutAListWhenTheCertificateHasRota
   EXPECT_EQ(reflector_->counts().lists, 1u);
 }
 
-TEST_F(ReflectorTest, ARotatedCertificateInterruptsNeitherAListNorADelay) {
+TEST_F(ReflectorTest, RotatedCertificateInterruptsNeitherListNorADelay) {
   Start();
   reflector_->RenewConnection();
   transport_.Answer(0, 200, ResourcesText());

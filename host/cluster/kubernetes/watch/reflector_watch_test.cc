@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 // ---- Lines --------------------------------------------------------------------------------------
 
-TEST_F(ReflectorTest, DeliversTheEventsOfOnePartTogetherAndInOrder) {
+TEST_F(ReflectorTest, DeliversEventsOfAPartTogetherInOrder) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", "n1", 11) + Line("DELETED", "n2", 12) +
                           Line("ADDED", "n3", 13) + Line("MODIFIED", "n1", 14));
@@ -52,7 +52,7 @@ TEST_F(ReflectorTest, ABookmarkOnlyAdvancesTheVersion) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("40")));
 }
 
-TEST_F(ReflectorTest, AnOlderStateThanBeforeCausesAListWithADelay) {
+TEST_F(ReflectorTest, OlderStateThanBeforeCausesListWithDelay) {
   struct Case {
     const char* name;
     std::string line;
@@ -76,7 +76,7 @@ TEST_F(ReflectorTest, AnOlderStateThanBeforeCausesAListWithADelay) {
   }
 }
 
-TEST_F(ReflectorTest, ALineThatIsNoEventCausesAListWithADelay) {
+TEST_F(ReflectorTest, LineWithoutAnEventCausesADelayedList) {
   struct Case {
     const char* name;
     std::string bytes;
@@ -100,7 +100,7 @@ TEST_F(ReflectorTest, ALineThatIsNoEventCausesAListWithADelay) {
   }
 }
 
-TEST_F(ReflectorTest, SkipsAnObjectThatCannotBeDecodedAndKeepsItsLastState) {
+TEST_F(ReflectorTest, KeepsTheLastStateOfAnUndecodableObject) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", BrokenNodeText("n1", 11)) + Line("MODIFIED", "n2", 12));
   EXPECT_THAT(Seen(), ElementsAre("~n2@12(6)", "|"));
@@ -111,7 +111,7 @@ TEST_F(ReflectorTest, SkipsAnObjectThatCannotBeDecodedAndKeepsItsLastState) {
   EXPECT_THAT(Seen(), ElementsAre("~n1@13(5)", "|"));
 }
 
-TEST_F(ReflectorTest, DeletesAnObjectWhoseLastStateCannotBeDecoded) {
+TEST_F(ReflectorTest, DeletesObjectWhoseLastStateCannotBeDecoded) {
   StartWatching();
   transport_.Bytes(0, Line("DELETED", BrokenNodeText("n1", 11)));
   EXPECT_THAT(Seen(), ElementsAre("-n1@5(5)?", "|"));
@@ -119,7 +119,7 @@ TEST_F(ReflectorTest, DeletesAnObjectWhoseLastStateCannotBeDecoded) {
   EXPECT_THAT(Seen(), IsEmpty());
 }
 
-TEST_F(ReflectorTest, SkipsAnObjectOfAnotherKindAndAnEventOfAnUnknownType) {
+TEST_F(ReflectorTest, SkipsOtherKindsAndUnknownEventTypes) {
   StartWatching();
   transport_.Bytes(0, Line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p",)"
                                     R"("namespace":"ns","resourceVersion":"20"}})"));
@@ -133,7 +133,7 @@ TEST_F(ReflectorTest, SkipsAnObjectOfAnotherKindAndAnEventOfAnUnknownType) {
 
 // ---- The end of a watch -------------------------------------------------------------------------
 
-TEST_F(ReflectorTest, WatchesAgainAtOnceFromTheLastVersionWhenAWatchEnds) {
+TEST_F(ReflectorTest, WatchesAgainFromTheLastVersionAtOnce) {
   struct Case {
     const char* name;
     Status status;
@@ -158,7 +158,7 @@ TEST_F(ReflectorTest, WatchesAgainAtOnceFromTheLastVersionWhenAWatchEnds) {
   }
 }
 
-TEST_F(ReflectorTest, DelaysTheNextWatchAfterAShortOneWithoutALine) {
+TEST_F(ReflectorTest, DelaysNextWatchAfterShortOneWithoutLine) {
   StartWatchingWithPages();
   Advance(kSecond - 1);
   transport_.End(0);
@@ -198,7 +198,7 @@ TEST_F(ReflectorTest, LimitsTheSilenceAfterTheInitialEvents) {
   EXPECT_EQ(transport_.SilenceLimitNs(0), (last_timeout_seconds_ + 30) * kSecond);
 }
 
-TEST_F(ReflectorTest, RepeatsTheSameWatchWithoutAListIfItCannotStart) {
+TEST_F(ReflectorTest, RepeatsAWatchThatCannotStart) {
   struct Case {
     const char* name;
     uint32_t http_status;  // 0: the connection is refused.
@@ -241,7 +241,7 @@ TEST_F(ReflectorTest, WaitsAtLeastAsLongAsRetryAfter) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("10")));
 }
 
-TEST_F(ReflectorTest, NoAnswerStopsAWatchForLongerThanAMinute) {
+TEST_F(ReflectorTest, NoAnswerStopsWatchForLongerThanMinute) {
   StartWatching();
   Advance(kMinute);
   transport_.End(0);
@@ -260,7 +260,7 @@ TEST_F(ReflectorTest, NoAnswerStopsAWatchForLongerThanAMinute) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("10")));
 }
 
-TEST_F(ReflectorTest, ListsAtOnceAfter410AndWithADelayIfItRepeats) {
+TEST_F(ReflectorTest, ListsAtOnceAfter410ThenDelayed) {
   StartWatchingWithPages();
   transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
   ASSERT_THAT(Open(), ElementsAre(kPage));
@@ -274,7 +274,7 @@ TEST_F(ReflectorTest, ListsAtOnceAfter410AndWithADelayIfItRepeats) {
   EXPECT_THAT(Seen(), ElementsAre("-n1@5(5)?", "-n2@6(6)?", "|"));
 }
 
-TEST_F(ReflectorTest, TheInitialEventsOfAListDoNotEndARowOf410) {
+TEST_F(ReflectorTest, InitialEventsKeepARowOf410) {
   StartWatching();
   const std::string expired = Line("ERROR", StatusText(410, "Expired"));
   transport_.Bytes(0, expired);
@@ -290,7 +290,7 @@ TEST_F(ReflectorTest, TheInitialEventsOfAListDoNotEndARowOf410) {
   EXPECT_THAT(Open(), ElementsAre(AgainFrom("31")));
 }
 
-TEST_F(ReflectorTest, RepeatsTheWatchAfterAnotherErrorAndListsAfterThree) {
+TEST_F(ReflectorTest, RepeatsTheWatchAndListsAfterThreeErrors) {
   struct Case {
     const char* name;
     bool is_event;  // An ERROR event, otherwise an answer.
@@ -339,7 +339,7 @@ TEST_F(ReflectorTest, ALineEndsARowOfErrors) {
   EXPECT_EQ(reflector_->counts().lists, 1u);
 }
 
-TEST_F(ReflectorTest, RepeatsTheWatchUntilTheServerHasReachedTheVersion) {
+TEST_F(ReflectorTest, RepeatsWatchUntilServerHasReachedTheVersion) {
   StartWatching();
   Advance(kMinute);
   transport_.End(0);
@@ -416,7 +416,7 @@ TEST_F(ReflectorRefreshTest, EndsWhenTheWatchHasDeliveredTheVersion) {
   EXPECT_EQ(reflector_->counts().lists, 1u);
 }
 
-TEST_F(ReflectorRefreshTest, ListsEverythingIfTheWatchDoesNotReachTheVersionInTime) {
+TEST_F(ReflectorRefreshTest, ListsIfTheWatchMissesTheVersion) {
   StartWatching();
   Refresh();
   transport_.Answer(1, 200, ListText(15, ""));
@@ -460,7 +460,7 @@ TEST_F(ReflectorRefreshTest, WaitsForTheFirstList) {
   EXPECT_EQ(done_, 1);
 }
 
-TEST_F(ReflectorRefreshTest, EndsAtOnceForAKindThatIsNotServed) {
+TEST_F(ReflectorRefreshTest, EndsAtOnceForAnUnservedKind) {
   Start({.kind = "v1/Other"});
   Refresh();
   transport_.Answer(0, 200, ResourcesText());

@@ -215,9 +215,7 @@ TEST_F(BindTaskTest, TheFirstAnswerDecides) { Check(CasesWithoutARead()); }
 
 TEST_F(BindTaskTest, AnUnknownOutcomeIsReadBack) { Check(CasesThatAReadDecides()); }
 
-TEST_F(BindTaskTest, AnUnknownRequestIsRepeatedWhileThePodHasNoNode) {
-  Check(CasesWithARepetition());
-}
+TEST_F(BindTaskTest, RepeatsUnknownRequestsOfANodelessPod) { Check(CasesWithARepetition()); }
 
 TEST_F(BindTaskTest, EveryRequestOfABindingIsTheSame) {
   Bind();
@@ -248,7 +246,7 @@ TEST_F(BindTaskTest, GivesUpARequestThatIsNeverExecuted) {
   EXPECT_LE(Elapsed(), 30 * kSecond);
 }
 
-TEST_F(BindTaskTest, LogsAnErrorOfTheReadsWhenItChanges) {
+TEST_F(BindTaskTest, LogsErrorOfTheReadsWhenItChanges) {
   TestLog log(BERTH_LOG_ERROR);
   PodWriter writer(transport_, executor_, fence_, {}, Log(log, "writes"));
   writer.Bind({"default", "p", "u1"}, "n1", nullptr);
@@ -273,7 +271,7 @@ TEST_F(BindTaskTest, RespectsALongRetryAfter) {
   EXPECT_EQ(outcomes_.back(), "bind Ok");
 }
 
-TEST_F(BindTaskTest, ReadsAnUnknownBindingWithinAMinuteWhateverTheServerAsksFor) {
+TEST_F(BindTaskTest, ReadsAnUnknownBindingWithinAMinuteRegardless) {
   Bind();
   Expect(kBindTarget, ErrorReply(500, "InternalError", INT64_MAX));
   for (int i = 0; i < 3; ++i) {
@@ -287,7 +285,7 @@ TEST_F(BindTaskTest, ReadsAnUnknownBindingWithinAMinuteWhateverTheServerAsksFor)
   EXPECT_EQ(outcomes_, (BindOutcomes{"bind Ok"}));
 }
 
-TEST_F(BindTaskTest, WaitsUntilAnUnknownRequestCannotBeExecutedAnyMore) {
+TEST_F(BindTaskTest, WaitsUntilAnUnknownRequestHasExpired) {
   Bind();
   Expect(kBindTarget, Lost());
   fence_.Close();
@@ -303,7 +301,7 @@ TEST_F(BindTaskTest, WaitsUntilAnUnknownRequestCannotBeExecutedAnyMore) {
   EXPECT_EQ(writer_.counts().binds, 1U);
 }
 
-TEST_F(BindTaskTest, FindsALateExecutionAfterTheFenceHasClosed) {
+TEST_F(BindTaskTest, FindsLateExecutionAfterTheFenceHasClosed) {
   Bind();
   Expect(kBindTarget, Lost());
   fence_.Close();
@@ -313,7 +311,7 @@ TEST_F(BindTaskTest, FindsALateExecutionAfterTheFenceHasClosed) {
   EXPECT_EQ(outcomes_, (BindOutcomes{"bind Ok"}));
 }
 
-TEST_F(BindTaskTest, DoesNotBelieveAReadThatWasSentTooEarly) {
+TEST_F(BindTaskTest, DoesNotBelieveAReadSentTooEarly) {
   Bind();
   Expect(kBindTarget, Lost());
   fence_.Close();
@@ -374,7 +372,7 @@ TEST_F(BindTaskTest, AsksTheFenceAgainBeforeARepetition) {
   EXPECT_EQ(outcomes_, (BindOutcomes{"bind Unavailable: this process does not lead any more"}));
 }
 
-TEST_F(BindTaskTest, ReadsOnIfTheFenceRefusesTheRepetitionOfAnUnknownRequest) {
+TEST_F(BindTaskTest, ReadsOnIfTheFenceRefusesARepetition) {
   Bind();
   Expect(kBindTarget, Lost());
   Expect(kReadTarget, PodIs("u1", ""));

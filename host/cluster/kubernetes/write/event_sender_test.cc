@@ -81,7 +81,7 @@ TEST_F(EventSenderTest, LimitsTheRequestsUnderWay) {
   ExpectCounts(4, 0, 0, 0);
 }
 
-TEST_F(EventSenderTest, SendsAnEventThatWaitedAsItWasGiven) {
+TEST_F(EventSenderTest, SendsEventThatWaitedAsItWasGiven) {
   options_.in_flight = 1;
   Event event = MakeEvent("a", "a note with 3:abc in it");
   event.type = "Warning";
@@ -191,7 +191,7 @@ TEST_F(EventSenderTest, DropsWhatTheServerRefuses) {
   ExpectCounts(0, 0, 5, 0);
 }
 
-TEST_F(EventSenderTest, AcceptsAnEventThatALostRequestHasCreated) {
+TEST_F(EventSenderTest, AcceptsEventThatALostRequestHasCreated) {
   Send("a");
   transport_.Lose(0, Delivery::kUnknown);
   RunFor(13 * kSecond);
@@ -273,7 +273,7 @@ TEST_F(EventSenderTest, CountsRepetitionsInASeries) {
   EXPECT_NE(Body()["metadata"]["name"], name);
 }
 
-TEST_F(EventSenderTest, WritesTheCountOfALongSeriesEveryHalfHour) {
+TEST_F(EventSenderTest, WritesCountOfLongSeriesEveryHalfHour) {
   Send("a");
   Store();
   Send("a");
@@ -325,7 +325,7 @@ TEST_F(EventSenderTest, AUniqueEventBeginsNoSeries) {
   ExpectCounts(2, 0, 0, 0);
 }
 
-TEST_F(EventSenderTest, SendsASeriesAfterTheCreationOfItsEvent) {
+TEST_F(EventSenderTest, SendsSeriesAfterTheCreationOfItsEvent) {
   Send("a");
   Send("a");
   Send("a");
@@ -338,7 +338,7 @@ TEST_F(EventSenderTest, SendsASeriesAfterTheCreationOfItsEvent) {
   EXPECT_EQ(open(), 0U);
 }
 
-TEST_F(EventSenderTest, CreatesAnEventThatHasWaitedWithItsSeries) {
+TEST_F(EventSenderTest, CreatesEventThatHasWaitedWithItsSeries) {
   options_.in_flight = 1;
   Send("a");
   Send("b");
@@ -350,7 +350,7 @@ TEST_F(EventSenderTest, CreatesAnEventThatHasWaitedWithItsSeries) {
   EXPECT_EQ(open(), 0U);
 }
 
-TEST_F(EventSenderTest, CreatesAnEventAgainThatTheServerHasForgotten) {
+TEST_F(EventSenderTest, CreatesEventAgainThatTheServerHasForgotten) {
   for (const bool has_related : {false, true}) {
     Event event = MakeEvent(has_related ? "b" : "a");
     event.note = "text: \"1:x\"";

@@ -22,7 +22,7 @@ class PodLanesTest : public ::testing::Test {
 
 using LaneRequests = std::vector<std::string>;
 
-TEST_F(PodLanesTest, StartsTheFirstRequestOfEachPodAtOnce) {
+TEST_F(PodLanesTest, StartsFirstRequestOfEachPodAtOnce) {
   Add("a", "a1");
   Add("b", "b1");
   Add("a", "a2");
@@ -30,7 +30,7 @@ TEST_F(PodLanesTest, StartsTheFirstRequestOfEachPodAtOnce) {
   EXPECT_EQ(lanes_.pods(), 2U);
 }
 
-TEST_F(PodLanesTest, StartsTheNextRequestWhenTheOneBeforeHasFinished) {
+TEST_F(PodLanesTest, StartsNextRequestWhenOneBeforeHasFinished) {
   Add("a", "a1");
   Add("a", "a2");
   Add("a", "a3");

@@ -118,7 +118,7 @@ TEST_F(PodWriterTest, AcceptsEmptyCallbacks) {
 
 // ---- Order --------------------------------------------------------------------------------------
 
-TEST_F(PodWriterTest, KeepsTheOrderOfTheRequestsForOnePod) {
+TEST_F(PodWriterTest, KeepsOrderOfTheRequestsForOnePod) {
   Patch("p");
   Bind("p");
   Delete("p");
