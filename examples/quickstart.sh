@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Builds Berth and schedules a small cluster: five nodes, eight pods, one of which fits on no node.
+# The preset `quickstart` builds the same program as `release` in half the time: what does not run
+# for each pod and node is optimised less, and there are neither warnings nor debug information.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 .ci/install-packages build
-cmake --preset release -DBERTH_TESTS=OFF
-cmake --build --preset release --parallel "$(nproc)"
+cmake --preset quickstart
+cmake --build --preset quickstart --parallel "$(nproc)"
 
 echo
-echo "\$ build/release/berth simulate --cluster examples/clusters/small.yaml"
+echo "\$ build/quickstart/berth simulate --cluster examples/clusters/small.yaml"
 status=0
-build/release/berth simulate --cluster examples/clusters/small.yaml || status=$?
+build/quickstart/berth simulate --cluster examples/clusters/small.yaml || status=$?
 
 # Exit status 1 is expected: not every pod could be placed.
 [ "$status" -eq 1 ] || exit "$status"
 echo
-echo "One pod stays pending. To see why, run:  build/release/berth explain --cluster" \
+echo "One pod stays pending. To see why, run:  build/quickstart/berth explain --cluster" \
      "examples/clusters/small.yaml --pod default/batch-import"

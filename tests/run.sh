@@ -61,10 +61,12 @@ test_preset() {
 }
 
 e2e_pid=
-# start_e2e: starts the end-to-end tests in the background if they are asked for. Their output is in
-# build/e2e.log.
+# start_e2e: if the end-to-end tests are asked for, builds their programs and starts the tests in the
+# background. Their output is in build/e2e.log. If the build fails, run_e2e tries it again.
 start_e2e() {
   [[ " ${stages[*]} " == *" e2e "* ]] || return 0
+  announce "e2e: build"
+  tests/e2e/run.sh --build || return 0
   setsid tests/e2e/run.sh > build/e2e.log 2>&1 &
   e2e_pid=$!
   trap 'kill -- "-$e2e_pid" 2> /dev/null || true' EXIT

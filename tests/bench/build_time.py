@@ -75,14 +75,14 @@ def measure(command, folder, log, environment):
 
 
 def measure_tree(folder, environment):
-    return measure(["examples/quickstart.sh"], folder, "build/release/.ninja_log", environment)
+    return measure(["examples/quickstart.sh"], folder, "build/quickstart/.ninja_log", environment)
 
 
 def measure_plugin(folder, environment):
     """Builds the example plugin against an installation of the tree that was built in `folder`."""
     prefix = os.path.join(folder, "build", "prefix")
     plugin = os.path.join(folder, "examples", "plugins", "cpp")
-    for command in (["cmake", "--install", "build/release", "--prefix", prefix],
+    for command in (["cmake", "--install", "build/quickstart", "--prefix", prefix],
                     ["cmake", "-S", plugin, "-B", "build/plugin", "-G", "Ninja",
                      f"-DCMAKE_PREFIX_PATH={prefix}"]):
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)

@@ -4,8 +4,12 @@ include_guard(GLOBAL)
 
 # --- warnings ------------------------------------------------------------------------------------
 add_library(berth_warnings INTERFACE)
-target_compile_options(berth_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${BERTH_WERROR}>:-Werror>)
+if(BERTH_WARNINGS)
+  target_compile_options(berth_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${BERTH_WERROR}>:-Werror>)
+else()
+  target_compile_options(berth_warnings INTERFACE -w)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 reports false positives in inlined std::string code (GCC bug 105651). The sanitizer
   # builds find real errors of this kind.
@@ -33,6 +37,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE MATCHES "address")
   # GCC defines this macro itself.
   target_compile_definitions(berth_test_options INTERFACE __SANITIZE_ADDRESS__)
 endif()
+
+# --- code off the path of a pod -------------------------------------------------------------------
+# berth_off_path(<target>)
+#
+# Compiles the target with BERTH_OFF_PATH_OPTIONS. Use it for code that does not run for each pod and
+# node, where less optimisation costs no speed and saves half of the time to compile it.
+function(berth_off_path target)
+  target_compile_options(${target} PRIVATE ${BERTH_OFF_PATH_OPTIONS})
+endfunction()
 
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)

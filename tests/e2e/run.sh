@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the programs of the end-to-end tests and runs the tests against a real API server.
 # usage: tests/e2e/run.sh [OPTION...] [NAME...]       the options are those of run.py
+#        tests/e2e/run.sh --build                     builds the programs of the tests only
 #        tests/e2e/run.sh --exec COMMAND [ARGUMENT...] builds the programs and runs another command
 # Environment: BERTH, the program (default: build/release/berth); BERTH_E2E_CACHE, the folder of the
 # built programs (default: ${XDG_CACHE_HOME:-~/.cache}/berth/e2e).
@@ -78,6 +79,9 @@ build_plugins() {
 build_programs
 build_plugins
 export BERTH_E2E_BIN=$programs BERTH_E2E_PLUGINS=$plugins BERTH=${BERTH:-build/release/berth}
+if [ "${1:-}" = --build ]; then
+  exit 0
+fi
 if [ "${1:-}" = --exec ]; then
   exec "${@:2}"
 fi

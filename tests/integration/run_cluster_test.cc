@@ -122,6 +122,10 @@ class RunClusterTest : public RunProcessTest {
         "run",         "--kubeconfig", File("kubeconfig", Kubeconfig()), "--http-address",
         "127.0.0.1:0", "--config",     File("berth.toml", config_)};
     args.insert(args.end(), more.begin(), more.end());
+    return StartBerth(args);
+  }
+  // Starts a command whose output is that of Output().
+  pid_t StartBerth(const std::vector<std::string>& args) {
     const FileDescriptor out(
         open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     processes_.push_back(Start(args, out.get()));
@@ -405,6 +409,25 @@ TEST_F(RunClusterTest, WritesNoTokenToTheLog) {
   const std::string metrics = Ask(HttpAddress(), "GET /metrics");
   EXPECT_EQ(Stop(berth), 0);
   EXPECT_THAT(Error() + metrics, Not(HasSubstr("canary-token")));
+}
+
+// ---- Shadow mode --------------------------------------------------------------------------------
+
+TEST_F(RunClusterTest, ShadowJudgesBindingsAndWritesNothing) {
+  CreateNode("a");
+  CreatePod("web");
+  const pid_t berth = StartBerth({"shadow", "--kubeconfig", File("kubeconfig", Kubeconfig()), "-v",
+                                  "--window", "10ms", "--output", "json"});
+  ASSERT_TRUE(WaitForLog("shadow] \"Judging placements\" nodes=\"1\"")) << Error();
+  Create(std::string(kPods) + "/web/binding",
+         R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web"},)"
+         R"("target":{"apiVersion":"v1","kind":"Node","name":"a"}})");
+  EXPECT_TRUE(WaitFor([&] { return Output().find("\"verdict\":\"same\"") != std::string::npos; }))
+      << Error();
+  EXPECT_EQ(Stop(berth), 0) << Error();
+  EXPECT_THAT(Output(), HasSubstr("\"judged\":1"));
+  EXPECT_EQ(Holder(), "no lease");
+  EXPECT_THAT(Served("/events"), ::testing::IsEmpty());
 }
 
 }  // namespace

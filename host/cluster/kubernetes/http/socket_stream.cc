@@ -27,7 +27,7 @@ struct Wire {
 
 // Returns the number of bytes; 0 at the end; -1 after an error, or if the socket is not ready:
 // Wire::error is 0 then.
-ssize_t Receive(Wire& wire, char* buffer, size_t size) {
+ssize_t ReadSocket(Wire& wire, char* buffer, size_t size) {
   ssize_t count = 0;
   do {
     count = ::recv(wire.socket, buffer, size, 0);
@@ -37,7 +37,7 @@ ssize_t Receive(Wire& wire, char* buffer, size_t size) {
   return count;
 }
 
-ssize_t Send(Wire& wire, const char* bytes, size_t size) {
+ssize_t WriteSocket(Wire& wire, const char* bytes, size_t size) {
   ssize_t count = 0;
   do {
     count = ::send(wire.socket, bytes, size, MSG_NOSIGNAL);
@@ -52,7 +52,7 @@ Wire& WireOf(BIO* bio) { return *static_cast<Wire*>(::BIO_get_data(bio)); }
 int BioRead(BIO* bio, char* buffer, int size) {
   BIO_clear_retry_flags(bio);
   Wire& wire = WireOf(bio);
-  const ssize_t count = Receive(wire, buffer, static_cast<size_t>(size));
+  const ssize_t count = ReadSocket(wire, buffer, static_cast<size_t>(size));
   if (count < 0 && wire.error == 0) BIO_set_retry_read(bio);
   return static_cast<int>(count);
 }
@@ -60,7 +60,7 @@ int BioRead(BIO* bio, char* buffer, int size) {
 int BioWrite(BIO* bio, const char* bytes, int size) {
   BIO_clear_retry_flags(bio);
   Wire& wire = WireOf(bio);
-  const ssize_t count = Send(wire, bytes, static_cast<size_t>(size));
+  const ssize_t count = WriteSocket(wire, bytes, static_cast<size_t>(size));
   if (count < 0 && wire.error == 0) BIO_set_retry_write(bio);
   return static_cast<int>(count);
 }
@@ -299,7 +299,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
         out_.remove_prefix(count);
         continue;
       }
-      const ssize_t count = Send(wire_, out_.data(), out_.size());
+      const ssize_t count = WriteSocket(wire_, out_.data(), out_.size());
       if (count >= 0) {
         out_.remove_prefix(static_cast<size_t>(count));
       } else if (wire_.error == 0) {
@@ -315,7 +315,7 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   Step TryRead() {
     if (read_failure_) return *std::exchange(read_failure_, nullptr);
     if (ssl_ != nullptr) return TryTlsRead();
-    const ssize_t count = Receive(wire_, in_.data(), in_.size());
+    const ssize_t count = ReadSocket(wire_, in_.data(), in_.size());
     if (count >= 0) return {.size = static_cast<size_t>(count)};
     if (wire_.error == 0) return {.state = Step::State::kNeedsRead};
     return Step::Failed(Lost("read tcp " + peer_));
