@@ -50,24 +50,24 @@ Id FindValue(const berth_array& id_pairs, Id key) {
 
 ObjectMemory::ObjectMemory(Arena arena, Interner& interner, std::span<const Id> ids,
                            std::shared_ptr<const void> other, Other kind) {
-  static_assert(sizeof(Held) + alignof(Held) <= kOwnBytes);
+  static_assert(sizeof(Header) + alignof(Header) <= kOwnBytes);
   BERTH_ASSERT(ids.size() <= UINT32_MAX);
-  void* const place = arena.Allocate(sizeof(Held) + ids.size_bytes(), alignof(Held));
-  held_ = ::new (place) Held{.interner = interner,
-                             .other = std::move(other),
-                             .id_count = static_cast<uint32_t>(ids.size()),
-                             .kind = kind};
-  std::ranges::uninitialized_copy(ids, held_->ids());
+  void* const place = arena.Allocate(sizeof(Header) + ids.size_bytes(), alignof(Header));
+  header_ = ::new (place) Header{.interner = interner,
+                                 .other = std::move(other),
+                                 .id_count = static_cast<uint32_t>(ids.size()),
+                                 .kind = kind};
+  std::ranges::uninitialized_copy(ids, header_->ids());
   memory_ = arena.TakeMemory();
 }
 
 ObjectMemory::ObjectMemory(ObjectMemory&& other) noexcept
-    : held_(std::exchange(other.held_, nullptr)), memory_(std::move(other.memory_)) {}
+    : header_(std::exchange(other.header_, nullptr)), memory_(std::move(other.memory_)) {}
 
 ObjectMemory::~ObjectMemory() {
-  if (held_ == nullptr) return;
-  for (const Id id : held_->ids()) held_->interner.Release(id);
-  held_->~Held();
+  if (header_ == nullptr) return;
+  for (const Id id : header_->ids()) header_->interner.Release(id);
+  header_->~Header();
 }
 
 ObjectBase::ObjectBase(ObjectMemory memory, const berth_meta& meta)

@@ -79,18 +79,18 @@ class ObjectMemory {
   ObjectMemory& operator=(const ObjectMemory&) = delete;
   ObjectMemory& operator=(ObjectMemory&&) = delete;
 
-  Interner& interner() const { return held_->interner; }
+  Interner& interner() const { return header_->interner; }
   // Returns the root; null if the object is no changed copy of another one.
   template <class T>
   std::shared_ptr<const T> Root() const {
-    if (held_->kind != Other::kRoot) return nullptr;
-    return std::static_pointer_cast<const T>(held_->other);
+    if (header_->kind != Other::kRoot) return nullptr;
+    return std::static_pointer_cast<const T>(header_->other);
   }
 
  private:
   // What must be released with the memory. It is in the memory itself, and so are the ids, which
   // follow it.
-  struct Held {
+  struct Header {
     Interner& interner;
     std::shared_ptr<const void> other;
     uint32_t id_count;
@@ -99,7 +99,7 @@ class ObjectMemory {
     std::span<Id> ids() { return {reinterpret_cast<Id*>(this + 1), id_count}; }
   };
 
-  Held* held_;  // Null after a move.
+  Header* header_;  // Null after a move.
   ArenaMemory memory_;
 };
 

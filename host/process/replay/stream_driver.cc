@@ -24,6 +24,7 @@ Status StreamDriver::Run(const Collaborators& used) {
   last_due_ns_ = recorded_ns_ = used_.reporter->start_ns();
   stream_ended_ = used_.feed == nullptr;
   RunRounds();
+  next_.reset();  // Its object must not outlive the scheduler.
   return error_;
 }
 
