@@ -1,7 +1,8 @@
 """Checks the form of all pages (*.md): what a reader can take in at once.
 
 A line outside of tables has at most 100 columns, a cell of a table at most 200, a paragraph or list
-item fewer than ten lines. Links lead to files and headings that exist. Each room of host/layers.txt
+item fewer than ten lines. Links lead to files and headings that exist, and the types and functions
+that pages of host/ name exist. Each room of host/layers.txt
 has a README.md of one paragraph, and the way of a pod fits on one screen.
 """
 
@@ -21,6 +22,7 @@ MAX_ROOM_LINES = 16
 LONG_ROOMS = {"main.cc"}
 
 LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]*)\)")
+NAME = re.compile(r"`([A-Z]\w*[a-z]\w*)(?:::(\w+))?(?:\(\))?`")
 ITEM = re.compile(r"\s*([-*]|\d+\.)\s")
 
 
@@ -77,6 +79,20 @@ def check_links(path, lines, read):
                 yield number, f"{full} has no heading #{anchor}"
 
 
+def check_names(lines, words):
+    """Yields (line, what) for each type or function in backticks that is not in `words`."""
+    for number, line in lines:
+        for names in NAME.findall(line):
+            for name in names:
+                if name and name not in words:
+                    yield number, f"there is no {name} in the code: name what took its place"
+
+
+def words_of_code():
+    return {word for path in tree.files("host", "sdk/include", ends=tree.CPP)
+            for _, line in tree.lines(path) for word in re.findall(r"\w+", line)}
+
+
 def read(path):
     full = os.path.join(tree.ROOT, path)
     if os.path.isdir(full):
@@ -108,6 +124,10 @@ def main():
         if len(lines) - 1 > SCREENS.get(path, len(lines)):
             findings.add(path, SCREENS[path], f"longer than one screen of {SCREENS[path]} lines: move "
                          "details to a page of their own")
+    words = words_of_code()
+    for path in tree.files("host", ends=".md"):
+        for number, what in check_names(tree.lines(path), words):
+            findings.add(path, number, what)
     host = read("host/README.md")
     for path in tree.files("host/docs", ends=".md"):
         if f"({path.removeprefix('host/')})" not in host:

@@ -183,6 +183,13 @@ class Pages(unittest.TestCase):
                 found = pages.check_links("a/b.md", [(1, f"See [x]({target}).")], texts.get)
                 self.assertEqual(len(list(found)), wrong)
 
+    def test_names(self):
+        for text, wrong in [("`Cache`", 0), ("`Cash`", 1), ("`Cache::Add()`", 0), ("`Cache::Put()`", 1),
+                            ("`--flag`, `a.h`, `PUT`", 0), ("Cash", 0), ("`Cash` or `Coin`", 2)]:
+            with self.subTest(text=text):
+                found = pages.check_names([(1, text)], {"Cache", "Add"})
+                self.assertEqual(len(list(found)), wrong)
+
 
 class Words(unittest.TestCase):
     def test_unfinished(self):
