@@ -63,10 +63,9 @@ InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
                            int64_t deadline_ns)
     : HostBase{FindValues(context.services)},
       context_(context),
-      kinds_(std::move(kinds)),
       id_(context.plugin_ids.IdOf(profile, plugin)),
       deadline_ns_(deadline_ns),
-      name_(new Name{std::move(plugin), std::move(profile)}),
+      live_(new Live{std::move(plugin), std::move(profile), std::move(kinds)}),
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
            .abi_minor = BERTH_ABI_MINOR,
@@ -76,10 +75,13 @@ InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
            .get_service = GetService,
            .fault = Fault,
            .hash_key = {context.interner.key()[0], context.interner.key()[1]}} {
-  if (context.faults != nullptr) faults_ = context.faults->Open(this->plugin(), this->profile());
+  if (context.faults != nullptr) {
+    live_->faults = context.faults->Open(this->plugin(), this->profile());
+    faults_ = live_->faults.get();
+  }
   if (context.monitor != nullptr) {
     callee_ = context.monitor->Register(
-        {this->plugin(), this->profile(), std::move(library), faults_, deadline_ns});
+        {this->plugin(), this->profile(), std::move(library), live_->faults, deadline_ns});
   }
   for (const ServiceInfo& service : context.services) {
     if (service.create_state != nullptr) states_.push_back(service.create_state(*this));
@@ -133,7 +135,7 @@ void InstanceHost::Retire(bool is_busy) {
   // The callee id stays while a pool thread may be inside the plugin.
   if (context_.monitor != nullptr && !is_busy) context_.monitor->Unregister(callee_);
   faults_ = nullptr;
-  name_ = nullptr;
+  live_ = nullptr;
   retired_.store(true, std::memory_order_release);
 }
 
@@ -154,11 +156,12 @@ void InstanceHost::Retain(std::shared_ptr<const void> kept) {
 }
 
 void InstanceHost::Reject(Rejection rejection) {
-  if (rejection_ == nullptr) rejection_ = std::make_unique<const Rejection>(std::move(rejection));
+  std::unique_ptr<const Rejection>& first = live_->rejection;
+  if (first == nullptr) first = std::make_unique<const Rejection>(std::move(rejection));
 }
 
 bool InstanceHost::Declared(std::string_view kind) const {
-  return std::ranges::find(kinds_, kind) != kinds_.end();
+  return std::ranges::find(live_->kinds, kind) != live_->kinds.end();
 }
 
 bool InstanceHost::MayUseColumn(std::string_view name) const {

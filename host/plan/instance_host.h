@@ -83,9 +83,9 @@ class InstanceHost : private HostBase {
 
   const berth_host* abi() const { return &abi_; }
   InstanceContext& context() const { return context_; }
-  // REQUIRES for plugin() and profile(): the host is not retired.
-  const std::string& plugin() const { return name_->plugin; }
-  const std::string& profile() const { return name_->profile; }
+  // REQUIRES for plugin(), profile() and Declared(): the host is not retired.
+  const std::string& plugin() const { return live_->plugin; }
+  const std::string& profile() const { return live_->profile; }
   // Identifies the plugin of this profile to the queue.
   PluginId id() const { return id_; }
   // Returns the id of the instance in the call monitor; 0 if it has none.
@@ -93,7 +93,7 @@ class InstanceHost : private HostBase {
   // Returns the deadline of the plugin's calls; 0 if it has none of its own.
   int64_t deadline_ns() const { return deadline_ns_; }
   // Returns the account that counts the instance's faults; null if faults are not counted.
-  PluginFaults::Account* faults() const { return faults_.get(); }
+  PluginFaults::Account* faults() const { return faults_; }
   // Callbacks that may outlive this host keep a weak reference.
   const std::shared_ptr<Promises>& promises() const { return promises_; }
   // Returns a state, by the index of its service among those of InstanceContext::services that have
@@ -138,8 +138,8 @@ class InstanceHost : private HostBase {
   // Rejects the plugin that is being created, because of a service call that it must not make.
   // Keeps the first rejection.
   void Reject(Rejection rejection);
-  // Why the plugin was rejected; null if it was not.
-  const Rejection* rejection() const { return rejection_.get(); }
+  // Why the plugin was rejected; null if it was not. REQUIRES: the host is not retired.
+  const Rejection* rejection() const { return live_->rejection.get(); }
 
   static InstanceHost& FromAbi(const berth_host* host) {
     return *static_cast<InstanceHost*>(static_cast<HostBase*>(host->impl));
@@ -150,9 +150,13 @@ class InstanceHost : private HostBase {
   friend class HostUse;
   friend class PluginCall;
 
-  struct Name {
+  // The members that are released when the host is retired.
+  struct Live {
     std::string plugin;
     std::string profile;
+    std::vector<std::string> kinds;
+    std::shared_ptr<PluginFaults::Account> faults = nullptr;
+    std::unique_ptr<const Rejection> rejection = nullptr;
   };
 
   // Records which function of the plugin is being called, and returns what Leave() restores. Both
@@ -169,11 +173,10 @@ class InstanceHost : private HostBase {
   void ForEachState(void (ServiceState::*function)());
 
   InstanceContext& context_;
-  const std::vector<std::string> kinds_;
   const PluginId id_;
   const int64_t deadline_ns_;
   const std::thread::id scheduling_thread_ = std::this_thread::get_id();
-  std::shared_ptr<PluginFaults::Account> faults_;
+  PluginFaults::Account* faults_ = nullptr;  // Live::faults.
   CallMonitor::CalleeId callee_ = 0;
   CalledFunction called_;
   std::set<Point>* counted_faults_ = nullptr;  // See LimitFaults().
@@ -185,8 +188,7 @@ class InstanceHost : private HostBase {
   const std::shared_ptr<Promises> promises_ = std::make_shared<Promises>();
   std::mutex mutex_;  // Guards retained_.
   std::vector<std::shared_ptr<const void>> retained_;
-  std::unique_ptr<const Rejection> rejection_;
-  std::unique_ptr<const Name> name_;  // Null: retired.
+  std::unique_ptr<Live> live_;  // Null: retired.
   // The states in the order of their services. Null: the host is retired.
   std::vector<std::shared_ptr<ServiceState>> states_;
   berth_host abi_;
