@@ -30,35 +30,35 @@ TEST_F(GroupCycleTest, BindsAllMembersInOneAttempt) {
 // A rejected member goes back to the queue; the other members are bound.
 TEST_F(GroupCycleTest, BindsTheOtherMembersAfterARejection) {
   const ScriptedAnswer no{BERTH_UNSCHEDULABLE, {"no claim"}};
-  const Refusal refusals[] = {
+  const ScriptedFailure failures[] = {
       {"Filter", no, "0/2 nodes are available: 2 no claim."},
       {"ReserveA", no, "0/1 nodes are available: 1 no claim."},
       {"ReserveB", no, "0/1 nodes are available: 1 no claim."},
       {"PermitA", no, "0/1 nodes are available: 1 no claim."},
       {"PermitB", no, "0/1 nodes are available: 1 no claim."},
   };
-  ForEachMember(refusals, [this](const Refusal& refusal, const std::string& member,
+  ForEachMember(failures, [this](const ScriptedFailure& failure, const std::string& member,
                                  const std::string& suffix) {
     for (const std::string pod : {"a", "b", "c"}) {
       EXPECT_EQ(NodeOf(pod + suffix).empty(), pod == member) << pod;
     }
     EXPECT_EQ(harness_.PlaceOf(member + suffix), QueuePlace::kUnschedulable);
     EXPECT_EQ(Failures(member + suffix), 1U);
-    EXPECT_EQ(Message(member + suffix), refusal.message);
+    EXPECT_EQ(Message(member + suffix), failure.message);
   });
 }
 
 // After an error all reservations are undone, the last one first.
 TEST_F(GroupCycleTest, RollsBackAllMembersAfterAnError) {
   const ScriptedAnswer boom{BERTH_ERROR, {"boom"}};
-  const Refusal refusals[] = {
+  const ScriptedFailure failures[] = {
       {"Filter", boom, "running \"puppet.A\" filter plugin: boom"},
       {"ReserveA", boom, "running Reserve plugin \"puppet.A\": boom"},
       {"ReserveB", boom, "running Reserve plugin \"puppet.B\": boom"},
       {"PermitA", boom, "running Permit plugin \"puppet.A\": boom"},
       {"PermitB", boom, "running Permit plugin \"puppet.B\": boom"},
   };
-  ForEachMember(refusals, [this](const Refusal& refusal, const std::string& member,
+  ForEachMember(failures, [this](const ScriptedFailure& failure, const std::string& member,
                                  const std::string& suffix) {
     EXPECT_EQ(CpuInUse(), 0);
     EXPECT_EQ(harness_.loop().binding_count(), 0U);
@@ -66,8 +66,8 @@ TEST_F(GroupCycleTest, RollsBackAllMembersAfterAnError) {
       EXPECT_EQ(NodeOf(pod + suffix), "") << pod;
       EXPECT_EQ(harness_.PlaceOf(pod + suffix), QueuePlace::kErrorBackoff) << pod;
       EXPECT_EQ(Message(pod + suffix),
-                pod == member ? refusal.message
-                              : "failed to schedule other pod from a pod group: " + refusal.message)
+                pod == member ? failure.message
+                              : "failed to schedule other pod from a pod group: " + failure.message)
           << pod;
     }
     // Every reservation is undone: plugins and pods in reverse order.
@@ -77,7 +77,7 @@ TEST_F(GroupCycleTest, RollsBackAllMembersAfterAnError) {
       if (call.starts_with("reserve ")) expected.insert(expected.begin(), "un" + call);
       if (call.starts_with("unreserve ")) undone.push_back(call);
     }
-    if (std::string_view(refusal.point) == "ReserveA") {
+    if (std::string_view(failure.point) == "ReserveA") {
       // As in kube-scheduler, Unreserve is also called for plugins whose Reserve was not reached.
       expected.insert(expected.begin(), "unreserve B " + member + suffix);
     }

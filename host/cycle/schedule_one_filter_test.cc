@@ -127,8 +127,8 @@ TEST_F(SchedulingCycleFilterTest, NamedSubsetRejectsUnlessLaterOneIsUnresolvable
 }
 
 TEST_F(SchedulingCycleFilterTest, SkipOmitsTheFilterOfThePlugin) {
-  const char* refuse = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
-  EXPECT_EQ(With({refuse}), "Unschedulable: 0/3 nodes are available: 3 full.");
+  const char* rejects = R"({"filter":{"verdict":2,"bits":1},"reasons":["full"]})";
+  EXPECT_EQ(With({rejects}), "Unschedulable: 0/3 nodes are available: 3 full.");
   harness_.cluster().Delete(kPodKind, "default", "p").ok();
   EXPECT_EQ(
       With({R"({"preFilter":{"code":5},"filter":{"verdict":2,"bits":1},"reasons":["full"]})"}),

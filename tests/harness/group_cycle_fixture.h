@@ -22,7 +22,7 @@ namespace berth::host {
 inline std::string_view NameOf(const berth_pod& pod) { return Text(pod.meta->name); }
 
 // The answer of a plugin for one member at one point, and the message of the pod's condition.
-struct Refusal {
+struct ScriptedFailure {
   const char* point;
   ScriptedAnswer answer;
   std::string message;
@@ -93,24 +93,24 @@ class GroupCycleTest : public ::testing::Test {
             .spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name +
                     R"(","schedulingGroup":{"podGroupName":")" + group + "\"}"};
   }
-  // For every refusal of every member: adds a group of its own ("a7" to "c7" of "g7"), runs it,
-  // calls check(refusal, member, "7"), and deletes the group.
+  // For every failure of every member: adds a group of its own ("a7" to "c7" of "g7"), runs it,
+  // calls check(failure, member, "7"), and deletes the group.
   template <class F>
-  void ForEachMember(std::span<const Refusal> refusals, F check) {
+  void ForEachMember(std::span<const ScriptedFailure> failures, F check) {
     Start();
     int round = 0;
-    for (const Refusal& refusal : refusals) {
+    for (const ScriptedFailure& failure : failures) {
       for (const std::string member : {"a", "b", "c"}) {
-        SCOPED_TRACE(std::string(refusal.point) + " of " + member);
+        SCOPED_TRACE(std::string(failure.point) + " of " + member);
         const std::string suffix = std::to_string(++round);
         ClearAnswers();
         calls_.clear();
-        SetAnswer(refusal.point, member + suffix, refusal.answer);
+        SetAnswer(failure.point, member + suffix, failure.answer);
         for (const char* pod : {"a", "b", "c"}) {
           harness_.AddPod(Member(pod + suffix, "g" + suffix));
         }
         harness_.Run();
-        check(refusal, member, suffix);
+        check(failure, member, suffix);
         for (const char* pod : {"a", "b", "c"}) {
           harness_.cluster().DeletePod({"default", pod + suffix, ""}, 0, nullptr);
         }

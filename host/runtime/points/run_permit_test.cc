@@ -62,7 +62,7 @@ TEST_F(RunPermitTest, EveryAnswer) {
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
-      {"refused until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"rejected until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
       {"held",
        {BERTH_WAIT},
        "Wait: one or more plugins asked to wait and no plugin rejected pod",

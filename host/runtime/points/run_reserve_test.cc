@@ -87,7 +87,7 @@ TEST_F(RunReserveTest, EveryAnswer) {
        {BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {"no"}},
        "UnschedulableAndUnresolvable: no",
        ""},
-      {"refused until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
+      {"rejected until an event", {BERTH_PENDING, {"later"}}, "Pending: later", ""},
       {"failed",
        {BERTH_ERROR, {"boom", "bang"}},
        "Error: running Reserve plugin \"puppet.A\": boom, bang",
