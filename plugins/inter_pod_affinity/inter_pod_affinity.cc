@@ -77,7 +77,9 @@ class InterPodAffinity : public berth::Plugin {
 
   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
                              berth::RowSink& rows) const {
-    return cycle.State<State>().Changed(index_.ExchangeToken(token), cycle.pod().ns(), rows);
+    const berth::TopologyHistory history = index_.ExchangeToken(token);
+    if (history.since() == 0) return berth::Stale::kAll;
+    return cycle.State<State>().Changed(history, cycle.pod().ns(), rows);
   }
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
@@ -113,7 +115,9 @@ class InterPodAffinity : public berth::Plugin {
 
   berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
                             berth::RowSink& rows) const {
-    return cycle.State<ScoreState>().Changed(index_.ExchangeToken(token), cycle.pod().ns(), rows);
+    const berth::TopologyHistory history = index_.ExchangeToken(token);
+    if (history.since() == 0) return berth::Stale::kAll;
+    return cycle.State<ScoreState>().Changed(history, cycle.pod().ns(), rows);
   }
 
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {

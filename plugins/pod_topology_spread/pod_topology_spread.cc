@@ -119,6 +119,7 @@ class PodTopologySpread : public berth::Plugin {
   berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token,
                              berth::RowSink& rows) const {
     const berth::TopologyHistory history = index_.ExchangeToken(token);
+    if (history.since() == 0) return berth::Stale::kAll;
     std::vector<std::vector<uint8_t>> changed;
     for (const HardConstraint& each : cycle.State<State>().hard) {
       std::optional<std::vector<uint8_t>> domains = each.DomainsChangedSince(history);
@@ -184,6 +185,7 @@ class PodTopologySpread : public berth::Plugin {
   berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token,
                             berth::RowSink& rows) const {
     const berth::TopologyHistory history = index_.ExchangeToken(token);
+    if (history.since() == 0) return berth::Stale::kAll;
     bool any = false;
     for (const SoftConstraint& each : cycle.State<ScoreState>().soft.list()) {
       const berth::Stale stale = each.PutChangedRows(history, rows);

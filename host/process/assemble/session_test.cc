@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kProfile = R"(
+constexpr const char* kSessionProfile = R"(
 schedulerName = "acme"
 [[plugins]]
 name = "PrioritySort"
@@ -36,7 +36,7 @@ class NoRequests final : public ProcessRequests {
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
-    std::ofstream(profile_) << kProfile;
+    std::ofstream(profile_) << kSessionProfile;
     options_.requests = [this](const std::function<void()>& reload) {
       can_reload_ = static_cast<bool>(reload);
       return std::make_unique<NoRequests>();

@@ -93,7 +93,7 @@ class StreamDriverTest : public ::testing::Test {
     scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options),
                                                      EmbeddedScheduler::Stream::kFollowed);
     if (Status status = scheduler_->Start(); !status.ok()) return status;
-    reporter_.StartWatch(scheduler_->cluster().client(), scheduler_->loop());
+    reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
     EventFeed feed(Events(), "events", {}, waker_);
     return driver_.Run({.scheduler = scheduler_.get(),
                         .clock = &clock_,

@@ -64,7 +64,7 @@ void* memalign(size_t alignment, size_t bytes) {
 
 void* aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
 
-int posix_memalign(void** memory, size_t alignment, size_t bytes) {
+int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
   if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) {
     return EINVAL;
   }
