@@ -81,7 +81,7 @@ std::string UnknownOption(const CLI::App& command, std::string_view argument) {
   }
   for (const CLI::App* other : others) {
     if (other->get_option_no_throw(option) == nullptr) continue;
-    return text + "; did you mean " + FullName(other) + " " + option + "?";
+    return text.append("; did you mean ").append(FullName(other)).append(" ").append(option) + "?";
   }
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options()) {

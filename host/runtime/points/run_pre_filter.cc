@@ -81,6 +81,7 @@ void Intersect(std::optional<NodeSubset>& common, NodeSubset nodes) {
 
 std::vector<std::string> NamesOf(const std::vector<uint32_t>& plugins, const Plan& plan) {
   std::vector<std::string> names;
+  names.reserve(plugins.size());
   for (const uint32_t plugin : plugins) names.push_back(plan.plugins()[plugin].name);
   std::ranges::sort(names);
   return names;
