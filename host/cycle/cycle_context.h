@@ -1,4 +1,4 @@
-// What the cycles of a scheduler work on.
+// The state of a scheduler that its scheduling and binding cycles share.
 #ifndef BERTH_HOST_CYCLE_CYCLE_CONTEXT_H_
 #define BERTH_HOST_CYCLE_CYCLE_CONTEXT_H_
 

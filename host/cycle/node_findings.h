@@ -1,4 +1,4 @@
-// What the stages of one scheduling cycle found out about the nodes.
+// The results of the stages of one scheduling cycle that concern the nodes.
 #ifndef BERTH_HOST_CYCLE_NODE_FINDINGS_H_
 #define BERTH_HOST_CYCLE_NODE_FINDINGS_H_
 
