@@ -176,6 +176,12 @@ TEST(PodTopologySpread, SkipsPodsWithoutConstraints) {
   EXPECT_TRUE(plugin.Score(Spreading(1)).skipped);
 }
 
+TEST(PodTopologySpread, FilterNeedsPreFilter) {
+  PluginUnderTest plugin({.nodes = ThreeZones(), .points = {{BERTH_POINT_FILTER}}});
+  plugin.Without(Check::kWhatIf);
+  EXPECT_EQ(plugin.Filter(Spreading(1)).filter.code, BERTH_ERROR);
+}
+
 TEST(PodTopologySpread, SelectorsThatDoNotParseAreErrors) {
   PluginUnderTest plugin({.nodes = ThreeZones()});
   const SelectorSpec invalid{.requirements = {}, .invalid = true};

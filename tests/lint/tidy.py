@@ -1,8 +1,9 @@
 """Runs clang-tidy on host/, plugins/ and sdk/, but not on tests/. Usage: tidy.py [--all] [<file>...]
 
 Checks batches of 24 files, as the presets compile them, because most of the time goes into the
-headers that they share; named files are checked one by one. What has no findings is checked again only if a file of the batch, one
-of this tree's headers that it includes, the configuration or the version of clang-tidy changes.
+headers that they share; named files are checked one by one. What has no findings is checked again
+only if a file of the batch, one of this tree's headers that it includes, the configuration or the
+version of clang-tidy changes.
 --all checks everything. The state is in build/tidy/.
 """
 

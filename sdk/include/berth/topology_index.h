@@ -130,7 +130,9 @@ class TopologyIndex {
   // Returns the number of the state now, never 0: a token for `changed`. Threading: [cycle].
   uint64_t token() const { return journal_.token(); }
   // Returns the changes since the state of `token`, and sets `token` to that of the state now.
-  // Called: by FilterChanged and ScoreChanged, with the token that they receive.
+  // Called: by FilterChanged and ScoreChanged, with the token that they receive. If since() of the
+  //         result is 0, they return Stale::kAll before they read the state of the cycle, which
+  //         does not exist if the profile leaves out PreFilter or PreScore.
   // Threading: [cycle].
   TopologyHistory ExchangeToken(uint64_t& token) const {
     return {journal_, std::exchange(token, journal_.token())};
