@@ -1,9 +1,7 @@
-// Runs a function in a child process, so that the caller survives a crash, a hang or an exit.
+// Runs functions of this program in child processes, so that the caller survives a crash, a hang or
+// an exit; and runs other programs.
 #ifndef BERTH_HOST_BASE_CHILD_PROCESS_H_
 #define BERTH_HOST_BASE_CHILD_PROCESS_H_
-
-#include <poll.h>
-#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -45,47 +43,38 @@ Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_
 // Returns the name of a signal, such as "SIGSEGV"; "signal 99" for a number without a name.
 std::string SignalText(int signal);
 
-// Reads what a child process writes to pipes until it ends.
-//
-// Threading: one thread.
-// Lifetime:  the files must outlive it.
-class ProcessReader {
- public:
-  // Receives what was read from files[file]. Returns whether to go on.
-  using Take = std::function<bool(size_t file, std::string_view text)>;
-  enum class Outcome : uint8_t {
-    kEnded,    // The process has ended.
-    kLate,     // It has not ended in time.
-    kStopped,  // `take` returned false.
-  };
-
-  // `files`: the ends for reading of pipes that the process writes to.
-  ProcessReader(pid_t process, const std::vector<int>& files, Take take);
-
-  // Reads until the process has ended, for at most `limit_ns` from `begin_ns` on. Does not wait for
-  // other processes that hold the pipes open.
-  Outcome Run(int64_t begin_ns, int64_t limit_ns, const std::function<int64_t()>& steady_ns);
-  // Sends SIGKILL to `target`, the process or its group as a negative number, unless the process
-  // has ended, and waits for its end.
-  void Kill(pid_t target);
-  // Returns the status as waitpid() reports it; 0 if SIGCHLD is ignored. REQUIRES: it has ended.
-  int status() const { return status_; }
-
- private:
-  bool HasEnded(int options);
-  int NextWaitMs();
-  // Waits up to `wait_ms` for text and returns whether there may be more. Waits the full time after
-  // the last writer has closed the pipes.
-  bool Read(int wait_ms);
-
-  const pid_t process_;
-  std::vector<pollfd> files_;
-  const Take take_;
-  int status_ = 0;
-  bool ended_ = false;
-  bool is_stopped_ = false;
-  int wait_ms_ = 0;  // The last wait since all pipes were closed.
+// Another program to run, and its limits.
+struct Subprocess {
+  // A path with a slash, which is relative to `directory`, or a name that is searched in the PATH
+  // of `environment`. No shell is involved.
+  std::string program = {};
+  std::vector<std::string> arguments = {};    // Without the program's own name.
+  std::vector<std::string> environment = {};  // "NAME=value"; the program gets no other variables.
+  std::string directory = {};                 // The working directory; empty: that of this process.
+  int64_t limit_ns = 0;                       // From just before the start. Must be positive.
+  size_t max_output_bytes = size_t{1} << 20;  // Of standard output.
+  size_t max_error_bytes = size_t{4} << 10;   // Of standard error; the rest is dropped.
 };
+
+struct SubprocessResult {
+  std::string output = {};  // Standard output.
+  std::string errors = {};  // The beginning of standard error.
+  int status = 0;           // As waitpid() reports it.
+};
+
+// Starts the program with posix_spawn(), with standard input from /dev/null and without any other
+// open descriptor, in a process group of its own, and waits for its end. Kills the group when the
+// time is up or when the program prints too much. Processes that the program leaves behind are not
+// waited for.
+// All signals have their default action in the program, and none is blocked.
+// `steady_ns` is a monotonic clock.
+// Threading: any. Blocks the calling thread.
+// Errors: kNotFound (no such program, directory or interpreter), kPermissionDenied (not
+//         executable), kUnavailable (the time limit, or the system has no process), kOutOfRange
+//         (too much output). Each message begins with the program. A program that ends with another
+//         status than 0 is no error of this function.
+Result<SubprocessResult> RunSubprocess(const Subprocess& what,
+                                       const std::function<int64_t()>& steady_ns);
 
 }  // namespace berth::host
 

@@ -1,6 +1,10 @@
 #include "host/base/metrics.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
 
 #include "host/base/assert.h"
 
@@ -65,63 +69,46 @@ template class InstrumentFamily<Histogram>;
 
 // ---- MetricTable --------------------------------------------------------------------------------
 
-// A metric; only the family of its kind is not null.
-struct MetricTable::Entry {
-  Metric::Kind kind = Metric::Kind::kCounter;
-  std::string name;
-  std::string help;
-  std::vector<std::string> labels;
-  std::vector<double> bounds;
-  std::unique_ptr<CounterFamily> counters;
-  std::unique_ptr<GaugeFamily> gauges;
-  std::unique_ptr<HistogramFamily> histograms;
-};
-
-MetricTable::MetricTable() = default;
-MetricTable::~MetricTable() = default;
-
-MetricTable::Entry& MetricTable::Add(Metric::Kind kind, std::string name, std::string help,
-                                     std::vector<std::string> labels) {
-  for (const auto& entry : entries_) {
-    BERTH_ASSERT_MSG(entry->name != name, "%s was added before", name.c_str());
+template <class T>
+InstrumentFamily<T>& MetricTable::Add(Metric metric, typename InstrumentFamily<T>::Make make) {
+  for (const Entry& entry : entries_) {
+    BERTH_ASSERT_MSG(entry.metric.name != metric.name, "%s was added before", metric.name.c_str());
   }
-  entries_.push_back(std::make_unique<Entry>());
-  Entry& entry = *entries_.back();
-  entry.kind = kind;
-  entry.name = std::move(name);
-  entry.help = std::move(help);
-  entry.labels = std::move(labels);
-  return entry;
+  const auto family =
+      std::make_shared<InstrumentFamily<T>>(metric.labels.size(), kMaxSeries, std::move(make));
+  if (metric.labels.empty()) family->With({});
+  entries_.push_back({std::move(metric), [family](std::vector<Series>& series) {
+                        family->ForEach([&](std::span<const std::string> values, const T& from) {
+                          Series& to = series.emplace_back();
+                          to.label_values.assign(values.begin(), values.end());
+                          if constexpr (std::is_same_v<T, Histogram>) {
+                            to.histogram = from.Read();
+                          } else {
+                            to.value = static_cast<double>(from.value());
+                          }
+                        });
+                      }});
+  return *family;
 }
 
 CounterFamily& MetricTable::AddCounter(std::string name, std::string help,
                                        std::vector<std::string> labels) {
-  Entry& entry = Add(Metric::Kind::kCounter, std::move(name), std::move(help), std::move(labels));
-  entry.counters = std::make_unique<CounterFamily>(entry.labels.size(), kMaxSeries,
-                                                   [] { return std::make_unique<Counter>(); });
-  if (entry.labels.empty()) entry.counters->With({});
-  return *entry.counters;
+  return Add<Counter>({Metric::Kind::kCounter, std::move(name), std::move(help), std::move(labels)},
+                      std::make_unique<Counter>);
 }
 
 GaugeFamily& MetricTable::AddGauge(std::string name, std::string help,
                                    std::vector<std::string> labels) {
-  Entry& entry = Add(Metric::Kind::kGauge, std::move(name), std::move(help), std::move(labels));
-  entry.gauges = std::make_unique<GaugeFamily>(entry.labels.size(), kMaxSeries,
-                                               [] { return std::make_unique<Gauge>(); });
-  if (entry.labels.empty()) entry.gauges->With({});
-  return *entry.gauges;
+  return Add<Gauge>({Metric::Kind::kGauge, std::move(name), std::move(help), std::move(labels)},
+                    std::make_unique<Gauge>);
 }
 
 HistogramFamily& MetricTable::AddHistogram(std::string name, std::string help,
                                            std::vector<std::string> labels,
                                            std::vector<double> bounds) {
-  Entry& entry = Add(Metric::Kind::kHistogram, std::move(name), std::move(help), std::move(labels));
-  entry.bounds = bounds;
-  entry.histograms = std::make_unique<HistogramFamily>(
-      entry.labels.size(), kMaxSeries,
-      [bounds = std::move(bounds)] { return std::make_unique<Histogram>(bounds); });
-  if (entry.labels.empty()) entry.histograms->With({});
-  return *entry.histograms;
+  return Add<Histogram>(
+      {Metric::Kind::kHistogram, std::move(name), std::move(help), std::move(labels), bounds},
+      [bounds] { return std::make_unique<Histogram>(bounds); });
 }
 
 void MetricTable::AddRefresh(std::function<void()> refresh) {
@@ -132,31 +119,116 @@ std::vector<MetricTable::Metric> MetricTable::Read() const {
   for (const auto& refresh : refreshes_) refresh();
   std::vector<Metric> metrics;
   metrics.reserve(entries_.size());
-  for (const auto& entry : entries_) {
-    Metric& metric = metrics.emplace_back();
-    metric.kind = entry->kind;
-    metric.name = entry->name;
-    metric.help = entry->help;
-    metric.labels = entry->labels;
-    metric.bounds = entry->bounds;
-    const auto add = [&metric](std::span<const std::string> values) -> Series& {
-      Series& series = metric.series.emplace_back();
-      series.label_values.assign(values.begin(), values.end());
-      return series;
-    };
-    const auto add_number = [&add](std::span<const std::string> values, const auto& instrument) {
-      add(values).value = static_cast<double>(instrument.value());
-    };
-    if (entry->counters) entry->counters->ForEach(add_number);
-    if (entry->gauges) entry->gauges->ForEach(add_number);
-    if (entry->histograms) {
-      entry->histograms->ForEach(
-          [&add](std::span<const std::string> values, const Histogram& histogram) {
-            add(values).histogram = histogram.Read();
-          });
-    }
+  for (const Entry& entry : entries_) {
+    entry.read(metrics.emplace_back(entry.metric).series);
   }
   return metrics;
+}
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+namespace {
+
+void AppendEscaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || (quotes && c == '"')) out += '\\';
+    out += c;
+  }
+}
+
+// Returns the decimal exponent of a finite number other than 0.
+int DecimalExponent(double value) {
+  std::array<char, 32> text;
+  const char* const end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific)
+          .ptr;
+  const std::string_view digits(text.data(), static_cast<size_t>(end - text.data()));
+  std::string_view exponent = digits.substr(digits.find('e') + 1);
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  int number = 0;
+  std::from_chars(exponent.data(), exponent.data() + exponent.size(), number);
+  return number;
+}
+
+// Appends `name="value"` to a list of labels, after a comma if the list is not empty.
+void AppendLabel(std::string& labels, std::string_view name, std::string_view value) {
+  if (!labels.empty()) labels += ',';
+  labels.append(name).append("=\"");
+  AppendEscaped(labels, value, true);
+  labels += '"';
+}
+
+// Appends the line of one value. `labels`: the list that AppendLabel() made; may be empty.
+void AppendLine(std::string& out, std::string_view name, std::string_view labels, double value) {
+  out.append(name);
+  if (!labels.empty()) out.append("{").append(labels).append("}");
+  out.append(" ").append(FormatMetricNumber(value)).append("\n");
+}
+
+// Appends the lines of one histogram: the cumulative buckets, the sum and the count.
+void AppendHistogram(std::string& out, const MetricTable::Metric& metric, const std::string& labels,
+                     const Histogram::Values& values) {
+  BERTH_ASSERT(values.buckets.size() == metric.bounds.size() + 1);
+  const std::string bucket = metric.name + "_bucket";
+  uint64_t below = 0;
+  for (size_t i = 0; i < values.buckets.size(); ++i) {
+    below += values.buckets[i];
+    std::string with_bound = labels;
+    AppendLabel(with_bound, "le",
+                i < metric.bounds.size() ? FormatMetricNumber(metric.bounds[i]) : "+Inf");
+    AppendLine(out, bucket, with_bound, static_cast<double>(below));
+  }
+  AppendLine(out, metric.name + "_sum", labels, values.sum);
+  AppendLine(out, metric.name + "_count", labels, static_cast<double>(below));
+}
+
+constexpr std::array kKindNames = {"counter", "gauge", "histogram"};  // By Metric::Kind.
+
+}  // namespace
+
+std::string FormatMetricNumber(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value == 0) return "0";
+  constexpr int kLeastFixed = -4;
+  constexpr int kMostFixed = 5;
+  const int exponent = DecimalExponent(value);
+  const bool is_fixed = exponent >= kLeastFixed && exponent <= kMostFixed;
+  std::array<char, 40> text;
+  const char* const end =
+      std::to_chars(text.data(), text.data() + text.size(), value,
+                    is_fixed ? std::chars_format::fixed : std::chars_format::scientific)
+          .ptr;
+  return {text.data(), static_cast<size_t>(end - text.data())};
+}
+
+std::string ToText(std::span<const MetricTable::Metric> metrics) {
+  std::string out;
+  for (const MetricTable::Metric& metric : metrics) {
+    out.append("# HELP ").append(metric.name).append(" ");
+    AppendEscaped(out, metric.help, false);
+    out.append("\n# TYPE ")
+        .append(metric.name)
+        .append(" ")
+        .append(kKindNames[static_cast<size_t>(metric.kind)]);
+    out.append("\n");
+    for (const MetricTable::Series& series : metric.series) {
+      std::string labels;
+      for (size_t i = 0; i < metric.labels.size(); ++i) {
+        AppendLabel(labels, metric.labels[i], series.label_values[i]);
+      }
+      if (metric.kind == MetricTable::Metric::Kind::kHistogram) {
+        AppendHistogram(out, metric, labels, series.histogram);
+      } else {
+        AppendLine(out, metric.name, labels, series.value);
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace berth::host

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -114,8 +113,7 @@ class MetricTable {
  public:
   static constexpr size_t kMaxSeries = 2000;
 
-  MetricTable();
-  ~MetricTable();
+  MetricTable() = default;
   MetricTable(const MetricTable&) = delete;
   MetricTable& operator=(const MetricTable&) = delete;
 
@@ -140,23 +138,37 @@ class MetricTable {
     std::string name;
     std::string help;
     std::vector<std::string> labels;
-    std::vector<double> bounds;
-    std::vector<Series> series;
+    std::vector<double> bounds = {};
+    std::vector<Series> series = {};
   };
   // Returns the metrics in the order in which they were added, each with its series sorted by label
   // values.
   std::vector<Metric> Read() const;
 
  private:
-  struct Entry;
+  struct Entry {
+    Metric metric;  // Without its series.
+    // Appends the current series. Owns the family.
+    std::function<void(std::vector<Series>& series)> read;
+  };
 
-  // REQUIRES: the name was not added before.
-  Entry& Add(Metric::Kind kind, std::string name, std::string help,
-             std::vector<std::string> labels);
+  template <class T>
+  InstrumentFamily<T>& Add(Metric metric, typename InstrumentFamily<T>::Make make);
 
-  std::deque<std::unique_ptr<Entry>> entries_;
+  std::vector<Entry> entries_;
   std::vector<std::function<void()>> refreshes_;
 };
+
+// Returns the shortest text that is read as the same number. Numbers below 1e-4 and from 1e+06 on
+// have an exponent, as Go's client of Prometheus writes them (strconv.FormatFloat(value, 'g', -1,
+// 64)), so that the label "le" of a bucket is equal to that of kube-scheduler. The other values are
+// "+Inf", "-Inf" and "NaN".
+std::string FormatMetricNumber(double value);
+
+// Returns the text of metrics in the text format of Prometheus, version 0.0.4, in their order
+// (prometheus.io/docs/instrumenting/exposition_formats). The labels of a series are in the order of
+// Metric::labels.
+std::string ToText(std::span<const MetricTable::Metric> metrics);
 
 }  // namespace berth::host
 

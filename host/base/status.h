@@ -3,6 +3,8 @@
 #ifndef BERTH_HOST_BASE_STATUS_H_
 #define BERTH_HOST_BASE_STATUS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,19 +33,11 @@ enum class ErrorCode : uint8_t {
 
 // Returns the name of a code, such as "NotFound", for messages and logs.
 constexpr std::string_view ErrorCodeName(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kOk: return "Ok";
-    case ErrorCode::kInvalidArgument: return "InvalidArgument";
-    case ErrorCode::kNotFound: return "NotFound";
-    case ErrorCode::kAlreadyExists: return "AlreadyExists";
-    case ErrorCode::kConflict: return "Conflict";
-    case ErrorCode::kOutOfRange: return "OutOfRange";
-    case ErrorCode::kUnsupported: return "Unsupported";
-    case ErrorCode::kPermissionDenied: return "PermissionDenied";
-    case ErrorCode::kUnavailable: return "Unavailable";
-    case ErrorCode::kInternal: return "Internal";
-  }
-  return "Unknown";
+  constexpr std::array<std::string_view, 10> kNames = {
+      "Ok",         "InvalidArgument", "NotFound",         "AlreadyExists", "Conflict",
+      "OutOfRange", "Unsupported",     "PermissionDenied", "Unavailable",   "Internal"};
+  static_assert(kNames.size() == static_cast<size_t>(ErrorCode::kInternal) + 1);
+  return kNames[static_cast<size_t>(code)];
 }
 
 // Success, or an error code and a message for the user. A Status has the size of one pointer, which

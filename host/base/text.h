@@ -3,9 +3,11 @@
 #define BERTH_HOST_BASE_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
@@ -63,6 +65,28 @@ inline constexpr size_t kMaxQuotedBytes = 64;
 // Returns `text` between double quotes, for a message about invalid input. Control characters are
 // written as "\x1b". After `max_bytes` bytes, "..." replaces the rest of the text.
 std::string Quoted(std::string_view text, size_t max_bytes = kMaxQuotedBytes);
+
+// ---- Counts for people --------------------------------------------------------------------------
+
+// Returns `number` with a comma between groups of three digits: "8,152".
+std::string WithCommas(uint64_t number);
+
+// Returns a count with its noun: "1 node", "1,204 nodes". The plural of `noun` ends in "s".
+std::string CountOf(size_t count, std::string_view noun);
+
+// ---- Suggestions for misspelled names -----------------------------------------------------------
+
+// Returns the number of edits that turn `a` into `b`. An edit inserts, removes or replaces one
+// character, or swaps two adjacent characters.
+size_t EditDistance(std::string_view a, std::string_view b);
+
+// Returns up to three of `names` that resemble `wanted`: their edit distance is at most a third of
+// the length of `wanted` (at least 1), or they contain `wanted`. The nearest names come first;
+// equally near names are sorted.
+std::vector<std::string> NearMisses(std::string_view wanted, std::span<const std::string> names);
+
+// Returns a text such as "; did you mean a, b or c?"; empty if no name resembles `wanted`.
+std::string DidYouMean(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace berth::host
 

@@ -1,5 +1,6 @@
 #include "host/base/time.h"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -13,87 +14,39 @@ namespace {
 
 constexpr int64_t kSecondsPerDay = 86'400;
 
-// Removes tokens from the front of a text. Each method returns false or nullopt if the text does
-// not start with that token.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
-
-  bool done() const { return text_.empty(); }
-
-  bool Skip(char c) {
-    if (text_.empty() || text_[0] != c) return false;
-    text_.remove_prefix(1);
-    return true;
+// Reads the number that is at text[at] with exactly `digits` digits. Returns false if it has not.
+// REQUIRES: text.size() >= at + digits.
+bool ReadNumber(std::string_view text, size_t at, size_t digits, int32_t& number) {
+  number = 0;
+  for (size_t i = at; i < at + digits; ++i) {
+    if (!IsDigit(text[i])) return false;
+    number = number * 10 + (text[i] - '0');
   }
-
-  // Removes exactly `digits` digits and returns their number, which must be at most `max`.
-  std::optional<int32_t> Number(size_t digits, int32_t max) {
-    if (text_.size() < digits) return std::nullopt;
-    int32_t number = 0;
-    for (size_t i = 0; i < digits; ++i) {
-      if (!IsDigit(text_[i])) return std::nullopt;
-      number = number * 10 + (text_[i] - '0');
-    }
-    if (number > max) return std::nullopt;
-    text_.remove_prefix(digits);
-    return number;
-  }
-
-  // Removes the digits after a decimal point, at least one, and returns them in nanoseconds.
-  std::optional<int64_t> Fraction() {
-    size_t digits = 0;
-    int64_t nanos = 0;
-    int64_t place = kSecond / 10;
-    for (; digits < text_.size() && IsDigit(text_[digits]); ++digits, place /= 10) {
-      nanos += (text_[digits] - '0') * place;
-    }
-    if (digits == 0) return std::nullopt;
-    text_.remove_prefix(digits);
-    return nanos;
-  }
-
- private:
-  std::string_view text_;
-};
-
-// Returns the days since 1970-01-01.
-std::optional<int64_t> ParseDate(Cursor& cursor) {
-  const std::optional<int32_t> year = cursor.Number(4, 9999);
-  if (!year || !cursor.Skip('-')) return std::nullopt;
-  const std::optional<int32_t> month = cursor.Number(2, 12);
-  if (!month || !cursor.Skip('-')) return std::nullopt;
-  const std::optional<int32_t> day = cursor.Number(2, 31);
-  if (!day) return std::nullopt;
-  const std::chrono::year_month_day date(std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok()) return std::nullopt;
-  return std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
 }
 
-// Returns the seconds since midnight.
-std::optional<int64_t> ParseClock(Cursor& cursor) {
-  const std::optional<int32_t> hour = cursor.Number(2, 23);
-  if (!hour || !cursor.Skip(':')) return std::nullopt;
-  const std::optional<int32_t> minute = cursor.Number(2, 59);
-  if (!minute || !cursor.Skip(':')) return std::nullopt;
-  const std::optional<int32_t> second = cursor.Number(2, 59);
-  if (!second) return std::nullopt;
-  return int64_t{*hour} * 3600 + *minute * 60 + *second;
+// Removes the digits at the front of `text`, at least one, and returns them in nanoseconds.
+std::optional<int64_t> TakeFraction(std::string_view& text) {
+  int64_t nanos = 0;
+  int64_t place = kSecond / 10;
+  const size_t size = text.size();
+  for (; !text.empty() && IsDigit(text[0]); text.remove_prefix(1), place /= 10) {
+    nanos += (text[0] - '0') * place;
+  }
+  return text.size() < size ? std::optional(nanos) : std::nullopt;
 }
 
 // Returns the offset from UTC in seconds, which is positive east of UTC.
-std::optional<int64_t> ParseOffset(Cursor& cursor) {
-  if (cursor.Skip('Z')) return 0;
-  const bool east = cursor.Skip('+');
-  if (!east && !cursor.Skip('-')) return std::nullopt;
-  const std::optional<int32_t> hours = cursor.Number(2, 23);
-  if (!hours || !cursor.Skip(':')) return std::nullopt;
-  const std::optional<int32_t> minutes = cursor.Number(2, 59);
-  if (!minutes) return std::nullopt;
-  const int64_t seconds = int64_t{*hours} * 3600 + *minutes * 60;
-  return east ? seconds : -seconds;
+std::optional<int64_t> ParseOffset(std::string_view text) {
+  if (text == "Z") return 0;
+  int32_t hours = 0;
+  int32_t minutes = 0;
+  const bool is_offset = text.size() == 6 && (text[0] == '+' || text[0] == '-') &&
+                         ReadNumber(text, 1, 2, hours) && text[3] == ':' &&
+                         ReadNumber(text, 4, 2, minutes) && hours <= 23 && minutes <= 59;
+  if (!is_offset) return std::nullopt;
+  const int64_t seconds = int64_t{hours} * 3600 + minutes * 60;
+  return text[0] == '+' ? seconds : -seconds;
 }
 
 Status Fail(std::string_view text) {
@@ -104,18 +57,34 @@ Status Fail(std::string_view text) {
 }  // namespace
 
 Result<int64_t> ParseTime(std::string_view text) {
-  Cursor cursor(text);
-  const std::optional<int64_t> days = ParseDate(cursor);
-  if (!days || !cursor.Skip('T')) return Fail(text);
-  const std::optional<int64_t> clock = ParseClock(cursor);
-  if (!clock) return Fail(text);
+  constexpr size_t kSize = std::string_view("2026-01-10T08:00:00").size();
+  int32_t year = 0;
+  int32_t month = 0;
+  int32_t day = 0;
+  int32_t hour = 0;
+  int32_t minute = 0;
+  int32_t second = 0;
+  const bool is_time =
+      text.size() >= kSize && ReadNumber(text, 0, 4, year) && text[4] == '-' &&
+      ReadNumber(text, 5, 2, month) && text[7] == '-' && ReadNumber(text, 8, 2, day) &&
+      text[10] == 'T' && ReadNumber(text, 11, 2, hour) && text[13] == ':' &&
+      ReadNumber(text, 14, 2, minute) && text[16] == ':' && ReadNumber(text, 17, 2, second) &&
+      hour <= 23 && minute <= 59 && second <= 59;
+  const std::chrono::year_month_day date(std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day)));
+  if (!is_time || !date.ok()) return Fail(text);
+  std::string_view rest = text.substr(kSize);
   std::optional<int64_t> nanos = 0;
-  if (cursor.Skip('.')) nanos = cursor.Fraction();
-  if (!nanos) return Fail(text);
-  const std::optional<int64_t> offset = ParseOffset(cursor);
-  if (!offset || !cursor.done()) return Fail(text);
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    nanos = TakeFraction(rest);
+  }
+  const std::optional<int64_t> offset = ParseOffset(rest);
+  if (!nanos || !offset) return Fail(text);
 
-  int64_t seconds = *days * kSecondsPerDay + *clock - *offset;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  int64_t seconds = days * kSecondsPerDay + hour * 3600 + minute * 60 + second - *offset;
   // Before the epoch both parts must be negative; otherwise the multiplication below would overflow
   // for the earliest time.
   if (seconds < 0 && *nanos > 0) {
@@ -132,30 +101,126 @@ Result<int64_t> ParseTime(std::string_view text) {
 }
 
 std::string FormatTime(int64_t nanoseconds) {
-  int64_t seconds = nanoseconds / kSecond;
-  int64_t nanos = nanoseconds % kSecond;
-  if (nanos < 0) {
-    nanos += kSecond;
-    --seconds;
-  }
-  int64_t days = seconds / kSecondsPerDay;
-  int64_t clock = seconds % kSecondsPerDay;
-  if (clock < 0) {
-    clock += kSecondsPerDay;
-    --days;
-  }
-  const std::chrono::year_month_day date{
-      std::chrono::sys_days(std::chrono::days(static_cast<int32_t>(days)))};
+  const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(nanoseconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02d.%09d",
                 static_cast<int32_t>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int32_t>(clock / 3600),
-                static_cast<int32_t>(clock / 60 % 60), static_cast<int32_t>(clock % 60),
-                static_cast<int32_t>(nanos));
+                static_cast<unsigned>(date.day()), static_cast<int32_t>(clock.hours().count()),
+                static_cast<int32_t>(clock.minutes().count()),
+                static_cast<int32_t>(clock.seconds().count()),
+                static_cast<int32_t>(clock.subseconds().count()));
   std::string text = buffer;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text + 'Z';
+}
+
+// ---- Durations ----------------------------------------------------------------------------------
+
+namespace {
+
+// The largest magnitude, which only a negative duration can have.
+constexpr uint64_t kMax = uint64_t{1} << 63;
+
+struct Unit {
+  std::string_view name;
+  uint64_t nanoseconds;
+};
+
+// A name that begins with another unit's name comes before it ("ms" before "m").
+constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
+                                         {"us", kMicrosecond},
+                                         {"µs", kMicrosecond},  // U+00B5
+                                         {"μs", kMicrosecond},  // U+03BC
+                                         {"ms", kMillisecond},
+                                         {"s", kSecond},
+                                         {"m", kMinute},
+                                         {"h", kHour}}};
+
+__extension__ using Wide = unsigned __int128;
+
+// Removes a number and its unit from the front of `text` and adds the duration to `total`, which is
+// limited to kMax + 1. Returns false when `text` does not start with a number and a unit.
+bool TakePart(std::string_view& text, uint64_t& total) {
+  Wide whole = 0;
+  Wide fraction = 0;
+  uint64_t scale = 1;
+  size_t digits = 0;
+  size_t at = 0;
+  for (; at < text.size() && IsDigit(text[at]); ++at, ++digits) {
+    if (whole <= kMax) whole = whole * 10 + static_cast<uint64_t>(text[at] - '0');
+  }
+  if (at < text.size() && text[at] == '.') {
+    for (++at; at < text.size() && IsDigit(text[at]); ++at, ++digits) {
+      if (scale >= kMax / 20) continue;
+      fraction = fraction * 10 + static_cast<uint64_t>(text[at] - '0');
+      scale *= 10;
+    }
+  }
+  if (digits == 0) return false;
+  text.remove_prefix(at);
+  for (const Unit& unit : kUnits) {
+    if (!text.starts_with(unit.name)) continue;
+    text.remove_prefix(unit.name.size());
+    const Wide sum = total + whole * unit.nanoseconds + fraction * unit.nanoseconds / scale;
+    total = sum > kMax ? kMax + 1 : static_cast<uint64_t>(sum);
+    return true;
+  }
+  return false;
+}
+
+Status MalformedDuration(std::string_view text) {
+  return Status::InvalidArgument("expected a duration such as \"1.5s\" or \"1m30s\", found \"" +
+                                 std::string(text) + "\"");
+}
+
+// Returns `value` / `one` as a decimal number without trailing zeros. `one` is a power of ten.
+std::string WithFraction(uint64_t value, uint64_t one) {
+  std::string text = std::to_string(value / one);
+  uint64_t rest = value % one;
+  if (rest == 0) return text;
+  text += '.';
+  for (uint64_t place = one / 10; rest != 0; place /= 10) {
+    text += static_cast<char>('0' + rest / place);
+    rest %= place;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int64_t> ParseDuration(std::string_view text) {
+  std::string_view rest = text;
+  const bool negative = rest.starts_with('-');
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  if (rest == "0") return int64_t{0};
+  if (rest.empty()) return MalformedDuration(text);
+  uint64_t total = 0;
+  while (!rest.empty()) {
+    if (!TakePart(rest, total)) return MalformedDuration(text);
+  }
+  if (total > kMax || (total == kMax && !negative)) {
+    return Status::OutOfRange("expected a duration of at most 292 years, found \"" +
+                              std::string(text) + "\"");
+  }
+  return static_cast<int64_t>(negative ? 0 - total : total);
+}
+
+std::string FormatDuration(int64_t nanoseconds) {
+  if (nanoseconds == 0) return "0s";
+  const bool negative = nanoseconds < 0;
+  const auto bits = static_cast<uint64_t>(nanoseconds);
+  const uint64_t value = negative ? 0 - bits : bits;
+  std::string text = negative ? "-" : "";
+  if (value < kMicrosecond) return text + std::to_string(value) + "ns";
+  if (value < kMillisecond) return text + WithFraction(value, kMicrosecond) + "µs";
+  if (value < kSecond) return text + WithFraction(value, kMillisecond) + "ms";
+  if (value >= kHour) text += std::to_string(value / kHour) + "h";
+  if (value >= kMinute) text += std::to_string(value % kHour / kMinute) + "m";
+  return text + WithFraction(value % kMinute, kSecond) + "s";
 }
 
 }  // namespace berth::host

@@ -1,5 +1,5 @@
-// Parses and formats Kubernetes timestamps: RFC 3339 text and nanoseconds since
-// 1970-01-01T00:00:00Z.
+// Parses and formats the times of Kubernetes, RFC 3339 text and nanoseconds since
+// 1970-01-01T00:00:00Z, and durations in the syntax of Go and Kubernetes: "1.5s", "5m0s".
 #ifndef BERTH_HOST_BASE_TIME_H_
 #define BERTH_HOST_BASE_TIME_H_
 
@@ -23,6 +23,17 @@ Result<int64_t> ParseTime(std::string_view text);
 
 // Formats a time in UTC with the shortest exact fraction: "2026-01-10T08:00:00.25Z".
 std::string FormatTime(int64_t nanoseconds);
+
+// Parses a duration as Go's time.ParseDuration does: an optional sign, then one or more numbers,
+// each with an optional fraction and a unit ("h", "m", "s", "ms", "us", "µs", "ns"). "0" needs no
+// unit. Fractions of nanoseconds are cut off.
+// Returns: nanoseconds.
+// Errors: kInvalidArgument with the text and what was expected; kOutOfRange for a duration of more
+// than 292 years.
+Result<int64_t> ParseDuration(std::string_view text);
+
+// Formats a duration as Go's Duration.String does: "0s", "1.5µs", "250ms", "1m30s", "-5m0s".
+std::string FormatDuration(int64_t nanoseconds);
 
 }  // namespace berth::host
 

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "host/api/objects.h"
-#include "host/base/growth.h"
 #include "host/base/kind_name.h"
 #include "host/base/saturating.h"
 #include "host/base/text.h"
+#include "host/base/vectors.h"
 
 namespace berth::host {
 namespace {

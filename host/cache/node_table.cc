@@ -4,9 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "host/base/growth.h"
 #include "host/base/saturating.h"
-#include "host/base/sorted_vector.h"
+#include "host/base/vectors.h"
 
 namespace berth::host {
 namespace {

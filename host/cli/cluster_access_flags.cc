@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/base/subprocess.h"
+#include "host/base/child_process.h"
 #include "host/process/assemble/cluster_settings.h"
 
 namespace berth::host {

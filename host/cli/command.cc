@@ -12,7 +12,6 @@
 
 #include <berth/abi.h>
 
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/cli/command_line.h"
 #include "host/cli/help_texts.h"

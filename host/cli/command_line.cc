@@ -10,8 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/base/duration.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/help_texts.h"
 #include "host/config/cluster_config.h"

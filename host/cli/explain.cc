@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/explain_report.h"
 #include "host/cli/explain_table.h"

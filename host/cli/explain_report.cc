@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/duration.h"
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/cycle/fit_error.h"
 
 namespace berth::host {

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/base/count_text.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 

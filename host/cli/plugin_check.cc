@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/duration.h"
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
+#include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/cli/commands.h"
 #include "host/contract/cluster_reader.h"
 #include "host/contract/contract_check.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/schema_table.h"
 #include "host/guard/point.h"

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/plugin_template.h"

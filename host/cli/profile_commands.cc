@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/base/duration.h"
 #include "host/base/json_text.h"
+#include "host/base/time.h"
 #include "host/cli/commands.h"
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"

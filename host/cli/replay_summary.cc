@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/config_value.h"
 

@@ -6,9 +6,8 @@
 
 #include <berth/names.h>
 
-#include "host/base/duration.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "host/base/log.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/config/config_path.h"

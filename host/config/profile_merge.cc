@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/config_value.h"
 

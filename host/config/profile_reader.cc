@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/config_path.h"
 #include "host/config/config_value.h"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/assert.h"
-#include "host/base/duration.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

@@ -6,9 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "host/base/duration.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

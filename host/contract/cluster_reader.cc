@@ -11,8 +11,8 @@
 
 #include "host/api/decode.h"
 #include "host/api/manifest.h"
+#include "host/base/clock.h"
 #include "host/base/interner.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/contract/object_specs.h"
 #include "host/plan/plan.h"

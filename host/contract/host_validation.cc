@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/virtual_clock.h"
 #include "host/cache/node_table.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/embedded/embedded_cluster.h"

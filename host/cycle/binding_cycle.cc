@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/cycle/fit_error.h"
 #include "host/cycle/pod_events.h"
 #include "host/runtime/points/run_post_bind.h"

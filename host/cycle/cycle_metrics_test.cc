@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 #include "host/base/text.h"
 #include "host/queue/queue_metrics.h"
 #include "host/runtime/attempt/point_metrics.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "host/base/assert.h"
-#include "host/base/growth.h"
+#include "host/base/vectors.h"
 
 namespace berth::host {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/hash.h"
-#include "host/base/sorted_vector.h"
+#include "host/base/vectors.h"
 
 namespace berth::host {
 

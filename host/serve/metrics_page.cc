@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 #include "host/serve/process_metrics.h"
 
 namespace berth::host {

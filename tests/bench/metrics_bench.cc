@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "host/base/real_clock.h"
+#include "host/base/clock.h"
 #include "host/cycle/cycle_meter.h"
 #include "tests/harness/default_profile.h"
 #include "tests/harness/harness.h"

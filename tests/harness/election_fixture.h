@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/resource_versions.h"
 #include "host/cluster/embedded/stored_leases.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"

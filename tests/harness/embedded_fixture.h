@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "host/api/decode.h"
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/test_watch_event_text.h"
 

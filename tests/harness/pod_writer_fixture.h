@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/clock.h"
 #include "host/base/test_log.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/kubernetes/write/pod_writer.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 #include "host/base/time_units.h"
 #include "tests/harness/harness.h"
 

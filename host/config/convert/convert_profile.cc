@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"

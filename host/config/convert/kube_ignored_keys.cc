@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/config/config_value.h"
 
 namespace berth::host {

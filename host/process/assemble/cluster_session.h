@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/clock.h"
 #include "host/base/interner.h"
-#include "host/base/real_clock.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"

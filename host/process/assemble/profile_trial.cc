@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/decode.h"
+#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/process/assemble/cluster_files.h"

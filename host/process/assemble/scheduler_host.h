@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host/api/decode.h"
+#include "host/base/clock.h"
 #include "host/base/interner.h"
-#include "host/base/real_clock.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cycle/scheduling_loop.h"

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/base/count_text.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"

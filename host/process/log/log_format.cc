@@ -13,7 +13,6 @@
 #include <berth/abi.h>
 
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 

@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/clock.h"
 #include "host/base/test_log.h"
-#include "host/base/virtual_clock.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
 

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "host/base/assert.h"
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/process/assemble/plugin_set.h"
 #include "tests/harness/paths.h"
 

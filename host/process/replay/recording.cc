@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/assert.h"
-#include "host/base/duration.h"
 #include "host/base/json_text.h"
+#include "host/base/time.h"
 #include "host/process/assemble/cluster_files.h"
 
 namespace berth::host {

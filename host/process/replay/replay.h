@@ -13,10 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/clock.h"
 #include "host/base/log.h"
-#include "host/base/real_clock.h"
 #include "host/base/status.h"
-#include "host/base/virtual_clock.h"
 #include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/decision_line.h"
 #include "host/process/assemble/decision_reporter.h"

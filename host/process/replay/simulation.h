@@ -13,9 +13,9 @@
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/base/string_map.h"
-#include "host/base/virtual_clock.h"
 #include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
 #include "host/process/replay/embedded_scheduler.h"

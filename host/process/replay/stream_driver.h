@@ -12,7 +12,6 @@
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/base/virtual_clock.h"
 #include "host/process/assemble/decision_reporter.h"
 #include "host/process/assemble/driver.h"
 #include "host/process/replay/embedded_scheduler.h"

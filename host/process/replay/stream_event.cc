@@ -9,8 +9,8 @@
 #include "host/api/json_reader.h"
 #include "host/api/json_syntax.h"
 #include "host/api/object_place.h"
-#include "host/base/duration.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

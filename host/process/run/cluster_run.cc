@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "host/base/duration.h"
 #include "host/base/hash.h"
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/process/run/cluster_driver.h"
 #include "host/process/run/start_memory.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "host/base/duration.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 
 namespace berth::host {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "host/base/real_clock.h"
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/resource_versions.h"
 #include "host/cluster/embedded/stored_leases.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/plan/promises.h"
 #include "host/runtime/attempt/invoke.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "host/base/sorted_vector.h"
+#include "host/base/vectors.h"
 #include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/nodes_view.h"
 #include "host/runtime/attempt/plugin_error.h"

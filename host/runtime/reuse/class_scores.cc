@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/base/sorted_vector.h"
+#include "host/base/vectors.h"
 #include "host/runtime/points/run_score.h"
 
 namespace berth::host {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/base/hash.h"
-#include "host/base/sorted_vector.h"
+#include "host/base/vectors.h"
 #include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/plugin_error.h"
 #include "host/runtime/points/run_filter.h"

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/json_syntax.h"
-#include "host/base/duration.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/cluster/json_body.h"
 #include "host/plan/arguments.h"
 #include "host/plan/invoke.h"

@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 
 namespace berth::host {
 namespace {

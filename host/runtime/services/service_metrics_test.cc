@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/metric_text.h"
+#include "host/base/metrics.h"
 #include "host/plan/plugin_call.h"
 #include "host/runtime/services/series_table.h"
 #include "host/runtime/services/test_services.h"

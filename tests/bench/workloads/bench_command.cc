@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "host/base/suggest.h"
+#include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/progress.h"
 #include "host/process/assemble/cluster_files.h"

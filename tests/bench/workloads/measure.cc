@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/base/assert.h"
-#include "host/base/virtual_clock.h"
+#include "host/base/clock.h"
 #include "host/event/inbox.h"
 #include "host/guard/call_monitor.h"
 #include "host/process/replay/embedded_scheduler.h"

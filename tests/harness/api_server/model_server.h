@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "host/api/decode.h"
+#include "host/base/clock.h"
 #include "host/base/interner.h"
-#include "host/base/real_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "tests/harness/api_server/api_model.h"
 #include "tests/harness/api_server/loopback_server.h"

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "host/base/child_process.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/base/subprocess.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/http/credential_source.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/child_process.h"
 #include "host/base/secret.h"
 #include "host/base/status.h"
-#include "host/base/subprocess.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/http/tls_context.h"
 

@@ -7,7 +7,6 @@
 #include "host/api/yaml.h"
 #include "host/api/yaml_lines.h"
 #include "host/base/json_text.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/access/kubeconfig_entry.h"
 #include "host/cluster/kubernetes/access/kubeconfig_user.h"

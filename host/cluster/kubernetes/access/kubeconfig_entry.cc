@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/base64.h"
-#include "host/base/suggest.h"
 #include "host/base/text.h"
 
 namespace berth::host {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "tests/harness/api_server/transport_fixture.h"
 #include "tests/harness/virtual_executor.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/cluster/kubernetes/http/response_reader.h"
 
 namespace berth::host {

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/cluster/kubernetes/http/retry_delay.h"
 
 namespace berth::host {

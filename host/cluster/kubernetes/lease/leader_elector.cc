@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/base/duration.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {

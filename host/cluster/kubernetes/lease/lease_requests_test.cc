@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/clock.h"
 #include "host/base/json_text.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/client.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"

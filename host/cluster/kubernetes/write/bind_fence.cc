@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "host/base/duration.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 
 namespace berth::host {

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/clock.h"
 #include "host/base/split_mix.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "host/cluster/kubernetes/write/pod_writer.h"
 #include "tests/harness/virtual_executor.h"
 

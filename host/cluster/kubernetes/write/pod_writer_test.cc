@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/base/virtual_clock.h"
 #include "tests/harness/pod_writer_fixture.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"

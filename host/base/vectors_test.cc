@@ -1,8 +1,9 @@
-#include "host/base/growth.h"
+#include "host/base/vectors.h"
 
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace berth::host {
@@ -27,6 +28,24 @@ TEST(GrowthTest, ReservesInFullVectorsOnly) {
   EXPECT_EQ(numbers.capacity(), GrownCapacity(3));
   EXPECT_EQ(numbers.size(), 3U);
   EXPECT_EQ(texts.capacity(), 5U);
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(SortUnique, SortsAndRemovesRepeatedValues) {
+  std::vector<int> numbers = {3, 1, 2, 3, 1};
+  SortUnique(numbers);
+  EXPECT_THAT(numbers, ElementsAre(1, 2, 3));
+  std::vector<std::string> texts = {"b", "a", "b"};
+  SortUnique(texts);
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+}
+
+TEST(SortUnique, KeepsAnEmptyVectorEmpty) {
+  std::vector<int> none;
+  SortUnique(none);
+  EXPECT_THAT(none, IsEmpty());
 }
 
 }  // namespace

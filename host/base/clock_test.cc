@@ -1,4 +1,4 @@
-#include "host/base/real_clock.h"
+#include "host/base/clock.h"
 
 #include <gtest/gtest.h>
 
