@@ -325,11 +325,8 @@ void WriteToParent(int pipe, std::string_view text) {
 
 Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_t limit_ns,
                                const std::function<int64_t()>& steady_ns) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return Status::Unavailable(std::string("pipe: ") + std::strerror(errno));
-  const FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
+  Result<Pipe> pipe = MakePipe();
+  if (!pipe.ok()) return pipe.status();
   const pid_t parent = ::getpid();
   pid_t child = -1;
   {
@@ -339,12 +336,12 @@ Result<ChildResult> RunInChild(const std::function<void(int pipe)>& body, int64_
   }
   if (child < 0) return Status::Unavailable(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
-    ::close(ends[0]);
-    RunChild(parent, body, write_end.get());
+    ::close(pipe->read_end.get());
+    RunChild(parent, body, pipe->write_end.get());
   }
-  { const FileDescriptor closed = std::move(write_end); }
+  { const FileDescriptor closed = std::move(pipe->write_end); }
   ChildResult result;
-  ProcessReader reader(child, {read_end.get()},
+  ProcessReader reader(child, {pipe->read_end.get()},
                        [&result](size_t /*file*/, std::string_view text) {
                          result.text.append(text);
                          return true;

@@ -97,6 +97,16 @@ TEST(ChildProcessTest, ChildHasOnlyWriteEndOfThePipe) {
   EXPECT_EQ(end.text, "x");
 }
 
+TEST(ChildProcessTest, PassesTextOnWhenStandardStreamsAreClosed) {
+  const ChildResult outer = RunInTestChild([](int outer_pipe) {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    const ChildResult inner = RunInTestChild([](int pipe) { WriteToParent(pipe, "text"); });
+    WriteToParent(outer_pipe, inner.text);
+  });
+  EXPECT_EQ(outer.text, "text");
+}
+
 TEST(ChildProcessTest, WaitsForChildThatHasClosedItsPipe) {
   const ChildResult slow = RunInTestChild([](int pipe) {
     WriteToParent(pipe, "some");

@@ -8,10 +8,10 @@
 
 namespace berth::host {
 
-// Returns the capacity, more than `capacity`, that an array with an element for every node or pod of
-// a cluster grows to when it is full: a quarter more, at least 64 elements. An array that doubles
-// leaves a quarter of its memory unused on average, and half of it at worst; this one a tenth, and a
-// fifth at worst. In return, to grow to n elements copies 4 n of them instead of n.
+// Returns the capacity, more than `capacity`, that an array with an element for every node or pod
+// of a cluster grows to when it is full: a quarter more, at least 64 elements. An array that
+// doubles leaves a quarter of its memory unused on average, and half of it at worst; this one a
+// tenth, and a fifth at worst. In return, to grow to n elements copies 4 n of them instead of n.
 constexpr size_t GrownCapacity(size_t capacity) {
   return capacity + std::max<size_t>(64, capacity / 4);
 }
