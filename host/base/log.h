@@ -3,8 +3,10 @@
 #ifndef BERTH_HOST_BASE_LOG_H_
 #define BERTH_HOST_BASE_LOG_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -25,9 +27,16 @@ inline constexpr std::array<std::pair<std::string_view, uint32_t>, 5> kLogLevels
      {"error", BERTH_LOG_ERROR}}};
 
 // Returns the name of a level. A level above BERTH_LOG_ERROR has the name "error".
-std::string_view LogLevelName(uint32_t level);
+constexpr std::string_view LogLevelName(uint32_t level) {
+  return kLogLevels[std::min<size_t>(level, kLogLevels.size() - 1)].first;
+}
 // Returns the level with this name; nullopt if there is none.
-std::optional<uint32_t> FindLogLevel(std::string_view name);
+constexpr std::optional<uint32_t> FindLogLevel(std::string_view name) {
+  for (const auto& [known, level] : kLogLevels) {
+    if (known == name) return level;
+  }
+  return std::nullopt;
+}
 
 // One pair of a record. The keys "pod" and "node" are references to objects: a pod is written as
 // "namespace/name" in text, and as {"name": ..., "namespace": ...} in JSON, as kube-scheduler does.
@@ -61,7 +70,12 @@ class LogSink {
 };
 
 // Returns the lowest level that is on. Without a sink, or if no level is on, returns BERTH_LOG_OFF.
-uint32_t LowestLevel(const LogSink* sink);
+inline uint32_t LowestLevel(const LogSink* sink) {
+  for (const auto& [name, level] : kLogLevels) {
+    if (sink != nullptr && sink->IsOn(level)) return level;
+  }
+  return BERTH_LOG_OFF;
+}
 
 // Passes on the records of a level and of all higher levels.
 // Threading: as LogSink. SetLevel() any.
