@@ -7,6 +7,9 @@
 #include <span>
 #include <string>
 
+#include <berth/testing/builders.h>
+
+#include "host/api/objects.h"
 #include "host/base/status.h"
 #include "host/contract/contract_cluster.h"
 
@@ -39,6 +42,13 @@ struct ClusterParts {
 //         node or no pod.
 Result<ContractCluster> ReadContractCluster(std::span<const ClusterManifest> manifests,
                                             const ClusterParts& parts);
+
+// Each function returns a specification whose view in the SDK's test kit has the same content as
+// the object, except for ids. An object without a uid gets one.
+testing::PodSpec SpecOf(const Pod& pod);
+// The node has no pods.
+testing::NodeSpec SpecOf(const Node& node);
+testing::ObjectSpec SpecOf(const Object& object);
 
 }  // namespace berth::host
 

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/contract/object_specs.h"
 
 namespace berth::host {
 namespace {

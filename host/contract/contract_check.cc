@@ -82,7 +82,12 @@ class ContractChecker {
       seen_.filter.is_declared = plugin.instance().filter.has_value();
       CheckQueue();
       CheckCycles();
-      CheckPlacement();
+      CheckPlacement(
+          plugin, world_,
+          [this](const char* point, const PodSpec& pod, const Answer& answer, bool is_verdict) {
+            if (is_verdict) seen_.AddAnswer(answer);
+            ReportBug(point, pod, answer);
+          });
       CheckChanges();
       Observe();
       coverage_.gaps = seen_.Gaps();
@@ -268,16 +273,6 @@ class ContractChecker {
     ReportBug("PreScore", pod, result.pre_score);
     ReportBug("Score", pod, result.score);
     seen_.AddScore(result);
-  }
-
-  void CheckPlacement() {
-    PlacementCheck(
-        *plugin_, world_,
-        [this](const char* point, const PodSpec& pod, const Answer& answer, bool is_verdict) {
-          if (is_verdict) seen_.AddAnswer(answer);
-          ReportBug(point, pod, answer);
-        })
-        .Run();
   }
 
   void CheckChanges() {

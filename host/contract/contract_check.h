@@ -17,8 +17,8 @@
 #include "host/base/time_units.h"
 #include "host/contract/cluster_reader.h"
 #include "host/contract/contract_cluster.h"
-#include "host/contract/host_validation.h"
 #include "host/contract/observations.h"
+#include "host/loader/load_error.h"
 
 namespace berth::testing {
 class CallObserver;
@@ -35,7 +35,7 @@ std::span<const ContractPromise> ContractPromises();
 // The promise of the library as a whole. The loader checks it; CheckContract() has no findings for
 // it.
 inline constexpr std::string_view kLibraryPromise = "library";
-// The host itself checks this promise, before any other call: see ValidateByHost().
+// The host itself checks this promise, before any other call: see HostRejection.
 inline constexpr std::string_view kHostPromise = "host";
 inline constexpr std::string_view kDeadlinesPromise = "deadlines";
 inline constexpr std::string_view kSurvivesPromise = "survives";
@@ -73,11 +73,16 @@ struct ContractCheckRequest {
   int64_t deadline_ns = 0;
 };
 
+// Why the host rejects a plugin, which it creates as it creates the plugins of a profile.
+struct HostRejection {
+  LoadError error;
+  bool is_by_schema = false;  // The schema forbids the arguments, and create() was not called.
+};
+
 struct ContractSubject {
-  const berth_entry* entry = nullptr;  // The entry of a library that stays loaded.
-  // The result of ValidateByHost(): why the host rejects the plugin.
-  const std::optional<HostRejection>& rejection;
-  const ContractCluster* cluster = nullptr;  // As read; null: one is made for the plugin.
+  const berth_entry* entry = nullptr;             // The entry of a library that stays loaded.
+  const std::optional<HostRejection>& rejection;  // None if the host accepts the plugin.
+  const ContractCluster* cluster = nullptr;       // As read; null: one is made for the plugin.
   const ContractCheckRequest& request;
   const std::function<int64_t()>& steady_ns;
 };

@@ -31,18 +31,6 @@ constexpr struct {
                  {&Holdings::values, "values"},
                  {&Holdings::selectors, "selectors"}};
 
-// The growth of one kind of holdings over the windows so far.
-struct HeldGrowth {
-  int windows = 0;  // The windows in a row that grew.
-  size_t more = 0;
-
-  void Add(size_t before, size_t after, uint64_t rounds) {
-    const bool grew = after >= before + rounds;
-    windows = grew ? windows + 1 : 0;
-    more = grew ? more + (after - before) : 0;
-  }
-};
-
 // Lets the pods, nodes and objects of a cluster come and go, with a new name each time.
 class Traffic {
  public:
@@ -192,7 +180,7 @@ void AddTo(HoldingsReport& report, const HoldingsSearch& search, size_t of_round
 HoldingsSearch FindGrowth(const std::function<void()>& round, const std::function<Holdings()>& held,
                           const MemoryBudget& budget) {
   const int64_t begin_ns = budget.steady_ns();
-  std::map<const char*, HeldGrowth> growth;
+  std::map<const char*, Growth> growth;
   for (uint64_t i = 0; i < kFirstRounds; ++i) round();  // Things that are held once.
   uint64_t total = 0;
   int windows = 0;
@@ -204,7 +192,7 @@ HoldingsSearch FindGrowth(const std::function<void()>& round, const std::functio
     ++windows;
     bool grew = false;
     for (const auto& kind : kHoldings) {
-      HeldGrowth& of = growth[kind.name];
+      Growth& of = growth[kind.name];
       of.Add(before.*kind.member, after.*kind.member, size);
       grew = grew || of.windows > 0;
     }
@@ -215,8 +203,8 @@ HoldingsSearch FindGrowth(const std::function<void()>& round, const std::functio
     if (!is_late && total < kMaxHoldingRounds) continue;
     HoldingsSearch search{.rounds = total};
     for (const auto& kind : kHoldings) {
-      const HeldGrowth& of = growth[kind.name];
-      if (of.windows >= kMinHoldingWindows) search.more.*kind.member = of.more;
+      const Growth& of = growth[kind.name];
+      if (of.windows >= kMinHoldingWindows) search.more.*kind.member = of.amount;
     }
     return search;
   }

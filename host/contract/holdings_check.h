@@ -11,7 +11,7 @@
 #include <berth/testing/fake_host.h>
 
 #include "host/contract/contract_cluster.h"
-#include "host/contract/memory_growth.h"
+#include "host/contract/memory_check.h"
 
 namespace berth::host {
 

@@ -1,8 +1,13 @@
 #include "host/contract/memory_check.h"
 
+#include <malloc.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,6 +26,12 @@ namespace {
 using testing::Cycle;
 using testing::PodSpec;
 using testing::Step;
+
+constexpr uint64_t kFirstWindow = 16;
+// A window without growth counts after this many calls, so that a rare leak is found.
+constexpr uint64_t kMinCalls = 2048;
+// The address space changes in large steps, also when nothing is leaked.
+constexpr size_t kMappedStep = size_t{1} << 20;
 
 // Measures one instance.
 class MemoryCheck {
@@ -308,6 +319,64 @@ class MemoryCheck {
 };
 
 }  // namespace
+
+MemoryUse CurrentMemoryUse() {
+  const struct mallinfo2 info = mallinfo2();
+  MemoryUse use;
+  use.heap = info.uordblks + info.hblkhd;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
+                                                             &std::fclose);
+  unsigned long pages = 0;
+  if (file != nullptr && std::fscanf(file.get(), "%lu", &pages) == 1) {
+    use.mapped = size_t{pages} * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  }
+  return use;
+}
+
+bool CanMeasureHeap() {
+  constexpr size_t kBytes = 4096;
+  const size_t before = CurrentMemoryUse().heap;
+  void* volatile piece = std::malloc(kBytes);
+  const size_t after = CurrentMemoryUse().heap;
+  std::free(piece);
+  return after >= before + kBytes;
+}
+
+std::string ToString(const MemoryLeak& leak) {
+  return leak.function + " leaks about " + std::to_string(leak.bytes_per_call) +
+         " bytes each call, over " + std::to_string(leak.calls) + " calls";
+}
+
+LeakSearch FindLeak(const std::string& function, const std::function<void()>& call,
+                    const std::function<MemoryUse()>& use, const MemoryBudget& budget) {
+  const int64_t begin_ns = budget.steady_ns();
+  Growth heap;
+  Growth mapped;
+  for (uint64_t i = 0; i < kFirstWindow; ++i) call();  // Allocations that happen once.
+  uint64_t total = kFirstWindow;
+  int windows = 0;
+  for (uint64_t size = kFirstWindow;; size *= 2) {
+    const MemoryUse before = use();
+    for (uint64_t i = 0; i < size; ++i) call();
+    const MemoryUse after = use();
+    total += size;
+    ++windows;
+    heap.Add(before.heap, after.heap, size);
+    mapped.Add(before.mapped, after.mapped, size, kMappedStep);
+    const Growth& most = heap.windows >= mapped.windows ? heap : mapped;
+    if (windows < kMinWindows) continue;
+    const bool grows = most.windows >= kMinWindows;
+    const MemoryLeak leak{function, grows ? most.amount / most.calls : 0, most.calls};
+    if (grows && most.amount >= kMaxGrowth) return {.leak = leak, .calls = total};
+    if (most.windows == 0 && total >= kMinCalls) return {.leak = std::nullopt, .calls = total};
+    const bool is_late = budget.steady_ns() - begin_ns >= budget.ns;
+    if (is_late && total < kMinCallsOfBudget) {
+      return {.leak = std::nullopt, .calls = total, .is_decided = false};
+    }
+    if (!is_late && total < kMaxCalls) continue;
+    return {.leak = grows ? std::optional(leak) : std::nullopt, .calls = total};
+  }
+}
 
 MemoryReport CheckMemoryOfCalls(
     const std::function<std::unique_ptr<testing::PluginUnderTest>()>& create,

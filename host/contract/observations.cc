@@ -1,7 +1,6 @@
 #include "host/contract/observations.h"
 
 #include <functional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "host/contract/memory_growth.h"
+#include "host/contract/memory_check.h"
 
 #include <algorithm>
 #include <cstdint>
