@@ -1,9 +1,9 @@
 #include "host/api/decode.h"
 
-#include <cstring>
+#include <berth/internal/selector_text.h>
 
 #include "host/api/decode_parts.h"
-#include "host/api/decode_value.h"
+#include "host/api/json_reader.h"
 
 namespace berth::host {
 namespace {
@@ -19,17 +19,18 @@ bool ReadAny(Reader& reader, JsonObject& object, TypeMeta type, AnyObject* resul
   return ReadObject(reader, object, type, &result->emplace<ObjectRef>());
 }
 
-Status CheckSize(const Reader& reader, size_t bytes) {
+Status CheckSize(const Reader& reader, size_t bytes,
+                 std::string_view expected = "/: expected an object of") {
   const size_t limit = reader.options().max_object_bytes;
   if (bytes <= limit) return Status::Ok();
-  return Status::OutOfRange("/: expected an object of at most " + std::to_string(limit) +
+  return Status::OutOfRange(std::string(expected) + " at most " + std::to_string(limit) +
                             " bytes, found " + std::to_string(bytes) + " bytes");
 }
 
-// Decodes `json` by calling `read` with its object. The text is copied because simdjson reads past
-// its end.
-template <class Read>
-Status DecodeText(Reader& reader, std::string_view json, Read read) {
+// Decodes `json` by calling read(object, &result) with its object. The text is copied because
+// simdjson reads past its end.
+template <class T, class Read>
+Result<T> DecodeText(Reader& reader, std::string_view json, Read read) {
   if (Status size = CheckSize(reader, json.size()); !size.ok()) return size;
   reader.Begin(0);
   const simdjson::padded_string_view text = reader.Pad(json);
@@ -37,24 +38,76 @@ Status DecodeText(Reader& reader, std::string_view json, Read read) {
   JsonObject object;
   auto error = reader.parser().iterate(text).get(document);
   if (!error) error = document.get_object().get(object);
+  T result;
   if (error == simdjson::EMPTY) {
     reader.FailExpected("an object", "nothing");
-    return reader.TakeError();
-  }
-  if (error == simdjson::INCORRECT_TYPE) {
+  } else if (error == simdjson::INCORRECT_TYPE) {
     reader.FailExpected("an object", "another JSON value");
-    return reader.TakeError();
+  } else if (error) {
+    reader.FailSyntax(error);
+  } else if (read(object, &result)) {
+    if (document.current_location().error() != simdjson::SUCCESS) return result;
+    reader.FailExpected("the end of the text after the object", "more text");
   }
+  return reader.TakeError();
+}
+
+// ---- Values that are not part of an object ------------------------------------------------------
+
+// Decodes `json` by calling `read` with its only value. The text is read as the only element of an
+// array, because the parser does not have scalar documents as values.
+template <class Read>
+Status DecodeOneValue(Reader& reader, std::string_view json, Read read) {
+  if (Status size = CheckSize(reader, json.size(), "/: expected"); !size.ok()) return size;
+  reader.Begin(0);
+  const simdjson::padded_string_view text = reader.Pad(std::string("[").append(json).append("]"));
+  simdjson::ondemand::document document;
+  simdjson::ondemand::array array;
+  auto error = reader.parser().iterate(text).get(document);
+  if (!error) error = document.get_array().get(array);
   if (error) {
     reader.FailSyntax(error);
     return reader.TakeError();
   }
-  if (!read(object)) return reader.TakeError();
-  if (document.current_location().error() == simdjson::SUCCESS) {
-    reader.FailExpected("the end of the text after the object", "more text");
-    return reader.TakeError();
+  size_t count = 0;
+  for (auto element : array) {
+    JsonValue value;
+    if ((error = std::move(element).get(value))) {
+      reader.FailSyntax(error);
+      return reader.TakeError();
+    }
+    if (++count > 1) break;
+    if (!read(value)) return reader.TakeError();
   }
-  return Status::Ok();
+  const bool has_more = count > 1 || document.current_location().error() == simdjson::SUCCESS;
+  if (count == 1 && !has_more) return Status::Ok();
+  reader.FailExpected(count == 0 ? "a JSON value" : "the end of the text after the value",
+                      count == 0 ? "nothing" : "more text");
+  return reader.TakeError();
+}
+
+// Returns the result of a selector that `reader` has read.
+template <class T>
+Result<Parsed<T>> FinishSelector(Reader& reader, const T* selector) {
+  if (!reader.invalid_selector.empty()) {
+    Status status = Status::InvalidArgument(reader.invalid_selector);
+    reader.Begin(0);
+    return status;
+  }
+  return Parsed<T>{reader.Finish(), selector};
+}
+
+bool ReadNodeSelector(Reader& reader, JsonValue& value, berth_node_selector* selector) {
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& terms) {
+    return field.hash != "nodeSelectorTerms"_field ||
+           ReadNodeTerms(reader, terms, &selector->terms);
+  });
+  if (!ok) return false;
+  if (selector->terms.count == 0) {
+    return reader.FailExpected("nodeSelectorTerms with at least one term", "none");
+  }
+  selector->struct_size = sizeof(berth_node_selector);
+  return true;
 }
 
 }  // namespace
@@ -76,8 +129,7 @@ bool FindType(Reader& reader, JsonObject& object, TypeMeta* type) {
     (is_version ? has_version : has_kind) = true;
     if (has_version && has_kind) break;
   }
-  bool more = false;
-  if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
+  if (!reader.Rewind(object)) return false;
   const char* missing = !has_kind || type->kind.empty()             ? "kind"
                         : !has_version || type->api_version.empty() ? "apiVersion"
                                                                     : nullptr;
@@ -92,53 +144,63 @@ Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 
 Result<PodRef> Decoder::DecodePod(std::string_view json) {
-  PodRef pod;
-  Status status = DecodeText(*reader_, json,
-                             [&](JsonObject& object) { return ReadPod(*reader_, object, &pod); });
-  if (!status.ok()) return status;
-  return pod;
+  return DecodeText<PodRef>(*reader_, json, [this](JsonObject& object, PodRef* pod) {
+    return ReadPod(*reader_, object, pod);
+  });
 }
 
 Result<NodeRef> Decoder::DecodeNode(std::string_view json) {
-  NodeRef node;
-  Status status = DecodeText(*reader_, json,
-                             [&](JsonObject& object) { return ReadNode(*reader_, object, &node); });
-  if (!status.ok()) return status;
-  return node;
+  return DecodeText<NodeRef>(*reader_, json, [this](JsonObject& object, NodeRef* node) {
+    return ReadNode(*reader_, object, node);
+  });
 }
 
 Result<ObjectRef> Decoder::DecodeObject(std::string_view json) {
-  ObjectRef result;
-  Status status = DecodeText(*reader_, json, [&](JsonObject& object) {
+  return DecodeText<ObjectRef>(*reader_, json, [this](JsonObject& object, ObjectRef* result) {
     TypeMeta type;
-    return FindType(*reader_, object, &type) && ReadObject(*reader_, object, type, &result);
+    return FindType(*reader_, object, &type) && ReadObject(*reader_, object, type, result);
   });
-  if (!status.ok()) return status;
-  return result;
 }
 
 Result<AnyObject> Decoder::Decode(std::string_view json) {
-  AnyObject result;
-  Status status = DecodeText(
-      *reader_, json, [&](JsonObject& object) { return ReadAny(*reader_, object, {}, &result); });
-  if (!status.ok()) return status;
-  return result;
+  return DecodeText<AnyObject>(*reader_, json, [this](JsonObject& object, AnyObject* result) {
+    return ReadAny(*reader_, object, {}, result);
+  });
 }
 
 Result<Parsed<berth_value>> Decoder::DecodeTree(std::string_view json) {
-  return DecodeTreeAlone(*reader_, json);
+  const berth_value* tree = nullptr;
+  Status status = DecodeOneValue(
+      *reader_, json, [&](JsonValue& value) { return ReadTree(*reader_, value, &tree); });
+  if (!status.ok()) return status;
+  return Parsed<berth_value>{reader_->Finish(), tree};
 }
 
 Result<Parsed<berth_selector>> Decoder::DecodeLabelSelector(std::string_view json) {
-  return DecodeLabelSelectorAlone(*reader_, json);
+  berth_selector* selector = nullptr;
+  Status status = DecodeOneValue(*reader_, json, [&](JsonValue& value) {
+    return ReadLabelSelector(*reader_, value, &selector);
+  });
+  if (!status.ok()) return status;
+  return FinishSelector<berth_selector>(*reader_, selector);
 }
 
 Result<Parsed<berth_selector>> Decoder::DecodeSelectorText(std::string_view text) {
-  return DecodeSelectorTextAlone(*reader_, text);
+  if (Status size = CheckSize(*reader_, text.size(), "expected"); !size.ok()) return size;
+  internal::SelectorText parsed(text);
+  if (!parsed.Read()) return Status::InvalidArgument(parsed.error());
+  reader_->Begin(0);
+  return FinishSelector<berth_selector>(*reader_, MakeSelector(*reader_, parsed.requirements()));
 }
 
 Result<Parsed<berth_node_selector>> Decoder::DecodeNodeSelector(std::string_view json) {
-  return DecodeNodeSelectorAlone(*reader_, json);
+  berth_node_selector* selector = nullptr;
+  Status status = DecodeOneValue(*reader_, json, [&](JsonValue& value) {
+    selector = reader_->arena().New<berth_node_selector>();
+    return ReadNodeSelector(*reader_, value, selector);
+  });
+  if (!status.ok()) return status;
+  return FinishSelector<berth_node_selector>(*reader_, selector);
 }
 
 Result<AnyObject> DecodeDocument(Decoder& decoder, JsonObject& object, const ItemType& type) {

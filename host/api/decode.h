@@ -108,7 +108,7 @@ class Decoder {
 
   Interner& interner() const;
   const DecodeOptions& options() const;
-  // Used by host/api/decode_value.h.
+  // Used by host/api/json_reader.h.
   Reader& reader() { return *reader_; }
 
  private:

@@ -1,16 +1,72 @@
+#include <string>
+
 #include "host/api/decode_parts.h"
+#include "host/api/quantity.h"
 
 namespace berth::host {
 namespace {
+
+// ---- Resources ----------------------------------------------------------------------------------
+
+// Reads a quantity, which is a string or a number; the API server accepts both.
+bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
+  std::string_view text = value.raw_json_token();
+  if (text.starts_with('"')) {
+    if (!reader.ReadText(value, &text)) return false;
+  } else if (text.starts_with('{') || text.starts_with('[')) {
+    return reader.FailExpected("a quantity", value);
+  } else {
+    text = TrimSpace(text);
+  }
+  const Result<Quantity> parsed = ParseQuantity(text);
+  if (!parsed.ok()) {
+    return reader.Fail(parsed.status().code(), std::string(parsed.status().message()));
+  }
+  if (parsed->Sign() < 0) return reader.FailExpected("a quantity of 0 or more", text);
+  *quantity = *parsed;
+  return true;
+}
+
+// Reads one entry of a ResourceList. With `pod_level`, resources that a pod cannot request at pod
+// level are skipped.
+bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod_level,
+                  ResourceSum* sum) {
+  Quantity amount;
+  if (!ReadQuantity(reader, value, &amount)) return false;
+  switch (ClassifyResource(field.name)) {
+    case ResourceClass::kCpu: sum->Set(BERTH_PRESENT_CPU, amount); break;
+    case ResourceClass::kMemory: sum->Set(BERTH_PRESENT_MEMORY, amount); break;
+    case ResourceClass::kEphemeralStorage:
+      if (!pod_level) sum->Set(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
+      break;
+    case ResourceClass::kPods:
+      if (!pod_level) sum->Set(BERTH_PRESENT_PODS, amount);
+      break;
+    case ResourceClass::kHugePages: sum->Set(ScalarKey(reader.Intern(field.name)), amount); break;
+    case ResourceClass::kScalar:
+      if (!pod_level) sum->Set(ScalarKey(reader.Intern(field.name)), amount);
+      break;
+    case ResourceClass::kIgnored: break;
+  }
+  return true;
+}
+
+// Reads a ResourceList of the API into `sum`, which is cleared first.
+bool ReadSum(Reader& reader, JsonValue& value, bool pod_level, ResourceSum* sum) {
+  sum->Clear();
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    return ReadResource(reader, field, v, pod_level, sum);
+  });
+}
+
+// ---- Containers ---------------------------------------------------------------------------------
 
 constexpr EnumValue kProtocols[] = {
     {"TCP", BERTH_PROTOCOL_TCP}, {"UDP", BERTH_PROTOCOL_UDP}, {"SCTP", BERTH_PROTOCOL_SCTP}};
 
 bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
-  const size_t mark = reader.ports.size();
-  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
-    berth_port port = {};
-    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
+  return reader.ReadList(value, berth_port{}, ports, [&](JsonValue& element, berth_port& port) {
+    const bool ok = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
       switch (field.hash) {
         case "containerPort"_field: return reader.ReadInt32(v, &port.container_port);
         case "hostPort"_field: return reader.ReadInt32(v, &port.host_port);
@@ -20,11 +76,8 @@ bool ReadPorts(Reader& reader, JsonValue& value, berth_array* ports) {
       }
     });
     if (port.protocol == 0) port.protocol = BERTH_PROTOCOL_TCP;
-    reader.ports.Push(port);
-    return read;
+    return ok;
   });
-  if (ok) *ports = AsArray(reader.ports.Take(mark, reader.arena()));
-  return ok;
 }
 
 // Reads the resources of a container. A limit without a request is also the request.
@@ -34,8 +87,8 @@ bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* c
   reader.limits.Clear();
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "requests"_field: return ReadResources(reader, v, &reader.resources);
-      case "limits"_field: return ReadResources(reader, v, &reader.limits);
+      case "requests"_field: return ReadSum(reader, v, false, &reader.resources);
+      case "limits"_field: return ReadSum(reader, v, false, &reader.limits);
       default: return true;
     }
   });
@@ -119,26 +172,95 @@ bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* stat
   });
 }
 
+// ---- Volumes ------------------------------------------------------------------------------------
+
+// The hashes of the names that a volume kind uses for the view's fields source, pool and hosts; 0
+// if the kind has no such field.
+struct SourceFields {
+  uint64_t source = 0;
+  uint64_t pool = 0;
+  uint64_t hosts = 0;
+};
+
+bool ReadSource(Reader& reader, JsonValue& value, const SourceFields& names, berth_volume* volume) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    if (field.hash == names.source) return reader.ReadString(v, &volume->source);
+    if (field.hash == names.pool) return reader.ReadString(v, &volume->pool);
+    if (field.hash == names.hosts) return reader.ReadStrings(v, &volume->hosts);
+    if (field.hash != "readOnly"_field) return true;
+    return reader.ReadFlag(v, BERTH_VOLUME_FLAG_READ_ONLY, &volume->flags);
+  });
+}
+
+bool ReadVolume(Reader& reader, JsonValue& value, berth_volume* volume) {
+  const auto source = [&](JsonValue& v, uint32_t kind, const SourceFields& names) {
+    volume->kind = kind;
+    return ReadSource(reader, v, names, volume);
+  };
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "name"_field: return reader.ReadString(v, &volume->name);
+      case "persistentVolumeClaim"_field: return source(v, BERTH_VOLUME_CLAIM, {"claimName"_field});
+      case "ephemeral"_field: return source(v, BERTH_VOLUME_EPHEMERAL, {});
+      case "gcePersistentDisk"_field: return source(v, BERTH_VOLUME_GCE_DISK, {"pdName"_field});
+      case "awsElasticBlockStore"_field:
+        return source(v, BERTH_VOLUME_AWS_DISK, {"volumeID"_field});
+      case "iscsi"_field: return source(v, BERTH_VOLUME_ISCSI, {"iqn"_field, "targetPortal"_field});
+      case "rbd"_field:
+        volume->pool = AsStr("rbd");
+        return source(v, BERTH_VOLUME_RBD, {"image"_field, "pool"_field, "monitors"_field});
+      case "csi"_field: return source(v, BERTH_VOLUME_CSI, {"driver"_field});
+      case "azureDisk"_field:
+        return source(v, BERTH_VOLUME_AZURE_DISK, {"diskName"_field, "diskURI"_field});
+      case "azureFile"_field:
+        return source(v, BERTH_VOLUME_AZURE_FILE, {"shareName"_field, "secretName"_field});
+      case "cinder"_field: return source(v, BERTH_VOLUME_CINDER, {"volumeID"_field});
+      case "vsphereVolume"_field: return source(v, BERTH_VOLUME_VSPHERE, {"volumePath"_field});
+      case "portworxVolume"_field: return source(v, BERTH_VOLUME_PORTWORX, {"volumeID"_field});
+      case "hostPath"_field: return source(v, BERTH_VOLUME_HOST_PATH, {"path"_field});
+      case "nfs"_field: return source(v, BERTH_VOLUME_NFS, {"server"_field, "path"_field});
+      case "image"_field: return source(v, BERTH_VOLUME_IMAGE, {"reference"_field});
+      default: return true;
+    }
+  });
+}
+
 }  // namespace
 
+bool ReadResources(Reader& reader, JsonValue& value, ResourceList* resources) {
+  if (!ReadSum(reader, value, false, &reader.resources)) return false;
+  *resources = reader.resources.Copy(reader.scratch());
+  return true;
+}
+
+bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources) {
+  if (!ReadSum(reader, value, false, &reader.resources)) return false;
+  *resources = RoundUp(reader.resources.amounts(), reader.arena());
+  return true;
+}
+
+bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources) {
+  if (!ReadSum(reader, value, true, &reader.resources)) return false;
+  *resources = reader.resources.Copy(reader.scratch());
+  return true;
+}
+
 bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers) {
-  const size_t mark = reader.containers.size();
-  const size_t requests_mark = reader.container_requests.size();
-  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
-    berth_container container = {};
-    container.requests = &kNoResources;
-    container.limits = &kNoResources;
+  Stack<ContainerRequests>& all_requests = reader.stack<ContainerRequests>();
+  const size_t mark = all_requests.size();
+  berth_container initial = {};
+  initial.requests = &kNoResources;
+  initial.limits = &kNoResources;
+  const auto read = [&](JsonValue& element, berth_container& container) {
     ResourceList requests;
     if (!ReadContainer(reader, element, &container, &requests)) return false;
-    reader.containers.Push(container);
-    reader.container_requests.Push({.name = Text(container.name),
-                                    .sidecar = (container.flags & BERTH_CONTAINER_SIDECAR) != 0,
-                                    .requests = requests});
+    all_requests.Push({.name = Text(container.name),
+                       .sidecar = (container.flags & BERTH_CONTAINER_SIDECAR) != 0,
+                       .requests = requests});
     return true;
-  });
-  if (!ok) return false;
-  containers->views = reader.containers.Take(mark, reader.arena());
-  containers->requests = reader.container_requests.Take(requests_mark, reader.scratch());
+  };
+  if (!reader.ReadList(value, initial, &containers->views, read)) return false;
+  containers->requests = all_requests.Take(mark, reader.scratch());
   return true;
 }
 
@@ -146,8 +268,16 @@ bool ReadContainerStatuses(Reader& reader, JsonValue& value) {
   return reader.ForEachElement(value, [&](JsonValue& element) {
     ContainerStatus status;
     if (!ReadContainerStatus(reader, element, &status)) return false;
-    reader.container_statuses.Push(status);
+    reader.stack<ContainerStatus>().Push(status);
     return true;
+  });
+}
+
+bool ReadVolumes(Reader& reader, JsonValue& value, std::span<berth_volume>* volumes) {
+  berth_volume initial = {};
+  initial.kind = BERTH_VOLUME_OTHER;
+  return reader.ReadList(value, initial, volumes, [&](JsonValue& element, berth_volume& volume) {
+    return ReadVolume(reader, element, &volume);
   });
 }
 

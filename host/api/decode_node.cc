@@ -6,53 +6,35 @@ namespace berth::host {
 namespace {
 
 bool ReadTaints(Reader& reader, JsonValue& value, berth_array* taints) {
-  const size_t mark = reader.taints.size();
-  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
-    berth_taint taint = {kNoId, kEmptyId, 0, 0};
-    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
-      switch (field.hash) {
-        case "key"_field: return reader.ReadName(v, &taint.key);
-        case "value"_field: return reader.ReadId(v, &taint.value);
-        case "effect"_field: return ReadEffect(reader, v, &taint.effect);
-        default: return true;
-      }
-    });
-    reader.taints.Push(taint);
-    return read;
-  });
-  if (ok) *taints = AsArray(reader.taints.Take(mark, reader.arena()));
-  return ok;
+  constexpr berth_taint kInitial = {kNoId, kEmptyId, 0, 0};
+  return reader.ReadObjects(value, kInitial, taints,
+                            [&](const Field& field, JsonValue& v, berth_taint& taint) {
+                              switch (field.hash) {
+                                case "key"_field: return reader.ReadName(v, &taint.key);
+                                case "value"_field: return reader.ReadId(v, &taint.value);
+                                case "effect"_field: return ReadEffect(reader, v, &taint.effect);
+                                default: return true;
+                              }
+                            });
 }
 
 bool ReadImages(Reader& reader, JsonValue& value, berth_array* images) {
-  const size_t mark = reader.images.size();
-  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
-    berth_image image = {};
-    const bool read = reader.ForEachField(element, [&](const Field& field, JsonValue& v) {
-      switch (field.hash) {
-        case "names"_field: return reader.ReadIds(v, &image.names);
-        case "sizeBytes"_field: return reader.ReadInt64(v, &image.size);
-        default: return true;
-      }
-    });
-    reader.images.Push(image);
-    return read;
-  });
-  if (ok) *images = AsArray(reader.images.Take(mark, reader.arena()));
-  return ok;
+  return reader.ReadObjects(value, berth_image{}, images,
+                            [&](const Field& field, JsonValue& v, berth_image& image) {
+                              switch (field.hash) {
+                                case "names"_field: return reader.ReadIds(v, &image.names);
+                                case "sizeBytes"_field: return reader.ReadInt64(v, &image.size);
+                                default: return true;
+                              }
+                            });
 }
 
 bool ReadFeatures(Reader& reader, JsonValue& value, berth_array* features) {
-  const size_t mark = reader.id_list.size();
-  const bool ok = reader.ForEachElement(value, [&](JsonValue& element) {
-    Id id = kNoId;
-    if (!reader.ReadId(element, &id)) return false;
-    reader.id_list.Push(id);
-    return true;
-  });
-  if (!ok) return false;
-  std::ranges::sort(reader.id_list.Since(mark));
-  *features = AsArray(reader.id_list.Take(mark, reader.arena()));
+  std::span<Id> ids;
+  const auto read = [&](JsonValue& element, Id& id) { return reader.ReadId(element, &id); };
+  if (!reader.ReadList(value, kNoId, &ids, read)) return false;
+  std::ranges::sort(ids);
+  *features = AsArray(ids);
   return true;
 }
 
@@ -65,12 +47,7 @@ bool ReadNodeSpec(Reader& reader, JsonValue& value, berth_node* node) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "taints"_field: return ReadTaints(reader, v, &node->taints);
-      case "unschedulable"_field: {
-        bool unschedulable = false;
-        if (!reader.ReadBool(v, &unschedulable)) return false;
-        node->unschedulable = unschedulable ? 1 : 0;
-        return true;
-      }
+      case "unschedulable"_field: return reader.ReadFlag(v, 1, &node->unschedulable);
       default: return true;
     }
   });

@@ -1,10 +1,210 @@
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "host/api/decode_parts.h"
+#include "host/api/json_syntax.h"
 
 namespace berth::host {
 namespace {
+
+// ---- Trees --------------------------------------------------------------------------------------
+
+// Removes every member whose key occurs again later. Moves the other members to the front in their
+// order, and returns their number.
+size_t DropOverridden(std::span<Member> members) {
+  constexpr size_t kFew = 16;
+  const auto same = [&](size_t a, size_t b) {
+    return Text(members[a].key) == Text(members[b].key);
+  };
+  std::vector<bool> overridden;
+  const auto drop = [&](size_t i) {
+    overridden.resize(members.size());
+    overridden[i] = true;
+  };
+  if (members.size() <= kFew) {
+    for (size_t i = 0; i < members.size(); ++i) {
+      for (size_t j = i + 1; j < members.size(); ++j) {
+        if (same(i, j)) drop(i);
+      }
+    }
+  } else {
+    std::vector<uint32_t> order(members.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](uint32_t i) { return Text(members[i].key); });
+    for (size_t i = 0; i + 1 < order.size(); ++i) {
+      if (same(order[i], order[i + 1])) drop(order[i]);
+    }
+  }
+  if (overridden.empty()) return members.size();
+  size_t count = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!overridden[i]) members[count++] = members[i];
+  }
+  return count;
+}
+
+// Reads one tree. DecodeOptions::max_depth limits the depth of the recursion.
+class TreeReader {
+ public:
+  // `whole` is set if the tree is an object of the API, whose metadata.managedFields is skipped.
+  explicit TreeReader(Reader& reader, bool whole) : reader_(reader), whole_(whole) {}
+
+  bool Read(JsonValue& value, Value* out) {
+    switch (value.raw_json_token().front()) {
+      case '{': return ReadMembers(value, out);
+      case '[': return ReadElements(value, out);
+      case '"': return ReadText(value, out);
+      case 't':
+      case 'f': return ReadTruth(value, out);
+      case 'n': return ReadNull(value, out);
+      default: return ReadNumber(value, out);
+    }
+  }
+
+  // Reads an object; `json` is a JsonValue, or the JsonObject of a document.
+  template <class Json>
+  bool ReadMembers(Json& json, Value* out) {
+    if (!Enter()) return false;
+    const size_t mark = reader_.stack<Member>().size();
+    const bool ok = reader_.ForEachField(json, [&](const Field& field, JsonValue& v) {
+      if (IsSkipped(field)) return true;
+      Member member = {{}, reader_.CopyText(field.name)};
+      if (!Read(v, &member.value)) return false;
+      reader_.stack<Member>().Push(member);
+      return true;
+    });
+    --depth_;
+    if (!ok) return false;
+    const size_t count = DropOverridden(reader_.stack<Member>().Since(mark));
+    reader_.stack<Member>().Shrink(mark + count);
+    *out = Value::Object(reader_.stack<Member>().Take(mark, reader_.arena()));
+    return true;
+  }
+
+ private:
+  bool ReadElements(JsonValue& value, Value* out) {
+    if (!Enter()) return false;
+    std::span<Member> elements;
+    const bool ok =
+        reader_.ReadList(value, Member(), &elements,
+                         [&](JsonValue& v, Member& element) { return Read(v, &element.value); });
+    --depth_;
+    if (ok) *out = Value::Array(elements);
+    return ok;
+  }
+
+  bool ReadText(JsonValue& value, Value* out) {
+    berth_str text = {};
+    if (!reader_.ReadString(value, &text)) return false;
+    *out = Value::String(Text(text));
+    return true;
+  }
+
+  bool ReadTruth(JsonValue& value, Value* out) {
+    bool truth = false;
+    if (!reader_.ReadBool(value, &truth)) return false;
+    *out = Value::Bool(truth);
+    return true;
+  }
+
+  bool ReadNull(JsonValue& value, Value* out) {
+    bool is_null = false;
+    if (value.is_null().get(is_null) != simdjson::SUCCESS || !is_null) {
+      return reader_.FailExpected("a JSON value", value);
+    }
+    *out = Value();
+    return true;
+  }
+
+  bool ReadNumber(JsonValue& value, Value* out) {
+    int64_t whole = 0;
+    double number = 0;
+    if (value.get_int64().get(whole) == simdjson::SUCCESS) {
+      *out = Value::Int(whole);
+    } else if (value.get_double().get(number) == simdjson::SUCCESS) {
+      *out = Value::Float(number);
+    } else {
+      return reader_.FailExpected("a JSON value", value);
+    }
+    return true;
+  }
+
+  bool Enter() {
+    const uint32_t limit = reader_.options().max_depth;
+    if (depth_ < limit) return ++depth_, true;
+    return reader_.Fail(ErrorCode::kOutOfRange,
+                        "nested deeper than " + std::to_string(limit) + " levels");
+  }
+
+  bool IsSkipped(const Field& field) {
+    if (!whole_ || depth_ > 2) return false;
+    if (depth_ == 1) in_metadata_ = field.hash == "metadata"_field;
+    return depth_ == 2 && in_metadata_ && field.hash == "managedFields"_field;
+  }
+
+  Reader& reader_;
+  const bool whole_;
+  bool in_metadata_ = false;
+  uint32_t depth_ = 0;
+};
+
+// ---- Metadata -----------------------------------------------------------------------------------
+
+constexpr EnumValue kConditionStatuses[] = {{"True", BERTH_CONDITION_TRUE},
+                                            {"False", BERTH_CONDITION_FALSE},
+                                            {"Unknown", BERTH_CONDITION_UNKNOWN}};
+
+bool ReadAnnotations(Reader& reader, JsonValue& value, berth_array* annotations) {
+  const size_t mark = reader.stack<berth_str_pair>().size();
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& text) {
+    berth_str_pair pair = {reader.CopyText(field.name), {}};
+    if (!reader.ReadString(text, &pair.value)) return false;
+    reader.stack<berth_str_pair>().Push(pair);
+    return true;
+  });
+  if (ok) *annotations = AsArray(reader.stack<berth_str_pair>().Take(mark, reader.arena()));
+  return ok;
+}
+
+bool ReadOwners(Reader& reader, JsonValue& value, berth_array* owners) {
+  return reader.ReadObjects(value, berth_owner{}, owners,
+                            [&](const Field& field, JsonValue& v, berth_owner& owner) {
+                              switch (field.hash) {
+                                case "apiVersion"_field:
+                                  return reader.ReadName(v, &owner.api_version);
+                                case "kind"_field: return reader.ReadName(v, &owner.kind);
+                                case "name"_field: return reader.ReadString(v, &owner.name);
+                                case "uid"_field: return reader.ReadString(v, &owner.uid);
+                                case "controller"_field:
+                                  return reader.ReadFlag(v, 1, &owner.controller);
+                                default: return true;
+                              }
+                            });
+}
+
+// Reads the value at `pointer`. Leaves `*tree` unchanged if the value is absent, and sets it to
+// null if the value is null. After an error the rest of the document cannot be read.
+bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
+              const berth_value** tree) {
+  JsonValue value;
+  const std::vector<std::string> segments = SegmentsOf(pointer);
+  if (segments.empty()) return true;
+  for (const std::string& segment : segments) {
+    const bool is_first = &segment == segments.data();
+    auto error = is_first ? simdjson::SUCCESS : value.get_object().get(object);
+    if (!error) error = object.find_field(segment).get(value);
+    if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE) {
+      return true;
+    }
+    if (error) return reader.FailSyntax(error);
+  }
+  if (!ReadTree(reader, value, tree)) return reader.PrependPointer(pointer);
+  if (Value::Of(*tree)->kind() == BERTH_VALUE_NULL) *tree = nullptr;
+  return true;
+}
+
+// ---- Objects ------------------------------------------------------------------------------------
 
 constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
 
@@ -35,13 +235,14 @@ constexpr std::string_view kNamespaced[] = {
 void AddNamespaceLabel(Reader& reader, berth_meta* meta) {
   const Id key = reader.Intern(kNamespaceNameLabel);
   const Id value = reader.Intern(Text(meta->name));
-  const size_t mark = reader.id_pairs.size();
+  Stack<berth_id_pair>& pairs = reader.stack<berth_id_pair>();
+  const size_t mark = pairs.size();
   for (const berth_id_pair& pair : Elements<berth_id_pair>(meta->labels)) {
-    if (pair.key != key) reader.id_pairs.Push(pair);
+    if (pair.key != key) pairs.Push(pair);
   }
-  reader.id_pairs.Push({key, value});
-  std::ranges::sort(reader.id_pairs.Since(mark), {}, &berth_id_pair::key);
-  meta->labels = AsArray(reader.id_pairs.Take(mark, reader.arena()));
+  pairs.Push({key, value});
+  std::ranges::sort(pairs.Since(mark), {}, &berth_id_pair::key);
+  meta->labels = AsArray(pairs.Take(mark, reader.arena()));
 }
 
 void ApplyDefaults(Reader& reader, std::string_view kind, berth_meta* meta) {
@@ -55,9 +256,10 @@ void ApplyDefaults(Reader& reader, std::string_view kind, berth_meta* meta) {
 
 bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_meta* meta,
                const berth_value** tree) {
-  if (!ReadWholeObject(reader, object, tree)) return false;
-  bool more = false;
-  if (const auto error = object.reset().get(more)) return reader.FailSyntax(error);
+  Value root;
+  if (!TreeReader(reader, true).ReadMembers(object, &root)) return false;
+  *tree = reader.arena().New<Value>(root)->abi();
+  if (!reader.Rewind(object)) return false;
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "metadata"_field: return ReadMeta(reader, v, meta);
@@ -70,6 +272,80 @@ bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_m
 }
 
 }  // namespace
+
+bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree) {
+  Value root;
+  if (!TreeReader(reader, false).Read(value, &root)) return false;
+  *tree = reader.arena().New<Value>(root)->abi();
+  return true;
+}
+
+bool ReadIdPairs(Reader& reader, JsonValue& value, berth_array* pairs) {
+  Stack<berth_id_pair>& all = reader.stack<berth_id_pair>();
+  const size_t mark = all.size();
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& text) {
+    berth_id_pair pair = {reader.Intern(field.name), kNoId};
+    if (!reader.ReadId(text, &pair.value)) return false;
+    all.Push(pair);
+    return true;
+  });
+  if (!ok) return false;
+  // If a key occurs twice, the last value counts. The sort is stable, so that it remains the last.
+  std::span<berth_id_pair> read = all.Since(mark);
+  std::ranges::stable_sort(read, {}, &berth_id_pair::key);
+  size_t count = 0;
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (i + 1 == read.size() || read[i].key != read[i + 1].key) read[count++] = read[i];
+  }
+  *pairs = AsArray(all.Take(mark, reader.arena()).first(count));
+  return true;
+}
+
+bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta) {
+  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+    switch (field.hash) {
+      case "name"_field: return reader.ReadString(v, &meta->name);
+      case "namespace"_field: return reader.ReadName(v, &meta->ns);
+      case "uid"_field: return reader.ReadString(v, &meta->uid);
+      case "resourceVersion"_field: return reader.ReadString(v, &meta->resource_version);
+      case "generation"_field: return reader.ReadInt64(v, &meta->generation);
+      case "creationTimestamp"_field: return reader.ReadTime(v, &meta->created_ns);
+      case "deletionTimestamp"_field: return reader.ReadTime(v, &meta->deleted_ns);
+      case "labels"_field: return ReadIdPairs(reader, v, &meta->labels);
+      case "annotations"_field: return ReadAnnotations(reader, v, &meta->annotations);
+      case "ownerReferences"_field: return ReadOwners(reader, v, &meta->owners);
+      default: return true;
+    }
+  });
+}
+
+bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions) {
+  return reader.ReadObjects(value, berth_condition{}, conditions,
+                            [&](const Field& field, JsonValue& v, berth_condition& condition) {
+                              switch (field.hash) {
+                                case "type"_field: return reader.ReadName(v, &condition.type);
+                                case "status"_field:
+                                  return reader.ReadEnum(v, kConditionStatuses, &condition.status);
+                                case "reason"_field: return reader.ReadName(v, &condition.reason);
+                                case "lastTransitionTime"_field:
+                                  return reader.ReadTime(v, &condition.transition_ns);
+                                default: return true;
+                              }
+                            });
+}
+
+bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string> paths,
+                berth_array* fields) {
+  Stack<berth_field>& kept = reader.stack<berth_field>();
+  const size_t mark = kept.size();
+  for (const std::string& path : paths) {
+    berth_field field = {reader.CopyText(path), nullptr};
+    if (!FindTree(reader, object, path, &field.value) || !reader.Rewind(object)) return false;
+    kept.Push(field);
+  }
+  *fields = AsArray(kept.Take(mark, reader.arena()));
+  return true;
+}
 
 bool HasNamespace(std::string_view kind) {
   return std::ranges::find(kNamespaced, kind) != std::end(kNamespaced);

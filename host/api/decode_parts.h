@@ -14,26 +14,28 @@
 
 namespace berth::host {
 
-// decode_meta.cc
+// ---- decode_object.cc ---------------------------------------------------------------------------
+
 bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta);
 // Reads a map of strings as pairs, sorted by key id.
 bool ReadIdPairs(Reader& reader, JsonValue& value, berth_array* pairs);
 bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions);
-// Reads the values at the JSON pointers `paths`, then resets `object` to its beginning.
+// Reads the values at the JSON pointers `paths`, then puts `object` back to its beginning.
+// REQUIRES: `object` is at its beginning.
 bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string> paths,
                 berth_array* fields);
-
-// decode_tree.cc
 // Reads a value as a tree in the object's arena.
 bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree);
-// Reads a whole object as a tree, without metadata.managedFields.
-// REQUIRES: `object` is at its beginning.
-bool ReadWholeObject(Reader& reader, JsonObject& object, const berth_value** tree);
+// Reads a string and fails unless it is `expected`.
+bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected);
+// Fails if the object has no name.
+bool ExpectName(Reader& reader, const berth_meta& meta);
+// Returns true for the kinds that are known to have a namespace, such as "v1/Pod".
+bool HasNamespace(std::string_view kind);
 
-// decode_resources.cc
-// Reads a ResourceList of the API into `sum`, which is cleared first.
-bool ReadResources(Reader& reader, JsonValue& value, ResourceSum* sum);
-// Reads the list into the scratch arena.
+// ---- decode_containers.cc -----------------------------------------------------------------------
+
+// Reads a ResourceList of the API into the scratch arena.
 bool ReadResources(Reader& reader, JsonValue& value, ResourceList* resources);
 // Reads the list into the object's arena and rounds its amounts up.
 bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources);
@@ -41,16 +43,21 @@ bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** res
 // scratch arena. Other resources are skipped.
 bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources);
 
-// decode_alone.cc
-// These functions implement the methods of Decoder with the same names.
-Result<Parsed<berth_value>> DecodeTreeAlone(Reader& reader, std::string_view json);
-Result<Parsed<berth_selector>> DecodeLabelSelectorAlone(Reader& reader, std::string_view json);
-Result<Parsed<berth_selector>> DecodeSelectorTextAlone(Reader& reader, std::string_view text);
-Result<Parsed<berth_node_selector>> DecodeNodeSelectorAlone(Reader& reader, std::string_view json);
+struct Containers {
+  std::span<berth_container> views;
+  std::span<const ContainerRequests> requests;  // One per container, in the scratch arena.
+};
+bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers);
+// Appends the statuses to the stack of the reader.
+bool ReadContainerStatuses(Reader& reader, JsonValue& value);
+// Leaves the source of ephemeral volumes empty, because it contains the pod's name, which may not
+// be known yet.
+bool ReadVolumes(Reader& reader, JsonValue& value, std::span<berth_volume>* volumes);
 
-// decode_selector.cc
+// ---- decode_selector.cc -------------------------------------------------------------------------
+
 bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector);
-bool ReadNodeSelectorTerm(Reader& reader, JsonValue& value, berth_node_term* term);
+bool ReadNodeTerms(Reader& reader, JsonValue& value, berth_array* terms);
 // Makes a selector of requirements on labels, with any operator. Sets Reader::invalid_selector if
 // one of them is invalid.
 berth_selector* MakeSelector(Reader& reader,
@@ -68,34 +75,13 @@ struct KeyMerge {
 };
 void MergeKeys(Reader& reader, const berth_array& pod_labels, const KeyMerge& merge);
 
-// decode_affinity.cc
 bool ReadAffinity(Reader& reader, JsonValue& value, berth_affinity* affinity,
                   Stack<KeyMerge>* merges);
 bool ReadSpreads(Reader& reader, JsonValue& value, berth_array* spreads, Stack<KeyMerge>* merges);
 bool ReadTolerations(Reader& reader, JsonValue& value, berth_array* tolerations);
 bool ReadEffect(Reader& reader, JsonValue& value, uint32_t* effect);
 
-// decode_containers.cc
-struct Containers {
-  std::span<berth_container> views;
-  std::span<const ContainerRequests> requests;  // One per container, in the scratch arena.
-};
-bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers);
-// Appends the statuses to Reader::container_statuses.
-bool ReadContainerStatuses(Reader& reader, JsonValue& value);
-
-// decode_volumes.cc
-// Leaves the source of ephemeral volumes empty, because it contains the pod's name, which may not
-// be known yet.
-bool ReadVolumes(Reader& reader, JsonValue& value, std::span<berth_volume>* volumes);
-
-// decode_object.cc
-// Reads a string and fails unless it is `expected`.
-bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected);
-// Fails if the object has no name.
-bool ExpectName(Reader& reader, const berth_meta& meta);
-// Returns true for the kinds that are known to have a namespace, such as "v1/Pod".
-bool HasNamespace(std::string_view kind);
+// ---- Whole objects ------------------------------------------------------------------------------
 
 // The type of an object, from its fields apiVersion and kind.
 struct TypeMeta {
@@ -103,11 +89,9 @@ struct TypeMeta {
   std::string kind;
 };
 
-// decode.cc
-// Reads `apiVersion` and `kind`, which must be present, then resets `object` to its beginning.
+// Reads `apiVersion` and `kind`, which must be present, then puts `object` back to its beginning.
 bool FindType(Reader& reader, JsonObject& object, TypeMeta* type);
 
-// decode_pod.cc, decode_node.cc and decode_object.cc
 // Each function reads a whole object.
 // REQUIRES: `object` is at its beginning.
 bool ReadPod(Reader& reader, JsonObject& object, PodRef* pod);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "host/api/decode_parts.h"
@@ -28,19 +27,14 @@ class PodReader {
   PodRef Finish();
 
  private:
-  bool ReadSpec(JsonValue& value);
   bool ReadSpecField(const Field& field, JsonValue& value);
   bool ReadIdentityField(const Field& field, JsonValue& value);
-  bool ReadStatus(JsonValue& value);
   bool ReadStatusField(const Field& field, JsonValue& value);
-  bool ReadNested(JsonValue& value, uint64_t name, Id* id);
   bool ReadNestedText(JsonValue& value, uint64_t name, berth_str* text);
-  bool ReadGates(JsonValue& value);
   bool ReadClaims(JsonValue& value);
   bool ReadClaimStatuses(JsonValue& value);
   bool ReadPodResources(JsonValue& value);
   bool ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
-  bool SetFlag(JsonValue& value, uint32_t flag, bool when);
 
   PodRef MakePod();
   void ApplyDefaults();
@@ -75,8 +69,14 @@ bool PodReader::Read(JsonObject& object) {
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "metadata"_field: return ReadMeta(reader_, v, &meta_);
-      case "spec"_field: return ReadSpec(v);
-      case "status"_field: return ReadStatus(v);
+      case "spec"_field:
+        return reader_.ForEachField(v, [this](const Field& of_spec, JsonValue& inner) {
+          return ReadSpecField(of_spec, inner);
+        });
+      case "status"_field:
+        return reader_.ForEachField(v, [this](const Field& of_status, JsonValue& inner) {
+          return ReadStatusField(of_status, inner);
+        });
       case "apiVersion"_field: return ExpectText(reader_, v, "v1");
       case "kind"_field: return ExpectText(reader_, v, "Pod");
       default: return true;
@@ -87,11 +87,6 @@ bool PodReader::Read(JsonObject& object) {
 
 // ---- spec ---------------------------------------------------------------------------------------
 
-bool PodReader::ReadSpec(JsonValue& value) {
-  return reader_.ForEachField(
-      value, [this](const Field& field, JsonValue& v) { return ReadSpecField(field, v); });
-}
-
 bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
   switch (field.hash) {
     case "containers"_field: return ReadContainers(reader_, v, &containers_);
@@ -101,7 +96,11 @@ bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
     case "affinity"_field: return ReadAffinity(reader_, v, &affinity_, &merges_);
     case "tolerations"_field: return ReadTolerations(reader_, v, &pod_.tolerations);
     case "topologySpreadConstraints"_field: return ReadSpreads(reader_, v, &pod_.spreads, &merges_);
-    case "schedulingGates"_field: return ReadGates(v);
+    case "schedulingGates"_field:
+      return reader_.ReadList(v, berth_str{}, &pod_.scheduling_gates,
+                              [this](JsonValue& gate, berth_str& name) {
+                                return ReadNestedText(gate, "name"_field, &name);
+                              });
     case "resourceClaims"_field: return ReadClaims(v);
     case "resources"_field: return ReadPodResources(v);
     case "overhead"_field: return ReadResources(reader_, v, &overhead_);
@@ -121,10 +120,19 @@ bool PodReader::ReadIdentityField(const Field& field, JsonValue& v) {
       return ReadEnumOrKeep(v, kPreemptionPolicies, &pod_.preemption_policy);
     case "priorityClassName"_field: return reader_.ReadName(v, &pod_.priority_class);
     case "runtimeClassName"_field: return reader_.ReadName(v, &pod_.runtime_class);
-    case "os"_field: return ReadNested(v, "name"_field, &pod_.os);
+    case "os"_field:
+      return reader_.ForEachField(v, [this](const Field& inner, JsonValue& name) {
+        return inner.hash != "name"_field || reader_.ReadName(name, &pod_.os);
+      });
     case "restartPolicy"_field: return ReadEnumOrKeep(v, kRestartPolicies, &pod_.restart_policy);
-    case "hostNetwork"_field: return SetFlag(v, BERTH_POD_HOST_NETWORK, true);
-    case "hostUsers"_field: return SetFlag(v, BERTH_POD_HOST_USERS_FALSE, false);
+    case "hostNetwork"_field: return reader_.ReadFlag(v, BERTH_POD_HOST_NETWORK, &pod_.flags);
+    case "hostUsers"_field: {
+      bool has_host_users = true;
+      if (!reader_.ReadBool(v, &has_host_users)) return false;
+      pod_.flags &= ~uint32_t{BERTH_POD_HOST_USERS_FALSE};
+      if (!has_host_users) pod_.flags |= BERTH_POD_HOST_USERS_FALSE;
+      return true;
+    }
     default: return true;
   }
 }
@@ -138,54 +146,24 @@ bool PodReader::ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> valu
   return true;
 }
 
-bool PodReader::SetFlag(JsonValue& value, uint32_t flag, bool when) {
-  bool truth = false;
-  if (!reader_.ReadBool(value, &truth)) return false;
-  pod_.flags = truth == when ? pod_.flags | flag : pod_.flags & ~flag;
-  return true;
-}
-
-bool PodReader::ReadNested(JsonValue& value, uint64_t name, Id* id) {
-  return reader_.ForEachField(value, [&](const Field& field, JsonValue& v) {
-    return field.hash != name || reader_.ReadName(v, id);
-  });
-}
-
 bool PodReader::ReadNestedText(JsonValue& value, uint64_t name, berth_str* text) {
   return reader_.ForEachField(value, [&](const Field& field, JsonValue& v) {
     return field.hash != name || reader_.ReadString(v, text);
   });
 }
 
-bool PodReader::ReadGates(JsonValue& value) {
-  const size_t mark = reader_.strs.size();
-  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
-    berth_str name = {};
-    if (!ReadNestedText(element, "name"_field, &name)) return false;
-    reader_.strs.Push(name);
-    return true;
-  });
-  if (ok) pod_.scheduling_gates = AsArray(reader_.strs.Take(mark, reader_.arena()));
-  return ok;
-}
-
 bool PodReader::ReadClaims(JsonValue& value) {
-  const size_t mark = reader_.claims.size();
-  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
-    berth_resource_claim claim = {};
-    const bool read = reader_.ForEachField(element, [&](const Field& field, JsonValue& v) {
-      switch (field.hash) {
-        case "name"_field: return reader_.ReadString(v, &claim.name);
-        case "resourceClaimName"_field: return reader_.ReadString(v, &claim.claim_name);
-        case "resourceClaimTemplateName"_field: return reader_.ReadString(v, &claim.template_name);
-        default: return true;
-      }
-    });
-    reader_.claims.Push(claim);
-    return read;
-  });
-  if (ok) claims_ = reader_.claims.Take(mark, reader_.arena());
-  return ok;
+  return reader_.ReadObjects(value, berth_resource_claim{}, &claims_,
+                             [this](const Field& field, JsonValue& v, berth_resource_claim& claim) {
+                               switch (field.hash) {
+                                 case "name"_field: return reader_.ReadString(v, &claim.name);
+                                 case "resourceClaimName"_field:
+                                   return reader_.ReadString(v, &claim.claim_name);
+                                 case "resourceClaimTemplateName"_field:
+                                   return reader_.ReadString(v, &claim.template_name);
+                                 default: return true;
+                               }
+                             });
 }
 
 bool PodReader::ReadPodResources(JsonValue& value) {
@@ -199,11 +177,6 @@ bool PodReader::ReadPodResources(JsonValue& value) {
 }
 
 // ---- status -------------------------------------------------------------------------------------
-
-bool PodReader::ReadStatus(JsonValue& value) {
-  return reader_.ForEachField(
-      value, [this](const Field& field, JsonValue& v) { return ReadStatusField(field, v); });
-}
 
 bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
   switch (field.hash) {
@@ -225,21 +198,15 @@ bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
 }
 
 bool PodReader::ReadClaimStatuses(JsonValue& value) {
-  const size_t mark = reader_.str_pairs.size();
-  const bool ok = reader_.ForEachElement(value, [this](JsonValue& element) {
-    berth_str_pair pair = {};
-    const bool read = reader_.ForEachField(element, [&](const Field& field, JsonValue& v) {
-      switch (field.hash) {
-        case "name"_field: return reader_.ReadString(v, &pair.key);
-        case "resourceClaimName"_field: return reader_.ReadString(v, &pair.value);
-        default: return true;
-      }
-    });
-    reader_.str_pairs.Push(pair);
-    return read;
-  });
-  if (ok) claim_statuses_ = reader_.str_pairs.Take(mark, reader_.arena());
-  return ok;
+  return reader_.ReadObjects(value, berth_str_pair{}, &claim_statuses_,
+                             [this](const Field& field, JsonValue& v, berth_str_pair& pair) {
+                               switch (field.hash) {
+                                 case "name"_field: return reader_.ReadString(v, &pair.key);
+                                 case "resourceClaimName"_field:
+                                   return reader_.ReadString(v, &pair.value);
+                                 default: return true;
+                               }
+                             });
 }
 
 // ---- Values that depend on several fields -------------------------------------------------------
@@ -294,7 +261,7 @@ bool PodReader::IsResizeInfeasible() const {
 void PodReader::SumRequests() {
   RequestInputs inputs = {.containers = containers_.requests,
                           .init_containers = init_containers_.requests,
-                          .statuses = reader_.container_statuses.Since(0),
+                          .statuses = reader_.stack<ContainerStatus>().Since(0),
                           .pod_requests = pod_requests_,
                           .pod_status_requests = status_requests_,
                           .pod_status_allocated = status_allocated_,
@@ -323,18 +290,19 @@ void PodReader::SumRequests() {
 }
 
 void PodReader::CollectHostPorts() {
-  const size_t mark = reader_.ports.size();
-  const auto collect = [this](std::span<const berth_container> containers, bool sidecars_only) {
+  Stack<berth_port>& ports = reader_.stack<berth_port>();
+  const size_t mark = ports.size();
+  const auto collect = [&ports](std::span<const berth_container> containers, bool sidecars_only) {
     for (const berth_container& container : containers) {
       if (sidecars_only && (container.flags & BERTH_CONTAINER_SIDECAR) == 0) continue;
       for (const berth_port& port : Elements<berth_port>(container.ports)) {
-        if (port.host_port > 0) reader_.ports.Push(port);
+        if (port.host_port > 0) ports.Push(port);
       }
     }
   };
   collect(containers_.views, false);
   collect(init_containers_.views, true);
-  pod_.host_ports = AsArray(reader_.ports.Take(mark, reader_.arena()));
+  pod_.host_ports = AsArray(ports.Take(mark, reader_.arena()));
 }
 
 PodRef PodReader::Finish() {

@@ -37,25 +37,12 @@ class Derivation {
   berth_str Copy(std::string_view text) { return AsStr(arena_.CopyString(text)); }
   berth_str Copy(berth_str text) { return Copy(Text(text)); }
 
-  template <class T>
-  std::span<T> NewArray(size_t count) {
-    return arena_.NewArray<T>(count);
-  }
-
   // Returns a copy of the elements, which point to the same memory and have the same ids.
   template <class T>
   std::span<T> CopyArray(const berth_array& array) {
     return arena_.CopyArray(Elements<T>(array));
   }
-  template <class T>
-  std::span<T> CopyArray(std::span<const T> elements) {
-    return arena_.CopyArray(elements);
-  }
-
-  template <class T>
-  T* New(const T& value) {
-    return arena_.New<T>(value);
-  }
+  Arena& arena() { return arena_; }
 
   // Adds a reference to an id that another object holds, because the new object may outlive that
   // object.
@@ -71,22 +58,14 @@ class Derivation {
     return id;
   }
 
-  // Returns the memory of an object that shares parts with `other`, and keeps it alive.
-  ObjectMemory FinishWithPartsOf(std::shared_ptr<const void> other) {
-    return Finish(std::move(other), ObjectMemory::Other::kPart);
-  }
-  // Returns the memory of a changed copy of `root`, and keeps it alive.
-  ObjectMemory FinishCopyOf(std::shared_ptr<const void> root) {
-    return Finish(std::move(root), ObjectMemory::Other::kRoot);
-  }
-
- private:
+  // Returns the memory of the object, and keeps `other` alive, with which it shares memory.
   ObjectMemory Finish(std::shared_ptr<const void> other, ObjectMemory::Other kind) {
     ObjectMemory memory(std::move(arena_), interner_, ids_, std::move(other), kind);
     ids_.clear();
     return memory;
   }
 
+ private:
   Arena arena_;
   Interner& interner_;
   std::vector<Id> ids_;

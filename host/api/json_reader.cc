@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "host/base/text.h"
 #include "host/base/time.h"
 
 namespace berth::host {
@@ -11,17 +12,12 @@ namespace {
 
 constexpr size_t kMaxFound = 48;  // The number of bytes of a wrong value that a message contains.
 
-std::string_view WithoutSpaces(std::string_view text) {
-  const size_t end = text.find_last_not_of(" \t\r\n");
-  return end == text.npos ? std::string_view() : text.substr(0, end + 1);
-}
-
 // Returns at most `kMaxFound` bytes of `text`, followed by "..." if it is longer. Does not split a
 // UTF-8 character.
 std::string Shorten(std::string_view text) {
   if (text.size() <= kMaxFound) return std::string(text);
   size_t end = kMaxFound;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  while (end > 0 && IsContinuationByte(text[end])) --end;
   return std::string(text.substr(0, end)).append("...");
 }
 
@@ -30,7 +26,7 @@ std::string Shorten(std::string_view text) {
 std::string_view TokenOf(JsonValue& value) {
   static_assert(kMaxFound < simdjson::SIMDJSON_PADDING);
   const std::string_view token = value.raw_json_token();
-  return WithoutSpaces(token.substr(0, kMaxFound + 1));
+  return TrimSpace(token.substr(0, kMaxFound + 1));
 }
 
 std::string Describe(JsonValue& value) {
@@ -57,7 +53,7 @@ Reader::~Reader() {
 void Reader::Begin(size_t expected_bytes) {
   DropIds();
   arena_ = Arena(expected_bytes);
-  ClearStacks();
+  std::apply([](auto&... stack) { (stack.Clear(), ...); }, stacks_);
   scratch_.Reset();
   error_code_ = ErrorCode::kOk;
   error_path_.clear();
@@ -93,30 +89,6 @@ void Reader::DropIds() {
   ids_.clear();
   // A new number, so that the next object adds its own references to cached ids.
   ++object_number_;
-}
-
-void Reader::ClearStacks() {
-  id_pairs.Clear();
-  str_pairs.Clear();
-  strs.Clear();
-  id_list.Clear();
-  requirements.Clear();
-  node_terms.Clear();
-  pod_terms.Clear();
-  owners.Clear();
-  kept_fields.Clear();
-  members.Clear();
-  ports.Clear();
-  containers.Clear();
-  container_requests.Clear();
-  tolerations.Clear();
-  taints.Clear();
-  spreads.Clear();
-  volumes.Clear();
-  conditions.Clear();
-  images.Clear();
-  claims.Clear();
-  container_statuses.Clear();
 }
 
 simdjson::padded_string_view Reader::Pad(std::string_view text) {
@@ -224,6 +196,13 @@ bool Reader::ReadBool(JsonValue& value, bool* truth) {
   return true;
 }
 
+bool Reader::ReadFlag(JsonValue& value, uint32_t flag, uint32_t* flags) {
+  bool truth = false;
+  if (!ReadBool(value, &truth)) return false;
+  *flags = truth ? *flags | flag : *flags & ~flag;
+  return true;
+}
+
 bool Reader::ReadTime(JsonValue& value, int64_t* nanoseconds) {
   std::string_view text;
   if (!ReadText(value, &text)) return false;
@@ -255,27 +234,18 @@ bool Reader::ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint3
 }
 
 bool Reader::ReadIds(JsonValue& value, berth_array* ids) {
-  const size_t mark = id_list.size();
-  const bool ok = ForEachElement(value, [this](JsonValue& element) {
-    Id id = kNoId;
-    if (!ReadId(element, &id)) return false;
-    id_list.Push(id);
-    return true;
-  });
-  if (ok) *ids = AsArray(id_list.Take(mark, arena_));
-  return ok;
+  return ReadList(value, kNoId, ids, [this](JsonValue& v, Id& id) { return ReadId(v, &id); });
 }
 
 bool Reader::ReadStrings(JsonValue& value, berth_array* texts) {
-  const size_t mark = strs.size();
-  const bool ok = ForEachElement(value, [this](JsonValue& element) {
-    berth_str text = {};
-    if (!ReadString(element, &text)) return false;
-    strs.Push(text);
-    return true;
-  });
-  if (ok) *texts = AsArray(strs.Take(mark, arena_));
-  return ok;
+  return ReadList(value, berth_str{}, texts,
+                  [this](JsonValue& v, berth_str& text) { return ReadString(v, &text); });
+}
+
+bool Reader::Rewind(JsonObject& object) {
+  bool more = false;
+  if (const auto error = object.reset().get(more)) return FailSyntax(error);
+  return true;
 }
 
 // ---- Errors -----------------------------------------------------------------------------------

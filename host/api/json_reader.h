@@ -1,20 +1,19 @@
-// Reads the fields of a JSON object into the memory of a decoded object. All decode_*.cc files use
-// it.
+// Reads the fields of a JSON object into the memory of a decoded object, and decodes objects that
+// are part of a document: the items of a list, or the object of a watch event. This is not in
+// decode.h because it needs simdjson.
 #ifndef BERTH_HOST_API_JSON_READER_H_
 #define BERTH_HOST_API_JSON_READER_H_
 
 #include <simdjson.h>
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -153,6 +152,19 @@ class Reader {
   template <class Read>
   bool ForEachElement(JsonValue& value, Read&& read);
 
+  // Reads an array: calls read(value, element) for each value, with a copy of `initial`, and sets
+  // `*list` to the elements, which are in the arena.
+  template <class T, class Read>
+  bool ReadList(JsonValue& value, const T& initial, std::span<T>* list, Read&& read);
+  template <class T, class Read>
+  bool ReadList(JsonValue& value, const T& initial, berth_array* list, Read&& read);
+  // Reads an array of objects, as ReadList() does: calls read(field, value, element) for each field
+  // of each object.
+  template <class T, class List, class Read>
+  bool ReadObjects(JsonValue& value, const T& initial, List* list, Read&& read);
+  // Puts `object` back to its beginning.
+  bool Rewind(JsonObject& object);
+
   // ---- Scalars ----
   // Reads a string as a view of the JSON text, or as a copy in the arena if it contains escapes.
   bool ReadText(JsonValue& value, std::string_view* text);
@@ -165,6 +177,8 @@ class Reader {
   bool ReadInt32(JsonValue& value, int32_t* number);
   bool ReadInt64(JsonValue& value, int64_t* number);
   bool ReadBool(JsonValue& value, bool* truth);
+  // Reads a truth value that sets or clears a flag of `*flags`.
+  bool ReadFlag(JsonValue& value, uint32_t flag, uint32_t* flags);
   bool ReadTime(JsonValue& value, int64_t* nanoseconds);
   // Reads the name of one of `values` and sets `*number` to its number; the empty string is 0.
   bool ReadEnum(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
@@ -189,27 +203,11 @@ class Reader {
   bool PrependPointer(std::string_view pointer);
 
   // ---- Working memory for the parts of an object, empty between objects ----
-  Stack<berth_id_pair> id_pairs;
-  Stack<berth_str_pair> str_pairs;
-  Stack<berth_str> strs;
-  Stack<Id> id_list;
-  Stack<berth_requirement> requirements;
-  Stack<berth_node_term> node_terms;
-  Stack<berth_pod_term> pod_terms;
-  Stack<berth_owner> owners;
-  Stack<berth_field> kept_fields;
-  Stack<Member> members;
-  Stack<berth_port> ports;
-  Stack<berth_container> containers;
-  Stack<ContainerRequests> container_requests;
-  Stack<berth_toleration> tolerations;
-  Stack<berth_taint> taints;
-  Stack<berth_spread> spreads;
-  Stack<berth_volume> volumes;
-  Stack<berth_condition> conditions;
-  Stack<berth_image> images;
-  Stack<berth_resource_claim> claims;
-  Stack<ContainerStatus> container_statuses;
+  // Returns the stack for the elements of arrays of T.
+  template <class T>
+  Stack<T>& stack() {
+    return std::get<Stack<T>>(stacks_);
+  }
   // Why the first invalid selector since Begin() is invalid; empty if there was none.
   std::string invalid_selector;
   ResourceSum resources;
@@ -243,11 +241,18 @@ class Reader {
   bool Unescape(const char* raw, size_t size, std::string_view* text);
   bool IsNull(JsonValue& value);
   bool CheckElements(size_t count);
-  void ClearStacks();
   void DropIds();
+
+  template <class... T>
+  using Stacks = std::tuple<Stack<T>...>;
 
   Interner& interner_;
   DecodeOptions options_;
+  Stacks<berth_id_pair, berth_str_pair, berth_str, Id, berth_requirement, berth_node_term,
+         berth_pod_term, berth_owner, berth_field, Member, berth_port, berth_container,
+         ContainerRequests, berth_toleration, berth_taint, berth_spread, berth_volume,
+         berth_condition, berth_image, berth_resource_claim, ContainerStatus>
+      stacks_;
   Arena arena_;
   Arena scratch_;
   std::vector<Id> ids_;
@@ -339,6 +344,59 @@ bool Reader::ForEachElement(JsonValue& value, Read&& read) {
   }
   return true;
 }
+
+template <class T, class Read>
+bool Reader::ReadList(JsonValue& value, const T& initial, std::span<T>* list, Read&& read) {
+  Stack<T>& elements = stack<T>();
+  const size_t mark = elements.size();
+  const bool ok = ForEachElement(value, [&](JsonValue& v) {
+    T element = initial;
+    if (!read(v, element)) return false;
+    elements.Push(element);
+    return true;
+  });
+  if (ok) *list = elements.Take(mark, arena_);
+  return ok;
+}
+
+template <class T, class Read>
+bool Reader::ReadList(JsonValue& value, const T& initial, berth_array* list, Read&& read) {
+  std::span<T> elements;
+  if (!ReadList(value, initial, &elements, std::forward<Read>(read))) return false;
+  *list = AsArray(elements);
+  return true;
+}
+
+template <class T, class List, class Read>
+bool Reader::ReadObjects(JsonValue& value, const T& initial, List* list, Read&& read) {
+  return ReadList(value, initial, list, [&](JsonValue& object, T& element) {
+    return ForEachField(object,
+                        [&](const Field& field, JsonValue& v) { return read(field, v, element); });
+  });
+}
+
+// ---- Objects that are part of a document that is being read -------------------------------------
+
+// The type that a list defines for its items: a PodList of v1 defines Pod and v1. Both fields are
+// empty if the items state their own type.
+struct ItemType {
+  std::string_view api_version;
+  std::string_view kind;
+};
+
+// Decodes `value` and consumes it.
+// REQUIRES: `value` was not accessed before, and simdjson::SIMDJSON_PADDING bytes after the text of
+// the document can be read.
+//
+// If `type` is empty, the object's own `apiVersion` and `kind` determine its type. Otherwise these
+// fields may be absent, and must match `type` if they are present.
+//
+// Returns: see Decoder. The JSON pointer of an error begins at `value`. After an error in a
+// document without syntax errors, the elements after `value` can be read.
+Result<AnyObject> DecodeValue(Decoder& decoder, JsonValue& value, const ItemType& type = {});
+
+// Decodes an object that is a whole document, as DecodeValue() does.
+Result<AnyObject> DecodeDocument(Decoder& decoder, JsonObject& object, const ItemType& type = {});
 
 }  // namespace berth::host
 

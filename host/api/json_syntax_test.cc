@@ -1,6 +1,8 @@
 #include "host/api/json_syntax.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -75,6 +77,112 @@ TEST(JsonSyntax, CountsNestingOutsideOfStrings) {
   EXPECT_FALSE(IsNestedDeeper("[\"[[[\\\"[[[\"]", 1));
   EXPECT_TRUE(IsNestedDeeper(std::string(1'000'000, '['), 100));
   EXPECT_FALSE(IsNestedDeeper("]]]", 0));
+}
+
+// Returns the text from the place on.
+std::string From(std::string_view json, std::string_view pointer) {
+  return std::string(json.substr(FindPlace(json, pointer)));
+}
+
+TEST(ObjectPlaceTest, FindsTheValueAtAPointer) {
+  constexpr std::string_view kJson =
+      R"( {"a" : 1, "b":[ {"c":"x,]}"} , 7,"\"" ], "d/e":{"~":true},"f":{}} )";
+  struct Case {
+    const char* pointer;
+    const char* from;
+  };
+  const Case cases[] = {
+      {"", R"({"a" : 1, "b":[ {"c":"x,]}"} , 7,"\"" ], "d/e":{"~":true},"f":{}} )"},
+      {"/a", R"(1, "b":[ {"c":"x,]}"} , 7,"\"" ], "d/e":{"~":true},"f":{}} )"},
+      {"/b/0/c", R"("x,]}"} , 7,"\"" ], "d/e":{"~":true},"f":{}} )"},
+      {"/b/1", R"(7,"\"" ], "d/e":{"~":true},"f":{}} )"},
+      {"/b/2", R"("\"" ], "d/e":{"~":true},"f":{}} )"},
+      {"/d~1e/~0", R"(true},"f":{}} )"},
+      {"/f", "{}} "},
+  };
+  for (const Case& c : cases) EXPECT_EQ(From(kJson, c.pointer), c.from) << c.pointer;
+}
+
+TEST(ObjectPlaceTest, FindsTheInnermostValueIfThereIsNone) {
+  constexpr std::string_view kJson = R"({"a":{"b":[1]},"c":[]})";
+  struct Case {
+    const char* pointer;
+    const char* from;
+  };
+  const Case cases[] = {
+      {"/x", R"({"a":{"b":[1]},"c":[]})"},
+      {"/a/x/y", R"({"b":[1]},"c":[]})"},
+      {"/a/b/1", R"([1]},"c":[]})"},
+      {"/a/b/x", R"([1]},"c":[]})"},
+      {"/a/b/0/x", R"(1]},"c":[]})"},
+      {"/a/b/-1", R"([1]},"c":[]})"},
+      {"/c/0", "[]}"},
+      {"/", R"({"a":{"b":[1]},"c":[]})"},
+      {"a", R"({"a":{"b":[1]},"c":[]})"},
+      {"/a/", R"({"b":[1]},"c":[]})"},
+      {"/c/99999999999999999999999", "[]}"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(From(kJson, c.pointer), c.from) << c.pointer;
+}
+
+TEST(ObjectPlaceTest, AcceptsMalformedText) {
+  for (const char* json : {"", " ", "{", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":[", "{\"a\":[1,",
+                           "{\"a\":1", "{\"a\" 1}", "{a:1}", "[", "]", "{\"x\":}", "{,}", "\\"}) {
+    EXPECT_LE(FindPlace(json, "/a/0/b"), std::string_view(json).size()) << json;
+    EXPECT_EQ(DescribeObject(json), "") << json;
+  }
+  EXPECT_EQ(From(R"({"a":tru,"b":[1 2],"c":3)", "/c"), "3");
+}
+
+TEST(ObjectPlaceTest, SplitsPointers) {
+  using Segments = std::vector<std::string>;
+  EXPECT_EQ(SegmentsOf(""), Segments{});
+  EXPECT_EQ(SegmentsOf("/"), Segments{""});
+  EXPECT_EQ(SegmentsOf("/items/3/a~1b~0~01"), (Segments{"items", "3", "a/b~~1"}));
+  EXPECT_EQ(SegmentsOf("/a~"), Segments{"a~"});
+}
+
+TEST(ObjectPlaceTest, FindsMembersOfTheRoot) {
+  EXPECT_TRUE(HasMember(R"( {"a":null})", "a"));
+  EXPECT_FALSE(HasMember(R"({"b":{"a":1}})", "a"));
+  EXPECT_FALSE(HasMember(R"(["a"])", "a"));
+}
+
+TEST(ObjectPlaceTest, ReturnsThePointerOfAMessage) {
+  EXPECT_EQ(PointerOf("/spec/priority: expected an integer, found 7: 8"), "/spec/priority");
+  EXPECT_EQ(PointerOf("/: expected an object"), "/");
+  EXPECT_EQ(PointerOf("duplicate v1/Pod default/a"), "");
+  EXPECT_EQ(PointerOf("/no message"), "");
+}
+
+TEST(ObjectPlaceTest, NamesObjects) {
+  struct Case {
+    const char* json;
+    const char* list_type;
+    const char* described;
+  };
+  const Case cases[] = {
+      {R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"web","name":"a"}})", "",
+       "Pod web/a"},
+      {R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})", "", "Pod default/a"},
+      {R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}})", "", "Service default/a"},
+      {R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}})", "", "Node n"},
+      {R"({"apiVersion":"acme.com/v1","kind":"Rack","metadata":{"name":"r"}})", "", "Rack r"},
+      {R"({"metadata":{"name":"a"}})", "v1/Pod", "Pod default/a"},
+      {R"({"metadata":{"name":"a"}})", "", "a"},
+      {R"({"metadata":{"name":"a","namespace":"web"}})", "", "web/a"},
+      {R"({"kind":"Pod","metadata":{}})", "", "Pod"},
+      {R"({"kind":"Pod","metadata":{"namespace":"web"}})", "", "Pod"},
+      {R"({"kind":7,"metadata":{"name":8}})", "", ""},
+      {"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"\xff\"}}", "", "Pod"},
+      {R"({"kind":"Pod","metadata":7})", "", "Pod"},
+      {"7", "", ""},
+      {"null", "v1/Pod", "Pod"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(DescribeObject(c.json, c.list_type), c.described) << c.json;
+  const std::string long_name(1000, 'x');
+  EXPECT_EQ(DescribeObject(R"({"metadata":{"name":")" + long_name + "\"}}"),
+            long_name.substr(0, 250) + "...");
 }
 
 }  // namespace

@@ -42,6 +42,11 @@ inline constexpr size_t kManifestPadding = 64;
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
                           const ManifestSink& sink);
 
+// Returns what a text is that is neither JSON nor YAML, for a message: "an HTML page", "an XML
+// document", "a gzip file", "a table that kubectl prints", "the output of kubectl describe" or "an
+// error message of kubectl". Returns "" if the beginning of the text shows none of these.
+std::string_view RecognizeForeignText(std::string_view text);
+
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_API_MANIFEST_H_

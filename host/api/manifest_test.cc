@@ -1,6 +1,7 @@
 #include "host/api/manifest.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/api/decode_testing.h"
@@ -316,6 +317,61 @@ TEST_F(ManifestTest, LimitsSizeOfItemsButNotTheirNumber) {
       read("{'metadata':{'name':'p'},'x':'" + padding + "xyz'}"),
       "OutOfRange: f:1: Pod default/p: /items/0: expected an object of at most 100 bytes, found "
       "102 bytes");
+}
+
+TEST(ForeignTextTest, RecognizesTexts) {
+  struct Case {
+    std::string_view text;
+    std::string_view recognized;
+  };
+  const Case cases[] = {
+      {"<!DOCTYPE html>\n<html><body>404</body></html>\n", "an HTML page"},
+      {"\n  <HTML lang=\"en\">", "an HTML page"},
+      {"<?xml version=\"1.0\"?>\n<html xmlns=\"x\">", "an HTML page"},
+      {"<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "an XML document"},
+      {"\xef\xbb\xbf<html>", "an HTML page"},
+      {"\x1f\x8b\x08", "a gzip file"},
+      {"NAME    READY   STATUS    RESTARTS       AGE\nweb-0   1/1     Running   0   3d\n",
+       "a table that kubectl prints"},
+      {"NAMESPACE   NAME   READY\r\n", "a table that kubectl prints"},
+      {"NAME   CPU(cores)   CPU%   MEMORY(bytes)\n", "a table that kubectl prints"},
+      {"NAME   ready\n", ""},
+      {"NAME   STATUS   NOMINATED NODE   READINESS GATES\n", "a table that kubectl prints"},
+      {"LAST SEEN   TYPE     REASON   OBJECT   MESSAGE\n", "a table that kubectl prints"},
+      {"NAME\nweb-0\n", ""},
+      {"NAME : web\n", ""},
+      {"NAMES   READY\n", ""},
+      {"Name:         web-0\nNamespace:    default\nPriority:     0\n",
+       "the output of kubectl describe"},
+      {"Name:         node-a\nRoles:        <none>\n", "the output of kubectl describe"},
+      {"Name:         web-0\n", ""},
+      {"Error from server (Forbidden): pods is forbidden", "an error message of kubectl"},
+      {"error: You must be logged in to the server", "an error message of kubectl"},
+      {"The connection to the server localhost:8080 was refused", "an error message of kubectl"},
+      {"# comment\napiVersion: v1\n", ""},
+      {"<<: *base\n", ""},
+      {"just text", ""},
+      {"{}", ""},
+      {"", ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(RecognizeForeignText(c.text), c.recognized) << c.text;
+}
+
+TEST_F(ManifestTest, DistinguishesPlainTextFromYaml) {
+  constexpr std::string_view kPlain = "f: this looks like plain text;";
+
+  for (const char* text : {"just text", "web-0   1/1     Running   0   3d\n", "pod/web-0\nnode/a\n",
+                           "# note\n\nHello\n", "2026-01-01 10:00:00 INFO host: started\n",
+                           "No resources found in default namespace.\n", "-x", "a:b\n"}) {
+    EXPECT_EQ(Read(text).substr(0, kPlain.size()), kPlain) << text;
+  }
+  for (const char* text :
+       {"", "# only a comment\n", "apiVersion: v1\n", "kind:\n", "kind : Pod\n", "kind:\tPod\n",
+        "---\njust text\n", "--- {}\n", "- a\n", "-\n", "{}\n", "[]", "\"kind\": Pod\n", "'a': b\n",
+        "&a\nkind: Pod\n", "!!map\nkind: Pod\n", "? kind\n: Pod\n", "%YAML 1.1\n---\n",
+        "a.b/c: d"}) {
+    EXPECT_NE(Read(text).substr(0, kPlain.size()), kPlain) << text;
+  }
 }
 
 }  // namespace

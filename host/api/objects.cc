@@ -1,12 +1,10 @@
 #include "host/api/objects.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"
@@ -25,16 +23,15 @@ static_assert(sizeof(berth_pod) != sizeof(berth_node) &&
               sizeof(berth_pod) != sizeof(berth_object) &&
               sizeof(berth_node) != sizeof(berth_object));
 
-// Returns the T that has this view; null if there is none. The view of a T and its metadata are
-// members of the T, so that the distance between them tells whether `view` is one: a copy of a view
-// is elsewhere. No memory but that of `view` is read before that is known.
-template <class T, class View>
-std::shared_ptr<const T> OwnerOf(const View& view, size_t view_at, size_t meta_at) {
-  const auto address = reinterpret_cast<uintptr_t>(&view);
-  const bool is_member = view.struct_size == sizeof(View) &&
-                         address - reinterpret_cast<uintptr_t>(view.meta) == view_at - meta_at;
-  if (!is_member) return nullptr;
-  return reinterpret_cast<const T*>(address - view_at)->weak_from_this().lock();
+// Returns a copy of a node, or of an object without a view of its own.
+template <class T>
+std::shared_ptr<const T> CopyWithVersion(const std::shared_ptr<const T>& object,
+                                         std::string_view resource_version) {
+  Derivation derivation(object->interner());
+  berth_meta meta = object->meta();
+  meta.resource_version = derivation.Copy(resource_version);
+  return T::Make(derivation.Finish(ObjectBase::RootOf(object), ObjectMemory::Other::kRoot),
+                 object->view(), meta);
 }
 
 }  // namespace
@@ -70,6 +67,24 @@ ObjectMemory::~ObjectMemory() {
   header_->~Header();
 }
 
+// The view and its metadata are members of the object, so that the distance between them tells
+// whether `view` is one: a copy of a view is elsewhere. No memory but that of `view` is read before
+// that is known.
+template <class Self, class View>
+std::shared_ptr<const Self> ViewedObject<Self, View>::Of(const View& view) {
+  constexpr size_t kViewAt = offsetof(ViewedObject, view_);
+  const auto address = reinterpret_cast<uintptr_t>(&view);
+  const bool is_member =
+      view.struct_size == sizeof(View) &&
+      address - reinterpret_cast<uintptr_t>(view.meta) == kViewAt - offsetof(ViewedObject, meta_);
+  if (!is_member) return nullptr;
+  return reinterpret_cast<const ViewedObject*>(address - kViewAt)->weak_from_this().lock();
+}
+
+template class ViewedObject<Pod, berth_pod>;
+template class ViewedObject<Node, berth_node>;
+template class ViewedObject<Object, berth_object>;
+
 ObjectBase::ObjectBase(ObjectMemory memory, const berth_meta& meta)
     : memory_(std::move(memory)), meta_(meta) {
   meta_.struct_size = sizeof(meta_);
@@ -101,9 +116,7 @@ PodRef Pod::Make(ObjectMemory memory, const berth_pod& view, const berth_meta& m
 
 Pod::Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
          const OwnPartHashes& own_hashes)
-    : ObjectBase(std::move(memory), meta), view_(view), own_part_hashes_(own_hashes) {
-  view_.struct_size = sizeof(view_);
-  view_.meta = &meta_;
+    : ViewedObject(std::move(memory), view, meta), own_part_hashes_(own_hashes) {
   view_.own_part_hashes = AsArray(std::span<uint64_t>(own_part_hashes_));
 }
 
@@ -111,10 +124,6 @@ PartHashes Pod::part_hashes() const {
   PartHashes hashes;
   for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) hashes[part] = part_hash(part);
   return hashes;
-}
-
-PodRef Pod::Of(const berth_pod& view) {
-  return OwnerOf<Pod>(view, offsetof(Pod, view_), offsetof(Pod, meta_));
 }
 
 class PodDeriver {
@@ -144,16 +153,12 @@ class PodDeriver {
     const auto found = std::find_if(before.begin(), before.end(),
                                     [type](const berth_condition& c) { return c.type == type; });
     const size_t at = static_cast<size_t>(found - before.begin());
-    const std::span<berth_condition> after =
-        derivation_.NewArray<berth_condition>(std::max(before.size(), at + 1));
-    std::copy(before.begin(), before.end(), after.begin());
+    const std::span<berth_condition> after = CopyConditions(std::max(before.size(), at + 1), at);
     berth_condition& condition = after[at];
     if (condition.status != patch.status) condition.transition_ns = patch.transition_ns;
     condition.type = type;
     condition.status = patch.status;
     condition.reason = patch.reason.empty() ? kNoId : derivation_.Intern(patch.reason);
-    ShareConditions(after, at);
-    view_.conditions = AsArray(after);
     conditions_are_new_ = true;
     changed_ |= BERTH_PART(STATUS);
   }
@@ -163,33 +168,30 @@ class PodDeriver {
     if (!nominated_is_new_) derivation_.Share(view_.nominated_node);
     const PodRef root = Pod::RootOf(pod_);
     if (!conditions_are_new_ && view_.conditions.data != root->view_.conditions.data) {
-      CopyConditions();
+      CopyConditions(view_.conditions.count, SIZE_MAX);
     }
     view_.meta = &meta_;
     OwnPartHashes own_hashes = pod_->own_part_hashes_;
     BERTH_ASSERT((changed_ & ~kOwnParts) == 0);  // The hashes of the others are shared.
     HashParts(view_, changed_, pod_->interner(), own_hashes.data());
-    return Pod::Make(derivation_.FinishCopyOf(root), view_, meta_, own_hashes);
+    return Pod::Make(derivation_.Finish(root, ObjectMemory::Other::kRoot), view_, meta_,
+                     own_hashes);
   }
 
  private:
-  static constexpr size_t kNone = SIZE_MAX;
-
-  // Adds references to the ids of all conditions except the one at index `except`.
-  void ShareConditions(std::span<const berth_condition> conditions, size_t except) {
-    for (size_t i = 0; i < conditions.size(); ++i) {
-      if (i == except) continue;
-      derivation_.Share(conditions[i].type);
-      derivation_.Share(conditions[i].reason);
-    }
-  }
-
-  void CopyConditions() {
+  // Copies the conditions into an array of `count` elements, and adds references to the ids of all
+  // except the one at index `except`.
+  std::span<berth_condition> CopyConditions(size_t count, size_t except) {
     const auto before = Elements<berth_condition>(view_.conditions);
-    const std::span<berth_condition> after = derivation_.NewArray<berth_condition>(before.size());
-    std::copy(before.begin(), before.end(), after.begin());
-    ShareConditions(after, kNone);
+    const std::span<berth_condition> after = derivation_.arena().NewArray<berth_condition>(count);
+    std::ranges::copy(before, after.begin());
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (i == except) continue;
+      derivation_.Share(before[i].type);
+      derivation_.Share(before[i].reason);
+    }
     view_.conditions = AsArray(after);
+    return after;
   }
 
   const PodRef& pod_;
@@ -224,52 +226,14 @@ PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
   return deriver.Finish();
 }
 
-// ---- Nodes ------------------------------------------------------------------------------------
-
-NodeRef Node::Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta) {
-  return std::make_shared<Node>(Private(), std::move(memory), view, meta);
-}
-
-Node::Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta)
-    : ObjectBase(std::move(memory), meta), view_(view) {
-  view_.struct_size = sizeof(view_);
-  view_.meta = &meta_;
-}
-
-NodeRef Node::Of(const berth_node& view) {
-  return OwnerOf<Node>(view, offsetof(Node, view_), offsetof(Node, meta_));
-}
+// ---- Nodes and objects of all other kinds -------------------------------------------------------
 
 NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version) {
-  Derivation derivation(node->interner());
-  berth_meta meta = node->meta();
-  meta.resource_version = derivation.Copy(resource_version);
-  return std::make_shared<Node>(Node::Private(), derivation.FinishCopyOf(Node::RootOf(node)),
-                                node->view_, meta);
-}
-
-// ---- Objects of all other kinds ---------------------------------------------------------------
-
-ObjectRef Object::Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta) {
-  return std::make_shared<Object>(Private(), std::move(memory), view, meta);
-}
-
-Object::Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta)
-    : ObjectBase(std::move(memory), meta), view_(view) {
-  view_.struct_size = sizeof(view_);
-  view_.meta = &meta_;
-}
-
-ObjectRef Object::Of(const berth_object& view) {
-  return OwnerOf<Object>(view, offsetof(Object, view_), offsetof(Object, meta_));
+  return CopyWithVersion(node, resource_version);
 }
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version) {
-  Derivation derivation(object->interner());
-  berth_meta meta = object->meta();
-  meta.resource_version = derivation.Copy(resource_version);
-  return std::make_shared<Object>(
-      Object::Private(), derivation.FinishCopyOf(Object::RootOf(object)), object->view(), meta);
+  return CopyWithVersion(object, resource_version);
 }
 
 const ObjectBase& Base(const AnyObject& object) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include <berth/abi.h>
@@ -121,10 +122,6 @@ class ObjectBase {
   std::string_view Name(Id id) const { return interner().Text(id); }
   Interner& interner() const { return memory_.interner(); }
 
- protected:
-  ObjectBase(ObjectMemory memory, const berth_meta& meta);
-  ~ObjectBase() = default;
-
   // Returns the root of `object`; `object` itself if it is no changed copy.
   template <class T>
   static std::shared_ptr<const T> RootOf(const std::shared_ptr<const T>& object) {
@@ -132,8 +129,37 @@ class ObjectBase {
     return root != nullptr ? root : object;
   }
 
+ protected:
+  ObjectBase(ObjectMemory memory, const berth_meta& meta);
+  ~ObjectBase() = default;
+
   ObjectMemory memory_;
   berth_meta meta_;
+};
+
+// The part that Pod, Node and Object have in common: an object with its view.
+template <class Self, class View>
+class ViewedObject : public ObjectBase, public std::enable_shared_from_this<Self> {
+ public:
+  const View& view() const { return view_; }
+  // Returns a reference to the object that has this view; null if `view` is no view of an object,
+  // such as a copy of one.
+  // REQUIRES: if it is the view of an object, the object exists.
+  static std::shared_ptr<const Self> Of(const View& view);
+
+ protected:
+  struct Private {
+    explicit Private() = default;
+  };
+
+  ViewedObject(ObjectMemory memory, const View& view, const berth_meta& meta)
+      : ObjectBase(std::move(memory), meta), view_(view) {
+    view_.struct_size = sizeof(view_);
+    view_.meta = &meta_;
+  }
+  ~ViewedObject() = default;
+
+  View view_;
 };
 
 // ---- Pods -------------------------------------------------------------------------------------
@@ -143,12 +169,7 @@ using PartHashes = std::array<uint64_t, BERTH_PART_COUNT>;
 // The hashes of the parts below BERTH_OWN_PARTS. The others are in an array that pods may share.
 using OwnPartHashes = std::array<uint64_t, BERTH_OWN_PARTS>;
 
-class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
- private:
-  struct Private {
-    explicit Private() = default;
-  };
-
+class Pod final : public ViewedObject<Pod, berth_pod> {
  public:
   // Creates a pod and sets `view.meta` and `view.own_part_hashes`.
   // REQUIRES: everything that `view` and `meta` point to, and so the hashes of all other parts, is
@@ -163,11 +184,6 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
   Pod(Private, ObjectMemory memory, const berth_pod& view, const berth_meta& meta,
       const OwnPartHashes& own_hashes);
 
-  const berth_pod& view() const { return view_; }
-  // Returns a reference to the pod that has this view; null if `view` is no view of a pod, such as
-  // a copy of one.
-  // REQUIRES: if it is the view of a pod, the pod exists.
-  static PodRef Of(const berth_pod& view);
   // Returns spec.nodeName; empty if it is not set.
   std::string_view node_name() const { return Name(view_.node_name); }
   // Returns status.nominatedNodeName; empty if it is not set.
@@ -184,7 +200,6 @@ class Pod final : public ObjectBase, public std::enable_shared_from_this<Pod> {
  private:
   friend class PodDeriver;
 
-  berth_pod view_;
   OwnPartHashes own_part_hashes_;
 };
 
@@ -219,56 +234,34 @@ PodRef WithStatus(const PodRef& pod, const PodStatusPatch& patch,
 
 // ---- Nodes ------------------------------------------------------------------------------------
 
-class Node final : public ObjectBase, public std::enable_shared_from_this<Node> {
- private:
-  struct Private {
-    explicit Private() = default;
-  };
-
+class Node final : public ViewedObject<Node, berth_node> {
  public:
   // See Pod::Make.
-  static NodeRef Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta);
+  static NodeRef Make(ObjectMemory memory, const berth_node& view, const berth_meta& meta) {
+    return std::make_shared<Node>(Private(), std::move(memory), view, meta);
+  }
 
-  Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta);
-
-  const berth_node& view() const { return view_; }
-  // See Pod::Of.
-  static NodeRef Of(const berth_node& view);
-
- private:
-  friend NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version);
-
-  berth_node view_;
+  Node(Private, ObjectMemory memory, const berth_node& view, const berth_meta& meta)
+      : ViewedObject(std::move(memory), view, meta) {}
 };
 
 NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_version);
 
 // ---- Objects of all other kinds ---------------------------------------------------------------
 
-class Object final : public ObjectBase, public std::enable_shared_from_this<Object> {
- private:
-  struct Private {
-    explicit Private() = default;
-  };
-
+class Object final : public ViewedObject<Object, berth_object> {
  public:
   // See Pod::Make.
-  static ObjectRef Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta);
+  static ObjectRef Make(ObjectMemory memory, const berth_object& view, const berth_meta& meta) {
+    return std::make_shared<Object>(Private(), std::move(memory), view, meta);
+  }
 
-  Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta);
-
-  const berth_object& view() const { return view_; }
-  // See Pod::Of.
-  static ObjectRef Of(const berth_object& view);
+  Object(Private, ObjectMemory memory, const berth_object& view, const berth_meta& meta)
+      : ViewedObject(std::move(memory), view, meta) {}
   // Returns the version and kind, such as "v1/Namespace" or "storage.k8s.io/v1/CSINode".
   std::string_view kind() const { return Name(view_.kind); }
   // Returns the whole object as it was decoded. Changes of a derived object are only in its view.
   const berth_value* value() const { return view_.value; }
-
- private:
-  friend ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
-
-  berth_object view_;
 };
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);

@@ -1,8 +1,6 @@
 #include "host/api/part_hash.h"
 
 #include <algorithm>
-#include <span>
-#include <string_view>
 
 #include <berth/siphash.h>
 
@@ -21,24 +19,29 @@ class Hasher {
   // Must not: be called twice.
   uint64_t Finish() { return hash_.Finish(); }
 
-  void Number(uint64_t number) { hash_.Add(number); }
-  void Number(int64_t number) { Number(static_cast<uint64_t>(number)); }
-  void Number(int32_t number) { Number(int64_t{number}); }
-  void Number(uint32_t number) { Number(uint64_t{number}); }
-  void Text(berth_str text) { hash_.Add(host::Text(text)); }
+  template <class... Number>
+  void Numbers(Number... numbers) {
+    (hash_.Add(static_cast<uint64_t>(numbers)), ...);
+  }
+  template <class... Str>
+  void Texts(Str... texts) {
+    (hash_.Add(Text(texts)), ...);
+  }
   void Tree(const berth_value* value) { AddValue(value, hash_); }
   // kNoId and the empty text have different hashes.
-  void Name(Id id) { Number(interner_.Hash(id)); }
+  template <class... Ids>
+  void Names(Ids... ids) {
+    Numbers(interner_.Hash(ids)...);
+  }
 
   template <class T, class Each>
   void List(const berth_array& array, Each each) {
-    const auto elements = Elements<T>(array);
-    Number(uint64_t{elements.size()});
-    for (const T& element : elements) each(element);
+    Numbers(array.count);
+    for (const T& element : Elements<T>(array)) each(element);
   }
 
-  void Names(const berth_array& ids) {
-    List<Id>(ids, [this](Id id) { Name(id); });
+  void NameList(const berth_array& ids) {
+    List<Id>(ids, [this](Id id) { Names(id); });
   }
 
   // Hashes the pairs independently of their order. They are sorted by id, and a text may have
@@ -48,44 +51,38 @@ class Hasher {
     for (const berth_id_pair& pair : Elements<berth_id_pair>(pairs)) {
       sum += PairHash(pair.key, interner_.Hash(pair.value));
     }
-    Number(uint64_t{pairs.count});
-    Number(sum);
+    Numbers(pairs.count, sum);
   }
 
   void Resources(const berth_resources& resources) {
-    Number(resources.present);
-    Number(resources.milli_cpu);
-    Number(resources.memory);
-    Number(resources.ephemeral_storage);
-    Number(resources.pods);
+    Numbers(resources.present, resources.milli_cpu, resources.memory, resources.ephemeral_storage,
+            resources.pods);
     uint64_t sum = 0;
     for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
       sum += PairHash(scalar.name, static_cast<uint64_t>(scalar.value));
     }
-    Number(uint64_t{resources.scalars.count});
-    Number(sum);
+    Numbers(resources.scalars.count, sum);
   }
 
   void Requirements(const berth_array& requirements) {
     List<berth_requirement>(requirements, [this](const berth_requirement& requirement) {
-      Name(requirement.key);
-      Number(requirement.op);
-      Names(requirement.values);
-      Number(requirement.number);
+      Names(requirement.key);
+      Numbers(requirement.op);
+      NameList(requirement.values);
+      Numbers(requirement.number);
     });
   }
 
   void Selector(const berth_selector* selector) {
-    Number(uint32_t{selector != nullptr});
+    Numbers(selector != nullptr);
     if (selector == nullptr) return;
-    Number(selector->flags);
+    Numbers(selector->flags);
     Requirements(selector->requirements);
   }
 
   void NodeTerms(const berth_array& terms) {
     List<berth_node_term>(terms, [this](const berth_node_term& term) {
-      Number(term.flags);
-      Number(term.weight);
+      Numbers(term.flags, term.weight);
       Requirements(term.expressions);
       Requirements(term.fields);
     });
@@ -95,70 +92,60 @@ class Hasher {
     List<berth_pod_term>(terms, [this](const berth_pod_term& term) {
       Selector(term.selector);
       Selector(term.namespace_selector);
-      Names(term.namespaces);
-      Name(term.topology_key);
-      Number(term.weight);
+      NameList(term.namespaces);
+      Names(term.topology_key);
+      Numbers(term.weight);
     });
   }
 
   void Ports(const berth_array& ports) {
     List<berth_port>(ports, [this](const berth_port& port) {
-      Number(port.protocol);
-      Number(port.container_port);
-      Number(port.host_port);
-      Name(port.host_ip);
+      Numbers(port.protocol, port.container_port, port.host_port);
+      Names(port.host_ip);
     });
   }
 
   void Owners(const berth_array& owners) {
     List<berth_owner>(owners, [this](const berth_owner& owner) {
-      Text(owner.name);
-      Text(owner.uid);
-      Name(owner.api_version);
-      Name(owner.kind);
-      Number(owner.controller);
+      Texts(owner.name, owner.uid);
+      Names(owner.api_version, owner.kind);
+      Numbers(owner.controller);
     });
   }
 
   void Tolerations(const berth_array& tolerations) {
     List<berth_toleration>(tolerations, [this](const berth_toleration& toleration) {
-      Name(toleration.key);
-      Name(toleration.value);
-      Number(toleration.op);
-      Number(toleration.effect);
-      Number(toleration.seconds);
+      Names(toleration.key, toleration.value);
+      Numbers(toleration.op, toleration.effect, toleration.seconds);
     });
   }
 
   void Spreads(const berth_array& spreads) {
     List<berth_spread>(spreads, [this](const berth_spread& spread) {
       Selector(spread.selector);
-      Name(spread.topology_key);
-      Number(spread.max_skew);
-      Number(spread.min_domains);
-      Number(spread.when_unsatisfiable);
-      Number(spread.node_affinity_policy);
-      Number(spread.node_taints_policy);
+      Names(spread.topology_key);
+      Numbers(spread.max_skew, spread.min_domains, spread.when_unsatisfiable,
+              spread.node_affinity_policy, spread.node_taints_policy);
     });
   }
 
   void Volumes(const berth_array& volumes) {
     List<berth_volume>(volumes, [this](const berth_volume& volume) {
-      Text(volume.name);
-      Number(volume.kind);
-      Number(volume.flags);
-      Text(volume.source);
-      Text(volume.pool);
-      List<berth_str>(volume.hosts, [this](berth_str host) { Text(host); });
+      Texts(volume.name);
+      Numbers(volume.kind, volume.flags);
+      Texts(volume.source, volume.pool);
+      TextList(volume.hosts);
     });
+  }
+
+  void TextList(const berth_array& texts) {
+    List<berth_str>(texts, [this](berth_str text) { Texts(text); });
   }
 
   void Conditions(const berth_array& conditions) {
     List<berth_condition>(conditions, [this](const berth_condition& condition) {
-      Name(condition.type);
-      Name(condition.reason);
-      Number(condition.status);
-      Number(condition.transition_ns);
+      Names(condition.type, condition.reason);
+      Numbers(condition.status, condition.transition_ns);
     });
   }
 
@@ -180,99 +167,63 @@ class Hasher {
   SipHash13 hash_;
 };
 
-void HashAffinity(const berth_pod& pod, Hasher& hasher) {
-  hasher.PodTerms(pod.affinity->required_pod_terms);
-  hasher.PodTerms(pod.affinity->preferred_pod_terms);
-  hasher.PodTerms(pod.affinity->required_pod_anti_terms);
-  hasher.PodTerms(pod.affinity->preferred_pod_anti_terms);
-}
-
-void HashNodeSelection(const berth_pod& pod, Hasher& hasher) {
-  hasher.Pairs(pod.node_selector);
-  hasher.Number(pod.affinity->has_required_node_terms);
-  hasher.NodeTerms(pod.affinity->required_node_terms);
-  hasher.NodeTerms(pod.affinity->preferred_node_terms);
-}
-
-void HashRequests(const berth_pod& pod, Hasher& hasher) {
-  hasher.Resources(*pod.request);
-  hasher.Resources(*pod.request_of_containers);
-  hasher.Resources(*pod.accounted);
-  hasher.Number(pod.nonzero_milli_cpu);
-  hasher.Number(pod.nonzero_memory);
-}
-
 void HashContainers(const berth_pod& pod, Hasher& hasher) {
   hasher.Containers(pod, [&](const berth_container& container) {
-    hasher.Text(container.name);
-    hasher.Number(container.flags);
+    hasher.Texts(container.name);
+    hasher.Numbers(container.flags);
     hasher.Resources(*container.requests);
     hasher.Resources(*container.limits);
   });
   hasher.Resources(*pod.overhead);
-  hasher.Number(pod.flags & BERTH_POD_HAS_POD_LEVEL_REQUESTS);
+  hasher.Numbers(pod.flags & BERTH_POD_HAS_POD_LEVEL_REQUESTS);
   if ((pod.flags & BERTH_POD_HAS_POD_LEVEL_REQUESTS) != 0) hasher.Resources(*pod.request);
 }
 
-void HashClaims(const berth_pod& pod, Hasher& hasher) {
-  hasher.List<berth_resource_claim>(pod.resource_claims, [&](const berth_resource_claim& claim) {
-    hasher.Text(claim.name);
-    hasher.Text(claim.claim_name);
-    hasher.Text(claim.template_name);
-    hasher.Number(claim.flags);
-  });
-}
-
-void HashRuntime(const berth_pod& pod, Hasher& hasher) {
-  hasher.Name(pod.os);
-  hasher.Name(pod.runtime_class);
-  hasher.Number(pod.flags & (BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE));
-  hasher.Number(pod.restart_policy);
-}
-
-void HashImages(const berth_pod& pod, Hasher& hasher) {
-  hasher.Containers(pod, [&](const berth_container& container) {
-    hasher.Name(container.image);
-    hasher.Name(container.image_normal);
-  });
-}
-
-void HashIdentity(const berth_meta& meta, Hasher& hasher) {
-  hasher.Text(meta.name);
-  hasher.Text(meta.uid);
-  hasher.Text(meta.resource_version);
-}
-
-void HashPriority(const berth_pod& pod, Hasher& hasher) {
-  hasher.Number(pod.priority);
-  hasher.Number(pod.flags & BERTH_POD_HAS_PRIORITY);
-  hasher.Name(pod.priority_class);
-  hasher.Number(pod.preemption_policy);
-}
-
-void HashStatus(const berth_pod& pod, Hasher& hasher) {
-  hasher.Number(pod.phase);
-  hasher.Number(pod.started_ns);
-  hasher.Conditions(pod.conditions);
-}
-
-void HashTextPairs(const berth_array& pairs, Hasher& hasher) {
-  hasher.List<berth_str_pair>(pairs, [&](const berth_str_pair& pair) {
-    hasher.Text(pair.key);
-    hasher.Text(pair.value);
-  });
-}
-
-void HashFields(const berth_array& fields, Hasher& hasher) {
-  hasher.List<berth_field>(fields, [&](const berth_field& field) {
-    hasher.Text(field.path);
-    hasher.Tree(field.value);
-  });
-}
-
-void HashPorts(const berth_pod& pod, Hasher& hasher) {
-  hasher.Ports(pod.host_ports);
-  hasher.Containers(pod, [&](const berth_container& container) { hasher.Ports(container.ports); });
+// Hashes a part of what a pod requests and of where it may run.
+void HashRequirements(const berth_pod& pod, uint32_t part, Hasher& hasher) {
+  const berth_affinity& affinity = *pod.affinity;
+  switch (part) {
+    case BERTH_PART_NODE_SELECTION:
+      hasher.Pairs(pod.node_selector);
+      hasher.Numbers(affinity.has_required_node_terms);
+      hasher.NodeTerms(affinity.required_node_terms);
+      return hasher.NodeTerms(affinity.preferred_node_terms);
+    case BERTH_PART_POD_AFFINITY:
+      hasher.PodTerms(affinity.required_pod_terms);
+      hasher.PodTerms(affinity.preferred_pod_terms);
+      hasher.PodTerms(affinity.required_pod_anti_terms);
+      return hasher.PodTerms(affinity.preferred_pod_anti_terms);
+    case BERTH_PART_TOLERATIONS: return hasher.Tolerations(pod.tolerations);
+    case BERTH_PART_SPREAD: return hasher.Spreads(pod.spreads);
+    case BERTH_PART_REQUESTS:
+      hasher.Resources(*pod.request);
+      hasher.Resources(*pod.request_of_containers);
+      hasher.Resources(*pod.accounted);
+      return hasher.Numbers(pod.nonzero_milli_cpu, pod.nonzero_memory);
+    case BERTH_PART_CONTAINERS: return HashContainers(pod, hasher);
+    case BERTH_PART_PORTS:
+      hasher.Ports(pod.host_ports);
+      return hasher.Containers(
+          pod, [&](const berth_container& container) { hasher.Ports(container.ports); });
+    case BERTH_PART_IMAGES:
+      return hasher.Containers(pod, [&](const berth_container& container) {
+        hasher.Names(container.image, container.image_normal);
+      });
+    case BERTH_PART_VOLUMES: return hasher.Volumes(pod.volumes);
+    case BERTH_PART_GATES: return hasher.TextList(pod.scheduling_gates);
+    case BERTH_PART_CLAIMS:
+      return hasher.List<berth_resource_claim>(
+          pod.resource_claims, [&](const berth_resource_claim& claim) {
+            hasher.Texts(claim.name, claim.claim_name, claim.template_name);
+            hasher.Numbers(claim.flags);
+          });
+    case BERTH_PART_GROUP: return hasher.Texts(pod.pod_group);
+    case BERTH_PART_RUNTIME:
+      hasher.Names(pod.os, pod.runtime_class);
+      return hasher.Numbers(pod.flags & (BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE),
+                            pod.restart_policy);
+    default: BERTH_ASSERT_MSG(false, "part %u", part);
+  }
 }
 
 }  // namespace
@@ -281,37 +232,35 @@ uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner)
   const berth_meta& meta = *pod.meta;
   Hasher hasher(interner);
   switch (part) {
-    case BERTH_PART_IDENTITY: HashIdentity(meta, hasher); break;
-    case BERTH_PART_NAMESPACE: hasher.Name(meta.ns); break;
+    case BERTH_PART_IDENTITY: hasher.Texts(meta.name, meta.uid, meta.resource_version); break;
+    case BERTH_PART_NAMESPACE: hasher.Names(meta.ns); break;
     case BERTH_PART_LABELS: hasher.Pairs(meta.labels); break;
-    case BERTH_PART_ANNOTATIONS: HashTextPairs(meta.annotations, hasher); break;
+    case BERTH_PART_ANNOTATIONS:
+      hasher.List<berth_str_pair>(meta.annotations, [&](const berth_str_pair& pair) {
+        hasher.Texts(pair.key, pair.value);
+      });
+      break;
     case BERTH_PART_OWNERS: hasher.Owners(meta.owners); break;
-    case BERTH_PART_TIMES:
-      hasher.Number(meta.created_ns);
-      hasher.Number(meta.deleted_ns);
+    case BERTH_PART_TIMES: hasher.Numbers(meta.created_ns, meta.deleted_ns); break;
+    case BERTH_PART_PRIORITY:
+      hasher.Numbers(pod.priority, pod.flags & BERTH_POD_HAS_PRIORITY);
+      hasher.Names(pod.priority_class);
+      hasher.Numbers(pod.preemption_policy);
       break;
-    case BERTH_PART_PRIORITY: HashPriority(pod, hasher); break;
-    case BERTH_PART_SCHEDULER_NAME: hasher.Name(pod.scheduler_name); break;
-    case BERTH_PART_NODE_NAME: hasher.Name(pod.node_name); break;
-    case BERTH_PART_NODE_SELECTION: HashNodeSelection(pod, hasher); break;
-    case BERTH_PART_POD_AFFINITY: HashAffinity(pod, hasher); break;
-    case BERTH_PART_TOLERATIONS: hasher.Tolerations(pod.tolerations); break;
-    case BERTH_PART_SPREAD: hasher.Spreads(pod.spreads); break;
-    case BERTH_PART_REQUESTS: HashRequests(pod, hasher); break;
-    case BERTH_PART_CONTAINERS: HashContainers(pod, hasher); break;
-    case BERTH_PART_PORTS: HashPorts(pod, hasher); break;
-    case BERTH_PART_IMAGES: HashImages(pod, hasher); break;
-    case BERTH_PART_VOLUMES: hasher.Volumes(pod.volumes); break;
-    case BERTH_PART_GATES:
-      hasher.List<berth_str>(pod.scheduling_gates, [&](berth_str gate) { hasher.Text(gate); });
+    case BERTH_PART_SCHEDULER_NAME: hasher.Names(pod.scheduler_name); break;
+    case BERTH_PART_NODE_NAME: hasher.Names(pod.node_name); break;
+    case BERTH_PART_NOMINATION: hasher.Names(pod.nominated_node); break;
+    case BERTH_PART_STATUS:
+      hasher.Numbers(pod.phase, pod.started_ns);
+      hasher.Conditions(pod.conditions);
       break;
-    case BERTH_PART_CLAIMS: HashClaims(pod, hasher); break;
-    case BERTH_PART_GROUP: hasher.Text(pod.pod_group); break;
-    case BERTH_PART_RUNTIME: HashRuntime(pod, hasher); break;
-    case BERTH_PART_NOMINATION: hasher.Name(pod.nominated_node); break;
-    case BERTH_PART_STATUS: HashStatus(pod, hasher); break;
-    case BERTH_PART_FIELDS: HashFields(meta.fields, hasher); break;
-    default: BERTH_ASSERT_MSG(false, "part %u", part);
+    case BERTH_PART_FIELDS:
+      hasher.List<berth_field>(meta.fields, [&](const berth_field& field) {
+        hasher.Texts(field.path);
+        hasher.Tree(field.value);
+      });
+      break;
+    default: HashRequirements(pod, part, hasher);
   }
   return hasher.Finish();
 }

@@ -65,46 +65,28 @@ Quantity WithSign(Magnitude magnitude, bool negative) {
   return negative ? Quantity(-units, -nanos) : Quantity(units, nanos);
 }
 
-// Returns the decimal exponent of a one-letter suffix.
-constexpr std::optional<int32_t> DecimalSuffix(char c) {
-  switch (c) {
-    case 'n': return -9;
-    case 'u': return -6;
-    case 'm': return -3;
-    case 'k': return 3;
-    case 'M': return 6;
-    case 'G': return 9;
-    case 'T': return 12;
-    case 'P': return 15;
-    case 'E': return 18;
-    default: return std::nullopt;
+// Returns the exponents that letters stand for: `first` for the first one, and `step` more for each
+// that follows; 0 for all other characters and for spaces.
+constexpr std::array<int8_t, 256> Exponents(std::string_view letters, int32_t first, int32_t step) {
+  std::array<int8_t, 256> exponents{};
+  for (size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] == ' ') continue;
+    exponents[static_cast<uint8_t>(letters[i])] =
+        static_cast<int8_t>(first + step * static_cast<int32_t>(i));
   }
+  return exponents;
 }
 
-// Returns the binary exponent of the letter before an "i".
-constexpr std::optional<int32_t> BinarySuffix(char c) {
-  switch (c) {
-    case 'K': return 10;
-    case 'M': return 20;
-    case 'G': return 30;
-    case 'T': return 40;
-    case 'P': return 50;
-    case 'E': return 60;
-    default: return std::nullopt;
-  }
-}
+constexpr std::array<int8_t, 256> kDecimalExponents = Exponents("num kMGTPE", -9, 3);
+constexpr std::array<int8_t, 256> kBinaryExponents = Exponents("KMGTPE", 10, 10);  // Before "i".
 
 std::optional<Scale> SimpleScale(std::string_view suffix) {
   if (suffix.empty()) return Scale{};
-  if (suffix.size() == 1) {
-    const std::optional<int32_t> decimal = DecimalSuffix(suffix[0]);
-    return decimal ? std::optional(Scale{*decimal, 0}) : std::nullopt;
-  }
-  if (suffix.size() == 2 && suffix[1] == 'i') {
-    const std::optional<int32_t> binary = BinarySuffix(suffix[0]);
-    return binary ? std::optional(Scale{0, *binary}) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto letter = static_cast<uint8_t>(suffix[0]);
+  Scale scale;
+  if (suffix.size() == 1) scale.decimal = kDecimalExponents[letter];
+  if (suffix.size() == 2 && suffix[1] == 'i') scale.binary = kBinaryExponents[letter];
+  return scale.decimal != 0 || scale.binary != 0 ? std::optional(scale) : std::nullopt;
 }
 
 // Scales a number below 10^18 without a fraction; nearly every quantity is of this form. The

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
-#include <utility>
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"
-#include "host/api/resource_list.h"
+#include "host/api/requests.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
 
@@ -144,7 +142,7 @@ void CopyConditions(Derivation& to, berth_array& conditions) {
 }
 
 const berth_resources* CopyResources(Derivation& to, const berth_resources& resources) {
-  berth_resources* copy = to.New(resources);
+  berth_resources* copy = to.arena().New<berth_resources>(resources);
   const auto scalars = to.CopyArray<berth_quantity>(resources.scalars);
   for (const berth_quantity& scalar : scalars) to.Share(scalar.name);
   copy->scalars = AsArray(scalars);
@@ -220,8 +218,8 @@ PodRef Share(const PodRef& from, uint64_t different, berth_pod view, berth_meta 
     }
   }
   view.part_hashes = from->view().part_hashes;
-  if (!shares_hashes) view.part_hashes = AsArray(to.CopyArray(OtherHashes(hashes)));
-  return Pod::Make(to.FinishWithPartsOf(from), view, meta, OwnHashes(hashes));
+  if (!shares_hashes) view.part_hashes = AsArray(to.arena().CopyArray(OtherHashes(hashes)));
+  return Pod::Make(to.Finish(from, ObjectMemory::Other::kPart), view, meta, OwnHashes(hashes));
 }
 
 // --- nodes --------------------------------------------------------------------------------------
@@ -265,7 +263,7 @@ NodeRef Share(const NodeRef& from, berth_node view, berth_meta meta) {
   view.allocatable = same_allocatable ? theirs.allocatable : CopyResources(to, *view.allocatable);
   view.capacity = same_capacity ? theirs.capacity : CopyResources(to, *view.capacity);
   to.Share(view.name);
-  return Node::Make(to.FinishWithPartsOf(from), view, meta);
+  return Node::Make(to.Finish(from, ObjectMemory::Other::kPart), view, meta);
 }
 
 }  // namespace

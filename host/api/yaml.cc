@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <istream>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -10,10 +9,8 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
 
 #include "host/api/json_syntax.h"
-#include "host/api/view_buffer.h"
 #include "host/api/yaml_text.h"
 #include "host/base/assert.h"
 #include "host/base/hash.h"
@@ -406,7 +403,7 @@ class JsonWriter : public YAML::EventHandler {
       mappings = true;
       for (size_t at = 1; merge[at] != ']';) {
         mappings = mappings && merge[at] == '{';
-        at = EndOfJsonValue(merge, at);
+        at = SkipValue(merge, at);
         at += merge[at] == ',';
       }
     }
@@ -420,7 +417,7 @@ class JsonWriter : public YAML::EventHandler {
   void AppendMerge(std::string_view merge) {
     if (merge[0] == '{') return AppendMissingPairs(merge);
     for (size_t at = 1; merge[at] != ']';) {
-      const size_t end = EndOfJsonValue(merge, at);
+      const size_t end = SkipValue(merge, at);
       AppendMissingPairs(merge.substr(at, end - at));
       at = end + (merge[end] == ',');
     }
@@ -428,8 +425,8 @@ class JsonWriter : public YAML::EventHandler {
 
   void AppendMissingPairs(std::string_view mapping) {
     for (size_t at = 1; mapping[at] != '}';) {
-      const size_t key_end = EndOfJsonValue(mapping, at);
-      const size_t value_end = EndOfJsonValue(mapping, key_end + 1);
+      const size_t key_end = SkipValue(mapping, at);
+      const size_t value_end = SkipValue(mapping, key_end + 1);
       if (AddDistinctKey(std::string(mapping.substr(at, key_end - at)))) {
         json_.append(mapping, key_end + 1, value_end - key_end - 1);
       }
@@ -467,11 +464,7 @@ Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLi
   if (Status status = CheckCharacters(text); !status.ok()) return status;
   JsonWriter writer(text, limits);
   try {
-    ViewBuffer buffer(text);
-    std::istream stream(&buffer);
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(writer)) {
-    }
+    ParseYaml(text, writer);
     writer.CheckEnd();
   } catch (const ConversionError& error) {
     return error.status();

@@ -1,9 +1,10 @@
-// Converts YAML manifests to JSON, which the decoder reads.
+// Converts YAML manifests to JSON, which the decoder reads, and finds the lines of its values.
 #ifndef BERTH_HOST_API_YAML_H_
 #define BERTH_HOST_API_YAML_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,17 @@ struct YamlLimits {
 // Errors: kInvalidArgument, kUnsupported (a tag) or kOutOfRange (a limit). Each message begins with
 // "line N, column M: ".
 Result<std::vector<JsonDocument>> YamlToJson(std::string_view text, const YamlLimits& limits = {});
+
+struct YamlPlace {
+  int32_t document_line = 0;  // JsonDocument::line of the document.
+  std::string pointer;        // The JSON pointer of the value in the JSON text of the document.
+};
+
+// Returns the line of each place, counted from 1. If the text does not contain the value itself,
+// because it is absent or comes from an alias or a merged mapping, returns the line of the
+// innermost value on the way to it.
+// REQUIRES: YamlToJson(text) succeeds.
+std::vector<int32_t> FindYamlLines(std::string_view text, std::span<const YamlPlace> places);
 
 }  // namespace berth::host
 

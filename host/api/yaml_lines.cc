@@ -1,16 +1,12 @@
-#include "host/api/yaml_lines.h"
-
 #include <cstddef>
-#include <istream>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
 
 #include "host/api/json_syntax.h"
-#include "host/api/object_place.h"
-#include "host/api/view_buffer.h"
+#include "host/api/yaml.h"
+#include "host/api/yaml_text.h"
 #include "host/base/assert.h"
 
 namespace berth::host {
@@ -121,11 +117,7 @@ std::vector<int32_t> FindYamlLines(std::string_view text, std::span<const YamlPl
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   LineFinder finder(places);
   try {
-    ViewBuffer buffer(text);
-    std::istream stream(&buffer);
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(finder)) {
-    }
+    ParseYaml(text, finder);
   } catch (const YAML::Exception& error) {
     BERTH_ASSERT_MSG(false, "the text was converted before: %s", error.what());
   }

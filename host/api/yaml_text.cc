@@ -1,11 +1,19 @@
 #include "host/api/yaml_text.h"
 
+#include <simdjson.h>
+
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
+#include <istream>
+#include <streambuf>
 #include <system_error>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/parser.h>
 
 #include "host/base/assert.h"
 #include "host/base/text.h"
@@ -28,9 +36,9 @@ constexpr std::array kYamlWords = {
     YamlWord{"null", ScalarKind::kNull, "null"}, YamlWord{"~", ScalarKind::kNull, "null"},
 };
 
-constexpr std::array<std::string_view, 9> kNotFinite = {".nan", ".NaN",  ".NAN",  ".inf", ".Inf",
-                                                        ".INF", "+.inf", "+.Inf", "+.INF"};
-constexpr std::array<std::string_view, 3> kMinusInf = {"-.inf", "-.Inf", "-.INF"};
+constexpr std::array<std::string_view, 12> kNotFinite = {".nan",  ".NaN",  ".NAN",  ".inf",
+                                                         ".Inf",  ".INF",  "+.inf", "+.Inf",
+                                                         "+.INF", "-.inf", "-.Inf", "-.INF"};
 
 // Returns whether `text` is `word`, Word or WORD.
 bool IsWord(std::string_view text, std::string_view word) {
@@ -50,22 +58,10 @@ bool IsWord(std::string_view text, std::string_view word) {
 // `digits`.
 int32_t TakeBase(std::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
-  int32_t base = 8;
-  size_t prefix = 1;
-  switch (ToLower(digits[1])) {
-    case 'x':
-      base = 16;
-      prefix = 2;
-      break;
-    case 'b':
-      base = 2;
-      prefix = 2;
-      break;
-    case 'o': prefix = 2; break;
-    default: break;
-  }
-  digits.remove_prefix(prefix);
-  return base;
+  const char letter = ToLower(digits[1]);
+  const bool has_letter = letter == 'x' || letter == 'b' || letter == 'o';
+  digits.remove_prefix(has_letter ? 2 : 1);
+  return letter == 'x' ? 16 : letter == 'b' ? 2 : 8;
 }
 
 ScalarKind ResolveInt(std::string_view text, std::string& json) {
@@ -140,9 +136,8 @@ ScalarKind ResolveFloat(std::string_view text, std::string& json) {
 ScalarKind ResolveNumber(std::string_view text, std::string& json) {
   std::string without_underscores;
   if (text.find('_') != std::string_view::npos) {
-    for (const char c : text) {
-      if (c != '_') without_underscores += c;
-    }
+    without_underscores = text;
+    std::erase(without_underscores, '_');
     text = without_underscores;
   }
   const ScalarKind kind = ResolveInt(text, json);
@@ -151,34 +146,22 @@ ScalarKind ResolveNumber(std::string_view text, std::string& json) {
 
 // Returns the length of the UTF-8 sequence at `at`; 0 if it is invalid.
 size_t Utf8Length(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) {
-    return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint8_t{0};
-  };
-  const uint8_t lead = byte(0);
-  size_t length = 0;
-  uint32_t least = 0;
+  const auto lead = static_cast<uint8_t>(text[at]);
   if (lead < 0x80) return 1;
-  if (lead >> 5 == 0x6) {
-    length = 2;
-    least = 0x80;
-  }
-  if (lead >> 4 == 0xe) {
-    length = 3;
-    least = 0x800;
-  }
-  if (lead >> 3 == 0x1e) {
-    length = 4;
-    least = 0x10000;
-  }
-  if (length == 0) return 0;
-  uint32_t rune = lead & (0x7fU >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if (byte(i) >> 6 != 2) return 0;
-    rune = rune << 6 | (byte(i) & 0x3fU);
-  }
-  const bool surrogate = rune >= 0xd800 && rune < 0xe000;
-  return rune < least || rune > 0x10ffff || surrogate ? 0 : length;
+  const std::string_view sequence = text.substr(at, static_cast<size_t>(std::countl_one(lead)));
+  // A sequence that the end of the text cuts off is not valid.
+  return simdjson::validate_utf8(sequence) ? sequence.size() : 0;
 }
+
+// Lets a std::istream read a text without a copy.
+// Lifetime: the text must outlive the buffer.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());
+    setg(begin, begin, begin + text.size());
+  }
+};
 
 }  // namespace
 
@@ -187,38 +170,20 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json) {
     json = "null";
     return ScalarKind::kNull;
   }
-  switch (text[0]) {
-    case 'y':
-    case 'Y':
-    case 'n':
-    case 'N':
-    case 't':
-    case 'T':
-    case 'f':
-    case 'F':
-    case 'o':
-    case 'O':
-    case '~':
-      if (text.size() > 5) return ScalarKind::kString;
-      for (const YamlWord& word : kYamlWords) {
-        if (!IsWord(text, word.text)) continue;
-        json = word.json;
-        return word.kind;
-      }
-      return ScalarKind::kString;
-    case '.':
-    case '+':
-    case '-':
-      for (const std::string_view name : kNotFinite) {
-        if (text == name) return ScalarKind::kNotFinite;
-      }
-      for (const std::string_view name : kMinusInf) {
-        if (text == name) return ScalarKind::kNotFinite;
-      }
-      // Underscores are ignored only in numbers that begin with a sign or a digit.
-      return text[0] == '.' ? ResolveFloat(text, json) : ResolveNumber(text, json);
-    default: return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
+  if (std::string_view("yYnNtTfFoO~").find(text[0]) != std::string_view::npos) {
+    for (const YamlWord& word : kYamlWords) {
+      if (!IsWord(text, word.text)) continue;
+      json = word.json;
+      return word.kind;
+    }
+    return ScalarKind::kString;
   }
+  if (text[0] != '.' && text[0] != '+' && text[0] != '-') {
+    return IsDigit(text[0]) ? ResolveNumber(text, json) : ScalarKind::kString;
+  }
+  if (std::ranges::find(kNotFinite, text) != kNotFinite.end()) return ScalarKind::kNotFinite;
+  // Underscores are ignored only in numbers that begin with a sign or a digit.
+  return text[0] == '.' ? ResolveFloat(text, json) : ResolveNumber(text, json);
 }
 
 void AppendJsonString(std::string_view text, std::string& json) {
@@ -243,30 +208,6 @@ void AppendJsonString(std::string_view text, std::string& json) {
   }
   json.append(text, copied, text.size() - copied);
   json += '"';
-}
-
-size_t EndOfJsonValue(std::string_view json, size_t begin) {
-  size_t depth = 0;
-  for (size_t i = begin; i < json.size(); ++i) {
-    switch (json[i]) {
-      case '"':
-        for (++i; json[i] != '"'; ++i) i += json[i] == '\\';
-        if (depth == 0) return i + 1;
-        break;
-      case '{':
-      case '[': ++depth; break;
-      case '}':
-      case ']':
-        if (depth == 0) return i;
-        if (--depth == 0) return i + 1;
-        break;
-      case ',':
-        if (depth == 0) return i;
-        break;
-      default: break;
-    }
-  }
-  return json.size();
 }
 
 Status AtPlace(ErrorCode code, int64_t line, int64_t column, std::string_view message) {
@@ -297,6 +238,14 @@ Status CheckCharacters(std::string_view text) {
     }
   }
   return Status::Ok();
+}
+
+void ParseYaml(std::string_view text, YAML::EventHandler& handler) {
+  ViewBuffer buffer(text);
+  std::istream stream(&buffer);
+  YAML::Parser parser(stream);
+  while (parser.HandleNextDocument(handler)) {
+  }
 }
 
 }  // namespace berth::host

@@ -1,13 +1,16 @@
-// Functions for scalars, strings and characters of YAML and JSON. Used only by yaml.cc.
+// Functions for scalars, strings and characters of YAML. Used only by yaml.cc and yaml_lines.cc.
 #ifndef BERTH_HOST_API_YAML_TEXT_H_
 #define BERTH_HOST_API_YAML_TEXT_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "host/base/status.h"
+
+namespace YAML {
+class EventHandler;
+}
 
 namespace berth::host {
 
@@ -29,16 +32,16 @@ ScalarKind ResolvePlainScalar(std::string_view text, std::string& json);
 // REQUIRES: `text` is valid UTF-8.
 void AppendJsonString(std::string_view text, std::string& json);
 
-// Returns the offset after the JSON value that begins at `begin`.
-// REQUIRES: `json` is valid and compact.
-size_t EndOfJsonValue(std::string_view json, size_t begin);
-
 // Returns an error whose message begins with "line N, column M: ".
 Status AtPlace(ErrorCode code, int64_t line, int64_t column, std::string_view message);
 
 // Rejects control characters and invalid UTF-8, because yaml-cpp treats byte 4 as the end of the
 // text and does not check UTF-8.
 Status CheckCharacters(std::string_view text);
+
+// Calls `handler` with the events of all documents. Throws what the handler throws, and
+// YAML::Exception.
+void ParseYaml(std::string_view text, YAML::EventHandler& handler);
 
 }  // namespace berth::host
 

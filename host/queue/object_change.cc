@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "host/api/resource_list.h"
+#include "host/api/requests.h"
 
 namespace berth::host {
 namespace {

@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include <berth/names.h>
+
 #include "host/api/decode.h"
-#include "host/api/selector.h"
 #include "host/base/assert.h"
 
 namespace berth::host {
@@ -21,7 +22,7 @@ bool IsNumber(std::string_view text, int64_t expected) {
 void CheckRequirements(const Interner& interner, const berth_array& requirements, bool labels) {
   for (const auto& requirement : Elements<berth_requirement>(requirements)) {
     const auto values = Elements<Id>(requirement.values);
-    BERTH_ASSERT(!labels || IsLabelKey(interner.Text(requirement.key)));
+    BERTH_ASSERT(!labels || IsQualifiedName(interner.Text(requirement.key)));
     for (const Id value : values) BERTH_ASSERT(!labels || IsLabelValue(interner.Text(value)));
     switch (requirement.op) {
       case BERTH_OP_IN:

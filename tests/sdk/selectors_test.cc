@@ -43,13 +43,15 @@ TEST(Names, QualifiedNames) {
   const std::string prefix(249, 'a');
   for (const std::string& name :
        {std::string("a"), std::string("A-b_c.9"), std::string("example.com/gpu"),
-        std::string("a-1.b/c"), std::string(63, 'a'), prefix + ".com/a"}) {
+        std::string("a-1.b/c"), std::string("9"), std::string(63, 'a'), prefix + ".com/a",
+        "example.com/" + std::string(63, 'a'), std::string("kubernetes.io/hostname")}) {
     EXPECT_TRUE(IsQualifiedName(name)) << name;
   }
   for (const std::string& name :
        {std::string(), std::string("-a"), std::string("a-"), std::string("a b"), std::string("/a"),
         std::string("a/"), std::string("a/b/c"), std::string("A.com/a"), std::string("a..b/c"),
-        std::string("a_b/c"), std::string(64, 'a'), prefix + "a.com/a"}) {
+        std::string("a_b/c"), std::string(".a/b"), std::string("-a/b"), std::string("\xc3\xa9"),
+        std::string(64, 'a'), prefix + "a.com/a"}) {
     EXPECT_FALSE(IsQualifiedName(name)) << name;
   }
 }
@@ -60,7 +62,8 @@ TEST(Names, LabelValues) {
     EXPECT_TRUE(IsLabelValue(value)) << value;
   }
   for (const std::string& value :
-       {std::string("-1"), std::string("a/b"), std::string("a."), std::string(64, 'a')}) {
+       {std::string("-1"), std::string("-"), std::string("a/b"), std::string("a."),
+        std::string("a "), std::string(".a"), std::string(64, 'a')}) {
     EXPECT_FALSE(IsLabelValue(value)) << value;
   }
 }

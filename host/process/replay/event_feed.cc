@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/api/foreign_text.h"
+#include "host/api/manifest.h"
 #include "host/base/assert.h"
 
 namespace berth::host {

@@ -5,10 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "host/api/decode_value.h"
 #include "host/api/json_reader.h"
 #include "host/api/json_syntax.h"
-#include "host/api/object_place.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
 

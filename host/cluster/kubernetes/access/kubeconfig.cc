@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/yaml.h"
-#include "host/api/yaml_lines.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/access/kubeconfig_entry.h"

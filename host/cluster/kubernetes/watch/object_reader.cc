@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/api/decode_value.h"
 #include "host/api/json_reader.h"
 #include "host/base/json_text.h"
 #include "host/cluster/json_body.h"
