@@ -207,52 +207,6 @@ std::string JsonOf(const berth_value* value) {
   return json;
 }
 
-Value::Value(uint32_t kind, size_t count)
-    : count_(static_cast<uint32_t>(count)), kind_(static_cast<uint8_t>(kind)) {
-  BERTH_ASSERT(count <= UINT32_MAX);
-}
-
-template <class Part>
-Value Value::Parts(uint32_t kind, std::span<const Part> parts) {
-  Value value(kind, parts.size());
-  value.parts_ = parts.data();
-  value.stride_ = sizeof(Part);
-  return value;
-}
-
-Value Value::Bool(bool truth) {
-  Value value(BERTH_VALUE_BOOL, 0);
-  value.integer_ = truth ? 1 : 0;
-  return value;
-}
-
-Value Value::Int(int64_t number) {
-  Value value(BERTH_VALUE_INT, 0);
-  value.integer_ = number;
-  return value;
-}
-
-Value Value::Float(double number) {
-  Value value(BERTH_VALUE_FLOAT, 0);
-  value.number_ = number;
-  return value;
-}
-
-Value Value::String(std::string_view text) {
-  Value value(BERTH_VALUE_STRING, text.size());
-  value.text_ = text.data();
-  return value;
-}
-
-Value Value::Array(std::span<const Member> elements) { return Parts(BERTH_VALUE_ARRAY, elements); }
-Value Value::Object(std::span<const Member> members) { return Parts(BERTH_VALUE_OBJECT, members); }
-Value Value::Array(std::span<const PlacedMember> elements) {
-  return Parts(BERTH_VALUE_ARRAY, elements);
-}
-Value Value::Object(std::span<const PlacedMember> members) {
-  return Parts(BERTH_VALUE_OBJECT, members);
-}
-
 const Member& Value::At(uint32_t i) const {
   BERTH_ASSERT(i < size());
   const auto* part = static_cast<const char*>(parts_) + size_t{i} * stride_;

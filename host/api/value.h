@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_API_VALUE_H_
 #define BERTH_HOST_API_VALUE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <berth/abi.h>
 #include <berth/siphash.h>
 
+#include "host/base/assert.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -38,17 +40,21 @@ std::string JsonOf(const berth_value* value);
 class Value {
  public:
   Value() = default;  // The value null.
-  static Value Bool(bool truth);
-  static Value Int(int64_t number);
-  static Value Float(double number);
-  static Value String(std::string_view text);
-  // The keys of the elements are ignored.
-  static Value Array(std::span<const Member> elements);
+  static Value Bool(bool truth) { return Value(BERTH_VALUE_BOOL, int64_t{truth}); }
+  static Value Int(int64_t number) { return Value(BERTH_VALUE_INT, number); }
+  static Value Float(double number) { return Value(number); }
+  static Value String(std::string_view text) { return Value(text); }
+  // Array and Object take Members; or PlacedMembers, in a tree whose values record where they were
+  // written. The keys of the elements of an array are ignored.
+  template <class Part, size_t kExtent>
+  static Value Array(std::span<Part, kExtent> elements) {
+    return Value(BERTH_VALUE_ARRAY, elements.data(), elements.size(), sizeof(Part));
+  }
   // REQUIRES: each key occurs once.
-  static Value Object(std::span<const Member> members);
-  // Array and Object in a tree whose values record where they were written.
-  static Value Array(std::span<const PlacedMember> elements);
-  static Value Object(std::span<const PlacedMember> members);
+  template <class Part, size_t kExtent>
+  static Value Object(std::span<Part, kExtent> members) {
+    return Value(BERTH_VALUE_OBJECT, members.data(), members.size(), sizeof(Part));
+  }
 
   // Of and abi convert between the pointer of the C boundary and a Value. Of(nullptr) is null.
   static const Value* Of(const berth_value* value) { return reinterpret_cast<const Value*>(value); }
@@ -70,9 +76,16 @@ class Value {
  private:
   friend struct PlacedMember;
 
-  Value(uint32_t kind, size_t count);
-  template <class Part>
-  static Value Parts(uint32_t kind, std::span<const Part> parts);
+  Value(uint8_t kind, int64_t integer) : integer_(integer), kind_(kind) {}
+  explicit Value(double number) : number_(number), kind_(BERTH_VALUE_FLOAT) {}
+  explicit Value(std::string_view text)
+      : text_(text.data()), count_(Checked(text.size())), kind_(BERTH_VALUE_STRING) {}
+  Value(uint8_t kind, const void* parts, size_t count, uint16_t stride)
+      : parts_(parts), count_(Checked(count)), kind_(kind), stride_(stride) {}
+  static uint32_t Checked(size_t count) {
+    BERTH_ASSERT(count <= UINT32_MAX);
+    return static_cast<uint32_t>(count);
+  }
 
   berth_value head_ = {ValuesService()};
   union {

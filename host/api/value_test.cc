@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,13 +131,13 @@ TEST_F(ValueTest, EqualTreesHaveEqualHashes) {
 
 TEST(PlacedMember, RecordsWhereItWasWritten) {
   const std::array parts = {PlacedMember(Value::Int(1), "a", "f:1")};
-  const PlacedMember root(Value::Object(parts), "", "f:2");
+  const PlacedMember root(Value::Object(std::span(parts)), "", "f:2");
   const berth_values& values = *ValuesService();
   EXPECT_EQ(Text(values.where(root.member.value.abi())), "f:2");
   const berth_value* part = values.get(root.member.value.abi(), AsStr("a"));
   EXPECT_EQ(values.as_int(part), 1);
   EXPECT_EQ(Text(values.where(part)), "f:1");
-  const PlacedMember list(Value::Array(parts), "", "f:3");
+  const PlacedMember list(Value::Array(std::span(parts)), "", "f:3");
   EXPECT_EQ(Text(values.where(values.at(list.member.value.abi(), 0, nullptr))), "f:1");
 }
 
