@@ -19,8 +19,8 @@
 #include "host/base/interner.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/embedded/object_json.h"
 #include "host/plan/plan.h"
 
 namespace berth::host {

@@ -1,10 +1,8 @@
 // Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
 // them to an embedded cluster.
 // Links: host/process/replay/stream_event.cc host/process/replay/stream_cluster.cc
-// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/embedded_kubelet.cc
-// Links: host/cluster/embedded/api_errors.cc host/cluster/embedded/delivery_queue.cc
-// Links: host/cluster/embedded/pod_request_handler.cc host/cluster/embedded/stored_events.cc
-// Links: host/cluster/embedded/stored_leases.cc host/cluster/embedded/stored_objects.cc
+// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/api_protocol.cc
+// Links: host/cluster/embedded/delivery_queue.cc host/cluster/embedded/stored_objects.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,7 +18,6 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/embedded/embedded_kubelet.h"
 #include "host/process/replay/stream_cluster.h"
 #include "host/process/replay/stream_event.h"
 
@@ -86,7 +83,6 @@ class Watcher final : public WatchSink {
 void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
   TestClock clock;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = {}});
-  EmbeddedKubelet kubelet(cluster, clock);
   Watcher watcher;
   const auto pods = cluster.StartWatch(kPodKind, watcher);
   StreamCluster stream(cluster, 2);
@@ -105,14 +101,14 @@ void Play(const std::vector<JsonText>& objects, Decoder& decoder) {
     if (changed.ok() && *changed) {
       BERTH_ASSERT(event->object_json.starts_with('{') && event->object_json.ends_with('}'));
     }
-    // Also deletes some pods in the cluster, so that the kubelet completes their deletion while
+    // Also deletes some pods in the cluster, so that their deletion is completed while
     // later events are applied.
     const PodRef* pod = std::get_if<PodRef>(&event->object);
     if (pod != nullptr && *pod != nullptr && text.line % 3 == 0) {
       static_cast<void>(cluster.Delete(kPodKind, (*pod)->ns(), (*pod)->name()));
     }
     clock.Advance(10 * kSecond);
-    kubelet.RunDue();
+    cluster.FinishDueDeletions();
     cluster.Deliver();
   }
 }

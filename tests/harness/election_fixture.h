@@ -16,8 +16,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/resource_versions.h"
-#include "host/cluster/embedded/stored_leases.h"
+#include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
 #include "tests/harness/virtual_executor.h"

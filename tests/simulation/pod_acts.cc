@@ -6,7 +6,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/with_meta.h"
+#include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
 namespace {

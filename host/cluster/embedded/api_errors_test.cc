@@ -1,6 +1,6 @@
-#include "host/cluster/embedded/api_errors.h"
-
 #include <gtest/gtest.h>
+
+#include "host/cluster/embedded/api_protocol.h"
 
 namespace berth::host {
 namespace {

@@ -2,13 +2,8 @@
 #ifndef BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_H_
 #define BERTH_HOST_CLUSTER_EMBEDDED_EMBEDDED_API_H_
 
-#include <string>
-#include <string_view>
-
-#include <nlohmann/json_fwd.hpp>
-
 #include "host/api/decode.h"
-#include "host/cluster/embedded/api_path.h"
+#include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
@@ -50,22 +45,6 @@ class EmbeddedApi {
   ApiResponse Serve(const ApiRequest& request);
 
  private:
-  using Json = nlohmann::ordered_json;
-
-  Result<Json> Answer(const ApiPath& path, const ApiRequest& request);
-  Result<Json> Dispatch(const ApiPath& path, const std::string& kind, const ApiRequest& request);
-  Result<Json> Get(const ApiPath& path, const std::string& kind);
-  Result<Json> List(const ApiPath& path, const std::string& kind);
-  Result<Json> Create(const ApiPath& path, const ApiRequest& request);
-  Result<Json> Replace(const ApiPath& path, const std::string& kind, Json body);
-  Result<Json> Patch(const ApiPath& path, const std::string& kind, const ApiRequest& request);
-  Result<Json> PatchPodStatus(const ApiPath& path, const ApiRequest& request);
-  Result<Json> Delete(const ApiPath& path, const std::string& kind, const ApiRequest& request);
-  // Returns the kind whose resource the path names; empty if the cluster does not have the kind.
-  std::string KindAt(const ApiPath& path) const;
-  // Decodes the body as an object, and checks that it belongs to the path.
-  Result<AnyObject> DecodeFor(const ApiPath& path, Json body);
-
   EmbeddedCluster& cluster_;
   Decoder& decoder_;
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "tests/harness/embedded_api_fixture.h"
 
 namespace berth::host {

@@ -19,13 +19,47 @@
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/delivery_queue.h"
-#include "host/cluster/embedded/pod_request_handler.h"
-#include "host/cluster/embedded/resource_versions.h"
-#include "host/cluster/embedded/stored_events.h"
-#include "host/cluster/embedded/stored_leases.h"
 #include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
+
+// The requests that an API server serves for single pods: binding, status patch and deletion.
+// Executes each request within its call. The errors and their texts are those of an API server, as
+// Client describes them for the request of the same name. A request that fails changes nothing.
+//
+// Threading: the thread of the cluster's owner.
+// Lifetime:  the arguments of the constructor must outlive this object.
+class PodRequestHandler {
+ public:
+  // The grace period of every pod; spec.terminationGracePeriodSeconds is ignored.
+  static constexpr int64_t kDefaultGraceSeconds = 30;
+
+  PodRequestHandler(StoredObjects& objects, ResourceVersions& versions, const Clock& clock)
+      : objects_(objects), versions_(versions), clock_(clock) {}
+  PodRequestHandler(const PodRequestHandler&) = delete;
+  PodRequestHandler& operator=(const PodRequestHandler&) = delete;
+
+  // Binds a pod: see DecisionWriter::Bind. Clears the pod's nomination and sets its condition
+  // PodScheduled.
+  Status Bind(const PodName& pod, std::string_view node);
+  // Patches the status of a pod: see DecisionWriter::PatchPodStatus.
+  Status PatchStatus(const PodName& pod, const PodStatusPatch& patch);
+  // Deletes a pod: see DecisionWriter::DeletePod. A second deletion may shorten the grace period of
+  // the first one, but does not extend it.
+  Status Delete(const PodName& pod, std::optional<int64_t> grace_seconds);
+  // Removes a pod that is being deleted, as a kubelet does when the containers have ended.
+  // Errors: kNotFound; kConflict (another uid); kInvalidArgument if the pod is not being deleted.
+  Status FinishDeletion(const PodName& pod);
+
+ private:
+  // Returns the pod. Never null on success.
+  // Errors: kNotFound; kConflict (another uid), with the name of `resource`.
+  Result<StoredObject*> FindPod(const PodName& pod, std::string_view resource);
+
+  StoredObjects& objects_;
+  ResourceVersions& versions_;
+  const Clock& clock_;
+};
 
 // The cluster is in memory, and its owner drives it. A request is executed within its call. The
 // callback and the watch events that result from it wait in one queue, in the order of the requests
@@ -91,16 +125,14 @@ class EmbeddedCluster final : public ObjectSource, public DecisionWriter {
   // Errors: kNotFound; kConflict (another uid); kInvalidArgument if the pod is not being deleted.
   Status FinishDeletion(const PodName& pod) { return pods_.FinishDeletion(pod); }
 
-  // The time at which the grace period of a pod ends whose deletion was requested here, by Delete()
-  // or DeletePod(). A pod that was created with a deletionTimestamp, or received one from Put(),
-  // has no due deletion: it stays until its removal is reported.
-  struct DueDeletion {
-    int64_t due_ns = 0;
-    std::string ns;
-    std::string name;
-  };
-  // Returns the earliest due deletion; nullopt if there is none.
-  std::optional<DueDeletion> NextDeletion() const;
+  // Finishes each deletion that was requested here, by Delete() or DeletePod(), when its grace
+  // period has expired, as if the containers used all of it. A pod that was created with a
+  // deletionTimestamp, or received one from Put(), stays until its removal is reported, whatever
+  // its deletionTimestamp is, so that the result does not depend on the time of day.
+  // Returns: the number of deletions.
+  size_t FinishDueDeletions();
+  // Returns the time at which the next such deletion is due; nullopt if none is pending.
+  std::optional<int64_t> NextDeletionNs() const;
 
   // Begins or ends to serve a kind, as an API server does when a CustomResourceDefinition is
   // created or deleted, or when it is updated. Every kind is served at first. When the cluster ends

@@ -1,8 +1,7 @@
-#include "host/cluster/embedded/pod_request_handler.h"
-
 #include <initializer_list>
 
 #include "host/base/time_units.h"
+#include "host/cluster/embedded/embedded_cluster.h"
 #include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {

@@ -1,5 +1,3 @@
-#include "host/cluster/embedded/stored_events.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
+#include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
 namespace {

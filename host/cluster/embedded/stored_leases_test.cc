@@ -1,6 +1,6 @@
-#include "host/cluster/embedded/stored_leases.h"
-
 #include <gtest/gtest.h>
+
+#include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
 namespace {

@@ -1,10 +1,9 @@
 #include "host/cluster/embedded/stored_objects.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "host/base/assert.h"
-#include "host/cluster/embedded/with_meta.h"
+#include "host/cluster/embedded/api_protocol.h"
 
 namespace berth::host {
 namespace {
@@ -23,6 +22,33 @@ std::string MakeUid(uint64_t number) {
   std::snprintf(text, sizeof(text), "00000000-0000-4000-8000-%012llx",
                 static_cast<unsigned long long>(number));
   return text;
+}
+
+constexpr std::string_view kLeaseKind = "coordination.k8s.io/v1/Lease";
+constexpr std::string_view kEventKind = "events.k8s.io/v1/Event";
+
+// Validates an event. kube-apiserver: pkg/apis/core/validation/events.go, for events.k8s.io/v1.
+Status ValidateEvent(const Event& event) {
+  constexpr size_t kMaxName = 128;
+  const std::string& about = event.regarding.name;
+  const auto invalid = [&about](std::string_view field, std::string_view why) {
+    return InvalidError(kEventKind, about, field, why);
+  };
+  const std::pair<std::string_view, const std::string&> required[] = {
+      {"reportingController", event.reporting_controller},
+      {"reportingInstance", event.reporting_instance},
+      {"reason", event.reason},
+      {"action", event.action}};
+  for (const auto& [field, value] : required) {
+    if (value.empty()) return invalid(field, "Required value");
+    if (value.size() > kMaxName) return invalid(field, "can have at most 128 characters");
+  }
+  if (event.type != "Normal" && event.type != "Warning") {
+    return invalid("type", "Invalid value: \"" + event.type + "\"");
+  }
+  if (event.note.size() > kMaxEventNoteBytes)
+    return invalid("note", "can have at most 1024 characters");
+  return Status::Ok();
 }
 
 }  // namespace
@@ -48,10 +74,7 @@ const StoredObject* StoredObjects::Find(std::string_view kind, std::string_view 
 }
 
 StoredObject* StoredObjects::Find(std::string_view kind, std::string_view key) {
-  const auto objects = kinds_.find(kind);
-  if (objects == kinds_.end()) return nullptr;
-  const auto found = objects->second.find(key);
-  return found == objects->second.end() ? nullptr : &found->second;
+  return const_cast<StoredObject*>(std::as_const(*this).Find(kind, key));
 }
 
 std::vector<AnyObject> StoredObjects::Watched(std::string_view kind) const {
@@ -163,6 +186,48 @@ void StoredObjects::SetDeletionDue(StoredObject& pod, int64_t due_ns) {
 
 const StoredObject* StoredObjects::FirstDue() const {
   return deletions_.empty() ? nullptr : Find(kPodKind, deletions_.begin()->second);
+}
+
+// ---- Leases -------------------------------------------------------------------------------------
+
+Result<Lease> StoredLeases::Get(std::string_view ns, std::string_view name) const {
+  const auto found = leases_.find(ObjectKey(ns, name));
+  if (found == leases_.end()) return NotFoundError(kLeaseKind, name);
+  return found->second;
+}
+
+Result<Lease> StoredLeases::Create(Lease lease) {
+  const auto [place, is_new] = leases_.try_emplace(ObjectKey(lease.ns, lease.name));
+  if (!is_new) return AlreadyExistsError(kLeaseKind, lease.name);
+  lease.resource_version = versions_.Next();
+  place->second = std::move(lease);
+  return place->second;
+}
+
+Result<Lease> StoredLeases::Update(Lease lease) {
+  if (lease.resource_version.empty()) {
+    return InvalidError(kLeaseKind, lease.name, "metadata.resourceVersion",
+                        "Invalid value: \"\": must be specified for an update");
+  }
+  const auto found = leases_.find(ObjectKey(lease.ns, lease.name));
+  if (found == leases_.end()) return NotFoundError(kLeaseKind, lease.name);
+  if (found->second.resource_version != lease.resource_version) {
+    return StaleError(kLeaseKind, lease.name);
+  }
+  lease.resource_version = versions_.Next();
+  found->second = std::move(lease);
+  return found->second;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+Status StoredEvents::Add(Event event) {
+  if (Status status = ValidateEvent(event); !status.ok()) return status;
+  if (event.time_ns == 0) event.time_ns = clock_.NowNs();
+  static_cast<void>(versions_.Next());
+  events_.push_back(std::move(event));
+  while (events_.size() > max_events_) events_.pop_front();
+  return Status::Ok();
 }
 
 }  // namespace berth::host

@@ -12,8 +12,7 @@ LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, cons
       cluster_({.clock = clock,
                 .max_events = 0,
                 .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
-      api_(cluster_, decoder_),
-      kubelet_(cluster_, clock) {
+      api_(cluster_, decoder_) {
   if (follows_stream) stream_.emplace(cluster_);
 }
 

@@ -1,5 +1,5 @@
 // The embedded cluster with everything that fills it and works on it: manifests, a stream of watch
-// events, the API for plugins, and a kubelet that finishes deletions.
+// events, and the API for plugins.
 #ifndef BERTH_HOST_PROCESS_REPLAY_LOCAL_CLUSTER_H_
 #define BERTH_HOST_PROCESS_REPLAY_LOCAL_CLUSTER_H_
 
@@ -17,7 +17,6 @@
 #include "host/cluster/client.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/embedded/embedded_kubelet.h"
 #include "host/process/replay/stream_cluster.h"
 
 namespace berth::host {
@@ -53,9 +52,9 @@ class LocalCluster {
   // Delivers answers and watch events that wait. Returns false if there were none.
   bool Deliver() { return cluster_.Deliver() > 0; }
   // Finishes the deletions of pods that are due. Returns false if there were none.
-  bool FinishDeletions() { return kubelet_.RunDue() > 0; }
+  bool FinishDeletions() { return cluster_.FinishDueDeletions() > 0; }
   // Returns when the next deletion is due, or nullopt if no pod is being deleted.
-  std::optional<int64_t> NextDeletionNs() const { return kubelet_.NextNs(); }
+  std::optional<int64_t> NextDeletionNs() const { return cluster_.NextDeletionNs(); }
   // Returns true if nothing waits for delivery and no pod is being deleted.
   bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }
 
@@ -67,7 +66,6 @@ class LocalCluster {
   Decoder decoder_;
   EmbeddedCluster cluster_;
   EmbeddedApi api_;
-  EmbeddedKubelet kubelet_;
   std::optional<StreamCluster> stream_;
 };
 

@@ -13,8 +13,7 @@
 
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/cluster/embedded/resource_versions.h"
-#include "host/cluster/embedded/stored_leases.h"
+#include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/kubernetes/http/io_thread.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 

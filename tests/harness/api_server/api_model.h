@@ -18,7 +18,7 @@
 
 #include "host/api/decode.h"
 #include "host/base/status.h"
-#include "host/cluster/embedded/api_path.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/http/transport.h"

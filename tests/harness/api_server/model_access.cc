@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
-#include "host/cluster/embedded/api_errors.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/json_body.h"
 #include "tests/harness/api_server/model_answers.h"
 

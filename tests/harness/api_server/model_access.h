@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "host/cluster/embedded/api_path.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {

@@ -7,7 +7,7 @@
 
 #include "host/base/json_text.h"
 #include "host/cluster/client.h"
-#include "host/cluster/embedded/status_object.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/serve/http_request.h"
 
 namespace berth::host {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "host/base/status.h"
-#include "host/cluster/embedded/api_path.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/http/transport.h"
 

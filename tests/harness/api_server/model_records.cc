@@ -5,7 +5,7 @@
 #include "host/base/json_text.h"
 #include "host/base/time.h"
 #include "host/cluster/client.h"
-#include "host/cluster/embedded/api_errors.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/cluster/embedded/api_path.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/http/transport.h"
 

@@ -6,7 +6,7 @@
 
 #include "host/base/json_text.h"
 #include "host/cluster/client.h"
-#include "host/cluster/embedded/api_errors.h"
+#include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/kubernetes/access/discovery.h"
 #include "tests/harness/api_server/model_records.h"
 
