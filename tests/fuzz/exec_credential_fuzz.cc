@@ -1,12 +1,13 @@
 // Fuzzes the reader of what exec credential plugins print.
 // Links: host/cluster/json_body.cc host/cluster/kubernetes/http/endpoint.cc
-// Links: host/cluster/kubernetes/access/exec_credential.cc
+// Links: host/cluster/kubernetes/access/credentials.cc
+// Links: host/cluster/kubernetes/http/tls_context.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/access/exec_credential.h"
+#include "host/cluster/kubernetes/access/credentials.h"
 
 namespace berth::host {
 namespace {

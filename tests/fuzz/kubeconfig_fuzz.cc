@@ -1,7 +1,6 @@
 // Fuzzes the reader of kubeconfigs: two files, which the first byte 0 separates.
 // Links: host/cluster/kubernetes/http/endpoint.cc host/cluster/kubernetes/access/kubeconfig.cc
 // Links: host/cluster/kubernetes/access/kubeconfig_entry.cc
-// Links: host/cluster/kubernetes/access/kubeconfig_user.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -43,7 +43,7 @@ if command -v ccache > /dev/null; then compiler="ccache clang++"; fi
 sanitizers=address,undefined
 flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all -I. -Isdk/include"
 flags+=" -fsanitize=fuzzer-no-link,$sanitizers"
-libraries="-lsimdjson -lyaml-cpp -lcrypto -lpthread"
+libraries="-lsimdjson -lyaml-cpp -lssl -lcrypto -lpthread"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 

@@ -31,7 +31,7 @@ class EventSenderTest : public ::testing::Test {
 
   EventSender& sender() {
     if (!sender_) {
-      sender_ = std::make_unique<EventSender>(transport_, executor_, clock_, options_, Log());
+      sender_ = EventSender::Create(transport_, executor_, clock_, options_, Log());
     }
     return *sender_;
   }

@@ -19,9 +19,9 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/access/discovery.h"
+#include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
-#include "host/cluster/kubernetes/watch/stream_end.h"
 #include "host/cluster/test_watch_event_text.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
@@ -103,8 +103,8 @@ class ReflectorTest : public ::testing::Test {
   void Start(Reflector::Options options = {}) {
     if (options.kind.empty()) options.kind = "v1/Node";
     options.needed_by = [](std::string_view) { return "the host"; };
-    reflector_ = std::make_unique<Reflector>(transport_, executor_, discovery_, reader_, sink_,
-                                             std::move(options), Log());
+    reflector_ = Reflector::Create(transport_, executor_, discovery_, reader_, sink_,
+                                   std::move(options), Log());
     reflector_->Start();
   }
   // Starts the reflector, and delivers n1@5 and n2@6 with the resourceVersion 10 as initial events.

@@ -16,7 +16,6 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
-#include "host/cluster/kubernetes/lease/lease_requests.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
 #include "host/cycle/scheduling_loop.h"
 #include "tests/harness/api_server/faulty_transport.h"

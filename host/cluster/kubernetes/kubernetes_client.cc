@@ -1,36 +1,68 @@
 #include "host/cluster/kubernetes/kubernetes_client.h"
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
+#include <future>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "host/base/assert.h"
 #include "host/base/executor.h"
-#include "host/cluster/kubernetes/write/request_sender.h"
+#include "host/cluster/kubernetes/http/api_error.h"
 
 namespace berth::host {
 namespace {
 
 // How old the counts are at most that other threads read.
 constexpr int64_t kPublishNs = 1'000'000'000;
+// Bindings have the default priority, which is higher.
+constexpr uint8_t kPluginPriority = 2;
 
 Status ClientStoppedError() { return Status::Unavailable("the client was stopped"); }
 
 // Numbers that one thread counts and others read.
+// Threading: Get() any; the other methods the executor's thread.
 template <class T>
 class Published {
  public:
+  // The numbers may change while `has_work` returns true.
+  Published(Executor& executor, std::function<T()> count, std::function<bool()> has_work)
+      : count_(std::move(count)), has_work_(std::move(has_work)), timer_(executor) {}
+
   T Get() const {
     const std::scoped_lock lock(mutex_);
     return value_;
   }
-  void Set(const T& value) {
-    const std::scoped_lock lock(mutex_);
-    value_ = value;
+  // Called: for each piece of work.
+  void OnWork() {
+    if (!timer_.is_running()) Publish();
+  }
+  void Stop() {
+    timer_.Stop();
+    Set();
+    has_ended_ = true;
   }
 
  private:
+  void Set() {
+    T value = count_();
+    const std::scoped_lock lock(mutex_);
+    value_ = std::move(value);
+  }
+  void Publish() {
+    Set();
+    if (has_ended_) return;
+    timer_.StartAfter(kPublishNs, [this] {
+      Set();
+      if (has_work_()) Publish();
+    });
+  }
+
+  const std::function<T()> count_;
+  const std::function<bool()> has_work_;
+  OwnedTimer timer_;
+  bool has_ended_ = false;
   mutable std::mutex mutex_;
   T value_;  // Guarded by mutex_.
 };
@@ -48,78 +80,31 @@ struct OwnedPodName {
 // A patch in a task.
 class OwnedPatch {
  public:
-  explicit OwnedPatch(const PodStatusPatch& patch)
-      : patch_(patch),
-        nominated_node_(patch.nominated_node.value_or("")),
-        pod_scheduled_(patch.pod_scheduled),
-        disruption_target_(patch.disruption_target) {}
+  explicit OwnedPatch(const PodStatusPatch& patch) : patch_(patch) {
+    ForEachText(patch_, [this](std::string_view text) { texts_.emplace_back(text); });
+  }
 
   // The result refers to this object.
   PodStatusPatch Get() const {
     PodStatusPatch patch = patch_;
-    if (patch.nominated_node) patch.nominated_node = nominated_node_;
-    pod_scheduled_.Set(patch.pod_scheduled);
-    disruption_target_.Set(patch.disruption_target);
+    auto text = texts_.begin();
+    ForEachText(patch, [&text](std::string_view& place) { place = *text++; });
     return patch;
   }
 
  private:
-  struct Texts {
-    explicit Texts(const std::optional<PodStatusPatch::Condition>& condition)
-        : reason(condition ? condition->reason : ""),
-          message(condition ? condition->message : "") {}
-    void Set(std::optional<PodStatusPatch::Condition>& condition) const {
-      if (!condition) return;
-      condition->reason = reason;
-      condition->message = message;
+  template <class Visit>
+  static void ForEachText(PodStatusPatch& patch, const Visit& visit) {
+    if (patch.nominated_node) visit(*patch.nominated_node);
+    for (auto* const condition : {&patch.pod_scheduled, &patch.disruption_target}) {
+      if (!*condition) continue;
+      visit((*condition)->reason);
+      visit((*condition)->message);
     }
-
-    std::string reason;
-    std::string message;
-  };
-
-  const PodStatusPatch patch_;
-  const std::string nominated_node_;
-  const Texts pod_scheduled_;
-  const Texts disruption_target_;
-};
-
-// Waits for the end of work on several threads. Each piece of work holds a token. Work that is
-// dropped, because its executor has ended, releases its token as well, so that Wait() does not wait
-// for it.
-// Threading: any.
-// Lifetime:  a shared_ptr owns it; the tokens share it.
-class StopLatch : public std::enable_shared_from_this<StopLatch> {
- public:
-  StopLatch() = default;
-  StopLatch(const StopLatch&) = delete;
-  StopLatch& operator=(const StopLatch&) = delete;
-
-  // The work has ended when the last copy of the token was destroyed.
-  std::shared_ptr<void> NewToken() {
-    const std::scoped_lock lock(mutex_);
-    ++open_;
-    return {nullptr, [self = shared_from_this()](void*) { self->Release(); }};
-  }
-  bool is_done() const {
-    const std::scoped_lock lock(mutex_);
-    return open_ == 0;
-  }
-  void Wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return open_ == 0; });
   }
 
- private:
-  void Release() {
-    const std::scoped_lock lock(mutex_);
-    --open_;
-    changed_.notify_all();
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t open_ = 0;  // Guarded by mutex_.
+  PodStatusPatch patch_;
+  std::vector<std::string> texts_;  // In the order of ForEachText().
 };
 
 // Runs `task(*part)` on the executor of the part.
@@ -127,6 +112,102 @@ template <class Part, class Task>
 void PostTo(const std::shared_ptr<Part>& part, Task task) {
   part->executor().Post([part, task = std::move(task)]() mutable { task(*part); });
 }
+
+// Sends the requests that plugins make. Each is sent once: only the plugin knows whether its
+// request may be repeated. Requests that may change something need an open fence: a process that
+// does not lead writes nothing. Calls the callback of each once, never within Send(): with its
+// answer, or with an error at the end of the time that Stop() waits.
+//
+// Threading: the executor's thread.
+// Lifetime:  a shared_ptr owns it; what the constructor receives must outlive it. The callbacks of
+//            its requests may outlive it, and do nothing then.
+class RequestSender : public std::enable_shared_from_this<RequestSender> {
+ public:
+  // `max_open`: the requests that wait or are under way; more fail with kUnavailable, so that a
+  // plugin cannot fill the memory.
+  RequestSender(const Channel& channel, BindFence& fence, size_t max_open)
+      : channel_(channel), fence_(fence), max_open_(max_open), limit_(*channel.executor) {}
+
+  // As DecisionWriter::Request().
+  void Send(ApiRequest request, ResponseCallback answer) {
+    if (is_stopping_) return Refuse(std::move(answer), ClientStoppedError());
+    if (open_.size() >= max_open_) {
+      return Refuse(std::move(answer),
+                    Status::Unavailable("too many requests of plugins wait for an answer"));
+    }
+    HttpRequest http;
+    http.timeout_ns = request.timeout_ns;
+    http.priority = kPluginPriority;
+    const std::string& verb = request.verb;
+    if (verb != "GET" && verb != "HEAD" && verb != "OPTIONS") {
+      http.may_send = [weak = weak_from_this()] {
+        const std::shared_ptr<RequestSender> self = weak.lock();
+        return self && !self->is_stopping_ ? self->fence_.Check() : ClientStoppedError();
+      };
+    }
+    // The callback below keeps the text until the answer.
+    const auto content_type = std::make_shared<const std::string>(request.ContentType());
+    if (!request.body.empty()) http.content_type = *content_type;
+    http.verb = std::move(request.verb);
+    http.target = std::move(request.path);
+    http.body = std::move(request.body);
+    const uint64_t id = ++last_;
+    open_.emplace(id, std::move(answer));
+    channel_.transport->Send(std::move(http),
+                             [weak = weak_from_this(), id, content_type](HttpResponse response) {
+                               if (const auto self = weak.lock())
+                                 self->OnAnswer(id, std::move(response));
+                             });
+  }
+
+  // Sends no further request that writes. Waits for the answers to open requests for up to
+  // `limit_ns`; then they fail with kUnavailable. Calls `done` afterwards, never within the call.
+  // Later requests fail with kUnavailable. Called once.
+  void Stop(int64_t limit_ns, std::function<void()> done) {
+    BERTH_ASSERT(!is_stopping_);
+    is_stopping_ = true;
+    if (open_.empty()) return channel_.executor->Post(std::move(done));
+    stopped_ = std::move(done);
+    limit_.StartAfter(limit_ns, [this] { Abandon(); });
+  }
+
+ private:
+  void Refuse(ResponseCallback answer, Status why) {
+    if (!answer) return;
+    channel_.executor->Post(
+        [answer = std::move(answer), why = std::move(why)] { answer(ApiResponse::None(why)); });
+  }
+  void OnAnswer(uint64_t id, HttpResponse response) {
+    const auto entry = open_.extract(id);
+    if (entry.empty()) return;
+    if (entry.mapped()) entry.mapped()(ApiResponseOf(std::move(response)));
+    FinishStop();
+  }
+  void Abandon() {
+    // A callback may lead to other requests.
+    const auto abandoned = std::exchange(open_, {});
+    for (const auto& [id, answer] : abandoned) {
+      if (!answer) continue;
+      answer(ApiResponse::None(Status::Unavailable(
+          "the client was stopped; it is unknown whether the request was executed")));
+    }
+    FinishStop();
+  }
+  void FinishStop() {
+    if (!stopped_ || !open_.empty()) return;
+    limit_.Stop();
+    std::exchange(stopped_, nullptr)();
+  }
+
+  const Channel channel_;
+  BindFence& fence_;
+  const size_t max_open_;
+  OwnedTimer limit_;
+  std::map<uint64_t, ResponseCallback> open_;  // The requests without an answer, the oldest first.
+  uint64_t last_ = 0;
+  bool is_stopping_ = false;
+  std::function<void()> stopped_;
+};
 
 }  // namespace
 
@@ -138,9 +219,10 @@ class KubernetesClient::Writes {
       : executor_(*options.writes.executor),
         pods_(*options.writes.transport, executor_, *options.fence, WithSeed(options.pods, seed),
               log),
-        requests_(*options.writes.transport, executor_, *options.fence,
-                  options.max_plugin_requests),
-        timer_(executor_) {}
+        requests_(std::make_shared<RequestSender>(options.writes, *options.fence,
+                                                  options.max_plugin_requests)),
+        counts_(
+            executor_, [this] { return pods_.counts(); }, [this] { return pods_.open() > 0; }) {}
 
   Executor& executor() { return executor_; }
   // Any thread.
@@ -157,18 +239,14 @@ class KubernetesClient::Writes {
 
   // Called for each request: its outcome changes the counts.
   PodWriter& UsePods() {
-    if (!timer_.is_running()) Publish();
+    counts_.OnWork();
     return pods_;
   }
-  RequestSender& requests() { return requests_; }
+  RequestSender& requests() { return *requests_; }
 
   void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
-    requests_.Stop(limit_ns, [end] {});
-    pods_.Stop(limit_ns, [this, end] {
-      timer_.Stop();
-      counts_.Set(pods_.counts());
-      has_ended_ = true;
-    });
+    requests_->Stop(limit_ns, [end] {});
+    pods_.Stop(limit_ns, [this, end] { counts_.Stop(); });
   }
 
  private:
@@ -176,21 +254,10 @@ class KubernetesClient::Writes {
     options.seed = seed;
     return options;
   }
-  // Publishes the counts, until no request is open.
-  void Publish() {
-    counts_.Set(pods_.counts());
-    if (has_ended_) return;
-    timer_.StartAfter(kPublishNs, [this] {
-      counts_.Set(pods_.counts());
-      if (pods_.open() > 0) Publish();
-    });
-  }
 
   Executor& executor_;
   PodWriter pods_;
-  RequestSender requests_;
-  OwnedTimer timer_;
-  bool has_ended_ = false;
+  const std::shared_ptr<RequestSender> requests_;
   Published<PodWriterCounts> counts_;
   // Shared with the callbacks, which may be destroyed after this object.
   const std::shared_ptr<std::atomic<size_t>> open_bindings_ =
@@ -203,26 +270,25 @@ class KubernetesClient::Events {
  public:
   Events(const Options& options, uint64_t seed, Log log)
       : executor_(*options.events.executor),
-        sender_(*options.events.transport, executor_, *options.wall, SenderOptions(options, seed),
-                log),
-        timer_(executor_) {}
+        sender_(EventSender::Create(*options.events.transport, executor_, *options.wall,
+                                    SenderOptions(options, seed), log)),
+        counts_(
+            executor_, [this] { return sender_->counts(); },
+            [this] { return sender_->waiting() > 0 || sender_->series() > 0; }) {}
 
   Executor& executor() { return executor_; }
   // Any thread.
   EventSender::Counts counts() const { return counts_.Get(); }
 
   void Send(Event event, const StatusCallback& done) {
-    if (!is_stopping_) sender_.Send(std::move(event));
-    if (!timer_.is_running()) Publish();
+    if (!is_stopping_) sender_->Send(std::move(event));
+    counts_.OnWork();
     if (done) done(is_stopping_ ? ClientStoppedError() : Status());
   }
 
   void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
     is_stopping_ = true;
-    sender_.Flush(limit_ns, [this, end] {
-      timer_.Stop();
-      counts_.Set(sender_.counts());
-    });
+    sender_->Flush(limit_ns, [this, end] { counts_.Stop(); });
   }
 
  private:
@@ -232,19 +298,9 @@ class KubernetesClient::Events {
     result.may_send = [fence = options.fence] { return fence->Check(); };
     return result;
   }
-  // Publishes the counts, until no event is open and every series has ended.
-  void Publish() {
-    counts_.Set(sender_.counts());
-    if (is_stopping_) return;
-    timer_.StartAfter(kPublishNs, [this] {
-      counts_.Set(sender_.counts());
-      if (sender_.waiting() > 0 || sender_.series() > 0) Publish();
-    });
-  }
 
   Executor& executor_;
-  EventSender sender_;
-  OwnedTimer timer_;
+  const std::unique_ptr<EventSender> sender_;
   bool is_stopping_ = false;
   Published<EventSender::Counts> counts_;
 };
@@ -276,18 +332,25 @@ void KubernetesClient::Stop() { Stop(options_.stop_limit_ns); }
 
 void KubernetesClient::Stop(int64_t limit_ns) {
   if (std::exchange(is_stopped_, true)) return;
-  const auto latch = std::make_shared<StopLatch>();
-  const auto stop = [limit_ns, &latch](const auto& part) {
-    PostTo(part, [limit_ns, end = latch->NewToken()](auto& its) mutable {
-      its.Stop(limit_ns, std::exchange(end, nullptr));
-    });
+  // The work on all threads has ended when the last copy of `end` was destroyed. Work that is
+  // dropped, because its executor has ended, releases its copy as well.
+  const auto ended = std::make_shared<std::promise<void>>();
+  const std::future<void> future = ended->get_future();
+  std::shared_ptr<void> end(nullptr, [ended](void*) { ended->set_value(); });
+  const auto stop = [limit_ns, &end](const auto& part) {
+    PostTo(part,
+           [limit_ns, end](auto& its) mutable { its.Stop(limit_ns, std::exchange(end, nullptr)); });
   };
-  watches_.Stop(latch->NewToken());
+  watches_.Stop(end);
   stop(writes_);
   stop(events_);
-  if (!options_.wait) return latch->Wait();
-  options_.wait([latch] { return latch->is_done(); });
-  BERTH_ASSERT_MSG(latch->is_done(), "Options::wait returned before the end");
+  end.reset();
+  if (!options_.wait) return future.wait();
+  const auto is_done = [&future] {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  options_.wait(is_done);
+  BERTH_ASSERT_MSG(is_done(), "Options::wait returned before the end");
 }
 
 size_t KubernetesClient::Deliver() { return watches_.Deliver(); }

@@ -123,7 +123,7 @@ class KubernetesClient final : public ObjectSource, public DecisionWriter {
   void DeletePod(const PodName& pod, std::optional<int64_t> grace_seconds,
                  StatusCallback done) override;
   void CreateEvent(Event event, StatusCallback done) override;
-  // See RequestSender.
+  // Each request is sent once: only the plugin knows whether its request may be repeated.
   void Request(ApiRequest request, ResponseCallback answer) override;
 
  private:

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/lease/lease_requests.h"
 
 namespace berth::host {
 

@@ -10,7 +10,6 @@
 #include "host/base/base64.h"
 #include "host/base/log.h"
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/access/credential_loader.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/http/tls_context.h"

@@ -11,7 +11,7 @@
 #include "host/cluster/embedded/stored_objects.h"
 #include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/watch/paged_list.h"
+#include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 #include "tests/harness/api_server/model_answers.h"
 

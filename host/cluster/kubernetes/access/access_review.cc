@@ -1,6 +1,5 @@
 #include "host/cluster/kubernetes/access/access_review.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,16 +20,6 @@ constexpr std::string_view kEvents = "events of pods";
 constexpr std::string_view kElection = "leader election";
 constexpr std::string_view kLeaseGroup = "coordination.k8s.io";
 constexpr std::string_view kServiceAccountPrefix = "system:serviceaccount:";
-
-Permission MakePermission(std::string_view group, std::string_view resource, std::string_view verb,
-                          std::string_view needed_by) {
-  Permission permission;
-  permission.group = group;
-  permission.resource = resource;
-  permission.verb = verb;
-  permission.needed_by = needed_by;
-  return permission;
-}
 
 // Returns who needs the kind: the host, or the plugins in the order of the request.
 std::string UsersOf(const PermissionsRequest& request, const std::string& kind) {
@@ -138,7 +127,10 @@ std::vector<Permission> RequiredPermissions(const PermissionsRequest& request) {
   std::vector<Permission> result;
   const auto add = [&result](std::string_view group, std::string_view resource,
                              std::string_view verb, std::string_view needed_by) -> Permission& {
-    return result.emplace_back(MakePermission(group, resource, verb, needed_by));
+    return result.emplace_back(Permission{.group = std::string(group),
+                                          .resource = std::string(resource),
+                                          .verb = std::string(verb),
+                                          .needed_by = std::string(needed_by)});
   };
   for (const Resource& resource : request.resources) {
     const std::string users = UsersOf(request, resource.kind);
@@ -164,12 +156,11 @@ std::vector<Permission> RequiredPermissions(const PermissionsRequest& request) {
 }
 
 Result<AccessAnswer> ReviewAccess(const Permission& permission, const Send& send) {
-  HttpRequest request;
-  request.verb = "POST";
-  request.target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-  request.body = ReviewBody(permission);
-  request.content_type = kJson;
-  const HttpResponse response = send(std::move(request));
+  const HttpResponse response =
+      send({.verb = "POST",
+            .target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            .body = ReviewBody(permission),
+            .content_type = kJson});
   if (Status status = StatusOf(response); !status.ok()) return status;
   const Result<nlohmann::ordered_json> review = ParseBody(response.body);
   const auto status =

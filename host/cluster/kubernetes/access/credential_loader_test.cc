@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/access/credential_loader.h"
-
 #include <signal.h>
 
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "host/base/time.h"
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/access/credentials.h"
 
 namespace berth::host {
 namespace {

@@ -1,4 +1,4 @@
-// The credentials of an AuthConfig, and their renewal.
+// The credentials of an AuthConfig, and their renewal: files, and exec credential plugins.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_CREDENTIALS_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_CREDENTIALS_H_
 
@@ -7,19 +7,126 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "host/base/child_process.h"
 #include "host/base/log.h"
+#include "host/base/secret.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/credential_source.h"
+#include "host/cluster/kubernetes/http/tls_context.h"
 
 namespace berth::host {
 
-class CredentialLoader;
+// ---- Exec credential plugins --------------------------------------------------------------------
+//
+// Programs that print a credential. (client-go: pkg/apis/clientauthentication and
+// plugin/pkg/client/auth/exec)
+
+// The `status` of an ExecCredential.
+struct ExecCredential {
+  Secret token;
+  ClientCertificate certificate;
+  int64_t expires_ns = 0;  // 0: never.
+};
+
+// How long a plugin may run.
+inline constexpr int64_t kExecLimitNs = 30'000'000'000;
+
+// Returns the value of KUBERNETES_EXEC_INFO, an ExecCredential with `spec`. If the plugin asks for
+// cluster information, it contains `endpoint`, with the CA of TlsSettings::ca_pem and without user
+// and password of a proxy. `interactive` is always false.
+std::string ExecInfo(const ExecConfig& config, const Endpoint& endpoint);
+
+// Returns how the plugin is started. `variables` are those of this process; those of the kubeconfig
+// and KUBERNETES_EXEC_INFO replace the ones with the same name.
+Subprocess ExecCommand(const ExecConfig& config, const Endpoint& endpoint,
+                       std::span<const std::string> variables);
+
+// Reads what the plugin printed.
+// Errors: kInvalidArgument: no JSON, another kind or apiVersion than the kubeconfig names, neither
+//         a token nor a certificate, a certificate without its key, an expirationTimestamp that is
+//         no time. The message never contains a part of the output.
+Result<ExecCredential> ReadExecCredential(std::string_view output, const ExecConfig& config);
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+// The parts of the process that credentials are read with. Injected, so that tests own them.
+struct CredentialEnvironment {
+  std::function<int64_t()> steady_ns;
+  std::function<int64_t()> wall_ns;
+  std::function<Result<std::string>(const std::string& path)> read_file;
+  // Runs an exec plugin: RunSubprocess() in production.
+  std::function<Result<SubprocessResult>(const Subprocess& what)> run;
+  // The environment of exec plugins: that of this process, as "NAME=value".
+  std::vector<std::string> variables;
+};
+
+// Returns the lines "Authorization" and "Impersonate-..." of requests, each with its line end.
+// `token` replaces the token of `auth` if it is not empty.
+// Errors: kInvalidArgument for a line end or another control character in one of the values, which
+//         would add headers.
+Result<Secret> CredentialHeaders(const AuthConfig& auth, const Secret& token);
+
+// Reads credentials from files and exec plugins. Credentials calls it on a thread of its own.
+//
+// Threading: one thread at a time. Refresh() blocks on files and on the exec plugin.
+class CredentialLoader {
+ public:
+  // TlsContext::Create() in production.
+  using MakeTls = std::function<Result<std::shared_ptr<const TlsContext>>(
+      const TlsSettings& settings, const std::string& host, const ClientCertificate& certificate)>;
+
+  CredentialLoader(ClusterAccess access, CredentialEnvironment environment, MakeTls make_tls,
+                   Log log);
+
+  // Reads the files again, and runs the exec plugin if that is due. What cannot be read keeps its
+  // old content, and is logged, unless this is the first call.
+  // Returns: the first error; success if everything was read, whether it has changed or not.
+  Status Refresh(bool after_401);
+
+  // Null before the first Refresh() that succeeds.
+  const std::shared_ptr<const Credential>& current() const { return current_; }
+  // The monotonic time of the next Refresh().
+  int64_t next_ns() const { return next_ns_; }
+
+ private:
+  // The contents that a credential is made of.
+  struct Contents {
+    Secret token;  // That of the token file or of the exec plugin.
+    std::string ca_pem;
+    ClientCertificate certificate;
+    int64_t expires_ns = 0;
+
+    friend bool operator==(const Contents&, const Contents&) = default;
+  };
+
+  Status ReadToken(Contents& contents) const;
+  Status ReadCa(Contents& contents) const;
+  Status ReadCertificate(Contents& contents) const;
+  Result<std::string> ReadFile(const std::string& path) const;
+  bool IsExecDue(bool after_401) const;
+  Status RunExec(bool after_401, Contents& contents);
+  Result<ExecCredential> CallPlugin(const Contents& contents) const;
+  Status Publish(Contents contents);
+  void SetNext();
+
+  const ClusterAccess access_;
+  const CredentialEnvironment environment_;
+  const MakeTls make_tls_;
+  const Log log_;
+  Contents contents_;  // What current_ is made of.
+  std::shared_ptr<const Credential> current_;
+  std::optional<int64_t> exec_ran_ns_;  // When the plugin was run last, on the monotonic clock.
+  int64_t next_ns_ = 0;
+};
+
+// ---- Renewal ------------------------------------------------------------------------------------
 
 // Reads the files of an AuthConfig and runs its exec plugin, on a thread of its own, so that a
 // plugin that hangs delays neither a request nor the lease: requests go on with the credential that
@@ -38,15 +145,7 @@ class CredentialLoader;
 // Threading: any. The destructor waits for an exec plugin that is running, at most its time limit.
 class Credentials final : public CredentialSource {
  public:
-  struct Environment {
-    std::function<int64_t()> steady_ns;
-    std::function<int64_t()> wall_ns;
-    std::function<Result<std::string>(const std::string& path)> read_file;
-    // Runs an exec plugin: RunSubprocess() in production.
-    std::function<Result<SubprocessResult>(const Subprocess& what)> run;
-    // The environment of exec plugins: that of this process, as "NAME=value".
-    std::vector<std::string> variables;
-  };
+  using Environment = CredentialEnvironment;
 
   // Reads everything once.
   // Errors: kInvalidArgument, kNotFound, kPermissionDenied, kUnavailable, with the file or the

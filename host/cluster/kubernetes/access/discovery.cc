@@ -1,7 +1,6 @@
 #include "host/cluster/kubernetes/access/discovery.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -85,6 +84,12 @@ Result<std::vector<Resource>> ReadResourceList(std::string_view body) {
     if (resource) result.push_back(*std::move(resource));
   }
   return result;
+}
+
+Result<std::vector<Resource>> ResourcesIn(const HttpResponse& response) {
+  if (response.status.ok() && response.head.http_status == 404) return std::vector<Resource>();
+  if (Status status = StatusOf(response); !status.ok()) return status;
+  return ReadResourceList(response.body);
 }
 
 // ---- Discovery ----------------------------------------------------------------------------------
@@ -180,13 +185,7 @@ void Discovery::Ask(GroupVersion& group_version) {
 void Discovery::OnAnswer(const std::string& name, const HttpResponse& response) {
   GroupVersion& group_version = *group_versions_.find(name)->second;
   group_version.is_asking = false;
-  const bool is_not_served = response.status.ok() && response.head.http_status == 404;
-  Result<std::vector<Resource>> resources = std::vector<Resource>();
-  if (!is_not_served) {
-    Status status = response.status.ok() ? StatusOf(response) : response.status;
-    resources = status.ok() ? ReadResourceList(response.body)
-                            : Result<std::vector<Resource>>(std::move(status));
-  }
+  Result<std::vector<Resource>> resources = ResourcesIn(response);
   if (!resources.ok()) {
     if (!(group_version.error == resources.status())) {
       log_.Error("Cannot find out what the server serves", resources.status().message(),

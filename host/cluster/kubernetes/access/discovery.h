@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "host/base/executor.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/retry_delay.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
@@ -102,6 +101,9 @@ std::string GroupVersionPath(std::string_view group_version);
 // Reads an APIResourceList. Leaves out subresources such as "pods/status".
 // Errors: kInvalidArgument for what is none.
 Result<std::vector<Resource>> ReadResourceList(std::string_view body);
+// Returns the resources that the answer to a request for GroupVersionPath() names; none for 404.
+// Errors: those of StatusOf() and of ReadResourceList().
+Result<std::vector<Resource>> ResourcesIn(const HttpResponse& response);
 
 }  // namespace berth::host
 

@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/access/exec_credential.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time.h"
+#include "host/cluster/kubernetes/access/credentials.h"
 
 namespace berth::host {
 namespace {

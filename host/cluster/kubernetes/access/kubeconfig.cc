@@ -8,7 +8,6 @@
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/access/kubeconfig_entry.h"
-#include "host/cluster/kubernetes/access/kubeconfig_user.h"
 
 namespace berth::host {
 namespace {
@@ -41,6 +40,21 @@ std::string WithoutValues(std::string_view message) {
   return std::string(message.substr(0, first)).append("\"...\"").append(message.substr(last + 1));
 }
 
+// Sets the server to that of --master, if it is given.
+Status ReadMaster(const AccessRequest& request, Endpoint& endpoint) {
+  if (request.server.empty()) return Status::Ok();
+  Result<ServerUrl> url = ServerUrl::Parse(request.server, "--master");
+  if (url.ok()) endpoint.server = *std::move(url);
+  return url.status();
+}
+
+// Checks the endpoint with the server of --master, if it is given.
+Status CheckMaster(const AccessRequest& request, const Endpoint& endpoint) {
+  if (request.server.empty()) return Status::Ok();
+  Status status = CheckEndpoint(endpoint, request.allow_plain_http);
+  return status.ok() ? status : std::move(status).Annotate("--master");
+}
+
 // Reads the files of one request.
 class KubeconfigReader {
  public:
@@ -48,22 +62,15 @@ class KubeconfigReader {
       : files_(files), request_(request) {}
 
   Result<ClusterAccess> Read() {
-    if (!request_.server.empty()) {
-      Result<ServerUrl> url = ServerUrl::Parse(request_.server, "--master");
-      if (!url.ok()) return url.status();
-      access_.endpoint.server = *std::move(url);
-    }
+    if (Status status = ReadMaster(request_, access_.endpoint); !status.ok()) return status;
     Status parsed = Parse();
     if (!parsed.ok()) return parsed;
     Status found = ReadContext();
     if (!found.ok()) return found;
-    const std::vector<std::string> errors = Lines(problems_.errors());
+    const std::vector<std::string> errors = Lines(problems_.errors);
     if (!errors.empty()) return Status::InvalidArgument(Join(errors, "\n"));
-    if (!request_.server.empty()) {
-      const Status status = CheckEndpoint(access_.endpoint, request_.allow_plain_http);
-      if (!status.ok()) return status.Annotate("--master");
-    }
-    access_.warnings = Lines(problems_.warnings());
+    if (Status status = CheckMaster(request_, access_.endpoint); !status.ok()) return status;
+    access_.warnings = Lines(problems_.warnings);
     return std::move(access_);
   }
 
@@ -134,13 +141,13 @@ class KubeconfigReader {
                                      "none; set it, or use --context NAME");
     }
     std::string similar;
-    const std::optional<KubeconfigEntry> entry = Find("contexts", "context", name, similar);
+    const std::optional<KubeconfigEntry> entry = Find("context", name, similar);
     if (!entry) {
       const std::string text = "there is no context " + Quoted(name) + similar;
       if (!request_.context.empty()) {
         return Status::InvalidArgument(Paths() + ": --context: " + text);
       }
-      problems_.Fail(std::move(place), text);
+      problems_.errors.push_back({std::move(place), text});
       return Status::Ok();
     }
     entry->WarnOfOtherKeys({"cluster", "user", "namespace", "extensions"});
@@ -157,21 +164,16 @@ class KubeconfigReader {
     if (name.empty()) {
       return context.Fail("cluster", "expected the name of a cluster, found none");
     }
-    std::string similar;
-    const std::optional<KubeconfigEntry> entry = Find("clusters", "cluster", name, similar);
-    if (!entry) {
-      return context.Fail("cluster", "there is no cluster " + Quoted(name) + similar);
-    }
-    ReadCluster(*entry);
+    const std::optional<KubeconfigEntry> entry = FindNamed(context, "cluster", name);
+    if (entry) ReadCluster(*entry);
   }
 
   // A context without a user has no credentials.
   void ReadUserOf(const KubeconfigEntry& context) {
     const std::string name = context.String("user");
     if (name.empty()) return;
-    std::string similar;
-    const std::optional<KubeconfigEntry> entry = Find("users", "user", name, similar);
-    if (!entry) return context.Fail("user", "there is no user " + Quoted(name) + similar);
+    const std::optional<KubeconfigEntry> entry = FindNamed(context, "user", name);
+    if (!entry) return;
     access_.auth = ReadKubeconfigUser(*entry, files_[entry->place().file].path);
     const bool is_plain = access_.endpoint.server.scheme == ServerUrl::Scheme::kHttp;
     if (is_plain && request_.allow_plain_http && !entry->Keys().empty()) {
@@ -179,21 +181,31 @@ class KubeconfigReader {
     }
   }
 
-  // Returns the object of the first entry with this name; `similar` becomes a text with the names
-  // that resemble it.
-  std::optional<KubeconfigEntry> Find(const char* list, const char* member, const std::string& name,
+  // Returns the cluster or the user that the context names. If there is none, that is an error of
+  // the context.
+  std::optional<KubeconfigEntry> FindNamed(const KubeconfigEntry& context,
+                                           const std::string& member, const std::string& name) {
+    std::string similar;
+    std::optional<KubeconfigEntry> entry = Find(member, name, similar);
+    if (!entry) context.Fail(member, "there is no " + member + " " + Quoted(name) + similar);
+    return entry;
+  }
+
+  // Returns the object `member` of the first entry with this name in the list of such objects;
+  // `similar` becomes a text with the names that resemble it.
+  std::optional<KubeconfigEntry> Find(const std::string& member, const std::string& name,
                                       std::string& similar) {
     std::vector<std::string> names;
     for (size_t file = 0; file < documents_.size(); ++file) {
       std::optional<KubeconfigEntry> found;
-      for (const KubeconfigEntry& entry : Root(file).Objects(list)) {
+      for (const KubeconfigEntry& entry : Root(file).Objects((member + "s").c_str())) {
         names.push_back(entry.String("name"));
         if (names.back() != name) continue;
         if (found) {
           entry.Fail("name", "the name " + Quoted(name) + " occurs twice in this list");
           continue;
         }
-        found = entry.Object(member);
+        found = entry.Object(member.c_str());
         // An entry without its object, such as a user without credentials, is an empty one.
         if (!found) found.emplace(empty_, entry.PlaceOf(member), problems_);
       }
@@ -329,19 +341,6 @@ Result<std::vector<KubeconfigFile>> ReadFiles(const std::string& list,
   return Status::NotFound("KUBECONFIG: no such file: " + Join(missing, ", "));
 }
 
-// Returns the access of --master without a kubeconfig: there are no credentials.
-Result<ClusterAccess> ServerOnly(const AccessRequest& request) {
-  Result<ServerUrl> url = ServerUrl::Parse(request.server, "--master");
-  if (!url.ok()) return url.status();
-  ClusterAccess access;
-  access.endpoint.server = *std::move(url);
-  access.ns = "default";
-  access.source = "--master";
-  const Status status = CheckEndpoint(access.endpoint, request.allow_plain_http);
-  if (!status.ok()) return status.Annotate("--master");
-  return access;
-}
-
 Result<ClusterAccess> WithoutKubeconfig(const AccessRequest& request,
                                         const AccessEnvironment& environment) {
   if (!request.context.empty()) {
@@ -350,18 +349,19 @@ Result<ClusterAccess> WithoutKubeconfig(const AccessRequest& request,
         "KUBECONFIG");
   }
   Result<ClusterAccess> access = ReadServiceAccount(environment);
-  if (!access.ok()) {
-    if (access.status().code() != ErrorCode::kNotFound) return access;
-    if (!request.server.empty()) return ServerOnly(request);
-    return Status::NotFound(std::string(kNoKubeconfig));
+  const bool is_pod = access.ok() || access.status().code() != ErrorCode::kNotFound;
+  if (is_pod && (!access.ok() || request.server.empty())) return access;
+  if (!is_pod) {
+    if (request.server.empty()) return Status::NotFound(std::string(kNoKubeconfig));
+    // There are no credentials.
+    access = ClusterAccess();
+    access->ns = "default";
+    access->source = "--master";
   }
-  if (request.server.empty()) return access;
-  Result<ServerUrl> url = ServerUrl::Parse(request.server, "--master");
-  if (!url.ok()) return url.status();
-  access->endpoint.server = *std::move(url);
-  const Status status = CheckEndpoint(access->endpoint, request.allow_plain_http);
-  if (!status.ok()) return status.Annotate("--master");
-  if (access->endpoint.server.scheme == ServerUrl::Scheme::kHttp && request.allow_plain_http) {
+  if (Status status = ReadMaster(request, access->endpoint); !status.ok()) return status;
+  if (Status status = CheckMaster(request, access->endpoint); !status.ok()) return status;
+  const bool is_plain = access->endpoint.server.scheme == ServerUrl::Scheme::kHttp;
+  if (is_pod && is_plain && request.allow_plain_http) {
     access->warnings.push_back("--master: " + std::string(kPlainCredentials));
   }
   return access;

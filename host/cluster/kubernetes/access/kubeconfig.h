@@ -3,7 +3,6 @@
 #define BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_KUBECONFIG_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>

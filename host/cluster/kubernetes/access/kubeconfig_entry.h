@@ -1,10 +1,9 @@
-// Reads the objects of a kubeconfig file and collects what is wrong with them. Used only by
-// kubeconfig.cc.
+// Reads the objects of a kubeconfig file, its users among them, and collects what is wrong with
+// them. Used only by kubeconfig.cc.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_KUBECONFIG_ENTRY_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_ACCESS_KUBECONFIG_ENTRY_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "host/base/status.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
 
 namespace berth::host {
 
@@ -27,26 +26,15 @@ struct KubeconfigPlace {
   friend bool operator==(const KubeconfigPlace&, const KubeconfigPlace&) = default;
 };
 
-// Collects errors and warnings, so that one error does not hide the next.
-class KubeconfigProblems {
- public:
+// All errors and warnings, so that one error does not hide the next.
+struct KubeconfigProblems {
   struct Problem {
     KubeconfigPlace place;
     std::string text;
   };
 
-  void Fail(KubeconfigPlace place, std::string text) {
-    errors_.push_back({std::move(place), std::move(text)});
-  }
-  void Warn(KubeconfigPlace place, std::string text) {
-    warnings_.push_back({std::move(place), std::move(text)});
-  }
-  const std::vector<Problem>& errors() const { return errors_; }
-  const std::vector<Problem>& warnings() const { return warnings_; }
-
- private:
-  std::vector<Problem> errors_;
-  std::vector<Problem> warnings_;
+  std::vector<Problem> errors;
+  std::vector<Problem> warnings;
 };
 
 // An object of a kubeconfig file. Each method that reads a member returns an empty value if the
@@ -71,16 +59,19 @@ class KubeconfigEntry {
   const KubeconfigPlace& place() const { return place_; }
   KubeconfigPlace PlaceOf(const std::string& key) const;
   void Fail(const std::string& key, std::string text) const {
-    problems_->Fail(PlaceOf(key), std::move(text));
+    problems_->errors.push_back({PlaceOf(key), std::move(text)});
   }
   void Warn(const std::string& key, std::string text) const {
-    problems_->Warn(PlaceOf(key), std::move(text));
+    problems_->warnings.push_back({PlaceOf(key), std::move(text)});
   }
   // Warns of every key that is not in `known`.
   void WarnOfOtherKeys(std::initializer_list<std::string_view> known) const;
 
  private:
-  const nlohmann::ordered_json* Find(const char* key) const;
+  // Returns the member if it has the type; null if not, or if it is absent or null.
+  const nlohmann::ordered_json* Find(const char* key,
+                                     bool (nlohmann::ordered_json::*is_type)() const,
+                                     std::string_view expected) const;
   void FailType(const KubeconfigPlace& place, std::string_view expected,
                 const nlohmann::ordered_json& found) const;
 
@@ -88,6 +79,14 @@ class KubeconfigEntry {
   KubeconfigPlace place_;
   KubeconfigProblems* problems_;
 };
+
+// Returns a path of the kubeconfig `file` as a path for this process: relative to the folder of the
+// file unless it is absolute. An empty path stays empty.
+std::string ResolveKubeconfigPath(const std::string& file, const std::string& path);
+
+// Returns what the object `user` of the file at `path` contains. Adds what is wrong to the problems
+// of the entry. (client-go: tools/clientcmd/validation.go, validateAuthInfo)
+AuthConfig ReadKubeconfigUser(const KubeconfigEntry& entry, const std::string& path);
 
 }  // namespace berth::host
 

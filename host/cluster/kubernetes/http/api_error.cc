@@ -32,41 +32,38 @@ std::string FirstCause(const Json& details) {
   return "";
 }
 
-std::string_view HttpStatusName(uint32_t http_status) {
-  switch (http_status) {
-    case 301: return "Moved Permanently";
-    case 302: return "Found";
-    case 303: return "See Other";
-    case 307: return "Temporary Redirect";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 406: return "Not Acceptable";
-    case 407: return "Proxy Authentication Required";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 410: return "Gone";
-    case 413: return "Request Entity Too Large";
-    case 415: return "Unsupported Media Type";
-    case 422: return "Unprocessable Entity";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    default: return "";
-  }
-}
+constexpr std::pair<uint32_t, std::string_view> kStatusNames[] = {
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {407, "Proxy Authentication Required"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {413, "Request Entity Too Large"},
+    {415, "Unsupported Media Type"},
+    {422, "Unprocessable Entity"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"}};
 
 std::string MessageOf(uint32_t http_status, const ServerStatus& status) {
   if (!status.message.empty()) return status.message;
   std::string message = "the server responded with " + std::to_string(http_status);
-  const std::string_view name = HttpStatusName(http_status);
-  if (!name.empty()) message.append(1, ' ').append(name);
+  for (const auto& [code, name] : kStatusNames) {
+    if (code == http_status) message.append(1, ' ').append(name);
+  }
   return message;
 }
 

@@ -73,8 +73,8 @@ using Dialer =
 // Connects to `endpoint.server`, which has passed CheckEndpoint(), and calls `done` once, never
 // within the call; `done` may destroy the attempt. All addresses of the name are tried, IPv6 and
 // IPv4 in the order of getaddrinfo(); the error names each of them. Each address gets an equal
-// part of the time that is left, and two seconds at least. With a proxy, see ProxyTunnel; the
-// proxy looks the name up then. `tls` is null for plain HTTP.
+// part of the time that is left, and two seconds at least. With a proxy, the proxy looks the
+// name up: CONNECT for http and https, SOCKS 5 for socks5. `tls` is null for plain HTTP.
 // Names are looked up on a thread of the IoThread's context, one at a time. The destructor of the
 // IoThread waits for a look-up that is under way.
 // Errors: kUnavailable: "dial tcp 10.0.0.1:6443: connect: connection refused";

@@ -1,9 +1,9 @@
 #include "host/cluster/kubernetes/http/endpoint.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <optional>
-#include <utility>
+#include <iterator>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,12 +27,6 @@ std::string WithoutCredentials(std::string_view text) {
   return Quoted(shown.append("...").append(text.substr(at)));
 }
 
-std::optional<int> HexValue(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (IsHexDigit(c)) return ToLower(c) - 'a' + 10;
-  return std::nullopt;
-}
-
 // Decodes "%41" to "A".
 std::optional<std::string> PercentDecode(std::string_view text) {
   std::string decoded;
@@ -42,31 +36,25 @@ std::optional<std::string> PercentDecode(std::string_view text) {
       continue;
     }
     if (i + 2 >= text.size()) return std::nullopt;
-    const std::optional<int> high = HexValue(text[i + 1]);
-    const std::optional<int> low = HexValue(text[i + 2]);
-    if (!high || !low) return std::nullopt;
-    decoded += static_cast<char>(static_cast<unsigned char>(*high * 16 + *low));
+    uint8_t byte = 0;
+    const char* const end = text.data() + i + 3;
+    if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
+    decoded += static_cast<char>(byte);
     i += 2;
   }
   return decoded;
 }
 
-std::string_view SchemeName(ServerUrl::Scheme scheme) {
-  switch (scheme) {
-    case ServerUrl::Scheme::kHttp: return "http";
-    case ServerUrl::Scheme::kHttps: return "https";
-    case ServerUrl::Scheme::kSocks5: return "socks5";
-  }
-  return "unknown";
-}
+struct SchemeFacts {
+  std::string_view name;
+  uint16_t port;
+};
 
-uint16_t DefaultPort(ServerUrl::Scheme scheme) {
-  switch (scheme) {
-    case ServerUrl::Scheme::kHttp: return 80;
-    case ServerUrl::Scheme::kHttps: return 443;
-    case ServerUrl::Scheme::kSocks5: return 1080;
-  }
-  return 0;
+// By ServerUrl::Scheme.
+constexpr SchemeFacts kSchemes[] = {{"http", 80}, {"https", 443}, {"socks5", 1080}};
+
+const SchemeFacts& FactsOf(ServerUrl::Scheme scheme) {
+  return kSchemes[static_cast<size_t>(scheme)];
 }
 
 bool IsIpv6(const std::string& host) {
@@ -112,14 +100,10 @@ class UrlReader {
     if (end == std::string_view::npos) return "";
     const std::string scheme = ToLower(rest_.substr(0, end));
     rest_.remove_prefix(end + 3);
-    if (scheme == "https") return "";
-    if (scheme == "http") {
-      url_.scheme = ServerUrl::Scheme::kHttp;
-    } else if (scheme == "socks5" || scheme == "socks5h") {
-      url_.scheme = ServerUrl::Scheme::kSocks5;
-    } else {
-      return "the scheme is not http, https or socks5";
-    }
+    const std::string_view name = scheme == "socks5h" ? "socks5" : std::string_view(scheme);
+    const auto* const known = std::ranges::find(kSchemes, name, &SchemeFacts::name);
+    if (known == std::end(kSchemes)) return "the scheme is not http, https or socks5";
+    url_.scheme = static_cast<ServerUrl::Scheme>(known - kSchemes);
     return "";
   }
 
@@ -177,7 +161,7 @@ class UrlReader {
 
   // `port`: "" or ":6443".
   std::string ReadPort(std::string_view port) {
-    url_.port = DefaultPort(url_.scheme);
+    url_.port = FactsOf(url_.scheme).port;
     if (port.empty() || port == ":") return "";
     const char* const end = port.data() + port.size();
     const auto [stop, error] = std::from_chars(port.data() + 1, end, url_.port);
@@ -209,7 +193,7 @@ std::string ServerUrl::HostAndPort() const {
 }
 
 std::string ServerUrl::ToString() const {
-  return std::string(SchemeName(scheme)).append("://").append(HostAndPort()).append(path);
+  return std::string(FactsOf(scheme).name).append("://").append(HostAndPort()).append(path);
 }
 
 bool ServerUrl::IsLoopback() const {
@@ -245,6 +229,33 @@ Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http) {
   return Status::InvalidArgument(
       "expected https, found " + server.ToString() +
       "; use --allow-plain-http if no other party can read the network between");
+}
+
+std::string PercentEncode(std::string_view text, std::string_view marks) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    if (IsLetter(c) || IsDigit(c) || marks.find(c) != std::string_view::npos) {
+      encoded.push_back(c);
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+  }
+  return encoded;
+}
+
+std::string WithQuery(
+    std::string_view path,
+    std::initializer_list<std::pair<std::string_view, std::string_view>> parameters) {
+  std::string target(path);
+  char separator = '?';
+  for (const auto& [name, value] : parameters) {
+    if (value.empty()) continue;
+    target.push_back(std::exchange(separator, '&'));
+    target.append(name).append("=").append(PercentEncode(value));
+  }
+  return target;
 }
 
 }  // namespace berth::host

@@ -1,11 +1,13 @@
-// Where an API server is, and how a connection to it is made and trusted.
+// Where an API server is, and how a connection to it is made and trusted; and the texts of URLs.
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_HTTP_ENDPOINT_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_ENDPOINT_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/base/status.h"
 
@@ -57,6 +59,15 @@ struct Endpoint {
 // proxy with https, and, unless `allow_plain_http` is set, plain HTTP to another host than this one
 // or through a proxy. The error contains neither user nor password.
 Status CheckEndpoint(const Endpoint& endpoint, bool allow_plain_http);
+
+// Returns the text with every byte percent-encoded that is no letter, no digit and none of `marks`:
+// by default, every byte that is not unreserved in a URL (RFC 3986).
+std::string PercentEncode(std::string_view text, std::string_view marks = "-._~");
+
+// Returns the path with the parameters. A parameter with an empty value is left out.
+std::string WithQuery(
+    std::string_view path,
+    std::initializer_list<std::pair<std::string_view, std::string_view>> parameters);
 
 }  // namespace berth::host
 

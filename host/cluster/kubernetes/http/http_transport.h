@@ -2,18 +2,34 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_HTTP_HTTP_TRANSPORT_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_HTTP_TRANSPORT_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 #include "host/base/log.h"
-#include "host/cluster/kubernetes/http/credential_source.h"
+#include "host/cluster/kubernetes/http/byte_stream.h"
+#include "host/cluster/kubernetes/http/connection_pool.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
-#include "host/cluster/kubernetes/http/http_call.h"
-#include "host/cluster/kubernetes/http/http_session.h"
 #include "host/cluster/kubernetes/http/io_thread.h"
+#include "host/cluster/kubernetes/http/response_reader.h"
+#include "host/cluster/kubernetes/http/tls_context.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
+
+struct HttpOptions {
+  ConnectionPool::Limits pool = {};
+  DialOptions dial = {};
+  // `body_bytes` does not apply to streams, whose receivers have limits of their own.
+  ResponseReader::Limits limits = {.body_bytes = size_t{64} << 20};
+  int64_t timeout_ns = 34'000'000'000;  // The API server's own limit of a request.
+  double qps = 0;                       // 0: no limit.
+  uint32_t burst = 0;
+  std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
+  uint64_t seed = 0;            // For the jitter of pauses; 0: the time of the executor.
+};
 
 // HTTP/1.1 over one pool of connections. Every stream has a connection of its own outside the
 // pool, so that a list of hundreds of megabytes delays no other request.
@@ -42,8 +58,8 @@ class HttpTransport final : public Transport {
  public:
   using Options = HttpOptions;
 
-  HttpTransport(IoThread& io, Endpoint endpoint, CredentialSource& credentials, Options options,
-                TransportObserver& observer, Log log);
+  HttpTransport(IoThread& io, const Endpoint& endpoint, CredentialSource& credentials,
+                Options options, TransportObserver& observer, Log log);
   ~HttpTransport() override;
   HttpTransport(const HttpTransport&) = delete;
   HttpTransport& operator=(const HttpTransport&) = delete;
@@ -53,15 +69,20 @@ class HttpTransport final : public Transport {
   void Close() override;
 
  private:
+  // The receiver of an answer: one of the two.
+  struct Receiver {
+    Callback done = {};
+    StreamSink* sink = nullptr;
+  };
+  struct Session;
+  class Call;
   class Stream;
 
-  std::shared_ptr<HttpCall> Begin(HttpRequest request, HttpCall::Receiver receiver);
-  // Fails the call later. It starts no timer, because none may remain when the thread has ended.
-  std::shared_ptr<HttpCall> Refuse(HttpRequest request, HttpCall::Receiver receiver);
+  std::shared_ptr<Call> Begin(HttpRequest request, Receiver receiver);
 
   IoThread& io_;
-  std::shared_ptr<HttpSession> session_;
-  std::unordered_map<HttpCall*, std::shared_ptr<HttpCall>> calls_;
+  std::shared_ptr<Session> session_;
+  std::unordered_map<Call*, std::shared_ptr<Call>> calls_;
   bool is_closed_ = false;
 };
 

@@ -1,10 +1,9 @@
-#include "host/cluster/kubernetes/http/rate_limit.h"
-
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 
 namespace berth::host {
 namespace {

@@ -198,8 +198,7 @@ class ResponseReader::Impl {
 
   Status FeedEnd() {
     BERTH_ASSERT(!is_complete_);
-    const bool has_head = message_->has_head() && !message_->is_interim();
-    if (!has_head) {
+    if (!has_head()) {
       return Status::Unavailable(message_->got_some()
                                      ? "the server closed the connection within the head of its "
                                        "answer"

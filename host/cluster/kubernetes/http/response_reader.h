@@ -3,7 +3,6 @@
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_RESPONSE_READER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>

@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/http/retry_delay.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 
 namespace berth::host {
 namespace {

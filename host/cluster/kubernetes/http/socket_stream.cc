@@ -138,11 +138,13 @@ struct Step {
   size_t size = 0;
 };
 
-}  // namespace
-
-class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
+// A socket that callbacks of the context share with the stream.
+class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Impl(IoThread& io, FileDescriptor socket, std::string peer)
+  using WriteDone = ByteStream::WriteDone;
+  using ReadDone = ByteStream::ReadDone;
+
+  Connection(IoThread& io, FileDescriptor socket, std::string peer)
       : io_(io), peer_(std::move(peer)), descriptor_(io.context(), socket.get()) {
     wire_.socket = socket.Release();
   }
@@ -164,14 +166,14 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     // A session of the proxy must not stand for the certificate of the server.
     if (name == tls_->server_name()) tls_->ResumeSession(ssl_.get());
     write_done_ = std::move(done);
-    Continue(&Impl::Handshake, /*is_within_call=*/true);
+    Continue(&Connection::Handshake, /*is_within_call=*/true);
   }
 
   void Write(std::string_view bytes, WriteDone done) {
     BERTH_ASSERT(!write_done_ && done && !bytes.empty());
     out_ = bytes;
     write_done_ = std::move(done);
-    Continue(&Impl::TryWrite, /*is_within_call=*/true);
+    Continue(&Connection::TryWrite, /*is_within_call=*/true);
   }
 
   void Read(std::span<char> buffer, ReadDone done) {
@@ -180,8 +182,8 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
     read_done_ = std::move(done);
     // The answer to what was just written has not arrived: an attempt would be in vain.
     const bool is_early = std::exchange(has_asked_, false);
-    if (is_early && !HasPending()) return Wait(&Impl::TryRead, /*needs_write=*/false);
-    Continue(&Impl::TryRead, /*is_within_call=*/true);
+    if (is_early && !HasPending()) return Wait(&Connection::TryRead, /*needs_write=*/false);
+    Continue(&Connection::TryRead, /*is_within_call=*/true);
   }
 
   bool IsStale() {
@@ -231,12 +233,12 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   }
 
  private:
-  using Attempt = Step (Impl::*)();
+  using Attempt = Step (Connection::*)();
 
   // Makes an attempt, and another one when the socket is ready, until the operation is complete.
   void Continue(Attempt attempt, bool is_within_call) {
     Step step = (this->*attempt)();
-    const bool is_read = attempt == &Impl::TryRead;
+    const bool is_read = attempt == &Connection::TryRead;
     if (step.state != Step::State::kDone) {
       return Wait(attempt, step.state == Step::State::kNeedsWrite);
     }
@@ -406,32 +408,39 @@ class SocketStream::Impl : public std::enable_shared_from_this<Impl> {
   bool is_closed_ = false;
 };
 
-SocketStream::SocketStream(IoThread& io, FileDescriptor socket, std::string peer)
-    : impl_(std::make_shared<Impl>(io, std::move(socket), std::move(peer))) {}
+class Stream final : public SocketStream {
+ public:
+  Stream(IoThread& io, FileDescriptor socket, std::string peer)
+      : connection_(std::make_shared<Connection>(io, std::move(socket), std::move(peer))) {}
+  ~Stream() override { connection_->Close(); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
-SocketStream::~SocketStream() { impl_->Close(); }
+  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
+                const std::string& name, WriteDone done) override {
+    connection_->StartTls(std::move(tls), peer, name, std::move(done));
+  }
+  void Write(std::string_view bytes, WriteDone done) override {
+    connection_->Write(bytes, std::move(done));
+  }
+  void Read(std::span<char> buffer, ReadDone done) override {
+    connection_->Read(buffer, std::move(done));
+  }
+  bool IsStale() override { return connection_->IsStale(); }
+  uint64_t sent_bytes() const override { return connection_->sent_bytes(); }
+  std::string_view tls_version() const override { return connection_->tls_version(); }
+  void Close() override { connection_->Close(); }
+  void Abort() override { connection_->Abort(); }
 
-void SocketStream::StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
-                            const std::string& name, WriteDone done) {
-  impl_->StartTls(std::move(tls), peer, name, std::move(done));
+ private:
+  const std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<SocketStream> SocketStream::Create(IoThread& io, FileDescriptor socket,
+                                                   std::string peer) {
+  return std::make_unique<Stream>(io, std::move(socket), std::move(peer));
 }
-
-void SocketStream::Write(std::string_view bytes, WriteDone done) {
-  impl_->Write(bytes, std::move(done));
-}
-
-void SocketStream::Read(std::span<char> buffer, ReadDone done) {
-  impl_->Read(buffer, std::move(done));
-}
-
-bool SocketStream::IsStale() { return impl_->IsStale(); }
-
-uint64_t SocketStream::sent_bytes() const { return impl_->sent_bytes(); }
-
-std::string_view SocketStream::tls_version() const { return impl_->tls_version(); }
-
-void SocketStream::Close() { impl_->Close(); }
-
-void SocketStream::Abort() { impl_->Abort(); }
 
 }  // namespace berth::host

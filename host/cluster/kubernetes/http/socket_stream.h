@@ -2,15 +2,10 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_HTTP_SOCKET_STREAM_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_HTTP_SOCKET_STREAM_H_
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "host/base/file_descriptor.h"
-#include "host/base/status.h"
 #include "host/cluster/kubernetes/http/byte_stream.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
 #include "host/cluster/kubernetes/http/io_thread.h"
@@ -18,19 +13,19 @@
 
 namespace berth::host {
 
+// Abort() ends the connection with RST.
+//
 // Each write is attempted at once, so that the check of HttpRequest::may_send and the first byte
 // are close together. Each read is attempted at once, too, except the first one after a write,
 // which waits for the answer. Asio only waits until the socket is ready; OpenSSL reads and writes
 // the socket itself.
 //
 // Threading: the IoThread.
-class SocketStream final : public ByteStream {
+class SocketStream : public ByteStream {
  public:
   // `socket` is connected and does not block. `peer` is "10.0.0.1:6443", for messages.
-  SocketStream(IoThread& io, FileDescriptor socket, std::string peer);
-  ~SocketStream() override;
-  SocketStream(const SocketStream&) = delete;
-  SocketStream& operator=(const SocketStream&) = delete;
+  static std::unique_ptr<SocketStream> Create(IoThread& io, FileDescriptor socket,
+                                              std::string peer);
 
   // Starts TLS as the client. A second call starts TLS with the server within that with the proxy.
   // `name` is the name or the address that the certificate must have. `done` is called once, never
@@ -40,21 +35,8 @@ class SocketStream final : public ByteStream {
   //         of the client; see DescribeTlsError(), which names `peer`. In TLS 1.3, the refusal is
   //         the error of the first read;
   //         kUnavailable: every other failure, and a connection that was lost.
-  void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
-                const std::string& name, WriteDone done);
-
-  void Write(std::string_view bytes, WriteDone done) override;
-  void Read(std::span<char> buffer, ReadDone done) override;
-  bool IsStale() override;
-  uint64_t sent_bytes() const override;
-  std::string_view tls_version() const override;
-  void Close() override;
-  // Ends the connection with RST.
-  void Abort() override;
-
- private:
-  class Impl;
-  const std::shared_ptr<Impl> impl_;
+  virtual void StartTls(std::shared_ptr<const TlsContext> tls, const ServerUrl& peer,
+                        const std::string& name, WriteDone done) = 0;
 };
 
 }  // namespace berth::host

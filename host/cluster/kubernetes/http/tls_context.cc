@@ -1,7 +1,6 @@
 #include "host/cluster/kubernetes/http/tls_context.h"
 
 #include <ctime>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>

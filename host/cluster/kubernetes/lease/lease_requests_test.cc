@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/lease/lease_requests.h"
-
 #include <optional>
 #include <string>
 
@@ -10,6 +8,7 @@
 #include "host/base/json_text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "tests/harness/scripted_transport.h"
 #include "tests/harness/virtual_executor.h"
 

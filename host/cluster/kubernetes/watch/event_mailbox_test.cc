@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/watch/event_mailbox.h"
-
 #include <functional>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/cluster/kubernetes/watch/cluster_watches.h"
 
 namespace berth::host {
 namespace {

@@ -5,9 +5,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +15,8 @@
 #include "host/base/executor.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/discovery.h"
 #include "host/cluster/kubernetes/http/transport.h"
-#include "host/cluster/kubernetes/watch/object_reader.h"
-#include "host/cluster/kubernetes/watch/paged_list.h"
+#include "host/cluster/kubernetes/watch/list_and_watch.h"
 
 namespace berth::host {
 
@@ -48,52 +44,22 @@ struct LiveRequest {
 
 // Lists the kinds one after the other, with pages, and decodes items while they arrive.
 //
-// Threading: the executor's thread, except the constructor and the destructor, which any thread may
-//            call before Start(), and after `done` was called.
+// Threading: the executor's thread, except Create() and the destructor, which any thread may call
+//            before Start(), and after `done` was called.
 // Lifetime:  transport, executor and interner must outlive it.
-class LiveReader final : private PagedList::Owner {
+class LiveReader {
  public:
   using Done = std::function<void(Result<LiveObjects> objects)>;
 
-  LiveReader(Interner& interner, const DecodeOptions& decode, Transport& transport,
-             Executor& executor, LiveRequest request);
-  ~LiveReader() override;
-  LiveReader(const LiveReader&) = delete;
-  LiveReader& operator=(const LiveReader&) = delete;
+  static std::unique_ptr<LiveReader> Create(Interner& interner, const DecodeOptions& decode,
+                                            Transport& transport, Executor& executor,
+                                            LiveRequest request);
+  virtual ~LiveReader() = default;
 
   // Called once. `done` is called once, never within the call, when no request is under way.
   // Errors: the first error of pods or nodes, or of discovery; an error of another kind is a
   //         warning only if it is 403, because a plugin may then decide differently.
-  void Start(Done done);
-
- private:
-  AnyObject OnItem(AnyObject object) override;
-  std::optional<AnyObject> OnUndecodable(const ObjectMark& mark, const Status& status) override;
-  void OnListEnd(PagedList::Outcome outcome) override;
-
-  // Goes on with the next question or list.
-  void Step();
-  // Asks about the versions of a declared kind until one is served. Returns false if a question is
-  // under way; otherwise sets resource_, or leaves it empty.
-  bool FindResource(const std::string& declared);
-  void OnAnswer(const std::string& group_version, const HttpResponse& response);
-  void BeginList();
-  void Finish(Status status);
-  std::string NeededBy(std::string_view kind) const;
-
-  Transport& transport_;
-  Executor& executor_;
-  const LiveRequest request_;
-  ObjectReader reader_;
-  std::vector<std::string> declared_;  // Pods and nodes first; each once.
-  size_t next_ = 0;                    // The next element of declared_.
-  std::map<std::string, std::vector<Resource>, std::less<>> served_;  // By group and version.
-  std::optional<Resource> resource_;  // The resource of the kind that is being listed.
-  size_t count_ = 0;                  // The objects of this kind so far.
-  std::unique_ptr<PagedList> pages_;
-  LiveObjects result_;
-  Done done_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // For callbacks of requests.
+  virtual void Start(Done done) = 0;
 };
 
 // Reads everything with a LiveReader.

@@ -47,8 +47,8 @@ class LiveReaderTest : public ::testing::Test {
     request.progress = [this](std::string_view kind, size_t count) {
       progress_.push_back(std::string(kind) + " " + std::to_string(count));
     };
-    reader_ = std::make_unique<LiveReader>(interner_, DecodeOptions(), transport_, executor_,
-                                           std::move(request));
+    reader_ =
+        LiveReader::Create(interner_, DecodeOptions(), transport_, executor_, std::move(request));
     reader_->Start([this](Result<LiveObjects> objects) { result_ = std::move(objects); });
   }
   // Answers the question about v1, and the lists of pods and nodes with nothing.

@@ -17,9 +17,8 @@
 #include "host/base/log.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/http/retry_delay.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 #include "host/cluster/kubernetes/http/transport.h"
-#include "host/cluster/kubernetes/watch/object_index.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
 
 namespace berth::host {
@@ -113,40 +112,35 @@ class Reflector {
     std::function<std::string(std::string_view kind)> needed_by = {};
   };
 
-  Reflector(Transport& transport, Executor& executor, Discovery& discovery, ObjectReader& reader,
-            ReflectorSink& sink, Options options, Log log);
-  ~Reflector();
-  Reflector(const Reflector&) = delete;
-  Reflector& operator=(const Reflector&) = delete;
+  static std::unique_ptr<Reflector> Create(Transport& transport, Executor& executor,
+                                           Discovery& discovery, ObjectReader& reader,
+                                           ReflectorSink& sink, Options options, Log log);
+  virtual ~Reflector() = default;
 
-  void Start();
+  virtual void Start() = 0;
 
   // Calls `done` when the sink has received a state that the server had after this call: the last
   // write of another leader is part of it. Asks the server for its current resourceVersion with a
   // list of one object; if the watch does not reach it within `patience_ns`, lists everything
   // again. Repeats until it succeeds. If the server does not serve the kind, its state is known.
   // `done` is never called within the call, and is dropped with the reflector.
-  void Refresh(int64_t patience_ns, std::function<void()> done);
+  virtual void Refresh(int64_t patience_ns, std::function<void()> done) = 0;
 
   // While it is paused, the watch delivers at most the part that is being read; lists go on. A
   // server that cannot send for too long ends the watch, which then goes on from its last
   // resourceVersion, or with another list.
   // Called: when too many events wait for whom the sink delivers to, also within OnEvents().
-  void SetPaused(bool is_paused);
+  virtual void SetPaused(bool is_paused) = 0;
   // Moves the watch to a new connection if the client certificate or the CA of its connection has
   // rotated; it goes on from the last resourceVersion.
   // Called: often; it costs little otherwise.
-  void RenewConnection();
+  virtual void RenewConnection() = 0;
 
   enum class State : uint8_t { kDiscovering, kNotServed, kListing, kWatching, kWaiting };
-  State state() const;
-  bool is_synced() const;
-  const ReflectorCounts& counts() const;
-  size_t objects() const;
-
- private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  virtual State state() const = 0;
+  virtual bool is_synced() const = 0;
+  virtual const ReflectorCounts& counts() const = 0;
+  virtual size_t objects() const = 0;
 };
 
 }  // namespace berth::host

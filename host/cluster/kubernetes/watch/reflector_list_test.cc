@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/watch/watch_stream.h"
+#include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {

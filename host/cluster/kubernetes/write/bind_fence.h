@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "host/base/status.h"
+#include "host/base/time.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 
@@ -39,15 +41,30 @@ class BindFence {
   static constexpr int64_t kForever = INT64_MAX;
 
   // Opens the fence, or moves the time forward. A time before the present one is ignored.
-  void OpenUntil(int64_t until_boot_ns);
+  void OpenUntil(int64_t until_boot_ns) {
+    if (until_boot_ns > until_ns_.load()) until_ns_.store(until_boot_ns);
+  }
   // Closes the fence at once and for ever.
-  void Close();
+  void Close() { is_closed_.store(true); }
 
   // Returns Ok if a request may be written now. Otherwise counts the refusal.
   // Errors: kUnavailable: this process has not led yet, does not lead any more, or has not renewed
   //         its lease in time.
-  Status Check();
-  bool is_open() const;
+  Status Check() {
+    const int64_t until_ns = until_ns_.load();
+    const int64_t now_ns = boot_ns_();
+    const bool is_closed = is_closed_.load();
+    if (!is_closed && now_ns < until_ns) return {};
+    refusals_.fetch_add(1, std::memory_order_relaxed);
+    if (is_closed) return Status::Unavailable("this process does not lead any more");
+    if (until_ns == 0) return Status::Unavailable("this process does not lead");
+    const int64_t late_ns = (now_ns - until_ns) / kMillisecond * kMillisecond;
+    return Status::Unavailable(
+        "this process does not lead any more: the time to renew its lease "
+        "ended " +
+        FormatDuration(late_ns) + " ago");
+  }
+  bool is_open() const { return !is_closed_.load() && boot_ns_() < until_ns_.load(); }
   // Returns CLOCK_BOOTTIME. Threading: any.
   int64_t NowNs() const { return boot_ns_(); }
   uint64_t refusals() const { return refusals_.load(std::memory_order_relaxed); }

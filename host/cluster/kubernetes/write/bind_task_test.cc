@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/write/bind_task.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 
 #include "host/base/test_log.h"
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/write/pod_writer.h"
 #include "tests/harness/pod_writer_fixture.h"
 
 namespace berth::host {

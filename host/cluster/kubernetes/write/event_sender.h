@@ -6,19 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "host/base/clock.h"
 #include "host/base/executor.h"
 #include "host/base/log.h"
-#include "host/base/split_mix.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/http/transport.h"
@@ -71,89 +65,21 @@ class EventSender {
     uint64_t repeated = 0;  // Counted in a series.
   };
 
-  EventSender(Transport& transport, Executor& executor, const Clock& wall, Options options,
-              Log log);
-  ~EventSender();
-  EventSender(const EventSender&) = delete;
-  EventSender& operator=(const EventSender&) = delete;
+  static std::unique_ptr<EventSender> Create(Transport& transport, Executor& executor,
+                                             const Clock& wall, Options options, Log log);
+  virtual ~EventSender() = default;
 
   // Accepts the event. Constant time.
-  void Send(Event event);
+  virtual void Send(Event event) = 0;
   // Sends the events that wait, and the counts of open series, once each, for at most `limit_ns`;
   // then drops the rest and calls `done`, never within the call. Later events are dropped, and
   // later answers are ignored, so that another thread may destroy the object. Called once.
-  void Flush(int64_t limit_ns, std::function<void()> done);
+  virtual void Flush(int64_t limit_ns, std::function<void()> done) = 0;
 
-  const Counts& counts() const { return counts_; }
+  virtual const Counts& counts() const = 0;
   // Returns how many requests wait, including those that are to be repeated.
-  size_t waiting() const { return queue_.size() + retries_.size(); }
-  size_t series() const { return series_.size(); }
-
- private:
-  struct Series;
-  using SeriesRef = std::shared_ptr<Series>;
-
-  static std::string KeyOf(const Event& event);
-  // Sets the fields that the sender of the event has left out.
-  void Complete(Event& event);
-
-  // ---- Series ----
-  SeriesRef NewSeries(Event event);
-  void AddSeries(std::string key, Event event);
-  void Repeat(const SeriesRef& series, int64_t time_ns);
-  // Removes the series, so that its next event is a new one. Its count is written if it has
-  // changed.
-  void EndSeries(const SeriesRef& series);
-  // Removes the series without writing its count.
-  void ForgetSeries(const SeriesRef& series);
-  // Ends the series whose time has passed.
-  void EndOldSeries();
-  // Writes the counts that have changed.
-  void Refresh();
-  void StartTimers();
-
-  // ---- Requests ----
-  // Lets the event or the count of the series wait, unless a request of it waits or is under way.
-  void Enqueue(const SeriesRef& series);
-  void DropOldest();
-  // Records that the request of the series has ended without success.
-  void GiveUp(const SeriesRef& series, uint64_t& counter);
-  void SendNext();
-  void SendOne(const SeriesRef& series);
-  void OnAnswer(const SeriesRef& series, const HttpResponse& response, bool was_refused);
-  void OnStored(const SeriesRef& series);
-  void OnFailed(const SeriesRef& series, const HttpResponse& response);
-  void LogRefusal(Series& series, const HttpResponse& response);
-  void TryLater(const SeriesRef& series, int64_t at_least_ns);
-  void RunRetries();
-  void StartRetryTimer();
-  void FinishFlushIfEmpty();
-  void FinishFlush();
-
-  Transport& transport_;
-  Executor& executor_;
-  const Clock& wall_;
-  const Options options_;
-  const Log log_;
-  SplitMix64 random_;
-  std::deque<SeriesRef> queue_;
-  std::multimap<int64_t, SeriesRef> retries_;               // By time.
-  std::unordered_map<std::string_view, SeriesRef> series_;  // By Series::key.
-  std::list<SeriesRef> by_age_;  // The series whose last event is the oldest comes first.
-  size_t in_flight_ = 0;
-  int64_t last_name_ns_ = 0;   // The number in the last name.
-  uint32_t last_refusal_ = 0;  // The HTTP status that was logged last.
-  Counts counts_;
-  OwnedTimer retry_timer_;
-  OwnedTimer finish_timer_;
-  OwnedTimer refresh_timer_;
-  OwnedTimer flush_timer_;
-  std::function<void()> flushed_;
-  bool is_flushing_ = false;  // Flush() was called.
-  bool has_ended_ = false;    // Flush() is over.
-  // Expires at the end of Flush(), and when this object is destroyed: answers that come later are
-  // ignored.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+  virtual size_t waiting() const = 0;
+  virtual size_t series() const = 0;
 };
 
 }  // namespace berth::host

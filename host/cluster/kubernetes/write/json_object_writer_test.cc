@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/write/json_object_writer.h"
-
 #include <string>
 #include <string_view>
 
@@ -7,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
+#include "host/cluster/kubernetes/write/request_bodies.h"
 
 namespace berth::host {
 namespace {

@@ -1,9 +1,9 @@
-#include "host/cluster/kubernetes/write/pod_lanes.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "host/cluster/kubernetes/write/pod_writer.h"
 
 namespace berth::host {
 namespace {
@@ -12,9 +12,9 @@ class PodLanesTest : public ::testing::Test {
  protected:
   // Adds a request that records its start and stays under way.
   void Add(const char* pod, const std::string& request) {
-    lanes_.Add("default", pod, [this, request] { started_.push_back(request); });
+    lanes_.Add({"default", pod, {}}, [this, request] { started_.push_back(request); });
   }
-  void Finish(const char* pod) { lanes_.Finish("default", pod); }
+  void Finish(const char* pod) { lanes_.Finish({"default", pod, {}}); }
 
   PodLanes lanes_;
   std::vector<std::string> started_;
@@ -47,9 +47,9 @@ TEST_F(PodLanesTest, StartsNextRequestWhenOneBeforeHasFinished) {
 
 TEST_F(PodLanesTest, DistinguishesNamespaces) {
   Add("a", "default/a");
-  lanes_.Add("other", "a", [this] { started_.emplace_back("other/a"); });
+  lanes_.Add({"other", "a", {}}, [this] { started_.emplace_back("other/a"); });
   EXPECT_EQ(started_, (LaneRequests{"default/a", "other/a"}));
-  lanes_.Finish("other", "a");
+  lanes_.Finish({"other", "a", {}});
   EXPECT_EQ(lanes_.pods(), 1U);
 }
 
@@ -59,7 +59,7 @@ TEST_F(PodLanesTest, AcceptsRequestsThatFinishWithinTheirStart) {
   int finished = 0;
   Add("a", "a1");
   for (int i = 0; i < kRequests; ++i) {
-    lanes_.Add("default", "a", [this, &finished] {
+    lanes_.Add({"default", "a", {}}, [this, &finished] {
       ++finished;
       Finish("a");
     });
@@ -71,7 +71,7 @@ TEST_F(PodLanesTest, AcceptsRequestsThatFinishWithinTheirStart) {
 }
 
 TEST_F(PodLanesTest, AcceptsRequestsThatAreAddedWithinAStart) {
-  lanes_.Add("default", "a", [this] {
+  lanes_.Add({"default", "a", {}}, [this] {
     started_.emplace_back("a1");
     Add("a", "a2");
     for (int i = 0; i < 100; ++i) Add(("b" + std::to_string(i)).c_str(), "b");
@@ -85,7 +85,7 @@ TEST_F(PodLanesTest, AcceptsRequestsThatAreAddedWithinAStart) {
 
 TEST(PodLanesDeathTest, RefusesAFinishWithoutARequest) {
   PodLanes lanes;
-  EXPECT_DEATH(lanes.Finish("default", "a"), "is_under_way");
+  EXPECT_DEATH(lanes.Finish({"default", "a", {}}), "is_under_way");
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_WRITE_POD_WRITER_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_WRITE_POD_WRITER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,12 +13,32 @@
 
 #include "host/base/executor.h"
 #include "host/base/log.h"
+#include "host/base/string_map.h"
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
-#include "host/cluster/kubernetes/write/pod_task.h"
 
 namespace berth::host {
+
+struct PodWriterOptions {
+  int64_t request_timeout_ns = 34'000'000'000;
+  int64_t retry_ns = 30'000'000'000;
+  // The API server ends a request after 60 seconds at the latest, with some time for the way.
+  int64_t settle_ns = 75'000'000'000;
+  RetryDelay::Options delay = {.first_ns = 100'000'000, .max_ns = 5'000'000'000};
+  uint64_t seed = 0;
+};
+
+struct PodWriterCounts {
+  uint64_t binds = 0;  // Requests, repetitions included.
+  uint64_t bound = 0;
+  uint64_t conflicts = 0;  // 409 that was another client's binding, another uid or a deletion.
+  uint64_t foreign = 0;    // Conflicts with the binding of another client.
+  uint64_t unknown = 0;    // Answers that were lost; each was resolved by reading the pod.
+  uint64_t recovered = 0;  // Unknown bindings that had been executed.
+  uint64_t refused_by_fence = 0;
+};
 
 // The outcome of a binding:
 //
@@ -84,6 +106,38 @@ class PodWriter {
   class Tasks;
   // Tasks share it with the callbacks that they post.
   const std::shared_ptr<Tasks> tasks_;
+};
+
+// One queue per pod that has requests. Only the first request of a pod is under way.
+//
+// Threading: one thread.
+class PodLanes {
+ public:
+  // Starts the request. It must lead to one call of Finish() for the same pod, within the call or
+  // later.
+  using Start = std::function<void()>;
+
+  // Starts the request when those of the same pod before it have finished, perhaps at once.
+  void Add(const PodName& pod, Start start);
+  // Records that the request of the pod that is under way has finished, after its callback was
+  // called, and starts the next one. REQUIRES: a request of the pod is under way.
+  void Finish(const PodName& pod);
+
+  // Returns how many pods have requests.
+  size_t pods() const { return lanes_.size(); }
+
+ private:
+  struct Lane {
+    std::deque<Start> waiting;
+    bool is_under_way = false;
+    bool is_starting = false;  // StartNext() runs for this lane.
+  };
+
+  // Starts requests until one is under way, and removes the lane if none is left. It is not
+  // recursive: a request that finishes within its start returns to the loop.
+  void StartNext(const std::string& key, Lane& lane);
+
+  StringMap<Lane> lanes_;  // By "namespace/name". Every lane has a request under way or waiting.
 };
 
 }  // namespace berth::host

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <limits>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -13,8 +12,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/http/query_text.h"
-#include "host/cluster/kubernetes/write/json_object_writer.h"
+#include "host/cluster/kubernetes/http/endpoint.h"
 
 namespace berth::host {
 namespace {
@@ -42,6 +40,9 @@ int64_t StartOfSecond(int64_t nanoseconds) {
   const int64_t rest = nanoseconds % kSecond;
   return nanoseconds - (rest < 0 ? rest + kSecond : rest);
 }
+
+// Returns whether the character stands for itself in a JSON string, whatever is next to it.
+bool IsPlainInJson(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
 // ---- Conditions ---------------------------------------------------------------------------------
 
@@ -90,23 +91,27 @@ std::string_view EventNamespace(const Event& event) {
 // error of the whole object; a field that is absent or null has the default value.
 class AnswerFields {
  public:
-  explicit AnswerFields(std::string_view kind) : kind_(kind) {}
+  AnswerFields(std::string_view kind, std::string_view body) : kind_(kind) {
+    Result<Json> json = ParseBody(body);
+    if (json.ok()) {
+      root_ = *std::move(json);
+    } else {
+      status_ = Status::Internal("the server's answer is not a " + std::string(kind) + ": " +
+                                 std::string(json.status().message()));
+    }
+  }
+
+  const Json& root() const { return root_; }
 
   // Returns the member at `key` if it is an object; an empty object otherwise.
   const Json& ObjectAt(const Json& json, const char* key) {
     static const Json kNone = Json::object();
-    const Json* found = Find(json, key);
-    if (found == nullptr) return kNone;
-    if (found->is_object()) return *found;
-    Fail(key, "an object", *found);
-    return kNone;
+    const Json* found = Find(json, key, &Json::is_object, "an object");
+    return found == nullptr ? kNone : *found;
   }
   std::string TextAt(const Json& json, const char* key) {
-    const Json* found = Find(json, key);
-    if (found == nullptr) return {};
-    if (found->is_string()) return found->get<std::string>();
-    Fail(key, "a string", *found);
-    return {};
+    const Json* found = Find(json, key, &Json::is_string, "a string");
+    return found == nullptr ? std::string() : found->get<std::string>();
   }
   int32_t NumberAt(const Json& json, const char* key) {
     const Json* found = Find(json, key);
@@ -136,6 +141,14 @@ class AnswerFields {
     const auto found = json.find(key);
     return found == json.end() || found->is_null() ? nullptr : &*found;
   }
+  // Returns the member if it has the type.
+  const Json* Find(const Json& json, const char* key, bool (Json::*is_type)() const,
+                   const char* expected) {
+    const Json* const found = Find(json, key);
+    if (found == nullptr || (found->*is_type)()) return found;
+    Fail(key, expected, *found);
+    return nullptr;
+  }
   std::string Place(const char* key) const { return std::string(kind_).append(": ").append(key); }
   void Fail(const char* key, const char* expected, const Json& found) {
     if (!status_.ok()) return;
@@ -143,17 +156,10 @@ class AnswerFields {
                                " in the server's answer, found " + QuotedJson(found));
   }
 
-  std::string_view kind_;
+  const std::string_view kind_;
+  Json root_ = Json::object();
   Status status_;
 };
-
-// Parses the object that a server returned.
-Result<Json> ParseAnsweredObject(std::string_view kind, std::string_view body) {
-  Result<Json> json = ParseBody(body);
-  if (json.ok()) return json;
-  return Status::Internal("the server's answer is not a " + std::string(kind) + ": " +
-                          std::string(json.status().message()));
-}
 
 }  // namespace
 
@@ -166,7 +172,7 @@ const char* ConditionStatusName(uint32_t status) {
 }
 
 std::string EncodePathPart(std::string_view text) {
-  if (!std::ranges::all_of(text, [](char c) { return c == '.'; })) return EscapeQuery(text);
+  if (!std::ranges::all_of(text, [](char c) { return c == '.'; })) return PercentEncode(text);
   std::string dots;
   for (size_t i = 0; i < text.size(); ++i) dots.append("%2E");
   return dots;
@@ -294,11 +300,9 @@ std::string LeaseBody(const Lease& lease, std::string_view stored) {
 }
 
 Result<Lease> ReadLease(std::string_view body) {
-  const Result<Json> json = ParseAnsweredObject("lease", body);
-  if (!json.ok()) return json.status();
-  AnswerFields reader("lease");
-  const Json& metadata = reader.ObjectAt(*json, "metadata");
-  const Json& spec = reader.ObjectAt(*json, "spec");
+  AnswerFields reader("lease", body);
+  const Json& metadata = reader.ObjectAt(reader.root(), "metadata");
+  const Json& spec = reader.ObjectAt(reader.root(), "spec");
   Lease lease;
   lease.ns = reader.TextAt(metadata, "namespace");
   lease.name = reader.TextAt(metadata, "name");
@@ -314,17 +318,15 @@ Result<Lease> ReadLease(std::string_view body) {
 }
 
 Result<PodBinding> ReadPodBinding(std::string_view body) {
-  const Result<Json> json = ParseAnsweredObject("pod", body);
-  if (!json.ok()) return json.status();
-  AnswerFields reader("pod");
-  const Json& metadata = reader.ObjectAt(*json, "metadata");
+  AnswerFields reader("pod", body);
+  const Json& metadata = reader.ObjectAt(reader.root(), "metadata");
   PodBinding binding;
   binding.uid = reader.TextAt(metadata, "uid");
-  binding.node = reader.TextAt(reader.ObjectAt(*json, "spec"), "nodeName");
+  binding.node = reader.TextAt(reader.ObjectAt(reader.root(), "spec"), "nodeName");
   binding.is_deleting = reader.Has(metadata, "deletionTimestamp");
   if (!reader.status().ok()) return reader.status();
   if (binding.uid.empty()) return reader.Missing("metadata.uid");
-  if (!reader.Has(*json, "spec")) return reader.Missing("spec");
+  if (!reader.Has(reader.root(), "spec")) return reader.Missing("spec");
   return binding;
 }
 
@@ -336,6 +338,30 @@ std::string MicroTime(int64_t nanoseconds) {
   std::string text = FormatTime(second);
   text.pop_back();  // The "Z".
   return text.append(fraction.data());
+}
+
+void JsonObjectWriter::AddKey(std::string_view key) {
+  if (json_.back() != '{') json_.push_back(',');
+  json_.append(1, '"').append(key).append("\":");
+}
+
+void JsonObjectWriter::AddText(std::string_view key, std::string_view text) {
+  AddKey(key);
+  if (std::ranges::all_of(text, IsPlainInJson)) {
+    json_.append(1, '"').append(text).append(1, '"');
+  } else {
+    json_.append(DumpJson(nlohmann::json(text)));
+  }
+}
+
+void JsonObjectWriter::AddNumber(std::string_view key, int64_t number) {
+  AddKey(key);
+  json_.append(std::to_string(number));
+}
+
+void JsonObjectWriter::BeginObject(std::string_view key) {
+  AddKey(key);
+  json_.push_back('{');
 }
 
 }  // namespace berth::host
