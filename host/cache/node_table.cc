@@ -1,8 +1,6 @@
 #include "host/cache/node_table.h"
 
-#include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "host/base/saturating.h"
 #include "host/base/vectors.h"

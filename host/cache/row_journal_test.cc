@@ -1,9 +1,9 @@
-#include "host/cache/row_journal.h"
-
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "host/cache/node_table.h"
 
 namespace berth::host {
 namespace {

@@ -1,5 +1,3 @@
-#include "host/cache/row_pods.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/split_mix.h"
+#include "host/cache/node_table.h"
 
 namespace berth::host {
 namespace {

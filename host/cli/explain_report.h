@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cycle/schedule_one.h"
-#include "host/plan/plugin_ids.h"
+#include "host/plan/instance_context.h"
 #include "host/queue/queue_policy.h"
 
 namespace berth::host {

@@ -38,10 +38,8 @@
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
 #include "host/plan/plan.h"
-#include "host/plan/plan_spec.h"
-#include "host/runtime/services/host_services.h"
 #include "host/runtime/services/metric_store.h"
-#include "host/runtime/services/scheduler_requests.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

@@ -15,7 +15,7 @@
 #include <berth/plugin.h>
 #include <berth/testing/fake_host.h>
 
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {

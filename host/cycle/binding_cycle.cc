@@ -4,12 +4,72 @@
 #include <array>
 #include <utility>
 
+#include "host/base/assert.h"
 #include "host/base/time.h"
 #include "host/cycle/fit_error.h"
-#include "host/cycle/pod_events.h"
-#include "host/runtime/points/run_post_bind.h"
+#include "host/runtime/attempt/point_meter.h"
 
 namespace berth::host {
+
+// --- reservation ---------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Reservation>> Reservation::Create(const CycleContext& context,
+                                                         Attempt& attempt, Row row,
+                                                         std::unique_ptr<Binding> binding) {
+  const PodRef& pod = binding->pod();
+  PodRef placed = WithNode(pod, binding->node()->view().name, pod->resource_version());
+  if (Status status = context.cache.AssumePod(placed, row); !status.ok()) return status;
+  return std::unique_ptr<Reservation>(
+      new Reservation(context, attempt, std::move(placed), std::move(binding)));
+}
+
+Reservation::Reservation(const CycleContext& context, Attempt& attempt, PodRef placed,
+                         std::unique_ptr<Binding> binding)
+    : context_(context),
+      attempt_(attempt),
+      placed_(std::move(placed)),
+      binding_(std::move(binding)) {}
+
+void Reservation::SetFailure(Failure failure) {
+  if (!failure_.has_value()) failure_ = std::move(failure);
+}
+
+// A pod that the cluster has confirmed on a node stays in the cache: it is bound, even if the
+// answer to the binding was an error.
+bool Reservation::Forget() {
+  return context_.cache.IsAssumed(placed_->uid()) && context_.cache.ForgetPod(placed_->uid()).ok();
+}
+
+bool Reservation::IsConfirmedHere() const {
+  const PodRef there = context_.cache.PodOf(placed_->uid());
+  return there != nullptr && !context_.cache.IsAssumed(placed_->uid()) &&
+         there->view().node_name == placed_->view().node_name;
+}
+
+void Reservation::ReleasePlace() {
+  if (Forget()) context_.router.OnAssumedPodForgotten(placed_);
+}
+
+Reservation::~Reservation() {
+  if (!committed_) Undo();
+  attempt_.Recycle(binding_->TakeState());
+}
+
+void Reservation::Undo() {
+  Metered(attempt_.meter(), MeteredPoint::kUnreserve, [this] {
+    RunUnreserve(*binding_);
+    return berth_code{BERTH_SUCCESS};
+  });
+  Forget();
+  if (is_silent_) return;
+  if (failure_.has_value()) {
+    context_.failures.Handle(placed_->uid(), node_name(), *failure_);
+  } else {
+    context_.queue.Return(placed_->uid(), {});
+  }
+  if (announces_release_ && !IsConfirmedHere()) context_.router.OnAssumedPodForgotten(placed_);
+}
+
 namespace {
 
 Failure ErrorFailure(std::string message) {
@@ -215,6 +275,69 @@ void BindingCycle::Stop() {
   if (state_ != State::kWaiting) return;
   CancelTimers();
   Finish();
+}
+
+// --- waiting pods --------------------------------------------------------------------------------
+
+WaitingPods::WaitingPods(const CycleContext& context)
+    : context_(context), on_finished_([this](const BindingCycle& ended) {
+        finished_.emplace_back(ended.pod()->uid());
+      }) {}
+
+BindingCycle& WaitingPods::Add(std::unique_ptr<Reservation> reservation,
+                               std::span<const PermitWait> waits) {
+  std::string uid(reservation->pod()->uid());
+  const auto [place, is_new] = bindings_.emplace(
+      std::move(uid),
+      std::make_unique<BindingCycle>(context_, on_finished_, std::move(reservation), waits));
+  BERTH_ASSERT(is_new);
+  return *place->second;
+}
+
+void WaitingPods::RollBack(std::string_view uid) {
+  const auto found = bindings_.find(uid);
+  BERTH_ASSERT(found != bindings_.end());
+  const auto removed = bindings_.extract(found);
+  removed.mapped()->SetSilent();
+}
+
+BindingCycle* WaitingPods::Find(std::string_view uid) const {
+  const auto found = bindings_.find(uid);
+  return found != bindings_.end() ? found->second.get() : nullptr;
+}
+
+std::vector<PodRef> WaitingPods::Waiting(PluginId plugin) const {
+  std::vector<PodRef> waiting;
+  for (const auto& [uid, binding] : bindings_) {
+    if (binding->WaitsFor(plugin)) waiting.push_back(binding->pod());
+  }
+  return waiting;
+}
+
+bool WaitingPods::Uses(const Plan& plan) const {
+  return std::ranges::any_of(
+      bindings_, [&plan](const auto& binding) { return &binding.second->plan() == &plan; });
+}
+
+std::unique_ptr<BindingCycle> WaitingPods::TakeFinished() {
+  if (finished_.empty()) return nullptr;
+  auto ended = bindings_.extract(finished_.back());
+  finished_.pop_back();
+  BERTH_ASSERT(!ended.empty());
+  return std::move(ended.mapped());
+}
+
+void WaitingPods::Stop() {
+  for (const auto& [uid, binding] : bindings_) binding->Stop();
+}
+
+void WaitingPods::Cancel() {
+  for (const auto& [uid, binding] : bindings_) binding->Cancel();
+}
+
+void WaitingPods::Clear() {
+  while (!bindings_.empty()) bindings_.extract(bindings_.begin());
+  finished_.clear();
 }
 
 }  // namespace berth::host

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,19 +20,92 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/cache/node_table.h"
 #include "host/cluster/client.h"
 #include "host/cycle/cycle_context.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_sink.h"
-#include "host/cycle/reservation.h"
+#include "host/cycle/failure_handler.h"
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
+#include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/binding.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
-#include "host/runtime/points/run_permit.h"
-#include "host/runtime/points/run_pre_bind.h"
+#include "host/runtime/points/run_reserve.h"
 
 namespace berth::host {
+
+// --- reservation ---------------------------------------------------------------------------------
+//
+// The place of a pod on a node, from the scheduling cycle until the pod is bound.
+
+// The pod is assumed in the cache, and plugins have reserved for it or are about to. Unless
+// Commit() was called, the destructor undoes everything, in this order:
+//
+//   1. Unreserve of every plugin, the last plugin first.
+//   2. Forget: the cache no longer counts the pod on the node.
+//   3. Requeue, with nomination, event and condition (FailureHandler).
+//   4. An event for other pods, as if the pod had been deleted from the node, if AnnounceRelease()
+//      was called. It is needed even if ReleasePlace() has sent one, because only now the claims of
+//      the plugins are free. There is no event if the cluster has the pod on this node after all.
+//
+// kube-scheduler sends the event before it requeues a pod that failed with an error. The effect is
+// the same, because such a pod backs off in any case.
+//
+// Threading: the scheduling thread.
+// Lifetime:  from the stage "assume" to the end of the binding cycle. Context and attempt must
+//            outlive it.
+class Reservation {
+ public:
+  // Assumes the pod on the row. `binding` holds the pod as it is in the queue, and its cycle state.
+  // `attempt` receives the memory of the cycle state for reuse.
+  // Errors: those of Cache::AssumePod; then there is nothing to undo.
+  static Result<std::unique_ptr<Reservation>> Create(const CycleContext& context, Attempt& attempt,
+                                                     Row row, std::unique_ptr<Binding> binding);
+  ~Reservation();
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  // Sets why the pod does not get the node; the first reason counts. Without a reason (the
+  // scheduler stops), the pod goes back to the queue and nothing is reported.
+  void SetFailure(Failure failure);
+  // Makes the destructor send the event for other pods. To be called when the pod's scheduling
+  // cycle ends: from then on other pods may be rejected because of this pod's place.
+  void AnnounceRelease() { announces_release_ = true; }
+  // Releases the place on the node immediately, because the pod is being deleted or is gone. The
+  // binding continues.
+  void ReleasePlace();
+  // Makes the destructor undo steps 1 and 2 only. For the group cycle, which requeues and reports
+  // the group as a whole.
+  void SetSilent() { is_silent_ = true; }
+  // The pod is bound: the destructor undoes nothing.
+  void Commit() { committed_ = true; }
+  bool committed() const { return committed_; }
+
+  Binding& binding() { return *binding_; }
+  const PodRef& pod() const { return binding_->pod(); }
+  std::string_view node_name() const { return binding_->node()->name(); }
+
+ private:
+  Reservation(const CycleContext& context, Attempt& attempt, PodRef placed,
+              std::unique_ptr<Binding> binding);
+
+  // Removes the assumed pod from the cache. Returns false if the pod is not assumed any more.
+  bool Forget();
+  // Returns true if the cluster has the pod on this node.
+  bool IsConfirmedHere() const;
+  void Undo();
+
+  const CycleContext& context_;
+  Attempt& attempt_;
+  PodRef placed_;  // The pod with the node, as it is in the cache.
+  std::unique_ptr<Binding> binding_;
+  std::optional<Failure> failure_;
+  bool announces_release_ = false;
+  bool is_silent_ = false;
+  bool committed_ = false;
+};
 
 // Threading: the scheduling thread.
 // Lifetime:  the owner destroys it some time after on_finished was called, or earlier. Unless the
@@ -150,6 +224,63 @@ class BindingCycle {
   State state_ = State::kWaiting;
   int64_t since_ns_ = 0;          // When the extension point that runs began.
   int64_t waiting_since_ns_ = 0;  // When the wait on Permit began; 0 if it is over.
+};
+
+// --- waiting pods --------------------------------------------------------------------------------
+//
+// The pods whose scheduling cycle found a node and that are not bound yet.
+
+// Owns the binding cycles: of the pods that wait on Permit, and of the pods that are being bound. A
+// binding cycle that has ended stays here until TakeFinished().
+//
+// A binding cycle is always removed from the map before it is destroyed, because plugins that are
+// called for the undoing of its reservation may ask which pods wait.
+//
+// Threading: the scheduling thread.
+// Lifetime:  the context must outlive it.
+class WaitingPods {
+ public:
+  using Map = std::map<std::string, std::unique_ptr<BindingCycle>, std::less<>>;
+
+  explicit WaitingPods(const CycleContext& context);
+  ~WaitingPods() { Clear(); }
+  WaitingPods(const WaitingPods&) = delete;
+  WaitingPods& operator=(const WaitingPods&) = delete;
+
+  // Adds a binding cycle for the pod of the reservation, which the caller starts or rolls back.
+  // REQUIRES: the pod is not here. Lifetime of the result: until the cycle is removed.
+  BindingCycle& Add(std::unique_ptr<Reservation> reservation, std::span<const PermitWait> waits);
+  // Removes a binding cycle that was not started, and undoes its reservation without requeueing the
+  // pod. REQUIRES: the pod is here.
+  void RollBack(std::string_view uid);
+
+  // Returns null if the pod is not here.
+  BindingCycle* Find(std::string_view uid) const;
+  // Returns the binding cycles by the uid of the pod.
+  const Map& all() const { return bindings_; }
+  // Returns the pods that wait on Permit for the plugin, by uid.
+  std::vector<PodRef> Waiting(PluginId plugin) const;
+  // Returns true if a binding cycle uses plugins of the plan.
+  bool Uses(const Plan& plan) const;
+
+  // Removes a binding cycle that has ended. Returns null if there is none. The caller destroys it,
+  // which may end others.
+  std::unique_ptr<BindingCycle> TakeFinished();
+  bool has_finished() const { return !finished_.empty(); }
+
+  // Returns the pods that wait on Permit to the queue, because the scheduler stops; see
+  // BindingCycle::Stop().
+  void Stop();
+  // Cancels the plugin calls of all binding cycles: BERTH_IS_CANCELLED becomes true for them.
+  void Cancel();
+  // Removes all binding cycles, one after the other, by uid.
+  void Clear();
+
+ private:
+  const CycleContext& context_;
+  const BindingCycle::FinishedCallback on_finished_;
+  Map bindings_;
+  std::vector<std::string> finished_;  // Uids.
 };
 
 }  // namespace berth::host

@@ -1,7 +1,5 @@
 // The metrics of the queue, of the extension points and of the cycles are those of kube-scheduler
 // (pkg/scheduler/metrics/metrics.go).
-#include "host/cycle/cycle_metrics.h"
-
 #include <string>
 #include <vector>
 
@@ -10,8 +8,9 @@
 
 #include "host/base/metrics.h"
 #include "host/base/text.h"
-#include "host/queue/queue_metrics.h"
-#include "host/runtime/attempt/point_metrics.h"
+#include "host/cycle/cycle_meter.h"
+#include "host/queue/queue_meter.h"
+#include "host/runtime/attempt/point_meter.h"
 
 namespace berth::host {
 namespace {

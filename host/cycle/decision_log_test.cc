@@ -1,5 +1,3 @@
-#include "host/cycle/decision_log.h"
-
 #include <string>
 #include <vector>
 
@@ -8,6 +6,7 @@
 
 #include "host/api/test_objects.h"
 #include "host/base/test_log.h"
+#include "host/cycle/decision_sink.h"
 
 namespace berth::host {
 namespace {

@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,17 @@
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {
+
+// --- pod events ----------------------------------------------------------------------------------
+//
+// The events of pods, as `kubectl describe pod` shows them.
+
+// Returns the event "Scheduled" of type Normal: the pod is bound. `time_ns`: since
+// 1970-01-01T00:00:00Z. This applies to the next function too.
+Event ScheduledEvent(const Pod& pod, std::string_view node, int64_t time_ns);
+// Returns the event "FailedScheduling" of type Warning: a scheduling cycle or a binding cycle
+// failed, or the pod was skipped.
+Event FailedSchedulingEvent(const Pod& pod, std::string_view note, int64_t time_ns);
 
 // (kube-scheduler: pkg/scheduler/schedule_one.go, handleSchedulingFailure)
 // Threading: the scheduling thread.

@@ -7,11 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "host/cycle/node_findings.h"
 #include "host/queue/queued_entity.h"
 #include "host/runtime/attempt/attempt.h"
+#include "host/runtime/attempt/evaluation.h"
+#include "host/runtime/points/run_pre_filter.h"
 
 namespace berth::host {
+
+// --- node findings -------------------------------------------------------------------------------
+//
+// The results of the stages of one scheduling cycle that concern the nodes.
+
+// A member has its default value if the cycle ended before its stage.
+struct NodeFindings {
+  PreFilterResult pre_filter = {};
+  Filtered filtered = {};
+  Ranked ranked = {};
+};
 
 // "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
 //

@@ -1,7 +1,6 @@
 #include "host/cycle/handled_fields.h"
 
 #include <algorithm>
-#include <array>
 
 #include "host/api/objects.h"
 

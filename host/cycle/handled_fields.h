@@ -6,12 +6,16 @@
 #ifndef BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 #define BERTH_HOST_CYCLE_HANDLED_FIELDS_H_
 
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
+
+#include "host/plan/instance_context.h"
+#include "host/queue/queue_policy.h"
 
 namespace berth::host {
 
@@ -32,6 +36,34 @@ class HandledFields {
   bool Handles(std::string_view field) const;
 
   std::set<std::string> fields_;
+};
+
+// --- host rejectors ------------------------------------------------------------------------------
+//
+// The ids under which the host itself rejects pods.
+
+// Rejects a pod that uses a field which no plugin handles. An update of the pod requeues it.
+inline constexpr std::string_view kUnhandledField = "berth.UnhandledField";
+// Rejects every pod while the cluster has no node. A new node requeues the pods. (kube-scheduler
+// instead retries such a pod after every backoff.)
+inline constexpr std::string_view kNoNodes = "berth.NoNodes";
+
+// The ids of these rejectors. They belong to no profile.
+struct HostRejectors {
+  explicit HostRejectors(PluginIds& ids)
+      : unhandled_field(ids.IdOf("", kUnhandledField)), no_nodes(ids.IdOf("", kNoNodes)) {}
+
+  // Returns the events that requeue the pods which these rejectors have rejected.
+  std::array<Interest, 2> interests() const {
+    return {
+        Interest{.plugin = no_nodes, .resource = BERTH_RESOURCE_NODE, .actions = BERTH_ACTION_ADD},
+        Interest{.plugin = unhandled_field,
+                 .resource = BERTH_RESOURCE_TARGET_POD,
+                 .actions = BERTH_ACTION_UPDATE}};
+  }
+
+  PluginId unhandled_field;
+  PluginId no_nodes;
 };
 
 }  // namespace berth::host

@@ -1,11 +1,10 @@
-#include "host/cycle/memory_sweeper.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "host/base/interner.h"
 #include "host/cache/node_table.h"
+#include "host/cycle/scheduling_loop.h"
 
 namespace berth::host {
 namespace {

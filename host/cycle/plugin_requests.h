@@ -12,9 +12,9 @@
 #include "host/base/log.h"
 #include "host/cache/node_table.h"
 #include "host/cluster/client.h"
-#include "host/cycle/waiting_pods.h"
+#include "host/cycle/binding_cycle.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/services/scheduler_requests.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 

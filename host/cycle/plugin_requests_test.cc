@@ -10,7 +10,7 @@
 #include "host/base/test_log.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"
-#include "host/cycle/decision_log.h"
+#include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
 #include "host/event/event_router.h"
 #include "host/event/timer_queue.h"

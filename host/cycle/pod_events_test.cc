@@ -1,11 +1,10 @@
-#include "host/cycle/pod_events.h"
-
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/cycle/failure_handler.h"
 
 namespace berth::host {
 namespace {

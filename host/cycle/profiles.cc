@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/plan/plan_spec.h"
-#include "host/runtime/services/host_services.h"
+#include "host/plan/plan.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

@@ -13,16 +13,14 @@
 #include "host/api/objects.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
+#include "host/cycle/binding_cycle.h"
 #include "host/cycle/cycle_context.h"
 #include "host/cycle/handled_fields.h"
-#include "host/cycle/host_rejectors.h"
 #include "host/cycle/schedule_one.h"
-#include "host/cycle/waiting_pods.h"
 #include "host/plan/plan.h"
 #include "host/runtime/points/run_changes.h"
-#include "host/runtime/points/run_pre_enqueue.h"
-#include "host/runtime/points/run_queue_sort.h"
-#include "host/runtime/services/host_services.h"
+#include "host/runtime/points/run_queue.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 

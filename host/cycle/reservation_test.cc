@@ -1,7 +1,5 @@
 // Class Reservation, through the whole loop: for every reason for which a pod may lose its node
 // after "assume", the reservation is undone once, in the documented order.
-#include "host/cycle/reservation.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -14,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cycle/binding_cycle.h"
 #include "tests/harness/pod_lifecycle.h"
 
 namespace berth::host {

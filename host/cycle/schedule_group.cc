@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "host/base/text.h"
+#include "host/cycle/binding_cycle.h"
 #include "host/cycle/failure_handler.h"
-#include "host/cycle/waiting_pods.h"
 
 namespace berth::host {
 namespace {

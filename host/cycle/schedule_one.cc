@@ -1,19 +1,15 @@
 #include "host/cycle/schedule_one.h"
 
 #include <array>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/failure_handler.h"
-#include "host/cycle/fit_error.h"
-#include "host/cycle/waiting_pods.h"
 #include "host/runtime/attempt/point_meter.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_post_filter.h"
 #include "host/runtime/points/run_pre_filter.h"
-#include "host/runtime/points/run_reserve.h"
 #include "host/runtime/points/run_score.h"
 
 namespace berth::host {
@@ -92,11 +88,11 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //   skipped  The pod leaves the queue.
 //   parked   The failure has a rejection: the pod waits in the queue for an event that the plugins
 //            which rejected it are interested in. The host itself rejects pods too, under ids of
-//            its own (host_rejectors.h).
+//            its own (handled_fields.h).
 //   error    The failure has no rejection: the pod backs off and is tried again.
 //
 // From "assume" on, the destructor of result.reservation undoes Reserve and the assumption
-// (reservation.h).
+// (binding_cycle.h).
 CycleResult SchedulingCycle::RunStages(const PodRef& pod, Evaluation& evaluation) {
   CycleResult result{.pod = pod};
   std::optional<Failure>& failure = result.failure;

@@ -14,21 +14,39 @@
 #include <string>
 #include <vector>
 
+#include "host/base/split_mix.h"
+#include "host/cycle/binding_cycle.h"
 #include "host/cycle/cycle_context.h"
 #include "host/cycle/decision_sink.h"
+#include "host/cycle/fit_error.h"
 #include "host/cycle/handled_fields.h"
-#include "host/cycle/host_rejectors.h"
-#include "host/cycle/node_findings.h"
-#include "host/cycle/reservation.h"
-#include "host/cycle/tie_breaker.h"
 #include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/points/fresh_evaluation.h"
-#include "host/runtime/points/run_permit.h"
+#include "host/runtime/points/run_reserve.h"
 #include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {
+
+// --- tie breaker ---------------------------------------------------------------------------------
+//
+// Chooses between equally good nodes.
+
+// A run can be repeated with the seed from its log.
+class TieBreaker {
+ public:
+  explicit TieBreaker(uint64_t seed) : random_(seed) {}
+
+  // Returns a number in [0, n). REQUIRES: n > 0.
+  uint64_t Below(uint64_t n) {
+    // The bias is at most n / 2^64, which is negligible for any number of nodes.
+    return random_.Next() % n;
+  }
+
+ private:
+  SplitMix64 random_;
+};
 
 // The result of one pod's scheduling cycle, as far as the cycle got.
 struct CycleResult {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/runtime/services/host_services.h"
 
 namespace berth::host {
 

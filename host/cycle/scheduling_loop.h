@@ -24,35 +24,72 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cache/cache.h"
+#include "host/cache/node_table.h"
 #include "host/cache/object_store.h"
 #include "host/cluster/client.h"
+#include "host/cycle/binding_cycle.h"
 #include "host/cycle/cycle_context.h"
 #include "host/cycle/cycle_meter.h"
-#include "host/cycle/decision_log.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
-#include "host/cycle/memory_sweeper.h"
 #include "host/cycle/plugin_requests.h"
 #include "host/cycle/profiles.h"
 #include "host/cycle/schedule_group.h"
 #include "host/cycle/schedule_one.h"
-#include "host/cycle/waiting_pods.h"
 #include "host/event/event_router.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
+#include "host/plan/instance_context.h"
 #include "host/plan/instance_host.h"
 #include "host/plan/plan.h"
-#include "host/plan/plugin_ids.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/points/async_call.h"
-#include "host/runtime/points/run_pre_enqueue.h"
-#include "host/runtime/points/run_queue_sort.h"
-#include "host/runtime/services/host_services.h"
+#include "host/runtime/points/run_queue.h"
 #include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
+
+// --- memory sweeper ------------------------------------------------------------------------------
+//
+// Frees columns and interned strings that pods no longer use.
+
+// Pods bring columns of the node table (one for each host port, for example) and interned strings
+// with them. Without a limit both would grow without bound.
+//
+// Threading: the scheduling thread.
+// Lifetime:  table and interner must outlive it.
+class MemorySweeper {
+ public:
+  // The limits of idle columns: of those that no plugin bound when it was created.
+  struct Limits {
+    size_t idle_column_bytes = size_t{64} << 20;
+    size_t idle_columns = 256;  // Every column has a cost for each pod that is added or removed.
+  };
+
+  MemorySweeper(NodeTable& table, Interner& interner, const Limits& limits)
+      : table_(table), interner_(interner), limits_(limits) {}
+
+  // Drops idle columns beyond the limits, the longest unused first. Sweeps the interner if at least
+  // half of its strings are unreferenced, and if these are many: a sweep visits every string, so
+  // its cost is proportional to the number of strings that it frees.
+  // Must not: be called by code that holds an interned id without a reference to it.
+  void Sweep() {
+    constexpr size_t kMinUnreferenced = 4096;
+    table_.DropIdleColumns(limits_.idle_column_bytes, limits_.idle_columns);
+    const size_t unreferenced = interner_.unreferenced();
+    if (unreferenced >= kMinUnreferenced && unreferenced >= interner_.size() / 2) {
+      interner_.Sweep();
+    }
+  }
+
+ private:
+  NodeTable& table_;
+  Interner& interner_;
+  const Limits limits_;
+};
 
 // Owns the parts of a scheduler and wires them together. Its owner repeats, until Stop() and after
 // that until binding_count() is 0:

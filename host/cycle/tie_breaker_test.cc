@@ -1,9 +1,9 @@
-#include "host/cycle/tie_breaker.h"
-
 #include <array>
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include "host/cycle/schedule_one.h"
 
 namespace berth::host {
 namespace {

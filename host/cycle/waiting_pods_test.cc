@@ -1,6 +1,4 @@
 // Class WaitingPods, through the whole loop: which pods wait on Permit, as plugins see them.
-#include "host/cycle/waiting_pods.h"
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +11,7 @@
 
 #include "host/base/text.h"
 #include "host/base/time_units.h"
+#include "host/cycle/binding_cycle.h"
 #include "tests/harness/pod_lifecycle.h"
 
 namespace berth::host {

@@ -1,5 +1,3 @@
-#include "host/event/cluster_event.h"
-
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/decode.h"
+#include "host/event/event_router.h"
 
 namespace berth::host {
 namespace {

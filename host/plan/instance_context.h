@@ -5,18 +5,104 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <berth/abi.h>
 
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/log.h"
+#include "host/base/string_map.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
-#include "host/plan/plugin_ids.h"
-#include "host/plan/service.h"
+#include "host/queue/queue_policy.h"
 
 namespace berth::host {
+
+// --- plugin ids ----------------------------------------------------------------------------------
+//
+// Numbers for the plugins of all profiles, stable for the life of the process.
+
+// Threading: the scheduling thread.
+class PluginIds {
+ public:
+  // Returns the id of a plugin of a profile; the first call for the pair assigns it. Ids are small
+  // and have no gaps.
+  PluginId IdOf(std::string_view scheduler_name, std::string_view plugin) {
+    // schedulerName is a DNS name: it has no slash.
+    std::string key = std::string(scheduler_name) + "/" + std::string(plugin);
+    const auto [found, is_new] = ids_.try_emplace(std::move(key), PluginId(names_.size()));
+    if (is_new) names_.emplace_back(plugin);
+    return found->second;
+  }
+  // Returns the plugin's name, without its profile.
+  // REQUIRES: IdOf() returned `id`.
+  const std::string& NameOf(PluginId id) const { return names_[id]; }
+
+ private:
+  StringMap<PluginId> ids_;
+  std::vector<std::string> names_;
+};
+
+// --- service -------------------------------------------------------------------------------------
+//
+// The services of a plugin instance as its host uses them: functions, and opaque states.
+
+class InstanceHost;
+
+// The state that one service keeps for one plugin instance. Only the service knows its type.
+// Threading: all methods are called on the scheduling thread.
+class ServiceState {
+ public:
+  ServiceState() = default;
+  virtual ~ServiceState() = default;
+  ServiceState(const ServiceState&) = delete;
+  ServiceState& operator=(const ServiceState&) = delete;
+
+  // Returns the functions of a service whose instances have functions of their own: see
+  // ServiceInfo::functions.
+  virtual const void* functions() const { return nullptr; }
+  // Activates the instance. May call the plugin. See InstanceHost::Begin().
+  virtual void Begin() {}
+  // Ends everything that needs no answer, and refuses new callbacks from now on.
+  // Called: when the host of the instance is closed. Must not: call the plugin.
+  virtual void Stop() {}
+  // Calls the remaining callbacks with CANCELLED.
+  // Called: after Stop() of all services.
+  virtual void Cancel() {}
+  // Drops the remaining callbacks without a call, and refuses new ones.
+  // Called: when the host is retired, also if it was not closed.
+  virtual void Drop() {}
+  // Ends what the plugin may only do within a call of PostFilter.
+  // Called: when such a call has returned.
+  virtual void EndPostFilter() {}
+};
+
+// How long the state of a service lives.
+enum class StateLifetime : uint8_t {
+  kInstance,  // Until the instance is retired.
+  // Until the instance is retired, but for ever if threads may still be inside the instance then:
+  // the plugin reads what the state holds without a call of the service.
+  kReadByPlugin,
+  kHost,  // As long as the InstanceHost: the functions use the state without a lock.
+};
+
+// One service of <berth/abi.h>.
+struct ServiceInfo {
+  std::string_view id;  // "berth.log/1"
+  // The struct of functions. Null: ServiceState::functions() returns it.
+  const void* functions = nullptr;
+  // Returns whether the host has what the service needs; otherwise the service is UNSUPPORTED. Null
+  // if the service is always served.
+  bool (*is_served)(const InstanceHost& host) = nullptr;
+  // Creates the state for an instance, whose host outlives it unless it is kept for ever. Null if
+  // the service has no state.
+  std::shared_ptr<ServiceState> (*create_state)(InstanceHost& host) = nullptr;
+  StateLifetime lifetime = StateLifetime::kInstance;
+};
 
 // The lowest level that is logged. Plugins read the word directly, also on threads that outlive the
 // services; it is therefore shared. Threading: any.

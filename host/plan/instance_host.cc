@@ -1,9 +1,6 @@
 #include "host/plan/instance_host.h"
 
 #include <algorithm>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
@@ -206,6 +203,40 @@ void InstanceHost::Leave(const CalledFunction& outer) {
   if (!IsOnSchedulingThread()) return;
   const Point point = std::exchange(called_, outer).point;
   if (point == Point::kPostFilter) ForEachState(&ServiceState::EndPostFilter);
+}
+
+// --- plugin call ---------------------------------------------------------------------------------
+
+namespace {
+
+CallTerms TermsAt(Point point, CallTerms terms) {
+  terms.may_block |= point == kLoad;
+  return terms;
+}
+
+}  // namespace
+
+PluginCall::PluginCall(InstanceHost& host, const CalledFunction& function, CallTerms terms)
+    : host_(&host),
+      outer_(host.Enter(function)),
+      call_(host.context().monitor, host.callee(), function.point, TermsAt(function.point, terms)) {
+}
+
+PluginCall::~PluginCall() {
+  if (host_ != nullptr) host_->Leave(outer_);
+}
+
+void PluginCall::Detach() {
+  host_ = nullptr;
+  call_.Detach();
+}
+
+int64_t DeadlineNs(const InstanceHost& host, Point point) {
+  const InstanceContext& context = host.context();
+  if (context.clock == nullptr || context.monitor == nullptr) return 0;
+  return context.monitor->is_watched()
+             ? context.monitor->DeadlineNs(point, host.deadline_ns(), context.clock->NowNs())
+             : 0;
 }
 
 }  // namespace berth::host

@@ -13,8 +13,8 @@
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
 #include "host/guard/point.h"
+#include "host/plan/instance_host.h"
 #include "host/plan/plan.h"
-#include "host/plan/plugin_call.h"
 
 namespace berth::host {
 

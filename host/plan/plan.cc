@@ -9,9 +9,7 @@
 #include "host/config/args_schema.h"
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
-#include "host/plan/arguments.h"
 #include "host/plan/invoke.h"
-#include "host/plan/plan_spec.h"
 
 namespace berth::host {
 namespace {

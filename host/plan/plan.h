@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <berth/abi.h>
 
 #include "host/api/decode.h"
@@ -21,9 +23,40 @@
 #include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/plugin_instance.h"
+#include "host/plan/arguments.h"
 #include "host/plan/instance_host.h"
 
 namespace berth::host {
+
+// --- plan spec -----------------------------------------------------------------------------------
+//
+// The specification of a plan: a profile in terms of the plugins that the libraries have.
+
+// One plugin of a profile.
+struct PluginSpec {
+  std::string name;
+  std::shared_ptr<const nlohmann::json> args;  // Null, or the value null, if there are none.
+  std::string where;           // The place in messages about the plugin and its arguments.
+  ArgumentPlaces places = {};  // The places of parts of the arguments.
+  // How long a call of the plugin may take, at every extension point, and how long PreBind and
+  // Bind may take to answer. 0: as long as CallDeadlines and AsyncCalls state.
+  int64_t deadline_ns = 0;
+};
+
+// A plugin that runs at one extension point.
+struct PluginUse {
+  std::string plugin;
+  int64_t weight = 1;  // The weight of its score. 0 means 1, as in kube-scheduler.
+};
+
+struct PlanSpec {
+  using Plugin = PluginSpec;
+  using Use = PluginUse;
+
+  std::string scheduler_name = "default-scheduler";
+  std::vector<Plugin> plugins;
+  std::array<std::vector<Use>, kPointCount> points;
+};
 
 // Stands for an optional column that this host does not have.
 inline constexpr ColumnIndex kNoColumn = UINT32_MAX;

@@ -9,7 +9,7 @@
 #include "host/config/config_errors.h"
 #include "host/config/profile.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 

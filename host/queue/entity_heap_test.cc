@@ -1,5 +1,3 @@
-#include "host/queue/entity_heap.h"
-
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/active_queue.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

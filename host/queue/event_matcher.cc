@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "host/queue/object_change.h"
+#include "host/queue/queue_event.h"
 
 namespace berth::host {
 namespace {

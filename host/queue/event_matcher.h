@@ -6,7 +6,6 @@
 
 #include "host/api/objects.h"
 #include "host/queue/event_log.h"
-#include "host/queue/interest_table.h"
 #include "host/queue/parked_index.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"

@@ -1,10 +1,9 @@
-#include "host/queue/flush_schedule.h"
-
 #include <optional>
 
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/queue/backoff.h"
 
 namespace berth::host {
 namespace {

@@ -1,11 +1,10 @@
-#include "host/queue/object_change.h"
-
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/queue/queue_event.h"
 
 namespace berth::host {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host/queue/event_log.h"
-#include "host/queue/interest_table.h"
 #include "host/queue/queue_entry.h"
+#include "host/queue/queue_event.h"
 
 namespace berth::host {
 

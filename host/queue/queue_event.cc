@@ -1,8 +1,11 @@
 #include "host/queue/queue_event.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
+
+#include "host/api/part_hash.h"
+#include "host/api/requests.h"
+#include "host/base/kind_name.h"
 
 namespace berth::host {
 namespace {
@@ -79,6 +82,237 @@ std::string EventLabel(const QueueEvent& event) {
   }
   const std::string_view action = NameIn(kActions, event.action);
   return std::string(ResourceName(event)).append(action.empty() ? "Update" : action);
+}
+
+// --- object change -------------------------------------------------------------------------------
+
+namespace {
+
+template <class T, class Equal>
+bool AllEqual(const berth_array& a, const berth_array& b, Equal equal) {
+  const auto first = Elements<T>(a);
+  const auto second = Elements<T>(b);
+  return std::equal(first.begin(), first.end(), second.begin(), second.end(), equal);
+}
+
+// Compares arrays of pairs that are sorted by id, so that equal sets are equal arrays.
+bool SamePairs(const berth_array& a, const berth_array& b) {
+  return AllEqual<berth_id_pair>(a, b, [](const berth_id_pair& x, const berth_id_pair& y) {
+    return x.key == y.key && x.value == y.value;
+  });
+}
+
+bool SameIds(const berth_array& a, const berth_array& b) {
+  return AllEqual<berth_id>(a, b, [](berth_id x, berth_id y) { return x == y; });
+}
+
+bool SameTaints(const berth_array& a, const berth_array& b) {
+  return AllEqual<berth_taint>(a, b, [](const berth_taint& x, const berth_taint& y) {
+    return x.key == y.key && x.value == y.value && x.effect == y.effect;
+  });
+}
+
+bool SameAnnotations(const berth_array& a, const berth_array& b) {
+  const auto same = [](const berth_str_pair& x, const berth_str_pair& y) {
+    return Text(x.key) == Text(y.key) && Text(x.value) == Text(y.value);
+  };
+  if (AllEqual<berth_str_pair>(a, b, same)) return true;
+  if (a.count != b.count) return false;
+  // Annotations are not sorted: compare sorted copies, because another order is no change.
+  const auto sorted = [](const berth_array& pairs) {
+    const auto elements = Elements<berth_str_pair>(pairs);
+    std::vector<berth_str_pair> copy(elements.begin(), elements.end());
+    std::sort(copy.begin(), copy.end(), [](const berth_str_pair& x, const berth_str_pair& y) {
+      return Text(x.key) < Text(y.key);
+    });
+    return copy;
+  };
+  const auto first = sorted(a);
+  const auto second = sorted(b);
+  return std::equal(first.begin(), first.end(), second.begin(), second.end(), same);
+}
+
+// Returns the last condition of the type, as kube-scheduler's map does; null if there is none.
+const berth_condition* FindCondition(std::span<const berth_condition> conditions, Id type) {
+  const berth_condition* found = nullptr;
+  for (const berth_condition& condition : conditions) {
+    if (condition.type == type) found = &condition;
+  }
+  return found;
+}
+
+// Returns whether each condition of `a` is in `b` with the same status.
+bool AllFound(std::span<const berth_condition> a, std::span<const berth_condition> b) {
+  return std::all_of(a.begin(), a.end(), [a, b](const berth_condition& condition) {
+    const berth_condition* there = FindCondition(b, condition.type);
+    return there != nullptr && there->status == FindCondition(a, condition.type)->status;
+  });
+}
+
+bool SameConditions(const berth_array& a, const berth_array& b) {
+  const auto first = Elements<berth_condition>(a);
+  const auto second = Elements<berth_condition>(b);
+  return AllFound(first, second) && AllFound(second, first);
+}
+
+bool AnyScalarShrank(const berth_array& old, const berth_array& now) {
+  const auto after = Elements<berth_quantity>(now);
+  for (const berth_quantity& before : Elements<berth_quantity>(old)) {
+    const auto found = std::find_if(after.begin(), after.end(), [&before](const berth_quantity& q) {
+      return q.name == before.name;
+    });
+    if (found == after.end() || found->value < before.value) return true;
+  }
+  return false;
+}
+
+bool AnyShrank(const berth_resources& old, const berth_resources& now) {
+  return (old.present & ~now.present) != 0 || now.milli_cpu < old.milli_cpu ||
+         now.memory < old.memory || now.ephemeral_storage < old.ephemeral_storage ||
+         AnyScalarShrank(old.scalars, now.scalars);
+}
+
+// Compares what the pod status records about claims generated from templates.
+bool SameClaims(const berth_array& a, const berth_array& b) {
+  return AllEqual<berth_resource_claim>(
+      a, b, [](const berth_resource_claim& x, const berth_resource_claim& y) {
+        return Text(x.name) == Text(y.name) && Text(x.claim_name) == Text(y.claim_name) &&
+               x.flags == y.flags;
+      });
+}
+
+}  // namespace
+
+uint32_t NodeChange(const Node& old, const Node& now) {
+  const berth_node& before = old.view();
+  const berth_node& after = now.view();
+  uint32_t actions = 0;
+  if (!SameResources(*before.allocatable, *after.allocatable)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_ALLOCATABLE;
+  }
+  if (!SamePairs(before.meta->labels, after.meta->labels)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_LABEL;
+  }
+  const bool became_schedulable = before.unschedulable != 0 && after.unschedulable == 0;
+  if (became_schedulable || !SameTaints(before.taints, after.taints)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_TAINT;
+  }
+  if (!SameConditions(before.conditions, after.conditions)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_CONDITION;
+  }
+  if (!SameAnnotations(before.meta->annotations, after.meta->annotations)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_ANNOTATION;
+  }
+  if (!SameIds(before.declared_features, after.declared_features)) {
+    actions |= BERTH_ACTION_UPDATE_NODE_DECLARED_FEATURE;
+  }
+  return actions;
+}
+
+uint32_t PodChange(const Pod& old, const Pod& now) {
+  const berth_pod& before = old.view();
+  const berth_pod& after = now.view();
+  uint32_t actions = 0;
+  if (!SamePairs(before.meta->labels, after.meta->labels)) {
+    actions |= BERTH_ACTION_UPDATE_POD_LABEL;
+  }
+  if (AnyShrank(*before.accounted, *after.accounted)) {
+    actions |= BERTH_ACTION_UPDATE_POD_SCALE_DOWN;
+  }
+  if (before.tolerations.count != after.tolerations.count) {
+    actions |= BERTH_ACTION_UPDATE_POD_TOLERATION;
+  }
+  if (before.scheduling_gates.count != 0 && after.scheduling_gates.count == 0) {
+    actions |= BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED;
+  }
+  if (!SameClaims(before.resource_claims, after.resource_claims)) {
+    actions |= BERTH_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM;
+  }
+  return actions != 0 ? actions : uint32_t{BERTH_ACTION_UPDATE};
+}
+
+bool OnlyStatusChanged(const Pod& old, const Pod& now) {
+  constexpr uint64_t kStatus = BERTH_PART(IDENTITY) | BERTH_PART(STATUS) | BERTH_PART(NOMINATION);
+  for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
+    if ((kStatus >> part & 1) == 0 && old.part_hash(part) != now.part_hash(part)) return false;
+  }
+  return true;
+}
+
+// --- interest table ------------------------------------------------------------------------------
+
+namespace {
+
+// Returns the resource that an interest names. A CUSTOM interest in a kind that has its own
+// resource is an interest in that resource.
+uint32_t ResourceOf(const Interest& interest) {
+  if (interest.resource != BERTH_RESOURCE_CUSTOM) return interest.resource;
+  return interest.kind == "v1/Pod" ? uint32_t{BERTH_RESOURCE_POD_ANY}
+                                   : EventResourceOf(interest.kind);
+}
+
+// Returns whether an interest in one resource covers an event of another. Only an interest that
+// names UNSCHEDULED_POD covers those events, because there is one for every new pod.
+bool Covers(uint32_t interest, uint32_t event) {
+  if (interest == event) return true;
+  if (interest == BERTH_RESOURCE_WILDCARD) return event != BERTH_RESOURCE_UNSCHEDULED_POD;
+  return interest == BERTH_RESOURCE_POD_ANY &&
+         (event == BERTH_RESOURCE_ASSIGNED_POD || event == BERTH_RESOURCE_TARGET_POD);
+}
+
+// The second condition keeps an unspecific update (BERTH_ACTION_UPDATE) from matching interests in
+// specific updates only.
+bool CoversAction(uint32_t interest, uint32_t event) {
+  return (interest & event) != 0 && event <= interest;
+}
+
+}  // namespace
+
+void InterestTable::Build(std::span<const Interest> interests) {
+  for (auto& list : by_resource_) list.clear();
+  by_kind_.clear();
+  hint_parts_.clear();
+  // Create the lists of all kinds first: a WILDCARD interest is added to each of them.
+  for (const Interest& interest : interests) {
+    if (ResourceOf(interest) != BERTH_RESOURCE_CUSTOM) continue;
+    for (const std::string& kind : KindsOf(interest.kind)) by_kind_.try_emplace(kind);
+  }
+  for (const Interest& interest : interests) {
+    const uint32_t named = ResourceOf(interest);
+    const std::vector<std::string> kinds =
+        named == BERTH_RESOURCE_CUSTOM ? KindsOf(interest.kind) : std::vector<std::string>();
+    for (uint32_t resource = 0; resource < kResourceCount; ++resource) {
+      const bool is_kind = named == BERTH_RESOURCE_CUSTOM;
+      if (!is_kind && Covers(named, resource)) by_resource_[resource].push_back(&interest);
+    }
+    for (auto& [kind, list] : by_kind_) {
+      const bool is_this = std::ranges::find(kinds, kind) != kinds.end();
+      if (is_this || named == BERTH_RESOURCE_WILDCARD) list.push_back(&interest);
+    }
+    if (!interest.has_hint) continue;
+    HintParts& parts = hint_parts_[interest.plugin];
+    parts.mask |= interest.pod_parts & kAllParts;
+    // Without declared parts, or with a part that is unknown to this host, the hint may depend on
+    // anything.
+    if (interest.pod_parts == 0 || (interest.pod_parts & ~kAllParts) != 0) parts.each_pod = true;
+  }
+}
+
+void InterestTable::Find(const QueueEvent& event, std::vector<const Interest*>& out) const {
+  if (event.resource == BERTH_RESOURCE_WILDCARD || event.resource >= kResourceCount) return;
+  const std::vector<const Interest*>* list = &by_resource_[event.resource];
+  if (event.resource == BERTH_RESOURCE_CUSTOM) {
+    const auto found = by_kind_.find(KindOf(event));
+    if (found != by_kind_.end()) list = &found->second;
+  }
+  for (const Interest* interest : *list) {
+    if (CoversAction(interest->actions, event.action)) out.push_back(interest);
+  }
+}
+
+InterestTable::HintParts InterestTable::PartsOf(PluginId plugin) const {
+  const auto found = hint_parts_.find(plugin);
+  return found != hint_parts_.end() ? found->second : HintParts{};
 }
 
 }  // namespace berth::host

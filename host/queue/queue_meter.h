@@ -13,11 +13,28 @@
 
 #include "host/base/clock.h"
 #include "host/base/metrics.h"
-#include "host/queue/queue_metrics.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
+
+// --- queue metrics -------------------------------------------------------------------------------
+//
+// The metrics of the scheduling queue. The names, labels and buckets are kube-scheduler's
+// (pkg/scheduler/metrics/metrics.go).
+
+// Threading: the scheduling thread observes; any thread reads the table.
+struct QueueMetrics {
+  explicit QueueMetrics(MetricTable& table);
+
+  CounterFamily& incoming_pods;     // scheduler_queue_incoming_pods_total{queue,event}
+  GaugeFamily& pending_pods;        // scheduler_pending_pods{queue}
+  GaugeFamily& unschedulable_pods;  // scheduler_unschedulable_pods{plugin,profile}
+  CounterFamily& after_flush;       // scheduler_pod_scheduled_after_flush_total
+  // scheduler_queueing_hint_execution_duration_seconds{plugin,event,hint}
+  HistogramFamily& hint_seconds;
+  GaugeFamily& inflight_events;  // scheduler_inflight_events{event}
+};
 
 // Returns the label "queue" of a place: "active", "backoff", "unschedulable", "gated". A place that
 // is none of them has no label.

@@ -1,5 +1,3 @@
-#include "host/queue/requeuer.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/queue_places.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

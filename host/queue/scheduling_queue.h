@@ -29,19 +29,14 @@
 #include "host/queue/backoff.h"
 #include "host/queue/entity_table.h"
 #include "host/queue/event_matcher.h"
-#include "host/queue/flush_schedule.h"
-#include "host/queue/interest_table.h"
 #include "host/queue/nominator.h"
 #include "host/queue/parked_index.h"
-#include "host/queue/pending_observer.h"
 #include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_meter.h"
-#include "host/queue/queue_order.h"
 #include "host/queue/queue_places.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
-#include "host/queue/requeuer.h"
 
 namespace berth::host {
 

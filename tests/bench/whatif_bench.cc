@@ -16,7 +16,7 @@
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/points/run_pre_filter.h"
 #include "host/runtime/services/services.h"

@@ -10,7 +10,7 @@
 
 #include "host/config/convert/convert_profile.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 

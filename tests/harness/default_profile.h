@@ -3,7 +3,7 @@
 #define BERTH_TESTS_HARNESS_DEFAULT_PROFILE_H_
 
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 

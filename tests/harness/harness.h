@@ -22,7 +22,6 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/plan/plan.h"
-#include "host/plan/plan_spec.h"
 #include "tests/harness/intercepting_client.h"
 
 namespace berth::host {

@@ -15,7 +15,7 @@
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/plan/promises.h"
 #include "tests/harness/paths.h"
 

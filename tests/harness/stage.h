@@ -27,11 +27,10 @@
 #include "host/loader/plugin_catalog.h"
 #include "host/plan/instance_host.h"
 #include "host/plan/plan.h"
-#include "host/plan/plan_spec.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/binding.h"
 #include "host/runtime/points/async_call.h"
-#include "host/runtime/services/host_services.h"
+#include "host/runtime/services/services.h"
 #include "tests/harness/puppet_functions.h"
 
 namespace berth::host {

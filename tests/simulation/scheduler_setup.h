@@ -12,7 +12,7 @@
 #include "host/cycle/scheduling_loop.h"
 #include "host/guard/bind_pool.h"
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/scenario.h"
 

@@ -5,7 +5,6 @@
 #include "host/base/kind_name.h"
 #include "host/cluster/client.h"
 #include "host/plan/plan.h"
-#include "host/plan/plan_spec.h"
 
 namespace berth::host {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "host/loader/plugin_catalog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 

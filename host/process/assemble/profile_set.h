@@ -12,7 +12,7 @@
 #include "host/base/status.h"
 #include "host/config/profile.h"
 #include "host/config/profile_reader.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 #include "host/process/assemble/plugin_set.h"
 
 namespace berth::host {

@@ -22,7 +22,7 @@
 #include "host/guard/bind_pool.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/call_watchdog.h"
-#include "host/plan/plan_spec.h"
+#include "host/plan/plan.h"
 #include "host/process/assemble/plugin_set.h"
 
 namespace berth::host {

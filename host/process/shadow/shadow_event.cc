@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "host/base/assert.h"
-#include "host/queue/object_change.h"
+#include "host/queue/queue_event.h"
 
 namespace berth::host {
 namespace {

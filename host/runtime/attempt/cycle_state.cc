@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "host/plan/invoke.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -14,9 +14,9 @@
 #include <berth/abi.h>
 
 #include "host/guard/point.h"
+#include "host/plan/instance_host.h"
 #include "host/plan/invoke.h"
 #include "host/plan/plan.h"
-#include "host/plan/plugin_call.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/point_meter.h"
 

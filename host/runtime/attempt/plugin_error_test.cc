@@ -1,5 +1,3 @@
-#include "host/runtime/attempt/plugin_error.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/test_log.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

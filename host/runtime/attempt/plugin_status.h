@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_STATUS_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_STATUS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
+#include "host/guard/point.h"
+#include "host/plan/invoke.h"
+#include "host/plan/plan.h"
 #include "host/queue/queue_policy.h"
 
 namespace berth::host {
@@ -56,6 +60,57 @@ struct PluginStatus {
   // The reasons, joined with ", " as kube-scheduler's Status.Message() does.
   std::string Message() const { return Join(reasons, ", "); }
 };
+
+// --- plugin error --------------------------------------------------------------------------------
+//
+// The errors that the scheduler reports when a plugin fails, in kube-scheduler's words, and the
+// faults that are counted for them.
+
+// A function of an extension point whose failures have words of their own.
+enum class PointFunction : uint8_t {
+  kMain,  // The function that has the point's name.
+  kAddPod,
+  kRemovePod,  // AddPod and RemovePod belong to PreFilter.
+  kNormalize,  // NormalizeScore, which belongs to Score.
+  kPreFlight,  // PreBindPreFlight, which belongs to PreBind.
+};
+
+// Returns the error of a plugin that failed for the reason `why`: `running Reserve plugin "X": why`
+// and the like; at PostFilter `why` alone.
+PluginStatus PluginError(const PlannedPlugin& plugin, Point point, std::string_view why,
+                         PointFunction function = PointFunction::kMain);
+
+// Returns the error of a call that gave `answer`, which is an error or which its function must not
+// give, and counts the fault that lies in the answer: see NoteBadCode().
+// Threading: any.
+PluginStatus AnswerError(const PlannedPlugin& plugin, Point point, const PluginAnswer& answer,
+                         PointFunction function = PointFunction::kMain);
+
+// Returns what an answer at Reserve, Permit, PreBind or Bind means: success, a rejection, Permit's
+// Wait and Bind's Skip as the plugin gave them; an error for every other code. A code that the
+// point does not have is a fault of the plugin, except that PreBind and Bind may return the code of
+// a request that failed (NotFound, Conflict and similar codes).
+// Threading: any.
+PluginStatus PointStatus(const PlannedPlugin& plugin, Point point, PluginAnswer answer);
+
+// Counts the fault that lies in a code which the called function must not return: an exception for
+// BERTH_BUG, a bad code otherwise; none for BERTH_ERROR and BERTH_CANCELLED. `why` joins the
+// reasons. Threading: any.
+void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std::string_view why);
+
+// Returns why the plugin is quarantined; nothing if it is not. A quarantined plugin is not called
+// at these points: Score, PreScore and PostFilter skip it; PreEnqueue gates the pod; PreFilter,
+// Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue.
+// It is still called at QueueSort, and where a call ends or follows what was begun (Unreserve,
+// PostBind, Changes).
+// Lifetime of the text: the plugin's. Threading: any.
+std::optional<std::string_view> QuarantineReason(const PlannedPlugin& plugin);
+inline bool IsQuarantined(const PlannedPlugin& plugin) {
+  return QuarantineReason(plugin).has_value();
+}
+// Returns the error that replaces a call while the plugin is quarantined; nothing if it is not.
+std::optional<PluginStatus> QuarantineError(const PlannedPlugin& plugin, Point point,
+                                            PointFunction function = PointFunction::kMain);
 
 }  // namespace berth::host
 

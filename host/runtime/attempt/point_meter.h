@@ -15,10 +15,29 @@
 #include "host/base/clock.h"
 #include "host/base/metrics.h"
 #include "host/guard/point.h"
-#include "host/plan/plugin_ids.h"
-#include "host/runtime/attempt/point_metrics.h"
+#include "host/plan/instance_context.h"
 
 namespace berth::host {
+
+// --- point metrics -------------------------------------------------------------------------------
+//
+// The metrics of the extension points. The names, labels and buckets are kube-scheduler's.
+
+// Threading: any.
+struct PointMetrics {
+  explicit PointMetrics(MetricTable& table);
+
+  // scheduler_framework_extension_point_duration_seconds{extension_point,status,profile}
+  HistogramFamily& point_seconds;
+  // scheduler_plugin_execution_duration_seconds{plugin,extension_point,status}; one cycle in ten is
+  // measured, chosen by its number, so that no random number is drawn.
+  HistogramFamily& plugin_seconds;
+  // scheduler_plugin_evaluation_total{plugin,extension_point,profile}
+  CounterFamily& evaluations;
+  HistogramFamily& permit_seconds;  // scheduler_permit_wait_duration_seconds{result}
+  HistogramFamily& victims;         // scheduler_preemption_victims
+  CounterFamily& preemptions;       // scheduler_preemption_attempts_total
+};
 
 // The functions that kube-scheduler lists as extension points of their own, besides those of Point.
 enum class MeteredPoint : uint8_t {

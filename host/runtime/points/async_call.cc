@@ -10,7 +10,7 @@
 #include "host/base/time_units.h"
 #include "host/plan/promises.h"
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

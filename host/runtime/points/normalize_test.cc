@@ -1,5 +1,3 @@
-#include "host/runtime/points/normalize.h"
-
 #include <cstdint>
 #include <vector>
 
@@ -7,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <berth/abi.h>
+
+#include "host/runtime/points/run_score.h"
 
 namespace berth::host {
 namespace {

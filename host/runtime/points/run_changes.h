@@ -10,9 +10,8 @@
 
 #include "host/base/keyed_set.h"
 #include "host/cache/cache.h"
-#include "host/cache/cache_observer.h"
 #include "host/plan/plan.h"
-#include "host/queue/pending_observer.h"
+#include "host/queue/queue_policy.h"
 #include "host/queue/scheduling_queue.h"
 
 namespace berth::host {

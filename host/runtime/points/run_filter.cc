@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -17,8 +17,8 @@
 #include "host/cache/node_table.h"
 #include "host/plan/instance_host.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/filtered.h"
-#include "host/runtime/attempt/nodes_view.h"
+#include "host/runtime/attempt/evaluation.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_cycle.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

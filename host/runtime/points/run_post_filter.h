@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/filtered.h"
+#include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/points/run_pre_filter.h"
 

@@ -6,8 +6,8 @@
 
 #include "host/base/vectors.h"
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/nodes_view.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_cycle.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

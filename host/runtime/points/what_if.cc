@@ -8,7 +8,7 @@
 
 #include "host/base/text.h"
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -15,7 +15,7 @@
 #include "host/cache/private_rows.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/filtered.h"
+#include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
 #include "host/runtime/points/run_filter.h"

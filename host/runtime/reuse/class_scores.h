@@ -12,7 +12,7 @@
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
 #include "host/runtime/attempt/totals_tree.h"
-#include "host/runtime/points/normalize.h"
+#include "host/runtime/points/run_score.h"
 #include "host/runtime/reuse/pod_class.h"
 
 namespace berth::host {

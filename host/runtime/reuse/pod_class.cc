@@ -10,7 +10,7 @@
 #include "host/base/hash.h"
 #include "host/base/vectors.h"
 #include "host/runtime/attempt/invoke.h"
-#include "host/runtime/attempt/plugin_error.h"
+#include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_score.h"
 

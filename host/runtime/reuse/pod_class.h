@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "host/cache/node_table.h"
-#include "host/cache/row_journal.h"
 #include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/filtered.h"
+#include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/attempt/selection.h"
 
 namespace berth::host {

@@ -15,7 +15,7 @@
 #include "host/cluster/json_body.h"
 #include "host/plan/arguments.h"
 #include "host/plan/invoke.h"
-#include "host/runtime/services/work_limits.h"
+#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

@@ -1,16 +1,61 @@
 #include "host/runtime/services/metric_store.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
-#include <berth/internal/metric_rules.h>
-
 #include "host/base/assert.h"
 
 namespace berth::host {
+
+// --- metric cell ---------------------------------------------------------------------------------
+
+void MetricCell::Observe(double value) {
+  if (std::isnan(value)) return;
+  if (family_->kind == MetricKind::kGauge) {
+    value_.store(value, std::memory_order_relaxed);
+    return;
+  }
+  if (family_->kind == MetricKind::kCounter && value < 0) return;
+  value_.fetch_add(value, std::memory_order_relaxed);
+  if (family_->kind == MetricKind::kCounter) return;
+  const auto bound = std::ranges::lower_bound(family_->buckets, value);
+  const auto index = static_cast<size_t>(bound - family_->buckets.begin());
+  buckets_[index].fetch_add(1, std::memory_order_relaxed);
+}
+
+void MetricCell::Read(MetricTable::Series& series) const {
+  const double value = value_.load(std::memory_order_relaxed);
+  if (family_->kind != MetricKind::kHistogram) {
+    series.value = value;
+    return;
+  }
+  series.histogram.sum = value;
+  for (const auto& bucket : buckets_) {
+    series.histogram.buckets.push_back(bucket.load(std::memory_order_relaxed));
+  }
+}
+
+// --- series table --------------------------------------------------------------------------------
+
+uint64_t SeriesTable::Add(std::shared_ptr<MetricCell> cell) {
+  const size_t index = size_.load(std::memory_order_relaxed);
+  BERTH_ASSERT(index < kMaxSeries);
+  if (chunks_ == nullptr) chunks_ = std::make_unique<Chunks>();
+  std::unique_ptr<Chunk>& chunk = (*chunks_)[index / kChunk];
+  if (chunk == nullptr) chunk = std::make_unique<Chunk>();
+  (*chunk)[index % kChunk] = std::move(cell);
+  size_.store(index + 1, std::memory_order_release);
+  return index + 1;
+}
+
+MetricCell* SeriesTable::Find(uint64_t handle) const {
+  if (handle == 0 || handle > size()) return nullptr;
+  const uint64_t index = handle - 1;
+  return (*(*chunks_)[index / kChunk])[index % kChunk].get();
+}
 
 // ---- MetricStore --------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/services/api_calls.h"
+#include "host/runtime/services/services.h"
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/runtime/services/services.h"
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

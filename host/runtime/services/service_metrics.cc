@@ -15,7 +15,6 @@
 #include "host/base/status.h"
 #include "host/base/text.h"
 #include "host/runtime/services/metric_store.h"
-#include "host/runtime/services/series_table.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {

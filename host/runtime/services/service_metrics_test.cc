@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "host/base/metrics.h"
-#include "host/plan/plugin_call.h"
-#include "host/runtime/services/series_table.h"
+#include "host/plan/instance_host.h"
+#include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {

@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "host/base/text.h"
-#include "host/runtime/attempt/nodes_view.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/services/services.h"
 

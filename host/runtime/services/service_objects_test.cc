@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {

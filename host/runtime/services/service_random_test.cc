@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/services/test_find_service.h"

@@ -11,7 +11,6 @@
 #include "host/event/timer_queue.h"
 #include "host/plan/invoke.h"
 #include "host/runtime/services/services.h"
-#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

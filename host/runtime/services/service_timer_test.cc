@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
+#include "host/runtime/services/services.h"
 #include "host/runtime/services/test_services.h"
-#include "host/runtime/services/work_limits.h"
 
 namespace berth::host {
 namespace {

@@ -7,14 +7,91 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include <berth/abi.h>
 
+#include "host/api/objects.h"
+#include "host/base/interner.h"
+#include "host/base/status.h"
+#include "host/cache/node_table.h"
+#include "host/cache/object_store.h"
+#include "host/cluster/client.h"
+#include "host/event/inbox.h"
+#include "host/event/timer_queue.h"
+#include "host/plan/instance_context.h"
 #include "host/plan/instance_host.h"
-#include "host/plan/service.h"
-#include "host/runtime/services/host_services.h"
+#include "host/queue/nominator.h"
+#include "host/queue/queue_policy.h"
+#include "host/runtime/services/metric_store.h"
 
 namespace berth::host {
+
+// --- work limits ---------------------------------------------------------------------------------
+//
+// Limits of the work that one plugin instance may have waiting for the host.
+
+// How many posts, open requests, waiting events and timers of one instance there may be, of each. A
+// plugin that adds them faster than the scheduling thread handles them would otherwise fill the
+// memory. <berth/abi.h> states the number.
+inline constexpr size_t kMaxWaitingWork = 65'536;
+
+// --- scheduler requests --------------------------------------------------------------------------
+//
+// The requests of plugins to the scheduler, through the services of <berth/abi.h>. The scheduling
+// loop implements the interface.
+
+// Threading: the scheduling thread. Requests that change the queue or bindings are recorded and
+//            carried out between cycles, because plugins make them during a cycle.
+class SchedulerRequests {
+ public:
+  virtual ~SchedulerRequests() = default;
+
+  // Returns the row of a node; kNoRow if there is no such node.
+  virtual Row FindNode(std::string_view name) const = 0;
+
+  virtual const Nominator& nominator() const = 0;
+  // Clears the pod's nomination, here and in its status. Returns false if it has none.
+  virtual bool ClearNomination(std::string_view uid) = 0;
+
+  virtual void Activate(std::string_view uid) = 0;
+
+  // Returns the pods that wait on Permit for the plugin, without those that were already rejected.
+  virtual std::vector<PodRef> Waiting(PluginId plugin) const = 0;
+  // Returns false if the pod does not wait for the plugin.
+  virtual bool Allow(std::string_view uid, PluginId plugin) = 0;
+  // Returns false if the pod does not wait.
+  virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
+
+  // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.
+  // Errors: those of DecisionWriter::DeletePod, except that a pod that does not exist is a success.
+  virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
+};
+
+// --- host services -------------------------------------------------------------------------------
+//
+// The objects that the services of all plugin instances use.
+
+// The context of every instance whose services are those of this folder. Owned by the process and
+// shared by all instances. The services that need a null pointer are not served.
+// Lifetime: see InstanceContext.
+struct HostServices : InstanceContext {
+  HostServices(Interner& the_interner, ObjectStore& the_objects);
+
+  ObjectStore& objects;
+  // Passes requests that plugins make on their own threads, and the client's answers, to the
+  // scheduling thread. If null, both are processed on the thread on which they arrive.
+  Inbox* inbox = nullptr;
+  // berth.nodes/1, berth.nominator/1, berth.activate/1, berth.waiting/1, berth.whatif/1; evictions.
+  SchedulerRequests* scheduler = nullptr;
+  // berth.api/1.
+  DecisionWriter* client = nullptr;
+  // berth.timer/1, which also needs the inbox and the clock, and the time limits of requests.
+  TimerQueue* timers = nullptr;
+  // berth.metrics/1.
+  MetricStore* metrics = nullptr;
+};
 
 // The services that have a state, in the order of the table: indices for InstanceHost::state().
 enum class ServiceIndex : uint8_t {

@@ -15,7 +15,7 @@
 
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
-#include "host/plan/plugin_call.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/services/api_calls.h"
 #include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"

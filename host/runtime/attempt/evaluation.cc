@@ -1,8 +1,4 @@
-#include "host/runtime/attempt/ranked.h"
-
-#include <algorithm>
-
-#include "host/base/assert.h"
+#include "host/runtime/attempt/evaluation.h"
 
 namespace berth::host {
 

@@ -1,9 +1,4 @@
-#include "host/runtime/attempt/plugin_error.h"
-
-#include <string>
-#include <utility>
-
-#include "host/base/status_sink.h"
+#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

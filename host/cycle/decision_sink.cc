@@ -1,4 +1,4 @@
-#include "host/cycle/decision_log.h"
+#include "host/cycle/decision_sink.h"
 
 #include <array>
 #include <cstddef>
@@ -6,7 +6,6 @@
 #include <span>
 
 namespace berth::host {
-
 namespace {
 
 // The level and the text of the record about a failure.
