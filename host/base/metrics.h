@@ -105,8 +105,8 @@ using GaugeFamily = InstrumentFamily<Gauge>;
 using HistogramFamily = InstrumentFamily<Histogram>;
 
 // Every metric of the process, in the order in which they were added. A folder of the host keeps
-// the families that it observes in a struct of its own, such as QueueMetrics, which adds them to the
-// table when it is constructed.
+// the families that it observes in a struct of its own, such as QueueMetrics, which adds them to
+// the table when it is constructed.
 // Threading: Add*() before any other thread reads; Read() any.
 // Lifetime:  must outlive every use of its instruments.
 class MetricTable {

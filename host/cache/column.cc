@@ -16,47 +16,42 @@
 namespace berth::host {
 namespace {
 
-struct FixedName {
+// A name, or the part of a name before its argument.
+struct KnownName {
   std::string_view name;
   ColumnRule rule;
   uint32_t type;
 };
 
 constexpr std::array kFixedNames{
-    FixedName{"name", ColumnRule::kName, BERTH_TYPE_ID},
-    FixedName{"unschedulable", ColumnRule::kUnschedulable, BERTH_TYPE_U8},
-    FixedName{"alloc.cpu", ColumnRule::kAllocCpu, BERTH_TYPE_I64},
-    FixedName{"alloc.memory", ColumnRule::kAllocMemory, BERTH_TYPE_I64},
-    FixedName{"alloc.ephemeral-storage", ColumnRule::kAllocEphemeralStorage, BERTH_TYPE_I64},
-    FixedName{"alloc.pods", ColumnRule::kAllocPods, BERTH_TYPE_I64},
-    FixedName{"req.cpu", ColumnRule::kReqCpu, BERTH_TYPE_I64},
-    FixedName{"req.memory", ColumnRule::kReqMemory, BERTH_TYPE_I64},
-    FixedName{"req.ephemeral-storage", ColumnRule::kReqEphemeralStorage, BERTH_TYPE_I64},
-    FixedName{"nonzero.cpu", ColumnRule::kNonzeroCpu, BERTH_TYPE_I64},
-    FixedName{"nonzero.memory", ColumnRule::kNonzeroMemory, BERTH_TYPE_I64},
-    FixedName{"pods.count", ColumnRule::kPodsCount, BERTH_TYPE_I64},
-    FixedName{"taints", ColumnRule::kTaints, BERTH_TYPE_ARRAY},
-    FixedName{"taints.hard", ColumnRule::kTaintsHard, BERTH_TYPE_U32},
-    FixedName{"taints.soft", ColumnRule::kTaintsSoft, BERTH_TYPE_U32},
-    FixedName{"images", ColumnRule::kImages, BERTH_TYPE_ARRAY},
-    FixedName{"features", ColumnRule::kFeatures, BERTH_TYPE_ARRAY},
+    KnownName{"name", ColumnRule::kName, BERTH_TYPE_ID},
+    KnownName{"unschedulable", ColumnRule::kUnschedulable, BERTH_TYPE_U8},
+    KnownName{"alloc.cpu", ColumnRule::kAllocCpu, BERTH_TYPE_I64},
+    KnownName{"alloc.memory", ColumnRule::kAllocMemory, BERTH_TYPE_I64},
+    KnownName{"alloc.ephemeral-storage", ColumnRule::kAllocEphemeralStorage, BERTH_TYPE_I64},
+    KnownName{"alloc.pods", ColumnRule::kAllocPods, BERTH_TYPE_I64},
+    KnownName{"req.cpu", ColumnRule::kReqCpu, BERTH_TYPE_I64},
+    KnownName{"req.memory", ColumnRule::kReqMemory, BERTH_TYPE_I64},
+    KnownName{"req.ephemeral-storage", ColumnRule::kReqEphemeralStorage, BERTH_TYPE_I64},
+    KnownName{"nonzero.cpu", ColumnRule::kNonzeroCpu, BERTH_TYPE_I64},
+    KnownName{"nonzero.memory", ColumnRule::kNonzeroMemory, BERTH_TYPE_I64},
+    KnownName{"pods.count", ColumnRule::kPodsCount, BERTH_TYPE_I64},
+    KnownName{"taints", ColumnRule::kTaints, BERTH_TYPE_ARRAY},
+    KnownName{"taints.hard", ColumnRule::kTaintsHard, BERTH_TYPE_U32},
+    KnownName{"taints.soft", ColumnRule::kTaintsSoft, BERTH_TYPE_U32},
+    KnownName{"images", ColumnRule::kImages, BERTH_TYPE_ARRAY},
+    KnownName{"features", ColumnRule::kFeatures, BERTH_TYPE_ARRAY},
 };
 
 constexpr std::string_view kObjectPrefix = "object:";
 
-struct NamePrefix {
-  std::string_view prefix;
-  ColumnRule rule;
-  uint32_t type;
-};
-
 constexpr std::array kPrefixes{
-    NamePrefix{"alloc:", ColumnRule::kAllocScalar, BERTH_TYPE_I64},
-    NamePrefix{"req:", ColumnRule::kReqScalar, BERTH_TYPE_I64},
-    NamePrefix{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
-    NamePrefix{"hostport:", ColumnRule::kHostPort, BERTH_TYPE_I64},
-    NamePrefix{"annotation:", ColumnRule::kAnnotation, BERTH_TYPE_STR},
-    NamePrefix{kObjectPrefix, ColumnRule::kObject, BERTH_TYPE_OBJECT},
+    KnownName{"alloc:", ColumnRule::kAllocScalar, BERTH_TYPE_I64},
+    KnownName{"req:", ColumnRule::kReqScalar, BERTH_TYPE_I64},
+    KnownName{"label:", ColumnRule::kLabel, BERTH_TYPE_ID},
+    KnownName{"hostport:", ColumnRule::kHostPort, BERTH_TYPE_I64},
+    KnownName{"annotation:", ColumnRule::kAnnotation, BERTH_TYPE_STR},
+    KnownName{kObjectPrefix, ColumnRule::kObject, BERTH_TYPE_OBJECT},
 };
 
 constexpr std::array kProtocols{
@@ -119,15 +114,15 @@ ColumnSpec::ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interne
 
 Result<ColumnSpec> ColumnSpec::Parse(std::string_view name, Interner& interner) {
   std::string canonical = Canonical(name);
-  for (const FixedName& known : kFixedNames) {
+  for (const KnownName& known : kFixedNames) {
     if (known.name == canonical) {
       return ColumnSpec(known.rule, known.type, std::move(canonical), interner);
     }
   }
-  for (const NamePrefix& known : kPrefixes) {
-    if (!canonical.starts_with(known.prefix) || canonical.size() == known.prefix.size()) continue;
+  for (const KnownName& known : kPrefixes) {
+    if (!canonical.starts_with(known.name) || canonical.size() == known.name.size()) continue;
     ColumnSpec spec(known.rule, known.type, canonical, interner);
-    if (spec.ReadArgument(std::string_view(canonical).substr(known.prefix.size()))) return spec;
+    if (spec.ReadArgument(std::string_view(canonical).substr(known.name.size()))) return spec;
   }
   return Status::NotFound("no column \"" + std::string(name) +
                           "\": expected a name of the catalogue in berth/abi.h, "

@@ -28,17 +28,39 @@ namespace berth::host {
 
 // Threading: the scheduling thread observes; any thread reads the table.
 struct CycleMetrics {
-  explicit CycleMetrics(MetricTable& table);
+  explicit CycleMetrics(MetricTable& the_table) : table(the_table) {}
 
-  CounterFamily& attempts;  // scheduler_schedule_attempts_total{result,profile}
-  // scheduler_scheduling_attempt_duration_seconds{result,profile}
-  HistogramFamily& attempt_seconds;
-  HistogramFamily& algorithm_seconds;  // scheduler_scheduling_algorithm_duration_seconds
-  HistogramFamily& sli_seconds;        // scheduler_pod_scheduling_sli_duration_seconds{attempts}
-  HistogramFamily& attempts_per_pod;   // scheduler_pod_scheduling_attempts
-  HistogramFamily& event_seconds;      // scheduler_event_handling_duration_seconds{event}
-  GaugeFamily& cache_size;             // scheduler_cache_size{type}
-  GaugeFamily& goroutines;             // scheduler_goroutines{operation}: binding cycles under way.
+  MetricTable& table;
+
+  CounterFamily& attempts = table.AddCounter(
+      "scheduler_schedule_attempts_total",
+      "The number of attempts to schedule a pod, by the result: scheduled, unschedulable, or "
+      "error for a problem inside the scheduler.",
+      {"result", "profile"});
+  HistogramFamily& attempt_seconds =
+      table.AddHistogram("scheduler_scheduling_attempt_duration_seconds",
+                         "The duration of an attempt: the scheduling cycle and the binding cycle.",
+                         {"result", "profile"}, ExponentialBounds(0.001, 2, 15));
+  HistogramFamily& algorithm_seconds =
+      table.AddHistogram("scheduler_scheduling_algorithm_duration_seconds",
+                         "The duration of the choice of a node in the scheduling cycle.", {},
+                         ExponentialBounds(0.001, 2, 15));
+  HistogramFamily& sli_seconds = table.AddHistogram(
+      "scheduler_pod_scheduling_sli_duration_seconds",
+      "The time from the first arrival of a pod in the scheduling queue until it is scheduled, "
+      "without the time in which it was gated, by the number of attempts.",
+      {"attempts"}, ExponentialBounds(0.01, 2, 20));
+  HistogramFamily& attempts_per_pod = table.AddHistogram(
+      "scheduler_pod_scheduling_attempts", "The number of attempts until a pod was scheduled.", {},
+      ExponentialBounds(1, 2, 5));
+  HistogramFamily& event_seconds = table.AddHistogram("scheduler_event_handling_duration_seconds",
+                                                      "The duration of the handling of an event.",
+                                                      {"event"}, ExponentialBounds(0.0001, 2, 12));
+  GaugeFamily& cache_size = table.AddGauge(
+      "scheduler_cache_size", "The number of nodes, pods and assumed pods in the cache.", {"type"});
+  GaugeFamily& goroutines =
+      table.AddGauge("scheduler_goroutines", "The number of operations under way, such as binding.",
+                     {"operation"});
 };
 
 // The largest number of attempts that has a label of its own.

@@ -1,4 +1,4 @@
-// Observer of scheduling decisions.
+// Observers of scheduling decisions: the interface, and the one that writes the log.
 #ifndef BERTH_HOST_CYCLE_DECISION_SINK_H_
 #define BERTH_HOST_CYCLE_DECISION_SINK_H_
 

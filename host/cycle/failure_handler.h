@@ -1,4 +1,4 @@
-// Requeues and reports pods that got no node.
+// Requeues and reports pods that got no node, and the events that pods get.
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 

@@ -88,10 +88,10 @@ std::string Describe(const NodeStep& step) {
   return Describe(step, *step.node, kNames[static_cast<size_t>(step.action)]);
 }
 
-template <class Step>
-std::string Describe(const Route<Step>& route) {
+template <class Route>
+std::string DescribeRoute(const Route& route) {
   std::string text;
-  for (const Step& step : route) text += Describe(step);
+  for (const auto& step : route) text += Describe(step);
   return text;
 }
 
@@ -146,13 +146,14 @@ TEST_F(ClusterEventTest, RoutesPods) {
   IdRefs refs(interner_);
   const Id profiles[] = {refs.Intern("ours"), refs.Intern("ours-too")};
   for (const RouteCase& c : kPodCases) {
-    EXPECT_EQ(Describe(ClassifyPodEvent(MakeEvent(c, true), profiles)), c.steps) << c.description;
+    EXPECT_EQ(DescribeRoute(ClassifyPodEvent(MakeEvent(c, true), profiles)), c.steps)
+        << c.description;
   }
 }
 
 TEST_F(ClusterEventTest, RoutesNodes) {
   for (const RouteCase& c : kNodeCases) {
-    EXPECT_EQ(Describe(ClassifyNodeEvent(MakeEvent(c, false))), c.steps) << c.description;
+    EXPECT_EQ(DescribeRoute(ClassifyNodeEvent(MakeEvent(c, false))), c.steps) << c.description;
   }
 }
 

@@ -26,17 +26,17 @@ bool IsSameVersion(const ObjectBase& old, const ObjectBase& now) {
 
 void RouteAdded(const PodRef& pod, std::span<const Id> profiles, PodRoute& route) {
   if (IsAssigned(pod)) {
-    route.Add({PodAction::kAddToCache, pod, nullptr});
+    route.push_back({PodAction::kAddToCache, pod, nullptr});
   } else if (IsOurs(pod, profiles)) {
-    route.Add({PodAction::kAddToQueue, pod, nullptr});
+    route.push_back({PodAction::kAddToQueue, pod, nullptr});
   }
 }
 
 void RouteRemoved(const PodRef& pod, std::span<const Id> profiles, PodRoute& route) {
   if (IsAssigned(pod)) {
-    route.Add({PodAction::kRemoveFromCache, pod, nullptr});
+    route.push_back({PodAction::kRemoveFromCache, pod, nullptr});
   } else if (IsOurs(pod, profiles)) {
-    route.Add({PodAction::kRemoveFromQueue, pod, nullptr});
+    route.push_back({PodAction::kRemoveFromQueue, pod, nullptr});
   }
 }
 
@@ -45,15 +45,15 @@ void RouteModified(const PodRef& old, const PodRef& now, std::span<const Id> pro
   const bool was_assigned = IsAssigned(old);
   const bool is_assigned = IsAssigned(now);
   if (was_assigned && old->view().node_name == now->view().node_name) {
-    route.Add({PodAction::kUpdateInCache, now, old});
+    route.push_back({PodAction::kUpdateInCache, now, old});
   } else if (was_assigned) {
     RouteRemoved(old, profiles, route);
     RouteAdded(now, profiles, route);
   } else if (is_assigned) {
-    route.Add({PodAction::kAddToCache, now, nullptr});
-    if (IsOurs(old, profiles)) route.Add({PodAction::kRemoveBoundFromQueue, now, old});
+    route.push_back({PodAction::kAddToCache, now, nullptr});
+    if (IsOurs(old, profiles)) route.push_back({PodAction::kRemoveBoundFromQueue, now, old});
   } else if (IsOurs(old, profiles) && IsOurs(now, profiles)) {
-    route.Add({PodAction::kUpdateInQueue, now, old});
+    route.push_back({PodAction::kUpdateInQueue, now, old});
   } else {
     RouteRemoved(old, profiles, route);
     RouteAdded(now, profiles, route);
@@ -72,13 +72,13 @@ PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles)
   }
   const PodRef& old = std::get<PodRef>(event.previous);
   if (old->uid() != pod->uid()) {
-    route.Add({PodAction::kRemoveAnywhere, old, nullptr});
+    route.push_back({PodAction::kRemoveAnywhere, old, nullptr});
     if (event.type == WatchType::kModified) RouteAdded(pod, profiles, route);
     return route;
   }
   if (event.type == WatchType::kDeleted) {
     if (event.final_state_unknown) {
-      route.Add({PodAction::kRemoveAnywhere, pod, nullptr});
+      route.push_back({PodAction::kRemoveAnywhere, pod, nullptr});
     } else {
       RouteRemoved(pod, profiles, route);
     }
@@ -93,17 +93,17 @@ NodeRoute ClassifyNodeEvent(const WatchEvent& event) {
   NodeRoute route;
   const NodeRef& node = std::get<NodeRef>(event.object);
   if (event.type == WatchType::kAdded) {
-    route.Add({WatchType::kAdded, node, nullptr});
+    route.push_back({WatchType::kAdded, node, nullptr});
     return route;
   }
   const NodeRef& old = std::get<NodeRef>(event.previous);
   if (event.type == WatchType::kDeleted) {
-    route.Add({WatchType::kDeleted, old->uid() == node->uid() ? node : old, nullptr});
+    route.push_back({WatchType::kDeleted, old->uid() == node->uid() ? node : old, nullptr});
   } else if (old->uid() != node->uid()) {
-    route.Add({WatchType::kDeleted, old, nullptr});
-    route.Add({WatchType::kAdded, node, nullptr});
+    route.push_back({WatchType::kDeleted, old, nullptr});
+    route.push_back({WatchType::kAdded, node, nullptr});
   } else if (!IsSameVersion(*old, *node)) {
-    route.Add({WatchType::kModified, node, old});
+    route.push_back({WatchType::kModified, node, old});
   }
   return route;
 }

@@ -37,6 +37,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/static_vector.hpp>
+
 #include "host/api/objects.h"
 #include "host/base/assert.h"
 #include "host/base/clock.h"
@@ -86,31 +88,9 @@ struct NodeStep {
   NodeRef old;                           // The previous node, for kModified.
 };
 
-// The steps for one change: at most two, to be taken in order.
-template <class Step>
-class Route {
- public:
-  void Add(Step step) {
-    BERTH_ASSERT(size_ < steps_.size());
-    steps_[size_++] = std::move(step);
-  }
-
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  const Step& operator[](size_t i) const {
-    BERTH_ASSERT(i < size_);
-    return steps_[i];
-  }
-  const Step* begin() const { return steps_.data(); }
-  const Step* end() const { return steps_.data() + size_; }
-
- private:
-  std::array<Step, 2> steps_;
-  size_t size_ = 0;
-};
-
-using PodRoute = Route<PodStep>;
-using NodeRoute = Route<NodeStep>;
+// The steps for one change, to be taken in order.
+using PodRoute = boost::container::static_vector<PodStep, 2>;
+using NodeRoute = boost::container::static_vector<NodeStep, 2>;
 
 // Returns the steps for a pod event. `event` must not be kSynced. `profiles` are the schedulerNames
 // of this scheduler's profiles, as ids of the pods' interner; a pod that names one of them is

@@ -1,4 +1,4 @@
-// The objects that the hosts of all plugin instances share.
+// What the hosts of all plugin instances share: ids, the interface of services, and the objects.
 #ifndef BERTH_HOST_PLAN_INSTANCE_CONTEXT_H_
 #define BERTH_HOST_PLAN_INSTANCE_CONTEXT_H_
 

@@ -1,6 +1,6 @@
 // Invoke(): the one way in which the host calls a function of a plugin, except a blocking call on
 // the bind pool, which may be abandoned (runtime/points/async_call.cc). The overload for calls that
-// receive a berth_cycle is in runtime/attempt/invoke.h.
+// receive a berth_cycle is in runtime/attempt/plugin_cycle.h.
 #ifndef BERTH_HOST_PLAN_INVOKE_H_
 #define BERTH_HOST_PLAN_INVOKE_H_
 

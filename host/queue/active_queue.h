@@ -10,8 +10,8 @@
 
 #include <berth/abi.h>
 
-#include "host/queue/queue_entry.h"
 #include "host/queue/queue_policy.h"
+#include "host/queue/queued_entity.h"
 
 namespace berth::host {
 

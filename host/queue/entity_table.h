@@ -11,7 +11,6 @@
 #include "host/api/objects.h"
 #include "host/base/keyed_set.h"
 #include "host/base/string_map.h"
-#include "host/queue/queue_entry.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {

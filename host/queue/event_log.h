@@ -10,9 +10,9 @@
 #include <functional>
 #include <vector>
 
-#include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_meter.h"
+#include "host/queue/queued_entity.h"
 
 namespace berth::host {
 

@@ -3,14 +3,17 @@
 #ifndef BERTH_HOST_QUEUE_NOMINATOR_H_
 #define BERTH_HOST_QUEUE_NOMINATOR_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/assert.h"
 #include "host/base/string_map.h"
 
 namespace berth::host {
@@ -21,19 +24,50 @@ class Nominator {
  public:
   // Nominates the pod to `node` and removes any other nomination of the pod. An empty `node` only
   // removes it.
-  void Add(PodRef pod, std::string_view node);
+  void Add(PodRef pod, std::string_view node) {
+    if (node.empty()) {
+      Remove(pod->uid());
+      return;
+    }
+    if (NodeOf(pod->uid()) == node) {
+      std::vector<PodRef>& pods = pods_of_.find(node)->second;
+      *FindPod(pods, pod->uid()) = std::move(pod);
+    } else {
+      Remove(pod->uid());
+      node_of_.emplace(pod->uid(), node);
+      pods_of_[std::string(node)].push_back(std::move(pod));
+    }
+  }
   // Removes the pod's nomination. Returns false if there was none.
-  bool Remove(std::string_view uid);
+  bool Remove(std::string_view uid) {
+    const auto found = node_of_.find(uid);
+    if (found == node_of_.end()) return false;
+    const auto pods = pods_of_.find(found->second);
+    pods->second.erase(FindPod(pods->second, uid));
+    if (pods->second.empty()) pods_of_.erase(pods);
+    node_of_.erase(found);
+    return true;
+  }
   // Replaces the pod after it changed. If its status names another node than before, that node
   // replaces the recorded nomination. Otherwise the nomination stays: its status patch may still be
   // under way.
-  void Update(const PodRef& old, const PodRef& pod);
+  void Update(const PodRef& old, const PodRef& pod) {
+    const std::string_view node = pod->nominated_node();
+    Add(pod, node != old->nominated_node() ? node : NodeOf(pod->uid()));
+  }
 
   // Returns the node that the pod is nominated to; empty if there is none.
-  std::string_view NodeOf(std::string_view uid) const;
+  std::string_view NodeOf(std::string_view uid) const {
+    const auto found = node_of_.find(uid);
+    return found != node_of_.end() ? std::string_view(found->second) : std::string_view();
+  }
   // Returns the pods nominated to the node, in the order in which they were added. Lifetime: until
   // the next change.
-  std::span<const PodRef> PodsFor(std::string_view node) const;
+  std::span<const PodRef> PodsFor(std::string_view node) const {
+    const auto found = pods_of_.find(node);
+    return found != pods_of_.end() ? std::span<const PodRef>(found->second)
+                                   : std::span<const PodRef>();
+  }
   // Calls each(node, pods) for every node with nominated pods, in no particular order.
   template <class F>
   void ForEachNode(F&& each) const {
@@ -43,13 +77,16 @@ class Nominator {
   }
   bool empty() const { return node_of_.empty(); }
   size_t size() const { return node_of_.size(); }
-  // Increases with every change.
-  uint64_t generation() const { return generation_; }
 
  private:
+  static std::vector<PodRef>::iterator FindPod(std::vector<PodRef>& pods, std::string_view uid) {
+    const auto found = std::ranges::find(pods, uid, [](const PodRef& pod) { return pod->uid(); });
+    BERTH_ASSERT(found != pods.end());
+    return found;
+  }
+
   StringMap<std::vector<PodRef>> pods_of_;  // Nominated pods by node name.
   StringMap<std::string> node_of_;          // Node names by pod uid.
-  uint64_t generation_ = 0;
 };
 
 }  // namespace berth::host

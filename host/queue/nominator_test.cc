@@ -132,20 +132,5 @@ TEST_F(NominatorTest, ForEachNodeVisitsEveryNodeWithPods) {
   EXPECT_EQ(walk(), Lines{"n a c"});
 }
 
-TEST_F(NominatorTest, EveryChangeIncreasesTheGeneration) {
-  const uint64_t at_first = nominator_.generation();
-  nominator_.Add(MakePod("a"), "n");
-  const uint64_t added = nominator_.generation();
-  EXPECT_LT(at_first, added);
-  nominator_.Update(MakePod("a"), MakePod("a"));
-  const uint64_t updated = nominator_.generation();
-  EXPECT_LT(added, updated) << "the pod object was replaced";
-  nominator_.Remove("uid-b");
-  nominator_.Update(MakePod("b"), MakePod("b"));
-  EXPECT_EQ(updated, nominator_.generation()) << "nothing has changed";
-  nominator_.Remove("uid-a");
-  EXPECT_LT(updated, nominator_.generation());
-}
-
 }  // namespace
 }  // namespace berth::host

@@ -1,5 +1,3 @@
-#include "host/queue/parked_index.h"
-
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -8,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/event_matcher.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

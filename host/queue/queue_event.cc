@@ -90,9 +90,7 @@ namespace {
 
 template <class T, class Equal>
 bool AllEqual(const berth_array& a, const berth_array& b, Equal equal) {
-  const auto first = Elements<T>(a);
-  const auto second = Elements<T>(b);
-  return std::equal(first.begin(), first.end(), second.begin(), second.end(), equal);
+  return std::ranges::equal(Elements<T>(a), Elements<T>(b), equal);
 }
 
 // Compares arrays of pairs that are sorted by id, so that equal sets are equal arrays.
@@ -127,9 +125,7 @@ bool SameAnnotations(const berth_array& a, const berth_array& b) {
     });
     return copy;
   };
-  const auto first = sorted(a);
-  const auto second = sorted(b);
-  return std::equal(first.begin(), first.end(), second.begin(), second.end(), same);
+  return std::ranges::equal(sorted(a), sorted(b), same);
 }
 
 // Returns the last condition of the type, as kube-scheduler's map does; null if there is none.
@@ -187,25 +183,18 @@ uint32_t NodeChange(const Node& old, const Node& now) {
   const berth_node& before = old.view();
   const berth_node& after = now.view();
   uint32_t actions = 0;
-  if (!SameResources(*before.allocatable, *after.allocatable)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_ALLOCATABLE;
-  }
-  if (!SamePairs(before.meta->labels, after.meta->labels)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_LABEL;
-  }
+  const auto note = [&actions](bool changed, uint32_t action) { actions |= changed ? action : 0; };
+  note(!SameResources(*before.allocatable, *after.allocatable),
+       BERTH_ACTION_UPDATE_NODE_ALLOCATABLE);
+  note(!SamePairs(before.meta->labels, after.meta->labels), BERTH_ACTION_UPDATE_NODE_LABEL);
   const bool became_schedulable = before.unschedulable != 0 && after.unschedulable == 0;
-  if (became_schedulable || !SameTaints(before.taints, after.taints)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_TAINT;
-  }
-  if (!SameConditions(before.conditions, after.conditions)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_CONDITION;
-  }
-  if (!SameAnnotations(before.meta->annotations, after.meta->annotations)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_ANNOTATION;
-  }
-  if (!SameIds(before.declared_features, after.declared_features)) {
-    actions |= BERTH_ACTION_UPDATE_NODE_DECLARED_FEATURE;
-  }
+  note(became_schedulable || !SameTaints(before.taints, after.taints),
+       BERTH_ACTION_UPDATE_NODE_TAINT);
+  note(!SameConditions(before.conditions, after.conditions), BERTH_ACTION_UPDATE_NODE_CONDITION);
+  note(!SameAnnotations(before.meta->annotations, after.meta->annotations),
+       BERTH_ACTION_UPDATE_NODE_ANNOTATION);
+  note(!SameIds(before.declared_features, after.declared_features),
+       BERTH_ACTION_UPDATE_NODE_DECLARED_FEATURE);
   return actions;
 }
 
@@ -213,21 +202,14 @@ uint32_t PodChange(const Pod& old, const Pod& now) {
   const berth_pod& before = old.view();
   const berth_pod& after = now.view();
   uint32_t actions = 0;
-  if (!SamePairs(before.meta->labels, after.meta->labels)) {
-    actions |= BERTH_ACTION_UPDATE_POD_LABEL;
-  }
-  if (AnyShrank(*before.accounted, *after.accounted)) {
-    actions |= BERTH_ACTION_UPDATE_POD_SCALE_DOWN;
-  }
-  if (before.tolerations.count != after.tolerations.count) {
-    actions |= BERTH_ACTION_UPDATE_POD_TOLERATION;
-  }
-  if (before.scheduling_gates.count != 0 && after.scheduling_gates.count == 0) {
-    actions |= BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED;
-  }
-  if (!SameClaims(before.resource_claims, after.resource_claims)) {
-    actions |= BERTH_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM;
-  }
+  const auto note = [&actions](bool changed, uint32_t action) { actions |= changed ? action : 0; };
+  note(!SamePairs(before.meta->labels, after.meta->labels), BERTH_ACTION_UPDATE_POD_LABEL);
+  note(AnyShrank(*before.accounted, *after.accounted), BERTH_ACTION_UPDATE_POD_SCALE_DOWN);
+  note(before.tolerations.count != after.tolerations.count, BERTH_ACTION_UPDATE_POD_TOLERATION);
+  note(before.scheduling_gates.count != 0 && after.scheduling_gates.count == 0,
+       BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED);
+  note(!SameClaims(before.resource_claims, after.resource_claims),
+       BERTH_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM);
   return actions != 0 ? actions : uint32_t{BERTH_ACTION_UPDATE};
 }
 

@@ -1,4 +1,5 @@
-// An event as the scheduling queue processes it.
+// Events as the scheduling queue processes them: how changes of objects become events, and which
+// plugins are interested in them.
 #ifndef BERTH_HOST_QUEUE_QUEUE_EVENT_H_
 #define BERTH_HOST_QUEUE_QUEUE_EVENT_H_
 

@@ -25,15 +25,37 @@ namespace berth::host {
 
 // Threading: the scheduling thread observes; any thread reads the table.
 struct QueueMetrics {
-  explicit QueueMetrics(MetricTable& table);
+  explicit QueueMetrics(MetricTable& the_table) : table(the_table) {}
 
-  CounterFamily& incoming_pods;     // scheduler_queue_incoming_pods_total{queue,event}
-  GaugeFamily& pending_pods;        // scheduler_pending_pods{queue}
-  GaugeFamily& unschedulable_pods;  // scheduler_unschedulable_pods{plugin,profile}
-  CounterFamily& after_flush;       // scheduler_pod_scheduled_after_flush_total
-  // scheduler_queueing_hint_execution_duration_seconds{plugin,event,hint}
-  HistogramFamily& hint_seconds;
-  GaugeFamily& inflight_events;  // scheduler_inflight_events{event}
+  MetricTable& table;
+
+  CounterFamily& incoming_pods = table.AddCounter(
+      "scheduler_queue_incoming_pods_total",
+      "The number of pods that entered a place of the scheduling queue, by the event.",
+      {"queue", "event"});
+  GaugeFamily& pending_pods =
+      table.AddGauge("scheduler_pending_pods",
+                     "The number of pods in each place of the scheduling queue: active, backoff, "
+                     "unschedulable, gated.",
+                     {"queue"});
+  GaugeFamily& unschedulable_pods = table.AddGauge(
+      "scheduler_unschedulable_pods",
+      "The number of unschedulable pods that a plugin rejected. A pod counts once for each "
+      "plugin that rejected it.",
+      {"plugin", "profile"});
+  CounterFamily& after_flush = table.AddCounter(
+      "scheduler_pod_scheduled_after_flush_total",
+      "The number of pods that were scheduled after the scheduling queue tried them again "
+      "because they had waited too long. It grows if a plugin does not register an event or if "
+      "its hint skips one.",
+      {});
+  HistogramFamily& hint_seconds =
+      table.AddHistogram("scheduler_queueing_hint_execution_duration_seconds",
+                         "The duration of a call of a queueing hint.", {"plugin", "event", "hint"},
+                         ExponentialBounds(0.00001, 1.5, 20));
+  GaugeFamily& inflight_events = table.AddGauge(
+      "scheduler_inflight_events",
+      "The number of events that the scheduling queue keeps for attempts under way.", {"event"});
 };
 
 // Returns the label "queue" of a place: "active", "backoff", "unschedulable", "gated". A place that

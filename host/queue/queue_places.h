@@ -1,5 +1,5 @@
-// The places of the scheduling queue: which entity is in which place, and the data structure of
-// each place.
+// The places of the scheduling queue: which entity is in which place, the data structure of each
+// place, and which place a requeued entity enters.
 #ifndef BERTH_HOST_QUEUE_QUEUE_PLACES_H_
 #define BERTH_HOST_QUEUE_QUEUE_PLACES_H_
 
@@ -16,8 +16,6 @@
 #include "host/queue/backoff.h"
 #include "host/queue/event_log.h"
 #include "host/queue/event_matcher.h"
-#include "host/queue/parked_index.h"
-#include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_meter.h"
 #include "host/queue/queue_policy.h"

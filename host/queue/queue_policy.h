@@ -1,5 +1,5 @@
-// The decisions of plugins for the queue: which pods may enter it, and which events requeue parked
-// pods.
+// The interfaces of the queue to others: which pods may enter it, which events requeue parked pods,
+// the order of the entities, and an observer of the pods in it.
 #ifndef BERTH_HOST_QUEUE_QUEUE_POLICY_H_
 #define BERTH_HOST_QUEUE_QUEUE_POLICY_H_
 

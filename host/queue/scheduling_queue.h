@@ -30,8 +30,6 @@
 #include "host/queue/entity_table.h"
 #include "host/queue/event_matcher.h"
 #include "host/queue/nominator.h"
-#include "host/queue/parked_index.h"
-#include "host/queue/queue_entry.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_meter.h"
 #include "host/queue/queue_places.h"

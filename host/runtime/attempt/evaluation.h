@@ -1,4 +1,4 @@
-// How the nodes are filtered and scored for the pods of a profile.
+// How the nodes are filtered and scored for the pods of a profile, and the results.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_EVALUATION_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_EVALUATION_H_
 

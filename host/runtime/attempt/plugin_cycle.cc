@@ -5,13 +5,32 @@
 #include "host/api/objects.h"
 #include "host/base/assert.h"
 #include "host/base/hash.h"
-#include "host/plan/instance_host.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {
 
 constexpr size_t kReasonBits = 64;
+
+// The arrays from which a block is cut.
+struct RowArrays {
+  std::span<const uint32_t> rows;
+  std::span<const berth_node* const> nodes;
+  std::span<const berth_pod_list> pods;
+};
+
+berth_block BlockOf(const RowArrays& from, uint32_t first, uint32_t count,
+                    std::span<const uint32_t> selected, const std::vector<berth_column>& columns) {
+  return {.struct_size = sizeof(berth_block),
+          .count = count,
+          .n_selected = static_cast<uint32_t>(selected.size()),
+          .n_columns = static_cast<uint32_t>(columns.size()),
+          .selected = selected.size() == count ? nullptr : selected.data(),
+          .rows = from.rows.data() + first,
+          .columns = columns.data(),
+          .nodes = from.nodes.data() + first,
+          .pods = from.pods.data() + first};
+}
 
 }  // namespace
 
@@ -132,16 +151,8 @@ berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const
     if (column.data == nullptr) continue;
     column.data = static_cast<const std::byte*>(column.data) + size_t{first_row} * column.stride;
   }
-  const bool all = selected.size() == count;
-  return {.struct_size = sizeof(berth_block),
-          .count = count,
-          .n_selected = static_cast<uint32_t>(selected.size()),
-          .n_columns = static_cast<uint32_t>(columns.size()),
-          .selected = all ? nullptr : selected.data(),
-          .rows = table_.row_numbers().data() + first_row,
-          .columns = columns.data(),
-          .nodes = table_.node_views().data() + first_row,
-          .pods = table_.pod_lists().data() + first_row};
+  return BlockOf({table_.row_numbers(), table_.node_views(), table_.pod_lists()}, first_row, count,
+                 selected, columns);
 }
 
 berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
@@ -154,16 +165,8 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t co
     columns[i].data = static_cast<const std::byte*>(rows.ColumnData(indices[i])) +
                       size_t{first} * columns[i].stride;
   }
-  const bool all = selected.size() == count;
-  return {.struct_size = sizeof(berth_block),
-          .count = count,
-          .n_selected = static_cast<uint32_t>(selected.size()),
-          .n_columns = static_cast<uint32_t>(columns.size()),
-          .selected = all ? nullptr : selected.data(),
-          .rows = rows.rows().data() + first,
-          .columns = columns.data(),
-          .nodes = rows.node_views().data() + first,
-          .pods = rows.pod_lists().data() + first};
+  return BlockOf({rows.rows(), rows.node_views(), rows.pod_lists()}, first, count, selected,
+                 columns);
 }
 
 // --- nodes view ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The status of a plugin call outside blocks.
+// The status of a plugin call outside blocks, and the errors that replace it when a plugin fails.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_STATUS_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_STATUS_H_
 

@@ -25,18 +25,32 @@ namespace berth::host {
 
 // Threading: any.
 struct PointMetrics {
-  explicit PointMetrics(MetricTable& table);
+  explicit PointMetrics(MetricTable& the_table) : table(the_table) {}
 
-  // scheduler_framework_extension_point_duration_seconds{extension_point,status,profile}
-  HistogramFamily& point_seconds;
-  // scheduler_plugin_execution_duration_seconds{plugin,extension_point,status}; one cycle in ten is
-  // measured, chosen by its number, so that no random number is drawn.
-  HistogramFamily& plugin_seconds;
-  // scheduler_plugin_evaluation_total{plugin,extension_point,profile}
-  CounterFamily& evaluations;
-  HistogramFamily& permit_seconds;  // scheduler_permit_wait_duration_seconds{result}
-  HistogramFamily& victims;         // scheduler_preemption_victims
-  CounterFamily& preemptions;       // scheduler_preemption_attempts_total
+  MetricTable& table;
+  HistogramFamily& point_seconds = table.AddHistogram(
+      "scheduler_framework_extension_point_duration_seconds",
+      "The duration of all plugins of an extension point.",
+      {"extension_point", "status", "profile"}, ExponentialBounds(0.0001, 2, 12));
+  // One cycle in ten is measured, chosen by its number, so that no random number is drawn.
+  HistogramFamily& plugin_seconds = table.AddHistogram(
+      "scheduler_plugin_execution_duration_seconds",
+      "The duration of a plugin at an extension point, measured in one cycle of ten.",
+      {"plugin", "extension_point", "status"}, ExponentialBounds(0.00001, 1.5, 20));
+  CounterFamily& evaluations = table.AddCounter(
+      "scheduler_plugin_evaluation_total",
+      "The number of attempts in which a plugin was called at PreFilter, Filter, PreScore or "
+      "Score.",
+      {"plugin", "extension_point", "profile"});
+  HistogramFamily& permit_seconds = table.AddHistogram("scheduler_permit_wait_duration_seconds",
+                                                       "The time that a pod waited on Permit.",
+                                                       {"result"}, ExponentialBounds(0.001, 2, 15));
+  HistogramFamily& victims =
+      table.AddHistogram("scheduler_preemption_victims",
+                         "The number of pods that one preemption selected for eviction.", {},
+                         ExponentialBounds(1, 2, 7));
+  CounterFamily& preemptions = table.AddCounter("scheduler_preemption_attempts_total",
+                                                "The number of attempts to preempt pods.", {});
 };
 
 // The functions that kube-scheduler lists as extension points of their own, besides those of Point.

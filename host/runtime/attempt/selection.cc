@@ -7,20 +7,6 @@
 
 namespace berth::host {
 
-void Selection::AssignLive(const NodeTable& table) {
-  Clear();
-  std::array<uint32_t, kBlockRows> selected;
-  for (Row first = 0; first < table.row_count(); first += kBlockRows) {
-    const uint32_t count = std::min(kBlockRows, table.row_count() - first);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      selected[n] = i;
-      n += table.IsLive(first + i);
-    }
-    Append(first, count, std::span(selected).first(n));
-  }
-}
-
 void Selection::AssignRows(const NodeTable& table, std::span<const Row> rows) {
   Clear();
   for (size_t i = 0; i < rows.size(); ++i) {

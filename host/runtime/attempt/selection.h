@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_SELECTION_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_SELECTION_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -53,8 +54,26 @@ class Selection {
     indices_.insert(indices_.end(), selected.begin(), selected.end());
   }
 
+  // Selects the rows below `rows` for which is_selected(row) returns 1, and not those for which it
+  // returns 0.
+  template <class IsSelected>
+  void Assign(uint32_t rows, IsSelected is_selected) {
+    Clear();
+    std::array<uint32_t, kBlockRows> selected;
+    for (Row first = 0; first < rows; first += kBlockRows) {
+      const uint32_t count = std::min(kBlockRows, rows - first);
+      uint32_t n = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        selected[n] = i;
+        n += is_selected(first + i);
+      }
+      Append(first, count, std::span(selected).first(n));
+    }
+  }
   // Selects all live rows of a table.
-  void AssignLive(const NodeTable& table);
+  void AssignLive(const NodeTable& table) {
+    Assign(table.row_count(), [&table](Row row) { return table.IsLive(row); });
+  }
   // Selects the given rows. REQUIRES: `rows` is ascending, without duplicates.
   void AssignRows(const NodeTable& table, std::span<const Row> rows);
 
@@ -76,6 +95,14 @@ class Selection {
     for (const Block& block : blocks_) {
       for (const uint32_t index : SelectedOf(block)) each(block.first_row + index);
     }
+  }
+
+  // Returns all rows, ascending.
+  std::vector<Row> Rows() const {
+    std::vector<Row> rows;
+    rows.reserve(size());
+    ForEachRow([&rows](Row row) { rows.push_back(row); });
+    return rows;
   }
 
   // Adds a row, or removes it. Does nothing if the row is selected already, or is not.

@@ -9,7 +9,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/plan/promises.h"
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {

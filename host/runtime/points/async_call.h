@@ -16,7 +16,7 @@
 #include "host/guard/bind_pool.h"
 #include "host/guard/point.h"
 #include "host/runtime/attempt/binding.h"
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "host/base/status_sink.h"
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 
 namespace berth::host {
 

@@ -1,4 +1,4 @@
-// Bind: binds the pod to its node.
+// PreBind, Bind and PostBind: the binding of the pod to its node.
 #ifndef BERTH_HOST_RUNTIME_POINTS_RUN_BIND_H_
 #define BERTH_HOST_RUNTIME_POINTS_RUN_BIND_H_
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 
 namespace berth::host {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
@@ -135,9 +135,7 @@ PluginStatus FilterPass::RunBlock(std::span<const uint32_t> plugins, const Selec
 PluginStatus FilterPass::RunWhole(uint32_t plugin, const Selection& from, Selection& passed) {
   PluginCycle& cycle = attempt_.cycle(plugin);
   const NodesView nodes(cycle, from);
-  std::vector<Row> rows;
-  rows.reserve(from.size());
-  from.ForEachRow([&rows](Row row) { rows.push_back(row); });
+  const std::vector<Row> rows = from.Rows();
   WholeVerdicts verdicts;
   PluginStatus status = FilterWhole(cycle, attempt_.table(), nodes, rows, verdicts);
   if (!status.ok()) return status;

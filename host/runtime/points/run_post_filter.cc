@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "host/base/vectors.h"
-#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 

@@ -1,4 +1,4 @@
-// PreEnqueue and EnqueueExtensions: the queue's interface to the plugins of all profiles.
+// PreEnqueue, EnqueueExtensions and QueueSort: the queue's interface to the plugins.
 #ifndef BERTH_HOST_RUNTIME_POINTS_RUN_QUEUE_H_
 #define BERTH_HOST_RUNTIME_POINTS_RUN_QUEUE_H_
 

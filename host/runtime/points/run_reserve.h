@@ -1,4 +1,4 @@
-// Reserve: lets plugins claim what the pod needs besides the node's resources.
+// Reserve, which lets plugins claim what the pod needs besides the node's resources, and Permit.
 #ifndef BERTH_HOST_RUNTIME_POINTS_RUN_RESERVE_H_
 #define BERTH_HOST_RUNTIME_POINTS_RUN_RESERVE_H_
 

@@ -6,7 +6,6 @@
 
 #include <berth/abi.h>
 
-#include "host/runtime/attempt/invoke.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 
 namespace berth::host {
@@ -89,9 +88,7 @@ PluginStatus NormalizeScores(PluginCycle& cycle, const Selection& feasible,
     Normalize(score.normalize_mode, scores);
     return {};
   }
-  std::vector<uint32_t> rows;
-  rows.reserve(feasible.size());
-  feasible.ForEachRow([&rows](Row row) { rows.push_back(row); });
+  const std::vector<Row> rows = feasible.Rows();
   berth_scores io{.struct_size = sizeof(berth_scores),
                   .count = feasible.size(),
                   .rows = rows.data(),

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/base/text.h"
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {

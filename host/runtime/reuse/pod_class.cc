@@ -9,7 +9,7 @@
 
 #include "host/base/hash.h"
 #include "host/base/vectors.h"
-#include "host/runtime/attempt/invoke.h"
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_score.h"
@@ -50,7 +50,18 @@ class VerdictLayer {
 
   // Evaluates ClassMemory::selected and records the verdicts. Returns: success; an error when a
   // plugin failed; then the rows are not known.
-  PluginStatus Evaluate(FilterPass& pass, ClassMemory& memory);
+  PluginStatus Evaluate(FilterPass& pass, ClassMemory& memory) {
+    memory.passed.Clear();
+    memory.rejected.clear();
+    PluginStatus status = pass.RunInBlocks(plugins_, memory.selected, {}, memory.passed);
+    if (!status.ok()) return status;
+    memory.passed.ForEachRow([this](Row row) { by_row_[row] = kPasses; });
+    if (rejections_.size() > by_row_.size() + kSearched) Compact();
+    for (const RejectedRow& rejected : memory.rejected) {
+      by_row_[rejected.row] = Code(rejected.verdict);
+    }
+    return status;
+  }
 
   // The state of the plugin that the verdicts come from (berth_dependence.changed); 0: none. Used
   // if reuse() is Reuse::kToken; such a layer has one plugin.
@@ -68,9 +79,22 @@ class VerdictLayer {
   // have more different rejections.
   static constexpr size_t kSearched = 32;
 
-  uint32_t Code(const RowVerdict& verdict);
+  uint32_t Code(const RowVerdict& verdict) {
+    const auto end =
+        rejections_.begin() + static_cast<ptrdiff_t>(std::min(rejections_.size(), kSearched));
+    auto found = std::find(rejections_.begin(), end, verdict);
+    if (found == end) found = rejections_.insert(rejections_.end(), verdict);
+    return kFirstRejection + static_cast<uint32_t>(found - rejections_.begin());
+  }
   // Removes the rejections that no row has any more.
-  void Compact();
+  void Compact() {
+    const std::vector<RowVerdict> old = std::exchange(rejections_, {});
+    for (uint32_t& code : by_row_) {
+      if (code < kFirstRejection) continue;
+      const RowVerdict& verdict = old[code - kFirstRejection];
+      code = Code(verdict);
+    }
+  }
 
   const std::vector<uint32_t> plugins_;
   const Reuse reuse_;
@@ -79,36 +103,6 @@ class VerdictLayer {
   // is short.
   std::vector<RowVerdict> rejections_;
 };
-
-PluginStatus VerdictLayer::Evaluate(FilterPass& pass, ClassMemory& memory) {
-  memory.passed.Clear();
-  memory.rejected.clear();
-  PluginStatus status = pass.RunInBlocks(plugins_, memory.selected, {}, memory.passed);
-  if (!status.ok()) return status;
-  memory.passed.ForEachRow([this](Row row) { by_row_[row] = kPasses; });
-  if (rejections_.size() > by_row_.size() + kSearched) Compact();
-  for (const RejectedRow& rejected : memory.rejected) {
-    by_row_[rejected.row] = Code(rejected.verdict);
-  }
-  return status;
-}
-
-void VerdictLayer::Compact() {
-  const std::vector<RowVerdict> old = std::exchange(rejections_, {});
-  for (uint32_t& code : by_row_) {
-    if (code < kFirstRejection) continue;
-    const RowVerdict& verdict = old[code - kFirstRejection];
-    code = Code(verdict);
-  }
-}
-
-uint32_t VerdictLayer::Code(const RowVerdict& verdict) {
-  const auto end =
-      rejections_.begin() + static_cast<ptrdiff_t>(std::min(rejections_.size(), kSearched));
-  auto found = std::find(rejections_.begin(), end, verdict);
-  if (found == end) found = rejections_.insert(rejections_.end(), verdict);
-  return kFirstRejection + static_cast<uint32_t>(found - rejections_.begin());
-}
 
 // --- the identity of a class ---------------------------------------------------------------------
 
@@ -341,28 +335,15 @@ void PodClass::UpdateFeasible(const NodeTable& table) {
   } else {
     std::ranges::for_each(memory_.touched, update);
   }
-  if (memory_.rows.size() > kFewRows) return RebuildFeasible();
+  if (memory_.rows.size() > kFewRows) {
+    return feasible_.Assign(table.row_count(), [this](Row row) { return is_feasible_[row]; });
+  }
   for (const Row row : memory_.rows) {
     if (IsFeasible(row)) {
       feasible_.Insert(row, table.row_count());
     } else {
       feasible_.Erase(row);
     }
-  }
-}
-
-void PodClass::RebuildFeasible() {
-  feasible_.Clear();
-  const auto rows = static_cast<Row>(is_feasible_.size());
-  std::array<uint32_t, kBlockRows> selected;
-  for (Row first = 0; first < rows; first += kBlockRows) {
-    const uint32_t count = std::min(kBlockRows, rows - first);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      selected[n] = i;
-      n += is_feasible_[first + i];
-    }
-    feasible_.Append(first, count, std::span(selected).first(n));
   }
 }
 

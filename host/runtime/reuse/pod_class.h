@@ -143,7 +143,6 @@ class PodClass {
   // is none.
   const RowVerdict* FirstRejection(Row row) const;
   void UpdateFeasible(const NodeTable& table);
-  void RebuildFeasible();
 
   const ClassKey key_;
   std::vector<VerdictLayer> layers_;  // The first one is Reuse::kRow; it may have no plugins.

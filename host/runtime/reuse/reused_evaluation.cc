@@ -194,12 +194,6 @@ std::string NewPassFails(const Attempt& attempt, const PluginStatus& status) {
   return "pod " + attempt.pod()->Key() + ": a new pass fails: " + status.Message();
 }
 
-std::vector<Row> RowsOf(const Selection& selection) {
-  std::vector<Row> rows;
-  selection.ForEachRow([&rows](Row row) { rows.push_back(row); });
-  return rows;
-}
-
 std::vector<RowVerdict> ByRow(const Attempt& attempt, std::span<const RejectedRow> rejected) {
   std::vector<RowVerdict> verdicts(attempt.table().row_count());
   for (const RejectedRow& each : rejected) verdicts[each.row] = each.verdict;
@@ -215,8 +209,8 @@ PluginStatus ReusedWrongly(const std::string& difference) {
 std::optional<std::string> FindDifference(const Attempt& attempt, const Filtered& reused,
                                           const Filtered& fresh) {
   if (!fresh.status.ok()) return NewPassFails(attempt, fresh.status);
-  const std::vector<Row> rows = RowsOf(*reused.feasible);
-  const std::vector<Row> fresh_rows = RowsOf(*fresh.feasible);
+  const std::vector<Row> rows = reused.feasible->Rows();
+  const std::vector<Row> fresh_rows = fresh.feasible->Rows();
   if (rows != fresh_rows) {
     const auto [a, b] = std::ranges::mismatch(rows, fresh_rows);
     const bool is_reused = b == fresh_rows.end() || (a != rows.end() && *a < *b);

@@ -1,20 +1,290 @@
-// The service berth.api/1.
+// berth.api/1, and berth.completion/1, which ends the bindings that berth.api/1 may make.
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "host/api/json_syntax.h"
 #include "host/base/foreign_struct.h"
 #include "host/base/json_text.h"
+#include "host/base/status_sink.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/cluster/json_body.h"
-#include "host/runtime/services/api_calls.h"
+#include "host/plan/arguments.h"
+#include "host/plan/invoke.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {
+
+// --- berth.completion/1 --------------------------------------------------------------------------
+
+// The most reasons of an outcome. A larger number is taken for memory that is not initialised.
+constexpr uint32_t kMaxOutcomeReasons = 65'536;
+
+// An outcome as the host keeps it.
+struct KeptOutcome {
+  berth_code code;
+  std::vector<std::string> reasons;
+};
+
+KeptOutcome Keep(const berth_outcome& given) {
+  constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_outcome, reasons);
+  if (given.struct_size < kFirstSize) {
+    return {BERTH_BUG, {"gave a berth_outcome that is too small"}};
+  }
+  if (const auto fault = ArrayFault(given.reasons, sizeof(berth_str), kMaxOutcomeReasons)) {
+    return {BERTH_BUG, {"gave an array of reasons that is not valid: " + *fault}};
+  }
+  StatusSink sink;  // It keeps the reasons of an outcome as those of an answer.
+  for (uint32_t i = 0; i < given.reasons.count; ++i) {
+    const berth_str reason = *BERTH_AT(berth_str, given.reasons, i);
+    if (IsNull(reason) || reason.len != 0) sink.raw()->add_reason(sink.raw(), reason);
+  }
+  const bool is_bug = sink.has_null_reason() && given.code != BERTH_SUCCESS;
+  return {is_bug ? berth_code{BERTH_BUG} : given.code,
+          {sink.reasons().begin(), sink.reasons().end()}};
+}
+
+void Complete(berth_done done, const berth_outcome* outcome) noexcept {
+  if (done.host == nullptr) return;
+  InstanceHost& instance = InstanceHost::FromAbi(done.host);
+  KeptOutcome kept = Keep(*outcome);
+  if (instance.promises()->Complete(done.id, kept.code, std::move(kept.reasons))) return;
+  const HostUse use(instance);
+  if (use) {
+    use->NoteFaultAtCurrentPoint("completed promise " + std::to_string(done.id) +
+                                 ", which it never got");
+  }
+}
+
+constexpr berth_completion kCompletion{sizeof(berth_completion), 0, Complete};
+
+// --- the open requests of an instance ------------------------------------------------------------
+
+berth_code CodeOf(const Status& status) {
+  switch (status.code()) {
+    case ErrorCode::kOk: return BERTH_SUCCESS;
+    case ErrorCode::kNotFound: return BERTH_NOT_FOUND;
+    case ErrorCode::kAlreadyExists:
+    case ErrorCode::kConflict: return BERTH_CONFLICT;
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kOutOfRange:
+    case ErrorCode::kUnsupported: return BERTH_BAD_ARGUMENT;
+    case ErrorCode::kPermissionDenied:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kInternal: break;
+  }
+  return BERTH_ERROR;
+}
+
+// Returns whether the body may be JSON, by the media type that the server stated.
+bool MayBeJson(const ApiResponse& response) {
+  const std::string_view all = response.content_type;
+  const std::string_view type = all.substr(0, all.find(';'));
+  return type.empty() || type.ends_with("json");
+}
+
+// Decodes the body, unless it is no JSON.
+std::optional<Arguments> DecodeBody(const ApiResponse& response) {
+  if (response.body.empty() || !MayBeJson(response)) return std::nullopt;
+  if (IsNestedDeeper(response.body, kMaxBodyDepth)) return std::nullopt;
+  const nlohmann::json json = ParseJson(response.body);
+  if (json.is_discarded()) return std::nullopt;
+  return std::optional<Arguments>(std::in_place, json, "");
+}
+
+// The answer to a call.
+struct Reply {
+  explicit Reply(ApiResponse the_response)
+      : response(std::move(the_response)),
+        code(CodeOf(response.status)),
+        body(DecodeBody(response)) {}
+  // The answer is CANCELLED.
+  explicit Reply(std::string why)
+      : response(ApiResponse::None(Status::Unavailable(std::move(why)))), code(BERTH_CANCELLED) {}
+
+  const ApiResponse response;
+  const berth_code code;
+  const std::optional<Arguments> body;  // Empty: the response has no JSON.
+};
+
+// The open requests of one instance. Each is answered exactly once, on the scheduling thread and
+// never within the call that made it: by the cluster, or with CANCELLED after its time limit or
+// when the host is closed.
+//
+// Lifetime: owned by its InstanceHost; others hold it only while a task runs. The cluster may
+//           answer after the services were destroyed; the answer is ignored then.
+class ApiCalls final : public ServiceState, public std::enable_shared_from_this<ApiCalls> {
+ public:
+  static constexpr ServiceIndex kService = ServiceIndex::kApi;
+  using CallId = uint64_t;  // Never 0.
+  // A task for the scheduling thread.
+  using Task = std::function<void(ApiCalls& calls)>;
+
+  explicit ApiCalls(InstanceHost& host) : host_(host) {}
+
+  // --- any thread ---
+
+  // Opens a call and runs `begin` on the scheduling thread, at once if this is that thread. Returns
+  // the code of the service: SUCCESS; BAD_ARGUMENT without an `answer`; CANCELLED after Stop();
+  // CONFLICT if kMaxWaitingWork calls are open.
+  berth_code Open(berth_api_answer answer, void* to,
+                  std::function<void(ApiCalls& calls, CallId call)> begin) {
+    if (answer == nullptr) return BERTH_BAD_ARGUMENT;
+    CallId call = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (stopped_) return BERTH_CANCELLED;
+      if (open_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
+      call = ++last_;
+      open_.emplace(call, Call{answer, to, 0});
+    }
+    OnSchedulingThread([call, begin = std::move(begin)](ApiCalls& calls) { begin(calls, call); });
+    return BERTH_SUCCESS;
+  }
+  // Runs `task` on the scheduling thread, at once if this is that thread. Drops it if the instance
+  // is retired before. Returns false, and does nothing, if kMaxWaitingWork tasks wait.
+  bool Run(Task task) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (waiting_tasks_ >= kMaxWaitingWork) return false;
+      ++waiting_tasks_;
+    }
+    OnSchedulingThread([task = std::move(task)](ApiCalls& calls) {
+      {
+        const std::scoped_lock lock(calls.mutex_);
+        --calls.waiting_tasks_;
+      }
+      task(calls);
+    });
+    return true;
+  }
+  // Returns the callback for the cluster's answer. It may be called on any thread, and at any time.
+  // It decodes the body, so that a client with threads of its own does not hold up the scheduling
+  // thread with that.
+  ResponseCallback AnswerCallback(CallId call) {
+    return [weak = weak_from_this(), call](ApiResponse response) {
+      const auto calls = weak.lock();
+      if (calls == nullptr) return;
+      const auto answer = [weak, call, reply = std::make_shared<const Reply>(std::move(response))] {
+        const auto open_calls = weak.lock();
+        if (open_calls != nullptr) open_calls->Answer(call, *reply);
+      };
+      // Drop() waits for this lock before the host and its services go.
+      std::unique_lock lock(calls->mutex_);
+      if (calls->stopped_) return;
+      // The answer goes through the inbox even on the scheduling thread, because the plugin may
+      // still be inside the request.
+      if (Inbox* inbox = ServicesOf(calls->host_).inbox) return inbox->Push(answer);
+      lock.unlock();
+      answer();
+    };
+  }
+
+  // --- the scheduling thread ---
+
+  // Answers the call with CANCELLED after `timeout_ns`, unless it is answered before. 0 means no
+  // limit.
+  void StartTimer(CallId call, int64_t timeout_ns) {
+    const HostServices& services = ServicesOf(host_);
+    if (timeout_ns <= 0 || services.timers == nullptr || services.clock == nullptr) return;
+    const int64_t now = services.clock->NowNs();
+    if (timeout_ns > INT64_MAX - now) return;
+    const std::scoped_lock lock(mutex_);
+    const auto found = open_.find(call);
+    if (found == open_.end()) return;
+    found->second.timer =
+        services.timers->Start(now + timeout_ns, [weak = weak_from_this(), call, timeout_ns] {
+          const auto calls = weak.lock();
+          if (calls != nullptr)
+            calls->Answer(call, Reply("no answer within " + FormatDuration(timeout_ns)));
+        });
+  }
+  void Stop() override {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+  }
+  void Cancel() override {
+    std::vector<CallId> calls;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [call, open] : open_) calls.push_back(call);
+    }
+    std::ranges::sort(calls);
+    for (const CallId call : calls) Answer(call, Reply("the plugin's instance ends"));
+  }
+  void Drop() override {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+    for (const auto& [call, open] : open_) {
+      if (open.timer != 0) ServicesOf(host_).timers->Cancel(open.timer);
+    }
+    open_.clear();
+  }
+  size_t open_count() const {
+    const std::scoped_lock lock(mutex_);
+    return open_.size();
+  }
+
+  InstanceHost& host() { return host_; }
+
+ private:
+  struct Call {
+    berth_api_answer answer = nullptr;
+    void* to = nullptr;
+    TimerQueue::Id timer = 0;  // 0: none.
+  };
+
+  // Runs `task` as Run() does, without a limit.
+  void OnSchedulingThread(Task task) {
+    Inbox* inbox = ServicesOf(host_).inbox;
+    if (std::this_thread::get_id() == scheduling_thread_ || inbox == nullptr) return task(*this);
+    inbox->Push([weak = weak_from_this(), task = std::move(task)] {
+      const auto calls = weak.lock();
+      if (calls != nullptr && !calls->host_.is_retired()) task(*calls);
+    });
+  }
+  // Answers the call, unless it has been answered.
+  void Answer(CallId call, const Reply& reply) {
+    const Call open = Take(call);
+    if (open.answer == nullptr) return;
+    if (open.timer != 0) ServicesOf(host_).timers->Cancel(open.timer);
+    const berth_api_result result{.struct_size = sizeof(berth_api_result),
+                                  .code = reply.code,
+                                  .http_status = reply.response.http_status,
+                                  .reserved = 0,
+                                  .retry_after_ns = reply.response.retry_after_ns,
+                                  .body = AsStr(reply.response.body),
+                                  .error = AsStr(reply.response.status.message()),
+                                  .value = reply.body.has_value() ? reply.body->root() : nullptr};
+    Invoke(host_, kCallback, [&] { open.answer(open.to, &result); });
+  }
+  // Removes and returns an open call; empty if it has been answered.
+  Call Take(CallId call) {
+    const std::scoped_lock lock(mutex_);
+    auto node = open_.extract(call);
+    return node.empty() ? Call{} : node.mapped();
+  }
+
+  InstanceHost& host_;
+  const std::thread::id scheduling_thread_ = std::this_thread::get_id();
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::unordered_map<CallId, Call> open_;
+  CallId last_ = 0;
+  size_t waiting_tasks_ = 0;  // Tasks of Run() in the inbox.
+  bool stopped_ = false;
+};
+
+// --- berth.api/1 ---------------------------------------------------------------------------------
 
 // A PodName that owns its texts.
 struct OwnedName {
@@ -219,11 +489,16 @@ bool HasClient(const InstanceHost& host) { return ServicesOf(host).client != nul
 
 }  // namespace
 
-ServiceInfo ApiService() {
-  return {.id = BERTH_SERVICE_API,
-          .functions = &kApi,
-          .is_served = HasClient,
-          .create_state = CreateState<ApiCalls>};
+std::span<const ServiceInfo> ApiServices() {
+  static const std::array services{
+      ServiceInfo{.id = BERTH_SERVICE_COMPLETION, .functions = &kCompletion},
+      ServiceInfo{.id = BERTH_SERVICE_API,
+                  .functions = &kApi,
+                  .is_served = HasClient,
+                  .create_state = CreateState<ApiCalls>}};
+  return services;
 }
+
+size_t OpenRequestCount(const InstanceHost& host) { return StateOf<ApiCalls>(host).open_count(); }
 
 }  // namespace berth::host

@@ -14,7 +14,6 @@
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
 #include "host/plan/instance_host.h"
-#include "host/runtime/services/api_calls.h"
 #include "host/runtime/services/services.h"
 #include "host/runtime/services/test_services.h"
 
@@ -91,7 +90,7 @@ TEST_F(ApiServiceTest, AnswersOnceAndNotWithinTheCall) {
   EXPECT_EQ(at_, kCallback);
   RunServed();
   EXPECT_EQ(answers_.size(), 1U);
-  EXPECT_EQ(StateOf<ApiCalls>(*host_).open_count(), 0U);
+  EXPECT_EQ(OpenRequestCount(*host_), 0U);
 }
 
 TEST_F(ApiServiceTest, MapsErrorsToCodesOfTheBoundary) {

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -30,10 +29,7 @@ class SelectorsServiceTest : public ServicesTest {
     return service().matches(abi(), selector, pod->meta().labels) == 1;
   }
   berth_status* status() { return &status_; }
-  size_t open() {
-    auto& parsed = StateOf<ParsedSelectors>(*host_);
-    return parsed.labels.size() + parsed.nodes.size();
-  }
+  size_t open() { return ParsedSelectorCount(*host_); }
 
   std::vector<std::string> reasons_;
 

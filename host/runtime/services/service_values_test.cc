@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/services/plugin_owned.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -40,9 +39,9 @@ TEST_F(ValuesServiceTest, ParsesUntilReleased) {
   const berth_value* list = service().get(value, AsStr("a"));
   EXPECT_EQ(service().size(list), 2U);
   EXPECT_EQ(Text(service().as_string(service().at(list, 1, nullptr))), "x");
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 1U);
+  EXPECT_EQ(ParsedValueCount(*host_), 1U);
   service().release(abi(), value);
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
+  EXPECT_EQ(ParsedValueCount(*host_), 0U);
   EXPECT_THAT(lines_, IsEmpty());
 }
 
@@ -52,7 +51,7 @@ TEST_F(ValuesServiceTest, ExplainsWhatIsNotJson) {
   EXPECT_THAT(reasons_[0], HasSubstr("malformed JSON"));
   EXPECT_EQ(service().parse(abi(), AsStr("{"), nullptr), nullptr);
   EXPECT_EQ(service().parse(abi(), {nullptr, 0}, status()), nullptr);
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
+  EXPECT_EQ(ParsedValueCount(*host_), 0U);
 }
 
 TEST_F(ValuesServiceTest, WrongReleaseIsAFaultAndChangesNothing) {
@@ -72,7 +71,7 @@ TEST_F(ValuesServiceTest, ValueBelongsToTheInstanceThatParsedIt) {
   const auto other = Host("test.Other");
   const berth_value* value = service().parse(abi(), AsStr("1"), nullptr);
   service().release(other->abi(), value);
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 1U);
+  EXPECT_EQ(ParsedValueCount(*host_), 1U);
   EXPECT_EQ(service().as_int(value), 1);
 }
 
@@ -81,11 +80,11 @@ TEST_F(ValuesServiceTest, TheReaderOfAValueParsesToo) {
   const berth_value* value = service().parse(abi(), AsStr("1"), nullptr);
   const berth_value* other = value->reader->parse(abi(), AsStr("2"), nullptr);
   ASSERT_NE(other, nullptr);
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 2U);
+  EXPECT_EQ(ParsedValueCount(*host_), 2U);
   other->reader->release(abi(), value);
   value = other;
   value->reader->release(abi(), value);
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
+  EXPECT_EQ(ParsedValueCount(*host_), 0U);
 }
 
 TEST_F(ValuesServiceTest, AnyThreadParses) {
@@ -101,7 +100,7 @@ TEST_F(ValuesServiceTest, AnyThreadParses) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(StateOf<ParsedValues>(*host_).values.size(), 0U);
+  EXPECT_EQ(ParsedValueCount(*host_), 0U);
 }
 
 TEST_F(ValuesServiceTest, HostReleasesTheRestAndServesNothingAfterwards) {

@@ -1,6 +1,9 @@
 #include "host/runtime/services/services.h"
 
+#include <algorithm>
 #include <array>
+
+#include "host/base/assert.h"
 
 namespace berth::host {
 
@@ -8,13 +11,16 @@ HostServices::HostServices(Interner& the_interner, ObjectStore& the_objects)
     : InstanceContext{.interner = the_interner, .services = Services()}, objects(the_objects) {}
 
 std::span<const ServiceInfo> Services() {
-  // The services that have a state are in the order of ServiceIndex.
-  static const std::array services{LogService(),     StringsService(),        RefsService(),
-                                   ColumnsService(), InstanceValuesService(), SelectorsService(),
-                                   MetricsService(), ObjectsService(),        NodesService(),
-                                   WhatIfService(),  NominatorService(),      ActivateService(),
-                                   WaitingService(), TimerService(),          RandomService(),
-                                   ApiService(),     CompletionService()};
+  static const auto services = [] {
+    std::array<ServiceInfo, 17> all;
+    auto to = all.begin();
+    for (const auto part : {DataServices(), TelemetryServices(), CallbackServices(),
+                            SchedulerServices(), ApiServices()}) {
+      to = std::ranges::copy(part, to).out;
+    }
+    BERTH_ASSERT(to == all.end());
+    return all;
+  }();
   return services;
 }
 

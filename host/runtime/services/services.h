@@ -1,5 +1,5 @@
-// The services of <berth/abi.h>, in one table. service_<name>.cc implements the functions of a
-// service, and its state if it keeps one for each plugin instance.
+// The services of <berth/abi.h>, in one table. Each service_<subject>.cc implements some services:
+// their functions, and the states that they keep for each plugin instance.
 #ifndef BERTH_HOST_RUNTIME_SERVICES_SERVICES_H_
 #define BERTH_HOST_RUNTIME_SERVICES_SERVICES_H_
 
@@ -28,20 +28,13 @@
 
 namespace berth::host {
 
-// --- work limits ---------------------------------------------------------------------------------
-//
-// Limits of the work that one plugin instance may have waiting for the host.
-
 // How many posts, open requests, waiting events and timers of one instance there may be, of each. A
 // plugin that adds them faster than the scheduling thread handles them would otherwise fill the
 // memory. <berth/abi.h> states the number.
 inline constexpr size_t kMaxWaitingWork = 65'536;
 
-// --- scheduler requests --------------------------------------------------------------------------
-//
 // The requests of plugins to the scheduler, through the services of <berth/abi.h>. The scheduling
 // loop implements the interface.
-
 // Threading: the scheduling thread. Requests that change the queue or bindings are recorded and
 //            carried out between cycles, because plugins make them during a cycle.
 class SchedulerRequests {
@@ -69,10 +62,6 @@ class SchedulerRequests {
   virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
 };
 
-// --- host services -------------------------------------------------------------------------------
-//
-// The objects that the services of all plugin instances use.
-
 // The context of every instance whose services are those of this folder. Owned by the process and
 // shared by all instances. The services that need a null pointer are not served.
 // Lifetime: see InstanceContext.
@@ -95,40 +84,32 @@ struct HostServices : InstanceContext {
 
 // The services that have a state, in the order of the table: indices for InstanceHost::state().
 enum class ServiceIndex : uint8_t {
-  kLog,
   kStrings,
   kRefs,
   kValues,
   kSelectors,
+  kLog,
   kMetrics,
   kObjects,
-  kWhatIf,
   kTimer,
+  kWhatIf,
   kApi,
 };
 
 // Returns every service.
 std::span<const ServiceInfo> Services();
 
-// The entries of the table.
-ServiceInfo LogService();
-ServiceInfo StringsService();
-ServiceInfo RefsService();
-ServiceInfo ColumnsService();
-// The service with `parse` and `release`, unlike ValuesService() of host/api/value.h.
-ServiceInfo InstanceValuesService();
-ServiceInfo SelectorsService();
-ServiceInfo MetricsService();
-ServiceInfo ObjectsService();
-ServiceInfo NodesService();
-ServiceInfo WhatIfService();
-ServiceInfo NominatorService();
-ServiceInfo ActivateService();
-ServiceInfo WaitingService();
-ServiceInfo TimerService();
-ServiceInfo RandomService();
-ServiceInfo ApiService();
-ServiceInfo CompletionService();
+// The parts of the table, in its order.
+std::span<const ServiceInfo> DataServices();
+std::span<const ServiceInfo> TelemetryServices();
+std::span<const ServiceInfo> CallbackServices();
+std::span<const ServiceInfo> SchedulerServices();
+std::span<const ServiceInfo> ApiServices();
+
+// For tests: the numbers of what an instance has not released, or waits for.
+size_t ParsedValueCount(const InstanceHost& host);
+size_t ParsedSelectorCount(const InstanceHost& host);
+size_t OpenRequestCount(const InstanceHost& host);
 
 // Returns the objects that the services of an instance use. REQUIRES: the host is not retired.
 inline HostServices& ServicesOf(const InstanceHost& host) {

@@ -1,26 +1,49 @@
-// The service berth.metrics/1.
+// berth.log/1 and berth.metrics/1.
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
-
-#include <berth/abi.h>
 
 #include "host/base/foreign_struct.h"
-#include "host/base/status.h"
 #include "host/base/text.h"
-#include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {
 
-// ---- The state ----------------------------------------------------------------------------------
+// --- berth.log/1 ---------------------------------------------------------------------------------
+
+void LogMessage(const berth_host* host, uint32_t level, berth_str message,
+                const berth_str_pair* pairs, uint64_t count) noexcept {
+  const HostUse instance(host);
+  if (!instance) return;
+  const uint32_t least = instance->context().log_level.get();
+  level = std::min<uint32_t>(level, BERTH_LOG_ERROR);
+  if (level < least) return;
+  std::vector<LogField> fields;
+  fields.reserve(count);
+  for (const berth_str_pair& pair : std::span(pairs, count)) {
+    fields.push_back({.key = Text(pair.key), .value = Text(pair.value)});
+  }
+  instance->Log(level, Text(message), fields);
+}
+
+// Each instance has its own functions, with a reference to the level, because its plugin reads the
+// level without a call.
+class LogState final : public ServiceState {
+ public:
+  explicit LogState(const InstanceHost& host)
+      : level_(host.context().log_level),
+        functions_{sizeof(berth_log), 0, level_.word(), LogMessage} {}
+  const void* functions() const override { return &functions_; }
+
+ private:
+  const SharedLogLevel level_;
+  const berth_log functions_;
+};
+
+// --- berth.metrics/1 -----------------------------------------------------------------------------
 
 // The metrics of one instance: their definitions until it is retired, and the handles of their
 // series as long as its InstanceHost, because observations take no lock.
@@ -36,12 +59,49 @@ class PluginMetrics final : public ServiceState {
 
   // Returns the index of the metric. Errors: those of MetricStore::Define; AlreadyExists if this
   // instance has defined the name before.
-  Result<uint32_t> Define(MetricFamily family);
+  Result<uint32_t> Define(MetricFamily family) {
+    const std::scoped_lock lock(definitions_->mutex);
+    if (std::ranges::find(definitions_->known, family.name, &Known::name) !=
+        definitions_->known.end()) {
+      return Status::AlreadyExists("metric " + family.name + " is defined twice");
+    }
+    std::string name = family.name;
+    const size_t labels = family.label_names.size();
+    auto metric =
+        ServicesOf(host_).metrics->Define(std::move(family), host_.plugin(), host_.profile());
+    if (!metric.ok()) return std::move(metric).status();
+    definitions_->known.push_back({std::move(metric).value(), std::move(name), labels});
+    return static_cast<uint32_t>(definitions_->known.size() - 1);
+  }
   // Implements berth_metrics.series.
-  berth_code Series(uint32_t index, const berth_str* label_values, uint64_t* handle);
+  berth_code Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
+    const std::scoped_lock lock(definitions_->mutex);
+    if (index >= definitions_->known.size()) return BERTH_BAD_ARGUMENT;
+    const Known& known = definitions_->known[index];
+    std::vector<std::string_view> values;
+    values.reserve(known.labels);
+    for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
+    const auto cell = ServicesOf(host_).metrics->SeriesOf(*known.metric, values);
+    if (!cell.ok()) return TooManySeries(cell.status().message());
+    const auto found = definitions_->handles.find(cell->get());
+    if (found != definitions_->handles.end()) {
+      *handle = found->second;
+      return BERTH_SUCCESS;
+    }
+    if (series_.size() >= SeriesTable::kMaxSeries) {
+      return TooManySeries("has more than " + std::to_string(SeriesTable::kMaxSeries) +
+                           " series of metrics");
+    }
+    *handle = series_.Add(*cell);
+    definitions_->handles.emplace(cell->get(), *handle);
+    return BERTH_SUCCESS;
+  }
   // Activates the definitions; see MetricStore::Begin().
-  void Begin() override;
-  void Drop() override;
+  void Begin() override {
+    const std::scoped_lock lock(definitions_->mutex);
+    for (const Known& known : definitions_->known) ServicesOf(host_).metrics->Begin(*known.metric);
+  }
+  void Drop() override { definitions_ = nullptr; }
 
   // Returns null for a number that is no handle. Takes no lock.
   MetricCell* FindSeries(uint64_t handle) const { return series_.Find(handle); }
@@ -61,64 +121,15 @@ class PluginMetrics final : public ServiceState {
 
   // Returns BUG, and counts a fault for the first time: a plugin that labels by node would
   // otherwise count one for each node.
-  berth_code TooManySeries(std::string_view what);
+  berth_code TooManySeries(std::string_view what) {
+    if (!std::exchange(definitions_->had_too_many, true)) host_.NoteFaultAtCurrentPoint(what);
+    return BERTH_BUG;
+  }
 
   InstanceHost& host_;
   SeriesTable series_;
   std::unique_ptr<Definitions> definitions_;  // Null: the host is retired.
 };
-
-Result<uint32_t> PluginMetrics::Define(MetricFamily family) {
-  const std::scoped_lock lock(definitions_->mutex);
-  if (std::ranges::find(definitions_->known, family.name, &Known::name) !=
-      definitions_->known.end()) {
-    return Status::AlreadyExists("metric " + family.name + " is defined twice");
-  }
-  std::string name = family.name;
-  const size_t labels = family.label_names.size();
-  auto metric =
-      ServicesOf(host_).metrics->Define(std::move(family), host_.plugin(), host_.profile());
-  if (!metric.ok()) return std::move(metric).status();
-  definitions_->known.push_back({std::move(metric).value(), std::move(name), labels});
-  return static_cast<uint32_t>(definitions_->known.size() - 1);
-}
-
-void PluginMetrics::Begin() {
-  const std::scoped_lock lock(definitions_->mutex);
-  for (const Known& known : definitions_->known) ServicesOf(host_).metrics->Begin(*known.metric);
-}
-
-void PluginMetrics::Drop() { definitions_ = nullptr; }
-
-berth_code PluginMetrics::TooManySeries(std::string_view what) {
-  if (!std::exchange(definitions_->had_too_many, true)) host_.NoteFaultAtCurrentPoint(what);
-  return BERTH_BUG;
-}
-
-berth_code PluginMetrics::Series(uint32_t index, const berth_str* label_values, uint64_t* handle) {
-  const std::scoped_lock lock(definitions_->mutex);
-  if (index >= definitions_->known.size()) return BERTH_BAD_ARGUMENT;
-  const Known& known = definitions_->known[index];
-  std::vector<std::string_view> values;
-  values.reserve(known.labels);
-  for (size_t i = 0; i < known.labels; ++i) values.push_back(Text(label_values[i]));
-  const auto cell = ServicesOf(host_).metrics->SeriesOf(*known.metric, values);
-  if (!cell.ok()) return TooManySeries(cell.status().message());
-  const auto found = definitions_->handles.find(cell->get());
-  if (found != definitions_->handles.end()) {
-    *handle = found->second;
-    return BERTH_SUCCESS;
-  }
-  if (series_.size() >= SeriesTable::kMaxSeries) {
-    return TooManySeries("has more than " + std::to_string(SeriesTable::kMaxSeries) +
-                         " series of metrics");
-  }
-  *handle = series_.Add(*cell);
-  definitions_->handles.emplace(cell->get(), *handle);
-  return BERTH_SUCCESS;
-}
-
-// ---- The functions ------------------------------------------------------------------------------
 
 berth_code DefineMetric(const berth_host* host, const berth_metric* metric,
                         uint32_t* index) noexcept {
@@ -173,12 +184,16 @@ bool HasMetrics(const InstanceHost& host) { return ServicesOf(host).metrics != n
 
 }  // namespace
 
-ServiceInfo MetricsService() {
-  return {.id = BERTH_SERVICE_METRICS,
-          .functions = &kMetrics,
-          .is_served = HasMetrics,
-          .create_state = CreateState<PluginMetrics>,
-          .lifetime = StateLifetime::kHost};
+std::span<const ServiceInfo> TelemetryServices() {
+  static const std::array services{ServiceInfo{.id = BERTH_SERVICE_LOG,
+                                               .create_state = CreateState<LogState>,
+                                               .lifetime = StateLifetime::kHost},
+                                   ServiceInfo{.id = BERTH_SERVICE_METRICS,
+                                               .functions = &kMetrics,
+                                               .is_served = HasMetrics,
+                                               .create_state = CreateState<PluginMetrics>,
+                                               .lifetime = StateLifetime::kHost}};
+  return services;
 }
 
 }  // namespace berth::host
