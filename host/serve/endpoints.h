@@ -1,17 +1,83 @@
-// Routes the requests to the process.
+// Routes the requests to the process, and answers those for its health checks: /livez, /readyz and
+// /healthz.
 #ifndef BERTH_HOST_SERVE_ENDPOINTS_H_
 #define BERTH_HOST_SERVE_ENDPOINTS_H_
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/base/metrics.h"
 #include "host/base/status.h"
-#include "host/serve/health.h"
 #include "host/serve/http_message.h"
 
 namespace berth::host {
+
+// The paths that include a check.
+struct HealthPaths {
+  bool livez = false;
+  bool readyz = false;
+  bool healthz = false;
+};
+
+// Answers as an API server does (apiserver: pkg/server/healthz): "ok" with 200, or with 500 the
+// list of checks, in which a check that fails is "[-]name failed: reason withheld". With ?verbose
+// the list is also the answer of success, and it shows the reasons:
+//   [+]ping ok
+//   [-]sched-handler-sync failed: v1/Pod: the first list is under way (120,000 objects so far)
+//   readyz check failed
+// ?exclude=NAME leaves a check out; an unknown name is reported. /readyz/NAME is one check, and
+// shows its reason. An API server never shows reasons, because anybody may ask it; this server
+// listens on a loopback address.
+//
+// The checks of `berth run` on a cluster:
+//   ping                 all       always ok; the constructor adds it
+//   leaderElection       readyz    fails if this process leads and has not renewed its lease for
+//                        healthz   leaseDuration + 20 s
+//   lease                readyz    fails if this process could not acquire the lease, unless
+//                                  another process holds it; names the rules that are missing
+//   sched-handler-sync   readyz    fails until every watch has delivered its first state, and while
+//                                  a watch fails; names the kind, the reason, and the missing rule
+//   shutdown             readyz    fails when the process ends
+//   schedulingLoop       livez     fails if the loop has made no progress for two minutes
+//   plugins              readyz    fails for a plugin in quarantine, and for a call that has not
+//                                  ended after twice its deadline
+//
+// Threading: Add() before the first Answer(); Answer() on one thread. The checks are called on that
+//            thread and must not block.
+class Health {
+ public:
+  using Check = std::function<Status()>;
+
+  // `table` receives kubernetes_healthcheck{name,type} and
+  // kubernetes_healthchecks_total{name,type,status}; the type is the path without "/".
+  explicit Health(MetricTable& table);
+  Health(const Health&) = delete;
+  Health& operator=(const Health&) = delete;
+
+  // REQUIRES: the name is new and consists of letters, digits and "-".
+  void Add(std::string name, HealthPaths paths, Check check);
+  // Returns status 404 for a check that the path does not have.
+  // REQUIRES: the path is "/livez", "/readyz" or "/healthz", or begins with one of them and "/".
+  ServedResponse Answer(const ServedRequest& request) const;
+
+ private:
+  struct Named {
+    std::string name;
+    HealthPaths paths;
+    Check check;
+  };
+
+  // Calls a check and counts its result.
+  Status Run(const Named& named, const std::string& type) const;
+  // Answers for all checks of a path.
+  ServedResponse AnswerAll(const std::string& type, std::string_view query) const;
+
+  std::vector<Named> checks_;
+  GaugeFamily& last_;
+  CounterFamily& total_;
+};
 
 //   GET /livez /readyz /healthz, with /<check>   see Health
 //   GET /metrics                                  see MetricsPage()
@@ -28,8 +94,8 @@ class Endpoints {
   struct Sources {
     const Health* health = nullptr;
     const MetricTable* metrics = nullptr;
-    std::function<std::string()> plugin_metrics;                  // May be empty.
-    std::function<Status(std::string_view level)> set_log_level;  // May be empty.
+    std::function<std::string()> plugin_metrics;
+    std::function<Status(std::string_view level)> set_log_level;
   };
 
   explicit Endpoints(Sources sources);
@@ -37,8 +103,6 @@ class Endpoints {
 
  private:
   ServedResponse SetLogLevel(const ServedRequest& request) const;
-  // Returns the list of paths, one per line.
-  std::string Paths() const;
 
   const Sources sources_;
 };

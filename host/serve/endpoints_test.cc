@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/serve/metrics_page.h"
+
 namespace berth::host {
 namespace {
 
@@ -61,9 +63,6 @@ TEST_F(EndpointsTest, AnswersEveryPath) {
 
 TEST_F(EndpointsTest, ListsThePaths) {
   EXPECT_EQ(Ask("GET", "/").body, "/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n");
-  sources_.set_log_level = nullptr;
-  EXPECT_EQ(Ask("GET", "/").body, "/healthz\n/livez\n/metrics\n/readyz\n");
-  EXPECT_EQ(Ask("PUT", "/debug/flags/v", "4").status, 404u);
 }
 
 TEST_F(EndpointsTest, WritesMetricsOfHostProcessAndThePlugins) {
@@ -73,8 +72,6 @@ TEST_F(EndpointsTest, WritesMetricsOfHostProcessAndThePlugins) {
   EXPECT_THAT(response.body, HasSubstr("# HELP a As.\n# TYPE a gauge\na 7\n"));
   EXPECT_THAT(response.body, HasSubstr("# TYPE process_resident_memory_bytes gauge\n"));
   EXPECT_THAT(response.body, EndsWith("# of plugins\n"));
-  sources_.plugin_metrics = nullptr;
-  EXPECT_THAT(Ask("GET", "/metrics").body, HasSubstr("\na 7\n"));
 }
 
 TEST_F(EndpointsTest, SetsTheLogLevel) {
@@ -85,6 +82,115 @@ TEST_F(EndpointsTest, SetsTheLogLevel) {
   const ServedResponse bad = Ask("PUT", "/debug/flags/v", "bad");
   EXPECT_EQ(bad.status, 400u);
   EXPECT_EQ(bad.body, "expected a level\n");
+}
+
+class HealthTest : public ::testing::Test {
+ protected:
+  HealthTest() {
+    health_.Add("leaderElection", {.healthz = true}, [this] { return leader_; });
+    health_.Add("sched-handler-sync", {.readyz = true}, [this] { return sync_; });
+  }
+
+  // Returns the status and the body of the answer: "200 ok".
+  std::string Get(const std::string& path, const std::string& query = "") {
+    const ServedResponse response =
+        health_.Answer({.method = "GET", .path = path, .query = query, .body = ""});
+    return std::to_string(response.status) + " " + response.body;
+  }
+
+  MetricTable table_;
+  Health health_{table_};
+  Status leader_;
+  Status sync_;
+};
+
+TEST_F(HealthTest, IsOkWhileEveryCheckOfPathSucceeds) {
+  EXPECT_EQ(Get("/livez"), "200 ok");
+  EXPECT_EQ(Get("/readyz"), "200 ok");
+  EXPECT_EQ(Get("/readyz/"), "200 ok");
+  EXPECT_EQ(Get("/readyz", "verbose"),
+            "200 [+]ping ok\n[+]sched-handler-sync ok\nreadyz check passed\n");
+  EXPECT_EQ(Get("/healthz", "verbose=true&x=y"),
+            "200 [+]ping ok\n[+]leaderElection ok\nhealthz check passed\n");
+}
+
+TEST_F(HealthTest, FailsOnlyOnPathsOfCheckThatFails) {
+  sync_ = Status::Unavailable("v1/Pod: the first list is under way");
+  EXPECT_EQ(Get("/livez"), "200 ok");
+  EXPECT_EQ(Get("/healthz"), "200 ok");
+  EXPECT_EQ(Get("/readyz"),
+            "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\nreadyz check failed\n");
+  EXPECT_EQ(Get("/readyz", "verbose"),
+            "500 [+]ping ok\n[-]sched-handler-sync failed: v1/Pod: the first list is under way\n"
+            "readyz check failed\n");
+}
+
+TEST_F(HealthTest, ExcludesChecks) {
+  sync_ = Status::Unavailable("x");
+  struct Case {
+    const char* query;
+    const char* answer;
+  };
+  const Case cases[] = {
+      {"exclude=sched-handler-sync", "200 ok"},
+      {"exclude=sched%2Dhandler%2Dsync", "200 ok"},
+      {"exclude=sched-handler-sync&verbose",
+       "200 [+]ping ok\n[+]sched-handler-sync excluded: ok\nreadyz check passed\n"},
+      {"exclude=ping&exclude=sched-handler-sync&verbose",
+       "200 [+]ping excluded: ok\n[+]sched-handler-sync excluded: ok\nreadyz check passed\n"},
+      {"exclude=b&exclude=a",
+       "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\n"
+       "warn: some health checks cannot be excluded: no matches for \"a\",\"b\"\n"
+       "readyz check failed\n"},
+      {"exclude=leaderElection&exclude=sched-handler-sync&verbose",
+       "200 [+]ping ok\n[+]sched-handler-sync excluded: ok\n"
+       "warn: some health checks cannot be excluded: no matches for \"leaderElection\"\n"
+       "readyz check passed\n"},
+      {"exclude=%zz",
+       "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\n"
+       "readyz check failed\n"},
+      {"&&=&",
+       "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\n"
+       "readyz check failed\n"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Get("/readyz", c.query), c.answer) << c.query;
+}
+
+TEST_F(HealthTest, AnswersForOneCheck) {
+  EXPECT_EQ(Get("/healthz/leaderElection"), "200 ok");
+  leader_ = Status::Unavailable("the lease was not renewed for 35s");
+  EXPECT_EQ(Get("/healthz/leaderElection"),
+            "500 internal server error: the lease was not renewed for 35s\n");
+  EXPECT_EQ(Get("/livez/ping"), "200 ok");
+  EXPECT_EQ(Get("/livez/leaderElection"), "404 there is no check \"leaderElection\" in /livez\n");
+  EXPECT_EQ(Get("/readyz/x/y"), "404 there is no check \"x/y\" in /readyz\n");
+}
+
+TEST_F(HealthTest, CountsTheResults) {
+  Get("/livez");
+  Get("/livez/ping");
+  sync_ = Status::Unavailable("x");
+  Get("/readyz", "exclude=ping");
+  EXPECT_EQ(ToMetricsText(table_.Read()),
+            "# HELP kubernetes_healthcheck The last result of a health check: 1 for success, 0 "
+            "for a failure.\n"
+            "# TYPE kubernetes_healthcheck gauge\n"
+            "kubernetes_healthcheck{name=\"ping\",type=\"livez\"} 1\n"
+            "kubernetes_healthcheck{name=\"sched-handler-sync\",type=\"readyz\"} 0\n"
+            "# HELP kubernetes_healthchecks_total The number of results of a health check.\n"
+            "# TYPE kubernetes_healthchecks_total counter\n"
+            "kubernetes_healthchecks_total{name=\"ping\",status=\"success\",type=\"livez\"} 2\n"
+            "kubernetes_healthchecks_total{name=\"sched-handler-sync\",status=\"error\","
+            "type=\"readyz\"} 1\n");
+}
+
+TEST(HealthDeathTest, AbortsOnInvalidOrDuplicateNames) {
+  MetricTable table;
+  Health health(table);
+  const auto ok = [] { return Status::Ok(); };
+  EXPECT_DEATH(health.Add("ping", {}, ok), "ping");
+  EXPECT_DEATH(health.Add("", {}, ok), "assertion failed");
+  EXPECT_DEATH(health.Add("a/b", {}, ok), "a/b");
 }
 
 }  // namespace

@@ -19,8 +19,6 @@
 
 namespace berth::host {
 
-using HttpHandler = std::function<ServedResponse(const ServedRequest& request)>;
-
 // Reads requests from a socket and writes the answers, without ever blocking. While an answer is
 // written, nothing is read, so that a client that does not read its answers costs the memory of one
 // answer. After the last answer, what the client still sends is read and dropped for a second, so

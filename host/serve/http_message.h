@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "host/base/time_units.h"
@@ -23,6 +24,8 @@ struct ServedResponse {
   std::string body = {};
   std::string allow = {};  // The methods that a path has, for status 405: "GET, HEAD".
 };
+
+using HttpHandler = std::function<ServedResponse(const ServedRequest& request)>;
 
 // The limits beyond which the server closes the connection to a client.
 struct HttpLimits {

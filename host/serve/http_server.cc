@@ -19,7 +19,7 @@
 
 #include "host/base/time_units.h"
 #include "host/serve/http_connection.h"
-#include "host/serve/socket_address.h"
+#include "host/serve/http_request.h"
 
 namespace berth::host {
 namespace {
@@ -69,7 +69,7 @@ Status OpenAt(std::string_view text, Acceptor& acceptor) {
 
 class HttpServer::Impl {
  public:
-  Impl(const Limits& limits, Handler handler, std::function<int64_t()> steady_ns, Log log)
+  Impl(const HttpLimits& limits, HttpHandler handler, std::function<int64_t()> steady_ns, Log log)
       : limits_(limits),
         handler_(std::move(handler)),
         steady_ns_(std::move(steady_ns)),
@@ -162,8 +162,8 @@ class HttpServer::Impl {
     for (const auto& connection : connections_) connection->OnStop();
   }
 
-  const Limits limits_;
-  const Handler handler_;
+  const HttpLimits limits_;
+  const HttpHandler handler_;
   const std::function<int64_t()> steady_ns_;
   const Log log_;
 
@@ -177,7 +177,8 @@ class HttpServer::Impl {
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Listen(std::string_view address,
-                                                       const Limits& limits, Handler handler,
+                                                       const HttpLimits& limits,
+                                                       HttpHandler handler,
                                                        std::function<int64_t()> steady_ns,
                                                        Log log) {
   auto impl = std::make_unique<Impl>(limits, std::move(handler), std::move(steady_ns), log);

@@ -22,16 +22,13 @@ namespace berth::host {
 //            the scheduling thread: it reads what other threads publish.
 class HttpServer {
  public:
-  using Limits = HttpLimits;
-  using Handler = std::function<ServedResponse(const ServedRequest& request)>;
-
   // `address`: "127.0.0.1:10251", "[::1]:10251", ":10251" for all addresses; port 0 takes a free
   // one.
   // `steady_ns`: returns the monotonic time; called on the server's thread.
   // Errors: kInvalidArgument for the address;
   //         kUnavailable: "listen 127.0.0.1:10251: Address already in use".
-  static Result<std::unique_ptr<HttpServer>> Listen(std::string_view address, const Limits& limits,
-                                                    Handler handler,
+  static Result<std::unique_ptr<HttpServer>> Listen(std::string_view address,
+                                                    const HttpLimits& limits, HttpHandler handler,
                                                     std::function<int64_t()> steady_ns, Log log);
   // Ends after the answers that are under way, at most five seconds.
   ~HttpServer();

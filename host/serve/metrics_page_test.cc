@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/serve/process_metrics.h"
-
 namespace berth::host {
 namespace {
 

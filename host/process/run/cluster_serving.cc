@@ -70,7 +70,7 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
 
 Status ClusterServing::Listen(std::string_view address, Log log) {
   auto server = HttpServer::Listen(
-      address, HttpServer::Limits(),
+      address, HttpLimits(),
       [this](const ServedRequest& request) { return Answer(request); }, options_.steady_ns, log);
   if (!server.ok()) return std::move(server).status();
   server_ = std::move(server).value();

@@ -19,7 +19,6 @@
 #include "host/guard/plugin_faults.h"
 #include "host/process/run/leadership.h"
 #include "host/serve/endpoints.h"
-#include "host/serve/health.h"
 #include "host/serve/http_server.h"
 
 namespace berth::host {
@@ -41,7 +40,7 @@ struct ServedState {
   std::function<Status(std::string_view level)> set_log_level;
 };
 
-// Serves the checks that serve/health.h lists. The server listens before the process connects to
+// Serves the checks that serve/endpoints.h lists. The server listens before the process connects to
 // the API server, so that probes answer from then on; /readyz fails until SetState().
 //
 // Threading: created, changed and destroyed on one thread. The answers are made on the thread of
