@@ -78,16 +78,8 @@ void AppendHex(std::string& out, const char* format, uint32_t number) {
 
 // Returns the letter of the escape of a control character, such as 'n'; 0 if it has none.
 char EscapeLetter(uint32_t code) {
-  switch (code) {
-    case '\a': return 'a';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    case '\v': return 'v';
-    default: return 0;
-  }
+  constexpr std::string_view kLetters = "abtnvfr";  // For the codes from '\a' to '\r'.
+  return code >= '\a' && code <= '\r' ? kLetters[code - '\a'] : '\0';
 }
 
 // Appends an escape of Go for a character that is not printable.
