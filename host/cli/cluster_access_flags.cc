@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/base/child_process.h"
-#include "host/process/assemble/cluster_settings.h"
+#include "host/process/assemble/cluster_session.h"
 
 namespace berth::host {
 namespace {

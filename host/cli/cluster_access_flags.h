@@ -9,7 +9,7 @@
 #include "host/cli/command.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/process/assemble/process_options.h"
+#include "host/process/assemble/cluster_session.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;

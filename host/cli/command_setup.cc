@@ -13,8 +13,8 @@
 #include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/process/assemble/cluster_files.h"
-#include "host/process/assemble/kind_users.h"
-#include "host/process/replay/live_cluster.h"
+#include "host/process/assemble/profile_set.h"
+#include "host/process/replay/simulation.h"
 
 namespace berth::host {
 namespace {

@@ -18,7 +18,7 @@
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
 #include "host/cli/progress_log.h"
-#include "host/process/assemble/process_options.h"
+#include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/log/log_format.h"
 #include "host/process/replay/simulation.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/cli/live_output.h"
-#include "host/process/assemble/decision_line.h"
+#include "host/process/assemble/decision_reporter.h"
 
 namespace berth::host {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cli/output.h"
-#include "host/process/doctor/doctor_report.h"
+#include "host/process/doctor/doctor_checks.h"
 
 namespace berth::host {
 

@@ -13,7 +13,7 @@
 #include "host/config/args_schema.h"
 #include "host/config/profile_writer.h"
 #include "host/guard/point.h"
-#include "host/process/assemble/profile_trial.h"
+#include "host/process/replay/simulation.h"
 
 namespace berth::host {
 namespace {

@@ -29,9 +29,8 @@
 #include "host/config/toml_document.h"
 #include "host/guard/point.h"
 #include "host/plan/profile_plan.h"
-#include "host/process/assemble/plugin_set.h"
 #include "host/process/assemble/profile_set.h"
-#include "host/process/assemble/profile_trial.h"
+#include "host/process/assemble/scheduler_host.h"
 
 namespace berth::host {
 namespace {

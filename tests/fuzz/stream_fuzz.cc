@@ -1,6 +1,6 @@
 // Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
 // them to an embedded cluster.
-// Links: host/process/replay/stream_event.cc host/process/replay/stream_cluster.cc
+// Links: host/process/replay/stream_event.cc
 // Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/api_protocol.cc
 // Links: host/cluster/embedded/delivery_queue.cc host/cluster/embedded/stored_objects.cc
 #include <cstddef>
@@ -18,7 +18,6 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/process/replay/stream_cluster.h"
 #include "host/process/replay/stream_event.h"
 
 namespace berth::host {

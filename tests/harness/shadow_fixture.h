@@ -17,8 +17,8 @@
 #include "host/base/assert.h"
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/process/assemble/plugin_set.h"
-#include "host/process/shadow/shadow_scheduler.h"
+#include "host/process/assemble/profile_set.h"
+#include "host/process/shadow/shadow_run.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {

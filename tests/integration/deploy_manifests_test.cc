@@ -18,8 +18,7 @@
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/access/access_review.h"
 #include "host/config/host_config.h"
-#include "host/process/assemble/cluster_settings.h"
-#include "host/process/assemble/kind_users.h"
+#include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 
 namespace berth::host {

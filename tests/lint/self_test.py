@@ -25,7 +25,7 @@ class Layering(unittest.TestCase):
         ("host/api/a.cc", '"', "host/base/status.h", True),
         ("host/guard/a.cc", '"', "host/plan/plan.h", False),
         ("host/runtime/points/a.cc", '"', "host/guard/call_monitor.h", True),
-        ("host/contract/a.cc", '"', "host/process/assemble/plugin_set.h", False),
+        ("host/contract/a.cc", '"', "host/process/assemble/profile_set.h", False),
         ("host/contract/a.cc", '"', "host/loader/library.h", True),
         ("host/process/run/a.cc", '"', "host/cycle/b.h", True),
         ("host/process/run/a.cc", '"', "host/cli/output.h", False),

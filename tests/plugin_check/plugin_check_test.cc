@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "host/contract/isolated_check.h"
-#include "host/process/assemble/plugin_set.h"
+#include "host/process/assemble/profile_set.h"
 #include "tests/harness/json_page.h"
 #include "tests/plugin_check/broken_table.h"
 #include "tests/plugin_check/run_check.h"

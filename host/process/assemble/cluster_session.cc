@@ -2,15 +2,82 @@
 
 #include <utility>
 
+#include "host/base/hash.h"
+#include "host/base/text.h"
+#include "host/process/assemble/cluster_files.h"
+
 namespace berth::host {
+namespace {
+
+// The name that Go, and therefore Kubernetes, has for the processor.
+#if defined(__x86_64__)
+constexpr std::string_view kArchitecture = "amd64";
+#elif defined(__aarch64__)
+constexpr std::string_view kArchitecture = "arm64";
+#else
+constexpr std::string_view kArchitecture = "unknown";
+#endif
+
+}  // namespace
+
+Result<std::string> ReadAccessFile(const std::string& path) {
+  Result<std::string> text = ReadFile(path, kMaxKubeconfigBytes + 1);
+  // The text may be kept for as long as the process runs.
+  if (text.ok()) text->shrink_to_fit();
+  return text;
+}
+
+Result<ClusterAccess> FindClusterAccess(const ClusterTarget& target, const ClusterConfig& config) {
+  AccessRequest request = target.access;
+  if (request.kubeconfig.empty()) request.kubeconfig = config.kubeconfig.value_or("");
+  return FindClusterAccess(request, target.environment);
+}
+
+Result<std::unique_ptr<KubernetesConnection>> OpenConnection(const ClusterTarget& target,
+                                                             const ClusterAccess& access,
+                                                             ConnectionOptions options,
+                                                             TransportObserver& observer,
+                                                             LogSink& log) {
+  options.user_agent = target.user_agent;
+  return KubernetesConnection::Open(access, options, target.credentials, observer, log);
+}
+
+ElectionOptions ElectionOptionsOf(const ClusterConfig& config, std::string identity) {
+  ElectionOptions options;
+  options.seed = HashBytes(identity);
+  options.identity = std::move(identity);
+  options.ns = config.lease_namespace.value_or(options.ns);
+  options.name = config.lease_name.value_or(options.name);
+  options.lease_ns = config.lease_ns.value_or(kDefaultLeaseNs);
+  options.renew_deadline_ns = config.renew_deadline_ns.value_or(kDefaultRenewDeadlineNs);
+  options.retry_ns = config.retry_ns.value_or(kDefaultRetryNs);
+  options.stall_limit_ns = config.stall_limit_ns.value_or(options.stall_limit_ns);
+  return options;
+}
+
+ConnectionOptions ConnectionOptionsOf(const ClusterConfig& config) {
+  ConnectionOptions options;
+  options.write_connections = config.connections.value_or(options.write_connections);
+  options.qps = config.qps.value_or(options.qps);
+  options.burst = config.burst.value_or(options.burst);
+  return options;
+}
+
+size_t MaxOpenBindings(const ClusterConfig& config) {
+  constexpr size_t kPerConnection = 2;
+  return kPerConnection * ConnectionOptionsOf(config).write_connections;
+}
+
+std::string UserAgentOf(std::string_view version) {
+  return std::string("berth/").append(version).append(" (linux/").append(kArchitecture) + ")";
+}
+
+// ---- ClusterSession -----------------------------------------------------------------------------
 
 ClusterSession::ClusterSession(const ClusterProcessOptions& options, const Settings& settings,
-                               const std::function<int64_t()>& monotonic_ns)
-    : Session(options, settings),
-      target_(options.target),
-      log_format_(options.log_format),
-      log_descriptor_(options.log_descriptor),
-      pid_(options.pid),
+                               Driver& driver, const std::function<int64_t()>& monotonic_ns)
+    : Session(options, settings, driver),
+      cluster_options_(options),
       clock_(options.wall_ns(), monotonic_ns),
       interner_(options.hash_key),
       fence_(monotonic_ns) {
@@ -26,20 +93,22 @@ Status ClusterSession::Open() {
   users_ = KindUsers(set().plugins->catalog(), set().specs);
   const bool is_json = host().cluster.log_format == "json";
   OpenLog(output_.emplace(LogOutput::Options{
-      .format = log_format_.value_or(is_json ? LogFormat::kJsonLines : LogFormat::kKlog),
+      .format =
+          cluster_options_.log_format.value_or(is_json ? LogFormat::kJsonLines : LogFormat::kKlog),
       .wall_ns = options().wall_ns,
-      .descriptor = log_descriptor_,
-      .pid = pid_}));
+      .descriptor = cluster_options_.log_descriptor,
+      .pid = cluster_options_.pid}));
   return {};
 }
 
 Result<ClusterAccess> ClusterSession::FindAccess() const {
-  return FindClusterAccess(target_, host().cluster);
+  return FindClusterAccess(cluster_options_.target, host().cluster);
 }
 
 Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOptions& options,
                                TransportObserver& observer, KubernetesClient::Options client) {
-  auto opened = KubernetesConnection::Open(access, options, target_.credentials, observer, sink());
+  auto opened = KubernetesConnection::Open(access, options, cluster_options_.target.credentials,
+                                           observer, sink());
   if (!opened.ok()) return std::move(opened).status();
   connection_ = std::move(opened).value();
   client.reads = connection_->reads();
@@ -48,17 +117,40 @@ Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOpti
   client.wall = &clock_;
   client.fence = &fence_;
   client.decode = DecodeOptionsFor(*set().plugins);
-  client.wake = [this] { waker().Wake(); };
+  client.wake = [this] { driver().waker().Wake(); };
   client.needed_by = [this](std::string_view kind) { return UsersOf(kind); };
   client_ = std::make_unique<KubernetesClient>(interner_, std::move(client), LogOf("client"));
   return {};
 }
 
 void ClusterSession::StopClient(int64_t limit_ns) {
-  if (client_ != nullptr && !std::exchange(is_stopped_, true)) client_->Stop(limit_ns);
+  if (client_ != nullptr) client_->Stop(limit_ns);
 }
 
 // ---- Running ------------------------------------------------------------------------------------
+
+void ClusterSession::ReloadIfRequested(SchedulerHost& scheduler,
+                                       const std::function<void()>& applied) {
+  Session::ReloadIfRequested(
+      [&](const ProfileSet& set) {
+        Status status = Reload(set, scheduler);
+        if (status.ok()) applied();
+        return status;
+      },
+      [this](const ReloadResult& result) { LogReload(result); });
+}
+
+void ClusterSession::LogReload(const ReloadResult& result) {
+  const std::string changed = Join(result.changed, ", ");
+  if (!result.status.ok()) {
+    return log().Error("Cannot reload; the running configuration is kept", result.status.message(),
+                       {{"changed", changed}});
+  }
+  log().Info("Reloaded", {{"profiles", Join(result.profiles, ", ")}, {"changed", changed}});
+  if (result.needs_restart.empty()) return;
+  log().Warning("Some changes take effect only at a restart",
+                {{"keys", Join(result.needs_restart, ", ")}});
+}
 
 Status ClusterSession::Reload(const ProfileSet& set, SchedulerHost& scheduler) {
   // The watches of new kinds begin, and may report errors, before Reload() returns.

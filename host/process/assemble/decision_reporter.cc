@@ -1,12 +1,76 @@
 #include "host/process/assemble/decision_reporter.h"
 
 #include <algorithm>
-#include <utility>
+#include <array>
+
+#include <nlohmann/json.hpp>
 
 #include "host/base/hash.h"
 #include "host/base/text.h"
 
 namespace berth::host {
+
+std::string_view DecisionTypeName(DecisionType type) {
+  constexpr std::array<std::string_view, 6> kNames = {"Bound",   "Refused", "Error",
+                                                      "Skipped", "Waiting", "Gated"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+nlohmann::ordered_json ToJson(const DecisionLine& line) {
+  nlohmann::ordered_json json = {{"time", static_cast<double>(line.time_ns) / 1e9},
+                                 {"type", DecisionTypeName(line.type)},
+                                 {"pod", line.pod}};
+  if (!line.node.empty()) json["node"] = line.node;
+  if (!line.message.empty()) json["message"] = line.message;
+  return json;
+}
+
+// Each watch of pods delivers its events to its sink, then to the reporter.
+class DecisionReporter::FollowedSource final : public ObjectSource {
+ public:
+  FollowedSource(ObjectSource& source, WatchSink& reporter)
+      : source_(source), reporter_(reporter) {}
+
+  [[nodiscard]] std::unique_ptr<Watch> StartWatch(std::string_view kind, WatchSink& sink) override {
+    if (kind != kPodKind) return source_.StartWatch(kind, sink);
+    auto both = std::make_unique<BothSinks>(sink, reporter_);
+    both->watch = source_.StartWatch(kind, *both);
+    return both;
+  }
+
+ private:
+  struct BothSinks final : Watch, WatchSink {
+    BothSinks(WatchSink& first_sink, WatchSink& second_sink)
+        : first(first_sink), second(second_sink) {}
+
+    // The first sink may move from the events, and may end the watch.
+    void OnEvents(std::span<WatchEvent> events) override {
+      std::vector<WatchEvent> copy(events.begin(), events.end());
+      WatchSink& then = second;
+      first.OnEvents(events);
+      then.OnEvents(copy);
+    }
+    void OnWatchError(const Status& status) override { first.OnWatchError(status); }
+
+    WatchSink& first;
+    WatchSink& second;
+    std::unique_ptr<Watch> watch;
+  };
+
+  ObjectSource& source_;
+  WatchSink& reporter_;
+};
+
+DecisionReporter::DecisionReporter(const Clock& clock, Listener listener)
+    : clock_(clock), start_ns_(clock.NowNs()), listener_(std::move(listener)) {}
+
+DecisionReporter::~DecisionReporter() = default;
+
+ObjectSource& DecisionReporter::Follow(ObjectSource& source) {
+  WatchSink& reporter = *this;
+  followed_ = std::make_unique<FollowedSource>(source, reporter);
+  return *followed_;
+}
 
 void DecisionReporter::StartWatch(ObjectSource& source, const SchedulingLoop& loop) {
   loop_ = &loop;

@@ -1,4 +1,4 @@
-// Reports the decisions of a scheduler while it runs.
+// Reports the decisions of a scheduler while it runs, one line for each.
 #ifndef BERTH_HOST_PROCESS_ASSEMBLE_DECISION_REPORTER_H_
 #define BERTH_HOST_PROCESS_ASSEMBLE_DECISION_REPORTER_H_
 
@@ -9,17 +9,44 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "host/base/clock.h"
 #include "host/base/string_map.h"
 #include "host/cluster/client.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/scheduling_loop.h"
-#include "host/process/assemble/decision_line.h"
 
 namespace berth::host {
+
+enum class DecisionType : uint8_t {
+  kBound,
+  kRefused,  // No node fits.
+  kError,    // The attempt or the binding failed with an error.
+  kSkipped,  // The pod is being deleted.
+  kWaiting,  // A node was found, and the pod waits on Permit.
+  kGated,    // PreEnqueue holds the pod back; it was not tried.
+};
+
+// "Bound"
+std::string_view DecisionTypeName(DecisionType type);
+
+struct DecisionLine {
+  int64_t time_ns = 0;  // The time since the start of the run.
+  DecisionType type = DecisionType::kBound;
+  std::string pod;      // "default/web-0"
+  std::string node;     // Empty: none.
+  std::string message;  // Why the pod is not bound; empty if the type is enough.
+  // True if the last line about the pod had the same type, node and message: a later attempt had
+  // the same result.
+  bool is_repeated = false;
+};
+
+// Returns {"time": 1.5, "type": "Bound", "pod": "default/web-0", "node": "node-a"}. The time is in
+// seconds. Keys of empty fields are absent.
+nlohmann::ordered_json ToJson(const DecisionLine& line);
 
 // Turns what the scheduling loop decides, and which pods are gated or wait on Permit, into
 // DecisionLines. A gated pod is reported once, and again when the reason changes.
@@ -30,18 +57,21 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   using Listener = std::function<void(const DecisionLine& line)>;
 
   // The times of the lines are counted from now on `clock`, which must outlive the reporter.
-  DecisionReporter(const Clock& clock, Listener listener)
-      : clock_(clock), start_ns_(clock.NowNs()), listener_(std::move(listener)) {}
+  DecisionReporter(const Clock& clock, Listener listener);
+  ~DecisionReporter() override;
 
-  // Starts to watch the pods of `client`, to report gated pods. `client` and `loop` must outlive
-  // the watch.
+  // Starts to watch the pods of `source`, to report gated pods. Both arguments must outlive the
+  // watch.
   // Called: after the loop has started its own watch of pods, so that the loop gets each pod first.
   void StartWatch(ObjectSource& source, const SchedulingLoop& loop);
   void StopWatch() { watch_.reset(); }
-  // Sets the loop, for an owner that passes the events of pods on instead: after the loop has
-  // received them, to pods().
+  // Returns a source for the loop that takes the place of StartWatch(): it passes the events of
+  // `source` on, and those of pods to the reporter, too, after the loop has received them. A second
+  // watch would make an API server send every pod twice.
+  // Called:   once, before the loop is created; then Attach(), before an event is delivered.
+  // Lifetime: `source` and the reporter must outlive the watches of the result.
+  ObjectSource& Follow(ObjectSource& source);
   void Attach(const SchedulingLoop& loop) { loop_ = &loop; }
-  WatchSink& pods() { return *this; }
 
   // REQUIRES: StartWatch() or Attach() was called. This applies to the next two methods.
 
@@ -56,6 +86,8 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   int64_t start_ns() const { return start_ns_; }
 
  private:
+  class FollowedSource;
+
   // The last report about a pod.
   struct Reported {
     std::string gate;  // Why the pod is gated; empty if it is not gated.
@@ -78,6 +110,7 @@ class DecisionReporter final : public DecisionSink, private WatchSink {
   StringMap<Reported> reported_;      // Keyed by uid; only pods that exist and are not bound.
   size_t bound_ = 0;
   std::unique_ptr<Watch> watch_;
+  std::unique_ptr<ObjectSource> followed_;
 };
 
 }  // namespace berth::host

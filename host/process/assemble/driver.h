@@ -23,8 +23,7 @@ class Driver {
   // Writes out the output that is buffered. Returns false if it could not be written. May be empty.
   using FlushOutput = std::function<bool()>;
 
-  // `waker`: the one that Wait() waits for. It must outlive the driver.
-  Driver(ThreadWaker& waker, FlushOutput flush) : waker_(waker), flush_(std::move(flush)) {}
+  explicit Driver(FlushOutput flush) : flush_(std::move(flush)) {}
   virtual ~Driver() = default;
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -36,6 +35,8 @@ class Driver {
   // The output has failed: requests a stop without a signal.
   void OnOutputFailed() { RequestStop(kOutputFailed); }
   bool is_stop_requested() const { return stop_.load() != 0; }
+  // Returns the waker that Wait() waits for.
+  ThreadWaker& waker() { return waker_; }
 
   // ---- The scheduling thread --------------------------------------------------------------------
 
@@ -49,14 +50,13 @@ class Driver {
   // Begins to stop, unless it has begun: calls OnStop().
   void StopOnce();
   bool is_stopping() const { return is_stopping_; }
-  ThreadWaker& waker() const { return waker_; }
 
   // Returns whether no further round is needed.
   virtual bool IsDone() = 0;
   // Does what can be done now. Returns false if there was nothing to do.
   virtual bool RunRound() = 0;
-  // Waits until a round may have something to do. A request of a stop wakes the waker, and the
-  // waker keeps that for the next wait, so that no request is lost.
+  // Waits until a round may have something to do. The waker keeps the wake-up of a request for the
+  // next wait, so that no request is lost.
   virtual void Wait() = 0;
   // The process begins to stop: no further pod may be tried.
   virtual void OnStop() {}
@@ -67,7 +67,7 @@ class Driver {
   // A value of stop_ that is no signal.
   static constexpr int kOutputFailed = -1;
 
-  ThreadWaker& waker_;
+  ThreadWaker waker_;
   const FlushOutput flush_;
   // The signal that requested the stop, kOutputFailed, or 0 while no stop is requested.
   std::atomic<int> stop_ = 0;

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 // Records what the driver calls. A round has something to do while `work` is above 0.
 class RecordingDriver final : public Driver {
  public:
-  RecordingDriver(ThreadWaker& waker, FlushOutput flush) : Driver(waker, std::move(flush)) {}
+  using Driver::Driver;
 
   void Run() { RunRounds(); }
   using Driver::is_stopping;
@@ -43,20 +43,18 @@ class RecordingDriver final : public Driver {
 };
 
 TEST(DriverTest, RunsRoundsUntilItIsDone) {
-  ThreadWaker waker;
-  RecordingDriver driver(waker, nullptr);
+  RecordingDriver driver(nullptr);
   driver.work = 1;
   driver.on_wait = [&driver] { driver.RequestStop(15); };
   driver.Run();
   EXPECT_THAT(driver.calls, ElementsAre("round", "round", "wait", "stop", "round"));
   EXPECT_EQ(driver.signal(), 15);
   EXPECT_FALSE(driver.output_failed());
-  EXPECT_TRUE(waker.Wait(0)) << "a request to stop wakes the thread that waits";
+  EXPECT_TRUE(driver.waker().Wait(0)) << "a request to stop wakes the thread that waits";
 }
 
 TEST(DriverTest, OnlyTheFirstRequestCounts) {
-  ThreadWaker waker;
-  RecordingDriver driver(waker, nullptr);
+  RecordingDriver driver(nullptr);
   driver.RequestStop(2);
   driver.RequestStop(15);
   driver.OnOutputFailed();
@@ -67,8 +65,7 @@ TEST(DriverTest, OnlyTheFirstRequestCounts) {
 }
 
 TEST(DriverTest, OutputThatFailsStopsItWithoutAWait) {
-  ThreadWaker waker;
-  RecordingDriver driver(waker, [] { return false; });
+  RecordingDriver driver([] { return false; });
   driver.Run();
   EXPECT_THAT(driver.calls, ElementsAre("round", "stop", "round"));
   EXPECT_EQ(driver.signal(), 0);
@@ -76,8 +73,7 @@ TEST(DriverTest, OutputThatFailsStopsItWithoutAWait) {
 }
 
 TEST(DriverTest, AReasonOfItsOwnStopsItOnce) {
-  ThreadWaker waker;
-  RecordingDriver driver(waker, nullptr);
+  RecordingDriver driver(nullptr);
   driver.StopOnce();
   driver.StopOnce();
   driver.Run();

@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
-#include <utility>
 
+#include "host/base/kind_name.h"
 #include "host/base/text.h"
+#include "host/cluster/client.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_path.h"
 #include "host/config/toml_document.h"
+#include "host/loader/fallback_copies.h"
+#include "host/loader/library_probe.h"
+#include "host/plan/plan.h"
 #include "host/plan/profile_plan.h"
+#include "host/process/assemble/cluster_files.h"
 
 namespace berth::host {
 namespace {
@@ -28,24 +31,13 @@ void NoteLibraries(const std::string& directory, const BeforeRead& before_read) 
   }
 }
 
-// Returns true if a profile enables a plugin that is in two libraries, and does not say which.
-bool EnablesAmbiguousPlugin(std::span<const Profile> profiles, const PluginCatalog& catalog) {
-  const auto is_ambiguous = [&catalog](const ProfilePlugin& plugin) {
-    return plugin.is_enabled() && !plugin.library.has_value() &&
-           catalog.ambiguous().contains(plugin.name.value);
-  };
-  return std::ranges::any_of(profiles, [&is_ambiguous](const Profile& profile) {
-    return std::ranges::any_of(profile.plugins, is_ambiguous);
-  });
-}
-
-// Returns true if a profile names a plugin that no library has and that a broken one may have.
-bool MissesAPlugin(std::span<const Profile> profiles, const PluginCatalog& catalog) {
-  const auto is_missing = [&catalog](const ProfilePlugin& plugin) {
-    return !plugin.library.has_value() && !catalog.plugins().contains(plugin.name.value);
-  };
-  return std::ranges::any_of(profiles, [&is_missing](const Profile& profile) {
-    return std::ranges::any_of(profile.plugins, is_missing);
+// Returns whether a profile has a plugin without a library of its own that fulfils the condition.
+bool HasPlugin(std::span<const Profile> profiles,
+               const std::function<bool(const ProfilePlugin& plugin)>& condition) {
+  return std::ranges::any_of(profiles, [&condition](const Profile& profile) {
+    return std::ranges::any_of(profile.plugins, [&condition](const ProfilePlugin& plugin) {
+      return !plugin.library.has_value() && condition(plugin);
+    });
   });
 }
 
@@ -55,8 +47,14 @@ Status CheckProfiles(const ConfigErrors& errors, const PluginSet& plugins, Profi
   const Status status = errors.ToStatus();
   std::vector<std::string> lines;
   if (!status.ok()) lines.emplace_back(status.message());
-  const bool misses_a_plugin = MissesAPlugin(set.profiles, plugins.catalog());
-  const bool enables_ambiguous = EnablesAmbiguousPlugin(set.profiles, plugins.catalog());
+  const PluginCatalog& catalog = plugins.catalog();
+  // A broken library may have a plugin that no other one has.
+  const bool misses_a_plugin = HasPlugin(set.profiles, [&catalog](const ProfilePlugin& plugin) {
+    return !catalog.plugins().contains(plugin.name.value);
+  });
+  const bool enables_ambiguous = HasPlugin(set.profiles, [&catalog](const ProfilePlugin& plugin) {
+    return plugin.is_enabled() && catalog.ambiguous().contains(plugin.name.value);
+  });
   for (const LoadError& broken : plugins.broken()) {
     const bool is_duplicate = broken.code == LoadErrorCode::kDuplicatePlugin;
     const bool is_error = misses_a_plugin || (is_duplicate && enables_ambiguous);
@@ -66,6 +64,46 @@ Status CheckProfiles(const ConfigErrors& errors, const PluginSet& plugins, Profi
 }
 
 }  // namespace
+
+Result<std::string> FindPluginDirectory(const std::string& executable) {
+  const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
+  // BERTH_LIBDIR is relative to the prefix, or absolute if the packager set it so.
+  const std::array<std::filesystem::path, 2> places = {
+      folder / "plugins", folder.parent_path() / BERTH_LIBDIR / "berth" / "plugins"};
+  std::string looked;
+  for (const auto& place : places) {
+    std::error_code error;
+    if (std::filesystem::is_directory(place, error)) return place.string();
+    looked += "\n  " + place.string();
+  }
+  return Status::NotFound("no plugins: there is neither of these directories:" + looked +
+                          "\nname the one that holds them with --plugin-dir");
+}
+
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
+                                               std::function<int64_t()> steady_ns) {
+  return std::make_shared<LibraryStore>(CopyToDirectoryOrMemory(temporary_directory),
+                                        LibraryProbe(std::move(steady_ns)));
+}
+
+PluginSet::PluginSet(std::shared_ptr<LibraryStore> libraries)
+    : libraries_(std::move(libraries)), catalog_(*libraries_) {}
+
+Status PluginSet::AddDirectory(const std::string& directory) {
+  auto found = catalog_.AddDirectory(directory, {});
+  if (!found.ok()) return found.error().ToStatus();
+  for (auto& library : *found) {
+    if (library.ok()) continue;
+    if (library.error().code == LoadErrorCode::kCopyFailed) return library.error().ToStatus();
+    auto& list = library.error().code == LoadErrorCode::kNoNote ? ignored_ : broken_;
+    list.push_back(std::move(library).error());
+  }
+  return {};
+}
+
+LoadResult<std::shared_ptr<PluginLibrary>> PluginSet::AddLibrary(const std::string& path) {
+  return catalog_.AddLibrary(path, {});
+}
 
 Status AddPluginDirectories(std::span<const std::string> directories, const BeforeRead& before_read,
                             PluginSet& plugins) {
@@ -87,17 +125,9 @@ Status AddPluginDirectories(std::span<const std::string> directories, const Befo
 std::string NotLoadedText(const LoadError& error) { return "not loaded: " + error.ToString(); }
 
 Result<std::string> ReadConfigFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return Status::InvalidArgument("Is a directory");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::NotFound(std::strerror(errno));
-  std::string text(kMaxConfigBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Status::InvalidArgument("the file cannot be read");
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
+  Result<std::string> text = ReadFile(path, kMaxConfigBytes + 1);
+  if (text.status().code() != ErrorCode::kPermissionDenied) return text;
+  return Status::NotFound(std::string(text.status().message()));
 }
 
 ProfileFiles FindProfiles(const std::string& executable) {
@@ -159,6 +189,37 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);
   return set;
+}
+
+KindUsers::KindUsers() : kinds_({{std::string(kPodKind), {}}, {std::string(kNodeKind), {}}}) {}
+
+KindUsers::KindUsers(const PluginCatalog& catalog, std::span<const PlanSpec> profiles)
+    : KindUsers() {
+  for (const PlanSpec& profile : profiles) {
+    for (const PlanSpec::Plugin& plugin : profile.plugins) {
+      const auto found = catalog.plugins().find(plugin.name);
+      if (found == catalog.plugins().end()) continue;
+      for (const std::string& declared : found->second.info->kinds) {
+        declared_.insert(declared);
+        for (std::string& kind : KindsOf(declared)) kinds_[std::move(kind)].insert(plugin.name);
+      }
+    }
+  }
+}
+
+std::string KindUsers::Of(std::string_view kind) const {
+  const auto found = kinds_.find(kind);
+  if (found == kinds_.end()) return "";
+  const std::set<std::string>& plugins = found->second;
+  if (plugins.empty()) return "the host";
+  std::string text = plugins.size() == 1 ? "the plugin " : "the plugins ";
+  size_t left = plugins.size();
+  for (const std::string& plugin : plugins) {
+    text += plugin;
+    --left;
+    if (left > 0) text += left == 1 ? " and " : ", ";
+  }
+  return text;
 }
 
 }  // namespace berth::host

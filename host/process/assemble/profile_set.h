@@ -1,21 +1,74 @@
-// Loads the profiles of a command and the plugins that they use.
+// Loads plugins from directories and single libraries, and the profiles of a command with the
+// plugins that they use; names who needs the objects of a kind.
 #ifndef BERTH_HOST_PROCESS_ASSEMBLE_PROFILE_SET_H_
 #define BERTH_HOST_PROCESS_ASSEMBLE_PROFILE_SET_H_
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/base/status.h"
 #include "host/config/profile.h"
 #include "host/config/profile_reader.h"
+#include "host/loader/library_store.h"
+#include "host/loader/load_error.h"
+#include "host/loader/plugin_catalog.h"
 #include "host/plan/plan.h"
-#include "host/process/assemble/plugin_set.h"
 
 namespace berth::host {
+
+// Returns the plugin directory that is used when the user names none: "plugins" beside the
+// executable, as in a build tree, or else the directory of an installation,
+// <prefix>/<libdir>/berth/plugins.
+// Errors: NotFound, with the directories that were tried.
+Result<std::string> FindPluginDirectory(const std::string& executable);
+
+// Creates the store of the libraries of a process. It copies each library before it is loaded, to a
+// private directory under `temporary_directory`, or to memory where that is impossible; see
+// FallbackCopies. `temporary_directory` is not accessed before the first library is copied. The
+// store probes each library in a child process, whose time limit `steady_ns` measures: a clock that
+// only goes forward.
+std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
+                                               std::function<int64_t()> steady_ns);
+
+// Threading: one thread at a time while libraries are added; afterwards any thread may read it.
+class PluginSet {
+ public:
+  // Sets that share a store do not load the same library twice.
+  explicit PluginSet(std::shared_ptr<LibraryStore> libraries);
+  // Creates a set with a store of its own.
+  PluginSet(const std::string& temporary_directory, std::function<int64_t()> steady_ns)
+      : PluginSet(MakeLibraryStore(temporary_directory, std::move(steady_ns))) {}
+  PluginSet(const PluginSet&) = delete;
+  PluginSet& operator=(const PluginSet&) = delete;
+
+  // Loads every lib*.so of the directory that is a plugin library. Adds the errors of those that
+  // cannot be loaded to broken(), and those of other libraries to ignored().
+  // Errors: the directory does not exist, or cannot be read; no private copy of a library can be
+  // made, which is no fault of the library.
+  Status AddDirectory(const std::string& directory);
+  LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path);
+
+  PluginCatalog& catalog() { return catalog_; }
+  const PluginCatalog& catalog() const { return catalog_; }
+  // Returns why plugin libraries could not be loaded. Each error names the file.
+  std::span<const LoadError> broken() const { return broken_; }
+  // Returns an error kNoNote for each lib*.so that is no plugin library.
+  std::span<const LoadError> ignored() const { return ignored_; }
+
+ private:
+  std::shared_ptr<LibraryStore> libraries_;
+  PluginCatalog catalog_;
+  std::vector<LoadError> broken_;
+  std::vector<LoadError> ignored_;
+};
 
 // The profile that is used when the user names none.
 inline constexpr std::string_view kDefaultProfile = "default";
@@ -66,6 +119,33 @@ std::string NotLoadedText(const LoadError& error);
 //         that could not be loaded is listed. If an enabled plugin is in two libraries, the refused
 //         one is an error too, because the other may decide differently.
 Result<ProfileSet> LoadProfiles(const ProfileRequest& request);
+
+// The kinds that the profiles of a scheduler watch, with the plugins that declare them. Every
+// version of a kind that a plugin declares is an entry of its own.
+//
+// Threading: immutable after construction.
+class KindUsers {
+ public:
+  using Map = std::map<std::string, std::set<std::string>, std::less<>>;
+
+  // Contains the pods and nodes of the host alone.
+  KindUsers();
+  // Contains those of the host and those of the plugins that the profiles enable. A plugin that is
+  // not in the catalog is left out.
+  KindUsers(const PluginCatalog& catalog, std::span<const PlanSpec> profiles);
+
+  // The names of the plugins that declare each kind; empty for the kinds of the host.
+  const Map& kinds() const { return kinds_; }
+  // The kinds as the plugins declare them, perhaps in several versions; without those of the host.
+  const std::set<std::string>& declared() const { return declared_; }
+  // Returns "the host", "the plugin VolumeBinding", "the plugins A and B", "the plugins A, B and
+  // C"; an empty text for a kind that is not needed.
+  std::string Of(std::string_view kind) const;
+
+ private:
+  Map kinds_;
+  std::set<std::string> declared_;
+};
 
 }  // namespace berth::host
 

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/plan/plan.h"
+#include "host/base/clock.h"
+#include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
 namespace {
@@ -16,13 +17,14 @@ std::set<std::string> FieldsOf(const PluginCatalog& catalog) {
   return fields;
 }
 
-}  // namespace
-
+// Asserts that the options have what SchedulerOptions requires, and returns them.
 SchedulerOptions Checked(SchedulerOptions options) {
   BERTH_ASSERT(options.plugins != nullptr && options.loop.clock != nullptr);
   BERTH_ASSERT(!options.profiles.empty());
   return options;
 }
+
+}  // namespace
 
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
   return DecodeOptionsFor(FieldsOf(plugins.catalog()));
@@ -90,6 +92,24 @@ void SchedulerHost::StartWatchdog(const CallDeadlines& deadlines,
                                   std::function<int64_t()> steady_ns) {
   BERTH_ASSERT(!watchdog_.has_value());
   watchdog_.emplace(monitor_, loop_->faults(), deadlines, std::move(steady_ns));
+}
+
+// ---- TryCreatePlugins ---------------------------------------------------------------------------
+
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+                        const ReportCrashes& report_crashes) {
+  const VirtualClock clock(0);
+  Interner interner(Interner::kFixedKey);
+  EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
+  SchedulerOptions options;
+  options.plugins = std::move(plugins);
+  options.profiles.assign(specs.begin(), specs.end());
+  options.loop.clock = &clock;
+  options.report_crashes = report_crashes;
+  SchedulerHost host(interner, cluster, std::move(options));
+  Status status = host.Start();
+  if (status.ok()) cluster.Deliver();
+  return status;
 }
 
 }  // namespace berth::host

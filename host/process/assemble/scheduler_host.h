@@ -23,12 +23,16 @@
 #include "host/guard/call_monitor.h"
 #include "host/guard/call_watchdog.h"
 #include "host/plan/plan.h"
-#include "host/process/assemble/plugin_set.h"
+#include "host/process/assemble/profile_set.h"
 
 namespace berth::host {
 
 // The seed that is used when the user sets none.
 inline constexpr uint64_t kDefaultSeed = 1;
+
+// Called with the call monitor before any plugin is created, and with null after all plugins are
+// destroyed. The crash report reads the monitor in between.
+using ReportCrashes = std::function<void(const CallMonitor* monitor)>;
 
 struct SchedulerOptions {
   // The plugins that profiles can use. Several schedulers may share them. Must be set.
@@ -44,13 +48,8 @@ struct SchedulerOptions {
   // The number of threads for plugins that block in PreBind and Bind. If 0, such plugins block the
   // scheduling thread.
   size_t bind_threads = 0;
-  // Called with the call monitor before any plugin is created, and with null after all plugins are
-  // destroyed. The crash report reads the monitor in between. May be empty.
-  std::function<void(const CallMonitor* monitor)> report_crashes;
+  ReportCrashes report_crashes;  // May be empty.
 };
-
-// Asserts that the options have what SchedulerOptions requires, and returns them.
-SchedulerOptions Checked(SchedulerOptions options);
 
 // Returns how objects must be decoded for these plugins: with the parts of pods and nodes that a
 // plugin reads as JSON.
@@ -117,6 +116,13 @@ class SchedulerHost {
   std::unique_ptr<BindPool> pool_;  // Destroyed before the loop: it runs the loop's plugins.
   std::optional<Watchdog> watchdog_;
 };
+
+// Creates the plugins of these profiles against an empty cluster and destroys them again, because
+// plugins check their arguments when they are created.
+// Errors: those of SchedulerHost::Start, one per line.
+// `report_crashes`: may be empty.
+Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
+                        const ReportCrashes& report_crashes);
 
 }  // namespace berth::host
 

@@ -2,15 +2,18 @@
 
 #include <utility>
 
+#include "host/process/log/log_format.h"
+
 namespace berth::host {
 
-Session::Session(ProcessOptions options, const Settings& settings)
-    : options_(std::move(options)),
+Session::Session(const ProcessOptions& options, const Settings& settings, Driver& driver)
+    : options_(options),
       settings_(settings),
       libraries_(MakeLibraryStore(options_.temporary_directory, options_.steady_ns)),
+      driver_(driver),
       reloader_(
           [this](FileStamps& files) { return ReadRunConfig(options_.config, libraries_, files); },
-          waker_) {
+          driver.waker()) {
   if (!options_.requests) return;
   std::function<void()> reload;
   if (settings_.reloads) reload = [this] { reloader_.Request(); };
@@ -41,7 +44,7 @@ SchedulerOptions Session::TakeSchedulerOptions(const Clock& clock) {
   options.loop.seed = options_.seed;
   options.loop.reuse.is_checked = options_.checks_reuse;
   options.loop.clock = &clock;
-  options.loop.waker = &waker_;
+  options.loop.waker = &driver_.waker();
   options.loop.log = &*log_;
   ApplyHostFile(host(), options.loop);
   return options;
@@ -49,10 +52,10 @@ SchedulerOptions Session::TakeSchedulerOptions(const Clock& clock) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-void Session::Begin(SchedulerHost& scheduler, Driver& driver) {
+void Session::Begin(SchedulerHost& scheduler) {
   scheduler_ = &scheduler;
   if (requests_ != nullptr) {
-    requests_->OnStop([&driver](int signal) { driver.RequestStop(signal); });
+    requests_->OnStop([this](int signal) { driver_.RequestStop(signal); });
   }
   if (settings_.reloads) reloader_.StartWatching();
   // The deadlines of plugin calls are real time, even if the scheduler's time is virtual.
@@ -82,6 +85,12 @@ void Session::ReloadIfRequested(const Apply& apply, const Report& report) {
 
 uint32_t Session::LogLevelOf(const HostConfig& host) const {
   return options_.log_level.value_or(host.log_level.value_or(settings_.log_level));
+}
+
+Status Session::SetLogLevel(std::string_view level) {
+  const Result<uint32_t> read = ReadLogLevel(level);
+  if (read.ok()) SetLogLevel(*read);
+  return read.status();
 }
 
 void Session::SetLogLevel(uint32_t level) {

@@ -11,21 +11,36 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/base/interner.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/event/inbox.h"
 #include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/driver.h"
-#include "host/process/assemble/process_options.h"
+#include "host/process/assemble/process_signals.h"
 #include "host/process/assemble/scheduler_host.h"
 
 namespace berth::host {
+
+// The options of every process.
+struct ProcessOptions {
+  ConfigSources config;
+  // Nullopt: the level of the host file, or the default of the process. BERTH_LOG_*.
+  std::optional<uint32_t> log_level = {};
+  uint64_t seed = kDefaultSeed;
+  bool checks_reuse = false;               // See ReuseOptions.
+  HashKey hash_key = Interner::kFixedKey;  // See SchedulerOptions::hash_key.
+  std::string temporary_directory = {};    // See MakeLibraryStore().
+  std::function<int64_t()> steady_ns;      // A monotonic clock. Threading: any.
+  std::function<int64_t()> wall_ns;        // The time since 1970-01-01T00:00:00Z. Threading: any.
+  SubscribeToRequests requests = {};       // If empty, a reload or a stop cannot be requested.
+  ReportCrashes report_crashes = {};
+};
 
 // The owner calls ReadConfig(), OpenLog(), TakeSchedulerOptions(), Begin() and End(), in this
 // order, and creates its scheduler before Begin().
 //
 // Threading: one thread, the scheduling thread, except SetLogLevel() and the log.
-// Lifetime:  what the options refer to must outlive it.
+// Lifetime:  the options, what they refer to, and the driver must outlive it.
 class Session {
  public:
   struct Settings {
@@ -36,7 +51,7 @@ class Session {
 
   // Subscribes to requests. Until Begin(), a request to stop ends the process; a reload that is
   // requested is carried out by the first ReloadIfRequested().
-  Session(ProcessOptions options, const Settings& settings);
+  Session(const ProcessOptions& options, const Settings& settings, Driver& driver);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -56,8 +71,8 @@ class Session {
   // ---- Running ----------------------------------------------------------------------------------
 
   // From here until End(), requests to stop go to the driver, files are watched, and a watchdog
-  // observes the calls of plugins. Both arguments must live until End().
-  void Begin(SchedulerHost& scheduler, Driver& driver);
+  // observes the calls of plugins. The scheduler must live until End().
+  void Begin(SchedulerHost& scheduler);
   // Stops the watchdog, too. Does nothing if Begin() was not called.
   void End();
 
@@ -71,7 +86,8 @@ class Session {
   void ReloadIfRequested(const Apply& apply, const Report& report);
 
   // Changes the level of the log, also for plugins. Threading: any, between Begin() and End().
-  void SetLogLevel(uint32_t level);
+  // Errors: those of ReadLogLevel().
+  Status SetLogLevel(std::string_view level);
 
   // ---- Access -----------------------------------------------------------------------------------
 
@@ -82,7 +98,7 @@ class Session {
   // TakeSchedulerOptions().
   const ProfileSet& set() const { return set_; }
   const ConfigReloader& reloads() const { return reloader_; }
-  ThreadWaker& waker() { return waker_; }
+  Driver& driver() { return driver_; }
   // REQUIRES: OpenLog() was called. This applies to the methods below.
   LogSink& sink() { return *log_; }
   Log LogOf(std::string_view logger) { return {*log_, logger}; }
@@ -91,12 +107,13 @@ class Session {
   void LogWarnings(const std::vector<std::string>& warnings);
 
  private:
+  void SetLogLevel(uint32_t level);
   uint32_t LogLevelOf(const HostConfig& host) const;
 
-  const ProcessOptions options_;
+  const ProcessOptions& options_;
   const Settings settings_;
   const std::shared_ptr<LibraryStore> libraries_;
-  ThreadWaker waker_;
+  Driver& driver_;
   ConfigReloader reloader_;
   ProfileSet set_;
   std::optional<LogFilter> log_;

@@ -33,6 +33,16 @@ class NoRequests final : public ProcessRequests {
   void OnStop(std::function<void(int signal)>) override {}
 };
 
+class IdleDriver final : public Driver {
+ public:
+  using Driver::Driver;
+
+ private:
+  bool IsDone() override { return true; }
+  bool RunRound() override { return false; }
+  void Wait() override {}
+};
+
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
@@ -67,13 +77,14 @@ class SessionTest : public ::testing::Test {
   const Session::Settings settings_ = {
       .logger = "test", .log_level = BERTH_LOG_WARN, .reloads = true};
   TestClock clock_;
+  IdleDriver driver_{nullptr};
   TestLog log_;
   bool can_reload_ = false;
 };
 
 TEST_F(SessionTest, SetsTheOptionsThatEveryProcessHas) {
   WriteHostFile("podMaxBackoffSeconds = 33\n");
-  Session session(options_, settings_);
+  Session session(options_, settings_, driver_);
   EXPECT_TRUE(can_reload_);
   ASSERT_TRUE(session.ReadConfig().ok());
   session.OpenLog(log_);
@@ -84,14 +95,14 @@ TEST_F(SessionTest, SetsTheOptionsThatEveryProcessHas) {
   EXPECT_EQ(options.loop.seed, 7U);
   EXPECT_TRUE(options.loop.reuse.is_checked);
   EXPECT_EQ(options.loop.clock, &clock_);
-  EXPECT_EQ(options.loop.waker, &session.waker());
+  EXPECT_EQ(options.loop.waker, &driver_.waker());
   EXPECT_EQ(options.loop.queue.max_backoff_ns, 33'000'000'000);
   EXPECT_EQ(session.set().plugins, nullptr) << "the session keeps no plugin";
 }
 
 TEST_F(SessionTest, ReportsAnErrorOfTheConfiguration) {
   std::ofstream(profile_, std::ios::app) << "[[plugins]]\nname = \"acme.Missing\"\n";
-  Session session(options_, settings_);
+  Session session(options_, settings_, driver_);
   EXPECT_THAT(session.ReadConfig().message(), HasSubstr("acme.Missing"));
 }
 
@@ -108,7 +119,7 @@ TEST_F(SessionTest, CommandLineThenHostFileSelectLogLevel) {
   for (const Case& c : cases) {
     WriteHostFile(c.host_file);
     options_.log_level = c.given;
-    Session session(options_, settings_);
+    Session session(options_, settings_, driver_);
     ASSERT_TRUE(session.ReadConfig().ok()) << c.name;
     session.OpenLog(log_);
     EXPECT_EQ(LowestLevel(&session.sink()), c.level) << c.name;
@@ -116,7 +127,8 @@ TEST_F(SessionTest, CommandLineThenHostFileSelectLogLevel) {
 }
 
 TEST_F(SessionTest, SubscribesToNoReloadWithoutReloading) {
-  const Session session(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = false});
+  const Session session(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = false},
+                        driver_);
   EXPECT_FALSE(can_reload_);
 }
 

@@ -1,4 +1,5 @@
-// Reads the answers of an API server that `berth doctor` needs.
+// Reads what `berth doctor` needs to know: the answers of an API server, how its clock differs, and
+// when credentials expire.
 #ifndef BERTH_HOST_PROCESS_DOCTOR_DOCTOR_ANSWERS_H_
 #define BERTH_HOST_PROCESS_DOCTOR_DOCTOR_ANSWERS_H_
 
@@ -6,10 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "host/base/status.h"
+#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {
@@ -55,6 +59,39 @@ struct PendingPods {
 // Adds the pods of one page of a list. Returns the token of the next page; empty for the last one.
 // Errors: kInvalidArgument for what is no list of pods.
 Result<std::string> AddPendingPods(std::string_view page, PendingPods& pods);
+
+struct CredentialExpiry {
+  bool has_credentials = false;          // The client proves who it is in some way.
+  std::optional<int64_t> token_ns = {};  // Wall clock; nullopt if there is no token or no time.
+  bool token_is_renewed = false;         // It comes from a file or from an exec plugin.
+  std::optional<int64_t> certificate_ns = {};  // That of the client certificate.
+};
+
+// Returns the time in the claim `exp` of a JSON Web Token (RFC 7519), in nanoseconds since 1970;
+// nullopt for a token of another kind, or without the claim. The signature is not checked.
+std::optional<int64_t> JwtExpiryNs(std::string_view token);
+
+// Returns when this credential of `auth` expires.
+CredentialExpiry ExpiryOf(const Credential& credential, const AuthConfig& auth);
+
+// The header Date of an answer has whole seconds, so that one answer gives a range of at least one
+// second. Several answers at different parts of a second narrow it.
+class ClockSkew {
+ public:
+  // Adds an answer. `sent_ns` and `received_ns`: this machine's wall clock before the request and
+  // after the answer. `date_ns`: the header Date; 0 if there was none.
+  // An answer that contradicts the others, because a clock was set in between, replaces them.
+  void Add(int64_t sent_ns, int64_t received_ns, int64_t date_ns);
+
+  // Returns how far this machine is ahead: the value of the range that is nearest to 0, so that
+  // equal clocks give 0. Negative: this machine is behind. Nullopt: no answer had a date.
+  std::optional<int64_t> AheadNs() const;
+
+ private:
+  bool has_range_ = false;
+  int64_t min_ns_ = 0;
+  int64_t max_ns_ = 0;
+};
 
 }  // namespace berth::host
 

@@ -1,14 +1,17 @@
 #include "host/process/doctor/doctor_answers.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "host/base/base64.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/process/doctor/doctor_testing.h"
+#include "tests/harness/api_server/test_certificates.h"
 
 namespace berth::host {
 namespace {
@@ -145,6 +148,163 @@ TEST(AddPendingPodsTest, RefusesWhatIsNoList) {
     PendingPods pods;
     EXPECT_FALSE(AddPendingPods(page, pods).ok()) << page;
   }
+}
+
+// Encodes base64url without padding.
+std::string Part(const std::string& json) {
+  std::string text = EncodeBase64(json);
+  for (char& c : text) {
+    if (c == '+') c = '-';
+    if (c == '/') c = '_';
+  }
+  while (text.ends_with('=')) text.pop_back();
+  return text;
+}
+
+std::string Token(const std::string& claims) {
+  return Part(R"({"alg":"ES256"})") + "." + Part(claims) + ".c2lnbmF0dXJl";
+}
+
+TEST(JwtExpiryTest, ReadsTheClaim) {
+  struct Case {
+    std::string token;
+    std::optional<int64_t> seconds;
+  };
+  const Case cases[] = {
+      {Token(R"({"exp":1700000000})"), 1'700'000'000},
+      {Token(R"({"sub":"a","exp":1700000000.9})"), 1'700'000'000},
+      {Token(R"({"exp":1,"kubernetes.io":{"namespace":"kube-system"}})"), 1},
+      // These texts need one and two bytes of padding, and '-' and '_'.
+      {Token(R"({"exp":1700000000,"a":"b"})"), 1'700'000'000},
+      {Token(R"({"exp":1700000000,"a":"bc"})"), 1'700'000'000},
+      {Token(R"({"exp":1700000000,"a":"?>?>~~"})"), 1'700'000'000},
+      // No expiry.
+      {Token("{}"), std::nullopt},
+      {Token(R"({"exp":"1700000000"})"), std::nullopt},
+      {Token(R"({"exp":null})"), std::nullopt},
+      {Token(R"({"exp":0})"), std::nullopt},
+      {Token(R"({"exp":-5})"), std::nullopt},
+      {Token(R"({"exp":1e300})"), std::nullopt},
+      {Token("[1]"), std::nullopt},
+      {Token("{"), std::nullopt},
+      // No JSON Web Token.
+      {"", std::nullopt},
+      {"opaque", std::nullopt},
+      {"a.b", std::nullopt},
+      {Token(R"({"exp":1700000000})") + ".more", std::nullopt},
+      {"a." + Part(R"({"exp":1700000000})") + "=.c", std::nullopt},
+      {"a.%%%.c", std::nullopt},
+  };
+  for (const Case& c : cases) {
+    const std::optional<int64_t> ns = JwtExpiryNs(c.token);
+    EXPECT_EQ(ns, c.seconds.has_value() ? std::optional(*c.seconds * kSecond) : std::nullopt)
+        << c.token;
+  }
+}
+
+Credential WithHeaders(const std::string& headers, int64_t expires_ns = 0) {
+  Credential credential;
+  credential.headers = Secret(headers);
+  credential.expires_ns = expires_ns;
+  return credential;
+}
+
+TEST(CredentialExpiryTest, TokenOfTheKubeconfig) {
+  const CredentialExpiry expiry =
+      ExpiryOf(WithHeaders("Authorization: Bearer " + Token(R"({"exp":1700000000})") + "\r\n"), {});
+  EXPECT_TRUE(expiry.has_credentials);
+  EXPECT_EQ(expiry.token_ns, 1'700'000'000 * kSecond);
+  EXPECT_FALSE(expiry.token_is_renewed);
+  EXPECT_EQ(expiry.certificate_ns, std::nullopt);
+}
+
+TEST(CredentialExpiryTest, TokensOfFilesAndPluginsAreRenewed) {
+  AuthConfig file;
+  file.token_file = "/token";
+  const std::string header = "Authorization: Bearer opaque\r\n";
+  EXPECT_TRUE(ExpiryOf(WithHeaders(header), file).token_is_renewed);
+  EXPECT_EQ(ExpiryOf(WithHeaders(header), file).token_ns, std::nullopt);
+  AuthConfig plugin;
+  plugin.exec.emplace();
+  // A plugin states when its token expires; the token itself may be opaque.
+  const CredentialExpiry expiry = ExpiryOf(WithHeaders(header, 7 * kSecond), plugin);
+  EXPECT_TRUE(expiry.token_is_renewed);
+  EXPECT_EQ(expiry.token_ns, 7 * kSecond);
+}
+
+TEST(CredentialExpiryTest, ClientWithoutCredentials) {
+  EXPECT_FALSE(ExpiryOf({}, {}).has_credentials);
+  EXPECT_FALSE(ExpiryOf(WithHeaders("Impersonate-User: a\r\n"), {}).has_credentials);
+  EXPECT_TRUE(ExpiryOf(WithHeaders("Authorization: Basic YTpi\r\n"), {}).has_credentials);
+}
+
+TEST(CredentialExpiryTest, ClientCertificate) {
+  const TestCertificates& certificates = Certificates();
+  const auto tls = TlsContext::Create(
+      {.ca_pem = certificates.ca_pem}, "127.0.0.1",
+      {.chain_pem = certificates.expired_pem, .key_pem = Secret(certificates.expired_key_pem)});
+  ASSERT_TRUE(tls.ok()) << tls.status().message();
+  Credential credential;
+  credential.tls = *tls;
+  const CredentialExpiry expiry = ExpiryOf(credential, {});
+  EXPECT_TRUE(expiry.has_credentials);
+  EXPECT_EQ(expiry.certificate_ns, 1'577'836'800 * kSecond);  // 2020-01-01T00:00:00Z
+  EXPECT_EQ(expiry.token_ns, std::nullopt);
+}
+
+constexpr int64_t kNoon = 1'700'000'000 * kSecond;
+
+TEST(ClockSkewTest, NothingIsKnownWithoutADate) {
+  ClockSkew skew;
+  EXPECT_EQ(skew.AheadNs(), std::nullopt);
+  skew.Add(kNoon, kNoon + kMillisecond, 0);
+  EXPECT_EQ(skew.AheadNs(), std::nullopt);
+}
+
+TEST(ClockSkewTest, AnswerGivesARangeIncludingTheRequestsTime) {
+  struct Case {
+    const char* name;
+    int64_t ahead_ns;  // This machine's clock at the start of the server's second.
+    int64_t took_ns;
+    int64_t expected_ns;
+  };
+  const Case cases[] = {
+      {"equal", 0, 0, 0},
+      {"within the second", 900 * kMillisecond, 2 * kMillisecond, 0},
+      {"the last moment of the second", kSecond, 0, 0},
+      {"one millisecond beyond the second", kSecond + kMillisecond, 0, kMillisecond},
+      {"ahead", 8 * kSecond, 0, 7 * kSecond},
+      {"behind", -8 * kSecond, 0, -8 * kSecond},
+      {"behind by less than the request took", -kMillisecond, 2 * kMillisecond, 0},
+  };
+  for (const Case& c : cases) {
+    ClockSkew skew;
+    skew.Add(kNoon + c.ahead_ns, kNoon + c.ahead_ns + c.took_ns, kNoon);
+    EXPECT_EQ(skew.AheadNs(), c.expected_ns) << c.name;
+  }
+}
+
+TEST(ClockSkewTest, SeveralAnswersNarrowTheRange) {
+  ClockSkew skew;
+  // This machine is 5.3 s ahead. The answers come at 0.0 s, 0.4 s and 0.9 s of the server's second.
+  const int64_t ahead_ns = 5'300 * kMillisecond;
+  for (const int64_t at_ms : {0, 400, 900}) {
+    const int64_t now_ns = kNoon + at_ms * kMillisecond + ahead_ns;
+    skew.Add(now_ns, now_ns, kNoon);
+  }
+  // At 0.9 s the range ended 0.1 s before the true value.
+  EXPECT_EQ(skew.AheadNs(), 5'200 * kMillisecond);
+}
+
+TEST(ClockSkewTest, AClockThatWasSetStartsAnew) {
+  ClockSkew skew;
+  skew.Add(kNoon + 8 * kSecond, kNoon + 8 * kSecond, kNoon);
+  EXPECT_EQ(skew.AheadNs(), 7 * kSecond);
+  skew.Add(kNoon, kNoon, kNoon);
+  EXPECT_EQ(skew.AheadNs(), 0);
+  // The clock was set back while the request was under way.
+  skew.Add(kNoon + 9 * kSecond, kNoon, kNoon);
+  EXPECT_EQ(skew.AheadNs(), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "host/process/doctor/doctor_checks.h"
 
-#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "host/cluster/client.h"
 #include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/http/api_error.h"
-#include "host/process/doctor/doctor_text.h"
 
 namespace berth::host {
 namespace {
@@ -27,15 +27,49 @@ constexpr int64_t kClockNoteNs = 2 * kSecond;
 constexpr int64_t kClockWarningNs = 5 * kSecond;
 constexpr std::string_view kAnonymous = "system:anonymous";
 
+DoctorFinding WithWarnings(const char* check, std::string found,
+                           std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) found += "; " + OneLine(warning);
+  return {check, warnings.empty() ? Level::kOk : Level::kWarning, std::move(found)};
+}
+
 }  // namespace
+
+std::string ApproximateDuration(int64_t nanoseconds) {
+  const auto whole = [nanoseconds](int64_t unit, const char* name) {
+    return std::to_string(nanoseconds / unit) + name;
+  };
+  if (nanoseconds < kSecond) {
+    return std::to_string((nanoseconds + kMillisecond - 1) / kMillisecond) + " ms";
+  }
+  if (nanoseconds < 10 * kSecond) {
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%d.%ds", static_cast<int>(nanoseconds / kSecond),
+                  static_cast<int>(nanoseconds % kSecond / (100 * kMillisecond)));
+    return text.data();
+  }
+  if (nanoseconds < 2 * kMinute) return whole(kSecond, "s");
+  if (nanoseconds < 2 * kHour) return whole(kMinute, "m");
+  return nanoseconds < 48 * kHour ? whole(kHour, "h") : whole(24 * kHour, "d");
+}
+
+std::string OneLine(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view part = TrimSpace(text.substr(0, end));
+    if (!part.empty()) line.append(line.empty() ? "" : "; ").append(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return line;
+}
 
 // ---- configuration ------------------------------------------------------------------------------
 
 DoctorFinding ConfigurationFinding(size_t profiles, size_t plugins,
                                    std::span<const std::string> warnings) {
-  std::string found = CountOf(profiles, "profile") + ", " + CountOf(plugins, "plugin");
-  for (const std::string& warning : warnings) found += "; " + OneLine(warning);
-  return {"configuration", warnings.empty() ? Level::kOk : Level::kWarning, std::move(found)};
+  return WithWarnings("configuration",
+                      CountOf(profiles, "profile") + ", " + CountOf(plugins, "plugin"), warnings);
 }
 
 DoctorFinding ConfigurationFailure(const Status& status) {
@@ -66,9 +100,7 @@ DoctorFinding ConnectionFinding(const std::string& server, const std::string& so
   } else if (!version.tls.empty()) {
     found.append(", ").append(version.tls);
   }
-  found += ", " + ApproximateDuration(took_ns);
-  for (const std::string& warning : warnings) found += "; " + OneLine(warning);
-  return {"connection", warnings.empty() ? Level::kOk : Level::kWarning, std::move(found)};
+  return WithWarnings("connection", found + ", " + ApproximateDuration(took_ns), warnings);
 }
 
 // ---- credentials --------------------------------------------------------------------------------
@@ -195,42 +227,36 @@ DoctorFinding VersionFinding(const HttpResponse& version) {
 DoctorFinding KindsFinding(std::span<const KindAnswer> kinds) {
   DoctorFinding finding{"kinds", Level::kOk, ""};
   std::vector<std::string> missing;
-  std::vector<std::string> others;
-  const auto raise = [&finding](Level level) { finding.level = std::max(finding.level, level); };
+  std::vector<std::string> texts;
   for (const KindAnswer& kind : kinds) {
     const bool is_essential = kind.kind == kPodKind || kind.kind == kNodeKind;
     const std::string name = kind.kind + " (" + kind.needed_by + ")";
+    Level level = is_essential ? Level::kFailure : Level::kWarning;
     if (!kind.error.ok()) {
-      raise(is_essential ? Level::kFailure : Level::kWarning);
-      others.push_back(name + ": " + OneLine(kind.error.message()));
+      texts.push_back(name + ": " + OneLine(kind.error.message()));
+    } else if (!kind.resource.has_value() && is_essential) {
+      texts.push_back(name + " is not served");
     } else if (!kind.resource.has_value()) {
-      raise(is_essential ? Level::kFailure : Level::kNote);
-      if (is_essential) {
-        others.push_back(name + " is not served");
-      } else {
-        missing.push_back(name);
-      }
+      level = Level::kNote;
+      missing.push_back(name);
     } else if (!kind.resource->CanWatch()) {
-      raise(is_essential ? Level::kFailure : Level::kWarning);
-      others.push_back(name + " cannot be watched");
+      texts.push_back(name + " cannot be watched");
+    } else {
+      level = Level::kOk;
     }
+    finding.level = std::max(finding.level, level);
   }
-  if (missing.empty() && others.empty()) {
-    finding.found = "all " + std::to_string(kinds.size()) + " are served";
-    return finding;
+  if (missing.size() == 1) {
+    texts.insert(texts.begin(),
+                 missing.front() + " is not served; pods that do not use it are not affected");
+  } else if (!missing.empty()) {
+    texts.insert(texts.begin(), std::to_string(missing.size()) + " of " +
+                                    std::to_string(kinds.size()) +
+                                    " are not served: " + Join(missing, ", ") +
+                                    "; pods that do not use them are not affected");
   }
-  if (!missing.empty()) {
-    const bool is_one = missing.size() == 1;
-    finding.found = is_one
-                        ? missing.front() + " is not served"
-                        : std::to_string(missing.size()) + " of " + std::to_string(kinds.size()) +
-                              " are not served: " + Join(missing, ", ");
-    finding.found += is_one ? "; pods that do not use it are not affected"
-                            : "; pods that do not use them are not affected";
-  }
-  for (const std::string& other : others) {
-    finding.found += (finding.found.empty() ? "" : "; ") + other;
-  }
+  finding.found =
+      texts.empty() ? "all " + std::to_string(kinds.size()) + " are served" : Join(texts, "; ");
   return finding;
 }
 

@@ -2,22 +2,59 @@
 #ifndef BERTH_HOST_PROCESS_DOCTOR_DOCTOR_CHECKS_H_
 #define BERTH_HOST_PROCESS_DOCTOR_DOCTOR_CHECKS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/access_review.h"
 #include "host/cluster/kubernetes/access/discovery.h"
 #include "host/cluster/kubernetes/http/transport.h"
-#include "host/process/doctor/credential_expiry.h"
 #include "host/process/doctor/doctor_answers.h"
-#include "host/process/doctor/doctor_report.h"
 
 namespace berth::host {
+
+// Returns a time of at least 0 for people: "3 ms", "7.2s", "51m", "3h", "12d". A time between two
+// milliseconds is rounded up, so that no time is "0 ms"; longer ones are rounded down.
+std::string ApproximateDuration(int64_t nanoseconds);
+
+// Returns the text with "; " for each line end between two lines.
+std::string OneLine(std::string_view text);
+
+// The result of one check. The texts have no line ends.
+struct DoctorFinding {
+  enum class Level : uint8_t {
+    kOk,
+    kNote,     // Nothing is wrong, but the user may not expect it.
+    kWarning,  // Berth works, but something is wrong or will be.
+    kFailure,  // Berth cannot schedule, or a plugin cannot decide.
+  };
+
+  std::string check;  // "connection", "version", "permissions", "clock", "lease", ...
+  Level level = Level::kOk;
+  std::string found;     // "1.36.2"
+  std::string fix = {};  // The next step for the user; empty if there is none.
+
+  friend bool operator==(const DoctorFinding&, const DoctorFinding&) = default;
+};
+
+struct DoctorReport {
+  std::string server;  // The URL; empty if the configuration could not be read.
+  std::string user;    // Empty if the server does not tell.
+  std::vector<DoctorFinding> findings;
+  std::string missing_roles;  // RBAC objects in YAML; empty if nothing is missing.
+
+  bool has_failure() const {
+    return std::ranges::any_of(findings, [](const DoctorFinding& finding) {
+      return finding.level == DoctorFinding::Level::kFailure;
+    });
+  }
+};
 
 // ---- configuration ------------------------------------------------------------------------------
 

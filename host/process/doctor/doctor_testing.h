@@ -9,7 +9,7 @@
 
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/http/transport.h"
-#include "host/process/doctor/doctor_report.h"
+#include "host/process/doctor/doctor_checks.h"
 
 namespace berth::host {
 

@@ -1,12 +1,22 @@
 #include "host/process/replay/embedded_scheduler.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "host/api/manifest.h"
 #include "host/base/time_units.h"
+#include "host/process/assemble/cluster_files.h"
 
 namespace berth::host {
 namespace {
+
+bool WillBeTriedAgain(const QueuedEntity& entity) {
+  return entity.place != QueuePlace::kUnschedulable && entity.place != QueuePlace::kGated;
+}
+
+size_t CountTriedAgain(const SchedulingQueue& queue) {
+  return queue.CountIn(QueuePlace::kActive) + queue.CountIn(QueuePlace::kBackoff) +
+         queue.CountIn(QueuePlace::kErrorBackoff) + queue.CountIn(QueuePlace::kInFlight);
+}
 
 constexpr int64_t kThreadWaitNs = kSecond;
 
@@ -17,17 +27,100 @@ std::optional<int64_t> Earlier(std::optional<int64_t> a, std::optional<int64_t> 
 
 }  // namespace
 
-EmbeddedScheduler::EmbeddedScheduler(Stream stream, SchedulerOptions options)
+LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
+                           bool follows_stream)
+    : decoder_(interner, decode),
+      cluster_({.clock = clock,
+                .max_events = 0,
+                .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
+      api_(cluster_, decoder_) {
+  if (follows_stream) stream_.emplace(cluster_);
+}
+
+Status LocalCluster::Add(AnyObject object) {
+  Status status = cluster_.Load(object);
+  if (!status.ok()) return status;
+  if (stream_.has_value()) stream_->NoteLoaded(object);
+  Deliver();
+  return status;
+}
+
+Status LocalCluster::AddManifest(std::string_view name, std::string text) {
+  text.reserve(text.size() + kManifestPadding);
+  Status status = ReadPaddedManifest(text, name, decoder_, [this](const AnyObject& object) {
+    Status loaded = cluster_.Load(object);
+    if (loaded.ok() && stream_.has_value()) stream_->NoteLoaded(object);
+    return loaded;
+  });
+  Deliver();
+  return status;
+}
+
+Status LocalCluster::AddFile(const std::string& path, std::istream& in) {
+  Result<std::string> text = ReadInput(path, in);
+  if (!text.ok()) return std::move(text).status();
+  return AddManifest(InputName(path), std::move(text).value());
+}
+
+void StallDetector::OnProgress() {
+  failures_.clear();
+  exhausted_ = 0;
+  most_failures_ = 0;
+  failure_count_ = 0;
+  next_check_ = 0;
+}
+
+// A full check visits every entity of the queue, so the next one is due after as many failures.
+bool StallDetector::IsStalled(const SchedulingQueue& queue) {
+  if (most_failures_ >= kMaxFailuresOfOnePod) return true;
+  if (exhausted_ == 0 || failure_count_ < next_check_) return false;
+  if (exhausted_ < CountTriedAgain(queue)) return false;
+  bool found_other = false;
+  size_t visited = 0;
+  queue.ForEach([&](const QueuedEntity& entity) {
+    ++visited;
+    found_other |= WillBeTriedAgain(entity) && entity.AnyPod([this](const PodRef& pod) {
+      return FailuresOf(*pod) < kMaxFailures;
+    });
+  });
+  if (!found_other) return true;
+  next_check_ = failure_count_ + visited;
+  return false;
+}
+
+void StallDetector::OnAssumed(const PodRef& pod, std::string_view node) {
+  sink_.OnAssumed(pod, node);
+}
+
+void StallDetector::OnBound(const PodRef& pod, std::string_view node) {
+  OnProgress();
+  sink_.OnBound(pod, node);
+}
+
+void StallDetector::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
+  const uint32_t failures = ++failures_[std::string(pod->uid())];
+  if (failures == kMaxFailures) ++exhausted_;
+  most_failures_ = std::max(most_failures_, failures);
+  ++failure_count_;
+  sink_.OnFailed(pod, node, failure);
+}
+
+void StallDetector::OnSkipped(const PodRef& pod, std::string_view message) {
+  OnProgress();
+  sink_.OnSkipped(pod, message);
+}
+
+uint32_t StallDetector::FailuresOf(const Pod& pod) const {
+  const auto found = failures_.find(pod.uid());
+  return found == failures_.end() ? 0 : found->second;
+}
+
+EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
     : interner_(options.hash_key),
       cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
-      stalls_(options.loop.sink),
-      host_(interner_, cluster_.client(), WithStallDetector(std::move(options))) {}
-
-SchedulerOptions EmbeddedScheduler::WithStallDetector(SchedulerOptions options) {
-  options.loop.sink = &stalls_;
-  return options;
-}
+      stalls_(std::exchange(options.loop.sink, &stalls_)),
+      host_(interner_, cluster_.client(), std::move(options)) {}
 
 Status EmbeddedScheduler::Start() {
   Status status = host_.Start();

@@ -1,23 +1,132 @@
-// A scheduler and its cluster in one process.
+// A scheduler and its cluster in one process: the embedded cluster with everything that fills it
+// and works on it, and the detector of a scheduler that makes no progress.
 #ifndef BERTH_HOST_PROCESS_REPLAY_EMBEDDED_SCHEDULER_H_
 #define BERTH_HOST_PROCESS_REPLAY_EMBEDDED_SCHEDULER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
+#include <string>
+#include <string_view>
 
+#include "host/api/decode.h"
+#include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
+#include "host/base/string_map.h"
+#include "host/cluster/client.h"
+#include "host/cluster/embedded/embedded_api.h"
+#include "host/cluster/embedded/embedded_cluster.h"
+#include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
 #include "host/process/assemble/scheduler_host.h"
-#include "host/process/replay/local_cluster.h"
-#include "host/process/replay/stall_detector.h"
 #include "host/process/replay/stream_event.h"
+#include "host/queue/scheduling_queue.h"
 
 namespace berth::host {
+
+// Objects may be added before and after a scheduler has started to watch the cluster.
+//
+// Threading: one thread, the scheduling thread.
+// Lifetime:  the interner and the clock must outlive it; it must outlive its watches.
+class LocalCluster {
+ public:
+  // If `follows_stream` is true, the cluster records the versions of objects that it has received,
+  // which Apply() requires.
+  LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
+               bool follows_stream);
+  LocalCluster(const LocalCluster&) = delete;
+  LocalCluster& operator=(const LocalCluster&) = delete;
+
+  // Adds an object that was decoded with decoder()'s interner and options, and delivers it to the
+  // watches.
+  // Errors: those of EmbeddedCluster::Load. The message names the object.
+  Status Add(AnyObject object);
+  // Adds the objects of a manifest, YAML or JSON, and delivers them to the watches. Messages call
+  // the manifest `name`.
+  // Errors: those of ReadManifest, and those of EmbeddedCluster::Load as errors of their objects.
+  //         The objects without errors have been added.
+  Status AddManifest(std::string_view name, std::string text);
+  // Adds the objects of a file, or of `in` if `path` is kStandardInput.
+  // Errors: those of ReadInput and AddManifest.
+  Status AddFile(const std::string& path, std::istream& in);
+  // Applies an event of a stream. Returns: as StreamCluster::Apply.
+  // REQUIRES: `follows_stream`.
+  Result<bool> Apply(const StreamEvent& event) { return stream_->Apply(event); }
+
+  // Delivers answers and watch events that wait. Returns false if there were none.
+  bool Deliver() { return cluster_.Deliver() > 0; }
+  // Finishes the deletions of pods that are due. Returns false if there were none.
+  bool FinishDeletions() { return cluster_.FinishDueDeletions() > 0; }
+  // Returns when the next deletion is due, or nullopt if no pod is being deleted.
+  std::optional<int64_t> NextDeletionNs() const { return cluster_.NextDeletionNs(); }
+  // Returns true if nothing waits for delivery and no pod is being deleted.
+  bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }
+
+  Client client() { return cluster_; }
+  const EmbeddedCluster& objects() const { return cluster_; }
+  Decoder& decoder() { return decoder_; }
+
+ private:
+  Decoder decoder_;
+  EmbeddedCluster cluster_;
+  EmbeddedApi api_;
+  std::optional<StreamCluster> stream_;
+};
+
+// A scheduler of a live cluster tries a rejected pod again for ever, because the cluster may change
+// at any time. A simulation must end. It ends when all pods are parked, but some plugins prevent
+// that: for example, a plugin without EventsToRegister requeues its pods at every event, so two
+// pods of a group that cannot be completed requeue each other whenever one of them times out on
+// Permit.
+//
+// The rule: the scheduler is stalled when every pod that will be tried again has failed
+// kMaxFailures times since the last progress, or when one pod has failed kMaxFailuresOfOnePod
+// times. Progress is a pod that is bound, or that leaves the cluster, or a change from outside. A
+// simulation has finitely many pods, so it makes finitely much progress and always ends.
+//
+// The detector stands between the scheduler and the sink of its owner, to which it passes every
+// decision.
+//
+// Threading: the scheduling thread.
+class StallDetector final : public DecisionSink {
+ public:
+  static constexpr uint32_t kMaxFailures = 5;
+  // The limit for a pod that fails while others wait on Permit, or that has precedence over the
+  // other pods whenever it is tried again.
+  static constexpr uint32_t kMaxFailuresOfOnePod = 100;
+
+  // `sink` may be null. It must outlive the detector.
+  explicit StallDetector(DecisionSink* sink) : sink_(sink != nullptr ? *sink : no_sink_) {}
+
+  // Records progress that is not a decision: a pod left the cluster, an event of a stream was
+  // applied, or the plugins were replaced.
+  void OnProgress();
+  // Returns whether the scheduler with this queue is stalled. The cost is constant on average.
+  bool IsStalled(const SchedulingQueue& queue);
+
+  void OnAssumed(const PodRef& pod, std::string_view node) override;
+  void OnBound(const PodRef& pod, std::string_view node) override;
+  void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
+  void OnSkipped(const PodRef& pod, std::string_view message) override;
+
+ private:
+  uint32_t FailuresOf(const Pod& pod) const;
+
+  DecisionSink no_sink_;
+  DecisionSink& sink_;
+  // The counts below begin at the last progress.
+  StringMap<uint32_t> failures_;  // Keyed by uid.
+  size_t exhausted_ = 0;          // Pods with at least kMaxFailures failures.
+  uint32_t most_failures_ = 0;    // The highest value in failures_.
+  size_t failure_count_ = 0;      // The sum of failures_.
+  size_t next_check_ = 0;         // The next full check is due at this failure_count_.
+};
 
 // Owns a LocalCluster and a SchedulerHost over it, and drives both. Fill cluster(), call Start(),
 // then Step(). The caller owns the clock.
@@ -28,8 +137,7 @@ class EmbeddedScheduler {
   enum class Stream : bool { kNone, kFollowed };
 
   // `stream`: kFollowed if events of a stream are applied to the cluster.
-  explicit EmbeddedScheduler(SchedulerOptions options, Stream stream = Stream::kNone)
-      : EmbeddedScheduler(stream, Checked(std::move(options))) {}
+  explicit EmbeddedScheduler(SchedulerOptions options, Stream stream = Stream::kNone);
   EmbeddedScheduler(const EmbeddedScheduler&) = delete;
   EmbeddedScheduler& operator=(const EmbeddedScheduler&) = delete;
 
@@ -79,8 +187,6 @@ class EmbeddedScheduler {
   const SchedulingLoop& loop() const { return host_.loop(); }
 
  private:
-  EmbeddedScheduler(Stream stream, SchedulerOptions options);
-  SchedulerOptions WithStallDetector(SchedulerOptions options);
   // Delivers what waits in the cluster before and after `step_loop`.
   bool StepWith(const std::function<bool()>& step_loop);
 

@@ -40,7 +40,7 @@ EventFeed::EventFeed(FileDescriptor file, std::string name, Limits limits, Waker
       limits_(limits),
       waker_(waker) {
   BERTH_ASSERT(file_.ok() && stop_signal_.ok());
-  thread_ = std::thread([this] { Run(); });
+  thread_ = std::thread([this] { End(ReadAll()); });
 }
 
 EventFeed::~EventFeed() {
@@ -74,8 +74,6 @@ Status EventFeed::Locate(const Status& error) const {
 }
 
 // ---- On the thread of the feed ------------------------------------------------------------------
-
-void EventFeed::Run() { End(ReadAll()); }
 
 Status EventFeed::ReadAll() {
   JsonSplitter splitter(limits_.object_bytes);

@@ -56,7 +56,6 @@ class EventFeed {
   Status Locate(const Status& error) const;
 
  private:
-  void Run();
   // Reads until the end of the file, an error, or the destructor. Returns the error.
   Status ReadAll();
   // Returns false if the thread must end.

@@ -1,5 +1,3 @@
-#include "host/process/replay/local_cluster.h"
-
 #include <span>
 #include <sstream>
 #include <string>
@@ -8,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/api/decode.h"
 #include "host/base/assert.h"
 #include "host/base/clock.h"
+#include "host/base/test_clock.h"
 #include "host/base/time_units.h"
+#include "host/process/replay/embedded_scheduler.h"
 
 namespace berth::host {
 namespace {
@@ -66,6 +67,52 @@ TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
   ASSERT_TRUE(changed.ok());
   EXPECT_FALSE(*changed);
   EXPECT_EQ(Priority(), 1);
+}
+
+TEST_F(LocalClusterTest, LoadsEveryObjectOfAManifest) {
+  const Status status =
+      cluster_.AddManifest("a.yaml",
+                           "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
+                           "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\n");
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(cluster_.objects().FindNode("a"), nullptr);
+  EXPECT_NE(cluster_.objects().FindPod("default", "web-0"), nullptr);
+}
+
+TEST_F(LocalClusterTest, ReportsThePositionOfAnInvalidObject) {
+  const Status status = cluster_.AddManifest(
+      "a.yaml",
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {priority: high}\n");
+  ASSERT_FALSE(status.ok());
+  EXPECT_TRUE(status.message().starts_with("a.yaml:8: Pod default/web-0: /spec/priority: "))
+      << status.message();
+}
+
+TEST_F(LocalClusterTest, ReportsEveryErrorOfADump) {
+  NameSink pods;
+  const auto watch = cluster_.client().source.StartWatch(kPodKind, pods);
+  const Status status = cluster_.AddManifest("dump.json",
+                                             R"({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "web"},
+         "spec": {"containers": [{"resources": {"requests": {
+           "cpu": "lots"}}}]}},
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}}]})");
+  EXPECT_EQ(status.message(),
+            "dump.json:5: Pod web/a: /items/1/spec/containers/0/resources/requests/cpu: quantity "
+            "\"lots\": expected a number with an optional suffix, such as 2, 100m, 1.5Gi or 12e6\n"
+            "dump.json:6: Node n: /items/2: duplicate v1/Node n");
+  EXPECT_NE(cluster_.objects().FindNode("n"), nullptr);
+  EXPECT_THAT(pods.names, ElementsAre("b"));
+}
+
+TEST_F(LocalClusterTest, ReportsThePositionOfADuplicateObject) {
+  const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
+  const Status status = cluster_.AddManifest("a.yaml", node + "---\n" + node);
+  EXPECT_EQ(status.code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(status.message(), "a.yaml:5: Node a: duplicate v1/Node a");
 }
 
 TEST_F(LocalClusterTest, DeliversObjectsOfAManifestToItsWatches) {

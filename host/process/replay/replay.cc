@@ -34,20 +34,18 @@ int64_t WholeSecond(int64_t time_ns) { return time_ns - time_ns % kSecond; }
 }  // namespace
 
 Replay::Replay(ReplayOptions options, ReplayObserver& observer)
-    : options_(std::move(options)),
+    : StreamDriver([&observer] { return observer.OnIdle(); }),
+      options_(std::move(options)),
       observer_(observer),
-      session_(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = true}),
+      session_(options_, {.logger = "", .log_level = BERTH_LOG_WARN, .reloads = true}, *this),
       real_clock_(WholeSecond(options_.wall_ns()), options_.steady_ns),
-      virtual_clock_(options_.virtual_time ? std::make_unique<VirtualClock>(real_clock_.NowNs())
-                                           : nullptr),
-      driver_(
-          session_.waker(), [this] { return observer_.OnIdle(); }, [this] { ReloadIfRequested(); }),
+      virtual_clock_(real_clock_.NowNs()),
       reporter_(clock(), [this](const DecisionLine& line) { OnDecision(line); }) {}
 
 Replay::~Replay() { reporter_.StopWatch(); }
 
 const Clock& Replay::clock() const {
-  if (virtual_clock_ != nullptr) return *virtual_clock_;
+  if (options_.virtual_time) return virtual_clock_;
   return real_clock_;
 }
 
@@ -65,13 +63,13 @@ Status Replay::Open() {
   if (Status status = OpenScheduler(); !status.ok()) return status;
   reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
   if (!options_.record.empty()) {
-    auto recording = Recording::Create(options_.record);
+    Result<Recording> recording = Recording::Create(options_.record);
     if (!recording.ok()) return std::move(recording).status();
     recording_ = std::move(recording).value();
   }
   if (events.ok()) {
-    feed_ = std::make_unique<EventFeed>(std::move(events), std::string(InputName(options_.events)),
-                                        EventFeed::Limits(), session_.waker());
+    feed_.emplace(std::move(events), std::string(InputName(options_.events)), EventFeed::Limits(),
+                  waker());
   }
   return {};
 }
@@ -82,8 +80,7 @@ Status Replay::OpenScheduler() {
   options.loop.logs_decisions = false;  // The observer receives them.
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
-  scheduler_ =
-      std::make_unique<EmbeddedScheduler>(std::move(options), EmbeddedScheduler::Stream::kFollowed);
+  scheduler_.emplace(std::move(options), EmbeddedScheduler::Stream::kFollowed);
   for (const std::string& file : options_.cluster_files) {
     observer_.OnReadingFile(InputName(file));
     Status status = scheduler_->cluster().AddFile(file, *options_.in);
@@ -95,27 +92,28 @@ Status Replay::OpenScheduler() {
 // ---- Running ------------------------------------------------------------------------------------
 
 Status Replay::Run() {
-  session_.Begin(scheduler_->host(), driver_);
+  session_.Begin(scheduler_->host());
   real_clock_.Begin();
-  const Status status = driver_.Run({.scheduler = scheduler_.get(),
-                                     .clock = &clock(),
-                                     .virtual_clock = virtual_clock_.get(),
-                                     .reporter = &reporter_,
-                                     .feed = feed_.get(),
-                                     .recording = recording_.get(),
-                                     .log = session_.log()});
+  const Status status =
+      StreamDriver::Run({.scheduler = &*scheduler_,
+                         .clock = &clock(),
+                         .virtual_clock = options_.virtual_time ? &virtual_clock_ : nullptr,
+                         .reporter = &reporter_,
+                         .feed = feed_.has_value() ? &*feed_ : nullptr,
+                         .recording = recording_.has_value() ? &*recording_ : nullptr,
+                         .log = session_.log()});
   session_.End();
-  without_progress_ = status.ok() && !driver_.is_stop_requested() && !scheduler_->AtRest();
+  without_progress_ = status.ok() && !is_stop_requested() && !scheduler_->AtRest();
   return status;
 }
 
 void Replay::OnDecision(const DecisionLine& line) {
   const bool written = observer_.OnDecision(line);
-  if (recording_ != nullptr) recording_->AddDecision(line);
-  if (!written) driver_.OnOutputFailed();
+  if (recording_.has_value()) recording_->AddDecision(line);
+  if (!written) OnOutputFailed();
 }
 
-void Replay::ReloadIfRequested() {
+void Replay::BeforeStep() {
   session_.ReloadIfRequested(
       [this](const ProfileSet& set) {
         Status status = scheduler_->Reload(set.plugins, set.specs);
@@ -127,14 +125,14 @@ void Replay::ReloadIfRequested() {
 
 ReplaySummary Replay::Summary() const {
   const SchedulingLoop& loop = scheduler_->loop();
-  ReplaySummary summary{.signal = driver_.signal(),
+  ReplaySummary summary{.signal = signal(),
                         .without_progress = without_progress_,
                         .bound = reporter_.bound(),
                         .pending = loop.queue().size(),
                         .other_schedulers = loop.router().other_schedulers_pending(),
                         .nodes = loop.cache().table().node_count(),
-                        .events = driver_.events(),
-                        .rejected_events = driver_.rejected(),
+                        .events = events(),
+                        .rejected_events = rejected(),
                         .took_ns = clock().NowNs() - reporter_.start_ns(),
                         .reloaded = session_.reloads().reloaded(),
                         .failed_reloads = session_.reloads().failed(),

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <istream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,14 +16,12 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/process/assemble/config_reloader.h"
-#include "host/process/assemble/decision_line.h"
 #include "host/process/assemble/decision_reporter.h"
-#include "host/process/assemble/process_options.h"
 #include "host/process/assemble/session.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
-#include "host/process/replay/recording.h"
 #include "host/process/replay/stream_driver.h"
+#include "host/process/replay/stream_event.h"
 
 namespace berth::host {
 
@@ -79,12 +76,10 @@ struct ReplaySummary {
 
 // Threading: one thread, the scheduling thread.
 // Lifetime:  the observer and what the options refer to must outlive it.
-class Replay {
+class Replay final : private StreamDriver {
  public:
   Replay(ReplayOptions options, ReplayObserver& observer);
-  ~Replay();
-  Replay(const Replay&) = delete;
-  Replay& operator=(const Replay&) = delete;
+  ~Replay() override;
 
   // Reads the configuration and the cluster, creates the plugins, and opens the stream and the
   // recording. A reload that is requested meanwhile is carried out at the beginning of Run(); a
@@ -106,18 +101,17 @@ class Replay {
   Status OpenScheduler();
   const Clock& clock() const;
   void OnDecision(const DecisionLine& line);
-  void ReloadIfRequested();
+  void BeforeStep() override;
 
   const ReplayOptions options_;
   ReplayObserver& observer_;
   Session session_;
-  RealClock real_clock_;                               // Stands still until Run().
-  const std::unique_ptr<VirtualClock> virtual_clock_;  // Used instead; null if time is real.
-  StreamDriver driver_;
-  std::unique_ptr<Recording> recording_;
+  RealClock real_clock_;        // Stands still until Run().
+  VirtualClock virtual_clock_;  // Used instead if time is virtual.
+  std::optional<Recording> recording_;
   DecisionReporter reporter_;
-  std::unique_ptr<EmbeddedScheduler> scheduler_;
-  std::unique_ptr<EventFeed> feed_;
+  std::optional<EmbeddedScheduler> scheduler_;
+  std::optional<EventFeed> feed_;
   bool without_progress_ = false;
 };
 

@@ -5,8 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "host/base/json_text.h"
+#include "host/base/kind_name.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/kubernetes_connection.h"
 
 namespace berth::host {
 namespace {
@@ -19,6 +24,40 @@ PodOutcome WithoutResult(const QueuedEntity& entity, const PodRef& pod) {
     return {pod, entity.gate->code, Join(entity.gate->reasons, ", "), ""};
   }
   return {pod, BERTH_WAIT, entity.attempts == 0 ? "not tried yet" : "not bound yet", ""};
+}
+
+constexpr std::string_view kTrialNamespace = "default";
+
+// Returns two empty nodes, so that nodes are scored, and a pod for each profile.
+std::string TrialCluster(std::span<const PlanSpec> specs) {
+  nlohmann::json items;
+  for (const char* name : {"a", "b"}) {
+    items.push_back(
+        {{"apiVersion", "v1"},
+         {"kind", "Node"},
+         {"metadata", {{"name", name}}},
+         {"status", {{"allocatable", {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "110"}}}}}});
+  }
+  for (const PlanSpec& spec : specs) {
+    items.push_back({{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata", {{"name", spec.scheduler_name}, {"namespace", kTrialNamespace}}},
+                     {"spec",
+                      {{"schedulerName", spec.scheduler_name},
+                       {"containers", nlohmann::json::array({{{"name", "c"}}})}}}});
+  }
+  const nlohmann::json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+  return DumpJson(list);
+}
+
+// Returns the error of the attempt to place the pod; "" if there is none.
+std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
+  const QueuedEntity* queued = loop.queue().Find(pod->uid());
+  if (queued != nullptr && queued->place == QueuePlace::kGated) {
+    return queued->gate->code == BERTH_ERROR ? Join(queued->gate->reasons, ", ") : "";
+  }
+  const CycleResult result = loop.CycleFor(*pod)->Decide(pod);
+  return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 
 }  // namespace
@@ -88,6 +127,68 @@ std::vector<PodOutcome> Simulation::TakeOutcomes() {
   std::ranges::move(others, std::back_inserter(outcomes_));
   outcome_of_.clear();
   return std::exchange(outcomes_, {});
+}
+
+LiveRequest LiveRequestFor(const KindUsers& users) {
+  LiveRequest request;
+  request.kinds.assign(users.declared().begin(), users.declared().end());
+  request.needed_by = [&users](std::string_view kind) {
+    return users.Of(KindsOf(std::string(kind)).front());
+  };
+  return request;
+}
+
+std::vector<std::string> AddLiveObjects(LiveObjects live, LocalCluster& cluster) {
+  std::vector<std::string> warnings = std::move(live.warnings);
+  for (AnyObject& object : live.objects) {
+    const Status status = cluster.Add(std::move(object));
+    if (!status.ok()) warnings.emplace_back(status.message());
+  }
+  return warnings;
+}
+
+Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
+                                                 const KindUsers& users, LocalCluster& cluster) {
+  const Result<ClusterAccess> access = FindClusterAccess(request.target, {});
+  if (!access.ok()) return access.status();
+  TransportObserver observer;
+  const auto connection = OpenConnection(request.target, *access, {}, observer, *request.log);
+  if (!connection.ok()) return connection.status();
+  const Channel reads = (*connection)->reads();
+  LiveRequest lists = LiveRequestFor(users);
+  lists.progress = request.progress;
+  const Decoder& decoder = cluster.decoder();
+  Result<LiveObjects> live = ReadLiveObjects(decoder.interner(), decoder.options(),
+                                             *reads.transport, *reads.executor, std::move(lists));
+  if (!live.ok()) return live.status().Annotate(access->endpoint.server.ToString());
+  std::vector<std::string> warnings = access->warnings;
+  for (std::string& warning : AddLiveObjects(std::move(live).value(), cluster)) {
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+// ---- TryProfiles --------------------------------------------------------------------------------
+
+Result<std::vector<std::string>> TryProfiles(std::shared_ptr<const PluginSet> plugins,
+                                             std::span<const PlanSpec> specs,
+                                             std::function<int64_t()> steady_ns,
+                                             const ReportCrashes& report_crashes) {
+  SchedulerOptions options;
+  options.plugins = std::move(plugins);
+  options.profiles.assign(specs.begin(), specs.end());
+  options.report_crashes = report_crashes;
+  Simulation trial(std::move(options), 0, std::move(steady_ns));
+  Status status = trial.cluster().AddManifest("trial", TrialCluster(specs));
+  if (status.ok()) status = trial.Start();
+  if (!status.ok()) return status;
+  std::vector<std::string> errors;
+  for (const PlanSpec& spec : specs) {
+    const EmbeddedCluster& cluster = trial.cluster().objects();
+    errors.push_back(
+        TrialError(trial.loop(), cluster.FindPod(kTrialNamespace, spec.scheduler_name)));
+  }
+  return errors;
 }
 
 }  // namespace berth::host

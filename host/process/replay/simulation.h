@@ -1,4 +1,5 @@
-// A scheduler over a cluster in this process, to find out what it decides for pending pods.
+// A scheduler over a cluster in this process, to find out what it decides for pending pods; fills
+// the cluster with the objects of a real one.
 #ifndef BERTH_HOST_PROCESS_REPLAY_SIMULATION_H_
 #define BERTH_HOST_PROCESS_REPLAY_SIMULATION_H_
 
@@ -14,10 +15,14 @@
 
 #include "host/api/objects.h"
 #include "host/base/clock.h"
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/base/string_map.h"
+#include "host/cluster/kubernetes/watch/live_objects.h"
 #include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
+#include "host/process/assemble/cluster_session.h"
+#include "host/process/assemble/profile_set.h"
 #include "host/process/replay/embedded_scheduler.h"
 
 namespace berth::host {
@@ -91,6 +96,44 @@ class Simulation final : private DecisionSink {
   StringMap<size_t> outcome_of_;  // Indexes of outcomes_, by uid.
   EmbeddedScheduler scheduler_;   // Last: it uses the others.
 };
+
+struct LiveClusterRequest {
+  ClusterTarget target;
+  // Called with the number of objects of a kind so far, on another thread, while LoadLiveCluster()
+  // runs. May be empty.
+  std::function<void(std::string_view kind, size_t count)> progress = {};
+  LogSink* log = nullptr;  // Must be set.
+};
+
+// Reads the pods that have not ended, the nodes, and the objects of the kinds that `users`
+// contains, and adds them to the cluster. Sends only GET requests. The lists are read one after the
+// other, so that the cluster may change in between.
+// Threading: blocks the calling thread, which is that of `cluster`.
+// Returns: warnings, one line for each: dangerous settings of the kubeconfig, objects that could
+//          not be read or added, kinds that the server does not serve, rules that are missing.
+// Errors: those of FindClusterAccess(), KubernetesConnection::Open() and ReadLiveObjects(). Each
+//         message of the last one begins with the server.
+Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
+                                                 const KindUsers& users, LocalCluster& cluster);
+
+// Returns the lists to read for the kinds of `users`.
+LiveRequest LiveRequestFor(const KindUsers& users);
+
+// Adds the objects to the cluster. Returns the warnings of `live`, and one for each object that the
+// cluster refuses.
+std::vector<std::string> AddLiveObjects(LiveObjects live, LocalCluster& cluster);
+
+// Creates the plugins like TryCreatePlugins(), and lets each profile decide about a pod without
+// requests and constraints, on two empty nodes without labels, up to Permit; Reserve is undone. A
+// plugin that returns an error there usually returns it for other pods too, for example if the
+// profile selects its Filter without the PreFilter that Filter requires.
+// `steady_ns`: see Simulation.
+// Returns: for each profile the error of its attempt; "" if the pod got a node or was rejected.
+// Errors:  those of TryCreatePlugins.
+Result<std::vector<std::string>> TryProfiles(std::shared_ptr<const PluginSet> plugins,
+                                             std::span<const PlanSpec> specs,
+                                             std::function<int64_t()> steady_ns,
+                                             const ReportCrashes& report_crashes);
 
 }  // namespace berth::host
 

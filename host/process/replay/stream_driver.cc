@@ -1,10 +1,18 @@
 #include "host/process/replay/stream_driver.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
-#include <string>
+#include <cerrno>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "host/base/assert.h"
+#include "host/base/json_text.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
+#include "host/process/assemble/cluster_files.h"
 
 namespace berth::host {
 namespace {
@@ -17,7 +25,48 @@ constexpr uint32_t kMaxRounds = 64;
 // About 95 years. Later times do not fit into a timestamp.
 constexpr int64_t kLongestRunNs = 3'000'000'000 * kSecond;
 
+// Removes the white space, so that the object is on one line.
+std::string Minify(std::string_view json) {
+  std::string text(json.size() + simdjson::SIMDJSON_PADDING, '\0');
+  size_t size = 0;
+  const auto error = simdjson::minify(json.data(), json.size(), text.data(), size);
+  BERTH_ASSERT_MSG(!error, "%s", simdjson::error_message(error));
+  text.resize(size);
+  return text;
+}
+
 }  // namespace
+
+// ---- Recording ----------------------------------------------------------------------------------
+
+Result<Recording> Recording::Create(const std::string& path) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file) return SystemError(path, errno);
+  return Recording(path, std::move(file));
+}
+
+Recording::Recording(std::string path, std::ofstream file)
+    : path_(std::move(path)), file_(std::move(file)) {}
+
+void Recording::AddEvent(StreamType type, int64_t after_ns, std::string_view object_json) {
+  file_ << R"({"type":")" << StreamTypeName(type) << '"';
+  if (after_ns > 0) file_ << R"(,"after":")" << FormatDuration(after_ns) << '"';
+  file_ << R"(,"object":)" << Minify(object_json) << "}\n";
+}
+
+void Recording::AddAttempt(int64_t after_ns) { AddEvent(StreamType::kAttempt, after_ns, "{}"); }
+
+void Recording::AddDecision(const DecisionLine& line) {
+  file_ << R"({"type":"DECISION","object":)" << DumpJson(ToJson(line)) << "}\n";
+}
+
+Status Recording::Flush() {
+  if (file_.flush()) return {};
+  return Status::Unavailable(path_ + ": the recording could not be written");
+}
+
+// ---- StreamDriver -------------------------------------------------------------------------------
 
 Status StreamDriver::Run(const Collaborators& used) {
   used_ = used;
@@ -30,7 +79,7 @@ Status StreamDriver::Run(const Collaborators& used) {
 
 bool StreamDriver::RunRound() {
   if (!is_stopping()) StopOnError(ApplyDueEvents());
-  if (before_step_ && !is_stopping()) before_step_();
+  if (!is_stopping()) BeforeStep();
   if (FollowRecording() || SkipToNextEvent()) return true;
   const bool did = Step();
   used_.reporter->ReportWaitingPods();
@@ -78,7 +127,7 @@ Status StreamDriver::FetchEvent() {
         Flush();
         if (is_stop_requested() || is_stopping()) return {};
         waker().Wait(INT64_MAX);
-        if (before_step_ && !is_stop_requested()) before_step_();
+        if (!is_stop_requested()) BeforeStep();
     }
   }
   return {};

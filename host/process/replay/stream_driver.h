@@ -1,12 +1,14 @@
-// Drives a scheduler with a stream of watch events until both have ended.
+// Drives a scheduler with a stream of watch events until both have ended, and records the run as
+// such a stream, so that it can be repeated.
 #ifndef BERTH_HOST_PROCESS_REPLAY_STREAM_DRIVER_H_
 #define BERTH_HOST_PROCESS_REPLAY_STREAM_DRIVER_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <fstream>
 #include <optional>
-#include <utility>
+#include <string>
+#include <string_view>
 
 #include "host/api/json_splitter.h"
 #include "host/base/clock.h"
@@ -16,10 +18,34 @@
 #include "host/process/assemble/driver.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
-#include "host/process/replay/recording.h"
 #include "host/process/replay/stream_event.h"
 
 namespace berth::host {
+
+// Writes lines that ReadStreamEvent() reads: events and attempts, with the time since the event or
+// attempt before, and decisions as {"type":"DECISION","object":{...}}, which change nothing when
+// they are read.
+class Recording {
+ public:
+  // Creates the file, or empties the one that exists.
+  // Errors: NotFound, PermissionDenied, InvalidArgument. Each message begins with the path.
+  static Result<Recording> Create(const std::string& path);
+
+  // `after_ns`: the time since the event or attempt before. `object_json` must be valid JSON; its
+  // white space is removed.
+  void AddEvent(StreamType type, int64_t after_ns, std::string_view object_json);
+  void AddDecision(const DecisionLine& line);
+  // Records that a pod or group was tried. `after_ns`: the time since the event or attempt before.
+  void AddAttempt(int64_t after_ns);
+  // Flushes the file. Errors: kUnavailable, with the path, if anything could not be written.
+  Status Flush();
+
+ private:
+  Recording(std::string path, std::ofstream file);
+
+  std::string path_;
+  std::ofstream file_;
+};
 
 // An event is due `after` the event before it; without `after` it is due at once. All events that
 // are due are applied before the next pod is tried, except in virtual time where a recording has
@@ -48,7 +74,7 @@ namespace berth::host {
 // return to the queue, and Run() waits for bindings that are under way.
 //
 // Threading: as Driver.
-class StreamDriver final : public Driver {
+class StreamDriver : public Driver {
  public:
   // A pod that failed with this many errors in a row does not keep the run from ending.
   static constexpr uint32_t kMaxErrors = 5;
@@ -68,12 +94,9 @@ class StreamDriver final : public Driver {
     Log log = {};
   };
 
-  // `waker`: the scheduler's and the feed's. `flush`: see Driver. `before_step` is called before
-  // each step of the scheduler, and while virtual time waits for an event. It may do what must not
-  // happen within a step, such as a reload. It may be empty.
-  StreamDriver(ThreadWaker& waker, FlushOutput flush, std::function<void()> before_step)
-      : Driver(waker, std::move(flush)), before_step_(std::move(before_step)) {}
+  using Driver::Driver;
 
+  // The waker of the scheduler and of the feed is that of the driver.
   // Called: once.
   // Errors: those of the feed and of the recording; those of ReadStreamEvent, except kUnsupported
   //         after the first event. After an error the run has stopped as after a request to stop.
@@ -91,12 +114,16 @@ class StreamDriver final : public Driver {
     int64_t due_ns = 0;
   };
 
-  bool IsDone() override;
-  bool RunRound() override;
-  void Wait() override;
-  void OnStop() override;
+  // Called before each step of the scheduler, and while virtual time waits for an event, unless the
+  // driver stops. It may do what must not happen within a step, such as a reload.
+  virtual void BeforeStep() {}
+
+  bool IsDone() final;
+  bool RunRound() final;
+  void Wait() final;
+  void OnStop() final;
   // Flushes the recording, too.
-  void Flush() override;
+  void Flush() final;
 
   bool is_virtual() const { return used_.virtual_clock != nullptr; }
 
@@ -123,7 +150,6 @@ class StreamDriver final : public Driver {
   // Returns true if a pod that failed with an error will be tried again.
   bool HasRetries() const;
 
-  const std::function<void()> before_step_;
   Collaborators used_ = {};
   std::optional<PendingEvent> next_;
   int64_t last_due_ns_ = 0;  // When the event before was due; at first, the start of the run.

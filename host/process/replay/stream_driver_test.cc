@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -89,12 +92,12 @@ class StreamDriverTest : public ::testing::Test {
     options.profiles = {spec_};
     options.loop.clock = &clock_;
     options.loop.sink = &reporter_;
-    options.loop.waker = &waker_;
+    options.loop.waker = &driver_.waker();
     scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options),
                                                      EmbeddedScheduler::Stream::kFollowed);
     if (Status status = scheduler_->Start(); !status.ok()) return status;
     reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
-    EventFeed feed(Events(), "events", {}, waker_);
+    EventFeed feed(Events(), "events", {}, driver_.waker());
     return driver_.Run({.scheduler = scheduler_.get(),
                         .clock = &clock_,
                         .virtual_clock = &clock_,
@@ -108,8 +111,7 @@ class StreamDriverTest : public ::testing::Test {
   // "2 Bound web" for each decision, in order.
   std::vector<std::string> decisions_;
   std::function<void(const DecisionLine& line)> on_line_;
-  ThreadWaker waker_;
-  StreamDriver driver_{waker_, nullptr, nullptr};
+  StreamDriver driver_{nullptr};
 
  private:
   FileDescriptor Events() const {
@@ -221,6 +223,40 @@ TEST_F(StreamDriverTest, AStopWaitsForBindingsUnderWay) {
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(queue().CountIn(QueuePlace::kInFlight), 0U);
   EXPECT_EQ(queue().size(), 20U) << "no pod was lost, and no pod was added after the stop";
+}
+
+const DecisionLine kBound{0, DecisionType::kBound, "default/web-0", "node-a", ""};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(RecordingTest, WritesEventsAndDecisionsAsLines) {
+  const std::string path = ::testing::TempDir() + "berth_recording.jsonl";
+  auto recording = Recording::Create(path);
+  ASSERT_TRUE(recording.ok());
+  recording->AddEvent(StreamType::kAdded, 0, "{\n  \"kind\": \"a b\"\n}");
+  recording->AddEvent(StreamType::kDeleted, 1'500'000'000, "{}");
+  recording->AddDecision(kBound);
+  recording->AddAttempt(2'000'000);
+  ASSERT_TRUE(recording->Flush().ok());
+  EXPECT_EQ(ReadAll(path),
+            R"({"type":"ADDED","object":{"kind":"a b"}}
+{"type":"DELETED","after":"1.5s","object":{}}
+{"type":"DECISION","object":{"time":0.0,"type":"Bound","pod":"default/web-0","node":"node-a"}}
+{"type":"ATTEMPT","after":"2ms","object":{}}
+)");
+  std::remove(path.c_str());
+}
+
+TEST(RecordingTest, ReportsErrorsWithThePath) {
+  EXPECT_EQ(Recording::Create(::testing::TempDir() + "none/x").status().ToString(),
+            "NotFound: " + ::testing::TempDir() + "none/x: No such file or directory");
+  auto full = Recording::Create("/dev/full");
+  ASSERT_TRUE(full.ok());
+  full->AddDecision(kBound);
+  EXPECT_EQ(full->Flush().ToString(), "Unavailable: /dev/full: the recording could not be written");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "host/process/replay/stream_event.h"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "host/api/json_reader.h"
@@ -13,16 +14,9 @@
 namespace berth::host {
 namespace {
 
-struct TypeWord {
-  std::string_view word;
-  StreamType type;
-};
-constexpr std::array<TypeWord, 6> kTypes = {{{"ADDED", StreamType::kAdded},
-                                             {"MODIFIED", StreamType::kModified},
-                                             {"DELETED", StreamType::kDeleted},
-                                             {"BOOKMARK", StreamType::kBookmark},
-                                             {"DECISION", StreamType::kDecision},
-                                             {"ATTEMPT", StreamType::kAttempt}}};
+// In the order of StreamType.
+constexpr std::array<std::string_view, 6> kTypes = {"ADDED",    "MODIFIED", "DELETED",
+                                                    "BOOKMARK", "DECISION", "ATTEMPT"};
 constexpr std::string_view kErrorType = "ERROR";
 
 // The event without its object.
@@ -63,22 +57,18 @@ class EventReader {
 };
 
 Status ReadTimeAndType(const Envelope& envelope, StreamEvent& event) {
-  bool known = false;
-  for (const auto& [word, type] : kTypes) {
-    if (word != envelope.type) continue;
-    event.type = type;
-    known = true;
-  }
+  const auto known = std::ranges::find(kTypes, envelope.type);
   if (envelope.type.empty() && envelope.is_object) {
     return Status::InvalidArgument(
         "/: expected a watch event, found an object; use kubectl with --output-watch-events to "
         "print "
         "events, and pass existing objects with --cluster");
   }
-  if (!known) {
+  if (known == kTypes.end()) {
     return Expected("/type", "ADDED, MODIFIED, DELETED, BOOKMARK, DECISION or ATTEMPT",
                     envelope.type.empty() ? "nothing" : Quoted(envelope.type));
   }
+  event.type = static_cast<StreamType>(known - kTypes.begin());
   if (!envelope.after.has_value()) return {};
   const Result<int64_t> after = ParseDuration(*envelope.after);
   if (!after.ok()) return after.status().Annotate("/after");
@@ -174,9 +164,28 @@ Status PutInFront(int64_t line, std::string_view object_json, const Status& erro
   return error.Annotate(place);
 }
 
+// Compares two resourceVersions of an object by age. Returns unordered if that is not known.
+std::partial_ordering CompareVersions(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return std::partial_ordering::unordered;
+  if (a == b) return std::partial_ordering::equivalent;
+  if (!IsNumber(a) || !IsNumber(b)) return std::partial_ordering::unordered;
+  a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
+  b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));
+  if (a.size() != b.size()) return a.size() <=> b.size();
+  return a.compare(b) <=> 0;
+}
+
+std::string SeenKey(const AnyObject& object) {
+  return std::string(KindOf(object)).append(1, ' ').append(Base(object).Key());
+}
+
+bool AreDifferent(std::string_view uid, std::string_view other) {
+  return !uid.empty() && !other.empty() && uid != other;
+}
+
 }  // namespace
 
-std::string_view StreamTypeName(StreamType type) { return kTypes[static_cast<size_t>(type)].word; }
+std::string_view StreamTypeName(StreamType type) { return kTypes[static_cast<size_t>(type)]; }
 
 Status PlaceInEvent(const JsonText& text, const Status& error) {
   const std::string_view pointer = PointerOf(error.message());
@@ -208,6 +217,76 @@ Result<StreamEvent> ReadStreamEvent(const JsonText& text, Decoder& decoder) {
   rejected.after_ns = event.after_ns;
   rejected.rejection = std::move(status);
   return rejected;
+}
+
+// ---- StreamCluster ------------------------------------------------------------------------------
+
+void StreamCluster::NoteLoaded(const AnyObject& object) { Record(object, seen_[SeenKey(object)]); }
+
+Result<bool> StreamCluster::Apply(const StreamEvent& event) {
+  switch (event.type) {
+    case StreamType::kAdded:
+    case StreamType::kModified: return Put(event.type, event.object);
+    case StreamType::kDeleted: return Delete(event.object);
+    case StreamType::kBookmark:
+    case StreamType::kDecision:
+    case StreamType::kAttempt: break;
+  }
+  return false;
+}
+
+void StreamCluster::Record(const AnyObject& object, Seen& seen) {
+  const ObjectBase& base = Base(object);
+  if (!base.resource_version().empty()) seen.version = base.resource_version();
+  seen.uid = base.uid();
+  seen.is_deleted = false;
+}
+
+// If the uids are not known, ADDED is taken for a new object of the same name, MODIFIED for the
+// same object.
+bool StreamCluster::WasDeletedHere(StreamType type, const AnyObject& object,
+                                   const Seen& seen) const {
+  const ObjectBase& base = Base(object);
+  if (seen.is_deleted || cluster_.Find(KindOf(object), base.ns(), base.name()).has_value()) {
+    return false;
+  }
+  if (base.uid().empty() || seen.uid.empty()) return type == StreamType::kModified;
+  return base.uid() == seen.uid;
+}
+
+Result<bool> StreamCluster::Put(StreamType type, const AnyObject& object) {
+  const std::string key = SeenKey(object);
+  const auto found = seen_.find(key);
+  if (found != seen_.end()) {
+    const auto order = CompareVersions(Base(object).resource_version(), found->second.version);
+    if (std::is_lteq(order) || WasDeletedHere(type, object, found->second)) return false;
+  }
+  const Result<AnyObject> stored = cluster_.Put(object);
+  if (!stored.ok()) return stored.status();
+  Record(object, seen_[key]);
+  return true;
+}
+
+bool StreamCluster::Delete(const AnyObject& object) {
+  const ObjectBase& base = Base(object);
+  std::string key = SeenKey(object);
+  Seen& seen = seen_[key];
+  const auto order = CompareVersions(base.resource_version(), seen.version);
+  // The event is about an earlier object of the same name.
+  if (std::is_lt(order) || (AreDifferent(base.uid(), seen.uid) && !std::is_gt(order))) return false;
+  const bool was_deleted = seen.is_deleted;
+  Record(object, seen);
+  seen.is_deleted = true;
+  if (!was_deleted) RememberDeleted(std::move(key));
+  return cluster_.Remove(KindOf(object), base.ns(), base.name()).ok();
+}
+
+void StreamCluster::RememberDeleted(std::string key) {
+  deleted_.push_back(std::move(key));
+  if (deleted_.size() <= max_deleted_) return;
+  const auto oldest = seen_.find(deleted_.front());
+  if (oldest != seen_.end() && oldest->second.is_deleted) seen_.erase(oldest);
+  deleted_.pop_front();
 }
 
 }  // namespace berth::host

@@ -6,17 +6,15 @@
 
 namespace berth::host {
 
-ClusterDriver::ClusterDriver(ThreadWaker& waker, Options options)
-    : Driver(waker, options.flush),
-      options_(std::move(options)),
-      last_progress_ns_(options_.boot_ns()) {}
+ClusterDriver::ClusterDriver(Options options)
+    : Driver(options.flush), options_(std::move(options)), last_progress_ns_(options_.boot_ns()) {}
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-void ClusterDriver::OnLeaseLost(std::string why) {
+void ClusterDriver::OnLeaseLost(std::string_view why) {
   {
     const std::lock_guard lock(lost_mutex_);
-    if (lost_why_.empty()) lost_why_ = std::move(why);
+    if (lost_why_.empty()) lost_why_ = why;
   }
   lost_ = true;
   waker().Wake();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
@@ -47,13 +48,12 @@ class ClusterDriver : public Driver {
     int64_t settle_limit_ns = 20 * kSecond;
   };
 
-  // `waker`: that of the loop and of the client.
-  ClusterDriver(ThreadWaker& waker, Options options);
+  explicit ClusterDriver(Options options);
 
   // ---- Any thread -------------------------------------------------------------------------------
 
   // Only the first call counts.
-  void OnLeaseLost(std::string why);
+  void OnLeaseLost(std::string_view why);
   // This process leads. Scheduling begins when the cache has been refreshed.
   void OnLeading();
   // Returns why the lease was lost; empty if it was not.
@@ -67,7 +67,7 @@ class ClusterDriver : public Driver {
   // ---- The scheduling thread --------------------------------------------------------------------
 
   // Runs until a stop was requested or the lease was lost. The arguments must outlive the call.
-  // `clock`: the loop's.
+  // `clock`: the loop's. The waker of the loop and of the client is that of the driver.
   // Called: once.
   void Run(SchedulingLoop& loop, const Clock& clock);
 
@@ -78,18 +78,18 @@ class ClusterDriver : public Driver {
   virtual size_t Deliver() = 0;
   // Calls `done`, at once or within a later Deliver(), when the cache contains everything that was
   // written before the call; see KubernetesClient::Refresh().
-  virtual void Refresh(std::function<void()> done) { done(); }
+  virtual void Refresh(std::function<void()> done) = 0;
   // Returns false while the client has so many bindings under way that one more would only wait
   // there. No pod is tried then: it keeps its place in the scheduling queue instead, where a pod of
   // a higher priority can overtake it. A binding that ends wakes the waker, unless its binding
   // cycle does not wait for it any more; therefore the driver also asks every kMaxFullWaitNs.
-  virtual bool HasRoom() const { return true; }
+  virtual bool HasRoom() const = 0;
   // Called before each step, unless the driver is stopping. It may do what must not happen within a
   // step, such as a reload.
-  virtual void BeforeStep() {}
-  virtual void AfterStep() {}
+  virtual void BeforeStep() = 0;
+  virtual void AfterStep() = 0;
   // Called when pods may be tried from now on, with the time since OnLeading().
-  virtual void OnScheduling(int64_t took_ns) { static_cast<void>(took_ns); }
+  virtual void OnScheduling(int64_t took_ns) = 0;
 
   // ---- Driver -----------------------------------------------------------------------------------
 

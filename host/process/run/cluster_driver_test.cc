@@ -30,6 +30,8 @@ using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::IsEmpty;
 
+constexpr int64_t kSettleLimitNs = 20 * kSecond;
+
 // The actions of a test in the rounds of a driver. Functions may be empty, except `deliver`.
 struct DriverHooks {
   std::function<size_t()> deliver;
@@ -50,16 +52,16 @@ struct DriverEnd {
 
 class HookedDriver final : public ClusterDriver {
  public:
-  HookedDriver(ThreadWaker& waker, Options options, const DriverHooks& hooks, SchedulingLoop& loop,
-               const Clock& clock)
-      : ClusterDriver(waker, std::move(options)), hooks_(hooks), loop_(loop), clock_(clock) {}
+  // `hooks` may change until Run().
+  HookedDriver(Options options, const DriverHooks& hooks)
+      : ClusterDriver(std::move(options)), hooks_(hooks) {}
 
-  DriverEnd Run() {
-    ClusterDriver::Run(loop_, clock_);
+  DriverEnd Run(SchedulingLoop& loop, const Clock& clock) {
+    ClusterDriver::Run(loop, clock);
     return {.signal = signal(),
             .lost_lease = lost_lease(),
             .output_failed = output_failed(),
-            .unsettled = loop_.binding_count()};
+            .unsettled = loop.binding_count()};
   }
 
  private:
@@ -77,9 +79,7 @@ class HookedDriver final : public ClusterDriver {
   }
   void OnScheduling(int64_t took_ns) override { hooks_.on_scheduling(took_ns); }
 
-  const DriverHooks hooks_;
-  SchedulingLoop& loop_;
-  const Clock& clock_;
+  const DriverHooks& hooks_;
 };
 
 // A scheduler over an embedded cluster with the node "n1" and the pod "p", which puppet.A binds. In
@@ -105,7 +105,7 @@ class ClusterDriverTest : public ::testing::Test {
     options.plugins = std::move(plugins);
     options.profiles = {stage_.spec()};
     options.loop.clock = &clock_;
-    options.loop.waker = &waker_;
+    options.loop.waker = &driver_.waker();
     Load(objects_.Node({.name = "n1"}));
     Load(objects_.Pod(
         {.name = "p", .spec = "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"'}));
@@ -113,16 +113,7 @@ class ClusterDriverTest : public ::testing::Test {
     const Status status = scheduler_->Start();
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
     hooks_.deliver = [this] { return cluster_.Deliver(); };
-    options_.boot_ns = [this] { return boot_ns_; };
     hooks_.on_scheduling = [this](int64_t took_ns) { scheduling_.push_back(took_ns); };
-    options_.flush = [this] {
-      if (idle_.empty()) return true;
-      const std::function<void()> action = std::move(idle_.front());
-      idle_.pop_front();
-      action();
-      waker_.Wake();
-      return !output_fails_;
-    };
   }
 
   // Promises that are never kept would stay in memory.
@@ -134,13 +125,19 @@ class ClusterDriverTest : public ::testing::Test {
     const Status status = cluster_.Load(std::move(object));
     BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
   }
-  HookedDriver& MakeDriver() {
-    return driver_.emplace(waker_, options_, hooks_, scheduler_->loop(), clock_);
+  bool Flush() {
+    if (idle_.empty()) return true;
+    const std::function<void()> action = std::move(idle_.front());
+    idle_.pop_front();
+    action();
+    driver_.waker().Wake();
+    return !output_fails_;
   }
+  DriverEnd Run() { return driver_.Run(scheduler_->loop(), clock_); }
   // Adds an action for an idle moment of the driver.
   void WhenIdle(std::function<void()> action) { idle_.push_back(std::move(action)); }
   void StopWhenIdle() {
-    WhenIdle([this] { driver_->RequestStop(SIGTERM); });
+    WhenIdle([this] { driver_.RequestStop(SIGTERM); });
   }
   std::string NodeOfPod() const {
     return std::string(cluster_.FindPod("default", "p")->node_name());
@@ -154,34 +151,34 @@ class ClusterDriverTest : public ::testing::Test {
   int binds_ = 0;
   TestClock clock_;
   int64_t boot_ns_ = 1'000 * kSecond;
-  ThreadWaker waker_;
+  DriverHooks hooks_;
+  HookedDriver driver_{{.flush = [this] { return Flush(); },
+                        .boot_ns = [this] { return boot_ns_; },
+                        .settle_limit_ns = kSettleLimitNs},
+                       hooks_};
   TestObjects objects_;
   EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
   std::unique_ptr<SchedulerHost> scheduler_;
   std::deque<std::function<void()>> idle_;
   std::vector<int64_t> scheduling_;
   bool output_fails_ = false;
-  ClusterDriver::Options options_;
-  DriverHooks hooks_;
-  std::optional<HookedDriver> driver_;
 };
 
 // ---- Leading ------------------------------------------------------------------------------------
 
 TEST_F(ClusterDriverTest, TriesNoPodBeforeItLeads) {
-  MakeDriver();
-  WhenIdle([this] { EXPECT_FALSE(driver_->schedules()); });
+  WhenIdle([this] { EXPECT_FALSE(driver_.schedules()); });
   StopWhenIdle();
-  driver_->Run();
+  Run();
   EXPECT_EQ(binds_, 0);
   EXPECT_EQ(scheduler_->loop().queue().size(), 1U);
   EXPECT_THAT(scheduling_, IsEmpty());
 }
 
 TEST_F(ClusterDriverTest, SchedulesWhenItLeads) {
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   StopWhenIdle();
-  const DriverEnd end = driver_->Run();
+  const DriverEnd end = Run();
   EXPECT_EQ(NodeOfPod(), "n1");
   EXPECT_THAT(scheduling_, ElementsAre(0));
   EXPECT_EQ(end.signal, SIGTERM);
@@ -197,10 +194,9 @@ TEST_F(ClusterDriverTest, NewLeaderSchedulesAfterItsCacheWasRefreshed) {
     ++refreshes;
     refreshed = std::move(done);
   };
-  MakeDriver();
   WhenIdle([&] {
     EXPECT_EQ(refreshes, 0);
-    driver_->OnLeading();
+    driver_.OnLeading();
   });
   WhenIdle([&] {
     EXPECT_EQ(refreshes, 1);
@@ -209,7 +205,7 @@ TEST_F(ClusterDriverTest, NewLeaderSchedulesAfterItsCacheWasRefreshed) {
     refreshed();
   });
   StopWhenIdle();
-  driver_->Run();
+  Run();
   EXPECT_EQ(refreshes, 1);
   EXPECT_EQ(NodeOfPod(), "n1");
   EXPECT_THAT(scheduling_, ElementsAre(240 * kMillisecond));
@@ -218,16 +214,16 @@ TEST_F(ClusterDriverTest, NewLeaderSchedulesAfterItsCacheWasRefreshed) {
 TEST_F(ClusterDriverTest, TriesNoPodWhileClientHasNoRoom) {
   bool has_room = false;
   hooks_.has_room = [&has_room] { return has_room; };
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   WhenIdle([&] {
-    EXPECT_TRUE(driver_->schedules());
+    EXPECT_TRUE(driver_.schedules());
     EXPECT_EQ(binds_, 0);
     EXPECT_TRUE(scheduler_->loop().queue().has_ready()) << "the pod keeps its place";
     has_room = true;
   });
   WhenIdle([this] { EXPECT_EQ(NodeOfPod(), "n1"); });
   StopWhenIdle();
-  driver_->Run();
+  Run();
   EXPECT_EQ(binds_, 1);
 }
 
@@ -237,10 +233,10 @@ TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
     return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300);
   };
   hooks_.after_step = [this] {
-    if (binds_ > 0) driver_->RequestStop(SIGTERM);
+    if (binds_ > 0) driver_.RequestStop(SIGTERM);
   };
-  MakeDriver().OnLeading();
-  driver_->Run();
+  driver_.OnLeading();
+  Run();
   EXPECT_EQ(binds_, 1);
   EXPECT_LT(std::chrono::steady_clock::now() - start,
             std::chrono::nanoseconds(ClusterDriver::kMaxWaitNs));
@@ -249,12 +245,12 @@ TEST_F(ClusterDriverTest, NoticesRoomThatAppearsWithoutAWakeUp) {
 TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
   std::function<void()> refreshed;
   hooks_.refresh = [&](std::function<void()> done) { refreshed = std::move(done); };
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   WhenIdle([&] {
     refreshed();
-    driver_->RequestStop(SIGINT);
+    driver_.RequestStop(SIGINT);
   });
-  EXPECT_EQ(driver_->Run().signal, SIGINT);
+  EXPECT_EQ(Run().signal, SIGINT);
   EXPECT_EQ(binds_, 0);
   EXPECT_THAT(scheduling_, IsEmpty());
 }
@@ -263,55 +259,54 @@ TEST_F(ClusterDriverTest, AStopBeforeTheRefreshTriesNoPod) {
 
 TEST_F(ClusterDriverTest, AStopWaitsForBindingsUnderWay) {
   holds_bindings_ = true;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   StopWhenIdle();
   WhenIdle([this] {
-    EXPECT_TRUE(driver_->is_ending());
+    EXPECT_TRUE(driver_.is_ending());
     EXPECT_EQ(scheduler_->loop().binding_count(), 1U);
-    boot_ns_ += options_.settle_limit_ns - 1;
+    boot_ns_ += kSettleLimitNs - 1;
     for (const berth_done& done : std::exchange(held_, {})) Stage::Complete(done, {});
   });
-  EXPECT_EQ(driver_->Run().unsettled, 0U);
+  EXPECT_EQ(Run().unsettled, 0U);
   EXPECT_EQ(binds_, 1);
 }
 
 TEST_F(ClusterDriverTest, StopEndsAtTheLimitWithUnsettledBindings) {
   holds_bindings_ = true;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   StopWhenIdle();
-  WhenIdle([this] { boot_ns_ += options_.settle_limit_ns; });
-  const DriverEnd end = driver_->Run();
+  WhenIdle([this] { boot_ns_ += kSettleLimitNs; });
+  const DriverEnd end = Run();
   EXPECT_EQ(end.signal, SIGTERM);
   EXPECT_EQ(end.unsettled, 1U);
 }
 
 TEST_F(ClusterDriverTest, OnlyTheFirstRequestToStopCounts) {
-  MakeDriver();
-  driver_->RequestStop(SIGINT);
-  driver_->RequestStop(SIGTERM);
-  driver_->OnOutputFailed();
-  const DriverEnd end = driver_->Run();
+  driver_.RequestStop(SIGINT);
+  driver_.RequestStop(SIGTERM);
+  driver_.OnOutputFailed();
+  const DriverEnd end = Run();
   EXPECT_EQ(end.signal, SIGINT);
   EXPECT_FALSE(end.output_failed);
 }
 
 TEST_F(ClusterDriverTest, OutputThatFailsIsARequestToStop) {
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   WhenIdle([this] { output_fails_ = true; });
-  const DriverEnd end = driver_->Run();
+  const DriverEnd end = Run();
   EXPECT_TRUE(end.output_failed);
   EXPECT_EQ(end.signal, 0);
 }
 
 TEST_F(ClusterDriverTest, ALostLeaseEndsItAtOnce) {
   holds_bindings_ = true;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   WhenIdle([this] {
-    driver_->OnLeaseLost("the lease was not renewed within 10s");
-    driver_->OnLeaseLost("another reason");
-    EXPECT_TRUE(driver_->is_ending());
+    driver_.OnLeaseLost("the lease was not renewed within 10s");
+    driver_.OnLeaseLost("another reason");
+    EXPECT_TRUE(driver_.is_ending());
   });
-  const DriverEnd end = driver_->Run();
+  const DriverEnd end = Run();
   EXPECT_EQ(end.lost_lease, "the lease was not renewed within 10s");
   EXPECT_EQ(end.signal, 0);
   EXPECT_EQ(end.unsettled, 1U);
@@ -319,10 +314,10 @@ TEST_F(ClusterDriverTest, ALostLeaseEndsItAtOnce) {
 
 TEST_F(ClusterDriverTest, LosingTheLeaseWhileStoppingEndsTheWait) {
   holds_bindings_ = true;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   StopWhenIdle();
-  WhenIdle([this] { driver_->OnLeaseLost("another process leads"); });
-  const DriverEnd end = driver_->Run();
+  WhenIdle([this] { driver_.OnLeaseLost("another process leads"); });
+  const DriverEnd end = Run();
   EXPECT_EQ(end.signal, SIGTERM);
   EXPECT_EQ(end.lost_lease, "another process leads");
   EXPECT_EQ(end.unsettled, 1U);
@@ -337,43 +332,41 @@ TEST_F(ClusterDriverTest, ReloadsBeforeStepsUntilItStops) {
   hooks_.before_step = [&] { ++before; };
   hooks_.after_step = [&] { ++after; };
   holds_bindings_ = true;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   WhenIdle([&] {
     before_at_stop = before;
-    driver_->RequestStop(SIGTERM);
+    driver_.RequestStop(SIGTERM);
   });
-  WhenIdle([&] { boot_ns_ += options_.settle_limit_ns; });
-  driver_->Run();
+  WhenIdle([&] { boot_ns_ += kSettleLimitNs; });
+  Run();
   EXPECT_THAT(before_at_stop, Ge(1));
   EXPECT_EQ(before, before_at_stop);
   EXPECT_GT(after, before);
 }
 
 TEST_F(ClusterDriverTest, EveryRoundIsProgress) {
-  MakeDriver();
-  EXPECT_EQ(driver_->last_progress_ns(), boot_ns_);
+  EXPECT_EQ(driver_.last_progress_ns(), boot_ns_);
   const int64_t start_ns = boot_ns_;
   WhenIdle([&] {
-    EXPECT_EQ(driver_->last_progress_ns(), start_ns);
+    EXPECT_EQ(driver_.last_progress_ns(), start_ns);
     boot_ns_ += kSecond;
   });
   WhenIdle([&] {
-    EXPECT_EQ(driver_->last_progress_ns(), start_ns + kSecond);
-    driver_->RequestStop(SIGTERM);
+    EXPECT_EQ(driver_.last_progress_ns(), start_ns + kSecond);
+    driver_.RequestStop(SIGTERM);
   });
-  driver_->Run();
+  Run();
 }
 
 TEST_F(ClusterDriverTest, ARequestOfAnotherThreadWakesTheDriver) {
-  options_.flush = nullptr;
-  MakeDriver().OnLeading();
+  driver_.OnLeading();
   std::thread other([this] {
     // The driver is idle by then, unless the machine is slow, which does no harm.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    driver_->RequestStop(SIGTERM);
+    driver_.RequestStop(SIGTERM);
   });
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(driver_->Run().signal, SIGTERM);
+  EXPECT_EQ(Run().signal, SIGTERM);
   EXPECT_LT(std::chrono::steady_clock::now() - start,
             std::chrono::nanoseconds(ClusterDriver::kMaxWaitNs));
   other.join();

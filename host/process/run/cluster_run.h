@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,11 +13,11 @@
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/process/assemble/cluster_session.h"
-#include "host/process/assemble/decision_line.h"
 #include "host/process/assemble/decision_reporter.h"
+#include "host/process/run/cluster_driver.h"
 #include "host/process/run/cluster_serving.h"
 #include "host/process/run/leadership.h"
-#include "host/process/run/pod_tee.h"
+#include "host/process/run/start_memory.h"
 
 namespace berth::host {
 
@@ -41,10 +40,8 @@ struct ClusterRunOptions : ClusterProcessOptions {
 };
 
 struct ClusterRunSummary {
-  int signal = 0;          // The signal that ended the run; 0 if there was none.
   std::string lost_lease;  // Why the lease was lost; empty if it was not.
   bool output_failed = false;
-  size_t unsettled = 0;  // Bindings whose outcome was not known at the end.
 };
 
 // Opens the parts of the process in this order: host file, profiles and plugins; log; access to the
@@ -59,12 +56,10 @@ struct ClusterRunSummary {
 //
 // Threading: one thread, the scheduling thread.
 // Lifetime:  what the options refer to must outlive it.
-class ClusterRun {
+class ClusterRun final : private ClusterDriver {
  public:
   explicit ClusterRun(ClusterRunOptions options);
-  ~ClusterRun();
-  ClusterRun(const ClusterRun&) = delete;
-  ClusterRun& operator=(const ClusterRun&) = delete;
+  ~ClusterRun() override;
 
   // Reads everything and connects. Waits for no answer of the API server: a server that is away is
   // logged and tried again, as kube-scheduler does. A request to stop ends the process meanwhile; a
@@ -85,23 +80,25 @@ class ClusterRun {
   std::string http_address() const { return serving_->address(); }
 
  private:
-  class Rounds;
-
   // ---- Opening ----
-  Status ReadElection();
   Status OpenServing();
   Status Connect(const ClusterAccess& access);
   Status OpenScheduler();
 
-  // ---- Running ----
+  // ---- Rounds ----
+  size_t Deliver() override { return session_.client().Deliver(); }
+  void Refresh(std::function<void()> done) override;
+  bool HasRoom() const override;
+  void BeforeStep() override;
+  void AfterStep() override;
+  void OnScheduling(int64_t took_ns) override;
+
+  // ---- Start and end ----
   void Lead();
-  LeaderElector::Callbacks MakeElectionCallbacks();
-  ServedState MakeServedState();
-  void ReloadIfRequested();
-  void LogReload(const ReloadResult& result);
   void End();
 
   const ClusterRunOptions options_;
+  const std::string identity_;  // In the election.
   // The members are destroyed in the reverse order: each one outlives those after it, which use it.
   MetricTable metrics_;
   ClientMetrics client_metrics_{metrics_};
@@ -109,12 +106,11 @@ class ClusterRun {
   ClusterSession session_;  // Reports to client_metrics_ until its connections are closed.
   std::optional<ElectionOptions> election_;  // Not set: there is no election.
   std::string first_profile_;                // Its schedulerName at the start.
-  const std::unique_ptr<Rounds> driver_;
   std::optional<ClusterServing> serving_;
   std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.
-  std::optional<PodTee> tee_;                 // Set if reporter_ is.
-  std::unique_ptr<SchedulerHost> scheduler_;
-  std::unique_ptr<Leadership> leadership_;  // Null: there is no election.
+  std::optional<SchedulerHost> scheduler_;
+  std::optional<Leadership> leadership_;  // Not set: there is no election.
+  StartMemory start_memory_{ReleaseUnusedMemory};
 };
 
 }  // namespace berth::host

@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "host/base/metrics.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
+#include "host/process/assemble/cluster_session.h"
+#include "host/process/run/cluster_driver.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::string_view kStarting = "the scheduler has not started";
+constexpr const char* kStarting = "the scheduler has not started";
+constexpr int64_t kRenewalToleranceNs = 20 * kSecond;
 
 std::string WhyNotSynced(const WatchState& watch) {
   switch (watch.state) {
@@ -22,19 +26,9 @@ std::string WhyNotSynced(const WatchState& watch) {
   return "the first list is under way (" + std::to_string(watch.objects) + " objects so far)";
 }
 
-// Joins the messages of the errors, one per line.
-class Findings {
- public:
-  void Add(const Status& status) {
-    if (!status.ok()) lines_.emplace_back(status.message());
-  }
-  Status ToStatus() const {
-    return lines_.empty() ? Status() : Status::Unavailable(Join(lines_, "; "));
-  }
-
- private:
-  std::vector<std::string> lines_;
-};
+Status Findings(const std::vector<std::string>& findings) {
+  return findings.empty() ? Status() : Status::Unavailable(Join(findings, "; "));
+}
 
 }  // namespace
 
@@ -45,6 +39,28 @@ Status CheckWatch(const WatchState& watch) {
   return Status::Unavailable(watch.kind + ": " + WhyNotSynced(watch));
 }
 
+ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& scheduler,
+                          const ClusterDriver& driver, const Leadership* leadership,
+                          ClientMetrics& metrics) {
+  ServedState state;
+  state.watches = [&session] { return session.client().Watches(); };
+  if (leadership != nullptr) state.leadership = [leadership] { return leadership->view(); };
+  state.quarantined = [&scheduler] { return scheduler.loop().faults().InQuarantine(); };
+  state.has_stuck_call = [&scheduler] { return scheduler.HasStuckCall(); };
+  state.last_progress_ns = [&driver] { return driver.last_progress_ns(); };
+  state.is_stopping = [&driver] { return driver.is_ending(); };
+  state.plugin_metrics = [&scheduler] { return ToText(scheduler.loop().metrics().Read()); };
+  state.refresh_metrics = [&session, &metrics] {
+    const KubernetesClient& client = session.client();
+    metrics.Update({.watches = client.Watches(),
+                    .pods = client.pod_counts(),
+                    .events = client.event_counts(),
+                    .fence_refusals = session.fence().refusals()});
+  };
+  state.set_log_level = [&session](std::string_view level) { return session.SetLogLevel(level); };
+  return state;
+}
+
 ClusterServing::ClusterServing(MetricTable& metrics, Options options)
     : options_(std::move(options)),
       health_(metrics),
@@ -53,73 +69,80 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
                   .plugin_metrics =
                       [this] {
                         const std::lock_guard lock(mutex_);
-                        return state_.plugin_metrics ? state_.plugin_metrics() : std::string();
+                        return state_.has_value() ? state_->plugin_metrics() : std::string();
                       },
-                  .set_log_level = [this](std::string_view level) { return SetLogLevel(level); }}) {
+                  .set_log_level =
+                      [this](std::string_view level) {
+                        const std::lock_guard lock(mutex_);
+                        return state_.has_value() ? state_->set_log_level(level)
+                                                  : Status::Unavailable(kStarting);
+                      }}) {
   AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
   AddCheck("lease", {.readyz = true}, &ClusterServing::CheckLease);
-  AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync);
+  AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync, true);
   AddCheck("plugins", {.readyz = true}, &ClusterServing::CheckPlugins);
-  AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown);
+  AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown, true);
   AddCheck("schedulingLoop", {.livez = true}, &ClusterServing::CheckLoop);
+  metrics.AddGauge("berth_build_info", "The version of Berth; always 1.", {"version"})
+      .With({options_.version})
+      .Set(1);
   metrics.AddRefresh([this] {
     const std::lock_guard lock(mutex_);
-    if (state_.refresh_metrics) state_.refresh_metrics();
+    if (state_.has_value()) state_->refresh_metrics();
   });
 }
 
 Status ClusterServing::Listen(std::string_view address, Log log) {
   auto server = HttpServer::Listen(
-      address, HttpLimits(),
-      [this](const ServedRequest& request) { return Answer(request); }, options_.steady_ns, log);
+      address, HttpLimits(), [this](const ServedRequest& request) { return Answer(request); },
+      options_.steady_ns, log);
   if (!server.ok()) return std::move(server).status();
   server_ = std::move(server).value();
   return {};
 }
 
-void ClusterServing::SetState(ServedState state) {
+void ClusterServing::SetState(std::optional<ServedState> state) {
   const std::lock_guard lock(mutex_);
   state_ = std::move(state);
 }
 
-void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check) {
-  health_.Add(std::move(name), paths, [this, check] {
+void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check, bool at_start) {
+  health_.Add(std::move(name), paths, [this, check, at_start]() -> Status {
     const std::lock_guard lock(mutex_);
-    return (this->*check)();
+    if (state_.has_value()) return (this->*check)();
+    return at_start ? Status::Unavailable(kStarting) : Status();
   });
 }
 
 // ---- The checks ---------------------------------------------------------------------------------
 
 Status ClusterServing::CheckSync() const {
-  if (!state_.watches) return Status::Unavailable(std::string(kStarting));
-  Findings findings;
-  for (const WatchState& watch : state_.watches()) {
-    findings.Add(CheckWatch(watch));
+  std::vector<std::string> findings;
+  for (const WatchState& watch : state_->watches()) {
+    const Status status = CheckWatch(watch);
+    if (!status.ok()) findings.emplace_back(status.message());
   }
-  return findings.ToStatus();
+  return Findings(findings);
 }
 
 Status ClusterServing::CheckElection() const {
-  if (!state_.leadership || options_.renewal_limit_ns == 0) return {};
-  const Leadership::View view = state_.leadership();
-  if (!view.leads) return {};
+  if (!state_->leadership) return {};
+  const Leadership::View view = state_->leadership();
   const int64_t age_ns = options_.boot_ns() - view.renewed_ns;
-  if (age_ns <= options_.renewal_limit_ns) return {};
+  if (!view.leads || age_ns <= options_.lease_ns + kRenewalToleranceNs) return {};
   return Status::Unavailable("this process leads, but has not renewed its lease for " +
                              FormatDuration(age_ns / kSecond * kSecond));
 }
 
 Status ClusterServing::CheckLease() const {
-  if (!state_.leadership || options_.renewal_limit_ns == 0) return {};
-  const Leadership::View view = state_.leadership();
+  if (!state_->leadership) return {};
+  const Leadership::View view = state_->leadership();
   if (view.leads || view.error.ok()) return {};
   return view.error.Annotate("cannot acquire the lease");
 }
 
 Status ClusterServing::CheckLoop() const {
-  if (!state_.last_progress_ns) return {};
-  const int64_t age_ns = options_.boot_ns() - state_.last_progress_ns();
+  const int64_t age_ns = options_.boot_ns() - state_->last_progress_ns();
   if (age_ns <= options_.stall_limit_ns) return {};
   return Status::Unavailable("the scheduling loop has made no progress for " +
                              FormatDuration(age_ns / kSecond * kSecond) +
@@ -127,28 +150,20 @@ Status ClusterServing::CheckLoop() const {
 }
 
 Status ClusterServing::CheckPlugins() const {
-  Findings findings;
-  if (state_.has_stuck_call && state_.has_stuck_call()) {
-    findings.Add(Status::Unavailable(
-        "a call has not ended, although it was cancelled; the log names its plugin"));
+  std::vector<std::string> findings;
+  if (state_->has_stuck_call()) {
+    findings.emplace_back(
+        "a call has not ended, although it was cancelled; the log names its plugin");
   }
-  if (!state_.quarantined) return findings.ToStatus();
-  for (const PluginFaults::Quarantined& plugin : state_.quarantined()) {
-    findings.Add(Status::Unavailable(plugin.plugin + " of the profile " + plugin.profile +
-                                     " is in quarantine: " + plugin.why));
+  for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
+    findings.push_back(plugin.plugin + " of the profile " + plugin.profile +
+                       " is in quarantine: " + plugin.why);
   }
-  return findings.ToStatus();
-}
-
-Status ClusterServing::SetLogLevel(std::string_view level) const {
-  const std::lock_guard lock(mutex_);
-  if (!state_.set_log_level) return Status::Unavailable(std::string(kStarting));
-  return state_.set_log_level(level);
+  return Findings(findings);
 }
 
 Status ClusterServing::CheckShutdown() const {
-  if (!state_.is_stopping) return Status::Unavailable(std::string(kStarting));
-  return state_.is_stopping() ? Status::Unavailable("the process ends") : Status();
+  return state_->is_stopping() ? Status::Unavailable("the process ends") : Status();
 }
 
 }  // namespace berth::host

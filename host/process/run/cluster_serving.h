@@ -15,6 +15,7 @@
 #include "host/base/metrics.h"
 #include "host/base/status.h"
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
 #include "host/guard/plugin_faults.h"
 #include "host/process/run/leadership.h"
@@ -23,11 +24,14 @@
 
 namespace berth::host {
 
-// The sources of the answers. Every function may be called on any thread and must not block. An
-// empty function leaves its checks without a finding.
+class ClusterDriver;
+class ClusterSession;
+class SchedulerHost;
+
+// The sources of the answers. Every function may be called on any thread and must not block.
 struct ServedState {
   std::function<std::vector<WatchState>()> watches;
-  std::function<Leadership::View()> leadership;
+  std::function<Leadership::View()> leadership;  // Empty: there is no election.
   std::function<std::vector<PluginFaults::Quarantined>()> quarantined;
   // Returns whether a plugin call that was cancelled has not ended.
   std::function<bool()> has_stuck_call;
@@ -40,6 +44,12 @@ struct ServedState {
   std::function<Status(std::string_view level)> set_log_level;
 };
 
+// Returns the state of a process that runs. The arguments must outlive it. `leadership` is null if
+// there is no election.
+ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& scheduler,
+                          const ClusterDriver& driver, const Leadership* leadership,
+                          ClientMetrics& metrics);
+
 // Serves the checks that serve/endpoints.h lists. The server listens before the process connects to
 // the API server, so that probes answer from then on; /readyz fails until SetState().
 //
@@ -49,9 +59,10 @@ struct ServedState {
 class ClusterServing {
  public:
   struct Options {
-    // A leader whose last renewal is older than this fails the check leaderElection. 0: there is no
-    // election.
-    int64_t renewal_limit_ns = 0;
+    std::string version = {};  // Of Berth: "0.1.0".
+    // leaseDuration. A leader whose last renewal is older than this and 20 seconds fails the check
+    // leaderElection. (kube-scheduler: cmd/kube-scheduler/app/options, NewLeaderHealthzAdaptor)
+    int64_t lease_ns = 0;
     int64_t stall_limit_ns = 2 * kMinute;  // The limit of schedulingLoop.
     std::function<int64_t()> steady_ns;
     std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME.
@@ -67,30 +78,30 @@ class ClusterServing {
   std::string address() const { return server_ != nullptr ? server_->address() : ""; }
 
   // Sets what the answers are made of.
-  void SetState(ServedState state);
+  void SetState(std::optional<ServedState> state);
   // Removes it: no function of the state is running when this returns, and none is called
   // afterwards. /readyz fails from then on.
-  void ClearState() { SetState({}); }
+  void ClearState() { SetState(std::nullopt); }
 
   ServedResponse Answer(const ServedRequest& request) const { return endpoints_.Answer(request); }
 
  private:
   using Check = Status (ClusterServing::*)() const;
 
-  void AddCheck(std::string name, HealthPaths paths, Check check);
+  // A check without `at_start` has no finding while there is no state; otherwise it fails then.
+  void AddCheck(std::string name, HealthPaths paths, Check check, bool at_start = false);
   Status CheckSync() const;
   Status CheckElection() const;
   Status CheckLease() const;
   Status CheckLoop() const;
   Status CheckPlugins() const;
   Status CheckShutdown() const;
-  Status SetLogLevel(std::string_view level) const;
 
   const Options options_;
   Health health_;
   Endpoints endpoints_;
   mutable std::mutex mutex_;
-  ServedState state_;                   // Guarded by mutex_.
+  std::optional<ServedState> state_;    // Guarded by mutex_.
   std::unique_ptr<HttpServer> server_;  // Last: its thread uses the others.
 };
 

@@ -65,7 +65,7 @@ class ClusterServingTest : public ::testing::Test {
   std::string level_;
   MetricTable metrics_;
   ClusterServing serving_{metrics_,
-                          {.renewal_limit_ns = 35 * kSecond,
+                          {.lease_ns = 15 * kSecond,
                            .stall_limit_ns = 120 * kSecond,
                            .steady_ns = [] { return int64_t{0}; },
                            .boot_ns = [this] { return boot_ns_; }}};

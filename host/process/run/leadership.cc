@@ -2,12 +2,31 @@
 
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "host/base/time_units.h"
 
 namespace berth::host {
+namespace {
+
+Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns) {
+  Event event;
+  event.type = "Normal";
+  event.reason = "LeaderElection";
+  event.action = "LeaderElection";
+  event.note = TruncateNote(election.identity + " became leader");
+  event.regarding.api_version = "coordination.k8s.io/v1";
+  event.regarding.kind = "Lease";
+  event.regarding.ns = election.ns;
+  event.regarding.name = election.name;
+  event.reporting_controller = scheduler;
+  event.time_ns = time_ns;
+  return event;
+}
+
+}  // namespace
 
 // Used by the thread of the channel alone, except view().
 class Leadership::Runner {
@@ -42,21 +61,26 @@ class Leadership::Runner {
   }
 
  private:
-  // Returns the callbacks of the owner, each after the state was published.
   LeaderElector::Callbacks Callbacks() {
-    return {.on_started =
-                [this](int64_t waited_ns) {
-                  Publish();
-                  if (options_.callbacks.on_started) options_.callbacks.on_started(waited_ns);
-                },
-            .on_lost =
-                [this](std::string_view why) {
-                  Publish();
-                  if (options_.callbacks.on_lost) options_.callbacks.on_lost(why);
-                },
-            .on_new_leader = options_.callbacks.on_new_leader,
-            .last_progress_ns = options_.callbacks.last_progress_ns,
-            .on_slow_path = options_.callbacks.on_slow_path};
+    return {.on_started = [this](int64_t) { OnStarted(); },
+            .on_lost = [this](std::string_view why) { OnLost(why); },
+            .on_new_leader = {},
+            .last_progress_ns = options_.last_progress_ns,
+            .on_slow_path = [this] { options_.metrics->slow_path.With({Lease()}).Add(); }};
+  }
+  const std::string& Lease() const { return options_.election.name; }
+
+  void OnStarted() {
+    Publish();
+    options_.metrics->leader.With({Lease()}).Set(1);
+    options_.write_event(
+        LeadingEvent(options_.election, options_.scheduler, options_.wall->NowNs()));
+    options_.on_started();
+  }
+  void OnLost(std::string_view why) {
+    Publish();
+    options_.metrics->leader.With({Lease()}).Set(0);
+    options_.on_lost(why);
   }
 
   void Publish() {
@@ -110,20 +134,5 @@ void Leadership::Release(int64_t limit_ns) {
 }
 
 Leadership::View Leadership::view() const { return runner_->view(); }
-
-Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns) {
-  Event event;
-  event.type = "Normal";
-  event.reason = "LeaderElection";
-  event.action = "LeaderElection";
-  event.note = TruncateNote(election.identity + " became leader");
-  event.regarding.api_version = "coordination.k8s.io/v1";
-  event.regarding.kind = "Lease";
-  event.regarding.ns = election.ns;
-  event.regarding.name = election.name;
-  event.reporting_controller = scheduler;
-  event.time_ns = time_ns;
-  return event;
-}
 
 }  // namespace berth::host

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -13,6 +12,7 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
@@ -20,7 +20,9 @@
 namespace berth::host {
 
 // Runs a LeaderElector and its lease requests on the thread of their channel, which nothing else
-// uses.
+// uses. Keeps the metrics of the election, and writes an event about the lease when this process
+// begins to lead.
+// (client-go: tools/leaderelection/resourcelock/leaselock.go, RecordEvent)
 //
 // Threading: any, except the thread of the channel; constructed and destroyed on one thread. The
 //            callbacks are called on the thread of the channel.
@@ -34,7 +36,13 @@ class Leadership {
     std::function<int64_t()> boot_ns;  // CLOCK_BOOTTIME.
     BindFence* fence = nullptr;
     ElectionOptions election;
-    LeaderElector::Callbacks callbacks;
+    std::string scheduler;  // The schedulerName of the first profile, for the event.
+    ClientMetrics* metrics = nullptr;
+    std::function<void(Event event)> write_event;
+    // As LeaderElector::Callbacks.
+    std::function<void()> on_started;
+    std::function<void(std::string_view why)> on_lost;
+    std::function<int64_t()> last_progress_ns = {};
     Log log;
   };
 
@@ -66,11 +74,6 @@ class Leadership {
   // Shared with the tasks on the channel's thread.
   const std::shared_ptr<Runner> runner_;
 };
-
-// Returns the event that a process writes about its lease when it begins to lead. `scheduler`: the
-// schedulerName of the first profile.
-// (client-go: tools/leaderelection/resourcelock/leaselock.go, RecordEvent)
-Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns);
 
 }  // namespace berth::host
 

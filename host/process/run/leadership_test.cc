@@ -102,9 +102,11 @@ class LeadershipTest : public ::testing::Test {
     options.election.lease_ns = 3 * kSecond;
     options.election.renew_deadline_ns = kSecond;
     options.election.retry_ns = 100 * kMillisecond;
-    options.callbacks.on_started = [this](int64_t) { leads_ = true; };
-    options.callbacks.on_slow_path = [this] { ++slow_paths_; };
-    options.callbacks.on_lost = [this](std::string_view) { lost_ = true; };
+    options.scheduler = "acme";
+    options.metrics = &metrics_;
+    options.write_event = [this](Event event) { event_ = std::move(event); };
+    options.on_started = [this] { leads_ = true; };
+    options.on_lost = [this](std::string_view) { lost_ = true; };
     leadership_ = std::make_unique<Leadership>(std::move(options));
     return *leadership_;
   }
@@ -129,7 +131,9 @@ class LeadershipTest : public ::testing::Test {
   BindFence fence_{SteadyNs};
   std::atomic<bool> leads_ = false;
   std::atomic<bool> lost_ = false;
-  std::atomic<int> slow_paths_ = 0;
+  Event event_;  // Written before leads_.
+  MetricTable table_;
+  ClientMetrics metrics_{table_};
   std::unique_ptr<Leadership> leadership_;
 };
 
@@ -154,6 +158,14 @@ TEST_F(LeadershipTest, LeadsAndReleases) {
   EXPECT_TRUE(server_.is_closed);
 }
 
+TEST_F(LeadershipTest, WritesAnEventWhenItLeads) {
+  Make().Start();
+  ASSERT_TRUE(WaitFor([this] { return leads_.load(); }));
+  EXPECT_EQ(event_.note, "me became leader");
+  EXPECT_EQ(event_.reporting_controller, "acme");
+  EXPECT_EQ(event_.regarding.name, "kube-scheduler");
+}
+
 TEST_F(LeadershipTest, TheViewFollowsTheRenewals) {
   Make().Start();
   ASSERT_TRUE(WaitFor([this] { return leads_.load(); }));
@@ -164,10 +176,13 @@ TEST_F(LeadershipTest, TheViewFollowsTheRenewals) {
 TEST_F(LeadershipTest, AServerThatIsAwayLosesTheLease) {
   Make().Start();
   ASSERT_TRUE(WaitFor([this] { return leads_.load(); }));
-  EXPECT_EQ(slow_paths_, 0);
+  EXPECT_EQ(metrics_.leader.With({"kube-scheduler"}).value(), 1);
+  Counter& slow_paths = metrics_.slow_path.With({"kube-scheduler"});
+  EXPECT_EQ(slow_paths.value(), 0U);
   server_.is_away = true;
   EXPECT_TRUE(WaitFor([this] { return lost_.load(); }));
-  EXPECT_GT(slow_paths_, 0);
+  EXPECT_GT(slow_paths.value(), 0U);
+  EXPECT_EQ(metrics_.leader.With({"kube-scheduler"}).value(), 0);
   EXPECT_FALSE(fence_.is_open());
   EXPECT_TRUE(WaitFor([this] { return !leadership_->view().leads; }));
 }

@@ -40,31 +40,32 @@ bool IsOnNode(const WatchEvent& event) {
   return event.type != WatchType::kDeleted && !std::get<PodRef>(event.object)->node_name().empty();
 }
 
+// Returns the first of the events that binds a pod to the node and is not in `used`; null if there
+// is none.
+const ShadowEvent* BindingTo(std::string_view node, const std::vector<const ShadowEvent*>& events,
+                             const std::set<const ShadowEvent*>& used) {
+  const auto found = std::ranges::find_if(events, [&](const ShadowEvent* event) {
+    return event->IsBindingTo(node) && !used.contains(event);
+  });
+  return found != events.end() ? *found : nullptr;
+}
+
 }  // namespace
 
 // ---- ShadowTotals -------------------------------------------------------------------------------
 
-uint64_t ShadowTotals::judged() const {
-  uint64_t sum = 0;
-  for (const uint64_t count : by_verdict) sum += count;
-  return sum;
-}
-
-uint64_t ShadowTotals::unexplained() const {
+uint64_t ShadowTotals::Count(bool (*condition)(ShadowVerdict verdict)) const {
   uint64_t sum = 0;
   for (size_t i = 0; i < by_verdict.size(); ++i) {
-    if (IsUnexplained(static_cast<ShadowVerdict>(i))) sum += by_verdict[i];
+    if (condition(static_cast<ShadowVerdict>(i))) sum += by_verdict[i];
   }
   return sum;
 }
 
 double ShadowTotals::agreement() const {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < by_verdict.size(); ++i) {
-    if (IsAgreement(static_cast<ShadowVerdict>(i))) sum += by_verdict[i];
-  }
   const uint64_t all = judged();
-  return all == 0 ? 100.0 : 100.0 * static_cast<double>(sum) / static_cast<double>(all);
+  const uint64_t agreed = Count(IsAgreement);
+  return all == 0 ? 100.0 : 100.0 * static_cast<double>(agreed) / static_cast<double>(all);
 }
 
 // ---- Delivery -----------------------------------------------------------------------------------
@@ -174,7 +175,10 @@ bool ShadowObserver::Judge(ShadowEvent& first) {
     Conclude(first, *first.first);
     return true;
   }
-  if (auto explained = TryWithoutChanges(first)) {
+  const auto changes_no_pending_pod = [](const ShadowEvent& past) {
+    return past.pod_uid().empty() || past.ChangesPlacedPod();
+  };
+  if (auto explained = TryPast(first, changes_no_pending_pod)) {
     Conclude(first, *std::move(explained));
     return true;
   }
@@ -186,7 +190,7 @@ bool ShadowObserver::Judge(ShadowEvent& first) {
       return false;
     }
   }
-  std::optional<ShadowDecision> found = TryEarlier(first);
+  std::optional<ShadowDecision> found = TryPast(first, [](const ShadowEvent&) { return true; });
   if (!found.has_value()) found = TrySingleBindings(first, std::move(decision));
   Conclude(first, found.value_or(*first.first));
   return true;
@@ -210,16 +214,6 @@ void ShadowObserver::Report(ShadowDecision decision) {
 }
 
 // ---- Other states -------------------------------------------------------------------------------
-
-std::optional<ShadowDecision> ShadowObserver::TryWithoutChanges(const ShadowEvent& event) {
-  return TryPast(event, [](const ShadowEvent& past) {
-    return past.pod_uid().empty() || past.ChangesPlacedPod();
-  });
-}
-
-std::optional<ShadowDecision> ShadowObserver::TryEarlier(const ShadowEvent& event) {
-  return TryPast(event, [](const ShadowEvent&) { return true; });
-}
 
 std::optional<ShadowDecision> ShadowObserver::TryPast(
     const ShadowEvent& event, const std::function<bool(const ShadowEvent&)>& is_undone) {
@@ -255,18 +249,21 @@ std::set<size_t> ShadowObserver::FindLaterState(const ShadowEvent& event) {
 
 std::optional<ShadowDecision> ShadowObserver::TrySingleBindings(const ShadowEvent& event,
                                                                 ShadowDecision decision) {
+  std::vector<const ShadowEvent*> later_events;
+  for (const size_t i : LaterEvents(event)) later_events.push_back(&pending_[i]);
+  const std::vector<const ShadowEvent*> earlier_events = EarlierEvents(event);
   ShadowDetour detour;
   std::set<const ShadowEvent*> used;
   for (size_t tries = 0; tries < options_.max_tries; ++tries) {
     std::string where;
     const ShadowEvent* later = decision.verdict == ShadowVerdict::kScore
-                                   ? LaterBindingTo(decision.ours, event, used)
+                                   ? BindingTo(decision.ours, later_events, used)
                                    : nullptr;
     if (later != nullptr) {
       detour.Apply(*later);
       used.insert(later);
       where = "after " + DescribeChange(later->event);
-    } else if (const ShadowEvent* past = EarlierBindingTo(decision.theirs, event, used)) {
+    } else if (const ShadowEvent* past = BindingTo(decision.theirs, earlier_events, used)) {
       UndoPod(*past, detour);
       used.insert(past);
       where = "before " + DescribeChange(past->event);
@@ -277,24 +274,6 @@ std::optional<ShadowDecision> ShadowObserver::TrySingleBindings(const ShadowEven
     if (IsAgreement(decision.verdict)) return AsOrder(std::move(decision), where);
   }
   return std::nullopt;
-}
-
-const ShadowEvent* ShadowObserver::LaterBindingTo(std::string_view node, const ShadowEvent& event,
-                                                  const std::set<const ShadowEvent*>& used) const {
-  for (const size_t i : LaterEvents(event)) {
-    const ShadowEvent& later = pending_[i];
-    if (later.IsBindingTo(node) && !used.contains(&later)) return &later;
-  }
-  return nullptr;
-}
-
-const ShadowEvent* ShadowObserver::EarlierBindingTo(
-    std::string_view node, const ShadowEvent& event,
-    const std::set<const ShadowEvent*>& used) const {
-  for (const ShadowEvent* past : EarlierEvents(event)) {
-    if (past->IsBindingTo(node) && !used.contains(past)) return past;
-  }
-  return nullptr;
 }
 
 void ShadowObserver::UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const {

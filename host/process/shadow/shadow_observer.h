@@ -51,7 +51,6 @@
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
 #include "host/cycle/scheduling_loop.h"
-#include "host/process/shadow/shadow_client.h"
 #include "host/process/shadow/shadow_event.h"
 #include "host/process/shadow/shadow_judge.h"
 
@@ -65,8 +64,12 @@ struct ShadowTotals {
   // Judged pods for which no other state was tried, because the observer was late.
   uint64_t hurried = 0;
 
-  uint64_t judged() const;
-  uint64_t unexplained() const;
+  // Returns how many judged pods have a verdict that fulfils the condition.
+  uint64_t Count(bool (*condition)(ShadowVerdict verdict)) const;
+  uint64_t judged() const {
+    return Count([](ShadowVerdict) { return true; });
+  }
+  uint64_t unexplained() const { return Count(IsUnexplained); }
   // The share of the judged pods about which both schedulers decide alike, in per cent. 100 if no
   // pod was judged.
   double agreement() const;
@@ -127,10 +130,8 @@ class ShadowObserver {
   void Conclude(const ShadowEvent& event, ShadowDecision decision);
   void Report(ShadowDecision decision);
 
-  // Return the decision in a state without the last events, if both schedulers agree in one; see
-  // the head of this file. The state is unchanged afterwards.
-  std::optional<ShadowDecision> TryWithoutChanges(const ShadowEvent& event);
-  std::optional<ShadowDecision> TryEarlier(const ShadowEvent& event);
+  // Returns the decision in a state without the last events for which `is_undone` returns true, if
+  // both schedulers agree in one; see the head of this file. The state is unchanged afterwards.
   std::optional<ShadowDecision> TryPast(const ShadowEvent& event,
                                         const std::function<bool(const ShadowEvent&)>& is_undone);
   // `decision`: the one in the present state.
@@ -143,12 +144,6 @@ class ShadowObserver {
   // first, and the positions in pending_ of those that it may have seen.
   std::vector<const ShadowEvent*> EarlierEvents(const ShadowEvent& event) const;
   std::vector<size_t> LaterEvents(const ShadowEvent& event) const;
-  // Return the first of these events that binds a pod to the node and is not in `used`; null if
-  // there is none.
-  const ShadowEvent* LaterBindingTo(std::string_view node, const ShadowEvent& event,
-                                    const std::set<const ShadowEvent*>& used) const;
-  const ShadowEvent* EarlierBindingTo(std::string_view node, const ShadowEvent& event,
-                                      const std::set<const ShadowEvent*>& used) const;
   // Undoes a binding of history_ and the later events of its pod.
   void UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const;
   // Moves these events, and the earlier events of their pods, ahead of the first pending event.

@@ -1,50 +1,83 @@
 #include "host/process/shadow/shadow_run.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
-#include "host/process/assemble/driver.h"
-
 namespace berth::host {
+namespace {
 
-// Judges what is due, until a stop is requested or the duration has ended.
-class ShadowRun::Rounds final : public Driver {
- public:
-  explicit Rounds(ShadowRun& run) : Driver(run.session_.waker(), run.options_.flush), run_(run) {}
-
-  void Run() { RunRounds(); }
-
- private:
-  int64_t NowNs() const { return run_.session_.clock().NowNs(); }
-  // Returns when the run ends.
-  int64_t EndNs() const {
-    const int64_t longest_ns = INT64_MAX - run_.start_ns_;
-    return run_.start_ns_ + std::min(run_.options_.duration_ns.value_or(longest_ns), longest_ns);
+SchedulerOptions WithoutPostFilter(SchedulerOptions options) {
+  for (PlanSpec& profile : options.profiles) {
+    profile.points[static_cast<size_t>(Point::kPostFilter)].clear();
   }
+  return options;
+}
 
-  bool IsDone() override { return is_stop_requested() || NowNs() >= EndNs(); }
-  bool RunRound() override {
-    bool did = run_.session_.client().Deliver() > 0;
-    did |= run_.scheduler_->Step();
-    if (!run_.has_begun_ && run_.scheduler_->has_begun()) run_.LogBegin();
-    return did;
+ShadowObserver::Options WithNames(ShadowObserver::Options observing,
+                                  std::span<const PlanSpec> profiles) {
+  if (!observing.scheduler_names.empty()) return observing;
+  for (const PlanSpec& profile : profiles) {
+    observing.scheduler_names.insert(profile.scheduler_name);
   }
-  void Wait() override {
-    const int64_t until_ns = std::min(EndNs(), run_.scheduler_->NextStepNs().value_or(INT64_MAX));
-    waker().Wait(until_ns == INT64_MAX ? INT64_MAX : until_ns - NowNs());
-  }
+  return observing;
+}
 
-  ShadowRun& run_;
-};
+}  // namespace
+
+ShadowScheduler::ShadowScheduler(Interner& interner, Client cluster, SchedulerOptions options,
+                                 ShadowObserver::Options observing,
+                                 ShadowObserver::Listener listener)
+    : clock_(*options.loop.clock),
+      observing_(WithNames(std::move(observing), options.profiles)),
+      listener_(std::move(listener)),
+      client_(
+          cluster,
+          [this](const std::shared_ptr<ShadowRoute>& route, std::span<WatchEvent> events) {
+            observer_->Receive(route, events);
+          },
+          [waker = options.loop.waker] {
+            if (waker != nullptr) waker->Wake();
+          }),
+      host_(interner, client_, WithoutPostFilter(std::move(options))) {}
+
+Status ShadowScheduler::Start() {
+  Status status = host_.Start();
+  if (status.ok()) observer_.emplace(host_.loop(), clock_, observing_, listener_);
+  return status;
+}
+
+bool ShadowScheduler::Step() {
+  bool did = client_.Deliver() > 0;
+  did |= observer_->Tick();
+  did |= host_.loop().Settle();
+  return did;
+}
+
+std::optional<int64_t> ShadowScheduler::NextStepNs() const {
+  const std::optional<int64_t> tick_ns = observer_->NextTickNs();
+  const std::optional<int64_t> timer_ns = host_.loop().NextTimerNs();
+  if (!tick_ns.has_value()) return timer_ns;
+  return timer_ns.has_value() ? std::min(*tick_ns, *timer_ns) : tick_ns;
+}
+
+void ShadowScheduler::Finish() {
+  observer_->Finish();
+  while (Step()) {
+  }
+}
+
+// ---- ShadowRun ----------------------------------------------------------------------------------
 
 ShadowRun::ShadowRun(ShadowRunOptions options)
-    : options_(std::move(options)),
-      session_(options_, {.logger = "shadow", .log_level = BERTH_LOG_WARN, .reloads = false},
+    : Driver(options.flush),
+      options_(std::move(options)),
+      session_(options_, {.logger = "shadow", .log_level = BERTH_LOG_WARN, .reloads = false}, *this,
                options_.steady_ns),
-      start_ns_(session_.clock().NowNs()),
-      driver_(std::make_unique<Rounds>(*this)) {}
+      start_ns_(NowNs()) {}
 
-ShadowRun::~ShadowRun() = default;
+// A plugin may wait for an answer of the client when the scheduler is destroyed.
+ShadowRun::~ShadowRun() { session_.StopClient(0); }
 
 Status ShadowRun::Open() {
   if (Status status = session_.Open(); !status.ok()) return status;
@@ -54,27 +87,34 @@ Status ShadowRun::Open() {
   KubernetesClient::Options client;
   client.seed = options_.seed;
   Status status = session_.Connect(*access, {}, transports_, std::move(client));
-  return status.ok() ? OpenScheduler() : status;
-}
-
-Status ShadowRun::OpenScheduler() {
-  scheduler_ = std::make_unique<ShadowScheduler>(
-      session_.interner(), session_.client(), session_.TakeSchedulerOptions(session_.clock()),
-      options_.observing,
-      [this](const ShadowDecision& decision) {
-        if (!options_.on_decision(decision)) driver_->OnOutputFailed();
-      },
-      [this] { session_.waker().Wake(); });
+  if (!status.ok()) return status;
+  scheduler_.emplace(session_.interner(), session_.client(),
+                     session_.TakeSchedulerOptions(session_.clock()), options_.observing,
+                     [this](const ShadowDecision& decision) {
+                       if (!options_.on_decision(decision)) OnOutputFailed();
+                     });
   return scheduler_->Start();
 }
 
-Status ShadowRun::Run() {
-  session_.Begin(scheduler_->host(), *driver_);
-  driver_->Run();
-  scheduler_->Finish();
-  session_.End();
-  took_ns_ = session_.clock().NowNs() - start_ns_;
-  return has_begun_ || driver_->output_failed() ? Status() : NotBegun();
+// ---- Rounds -------------------------------------------------------------------------------------
+
+int64_t ShadowRun::EndNs() const {
+  const int64_t longest_ns = INT64_MAX - start_ns_;
+  return start_ns_ + std::min(options_.duration_ns.value_or(longest_ns), longest_ns);
+}
+
+bool ShadowRun::IsDone() { return is_stop_requested() || NowNs() >= EndNs(); }
+
+bool ShadowRun::RunRound() {
+  bool did = session_.client().Deliver() > 0;
+  did |= scheduler_->Step();
+  if (!has_begun_ && scheduler_->has_begun()) LogBegin();
+  return did;
+}
+
+void ShadowRun::Wait() {
+  const int64_t until_ns = std::min(EndNs(), scheduler_->NextStepNs().value_or(INT64_MAX));
+  waker().Wait(until_ns == INT64_MAX ? INT64_MAX : until_ns - NowNs());
 }
 
 void ShadowRun::LogBegin() {
@@ -82,6 +122,17 @@ void ShadowRun::LogBegin() {
   const Cache& cache = scheduler_->host().loop().cache();
   session_.log().Info("Judging placements", {{"nodes", std::to_string(cache.table().node_count())},
                                              {"podsOnNodes", std::to_string(cache.pod_count())}});
+}
+
+// ---- Start and end ------------------------------------------------------------------------------
+
+Status ShadowRun::Run() {
+  session_.Begin(scheduler_->host());
+  RunRounds();
+  scheduler_->Finish();
+  session_.End();
+  took_ns_ = NowNs() - start_ns_;
+  return has_begun_ || output_failed() ? Status() : NotBegun();
 }
 
 Status ShadowRun::NotBegun() {
@@ -100,7 +151,7 @@ ShadowSummary ShadowRun::Summary() const {
   return {.totals = scheduler_->totals(),
           .refused = scheduler_->refused(),
           .took_ns = took_ns_,
-          .output_failed = driver_->output_failed()};
+          .output_failed = output_failed()};
 }
 
 }  // namespace berth::host

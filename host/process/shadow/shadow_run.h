@@ -1,20 +1,69 @@
-// A scheduler beside another one, on a real cluster: `berth shadow` without its output.
+// A scheduler beside another one, which writes nothing: `berth shadow` without its output.
 #ifndef BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
 #define BERTH_HOST_PROCESS_SHADOW_SHADOW_RUN_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 
+#include "host/base/interner.h"
 #include "host/base/status.h"
+#include "host/cluster/client.h"
 #include "host/process/assemble/cluster_session.h"
+#include "host/process/assemble/driver.h"
+#include "host/process/assemble/scheduler_host.h"
+#include "host/process/shadow/shadow_event.h"
 #include "host/process/shadow/shadow_observer.h"
-#include "host/process/shadow/shadow_scheduler.h"
 
 namespace berth::host {
+
+// Connects a SchedulerHost, a ShadowClient and a ShadowObserver over a client that reads a cluster.
+// The owner repeats: let the client deliver what it has received, then call Step() while it returns
+// true, then wait until NextStepNs() or until the waker of the options is woken, if it is set.
+//
+// The PostFilter plugins of the profiles do not run: they would evict pods, and a pod that was
+// placed fits on a node.
+//
+// Threading: one thread, the scheduling thread.
+class ShadowScheduler {
+ public:
+  // `cluster` must deliver its events on the scheduling thread. It and `interner` must outlive the
+  // object. `cluster` must decode objects with DecodeOptionsFor(*options.plugins). If
+  // `observing.scheduler_names` is empty, the pods that name one of the profiles are judged.
+  ShadowScheduler(Interner& interner, Client cluster, SchedulerOptions options,
+                  ShadowObserver::Options observing, ShadowObserver::Listener listener);
+
+  // Creates the plugins and starts the watches.
+  // Called: once.
+  // Errors: those of SchedulerHost::Start.
+  Status Start();
+
+  // REQUIRES: Start() succeeded. This applies to every method below.
+
+  // Delivers refusals, judges what is due, and settles the scheduler. Returns false if there was
+  // nothing to do.
+  bool Step();
+  // Returns when Step() next has work if no event arrives before; nullopt if it will have none.
+  std::optional<int64_t> NextStepNs() const;
+  // Judges everything that was received.
+  void Finish();
+
+  // Returns whether placements are judged: everything that existed at the start was received.
+  bool has_begun() const { return observer_->has_begun(); }
+  const ShadowTotals& totals() const { return observer_->totals(); }
+  // The number of requests that plugins sent and that were refused.
+  size_t refused() const { return client_.refused(); }
+  SchedulerHost& host() { return host_; }
+
+ private:
+  const Clock& clock_;
+  ShadowObserver::Options observing_;
+  const ShadowObserver::Listener listener_;
+  ShadowClient client_;
+  SchedulerHost host_;
+  std::optional<ShadowObserver> observer_;  // Set by Start().
+};
 
 // The default of log_level is BERTH_LOG_WARN.
 struct ShadowRunOptions : ClusterProcessOptions {
@@ -41,12 +90,10 @@ struct ShadowSummary {
 //
 // Threading: one thread, the scheduling thread.
 // Lifetime:  what the options refer to must outlive it.
-class ShadowRun {
+class ShadowRun final : private Driver {
  public:
   explicit ShadowRun(ShadowRunOptions options);
-  ~ShadowRun();
-  ShadowRun(const ShadowRun&) = delete;
-  ShadowRun& operator=(const ShadowRun&) = delete;
+  ~ShadowRun() override;
 
   // Reads everything and connects. Waits for no answer of the API server: a server that is away is
   // logged and tried again.
@@ -66,9 +113,14 @@ class ShadowRun {
   ShadowSummary Summary() const;
 
  private:
-  class Rounds;
+  // ---- Rounds ----
+  bool IsDone() override;
+  bool RunRound() override;
+  void Wait() override;
 
-  Status OpenScheduler();
+  int64_t NowNs() const { return session_.clock().NowNs(); }
+  // Returns when the run ends.
+  int64_t EndNs() const;
   void LogBegin();
   // Returns why the objects of the cluster were not received.
   Status NotBegun();
@@ -78,8 +130,7 @@ class ShadowRun {
   // The fence of its client is never opened.
   ClusterSession session_;
   const int64_t start_ns_;
-  const std::unique_ptr<Rounds> driver_;
-  std::unique_ptr<ShadowScheduler> scheduler_;
+  std::optional<ShadowScheduler> scheduler_;
   bool has_begun_ = false;
   int64_t took_ns_ = 0;
 };

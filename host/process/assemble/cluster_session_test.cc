@@ -1,4 +1,4 @@
-#include "host/process/assemble/cluster_settings.h"
+#include "host/process/assemble/cluster_session.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,16 +62,24 @@ TEST(ReadAccessFileTest, DistinguishesWhyAFileCannotBeRead) {
   }
 }
 
-TEST(WithHostFileTest, TheCommandLineHasPrecedence) {
+TEST(FindClusterAccessTest, TheCommandLineHasPrecedence) {
+  std::string path;
+  ClusterTarget target;
+  target.environment.variable = [](const std::string&) { return std::nullopt; };
+  target.environment.read_file = [&path](const std::string& its_path) -> Result<std::string> {
+    path = its_path;
+    return Status::NotFound("no such file");
+  };
   ClusterConfig config;
-  EXPECT_EQ(WithHostFile({.kubeconfig = "given"}, config).kubeconfig, "given");
-  EXPECT_EQ(WithHostFile({}, config).kubeconfig, "");
-  config.kubeconfig = "configured";
-  EXPECT_EQ(WithHostFile({.kubeconfig = "given"}, config).kubeconfig, "given");
-  const AccessRequest request = WithHostFile({.context = "prod", .allow_plain_http = true}, config);
-  EXPECT_EQ(request.kubeconfig, "configured");
-  EXPECT_EQ(request.context, "prod");
-  EXPECT_TRUE(request.allow_plain_http);
+  const auto path_for = [&](const std::string& given) {
+    target.access.kubeconfig = given;
+    EXPECT_FALSE(FindClusterAccess(target, config).ok());
+    return path;
+  };
+  EXPECT_EQ(path_for("/given"), "/given");
+  config.kubeconfig = "/of/host/file";
+  EXPECT_EQ(path_for("/given"), "/given");
+  EXPECT_EQ(path_for(""), "/of/host/file");
 }
 
 TEST(ElectionOptionsOfTest, HasTheDefaultsOfKubeScheduler) {

@@ -1,4 +1,4 @@
-#include "host/process/doctor/cluster_exam.h"
+#include "host/process/doctor/doctor.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/process/assemble/plugin_set.h"
+#include "host/process/assemble/profile_set.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {

@@ -1,10 +1,9 @@
-#include "host/process/run/unused_memory.h"
+#include "host/process/run/start_memory.h"
 
 #include <malloc.h>
 #include <sys/mman.h>
 
 #include <charconv>
-#include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>

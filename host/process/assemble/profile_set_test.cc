@@ -1,4 +1,4 @@
-#include "host/process/assemble/kind_users.h"
+#include "host/process/assemble/profile_set.h"
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "host/base/assert.h"
-#include "host/process/assemble/plugin_set.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {
