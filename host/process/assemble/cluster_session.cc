@@ -107,8 +107,7 @@ Result<ClusterAccess> ClusterSession::FindAccess() const {
 
 Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOptions& options,
                                TransportObserver& observer, KubernetesClient::Options client) {
-  auto opened = KubernetesConnection::Open(access, options, cluster_options_.target.credentials,
-                                           observer, sink());
+  auto opened = OpenConnection(cluster_options_.target, access, options, observer, sink());
   if (!opened.ok()) return std::move(opened).status();
   connection_ = std::move(opened).value();
   client.reads = connection_->reads();

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +17,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/harness/api_server/loopback_server.h"
+#include "tests/harness/paths.h"
 #include "tests/harness/temporary_folder.h"
 
 namespace berth::host {
@@ -121,6 +126,59 @@ TEST(MaxOpenBindingsTest, KeepsEachConnectionBusy) {
 
 TEST(UserAgentOfTest, NamesTheVersionAndTheMachine) {
   EXPECT_THAT(UserAgentOf("1.2.3"), ::testing::MatchesRegex("berth/1\\.2\\.3 .linux/[a-z0-9]+."));
+}
+
+class UnusedDriver final : public Driver {
+ public:
+  using Driver::Driver;
+
+ private:
+  bool IsDone() override { return true; }
+  bool RunRound() override { return false; }
+  void Wait() override {}
+};
+
+TEST(ClusterSessionTest, RequestsNameTheUserAgent) {
+  std::promise<std::string> received;
+  std::atomic<bool> has_received = false;
+  const LoopbackServer server({.tls = false}, [&](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    if (!has_received.exchange(true)) received.set_value(request);
+    peer.Write(HttpAnswer(200, "{}"));
+  });
+  const TemporaryFolder folder;
+  std::ofstream(folder.At("profile.toml"))
+      << "schedulerName = \"acme\"\n[[plugins]]\nname = \"PrioritySort\"\n"
+         "[[plugins]]\nname = \"DefaultBinder\"\n";
+  ClusterProcessOptions options;
+  options.config.profiles = {folder.At("profile.toml")};
+  options.config.plugin_directories = {DefaultPluginDirectory()};
+  options.temporary_directory = ::testing::TempDir();
+  options.steady_ns = [] {
+    return int64_t{std::chrono::steady_clock::now().time_since_epoch() /
+                   std::chrono::nanoseconds(1)};
+  };
+  options.wall_ns = options.steady_ns;
+  options.target.access = {.server = "http://127.0.0.1:" + std::to_string(server.port())};
+  options.target.environment = {.variable = [](const std::string&) { return std::nullopt; },
+                                .read_file = ReadAccessFile};
+  options.target.credentials.steady_ns = options.steady_ns;
+  options.target.credentials.wall_ns = options.wall_ns;
+  options.target.credentials.read_file = ReadAccessFile;
+  options.target.user_agent = "berth/test (linux)";
+  TransportObserver observer;
+  UnusedDriver driver{nullptr};
+  ClusterSession session(options,
+                         {.logger = "test", .log_level = BERTH_LOG_ERROR, .reloads = false}, driver,
+                         options.steady_ns);
+  ASSERT_TRUE(session.Open().ok());
+  const Result<ClusterAccess> access = session.FindAccess();
+  ASSERT_TRUE(access.ok()) << access.status().ToString();
+  ASSERT_TRUE(session.Connect(*access, {}, observer).ok());
+  session.client().Request({.verb = "GET", .path = "/version", .body = ""},
+                           [](const ApiResponse&) {});
+  EXPECT_THAT(received.get_future().get(), ::testing::HasSubstr("User-Agent: berth/test (linux)"));
 }
 
 }  // namespace
