@@ -6,8 +6,7 @@ namespace berth::host {
 
 void Driver::RequestStop(int signal) {
   int running = 0;
-  stop_.compare_exchange_strong(running, signal);
-  waker_.Wake();
+  if (stop_.compare_exchange_strong(running, signal)) waker_.Wake();
 }
 
 void Driver::StopOnce() {

@@ -30,7 +30,7 @@ class Driver {
 
   // ---- Any thread -------------------------------------------------------------------------------
 
-  // `signal` is positive. Only the first request counts.
+  // `signal` is positive. Only the first request counts, and wakes the scheduling thread.
   void RequestStop(int signal);
   // The output has failed: requests a stop without a signal.
   void OnOutputFailed() { RequestStop(kOutputFailed); }

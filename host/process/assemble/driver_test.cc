@@ -72,6 +72,14 @@ TEST(DriverTest, OutputThatFailsStopsItWithoutAWait) {
   EXPECT_TRUE(driver.output_failed());
 }
 
+TEST(DriverTest, OutputThatFailsAgainLetsItWait) {
+  RecordingDriver driver([] { return false; });
+  driver.OnOutputFailed();
+  EXPECT_TRUE(driver.waker().Wait(0));
+  driver.OnOutputFailed();
+  EXPECT_FALSE(driver.waker().Wait(0)) << "each wait would end at once";
+}
+
 TEST(DriverTest, AReasonOfItsOwnStopsItOnce) {
   RecordingDriver driver(nullptr);
   driver.StopOnce();
