@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,11 +12,98 @@
 
 #include "host/base/text.h"
 #include "host/cli/command_line.h"
-#include "host/cli/help_texts.h"
-#include "host/cli/kube_scheduler_flags.h"
 
 namespace berth::host {
 namespace {
+
+// ---- Options of kube-scheduler ------------------------------------------------------------------
+
+constexpr std::string_view kAddress =
+    "use --http-address IP:PORT; Berth serves health checks and metrics over plain HTTP";
+constexpr std::string_view kNoTls =
+    "Berth serves plain HTTP without authentication, on loopback by default (see --http-address)";
+constexpr std::string_view kNoPolicy =
+    "kube-scheduler does not have it any more either: use --profile (see berth profile --help)";
+constexpr std::string_view kNoProfiling = "Berth does not serve profiling data";
+constexpr std::string_view kNoMetricOptions = "Berth serves all its metrics, with all their labels";
+constexpr std::string_view kVerbose =
+    "use -v for information, -vv for debugging or -vvv for tracing; logLevel in the host file sets "
+    "the same";
+constexpr std::string_view kLogIsStandardError = "Berth writes its log to standard error";
+constexpr std::string_view kNoGates =
+    "Berth has no feature gates: it decides as kube-scheduler 1.36 does";
+
+constexpr std::string_view kLeaseName = "set resourceName in [leaderElection] of the host file";
+constexpr std::string_view kLeaseNamespace =
+    "set resourceNamespace in [leaderElection] of the host file";
+
+struct Advice {
+  std::string_view option;  // If it ends with '*', the beginning of several options.
+  std::string_view advice;
+};
+
+// kube-scheduler: cmd/kube-scheduler/app/options, and options of earlier versions.
+constexpr std::array kAdvice = {
+    Advice{"--master", "use --kubeconfig; the address of the API server is that of its cluster"},
+    Advice{"--kube-api-qps", "set qps in [clientConnection] of the host file"},
+    Advice{"--kube-api-burst", "set burst in [clientConnection] of the host file"},
+    Advice{"--kube-api-content-type", "Berth always uses JSON"},
+    Advice{"--leader-elect-lease-duration",
+           "set leaseDuration in [leaderElection] of the host file"},
+    Advice{"--leader-elect-renew-deadline",
+           "set renewDeadline in [leaderElection] of the host file"},
+    Advice{"--leader-elect-retry-period", "set retryPeriod in [leaderElection] of the host file"},
+    Advice{"--leader-elect-resource-lock", "Berth always uses a Lease"},
+    Advice{"--leader-elect-resource-name", kLeaseName},
+    Advice{"--leader-elect-resource-namespace", kLeaseNamespace},
+    Advice{"--lock-object-name", kLeaseName},
+    Advice{"--lock-object-namespace", kLeaseNamespace},
+    Advice{"--policy-config*", kNoPolicy},
+    Advice{"--use-legacy-policy-config", kNoPolicy},
+    Advice{"--algorithm-provider", kNoPolicy},
+    Advice{"--hard-pod-affinity-symmetric-weight", kNoPolicy},
+    Advice{"--scheduler-name",
+           "to schedule the pods that name it, set schedulerName in a profile; to judge them, use "
+           "berth shadow"},
+    Advice{"--secure-port", kAddress},
+    Advice{"--port", kAddress},
+    Advice{"--bind-address", kAddress},
+    Advice{"--address", kAddress},
+    Advice{"--cert-dir", kNoTls},
+    Advice{"--client-ca-file", kNoTls},
+    Advice{"--tls-*", kNoTls},
+    Advice{"--requestheader-*", kNoTls},
+    Advice{"--permit-address-sharing", kAddress},
+    Advice{"--permit-port-sharing", kAddress},
+    Advice{"--http2-*", kNoTls},
+    Advice{"--disable-http2-serving", kNoTls},
+    Advice{"--authentication-*", kNoTls},
+    Advice{"--authorization-*", kNoTls},
+    Advice{"--profiling", kNoProfiling},
+    Advice{"--contention-profiling", kNoProfiling},
+    Advice{"--allow-metric-labels*", kNoMetricOptions},
+    Advice{"--disabled-metrics", kNoMetricOptions},
+    Advice{"--show-hidden-metrics-for-version", kNoMetricOptions},
+    Advice{"--v", kVerbose},
+    Advice{"--vmodule", kVerbose},
+    Advice{"--logging-format", "use --log-format"},
+    Advice{"--logtostderr", kLogIsStandardError},
+    Advice{"--log-*", kLogIsStandardError},
+    Advice{"--feature-gates", kNoGates},
+    Advice{"--emulated-version", kNoGates},
+    Advice{"--emulation-forward-compatible", kNoGates},
+    Advice{"--min-compatibility-version", kNoGates},
+    Advice{"--write-config-to",
+           "use berth profile show to print a profile with everything that it extends"},
+    Advice{"--pod-max-in-unschedulable-pods-duration", "Berth does not have it yet"},
+};
+
+bool Matches(std::string_view pattern, std::string_view option) {
+  if (!pattern.ends_with('*')) return pattern == option;
+  return option.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+// ---- Errors -------------------------------------------------------------------------------------
 
 // The commands that run a scheduler. Each has flags that the others do not have.
 constexpr std::array kSchedulers = {"run", "replay", "shadow"};
@@ -120,48 +205,33 @@ std::vector<std::string> WithoutOldSpelling(std::span<const std::string> given,
   for (const auto& [flag, command] : kOld) {
     if (std::erase(args, flag) == 0) continue;
     args.front() = command;
-    PrintWarnings({{std::string("berth run ") + flag + " is now berth " + command + "; use berth " +
-                    command + " with the same flags"}},
+    PrintWarnings({std::string("berth run ") + flag + " is now berth " + command + "; use berth " +
+                   command + " with the same flags"},
                   env);
     break;
   }
   return args;
 }
 
-int Dispatch(const CLI::App& app, CommandLine& line, CommandEnvironment& env) {
-  if (app.got_subcommand("run")) {
-    line.run.prints_decisions = app.get_subcommand("run")->count("--output") > 0;
-    return ExecuteRun(line.run, env);
-  }
-  if (app.got_subcommand("replay")) return ExecuteReplay(line.replay, env);
-  if (app.got_subcommand("shadow")) return ExecuteShadow(line.shadow, env);
-  if (app.got_subcommand("simulate")) return ExecuteSimulate(line.simulate, env);
-  if (app.got_subcommand("explain")) return ExecuteExplain(line.explain, env);
-  if (app.got_subcommand("doctor")) return ExecuteDoctor(line.doctor, env);
-  if (app.got_subcommand("profile")) {
-    const CLI::App& profile = *app.get_subcommand("profile");
-    if (profile.got_subcommand("convert")) return ExecuteProfileConvert(line.convert, env);
-    const bool check = profile.got_subcommand("check");
-    return check ? ExecuteProfileCheck(line.check, env) : ExecuteProfileShow(line.show, env);
-  }
-  const CLI::App& plugin = *app.get_subcommand("plugin");
-  if (plugin.got_subcommand("list")) return ExecutePluginList(line.list, env);
-  if (plugin.got_subcommand("check")) return ExecutePluginCheck(line.plugin_check, env);
-  if (plugin.got_subcommand("new")) return ExecutePluginNew(line.new_plugin, env);
-  return ExecutePluginDescribe(line.describe, env);
-}
-
 }  // namespace
+
+std::string_view KubeSchedulerAdvice(std::string_view option) {
+  if (option == "--log-format") return "";  // Berth has it, and kube-scheduler does not.
+  for (const Advice& advice : kAdvice) {
+    if (Matches(advice.option, option)) return advice.advice;
+  }
+  return "";
+}
 
 int RunCommand(std::span<const std::string> given, CommandEnvironment& env) {
   const std::vector<std::string> args = WithoutOldSpelling(given, env);
-  CommandLine line;
-  CLI::App app(std::string(kAbout), "berth");
+  Execution execute;
+  CLI::App app(HelpOf({"about"}), "berth");
   app.require_subcommand(1);
   app.set_version_flag("--version", Version());
   app.failure_message(FailureMessage);
-  app.footer(std::string(kExamples).append(kExitStatus));
-  AddCommands(app, line);
+  app.footer(HelpOf({"berth", "exit_status"}));
+  AddCommands(app, execute);
 
   if (args.empty()) {
     env.err << app.help();
@@ -177,31 +247,7 @@ int RunCommand(std::span<const std::string> given, CommandEnvironment& env) {
     const int exit_status = app.exit(error, env.out, env.err);
     return exit_status == 0 ? Print(env, "", kExitDone) : kExitBadInput;
   }
-  return Dispatch(app, line, env);
-}
-
-int Fail(CommandEnvironment& env, const Status& status) {
-  std::string_view rest = status.message();
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    env.err << "berth: " << Printable(rest.substr(0, end)) << '\n';
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  env.err.flush();
-  return kExitBadInput;
-}
-
-int Print(CommandEnvironment& env, std::string_view text, int exit_status) {
-  // If the output has failed already, errno is that of the failure.
-  if (env.out.good()) errno = 0;
-  env.out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  return env.out.flush() ? exit_status : OutputFailed(env, errno);
-}
-
-int OutputFailed(CommandEnvironment& env, int error) {
-  std::string text = "the output could not be written";
-  if (error != 0) text.append(": ").append(std::strerror(error));
-  return Fail(env, Status::Unavailable(std::move(text)));
+  return execute(env);
 }
 
 }  // namespace berth::host

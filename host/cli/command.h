@@ -82,6 +82,12 @@ int OutputFailed(CommandEnvironment& env, int error);
 // be written.
 int Print(CommandEnvironment& env, std::string_view text, int exit_status);
 
+// Prints `document` as JSON or YAML, or for kTable what `append_table` appends for it; see Print().
+int PrintAs(OutputFormat format, const nlohmann::ordered_json& document,
+            void (*append_table)(const nlohmann::ordered_json& document, TerminalWidth width,
+                                 std::string& out),
+            CommandEnvironment& env, int exit_status);
+
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_CLI_COMMAND_H_

@@ -1,8 +1,10 @@
 #include "host/cli/command_line.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,11 +12,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "host/base/assert.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
-#include "host/cli/cluster_access_flags.h"
-#include "host/cli/help_texts.h"
-#include "host/config/cluster_config.h"
+#include "host/cli/embedded_files.h"
+#include "host/config/host_config.h"
 
 namespace berth::host {
 namespace {
@@ -30,6 +32,29 @@ constexpr const char* kHostFile =
     "election, connection";
 constexpr const char* kLevels = "-v information, -vv debugging, -vvv tracing";
 constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
+
+// Adds an option with a value, or for a vector with one value or several.
+template <class T>
+CLI::Option* AddOption(CLI::App& command, const char* name, const char* type, T& value,
+                       const std::string& help) {
+  return command.add_option(name, value, help)->type_name(type);
+}
+
+// Adds an option or argument that may be given several times, with one value each time. The help
+// shows one value, and an argument may follow.
+void AddRepeated(CLI::App& command, const char* name, const char* type,
+                 std::vector<std::string>& values, const std::string& help) {
+  AddOption(command, name, type, values, help)->take_all()->expected(1)->allow_extra_args(false);
+}
+
+// Adds an option whose value is one of `words`.
+void AddWord(CLI::App& command, const char* name, const char* type,
+             const std::vector<std::string>& words,
+             const std::function<void(const std::string&)>& set, const std::string& help) {
+  command.add_option_function<std::string>(name, set, help)
+      ->type_name(type)
+      ->check(CLI::IsMember(words).description(""));
+}
 
 OutputFormat FormatOf(std::string_view format) {
   if (format == "json") return OutputFormat::kJson;
@@ -47,84 +72,74 @@ std::string CheckSeed(const std::string& text) {
          ", found " + text;
 }
 
+// Returns a check that refuses an empty value, with `what` as the expected one.
+CLI::Validator NotEmpty(const std::string& what) {
+  CLI::Validator validator(
+      [what](const std::string& text) {
+        return text.empty() ? "expected " + what + ", found an empty text" : std::string();
+      },
+      "");
+  return validator;
+}
+
 void AddOutput(CLI::App& command, OutputFormat& output) {
-  command
-      .add_option_function<std::string>(
-          "-o,--output", [&output](const std::string& format) { output = FormatOf(format); },
-          "Output format: table, json or yaml [table]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "yaml"}).description(""));
+  AddWord(
+      command, "-o,--output", "FORMAT", {"table", "json", "yaml"},
+      [&output](const std::string& format) { output = FormatOf(format); },
+      "Output format: table, json or yaml [table]");
 }
 
 void AddShowOutput(CLI::App& command, ProfileFlags& flags) {
-  command
-      .add_option_function<std::string>(
-          "-o,--output",
-          [&flags](const std::string& format) {
-            flags.output = FormatOf(format);
-            flags.as_toml = format == "toml";
-          },
-          "Output format: table, json, yaml, or toml for one profile as a complete file [table]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "yaml", "toml"}).description(""));
+  AddWord(
+      command, "-o,--output", "FORMAT", {"table", "json", "yaml", "toml"},
+      [&flags](const std::string& format) {
+        flags.output = FormatOf(format);
+        flags.as_toml = format == "toml";
+      },
+      "Output format: table, json, yaml, or toml for one profile as a complete file [table]");
 }
 
 void AddPluginDirectory(CLI::App& command, std::string& directory) {
-  command
-      .add_option("--plugin-dir", directory,
-                  "The directory of the plugins; replaces the built-in one [plugins beside the "
-                  "executable, or else the installed ones]")
-      ->type_name("DIR");
+  AddOption(command, "--plugin-dir", "DIR", directory,
+            "The directory of the plugins; replaces the built-in one [plugins beside the "
+            "executable, or else the installed ones]");
 }
 
 void AddPluginDirectories(CLI::App& command, std::vector<std::string>& directories) {
-  command
-      .add_option("--plugin-dir", directories,
-                  "A directory of plugins, or several; replaces the built-in one [plugins beside "
-                  "the executable, or else the installed ones]")
-      ->type_name("DIR");
+  AddOption(command, "--plugin-dir", "DIR", directories,
+            "A directory of plugins, or several; replaces the built-in one [plugins beside "
+            "the executable, or else the installed ones]");
 }
 
 void AddEachPluginDirectory(CLI::App& command, std::vector<std::string>& directories) {
-  command
-      .add_option(
-          "--plugin-dir", directories,
-          "A directory of plugins; replaces the built-in one [plugins beside the executable, or "
-          "else the installed ones]; may be given several times")
-      ->type_name("DIR")
-      ->take_all()
-      ->expected(1)  // The help shows one value.
-      ->allow_extra_args(false);
+  AddRepeated(
+      command, "--plugin-dir", "DIR", directories,
+      "A directory of plugins; replaces the built-in one [plugins beside the executable, or "
+      "else the installed ones]; may be given several times");
 }
 
 void AddProfiles(CLI::App& command, std::vector<std::string>& profiles) {
-  command
-      .add_option("--profile", profiles,
-                  "The profiles to use: files *.toml, or names of profiles that come with Berth "
-                  "[default]; each profile needs its own schedulerName")
-      ->type_name("FILE|NAME");
+  AddOption(command, "--profile", "FILE|NAME", profiles,
+            "The profiles to use: files *.toml, or names of profiles that come with Berth "
+            "[default]; each profile needs its own schedulerName");
 }
 
 void AddSeed(CLI::App& command, uint64_t& seed) {
-  command
-      .add_option("--seed", seed,
-                  "The seed of the choice between equally good nodes [" +
-                      std::to_string(kDefaultSeed) + "]; equal seeds give equal results")
-      ->type_name("N")
+  AddOption(command, "--seed", "N", seed,
+            "The seed of the choice between equally good nodes [" + std::to_string(kDefaultSeed) +
+                "]; equal seeds give equal results")
       ->check(CheckSeed);
 }
 
 void AddConfig(CLI::App& command, ConfigFlags& flags, const std::string& help) {
-  command.add_option("--config", flags.config, help)->type_name("FILE");
+  AddOption(command, "--config", "FILE", flags.config, help);
   AddProfiles(command, flags.profiles);
   AddPluginDirectories(command, flags.plugin_directories);
 }
 
 void AddClusterFiles(CLI::App& command, std::vector<std::string>& files) {
-  command
-      .add_option("-c,--cluster", files,
-                  "Files with nodes, pods and other objects; - is standard input")
-      ->type_name("FILE");
+  AddOption(command, "-c,--cluster", "FILE", files,
+            "Files with nodes, pods and other objects; - is standard input");
 }
 
 // `levels`: what each -v selects.
@@ -150,16 +165,13 @@ void AddReuseCheck(CLI::App& command, SchedulingFlags& flags) {
 }
 
 void AddLogFormat(CLI::App& command, std::optional<LogFormat>& log_format) {
-  command
-      .add_option_function<std::string>(
-          "--log-format",
-          [&log_format](const std::string& format) {
-            log_format = format == "json" ? LogFormat::kJsonLines : LogFormat::kKlog;
-          },
-          "The form of the log: text, as klog, or json "
-          "[logging.format of the host file, or else text]")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+  AddWord(
+      command, "--log-format", "FORMAT", {"text", "json"},
+      [&log_format](const std::string& format) {
+        log_format = format == "json" ? LogFormat::kJsonLines : LogFormat::kKlog;
+      },
+      "The form of the log: text, as klog, or json "
+      "[logging.format of the host file, or else text]");
 }
 
 // Adds an option whose value is a positive duration.
@@ -184,18 +196,37 @@ void AddDuration(CLI::App& command, const std::string& name, const std::string& 
 
 // ---- Commands -----------------------------------------------------------------------------------
 
-void AddRun(CLI::App& app, RunFlags& flags) {
-  CLI::App* command = app.add_subcommand("run", "Run the scheduler of a real cluster");
+template <class Flags>
+struct Command {
+  CLI::App* app;
+  Flags& flags;
+};
+
+// Adds a command. If the command line names it, `selected` becomes a call of `execute`.
+template <class Flags>
+Command<Flags> AddCommand(CLI::App& parent, const char* name, const char* help,
+                          int (*execute)(const Flags&, CommandEnvironment&), Execution& selected) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* app = parent.add_subcommand(name, help);
+  app->callback([flags, execute, &selected] {
+    selected = [flags, execute](CommandEnvironment& env) { return execute(*flags, env); };
+  });
+  return {app, *flags};
+}
+
+void AddRun(CLI::App& app, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(app, "run", "Run the scheduler of a real cluster", ExecuteRun, execute);
   AddConfig(*command, flags, kHostFile);
   AddClusterAccess(*command, kOtherwise, flags.access);
   command->add_flag_function(
-      "--leader-elect{true}", [&flags](int64_t count) { flags.leader_elect = count > 0; },
+      "--leader-elect{true}", [&flags = flags](int64_t count) { flags.leader_elect = count > 0; },
       "Wait for the lease of leader election before scheduling; --leader-elect=false does not "
       "[leaderElection.leaderElect of the host file, or else true]");
   command
       ->add_option_function<std::string>(
           "--http-address",
-          [&flags](const std::string& address) {
+          [&flags = flags](const std::string& address) {
             flags.http_address = address == "none" ? "" : address;
           },
           "Where to serve /livez, /readyz, /healthz and /metrics as plain HTTP, or none "
@@ -204,93 +235,88 @@ void AddRun(CLI::App& app, RunFlags& flags) {
       ->type_name("HOST:PORT|none");
   AddLogFormat(*command, flags.log_format);
   AddScheduling(*command, flags, "-v debugging, -vv tracing");
+  command->get_option("--output")->each([&flags = flags](const std::string&) {
+    flags.prints_decisions = true;
+  });
   AddReuseCheck(*command, flags);
-  command->footer(
-      std::string(kRunExamples).append(kReloadHelp).append(kDecisionsHelp).append(kRunExitStatus));
+  command->footer(HelpOf({"run", "reload", "decisions", "run_exit_status"}));
 }
 
-void AddReplay(CLI::App& app, ReplayFlags& flags) {
-  CLI::App* command = app.add_subcommand(
-      "replay", "Run the scheduler on objects and events from files, with the cluster in memory");
+void AddReplay(CLI::App& app, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(app, "replay",
+                 "Run the scheduler on objects and events from files, with the cluster in memory",
+                 ExecuteReplay, execute);
   AddConfig(*command, flags, kHostFile);
   AddClusterFiles(*command, flags.cluster_files);
-  command->add_option("-e,--events", flags.events, "A file with watch events; - is standard input")
-      ->type_name("FILE");
-  command
-      ->add_option_function<std::string>(
-          "--time", [&flags](const std::string& time) { flags.virtual_time = time == "virtual"; },
-          "The clock: real or virtual [real]")
-      ->type_name("TIME")
-      ->check(CLI::IsMember({"real", "virtual"}).description(""));
-  command->add_option("--record", flags.record, "Record the events and decisions in this file")
-      ->type_name("FILE");
+  AddOption(*command, "-e,--events", "FILE", flags.events,
+            "A file with watch events; - is standard input");
+  AddWord(
+      *command, "--time", "TIME", {"real", "virtual"},
+      [&flags = flags](const std::string& time) { flags.virtual_time = time == "virtual"; },
+      "The clock: real or virtual [real]");
+  AddOption(*command, "--record", "FILE", flags.record,
+            "Record the events and decisions in this file");
   AddScheduling(*command, flags, kLevels);
   AddReuseCheck(*command, flags);
-  command->footer(
-      std::string(kReplayExamples).append(kReloadHelp).append(kDecisionsHelp).append(kReplayEnd));
+  command->footer(HelpOf({"replay", "reload", "decisions", "replay_end"}));
 }
 
-void AddShadow(CLI::App& app, ShadowFlags& flags) {
-  CLI::App* command = app.add_subcommand(
-      "shadow",
+void AddShadow(CLI::App& app, Execution& execute) {
+  const auto [command, flags] = AddCommand(
+      app, "shadow",
       "Decide about every pod that another scheduler places on a real cluster, write nothing, and "
-      "report how often both agree");
+      "report how often both agree",
+      ExecuteShadow, execute);
   AddConfig(*command, flags, kHostFile);
   AddClusterAccess(*command, kOtherwise, flags.access);
   AddDuration(*command, "--duration", "How long to observe [until SIGINT or SIGTERM]",
               flags.duration_ns);
-  command
-      ->add_option("--scheduler-name", flags.scheduler_names,
-                   "The schedulerName of the pods to judge [those of the profiles]; may be given "
-                   "several times")
-      ->type_name("NAME")
-      ->take_all()
-      ->expected(1)  // The help shows one value.
-      ->allow_extra_args(false);
+  AddRepeated(*command, "--scheduler-name", "NAME", flags.scheduler_names,
+              "The schedulerName of the pods to judge [those of the profiles]; may be given "
+              "several times");
   AddDuration(*command, "--window",
               "How far a binding is moved, because bindings arrive in another order than that of "
               "the decisions [1s]",
               flags.window_ns);
-  command
-      ->add_option("--percentage-of-nodes-to-score", flags.percentage_of_nodes,
-                   "The percentageOfNodesToScore of the kube-scheduler that is observed [0, its "
-                   "default]")
-      ->type_name("N")
+  AddOption(*command, "--percentage-of-nodes-to-score", "N", flags.percentage_of_nodes,
+            "The percentageOfNodesToScore of the kube-scheduler that is observed [0, its "
+            "default]")
       ->check(CLI::Range(0, 100).description(""));
   AddLogFormat(*command, flags.log_format);
   AddScheduling(*command, flags, kLevels);
   AddReuseCheck(*command, flags);
-  command->footer(std::string(kShadowExamples));
+  command->footer(HelpOf({"shadow"}));
 }
 
-void AddSimulate(CLI::App& app, SimulateFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Schedule all pending pods, and print where they are placed");
+void AddSimulate(CLI::App& app, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(app, "simulate", "Schedule all pending pods, and print where they are placed",
+                 ExecuteSimulate, execute);
   AddInspection(*command, flags);
   AddReuseCheck(*command, flags);
-  command
-      ->add_option("--pods", flags.pod_files,
-                   "Files with pods to schedule after those of the cluster")
-      ->type_name("FILE");
+  AddOption(*command, "--pods", "FILE", flags.pod_files,
+            "Files with pods to schedule after those of the cluster");
   command->add_flag(
       "-q,--quiet", flags.quiet,
       "Print only the pods that could not be placed and the summary; print no progress");
-  command->footer(std::string(kSimulateExamples).append(kExitStatus));
+  command->footer(HelpOf({"simulate", "exit_status"}));
 }
 
-void AddExplain(CLI::App& app, ExplainFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("explain", "Show the result of every plugin on every node for one pod");
+void AddExplain(CLI::App& app, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(app, "explain", "Show the result of every plugin on every node for one pod",
+                 ExecuteExplain, execute);
   AddInspection(*command, flags);
-  command->add_option("-p,--pod", flags.pod, "The pending pod [NAMESPACE default]")
-      ->type_name("[NAMESPACE/]NAME")
+  AddOption(*command, "-p,--pod", "[NAMESPACE/]NAME", flags.pod,
+            "The pending pod [NAMESPACE default]")
       ->required();
-  command->footer(std::string(kExplainExamples).append(kExitStatus));
+  command->footer(HelpOf({"explain", "exit_status"}));
 }
 
-void AddDoctor(CLI::App& app, DoctorFlags& flags) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Check whether Berth can schedule on a real cluster");
+void AddDoctor(CLI::App& app, Execution& execute) {
+  const auto [command, flags] = AddCommand(
+      app, "doctor", "Check whether Berth can schedule on a real cluster", ExecuteDoctor, execute);
   AddConfig(*command, flags,
             "The host file, berth.toml, that berth run will get: profiles, plugin directories, the "
             "kubeconfig, leader election");
@@ -298,138 +324,136 @@ void AddDoctor(CLI::App& app, DoctorFlags& flags) {
   command->add_flag("--shadow", flags.shadow,
                     "Check only what berth shadow needs: it reads, and writes nothing");
   AddOutput(*command, flags.output);
-  command->footer(std::string(kDoctorExamples));
+  command->footer(HelpOf({"doctor"}));
 }
 
-void AddPluginCheck(CLI::App& plugin, PluginCheckFlags& flags) {
-  CLI::App* command =
-      plugin.add_subcommand("check", "Check that a plugin library keeps the contract");
-  command->add_option("library", flags.library, "The path of the library")
-      ->type_name("LIB")
-      ->required();
-  command
-      ->add_option(
-          "--args", flags.args,
-          "The arguments of the plugin as a JSON object [none]; for a library with several "
-          "plugins, give --args NAME=JSON once for each plugin")
-      ->type_name("[NAME=]JSON")
-      ->take_all()
-      ->expected(1)  // The help shows one value.
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--deadline", flags.deadlines,
-          "How long a call of the plugin may take, as `deadline` in its profile [the defaults of "
-          "the host: 1s, PostFilter 10s, PreBind and Bind on a thread of the pool 10m]; for a "
-          "library with several plugins, give --deadline NAME=DURATION once for each plugin")
-      ->type_name("[NAME=]DURATION")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "-c,--cluster", flags.cluster_files,
-          "A file with nodes, pods and other objects to check the plugin with; - is standard "
-          "input [a cluster made for the columns that the plugin reads]; may be given several "
-          "times")
-      ->type_name("FILE")
-      ->take_all()
-      ->expected(1)  // The library may follow.
-      ->allow_extra_args(false);
+void AddPluginCheck(CLI::App& plugin, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(plugin, "check", "Check that a plugin library keeps the contract",
+                 ExecutePluginCheck, execute);
+  AddOption(*command, "library", "LIB", flags.library, "The path of the library")->required();
+  AddRepeated(*command, "--args", "[NAME=]JSON", flags.args,
+              "The arguments of the plugin as a JSON object [none]; for a library with several "
+              "plugins, give --args NAME=JSON once for each plugin");
+  AddRepeated(
+      *command, "--deadline", "[NAME=]DURATION", flags.deadlines,
+      "How long a call of the plugin may take, as `deadline` in its profile [the defaults of "
+      "the host: 1s, PostFilter 10s, PreBind and Bind on a thread of the pool 10m]; for a "
+      "library with several plugins, give --deadline NAME=DURATION once for each plugin");
+  AddRepeated(*command, "-c,--cluster", "FILE", flags.cluster_files,
+              "A file with nodes, pods and other objects to check the plugin with; - is standard "
+              "input [a cluster made for the columns that the plugin reads]; may be given several "
+              "times");
   AddOutput(*command, flags.output);
-  command->footer(std::string(kPluginCheckExamples));
+  command->footer(HelpOf({"plugin_check"}));
 }
 
-void AddPluginNew(CLI::App& plugin, PluginNewFlags& flags) {
-  CLI::App* command = plugin.add_subcommand("new", "Write the source of a new plugin");
-  command->add_option("name", flags.name, "The name of the plugin in profiles, as vendor.CamelCase")
-      ->type_name("NAME")
+void AddPluginNew(CLI::App& plugin, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(plugin, "new", "Write the source of a new plugin", ExecutePluginNew, execute);
+  AddOption(*command, "name", "NAME", flags.name,
+            "The name of the plugin in profiles, as vendor.CamelCase")
       ->required();
-  command
-      ->add_option("--points", flags.points,
-                   "The extension points, separated by commas [" + flags.points + "]")
-      ->type_name("POINTS");
-  command
-      ->add_option("--language", flags.language,
-                   "The language: cpp, c or rust [" + flags.language + "]")
-      ->type_name("LANGUAGE");
-  command
-      ->add_option("--dir", flags.directory, "The folder to create [./ and the name in snake_case]")
-      ->type_name("DIR");
-  command->footer(std::string(kPluginNewExamples));
+  AddOption(*command, "--points", "POINTS", flags.points,
+            "The extension points, separated by commas [" + flags.points + "]");
+  AddOption(*command, "--language", "LANGUAGE", flags.language,
+            "The language: cpp, c or rust [" + flags.language + "]");
+  AddOption(*command, "--dir", "DIR", flags.directory,
+            "The folder to create [./ and the name in snake_case]");
+  command->footer(HelpOf({"plugin_new"}));
 }
 
-void AddPlugin(CLI::App& app, CommandLine& line) {
+void AddPlugin(CLI::App& app, Execution& execute) {
   CLI::App* plugin = app.add_subcommand("plugin", "List, describe, check and create plugins");
   plugin->require_subcommand(1);
-  plugin->footer(std::string(kPluginExamples));
-  CLI::App* list = plugin->add_subcommand("list", "List the plugins in a directory");
-  AddPluginDirectory(*list, line.list.plugin_directory);
-  AddOutput(*list, line.list.output);
-  CLI::App* describe = plugin->add_subcommand("describe", "Show what a plugin library contains");
-  describe
-      ->add_option("target", line.describe.target, "The name of a plugin, or the path of a library")
-      ->type_name("LIB|NAME")
+  const auto list =
+      AddCommand(*plugin, "list", "List the plugins in a directory", ExecutePluginList, execute);
+  const auto describe = AddCommand(*plugin, "describe", "Show what a plugin library contains",
+                                   ExecutePluginDescribe, execute);
+  AddOption(*describe.app, "target", "LIB|NAME", describe.flags.target,
+            "The name of a plugin, or the path of a library")
       ->required();
-  AddPluginDirectory(*describe, line.describe.plugin_directory);
-  AddOutput(*describe, line.describe.output);
-  for (CLI::App* command : {list, describe}) command->footer(std::string(kPluginExamples));
-  AddPluginCheck(*plugin, line.plugin_check);
-  AddPluginNew(*plugin, line.new_plugin);
+  for (const auto& [command, flags] : {list, describe}) {
+    AddPluginDirectory(*command, flags.plugin_directory);
+    AddOutput(*command, flags.output);
+  }
+  for (CLI::App* command : {plugin, list.app, describe.app}) {
+    command->footer(HelpOf({"plugin"}));
+  }
+  AddPluginCheck(*plugin, execute);
+  AddPluginNew(*plugin, execute);
 }
 
-void AddProfileConvert(CLI::App& profile, ProfileConvertFlags& flags) {
-  CLI::App* command =
-      profile.add_subcommand("convert", "Convert a KubeSchedulerConfiguration to profiles");
-  command
-      ->add_option("file", flags.file,
-                   "A KubeSchedulerConfiguration v1 as YAML or JSON; - is standard input")
-      ->type_name("FILE")
+void AddProfileConvert(CLI::App& profile, Execution& execute) {
+  const auto [command, flags] =
+      AddCommand(profile, "convert", "Convert a KubeSchedulerConfiguration to profiles",
+                 ExecuteProfileConvert, execute);
+  AddOption(*command, "file", "FILE", flags.file,
+            "A KubeSchedulerConfiguration v1 as YAML or JSON; - is standard input")
       ->required();
-  command
-      ->add_option("--output-dir", flags.output_directory,
-                   "Write each profile to DIR/<schedulerName>.toml [one profile is written to "
-                   "standard output]")
-      ->type_name("DIR");
+  AddOption(*command, "--output-dir", "DIR", flags.output_directory,
+            "Write each profile to DIR/<schedulerName>.toml [one profile is written to "
+            "standard output]");
   command->add_flag("--force", flags.force, "Overwrite existing files");
   command->add_flag("--strict", flags.strict, "Treat warnings as errors: write nothing");
   AddEachPluginDirectory(*command, flags.plugin_directories);
-  command->footer(std::string(kConvertExamples));
+  command->footer(HelpOf({"profile_convert"}));
 }
 
-void AddProfile(CLI::App& app, CommandLine& line) {
+void AddProfile(CLI::App& app, Execution& execute) {
   CLI::App* profile = app.add_subcommand("profile", "Check, show and convert profiles");
   profile->require_subcommand(1);
-  profile->footer(std::string(kProfileExamples).append(kProfileExitStatus));
-  CLI::App* check = profile->add_subcommand(
-      "check", "Check profiles that are used together, and print all errors");
-  CLI::App* show = profile->add_subcommand(
-      "show", "Show which plugins run at each extension point, and their arguments");
-  for (auto [command, flags] : {std::pair(check, &line.check), std::pair(show, &line.show)}) {
-    command
-        ->add_option("profiles", flags->profiles,
-                     "Files *.toml, or names of profiles that come "
-                     "with Berth")
-        ->type_name("FILE|NAME")
+  const auto check =
+      AddCommand(*profile, "check", "Check profiles that are used together, and print all errors",
+                 ExecuteProfileCheck, execute);
+  const auto show = AddCommand(
+      *profile, "show", "Show which plugins run at each extension point, and their arguments",
+      ExecuteProfileShow, execute);
+  for (const auto& [command, flags] : {check, show}) {
+    AddOption(*command, "profiles", "FILE|NAME", flags.profiles,
+              "Files *.toml, or names of profiles that come with Berth")
         ->required();
-    AddEachPluginDirectory(*command, flags->plugin_directories);
-    command->footer(std::string(kProfileExamples).append(kProfileExitStatus));
+    AddEachPluginDirectory(*command, flags.plugin_directories);
   }
-  AddShowOutput(*show, line.show);
-  AddProfileConvert(*profile, line.convert);
+  for (CLI::App* command : {profile, check.app, show.app}) {
+    command->footer(HelpOf({"profile", "profile_exit_status"}));
+  }
+  AddShowOutput(*show.app, show.flags);
+  AddProfileConvert(*profile, execute);
 }
 
 }  // namespace
 
-void AddCommands(CLI::App& app, CommandLine& line) {
-  AddRun(app, line.run);
-  AddReplay(app, line.replay);
-  AddShadow(app, line.shadow);
-  AddSimulate(app, line.simulate);
-  AddExplain(app, line.explain);
-  AddDoctor(app, line.doctor);
-  AddPlugin(app, line);
-  AddProfile(app, line);
+std::string HelpOf(std::initializer_list<std::string_view> names) {
+  std::string help;
+  for (const std::string_view name : names) {
+    const auto files = HelpTexts();
+    const auto found = std::ranges::find(files, std::string(name) + ".txt", &EmbeddedFile::path);
+    BERTH_ASSERT(found != files.end());
+    help.append(help.empty() ? "" : "\n").append(found->text);
+  }
+  help.pop_back();
+  return help;
+}
+
+void AddClusterAccess(CLI::App& command, std::string_view otherwise, ClusterAccessFlags& flags) {
+  std::string help = "The kubeconfig file of a real cluster";
+  if (!otherwise.empty()) help.append(" ").append(otherwise);
+  AddOption(command, "--kubeconfig", "FILE", flags.kubeconfig, help)
+      ->check(NotEmpty("the path of a file"));
+  AddOption(command, "--context", "NAME", flags.context,
+            "The context of the kubeconfig to use [its current-context]")
+      ->check(NotEmpty("the name of a context"));
+  command.add_flag("--allow-plain-http", flags.allow_plain_http,
+                   "Accept a server with http:// that is not on this machine; everybody on the "
+                   "network between can read and change the requests, and read the credentials");
+}
+
+void AddCommands(CLI::App& app, Execution& execute) {
+  for (const auto& add :
+       {AddRun, AddReplay, AddShadow, AddSimulate, AddExplain, AddDoctor, AddPlugin, AddProfile}) {
+    add(app, execute);
+  }
 }
 
 }  // namespace berth::host

@@ -2,8 +2,12 @@
 #ifndef BERTH_HOST_CLI_COMMAND_LINE_H_
 #define BERTH_HOST_CLI_COMMAND_LINE_H_
 
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
 #include "host/cli/commands.h"
-#include "host/cli/profile_convert.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
 class App;
@@ -11,25 +15,24 @@ class App;
 
 namespace berth::host {
 
-// The flags of all commands.
-struct CommandLine {
-  RunFlags run;
-  ReplayFlags replay;
-  ShadowFlags shadow;
-  SimulateFlags simulate;
-  ExplainFlags explain;
-  DoctorFlags doctor;
-  PluginFlags list;
-  PluginFlags describe;
-  ProfileFlags check;
-  ProfileFlags show;
-  ProfileConvertFlags convert;
-  PluginCheckFlags plugin_check;
-  PluginNewFlags new_plugin;
-};
+// Runs the command that the command line names, with its flags, and returns the exit status.
+using Execution = std::function<int(CommandEnvironment& env)>;
 
-// Adds every command with its flags and its help. Parsing sets `line`, which must outlive it.
-void AddCommands(CLI::App& app, CommandLine& line);
+// Adds --kubeconfig, --context and --allow-plain-http. `otherwise` completes the help of
+// --kubeconfig: what is used without it, such as "[$KUBECONFIG]". An empty path or name is an error
+// of the command line, because the variable of a script that is not set would select another
+// cluster.
+void AddClusterAccess(CLI::App& command, std::string_view otherwise, ClusterAccessFlags& flags);
+
+// Returns the texts of these files of help/, "run" for run.txt, with an empty line between two.
+std::string HelpOf(std::initializer_list<std::string_view> names);
+
+// Adds every command with its flags and its help. Parsing sets `execute`, which must outlive `app`.
+void AddCommands(CLI::App& app, Execution& execute);
+
+// Returns what to use instead of an option of kube-scheduler, such as "--kubeconfig", or that Berth
+// does not have it. Returns "" for any other option.
+std::string_view KubeSchedulerAdvice(std::string_view option);
 
 }  // namespace berth::host
 

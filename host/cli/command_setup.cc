@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -8,9 +10,9 @@
 
 #include <berth/abi.h>
 
+#include "host/base/child_process.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/cli/cluster_access_flags.h"
 #include "host/cli/commands.h"
 #include "host/process/assemble/cluster_files.h"
 #include "host/process/assemble/profile_set.h"
@@ -18,6 +20,17 @@
 
 namespace berth::host {
 namespace {
+
+// Returns the value of the variable; nullopt if it is not set. The first entry counts, as getenv()
+// decides.
+std::optional<std::string> FindVariable(const std::vector<std::string>& variables,
+                                        const std::string& name) {
+  const std::string start = name + "=";
+  for (const std::string& variable : variables) {
+    if (variable.starts_with(start)) return variable.substr(start.size());
+  }
+  return std::nullopt;
+}
 
 // Adds the objects of the real cluster that the flags name, and prints the warnings.
 // Errors: those of LoadLiveCluster().
@@ -40,6 +53,44 @@ Status AddRealCluster(const InspectionFlags& flags, const KindUsers& users, Comm
 
 }  // namespace
 
+// ---- Output -------------------------------------------------------------------------------------
+
+int Fail(CommandEnvironment& env, const Status& status) {
+  for (const std::string_view line : LinesOf(status.message())) {
+    env.err << "berth: " << Printable(line) << '\n';
+  }
+  env.err.flush();
+  return kExitBadInput;
+}
+
+int Print(CommandEnvironment& env, std::string_view text, int exit_status) {
+  // If the output has failed already, errno is that of the failure.
+  if (env.out.good()) errno = 0;
+  env.out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  return env.out.flush() ? exit_status : OutputFailed(env, errno);
+}
+
+int PrintAs(OutputFormat format, const nlohmann::ordered_json& document,
+            void (*append_table)(const nlohmann::ordered_json& document, TerminalWidth width,
+                                 std::string& out),
+            CommandEnvironment& env, int exit_status) {
+  std::string out;
+  if (format == OutputFormat::kTable) {
+    append_table(document, env.out_width, out);
+  } else {
+    AppendDocument(document, format, out);
+  }
+  return Print(env, out, exit_status);
+}
+
+int OutputFailed(CommandEnvironment& env, int error) {
+  std::string text = "the output could not be written";
+  if (error != 0) text.append(": ").append(std::strerror(error));
+  return Fail(env, Status::Unavailable(std::move(text)));
+}
+
+// ---- Input and options --------------------------------------------------------------------------
+
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 CommandEnvironment& env) {
@@ -51,7 +102,7 @@ Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
   return set;
 }
 
-void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env) {
+void PrintWarnings(const std::vector<std::string>& warnings, CommandEnvironment& env) {
   for (const std::string& warning : warnings) {
     env.err << "berth: warning: " << Printable(warning) << '\n';
   }
@@ -154,6 +205,44 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   }
   if (Status status = simulation->Start(); !status.ok()) return status;
   return simulation;
+}
+
+// ---- A real cluster -----------------------------------------------------------------------------
+
+std::string_view ClusterAccessFlags::first_given() const {
+  if (!kubeconfig.empty()) return "--kubeconfig";
+  if (!context.empty()) return "--context";
+  return allow_plain_http ? "--allow-plain-http" : "";
+}
+
+AccessRequest AccessRequestOf(const ClusterAccessFlags& flags) {
+  return {.kubeconfig = flags.kubeconfig,
+          .context = flags.context,
+          .allow_plain_http = flags.allow_plain_http};
+}
+
+std::string UserAgent() { return UserAgentOf(BERTH_VERSION); }
+
+AccessEnvironment AccessEnvironmentOf(const CommandEnvironment& env) {
+  return {.variable = [variables = env.variables](
+                          const std::string& name) { return FindVariable(variables, name); },
+          .read_file = ReadAccessFile};
+}
+
+Credentials::Environment CredentialsEnvironmentOf(const CommandEnvironment& env) {
+  return {.steady_ns = env.steady_ns,
+          .wall_ns = env.wall_ns,
+          .read_file = ReadAccessFile,
+          .run = [steady_ns = env.steady_ns](
+                     const Subprocess& what) { return RunSubprocess(what, steady_ns); },
+          .variables = env.variables};
+}
+
+ClusterTarget ClusterTargetOf(const ClusterAccessFlags& flags, const CommandEnvironment& env) {
+  return {.access = AccessRequestOf(flags),
+          .environment = AccessEnvironmentOf(env),
+          .credentials = CredentialsEnvironmentOf(env),
+          .user_agent = UserAgent()};
 }
 
 }  // namespace berth::host

@@ -10,20 +10,38 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <berth/abi.h>
 
 #include "host/base/status.h"
-#include "host/cli/cluster_access_flags.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
 #include "host/cli/progress.h"
-#include "host/cli/progress_log.h"
+#include "host/cluster/kubernetes/access/credentials.h"
+#include "host/cluster/kubernetes/access/kubeconfig.h"
+#include "host/config/convert/kube_plan.h"
+#include "host/loader/plugin_catalog.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/log/log_format.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {
+
+struct DoctorReport;
+struct ReplaySummary;
+
+// The flags that select a real cluster, for every command that connects to one.
+struct ClusterAccessFlags {
+  std::string kubeconfig = {};  // Empty: --kubeconfig was not given.
+  std::string context = {};     // Empty: --context was not given.
+  bool allow_plain_http = false;
+
+  // Returns the first of these flags that was given, such as "--context", for messages; "" if none
+  // was given.
+  std::string_view first_given() const;
+};
 
 // What every command with profiles has.
 struct ConfigFlags {
@@ -102,6 +120,14 @@ struct ProfileFlags {
   bool as_toml = false;  // For `show`: print one profile as a TOML file. `output` is ignored then.
 };
 
+struct ProfileConvertFlags {
+  std::string file;                             // "-" is standard input.
+  std::string output_directory;                 // Empty: everything goes to standard output.
+  std::vector<std::string> plugin_directories;  // Empty: the default directory.
+  bool force = false;                           // Existing files may be overwritten.
+  bool strict = false;                          // A warning is an error.
+};
+
 struct PluginCheckFlags {
   std::string library;  // The path.
   // The arguments as JSON objects: "{..}" for the only plugin of the library, or "NAME={..}".
@@ -129,6 +155,7 @@ int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env);
 int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env);
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env);
 int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
+int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
 int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env);
 int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 
@@ -148,8 +175,23 @@ ProcessOptions ProcessOptionsOf(const ConfigFlags& flags, const CommandEnvironme
 ProcessOptions ProcessOptionsOf(const SchedulingFlags& flags, const CommandEnvironment& env);
 ClusterProcessOptions ProcessOptionsOf(const ClusterFlags& flags, const CommandEnvironment& env);
 
+// Returns the request for the access that the flags select.
+AccessRequest AccessRequestOf(const ClusterAccessFlags& flags);
+
+// Returns UserAgentOf() this version of Berth.
+std::string UserAgent();
+
+// Return what the access to a cluster and its credentials read of the environment of a command: its
+// variables, files and clocks.
+// Lifetime: they refer to nothing of `env`.
+AccessEnvironment AccessEnvironmentOf(const CommandEnvironment& env);
+Credentials::Environment CredentialsEnvironmentOf(const CommandEnvironment& env);
+
+// Returns the cluster that the flags select, as reached from this environment, for UserAgent().
+ClusterTarget ClusterTargetOf(const ClusterAccessFlags& flags, const CommandEnvironment& env);
+
 // Prints "berth: warning: <warning>" to env.err for each of them.
-void PrintWarnings(std::span<const std::string> warnings, CommandEnvironment& env);
+void PrintWarnings(const std::vector<std::string>& warnings, CommandEnvironment& env);
 
 // Returns an error if `files`, the inputs of `command`, contain standard input more than once,
 // because it can be read only once.
@@ -175,6 +217,33 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags);
 Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
                                                    ProgressLog& log);
+
+// ---- Parts of the output of commands ------------------------------------------------------------
+
+// Appends a sentence with the decision and its reason, the nodes that fit with the scores of every
+// plugin, highest total first, and the nodes that do not fit, grouped by reason.
+// `report`: the result of ExplainReport() or ExplainGate(), plus `pod`, `nodeCount`, `seed` and
+// optionally `note`, which is printed after the sentence.
+void AppendExplanation(const nlohmann::ordered_json& report, TerminalWidth width, std::string& out);
+
+// Returns the report as json_output.md describes it.
+nlohmann::ordered_json DoctorDocument(const DoctorReport& report);
+
+// Appends a row for each finding, with what to do after what was found. If rules are missing, a
+// command follows that adds them, ready for a shell.
+void AppendDoctorTable(const DoctorReport& report, TerminalWidth width, std::string& out);
+
+// Appends how many pods were bound and how many are pending, and a table of the most frequent
+// reasons why pods are pending.
+void AppendSummary(const ReplaySummary& summary, TerminalWidth width, std::string& out);
+
+// Returns a table with one row for each argument of the JSON Schema: the name (of a nested
+// argument: "scoringStrategy.resources[].weight"), type, default, allowed values and description.
+// The table is empty if the schema has no properties or is not an object.
+Table SchemaTable(const nlohmann::ordered_json& schema);
+
+// Returns the data about the plugins of `catalog` that the conversion uses.
+KnownPlugins KnownPluginsOf(const PluginCatalog& catalog);
 
 }  // namespace berth::host
 

@@ -1,11 +1,12 @@
-#include "host/cli/decision_printer.h"
-
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "host/cli/output.h"
+#include "host/process/assemble/decision_reporter.h"
 
 namespace berth::host {
 namespace {

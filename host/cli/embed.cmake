@@ -1,10 +1,10 @@
-# Writes <output>, which defines berth::host::PluginTemplates(): the text of every file of <list>, a
-# file with lines "<name> <path>".
-#   cmake -DLIST=<list> -DOUTPUT=<output> -P embed.cmake
+# Writes <output>, which defines berth::host::<function>(): the text of every file of <list>, a file
+# with lines "<name> <path>".
+#   cmake -DLIST=<list> -DFUNCTION=<function> -DOUTPUT=<output> -P embed.cmake
 file(STRINGS ${LIST} entries)
-set(code "// Written by host/cli/embed.cmake.\n#include \"host/cli/plugin_template.h\"\n\n"
+set(code "// Written by host/cli/embed.cmake.\n#include \"host/cli/embedded_files.h\"\n\n"
          "namespace berth::host {\nnamespace {\n\n"
-         "constexpr PluginTemplate kTemplates[] = {\n")
+         "constexpr EmbeddedFile k${FUNCTION}[] = {\n")
 string(JOIN "" code ${code})
 foreach(entry IN LISTS entries)
   string(REGEX MATCH "^([^ ]+) (.+)$" matched "${entry}")
@@ -12,6 +12,6 @@ foreach(entry IN LISTS entries)
   string(APPEND code "    {\"${CMAKE_MATCH_1}\",\n     R\"berth_file(${text})berth_file\"},\n")
 endforeach()
 string(APPEND code "};\n\n}  // namespace\n\n"
-       "std::span<const PluginTemplate> PluginTemplates() { return kTemplates; }\n\n"
+       "std::span<const EmbeddedFile> ${FUNCTION}() { return k${FUNCTION}; }\n\n"
        "}  // namespace berth::host\n")
 file(WRITE ${OUTPUT} "${code}")

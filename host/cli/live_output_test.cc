@@ -1,11 +1,11 @@
-#include "host/cli/live_output.h"
-
 #include <cerrno>
 #include <ostream>
 #include <sstream>
 #include <streambuf>
 
 #include <gtest/gtest.h>
+
+#include "host/cli/output.h"
 
 namespace berth::host {
 namespace {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -11,12 +14,78 @@
 #include "host/base/assert.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "host/process/assemble/decision_reporter.h"
+#include "host/process/shadow/shadow_run.h"
 
 namespace berth::host {
 namespace {
 
 constexpr size_t kColumnGap = 3;  // Spaces between columns.
 constexpr size_t kMinWrap = 24;   // Text is not wrapped into fewer characters.
+
+// ---- Live output --------------------------------------------------------------------------------
+
+constexpr size_t kTimeWidth = 10;  // Up to 99999.999s.
+
+// "1.500s"
+std::string Seconds(int64_t ns) {
+  std::array<char, 32> text{};
+  const int64_t ms = ns / kMillisecond;
+  std::snprintf(text.data(), text.size(), "%lld.%03llds", static_cast<long long>(ms / 1000),
+                static_cast<long long>(ms % 1000));
+  return text.data();
+}
+
+std::string Sentence(const DecisionLine& line) {
+  const std::string on = line.node.empty() ? "" : " on " + line.node;
+  switch (line.type) {
+    case DecisionType::kBound: return "bound to " + line.node;
+    case DecisionType::kRefused: return "refused" + on + ": " + line.message;
+    case DecisionType::kError: return "error" + on + ": " + line.message;
+    case DecisionType::kSkipped: return "skipped: " + line.message;
+    case DecisionType::kWaiting: return "waits for permission to be bound to " + line.node;
+    case DecisionType::kGated: return "gated: " + line.message;
+  }
+  return line.message;
+}
+
+// Returns `text` aligned to the right in `width` characters.
+std::string Right(std::string_view text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ').append(text);
+}
+
+double ToSeconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+nlohmann::ordered_json DecisionJson(const ShadowDecision& decision) {
+  nlohmann::ordered_json json = {{"time", ToSeconds(decision.time_ns)},
+                                 {"verdict", ShadowVerdictName(decision.verdict)},
+                                 {"pod", decision.pod},
+                                 {"theirs", decision.theirs}};
+  if (!decision.ours.empty()) json["ours"] = decision.ours;
+  if (decision.their_total.has_value()) json["theirTotal"] = *decision.their_total;
+  if (decision.our_total.has_value()) json["ourTotal"] = *decision.our_total;
+  if (!decision.why.empty()) json["why"] = decision.why;
+  return json;
+}
+
+nlohmann::ordered_json TotalsJson(const ShadowSummary& summary) {
+  const ShadowTotals& totals = summary.totals;
+  nlohmann::ordered_json json = {{"judged", totals.judged()}};
+  for (size_t i = 0; i < kShadowVerdictCount; ++i) {
+    json[std::string(ShadowVerdictName(static_cast<ShadowVerdict>(i)))] = totals.by_verdict[i];
+  }
+  json["agreement"] = totals.agreement();
+  json["unexplained"] = totals.unexplained();
+  json["unseen"] = totals.unseen;
+  json["hurried"] = totals.hurried;
+  json["refused"] = summary.refused;
+  json["seconds"] = ToSeconds(summary.took_ns);
+  return json;
+}
+
+// Cuts the digits off, so that only a complete agreement is shown as 100.00.
+std::string Percentage(double share) { return FormatFixed(std::floor(share * 100) / 100, 2); }
 
 // ---- YAML ---------------------------------------------------------------------------------------
 
@@ -85,6 +154,10 @@ std::string FormatFixed(double value, int decimals) {
   return {text.data(), end.ptr};
 }
 
+std::string JoinTexts(const nlohmann::ordered_json& texts, std::string_view separator) {
+  return Join(texts.get<std::vector<std::string>>(), separator);
+}
+
 size_t CharacterCount(std::string_view text) {
   return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuationByte));
 }
@@ -103,6 +176,16 @@ std::string Printable(std::string_view text) {
     }
   }
   return printable;
+}
+
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 std::vector<std::string_view> WrapText(std::string_view text, size_t width) {
@@ -187,6 +270,126 @@ void Table::Append(TerminalWidth width, std::string& out) const {
       AppendWrapped(cells[last], before_last, width, out);
     }
   }
+}
+
+// ---- Live output --------------------------------------------------------------------------------
+
+bool LiveOutput::Write(std::string_view text) {
+  errno = 0;
+  out_.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (options_.is_live) out_.flush();
+  return KeepError();
+}
+
+bool LiveOutput::WriteDocument(const nlohmann::ordered_json& document) {
+  BERTH_ASSERT(!is_table());
+  if (options_.format == OutputFormat::kJson) return Write(DumpJson(document) + "\n");
+  std::string text = "---\n";
+  AppendDocument(document, OutputFormat::kYaml, text);
+  return Write(text);
+}
+
+bool LiveOutput::Flush() {
+  errno = 0;
+  out_.flush();
+  return KeepError();
+}
+
+bool LiveOutput::KeepError() {
+  if (out_) return true;
+  if (!error_.has_value()) error_ = errno;
+  return false;
+}
+
+// ---- Decisions ----------------------------------------------------------------------------------
+
+bool DecisionPrinter::Print(const DecisionLine& line) {
+  if (!is_table()) return WriteDocument(ToJson(line));
+  return line.is_repeated || Write(Row(line));
+}
+
+std::string DecisionPrinter::Row(const DecisionLine& line) {
+  std::string text;
+  const std::string gap(kColumnGap, ' ');
+  const std::string pod = Printable(line.pod);
+  pod_width_ = std::max(pod_width_, CharacterCount(pod));
+  if (!std::exchange(has_header_, true)) {
+    text += Right("TIME", kTimeWidth) + gap + "POD" + std::string(pod_width_ - 3, ' ') + gap +
+            "DECISION\n";
+  }
+  text += Right(Seconds(line.time_ns), kTimeWidth) + gap + pod +
+          std::string(pod_width_ - CharacterCount(pod), ' ') + gap;
+  AppendWrapped(Printable(Sentence(line)), kTimeWidth + pod_width_ + 2 * kColumnGap, width(), text);
+  return text;
+}
+
+// ---- Shadow mode --------------------------------------------------------------------------------
+
+bool ShadowPrinter::Print(const ShadowDecision& decision) {
+  if (!is_table()) return WriteDocument(DecisionJson(decision));
+  std::string text;
+  if (!std::exchange(has_header_, true)) {
+    AppendShadowRow({"TIME", "VERDICT", "POD", "THEIRS", "OURS"}, "WHY", text);
+  }
+  AppendShadowRow({FormatFixed(ToSeconds(decision.time_ns), 3),
+                   std::string(ShadowVerdictName(decision.verdict)), Printable(decision.pod),
+                   Printable(decision.theirs), Printable(decision.ours)},
+                  Printable(decision.why), text);
+  return Write(text);
+}
+
+void ShadowPrinter::AppendShadowRow(const std::array<std::string, kColumns>& cells,
+                                    const std::string& why, std::string& text) {
+  std::string row;
+  for (size_t i = 0; i < kColumns; ++i) {
+    const size_t length = CharacterCount(cells[i]);
+    widths_[i] = std::max(widths_[i], length);
+    row += cells[i] + std::string(widths_[i] - length + kColumnGap, ' ');
+  }
+  if (why.empty()) {
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + '\n';
+    return;
+  }
+  text += row;
+  AppendWrapped(why, row.size(), width(), text);
+}
+
+bool ShadowPrinter::PrintTotals(const ShadowSummary& summary) {
+  const bool is_written =
+      is_table() ? Write(ShadowTotalsText(summary)) : WriteDocument(TotalsJson(summary));
+  return is_written && Flush();
+}
+
+std::string ShadowTotalsText(const ShadowSummary& summary) {
+  const ShadowTotals& totals = summary.totals;
+  std::string text = CountOf(totals.judged(), "pod") + " judged";
+  if (totals.judged() > 0) {
+    std::string_view separator = ": ";
+    for (size_t i = 0; i < kShadowVerdictCount; ++i) {
+      if (totals.by_verdict[i] == 0) continue;
+      text.append(separator).append(WithCommas(totals.by_verdict[i])).append(" ");
+      text.append(ShadowVerdictName(static_cast<ShadowVerdict>(i)));
+      separator = ", ";
+    }
+    text += ": " + Percentage(totals.agreement()) + " % agreement. " +
+            WithCommas(totals.unexplained()) + " unexplained";
+  }
+  text += ".\n";
+  if (totals.unseen > 0) {
+    text +=
+        CountOf(totals.unseen, "pod") + " had a node when first seen and could not be judged.\n";
+  }
+  if (totals.hurried > 0) {
+    text += CountOf(totals.hurried, "pod") +
+            " could be judged only in the order in which the bindings arrived, because berth was "
+            "late.\n";
+  }
+  if (summary.refused > 0) {
+    text += CountOf(summary.refused, "request") +
+            " of plugins to change the cluster had to be refused.\n";
+  }
+  return text;
 }
 
 }  // namespace berth::host

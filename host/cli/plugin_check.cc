@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <istream>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/time.h"
 #include "host/cli/commands.h"
 #include "host/contract/cluster_reader.h"
 #include "host/contract/contract_check.h"
@@ -31,14 +31,6 @@ constexpr size_t kMaxFindingsPerPromise = 3;
 template <class T>
 using ByPlugin = std::map<std::string, T, std::less<>>;
 
-std::string NamesOf(const PluginNote& note) {
-  std::string names;
-  for (const PluginInNote& plugin : note.plugins) {
-    names += (names.empty() ? "" : ", ") + plugin.name;
-  }
-  return names;
-}
-
 // A flag that is given once for each plugin of the library: "VALUE" or "NAME=VALUE".
 struct PluginFlag {
   const char* name;   // "--args"
@@ -47,71 +39,69 @@ struct PluginFlag {
 constexpr PluginFlag kArgsFlag = {"--args", "{\"key\": value}"};
 constexpr PluginFlag kDeadlineFlag = {"--deadline", "5s"};
 
-// Returns the plugin that a value is for. `name` is the NAME of "NAME=VALUE", or empty.
-Result<std::string> PluginOf(const PluginFlag& flag, std::string_view name,
-                             const PluginNote& note) {
+// Adds the value of a flag, "VALUE" or "NAME=VALUE", to the values by plugin. `name_end`: where
+// NAME ends, or npos if there is none. `parse`: returns nullopt if VALUE is not what is `expected`.
+// Errors: the plugin is unknown or has a value already, or VALUE is invalid.
+template <class T, class Parse>
+Status AddValue(const PluginFlag& flag, std::string_view text, size_t name_end,
+                const PluginNote& note, const char* expected, Parse parse, ByPlugin<T>& all) {
+  const bool is_named = name_end != std::string_view::npos;
+  std::string name(is_named ? text.substr(0, name_end) : "");
   std::vector<std::string> known;
   for (const PluginInNote& plugin : note.plugins) known.push_back(plugin.name);
-  if (name.empty() && known.size() == 1) return known.front();
   const std::string begin = std::string(flag.name) + ": ";
-  if (name.empty()) {
+  if (name.empty() && known.size() > 1) {
     return Status::InvalidArgument(begin + "the library has " + std::to_string(known.size()) +
-                                   " plugins (" + NamesOf(note) +
+                                   " plugins (" + Join(known, ", ") +
                                    "); name the plugin that it is for: " + flag.name + " '" +
                                    known.front() + "=" + flag.value + "'");
   }
-  if (std::ranges::find(known, name) != known.end()) return std::string(name);
-  return Status::InvalidArgument(begin + "expected a plugin of the library (" + NamesOf(note) +
-                                 "), found " + std::string(name) + DidYouMean(name, known));
-}
-
-// Adds the value of a plugin. Errors: the plugin has a value already.
-template <class T>
-Status AddOnce(const PluginFlag& flag, const std::string& plugin, T value, ByPlugin<T>& all) {
-  if (all.emplace(plugin, std::move(value)).second) return {};
-  return Status::InvalidArgument(std::string(flag.name) +
-                                 ": expected one value for each plugin, found two for " + plugin);
+  if (name.empty()) name = known.front();
+  if (std::ranges::find(known, name) == known.end()) {
+    return Status::InvalidArgument(begin + "expected a plugin of the library (" +
+                                   Join(known, ", ") + "), found " + name +
+                                   DidYouMean(name, known));
+  }
+  const std::string_view value = is_named ? text.substr(name_end + 1) : text;
+  std::optional<T> parsed = parse(value);
+  if (!parsed.has_value()) {
+    return Status::InvalidArgument(begin + "expected " + expected + ", found " +
+                                   std::string(value));
+  }
+  if (all.emplace(name, *std::move(parsed)).second) return {};
+  return Status::InvalidArgument(begin + "expected one value for each plugin, found two for " +
+                                 name);
 }
 
 // Arguments that are not a JSON object are invalid input, not a fault of the plugin.
 Result<ByPlugin<std::string>> ParseArgs(const std::vector<std::string>& given,
                                         const PluginNote& note) {
+  const auto parse = [](std::string_view text) -> std::optional<std::string> {
+    const Json args = ParseOrderedJson(text);
+    return args.is_object() ? std::optional(DumpJson(args)) : std::nullopt;
+  };
   ByPlugin<std::string> all;
   for (const std::string_view text : given) {
-    const size_t name_end = std::min(text.find_first_of("=[{\""), text.size());
-    const bool is_named = name_end < text.size() && text[name_end] == '=';
-    const auto name = PluginOf(kArgsFlag, is_named ? text.substr(0, name_end) : "", note);
-    if (!name.ok()) return name.status();
-    const std::string_view value = is_named ? text.substr(name_end + 1) : text;
-    const Json args = ParseOrderedJson(value);
-    if (!args.is_object()) {
-      return Status::InvalidArgument(
-          "--args: expected a JSON object such as {\"cpuMilli\": 200}, found " +
-          std::string(value));
-    }
-    if (Status status = AddOnce(kArgsFlag, *name, DumpJson(args), all); !status.ok()) {
-      return status;
-    }
+    const size_t end = text.find_first_of("=[{\"");
+    const bool is_named = end != std::string_view::npos && text[end] == '=';
+    Status status = AddValue(kArgsFlag, text, is_named ? end : std::string_view::npos, note,
+                             "a JSON object such as {\"cpuMilli\": 200}", parse, all);
+    if (!status.ok()) return status;
   }
   return all;
 }
 
 Result<ByPlugin<int64_t>> ParseDeadlines(const std::vector<std::string>& given,
                                          const PluginNote& note) {
+  const auto parse = [](std::string_view text) -> std::optional<int64_t> {
+    const Result<int64_t> ns = ParseDuration(text);
+    return ns.ok() && *ns > 0 ? std::optional(*ns) : std::nullopt;
+  };
   ByPlugin<int64_t> all;
   for (const std::string_view text : given) {
-    const size_t equals = text.find('=');
-    const bool is_named = equals != std::string_view::npos;
-    const auto name = PluginOf(kDeadlineFlag, is_named ? text.substr(0, equals) : "", note);
-    if (!name.ok()) return name.status();
-    const std::string_view value = is_named ? text.substr(equals + 1) : text;
-    const Result<int64_t> ns = ParseDuration(value);
-    if (!ns.ok() || *ns <= 0) {
-      return Status::InvalidArgument(
-          "--deadline: expected a duration of more than 0, such as 5s or 1m30s, found " +
-          std::string(value));
-    }
-    if (Status status = AddOnce(kDeadlineFlag, *name, *ns, all); !status.ok()) return status;
+    Status status = AddValue(kDeadlineFlag, text, text.find('='), note,
+                             "a duration of more than 0, such as 5s or 1m30s", parse, all);
+    if (!status.ok()) return status;
   }
   return all;
 }
@@ -185,39 +175,26 @@ Json PromisesOf(const ContractOutcome& outcome) {
   return list;
 }
 
-Json Described(const PluginInNote& plugin) {
-  return {
-      {"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(plugin.points)}};
-}
-
-// Returns the report of a plugin that was not checked.
-Json UncheckedReport(const PluginInNote& plugin) {
-  Json report = Described(plugin);
-  report.update({{"kept", nullptr},
-                 {"notSeen", nullptr},
-                 {"promises", Json::array()},
-                 {"asked", nullptr},
-                 {"findings", Json::array()}});
-  return report;
-}
-
-Json ReportOf(const PluginInNote& plugin, const ContractOutcome& outcome) {
-  Json asked;
-  if (outcome.coverage.has_value()) {
-    asked = {{"pods", outcome.coverage->pods},
-             {"podsOf", outcome.coverage->pods_of},
-             {"nodes", outcome.coverage->nodes},
-             {"instances", outcome.coverage->instances}};
-    if (outcome.coverage->nodes_of > 0) asked["nodesOf"] = outcome.coverage->nodes_of;
-  }
-  Json promises = PromisesOf(outcome);
-  const auto is_unseen = [](const Json& promise) { return promise["answer"] == kNotSeen; };
-  Json report = Described(plugin);
-  report.update({{"kept", outcome.findings.empty()},
-                 {"notSeen", std::ranges::count_if(promises, is_unseen)},
-                 {"promises", std::move(promises)},
-                 {"asked", std::move(asked)},
-                 {"findings", FindingsOf(outcome.findings)}});
+// Returns the report of a plugin. `outcome`: null if it was not checked.
+Json ReportOf(const PluginInNote& plugin, const ContractOutcome* outcome) {
+  Json report = {
+      {"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(plugin.points)},
+      {"kept", nullptr},     {"notSeen", nullptr},        {"promises", Json::array()},
+      {"asked", nullptr},    {"findings", Json::array()}};
+  if (outcome == nullptr) return report;
+  report["kept"] = outcome->findings.empty();
+  report["promises"] = PromisesOf(*outcome);
+  report["notSeen"] = std::ranges::count_if(
+      report["promises"], [](const Json& promise) { return promise["answer"] == kNotSeen; });
+  report["findings"] = FindingsOf(outcome->findings);
+  if (!outcome->coverage.has_value()) return report;
+  const ContractCoverage& coverage = *outcome->coverage;
+  Json& asked = report["asked"];
+  asked = {{"pods", coverage.pods},
+           {"podsOf", coverage.pods_of},
+           {"nodes", coverage.nodes},
+           {"instances", coverage.instances}};
+  if (coverage.nodes_of > 0) asked["nodesOf"] = coverage.nodes_of;
   return report;
 }
 
@@ -248,26 +225,8 @@ void AppendItem(const std::string& promise, const std::string& text, TerminalWid
   AppendWrapped(Printable(promise + ": " + text), 4, width, out);
 }
 
-// Checks that need the same to be seen.
-struct Unseen {
-  std::string names;  // "outputs, repeat"
-  std::string needed;
-};
-
-void AddUnseen(const std::string& name, const std::string& needed, std::vector<Unseen>& unseen) {
-  const auto same = std::ranges::find(unseen, needed, &Unseen::needed);
-  if (same == unseen.end()) {
-    unseen.push_back({name, needed});
-  } else {
-    same->names += ", " + name;
-  }
-}
-
 void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
-  std::string points;
-  for (const Json& point : plugin["points"]) {
-    points += (points.empty() ? "" : ", ") + point.get<std::string>();
-  }
+  const std::string points = JoinTexts(plugin["points"], ", ");
   const std::string name =
       "\n" + plugin["name"].get<std::string>() + " " + plugin["version"].get<std::string>();
   if (plugin["kept"].is_null()) {
@@ -279,36 +238,40 @@ void AppendReport(const Json& plugin, TerminalWidth width, std::string& out) {
   out += name + (kept ? " keeps the contract" : " BREAKS the contract") +
          (kept && !is_complete ? " as far as it was seen" : "") + " (" + points + ")\n\n";
   Table table({"CHECK", "PASSED", "MEANING"});
-  std::vector<Unseen> unseen;
+  // What would be needed, and the checks that need it: "outputs, repeat".
+  std::vector<std::pair<std::string, std::string>> unseen;
   for (const Json& promise : plugin["promises"]) {
     const std::string answer = promise["answer"];
     table.AddRow({promise["name"], AnswerText(answer), promise["text"]});
-    if (answer == kNotSeen) AddUnseen(promise["name"], promise["needed"], unseen);
+    if (answer != kNotSeen) continue;
+    const std::string needed = promise["needed"];
+    auto same = std::ranges::find(unseen, needed, &std::pair<std::string, std::string>::first);
+    if (same == unseen.end()) same = unseen.insert(same, {needed, ""});
+    same->second += (same->second.empty() ? "" : ", ") + promise["name"].get<std::string>();
   }
   table.Append(width, out);
   out += '\n';
   AppendWrapped(CoverageSentence(plugin["asked"]), 0, width, out);
   if (!unseen.empty()) out += "\nNot seen:\n";
-  for (const Unseen& checks : unseen) AppendItem(checks.names, checks.needed, width, out);
+  for (const auto& [needed, checks] : unseen) AppendItem(checks, needed, width, out);
   if (!kept) out += "\nViolations:\n";
   for (const Json& finding : plugin["findings"]) {
     AppendItem(finding["promise"], finding["text"], width, out);
   }
 }
 
-int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnvironment& env) {
-  std::string out;
-  if (flags.output == OutputFormat::kTable) {
-    out = "Library   " + Printable(report["library"].get<std::string>()) + "\n";
-    for (const Json& finding : report["findings"]) {
-      out += "\nThe library was not loaded:\n  ";
-      AppendWrapped(Printable(finding["text"].get<std::string>()), 4, env.out_width, out);
-    }
-    for (const Json& plugin : report["plugins"]) AppendReport(plugin, env.out_width, out);
-  } else {
-    AppendDocument(report, flags.output, out);
+void AppendReports(const Json& report, TerminalWidth width, std::string& out) {
+  out += "Library   " + Printable(report["library"].get<std::string>()) + "\n";
+  for (const Json& finding : report["findings"]) {
+    out += "\nThe library was not loaded:\n  ";
+    AppendWrapped(Printable(finding["text"].get<std::string>()), 4, width, out);
   }
-  return Print(env, out, report["kept"] == true ? kExitDone : kExitNotAllScheduled);
+  for (const Json& plugin : report["plugins"]) AppendReport(plugin, width, out);
+}
+
+int PrintReport(const Json& report, const PluginCheckFlags& flags, CommandEnvironment& env) {
+  return PrintAs(flags.output, report, AppendReports, env,
+                 report["kept"] == true ? kExitDone : kExitNotAllScheduled);
 }
 
 // Returns a finding about the library as a whole. `rejection`: the name of the loader's error, or
@@ -355,7 +318,7 @@ class LibraryCheck {
   Status Run() {
     for (const PluginInNote& plugin : note().plugins) {
       if (!is_loaded_) {
-        plugins_.push_back(UncheckedReport(plugin));
+        plugins_.push_back(ReportOf(plugin, nullptr));
       } else if (Status status = Check(plugin); !status.ok()) {
         return status;
       }
@@ -394,20 +357,20 @@ class LibraryCheck {
         CreationError(plugin.name, outcome->findings, note().plugins.size() == 1);
     if (!why.empty()) {
       not_created_ += (not_created_.empty() ? "" : "\n") + why;
-      plugins_.push_back(UncheckedReport(plugin));
+      plugins_.push_back(ReportOf(plugin, nullptr));
       return {};
     }
     has_results_ = true;
     kept_ = kept_ && outcome->findings.empty();
     is_loaded_ = outcome->is_loaded;
     if (is_loaded_) {
-      plugins_.push_back(ReportOf(plugin, *outcome));
+      plugins_.push_back(ReportOf(plugin, &*outcome));
       return {};
     }
     for (const ContractFinding& finding : outcome->findings) {
       findings_.push_back(LibraryFinding(finding, outcome->rejection));
     }
-    plugins_.push_back(UncheckedReport(plugin));
+    plugins_.push_back(ReportOf(plugin, nullptr));
     return {};
   }
 

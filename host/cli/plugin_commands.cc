@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -9,7 +10,6 @@
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cli/commands.h"
-#include "host/cli/schema_table.h"
 #include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/runtime/services/services.h"
@@ -19,24 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string PointName(const std::string& id) {
-  const PointInfo* point = FindPoint(id);
-  return point == nullptr ? id : std::string(point->name);
-}
-
-// Returns false for an extension point that this version of the host does not have.
-bool ServesPoint(const std::string& id) { return FindPoint(id) != nullptr; }
-
 bool ServesService(const std::string& id) {
   return std::ranges::find(Services(), id, &ServiceInfo::id) != Services().end();
-}
-
-std::string JoinNames(const Json& names) {
-  std::string joined;
-  for (const Json& name : names) {
-    joined += (joined.empty() ? "" : ", ") + name.get<std::string>();
-  }
-  return joined;
 }
 
 // ---- list ---------------------------------------------------------------------------------------
@@ -90,7 +74,7 @@ void AppendList(const Json& list, TerminalWidth width, std::string& out) {
     for (const Json& plugin : list["plugins"]) {
       const std::filesystem::path library = plugin["library"].get<std::string>();
       table.AddRow({plugin["name"], plugin["version"], library.filename().string(),
-                    JoinNames(plugin["points"])});
+                    JoinTexts(plugin["points"], ", ")});
     }
     table.Append(width, out);
     out += "\nDirectory: " + Printable(list["directory"].get<std::string>()) + ".\n";
@@ -109,12 +93,78 @@ void AppendList(const Json& list, TerminalWidth width, std::string& out) {
   }
 }
 
+// ---- Arguments ----------------------------------------------------------------------------------
+
+constexpr int kMaxDepth = 16;
+
+const Json* Find(const Json& schema, const char* key) {
+  const auto found = schema.find(key);
+  return found == schema.end() ? nullptr : &*found;
+}
+
+// Returns a string unchanged, any other value as JSON.
+std::string Shown(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return DumpJson(value);
+}
+
+std::string ShownAt(const Json& schema, const char* key) {
+  const Json* value = Find(schema, key);
+  return value == nullptr ? std::string() : Shown(*value);
+}
+
+// "at least 1, at most 100", "LeastAllocated, MostAllocated"
+std::string Allowed(const Json& schema) {
+  std::string text;
+  const auto add = [&text](const std::string& part) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  };
+  if (const Json* words = Find(schema, "enum"); words != nullptr && words->is_array()) {
+    for (const Json& word : *words) add(Shown(word));
+  }
+  constexpr std::array<std::pair<const char*, const char*>, 6> kLimits = {
+      {{"minimum", "at least "},
+       {"exclusiveMinimum", "above "},
+       {"maximum", "at most "},
+       {"exclusiveMaximum", "below "},
+       {"maxLength", "length at most "},
+       {"maxItems", "elements at most "}}};
+  for (const auto& [key, words] : kLimits) {
+    if (const Json* limit = Find(schema, key)) add(words + Shown(*limit));
+  }
+  return text;
+}
+
+void AddRows(const Json& schema, const std::string& prefix, int depth, Table& table);
+
+void AddArgument(const Json& schema, const std::string& name, int depth, Table& table) {
+  if (!schema.is_object()) return;
+  table.AddRow({name, ShownAt(schema, "type"), ShownAt(schema, "default"), Allowed(schema),
+                ShownAt(schema, "description")});
+  AddRows(schema, name + ".", depth + 1, table);
+  const Json* items = Find(schema, "items");
+  if (items != nullptr && items->is_object()) AddRows(*items, name + "[].", depth + 1, table);
+}
+
+void AddRows(const Json& schema, const std::string& prefix, int depth, Table& table) {
+  const Json* properties = Find(schema, "properties");
+  if (properties == nullptr || !properties->is_object() || depth > kMaxDepth) return;
+  for (const auto& [name, property] : properties->items()) {
+    AddArgument(property, prefix + name, depth, table);
+  }
+}
+
 // ---- describe -----------------------------------------------------------------------------------
 
 Json Described(const PluginInfo& info) {
   Json points = Json::array();
   for (const std::string& id : info.points) {
-    points.push_back({{"name", PointName(id)}, {"id", id}, {"served", ServesPoint(id)}});
+    // The host may not have a point of a newer plugin.
+    const PointInfo* point = FindPoint(id);
+    points.push_back({{"name", point == nullptr ? id : std::string(point->name)},
+                      {"id", id},
+                      {"served", point != nullptr}});
   }
   Json services = Json::array();
   for (const std::string& id : info.services) {
@@ -172,9 +222,9 @@ void AppendPlugin(const Json& plugin, TerminalWidth width, std::string& out) {
   AddFact(facts, "About", plugin["about"]);
   AddFact(facts, "Points", NamesAndServed(plugin["points"], "name", "not called by this host"));
   AddFact(facts, "Services", NamesAndServed(plugin["services"], "id", "not served by this host"));
-  AddFact(facts, "Kinds", JoinNames(plugin["kinds"]));
-  AddFact(facts, "Fields", JoinNames(plugin["fields"]));
-  AddFact(facts, "Pod fields", JoinNames(plugin["podFields"]));
+  AddFact(facts, "Kinds", JoinTexts(plugin["kinds"], ", "));
+  AddFact(facts, "Fields", JoinTexts(plugin["fields"], ", "));
+  AddFact(facts, "Pod fields", JoinTexts(plugin["podFields"], ", "));
   if (plugin["blocksInBind"].get<bool>())
     AddFact(facts, "Binding", "blocks; runs on a thread of the bind pool");
   const Table arguments = SchemaTable(plugin["argsSchema"]);
@@ -229,19 +279,19 @@ Result<Json> DescribePlugin(const std::string& name, const std::string& director
 
 }  // namespace
 
+Table SchemaTable(const Json& schema) {
+  Table table({"ARGUMENT", "TYPE", "DEFAULT", "ALLOWED", "MEANING"});
+  if (schema.is_object()) AddRows(schema, "", 0, table);
+  return table;
+}
+
 int ExecutePluginList(const PluginFlags& flags, CommandEnvironment& env) {
   const auto directory = PluginDirectory(flags.plugin_directory, env);
   if (!directory.ok()) return Fail(env, directory.status());
   PluginSet plugins(env.temporary_directory, env.steady_ns);
   if (Status status = plugins.AddDirectory(*directory); !status.ok()) return Fail(env, status);
-  const Json list = ListOf(plugins, *directory);
-  std::string out;
-  if (flags.output == OutputFormat::kTable) {
-    AppendList(list, env.out_width, out);
-  } else {
-    AppendDocument(list, flags.output, out);
-  }
-  return Print(env, out, plugins.broken().empty() ? kExitDone : kExitBadInput);
+  return PrintAs(flags.output, ListOf(plugins, *directory), AppendList, env,
+                 plugins.broken().empty() ? kExitDone : kExitBadInput);
 }
 
 int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
@@ -255,13 +305,7 @@ int ExecutePluginDescribe(const PluginFlags& flags, CommandEnvironment& env) {
     library = DescribePlugin(flags.target, *directory, plugins);
   }
   if (!library.ok()) return Fail(env, library.status());
-  std::string out;
-  if (flags.output == OutputFormat::kTable) {
-    AppendLibrary(*library, env.out_width, out);
-  } else {
-    AppendDocument(*library, flags.output, out);
-  }
-  return Print(env, out, kExitDone);
+  return PrintAs(flags.output, *library, AppendLibrary, env, kExitDone);
 }
 
 }  // namespace berth::host

@@ -5,16 +5,73 @@
 #include <fstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "host/base/assert.h"
 #include "host/base/text.h"
 #include "host/cli/commands.h"
-#include "host/cli/plugin_template.h"
+#include "host/cli/embedded_files.h"
 #include "host/guard/point.h"
 
 namespace berth::host {
 namespace {
 
 namespace fs = std::filesystem;
+
+// ---- Templates ----------------------------------------------------------------------------------
+
+// Removes the text up to the next `separator` from `rest` and returns it.
+std::string_view TakeUntil(char separator, std::string_view& rest) {
+  const size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view taken = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return taken;
+}
+
+bool AllHold(std::string_view terms, const TemplatePoints& points) {
+  while (!terms.empty()) {
+    std::string_view term = TakeUntil('&', terms);
+    const bool wanted = !term.starts_with('!');
+    if (!wanted) term.remove_prefix(1);
+    if (points.contains(term) != wanted) return false;
+  }
+  return true;
+}
+
+bool Holds(std::string_view condition, const TemplatePoints& points) {
+  while (!condition.empty()) {
+    if (AllHold(TakeUntil(' ', condition), points)) return true;
+  }
+  return false;
+}
+
+// Returns the length of the variable name at the start of `text`, which is followed by "@". Returns
+// 0 if there is none.
+size_t NameLength(std::string_view text) {
+  const size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return end != std::string_view::npos && text[end] == '@' ? end : 0;
+}
+
+void AppendLine(std::string_view line, const TemplateVariables& variables, std::string& out) {
+  while (!line.empty()) {
+    const size_t at = line.find('@');
+    out += line.substr(0, at);
+    if (at == std::string_view::npos) break;
+    line.remove_prefix(at + 1);
+    const size_t length = NameLength(line);
+    if (length == 0) {
+      out += '@';
+      continue;
+    }
+    const auto found = variables.find(line.substr(0, length));
+    BERTH_ASSERT(found != variables.end());
+    out += found->second;
+    line.remove_prefix(length + 1);
+  }
+  out += '\n';
+}
+
+// ---- The new plugin -----------------------------------------------------------------------------
 
 struct Language {
   std::string_view name;     // The value of --language and the folder of the templates.
@@ -100,18 +157,14 @@ Result<TemplatePoints> ParsePoints(const std::string& text, const Language& lang
   TemplatePoints points;
   std::string_view rest = text;
   do {
-    const size_t end = std::min(rest.find(','), rest.size());
-    const std::string name(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string name(TakeUntil(',', rest));
     std::vector<std::string> names;
     names.reserve(kPoints.size());
     for (const PointInfo& point : kPoints) names.emplace_back(point.name);
     if (std::ranges::find(names, name) == names.end()) {
-      std::string all;
-      for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
       return Status::InvalidArgument("--points: expected an extension point, found \"" + name +
                                      "\"" + DidYouMean(name, names) +
-                                     "\nThe extension points are " + all);
+                                     "\nThe extension points are " + Join(names, ", "));
     }
     if (!language.all_points && name != "Filter" && name != "Score") {
       return Status::InvalidArgument("--points: expected Filter, Score or both for --language " +
@@ -176,7 +229,7 @@ Result<std::vector<std::string>> WriteFolder(const fs::path& folder, const NewPl
                                     {"ABOUT", "A new plugin: " + JoinPoints(points) + "."},
                                     {"RUST_SDK", RustCrateIn(prefix)}};
   std::vector<std::string> written;
-  for (const PluginTemplate& file : PluginTemplates()) {
+  for (const EmbeddedFile& file : PluginTemplates()) {
     const std::string_view owner = file.path.substr(0, file.path.find('/'));
     if (owner != language.name && owner != "common") continue;
     const bool is_template = file.path.ends_with(".in");
@@ -223,6 +276,28 @@ std::string NextSteps(const std::string& folder, const NewPlugin& plugin, const 
 }
 
 }  // namespace
+
+std::string RenderTemplate(std::string_view text, const TemplateVariables& variables,
+                           const TemplatePoints& points) {
+  constexpr std::string_view kIf = "@if ";
+  std::string out;
+  // For each open @if, whether its condition and those of all enclosing @ifs are true.
+  std::vector<bool> written;
+  while (!text.empty()) {
+    const std::string_view line = TakeUntil('\n', text);
+    const bool is_active = written.empty() || written.back();
+    if (line.starts_with(kIf)) {
+      written.push_back(is_active && Holds(line.substr(kIf.size()), points));
+    } else if (line == "@end") {
+      BERTH_ASSERT(!written.empty());
+      written.pop_back();
+    } else if (is_active) {
+      AppendLine(line, variables, out);
+    }
+  }
+  BERTH_ASSERT(written.empty());
+  return out;
+}
 
 int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
   const auto plugin = ParseName(flags.name);

@@ -97,6 +97,13 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
   if (!disabled.empty()) AppendWrapped("Disabled: " + disabled, 10, width, out += '\n');
 }
 
+void AppendProfiles(const Json& document, TerminalWidth width, std::string& out) {
+  for (const Json& profile : document["profiles"]) {
+    if (!out.empty()) out += '\n';
+    AppendProfile(profile, width, out);
+  }
+}
+
 bool RunsAt(const PlanSpec& spec, const PointInfo& point, const std::string& plugin) {
   const auto& uses = spec.points[static_cast<size_t>(point.point)];
   return std::ranges::find(uses, plugin, &PlanSpec::Use::plugin) != uses.end();
@@ -168,16 +175,7 @@ int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     document["profiles"].push_back(Shown(set->profiles[i], set->specs[i], set->plugins->catalog()));
   }
-  std::string out;
-  if (flags.output == OutputFormat::kTable) {
-    for (const Json& profile : document["profiles"]) {
-      if (!out.empty()) out += '\n';
-      AppendProfile(profile, env.out_width, out);
-    }
-  } else {
-    AppendDocument(document, flags.output, out);
-  }
-  return Print(env, out, kExitDone);
+  return PrintAs(flags.output, document, AppendProfiles, env, kExitDone);
 }
 
 }  // namespace berth::host

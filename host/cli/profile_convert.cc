@@ -1,5 +1,3 @@
-#include "host/cli/profile_convert.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -9,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,7 +18,6 @@
 #include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/config/config_errors.h"
-#include "host/config/config_path.h"
 #include "host/config/config_value.h"
 #include "host/config/convert/convert_profile.h"
 #include "host/config/convert/kube_config.h"
@@ -150,14 +146,6 @@ Status WriteFiles(const std::vector<OutputFile>& files, const fs::path& folder, 
   return {};
 }
 
-// Returns one line for each warning.
-std::vector<std::string> LinesOf(const ConfigErrors& warnings) {
-  std::istringstream text{std::string(warnings.ToStatus().message())};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
 // Returns the plan of a written profile. The arguments keep their places in the
 // KubeSchedulerConfiguration, which errors of plugins name.
 std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFile& file,
@@ -237,7 +225,9 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   if (const Status status = CheckPlugins(*config, profiles, files, *plugins, env); !status.ok()) {
     return Fail(env, status);
   }
-  PrintWarnings(LinesOf(warnings), env);
+  const Status warning = warnings.ToStatus();
+  const std::vector<std::string_view> lines = LinesOf(warning.message());
+  PrintWarnings({lines.begin(), lines.end()}, env);
   if (flags.strict && !warnings.empty()) {
     return Fail(env, Status::InvalidArgument(
                          "--strict: nothing was written because of the warnings above"));

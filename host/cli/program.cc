@@ -1,10 +1,13 @@
 #include "host/cli/program.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -17,19 +20,77 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <ostream>
 #include <random>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "host/cli/standard_output.h"
+#include "host/base/assert.h"
+#include "host/base/descriptor_buffer.h"
+#include "host/base/file_descriptor.h"
 #include "host/guard/crash_report.h"
-#include "host/guard/exit_report.h"
 #include "host/loader/private_directory.h"
 #include "host/process/assemble/process_signals.h"
 
 namespace berth::host {
 namespace {
+
+// The descriptor of the output, or -1. A handler of fork() takes no arguments.
+std::atomic<int> owned_descriptor = -1;
+
+// Calls only functions that are async-signal-safe.
+void LeaveOutputToParent() {
+  const int descriptor = owned_descriptor.load();
+  if (descriptor >= 0) ::dup3(STDOUT_FILENO, descriptor, O_CLOEXEC);
+}
+
+void RedirectToStandardError() {
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return;
+  FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
+  if (nowhere.get() == STDOUT_FILENO) {
+    nowhere.Release();
+  } else if (nowhere.ok()) {
+    ::dup2(nowhere.get(), STDOUT_FILENO);
+  }
+}
+
+// Returns a number that is not one of the three standard descriptors.
+FileDescriptor Duplicate(int descriptor) {
+  return FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+// Takes over the file of descriptor 1, and replaces descriptor 1 by standard error. A plugin that
+// prints to its standard output then writes to standard error, and cannot corrupt the output of the
+// command. Descriptor 1 keeps this meaning until the process ends, because plugins may print until
+// then. If standard error is closed, the output of plugins is lost.
+//
+// In a process that is forked, also by a plugin, descriptor() is standard error too: a process that
+// a plugin leaves behind must not hold the output open, whose reader would wait for it.
+//
+// Called: once, before this process starts a thread.
+class StandardOutput {
+ public:
+  StandardOutput() : file_(Duplicate(STDOUT_FILENO)), buffer_(file_.get()), stream_(&buffer_) {
+    static const bool is_registered = ::pthread_atfork(nullptr, nullptr, LeaveOutputToParent) == 0;
+    BERTH_ASSERT(is_registered);
+    RedirectToStandardError();
+    owned_descriptor.store(file_.get());
+  }
+  ~StandardOutput() { owned_descriptor.store(-1); }
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+  // The descriptor of the file. -1 if standard output is closed: then writing to stream() fails.
+  int descriptor() const { return file_.get(); }
+  // Threading: one thread at a time.
+  std::ostream& stream() { return stream_; }
+
+ private:
+  const FileDescriptor file_;
+  DescriptorBuffer buffer_;
+  std::ostream stream_;
+};
 
 template <class Clock>
 int64_t NowNs() {

@@ -16,11 +16,11 @@ using ProgramCommand =
     std::function<int(std::span<const std::string> args, CommandEnvironment& env)>;
 
 // Runs the command with a random hash key, and returns the exit status for main(). From then on,
-// standard output belongs to the command alone: what plugins print there goes to standard error;
-// see StandardOutput. An exception that the command throws is reported on standard error under
-// `name`, and the exit status is kExitBadInput. If a plugin calls exit(), the process ends with
-// kExitByPlugin; see ExitReport. The private copies of libraries are removed before a signal that
-// asks the process to end, or exit(), ends it.
+// standard output belongs to the command alone: what plugins print there goes to standard error. An
+// exception that the command throws is reported on standard error under `name`, and the exit status
+// is kExitBadInput. If a plugin calls exit(), the process ends with kExitByPlugin; see ExitReport.
+// The private copies of libraries are removed before a signal that asks the process to end, or
+// exit(), ends it.
 // Called: once, by main().
 int RunProgram(int argc, char** argv, std::string_view name, const ProgramCommand& command);
 

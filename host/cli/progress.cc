@@ -4,6 +4,7 @@
 
 #include "host/base/time_units.h"
 #include "host/cli/output.h"
+#include "host/process/log/log_format.h"
 
 namespace berth::host {
 namespace {
@@ -56,6 +57,13 @@ bool Progress::Due() {
 void Progress::Show(const std::string& line) {
   out_ << "\r\x1b[K" << line << std::flush;
   shown_ = true;
+}
+
+void ProgressLog::Write(const LogRecord& record) {
+  if (!IsOn(record.level)) return;
+  std::string line = time_ ? time_() : std::string();
+  line.append(FormatRecord(record, LogFormat::kPlain, 0, 0)).append(1, '\n');
+  progress_.Print(line);
 }
 
 }  // namespace berth::host

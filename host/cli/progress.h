@@ -1,4 +1,4 @@
-// Shows the progress of long work on the terminal.
+// Shows the progress and the log of long work on the terminal.
 #ifndef BERTH_HOST_CLI_PROGRESS_H_
 #define BERTH_HOST_CLI_PROGRESS_H_
 
@@ -9,6 +9,9 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "host/base/log.h"
 
 namespace berth::host {
 
@@ -45,6 +48,25 @@ class Progress {
   std::mutex mutex_;  // Guards the members below and out_.
   int64_t next_ns_ = 0;
   bool shown_ = false;
+};
+
+// Prints the log of a command that a person runs: "berth: warning: acme.RackPower: message", as
+// LogFormat::kPlain.
+// Lifetime: `progress` must outlive it.
+class ProgressLog final : public LogSink {
+ public:
+  // `level`: the lowest level that is on. `time`: returns the text in front of each line; if empty,
+  // there is none. Called on any thread.
+  ProgressLog(Progress& progress, uint32_t level, std::function<std::string()> time = {})
+      : progress_(progress), level_(level), time_(std::move(time)) {}
+
+  bool IsOn(uint32_t level) const override { return level >= level_; }
+  void Write(const LogRecord& record) override;
+
+ private:
+  Progress& progress_;
+  const uint32_t level_;
+  const std::function<std::string()> time_;
 };
 
 }  // namespace berth::host

@@ -1,5 +1,3 @@
-#include "host/cli/progress_log.h"
-
 #include <array>
 #include <sstream>
 #include <string>
@@ -7,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <berth/abi.h>
+
+#include "host/cli/progress.h"
 
 namespace berth::host {
 namespace {

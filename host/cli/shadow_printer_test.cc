@@ -1,10 +1,11 @@
-#include "host/cli/shadow_printer.h"
-
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "host/cli/output.h"
+#include "host/process/shadow/shadow_run.h"
 
 namespace berth::host {
 namespace {

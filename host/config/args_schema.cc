@@ -76,7 +76,8 @@ class Checker {
     } else if (value.is_array()) {
       CheckArray(schema, value, pointer);
     } else if (value.is_string()) {
-      CheckText(schema, value.get_ref<const std::string&>(), pointer);
+      CheckLength(schema, "minLength", "maxLength", value.get_ref<const std::string&>().size(),
+                  "a string", pointer);
     }
   }
 
@@ -121,17 +122,16 @@ class Checker {
              Describe(value));
   }
 
-  void CheckText(const Json& schema, const std::string& text, const std::string& pointer) {
-    if (IsWithin(schema, "minLength", "maxLength", text.size())) return;
-    Expected(pointer, "a string with a length" + Range(schema, "minLength", "maxLength"),
-             "a length of " + std::to_string(text.size()));
+  // `what` has this length.
+  void CheckLength(const Json& schema, const char* min_key, const char* max_key, size_t length,
+                   const std::string& what, const std::string& pointer) {
+    if (IsWithin(schema, min_key, max_key, length)) return;
+    Expected(pointer, what + " with a length" + Range(schema, min_key, max_key),
+             "a length of " + std::to_string(length));
   }
 
   void CheckArray(const Json& schema, const Json& array, const std::string& pointer) {
-    if (!IsWithin(schema, "minItems", "maxItems", array.size())) {
-      Expected(pointer, "an array with a length" + Range(schema, "minItems", "maxItems"),
-               "a length of " + std::to_string(array.size()));
-    }
+    CheckLength(schema, "minItems", "maxItems", array.size(), "an array", pointer);
     const Json* items = Find(schema, "items");
     if (items == nullptr) return;
     for (size_t i = 0; i < array.size(); ++i) {

@@ -1,23 +1,15 @@
-#include "host/config/cluster_config.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "host/config/toml_document.h"
+#include "host/config/host_config.h"
 
 namespace berth::host {
 namespace {
 
-// Reads the tables of a cluster from a host file in the folder etc, and adds its errors.
+// Reads a host file in the folder etc, and adds its errors.
 ClusterConfig ReadCluster(std::string_view text, ConfigErrors& errors) {
-  const std::string file = "etc/berth.toml";
-  const auto root = ParseToml(text, file, errors);
-  if (!root.has_value()) return {};
-  TableReader reader(*root, "", errors);
-  ClusterConfig config = ReadClusterConfig(reader, file, errors);
-  reader.End();
-  return config;
+  return ReadHostConfig(text, "etc/berth.toml", errors).cluster;
 }
 
 std::string ClusterErrors(std::string_view text) {

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
+
+#include <berth/names.h>
 
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/config/config_path.h"
 #include "host/config/config_value.h"
-#include "host/config/table_reader.h"
 #include "host/config/toml_document.h"
 
 namespace berth::host {
@@ -34,6 +34,27 @@ constexpr std::array<UnsupportedKey, 9> kUnsupportedKeys = {
      {"delayCacheUntilActive", "the cache is always filled before this process leads"},
      {"pluginConfig", "arguments belong into [plugins.args] of a profile"}}};
 
+constexpr double kMaxQps = 100'000;
+constexpr int64_t kMaxBurst = 1'000'000;
+constexpr int64_t kMaxConnections = 1024;
+
+// A time of [leaderElection]: the value that is set or its default, and the place if it is set.
+struct ElectionTime {
+  std::optional<Placed<int64_t>> set;
+  int64_t default_ns;
+
+  int64_t ns() const { return set.has_value() ? set->value : default_ns; }
+};
+
+template <class T>
+std::optional<T> ValueOf(const std::optional<Placed<T>>& placed) {
+  return placed.has_value() ? std::optional(placed->value) : std::nullopt;
+}
+
+std::optional<uint32_t> CountOf(const std::optional<Placed<int64_t>>& placed) {
+  return placed.has_value() ? std::optional(static_cast<uint32_t>(placed->value)) : std::nullopt;
+}
+
 class HostConfigReader {
  public:
   HostConfigReader(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
@@ -53,9 +74,16 @@ class HostConfigReader {
     }
     ReadBackoffs(reader, config);
     config.log_level = ReadLevel(reader);
-    if (const ConfigValue* table = reader.Table("deadlines")) ReadDeadlines(*table, config);
-    if (const ConfigValue* table = reader.Table("quarantine")) ReadQuarantine(*table, config);
-    config.cluster = ReadClusterConfig(reader, file_, errors_);
+    ReadTable(reader, "deadlines", [&config](TableReader& table) {
+      config.call_deadline_ns = ValueOf(table.Duration("call"));
+      config.post_filter_deadline_ns = ValueOf(table.Duration("postFilter"));
+      config.bind_deadline_ns = ValueOf(table.Duration("bind"));
+    });
+    ReadTable(reader, "quarantine", [&config](TableReader& table) {
+      config.quarantine_faults = CountOf(table.Int("faults", 0, 1'000'000));
+      config.quarantine_window_ns = ValueOf(table.Duration("window"));
+    });
+    ReadClusterTables(reader, config.cluster);
     RejectUnsupportedKeys(reader);
     reader.End();
     return config;
@@ -80,36 +108,138 @@ class HostConfigReader {
   }
 
   std::optional<uint32_t> ReadLevel(TableReader& reader) {
-    const auto name = reader.String("logLevel", "one of trace, debug, info, warning, error");
-    if (!name.has_value()) return std::nullopt;
-    if (const auto level = FindLogLevel(name->value); level.has_value()) return level;
     std::vector<std::string> names;
-    names.reserve(std::size(kLogLevels));
     for (const auto& [known, level] : kLogLevels) names.emplace_back(known);
-    reader.Expected("logLevel", name->place, "one of trace, debug, info, warning, error",
-                    Quoted(name->value) + DidYouMean(name->value, names));
+    const auto name = ReadOneOf(reader, "logLevel", "one of " + Join(names, ", "), names);
+    return name.has_value() ? FindLogLevel(*name) : std::nullopt;
+  }
+
+  // Reads the members of the table `key` of the file, if there is one.
+  template <class Read>
+  void ReadTable(TableReader& root, std::string_view key, Read read) {
+    const ConfigValue* table = root.Table(key);
+    if (table == nullptr) return;
+    TableReader reader(*table, std::string(key) + ".", errors_);
+    read(reader);
+    reader.End();
+  }
+
+  void ReadClusterTables(TableReader& root, ClusterConfig& config) {
+    ReadTable(root, "leaderElection", [&](TableReader& table) { ReadElection(table, config); });
+    ReadTable(root, "clientConnection", [&](TableReader& table) { ReadConnection(table, config); });
+    ReadTable(root, "serving", [&config](TableReader& table) {
+      config.http_address = ValueOf(table.StringOrEmpty(
+          "address", "an IP address and a port, such as \"127.0.0.1:10251\", or \"\""));
+    });
+    ReadTable(root, "logging", [&config](TableReader& table) {
+      config.log_format = ReadOneOf(table, "format", "\"text\" or \"json\"", {"text", "json"});
+    });
+  }
+
+  // Reads one of the words `known`.
+  static std::optional<std::string> ReadOneOf(TableReader& reader, std::string_view key,
+                                              std::string_view expected,
+                                              const std::vector<std::string>& known) {
+    const auto word = reader.String(key, expected);
+    if (!word.has_value()) return std::nullopt;
+    if (std::ranges::find(known, word->value) != known.end()) return word->value;
+    reader.Expected(key, word->place, expected,
+                    Quoted(word->value) + DidYouMean(word->value, known));
     return std::nullopt;
   }
 
-  static std::optional<int64_t> ReadDuration(TableReader& reader, std::string_view key) {
-    const auto duration = reader.Duration(key);
-    return duration.has_value() ? std::optional(duration->value) : std::nullopt;
+  static void ReadElection(TableReader& table, ClusterConfig& config) {
+    config.leader_elect = ValueOf(table.Bool("leaderElect"));
+    const ElectionTime lease = {ReadLease(table), kDefaultLeaseNs};
+    const ElectionTime renew = {table.Duration("renewDeadline"), kDefaultRenewDeadlineNs};
+    const ElectionTime retry = {table.Duration("retryPeriod"), kDefaultRetryNs};
+    if (AreInOrder(table, lease, renew, retry)) {
+      config.lease_ns = ValueOf(lease.set);
+      config.renew_deadline_ns = ValueOf(renew.set);
+      config.retry_ns = ValueOf(retry.set);
+    }
+    if (const auto lock = table.String("resourceLock", "\"leases\"");
+        lock.has_value() && lock->value != "leases") {
+      table.Expected("resourceLock", lock->place, "\"leases\"", Quoted(lock->value));
+    }
+    config.lease_name = ReadName(table, "resourceName", "the name of a Lease");
+    config.lease_namespace = ReadName(table, "resourceNamespace", "the name of a namespace");
+    config.stall_limit_ns = ValueOf(table.DurationOrZero("stallLimit"));
   }
 
-  void ReadDeadlines(const ConfigValue& table, HostConfig& config) {
-    TableReader reader(table, "deadlines.", errors_);
-    config.call_deadline_ns = ReadDuration(reader, "call");
-    config.post_filter_deadline_ns = ReadDuration(reader, "postFilter");
-    config.bind_deadline_ns = ReadDuration(reader, "bind");
-    reader.End();
+  // Other processes read whole seconds from the Lease. With a fraction they would believe that the
+  // lease has expired while this process still leads.
+  static std::optional<Placed<int64_t>> ReadLease(TableReader& reader) {
+    const auto lease = reader.Duration("leaseDuration");
+    if (!lease.has_value() || lease->value % kSecond == 0) return lease;
+    reader.Expected("leaseDuration", lease->place, "whole seconds, such as \"15s\"",
+                    FormatDuration(lease->value));
+    return std::nullopt;
   }
 
-  void ReadQuarantine(const ConfigValue& table, HostConfig& config) {
-    TableReader reader(table, "quarantine.", errors_);
-    const auto faults = reader.Int("faults", 0, 1'000'000);
-    if (faults.has_value()) config.quarantine_faults = static_cast<uint32_t>(faults->value);
-    config.quarantine_window_ns = ReadDuration(reader, "window");
-    reader.End();
+  // Checks leaseDuration > renewDeadline > 1.2 * retryPeriod. client-go adds up to a fifth to each
+  // period. (leaderelection.go, JitterFactor)
+  static bool AreInOrder(TableReader& reader, const ElectionTime& lease, const ElectionTime& renew,
+                         const ElectionTime& retry) {
+    bool is_valid = true;
+    if (lease.ns() <= renew.ns()) {
+      is_valid = false;
+      if (renew.set.has_value()) {
+        reader.Expected("renewDeadline", renew.set->place,
+                        "less than leaseDuration, " + FormatDuration(lease.ns()),
+                        FormatDuration(renew.ns()));
+      } else {
+        reader.Expected("leaseDuration", lease.set->place,
+                        "more than renewDeadline, " + FormatDuration(renew.ns()),
+                        FormatDuration(lease.ns()));
+      }
+    }
+    if (renew.ns() * 10 > retry.ns() * 12) return is_valid;
+    if (retry.set.has_value()) {
+      reader.Expected("retryPeriod", retry.set->place,
+                      "less than renewDeadline / 1.2, " + FormatDuration(renew.ns() * 10 / 12),
+                      FormatDuration(retry.ns()));
+    } else {
+      reader.Expected("renewDeadline", renew.set->place,
+                      "more than 1.2 * retryPeriod, " + FormatDuration(retry.ns() * 12 / 10),
+                      FormatDuration(renew.ns()));
+    }
+    return false;
+  }
+
+  // Reads the name of an object, which becomes a part of a path of the API server.
+  static std::optional<std::string> ReadName(TableReader& reader, std::string_view key,
+                                             std::string_view what) {
+    const auto name = reader.String(key, what);
+    if (!name.has_value()) return std::nullopt;
+    if (internal::IsDnsSubdomain(name->value)) return name->value;
+    reader.Expected(key, name->place,
+                    std::string(what).append(", of lower-case letters, digits, \"-\" and \".\""),
+                    Quoted(name->value));
+    return std::nullopt;
+  }
+
+  void ReadConnection(TableReader& table, ClusterConfig& config) {
+    const auto kubeconfig = table.String("kubeconfig", "the path of a kubeconfig");
+    if (kubeconfig.has_value()) config.kubeconfig = Beside(file_, kubeconfig->value);
+    const auto qps = table.Number("qps", 0, kMaxQps);
+    const auto burst = table.Int("burst", 0, kMaxBurst);
+    const bool has_qps = qps.has_value() && qps->value > 0;
+    config.qps = ValueOf(qps);
+    if (burst.has_value() && (burst->value > 0) != has_qps) {
+      table.Expected("burst", burst->place,
+                     has_qps ? "at least 1, because qps is set" : "0, because qps is not set",
+                     std::to_string(burst->value));
+    } else {
+      config.burst = CountOf(burst);
+    }
+    config.connections = CountOf(table.Int("connections", 1, kMaxConnections));
+    for (const std::string_view key : {"acceptContentTypes", "contentType"}) {
+      const ConfigValue* value = table.AnyUnsuggested(key);
+      if (value == nullptr) continue;
+      table.Expected(key, value->place, "no such key, because Berth always uses JSON",
+                     value->Describe());
+    }
   }
 
   // Rejects keys that would otherwise be accepted without effect.

@@ -4,10 +4,7 @@
 #include <utility>
 
 #include "host/base/text.h"
-#include "host/config/config_path.h"
 #include "host/config/config_value.h"
-#include "host/config/profile_merge.h"
-#include "host/config/table_reader.h"
 #include "host/config/toml_document.h"
 
 namespace berth::host {

@@ -3,6 +3,7 @@
 #define BERTH_HOST_CONFIG_TOML_DOCUMENT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,17 @@ inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 // such as "a.b.c".
 inline constexpr size_t kMaxTomlDepth = 32;
 inline constexpr size_t kMaxTomlKeyParts = 32;
+
+struct TomlExcess {
+  uint32_t line;  // Counted from 1.
+  bool is_key;    // True for a key with too many parts, false for brackets nested too deeply.
+};
+
+// Returns the first place where brackets are nested more than `max_depth` deep, or a key has more
+// than `max_key_parts` parts. The text need not be valid TOML. For a text without such a place, the
+// parsed tree is at most (max_depth + 2) * max_key_parts deep.
+std::optional<TomlExcess> FindTomlExcess(std::string_view text, size_t max_depth,
+                                         size_t max_key_parts);
 
 // Parses `text` as a TOML table. `file` is its name in messages.
 // Errors: if the text is not TOML 1.0 or exceeds a limit, only the first error. Otherwise every

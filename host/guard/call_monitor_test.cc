@@ -14,7 +14,6 @@
 
 #include "host/api/test_objects.h"
 #include "host/guard/crash_report.h"
-#include "host/guard/monitored_call.h"
 
 namespace berth::host {
 namespace {

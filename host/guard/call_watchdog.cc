@@ -1,6 +1,9 @@
 #include "host/guard/call_watchdog.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -81,22 +84,13 @@ void CallWatchdog::Poll(int64_t now_ns) {
 // ---- WatchdogThread -----------------------------------------------------------------------------
 
 WatchdogThread::WatchdogThread(CallWatchdog& watchdog, const Clock& clock)
-    : thread_([this, &watchdog, &clock] { Run(watchdog, clock); }) {}
-
-WatchdogThread::~WatchdogThread() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stop_ = true;
-  }
-  stop_signal_.notify_one();
-  thread_.join();
-}
-
-void WatchdogThread::Run(CallWatchdog& watchdog, const Clock& clock) {
-  std::unique_lock lock(mutex_);
-  while (!stop_signal_.wait_for(lock, kPoll, [this] { return stop_; })) {
-    watchdog.Poll(clock.NowNs());
-  }
-}
+    : thread_([&watchdog, &clock](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any never;
+        std::unique_lock lock(mutex);
+        while (!never.wait_for(lock, stop, kPoll, [&stop] { return stop.stop_requested(); })) {
+          watchdog.Poll(clock.NowNs());
+        }
+      }) {}
 
 }  // namespace berth::host

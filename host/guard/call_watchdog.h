@@ -4,10 +4,8 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
@@ -95,17 +93,9 @@ class CallWatchdog {
 class WatchdogThread {
  public:
   WatchdogThread(CallWatchdog& watchdog, const Clock& clock);
-  ~WatchdogThread();
-  WatchdogThread(const WatchdogThread&) = delete;
-  WatchdogThread& operator=(const WatchdogThread&) = delete;
 
  private:
-  void Run(CallWatchdog& watchdog, const Clock& clock);
-
-  std::mutex mutex_;
-  std::condition_variable stop_signal_;
-  bool stop_ = false;
-  std::thread thread_;  // Last, because it uses the other members.
+  std::jthread thread_;
 };
 
 }  // namespace berth::host

@@ -14,7 +14,6 @@
 #include "host/base/test_clock.h"
 #include "host/base/test_log.h"
 #include "host/base/time_units.h"
-#include "host/guard/monitored_call.h"
 
 namespace berth::host {
 namespace {

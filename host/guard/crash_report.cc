@@ -5,8 +5,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "host/base/assert.h"
 
 namespace berth::host {
 namespace {
@@ -14,13 +19,27 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kStackBytes = size_t{64} << 10;
 
-// A signal handler can only reach global variables.
+// Handlers of signals and of exit() can only reach global variables.
 std::atomic<const CallMonitor*> reported_monitor = nullptr;
 alignas(16) std::array<char, kStackBytes> signal_stack;
+std::atomic<int> reported_status = 0;  // 0 while there is no ExitReport.
+std::atomic<pid_t> reported_process = 0;
 
-void WriteAll(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+// Writes "berth: <what> <where>\n", where <where> is what this thread is doing, or `otherwise` if
+// there is no monitor. Async-signal-safe.
+void WriteReport(std::string_view what, std::string_view otherwise) {
+  std::array<char, 4096> line;
+  size_t size = 0;
+  for (const std::string_view part : {std::string_view("berth: "), what, std::string_view(" ")}) {
+    size += part.copy(line.data() + size, part.size());
+  }
+  const CallMonitor* monitor = reported_monitor.load(std::memory_order_acquire);
+  size += monitor != nullptr
+              ? monitor->Describe(std::span(line).subspan(size, line.size() - size - 1))
+              : otherwise.copy(line.data() + size, otherwise.size());
+  line[size++] = '\n';
+  for (std::string_view text(line.data(), size); !text.empty();) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written <= 0) return;
     text.remove_prefix(static_cast<size_t>(written));
   }
@@ -28,24 +47,26 @@ void WriteAll(std::string_view text) {
 
 // SA_RESETHAND has restored the default action: the next signal ends the process.
 void OnCrash(int signal, siginfo_t* info, void*) {
-  if (const CallMonitor* monitor = ReportedMonitor()) {
-    constexpr std::string_view kPrefix = "berth: crashed ";
-    std::array<char, 4096> line;
-    kPrefix.copy(line.data(), kPrefix.size());
-    const auto rest = std::span(line).subspan(kPrefix.size(), line.size() - kPrefix.size() - 1);
-    size_t size = kPrefix.size() + monitor->Describe(rest);
-    line[size++] = '\n';
-    WriteAll({line.data(), size});
-  }
+  if (reported_monitor.load(std::memory_order_acquire) != nullptr) WriteReport("crashed", "");
   // A failed instruction is executed again after the return, so that the core dump shows it. A
   // signal that was sent must be raised again.
   const bool comes_back = info->si_code > 0 && signal != SIGABRT;
   if (!comes_back) raise(signal);
 }
 
-}  // namespace
+void EndProcess(const std::string& function) {
+  const int status = reported_status.load();
+  if (status == 0 || reported_process.load() != ::getpid()) return;
+  // A plugin often prints why it exits. _exit() does not write the buffer of stdio.
+  static_cast<void>(std::fflush(stdout));
+  WriteReport(function + " was called", "outside any plugin call");
+  ::_exit(status);
+}
 
-const CallMonitor* ReportedMonitor() { return reported_monitor.load(std::memory_order_acquire); }
+void OnExit(int status, void*) { EndProcess("exit(" + std::to_string(status) + ")"); }
+void OnQuickExit() { EndProcess("quick_exit()"); }
+
+}  // namespace
 
 void InstallCrashReport(const CallMonitor* monitor) {
   reported_monitor.store(monitor, std::memory_order_release);
@@ -60,5 +81,16 @@ void InstallCrashReport(const CallMonitor* monitor) {
   sigemptyset(&action.sa_mask);
   for (const int signal : kSignals) sigaction(signal, &action, nullptr);
 }
+
+ExitReport::ExitReport(int exit_status) {
+  static const bool is_registered =
+      ::on_exit(OnExit, nullptr) == 0 && std::at_quick_exit(OnQuickExit) == 0;
+  BERTH_ASSERT(is_registered && exit_status != 0);
+  reported_process.store(::getpid());
+  BERTH_ASSERT_MSG(reported_status.exchange(exit_status) == 0,
+                   "there is another ExitReport in this process");
+}
+
+ExitReport::~ExitReport() { reported_status.store(0); }
 
 }  // namespace berth::host

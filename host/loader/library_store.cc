@@ -1,16 +1,20 @@
 #include "host/loader/library_store.h"
 
 #include <strings.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
+#include <openssl/evp.h>
+
 #include "host/base/assert.h"
-#include "host/loader/sha256.h"
+#include "host/base/child_process.h"
 
 namespace berth::host {
-
 namespace {
 
 LoadError WithPath(const std::string& path, LoadError error) {
@@ -18,7 +22,98 @@ LoadError WithPath(const std::string& path, LoadError error) {
   return error;
 }
 
+// ---- The probe ----------------------------------------------------------------------------------
+
+// The child writes this after it has loaded a library.
+constexpr std::string_view kLoaded = "+";
+
+LoadError ProbeError(std::string text) {
+  return MakeLoadError(LoadErrorCode::kProbeFailed, "", std::move(text));
+}
+
+std::string ProblemOf(const ChildResult& end) {
+  if (end.is_late) {
+    return "the library has not finished loading after " + std::to_string(kProbeLimitNs / kSecond) +
+           " s";
+  }
+  if (WIFSIGNALED(end.status)) {
+    return "the library ends the process with " + SignalText(WTERMSIG(end.status)) +
+           " while it is loaded";
+  }
+  return "the library calls exit(" + std::to_string(WEXITSTATUS(end.status)) +
+         ") while it is loaded";
+}
+
+// The end of a child process that loaded libraries.
+struct ChildEnd {
+  size_t loaded = 0;  // How many libraries were loaded before the process ended.
+  bool is_late = false;
+  std::string problem = {};  // A sentence about the next library; empty if all were loaded.
+};
+
+Result<ChildEnd> LoadInChild(std::span<const PluginLibrary::Source> libraries,
+                             const std::function<int64_t()>& steady_ns) {
+  const auto end = RunInChild(
+      [libraries](int pipe) {
+        for (const PluginLibrary::Source& library : libraries) {
+          // The process keeps a rejected library too, as the host would.
+          static_cast<void>(PluginLibrary::Open(library));
+          WriteToParent(pipe, kLoaded);
+        }
+      },
+      kProbeLimitNs, steady_ns);
+  if (!end.ok()) return end.status();
+  ChildEnd outcome{.loaded = std::min(end->text.size(), libraries.size()), .is_late = end->is_late};
+  const bool is_done = !end->is_late && end->status == 0 && outcome.loaded == libraries.size();
+  if (is_done) return outcome;
+  // A thread of the last library can end the process after all were loaded.
+  outcome.loaded = std::min(outcome.loaded, libraries.size() - 1);
+  outcome.problem = ProblemOf(*end);
+  return outcome;
+}
+
 }  // namespace
+
+Result<std::vector<std::optional<LoadError>>> ProbeLibraries(
+    std::span<const PluginLibrary::Source> libraries, const std::function<int64_t()>& steady_ns) {
+  std::vector<std::optional<LoadError>> errors(libraries.size());
+  for (size_t next = 0; next < libraries.size();) {
+    const auto together = LoadInChild(libraries.subspan(next), steady_ns);
+    if (!together.ok()) return together.status();
+    if (together->problem.empty()) break;
+    const size_t at = next + together->loaded;
+    next = at + 1;
+    if (together->loaded == 0) {
+      errors[at] = ProbeError(together->problem);
+      continue;
+    }
+    const auto alone = LoadInChild(libraries.subspan(at, 1), steady_ns);
+    if (!alone.ok()) return alone.status();
+    if (!alone->problem.empty()) {
+      errors[at] = ProbeError(alone->problem);
+    } else if (!together->is_late) {  // All libraries of the child have used up the time.
+      errors[at] = ProbeError(together->problem + " after other libraries (" +
+                              std::to_string(together->loaded) + "), but not when it is the first");
+    }
+  }
+  return errors;
+}
+
+// ---- The store ----------------------------------------------------------------------------------
+
+std::string Sha256Hex(std::span<const std::byte> bytes) {
+  std::array<uint8_t, 32> digest{};
+  const int32_t done =
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  BERTH_ASSERT_MSG(done == 1, "OpenSSL failed to compute a SHA-256 digest");
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : digest) {
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 15]);
+  }
+  return text;
+}
 
 struct LibraryStore::Content {
   TrustedFile file;
@@ -72,12 +167,12 @@ LoadResult<std::string> LibraryStore::Add(const std::string& path, const LoadOpt
 }
 
 void LibraryStore::Probe(Batch& batch) {
-  if (!probe_.has_value()) return;
+  if (!steady_ns_) return;
   std::vector<PluginLibrary::Source> unknown;
   std::ranges::copy_if(batch.sources, std::back_inserter(unknown),
                        [this](const auto& source) { return !probed_.contains(source.digest); });
   if (unknown.empty()) return;
-  auto errors = probe_->Run(unknown);
+  auto errors = ProbeLibraries(unknown, steady_ns_);
   for (size_t i = 0; i < unknown.size(); ++i) {
     std::optional<LoadError> error =
         errors.ok() ? std::move((*errors)[i])
@@ -123,11 +218,8 @@ LoadResult<LibraryStore::Content> LibraryStore::Read(const std::string& path,
   if (!file.ok()) return WithPath(path, std::move(file).error());
   std::string digest = Sha256Hex(file->bytes);
   if (!options.sha256.empty() && ::strcasecmp(options.sha256.c_str(), digest.c_str()) != 0) {
-    LoadError error;
-    error.code = LoadErrorCode::kPinMismatch;
-    error.expected = "sha256 " + options.sha256;
-    error.found = digest;
-    return WithPath(path, std::move(error));
+    return WithPath(path, MakeLoadError(LoadErrorCode::kPinMismatch, "sha256 " + options.sha256,
+                                        std::move(digest)));
   }
   return Content{*std::move(file), std::move(digest)};
 }

@@ -2,16 +2,18 @@
 #ifndef BERTH_HOST_LOADER_LIBRARY_STORE_H_
 #define BERTH_HOST_LOADER_LIBRARY_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "host/loader/library_probe.h"
+#include "host/base/status.h"
+#include "host/base/time_units.h"
 #include "host/loader/load_error.h"
 #include "host/loader/plugin_library.h"
 #include "host/loader/private_copy.h"
@@ -25,24 +27,53 @@ struct LoadOptions {
   std::string sha256;
 };
 
+// Returns the SHA-256 of `bytes` (FIPS 180-4) as 64 lower-case hexadecimal digits.
+std::string Sha256Hex(std::span<const std::byte> bytes);
+
+// How long the child processes of ProbeLibraries() may take to load one library, or all libraries
+// that share a process.
+inline constexpr int64_t kProbeLimitNs = 10 * kSecond;
+
+// Finds libraries that end or block the process that loads them: by a static constructor that
+// crashes, hangs or calls exit(), or by an entry with an invalid pointer. Such a library would end
+// the host, which no check before loading can prevent.
+//
+// The constructors of each library run once in a child process. The text that they print goes to
+// standard error. Each later load in this process runs them again.
+//
+// Loads the libraries in this order in one child process. If that process ends early, another
+// child loads the library in question alone, and a third child loads the rest. Returns for each
+// library the error kProbeFailed without a path, or nullopt if the library can be loaded. A
+// library that Open() rejects is no error: Open() reports that in this process too.
+// `steady_ns` must only go forward.
+//
+// Threading: the process may have other threads; see RunInChild() for what a child of such a
+//            process can use. A library that is loaded while another thread of this process loads a
+//            library may appear to hang, because the child has a half-updated list of libraries.
+//            The host loads libraries on one thread; only a plugin's thread could do that.
+// Errors: Unavailable if a child process could not be created.
+Result<std::vector<std::optional<LoadError>>> ProbeLibraries(
+    std::span<const PluginLibrary::Source> libraries, const std::function<int64_t()>& steady_ns);
+
 // All plugin libraries of this process, by the digest of their content. One store serves all
 // generations of the configuration. The same content is loaded and initialised once, however often
 // and under whatever path it is requested. A file that changed under its path becomes a second
 // library beside the old one. Libraries are never unloaded.
 //
-// A store with a probe loads each new content in a child process first, and rejects content that
-// ends or blocks that process. The result of the probe holds for the life of the store: the same
-// content is never probed again, and content that was rejected needs a new store.
-// Threading: one thread at a time. Other threads may run, with the limits of LibraryProbe.
+// A store with a clock passes each new content to ProbeLibraries() first, and rejects content that
+// ends or blocks the child process. The result of the probe holds for the life of the store: the
+// same content is never probed again, and content that was rejected needs a new store.
+// Threading: one thread at a time. Other threads may run, with the limits of ProbeLibraries().
 // Lifetime: a library may outlive the store; the copies on disk are removed with it.
 class LibraryStore {
  public:
   using Loaded = LoadResult<std::shared_ptr<PluginLibrary>>;
 
-  // Without a probe, libraries are loaded at once. For callers that trust their libraries.
+  // `steady_ns`: the clock of the probe. Without it, libraries are loaded at once, for callers that
+  // trust their libraries.
   explicit LibraryStore(std::unique_ptr<PrivateCopies> copies,
-                        std::optional<LibraryProbe> probe = std::nullopt)
-      : copies_(std::move(copies)), probe_(std::move(probe)) {}
+                        std::function<int64_t()> steady_ns = {})
+      : copies_(std::move(copies)), steady_ns_(std::move(steady_ns)) {}
   LibraryStore(const LibraryStore&) = delete;
   LibraryStore& operator=(const LibraryStore&) = delete;
 
@@ -74,7 +105,7 @@ class LibraryStore {
   Loaded Open(const std::string& digest, Batch& batch);
 
   std::unique_ptr<PrivateCopies> copies_;
-  const std::optional<LibraryProbe> probe_;
+  const std::function<int64_t()> steady_ns_;  // Empty: there is no probe.
   // Keyed by digest.
   std::map<std::string, std::shared_ptr<PluginLibrary>, std::less<>> libraries_;
   // The results of probes, keyed by digest; nullopt if the library can be loaded.

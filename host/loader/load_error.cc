@@ -6,6 +6,20 @@
 namespace berth::host {
 namespace {
 
+// The names of the codes, in their order.
+constexpr std::array<std::string_view, kLoadErrorCodes> kNames = {
+    "not-found",       "not-a-regular-file", "wrong-owner",    "writable-by-others",
+    "unreadable",      "too-large",          "pin-mismatch",   "not-elf",
+    "wrong-machine",   "not-shared-object",  "bad-elf",        "no-note",
+    "bad-note",        "abi-major",          "host-too-old",   "sanitizer-runtime",
+    "origin-run-path", "relative-run-path",  "exports",        "copy-failed",
+    "probe-failed",    "dlopen-failed",      "entry-magic",    "entry-size",
+    "entry-function",  "bad-info",           "bad-kind",       "note-differs-from-entry",
+    "unknown-point",   "duplicate-plugin",   "unknown-plugin", "missing-service",
+    "init-failed",     "bad-arguments",      "create-failed",  "bad-instance",
+    "missing-point",   "bad-point",          "unknown-column", "column-type",
+    "bad-slot",        "too-many-reasons"};
+
 std::string Hex(uint32_t number) {
   std::array<char, 16> text;
   std::snprintf(text.data(), text.size(), "0x%x", number);
@@ -15,59 +29,16 @@ std::string Hex(uint32_t number) {
 }  // namespace
 
 std::string_view LoadErrorName(LoadErrorCode code) {
-  switch (code) {
-    case LoadErrorCode::kNotFound: return "not-found";
-    case LoadErrorCode::kNotARegularFile: return "not-a-regular-file";
-    case LoadErrorCode::kWrongOwner: return "wrong-owner";
-    case LoadErrorCode::kWritableByOthers: return "writable-by-others";
-    case LoadErrorCode::kUnreadable: return "unreadable";
-    case LoadErrorCode::kTooLarge: return "too-large";
-    case LoadErrorCode::kPinMismatch: return "pin-mismatch";
-    case LoadErrorCode::kNotElf: return "not-elf";
-    case LoadErrorCode::kWrongMachine: return "wrong-machine";
-    case LoadErrorCode::kNotSharedObject: return "not-shared-object";
-    case LoadErrorCode::kBadElf: return "bad-elf";
-    case LoadErrorCode::kNoNote: return "no-note";
-    case LoadErrorCode::kBadNote: return "bad-note";
-    case LoadErrorCode::kAbiMajor: return "abi-major";
-    case LoadErrorCode::kHostTooOld: return "host-too-old";
-    case LoadErrorCode::kSanitizerRuntime: return "sanitizer-runtime";
-    case LoadErrorCode::kOriginRunPath: return "origin-run-path";
-    case LoadErrorCode::kRelativeRunPath: return "relative-run-path";
-    case LoadErrorCode::kExports: return "exports";
-    case LoadErrorCode::kCopyFailed: return "copy-failed";
-    case LoadErrorCode::kProbeFailed: return "probe-failed";
-    case LoadErrorCode::kDlopenFailed: return "dlopen-failed";
-    case LoadErrorCode::kEntryMagic: return "entry-magic";
-    case LoadErrorCode::kEntrySize: return "entry-size";
-    case LoadErrorCode::kEntryFunction: return "entry-function";
-    case LoadErrorCode::kBadInfo: return "bad-info";
-    case LoadErrorCode::kBadKind: return "bad-kind";
-    case LoadErrorCode::kNoteDiffersFromEntry: return "note-differs-from-entry";
-    case LoadErrorCode::kUnknownPoint: return "unknown-point";
-    case LoadErrorCode::kDuplicatePlugin: return "duplicate-plugin";
-    case LoadErrorCode::kUnknownPlugin: return "unknown-plugin";
-    case LoadErrorCode::kMissingService: return "missing-service";
-    case LoadErrorCode::kInitFailed: return "init-failed";
-    case LoadErrorCode::kBadArguments: return "bad-arguments";
-    case LoadErrorCode::kCreateFailed: return "create-failed";
-    case LoadErrorCode::kBadInstance: return "bad-instance";
-    case LoadErrorCode::kMissingPoint: return "missing-point";
-    case LoadErrorCode::kBadPoint: return "bad-point";
-    case LoadErrorCode::kUnknownColumn: return "unknown-column";
-    case LoadErrorCode::kColumnType: return "column-type";
-    case LoadErrorCode::kBadSlot: return "bad-slot";
-    case LoadErrorCode::kTooManyReasons: return "too-many-reasons";
-  }
-  return "unknown";
+  const auto index = static_cast<size_t>(code);
+  return index < kNames.size() ? kNames[index] : "unknown";
 }
 
-LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found) {
-  LoadError error;
-  error.code = code;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
+LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found,
+                        std::string plugin) {
+  return {.code = code,
+          .plugin = std::move(plugin),
+          .expected = std::move(expected),
+          .found = std::move(found)};
 }
 
 std::optional<LoadError> UnknownFlags(LoadErrorCode code, const std::string& of, uint32_t flags,

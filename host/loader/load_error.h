@@ -77,12 +77,12 @@ std::string_view LoadErrorName(LoadErrorCode code);
 
 struct LoadError {
   LoadErrorCode code = LoadErrorCode::kNotFound;
-  std::string path;    // The library, as named by the caller; empty if no file is involved.
-  std::string plugin;  // Empty if the whole library is rejected.
+  std::string path = {};    // The library, as named by the caller; empty if no file is involved.
+  std::string plugin = {};  // Empty if the whole library is rejected.
   // For example "a file of at most 1048576 bytes". Empty if `found` is a complete sentence.
-  std::string expected;
-  std::string found;                           // For example "a larger file".
-  std::vector<ArgumentError> argument_errors;  // For kBadArguments.
+  std::string expected = {};
+  std::string found = {};                           // For example "a larger file".
+  std::vector<ArgumentError> argument_errors = {};  // For kBadArguments.
 
   // Returns one line: `path: plugin "name": expected ..., found ... [code]`; without the words
   // `expected` and `found` if `expected` is empty.
@@ -91,8 +91,9 @@ struct LoadError {
   Status ToStatus() const;
 };
 
-// Returns an error that names no file and no plugin yet.
-LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found);
+// Returns an error that names no file yet, and no plugin if `plugin` is empty.
+LoadError MakeLoadError(LoadErrorCode code, std::string expected, std::string found,
+                        std::string plugin = {});
 
 // Returns the error for a bit of `flags` that is not in `known`, the flags of this host: "expected
 // slot 1 with flags within 0x3, found 0x4". `of` is what has the flags, or empty. Returns nothing

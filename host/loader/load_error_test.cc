@@ -16,6 +16,9 @@ TEST(LoadErrorName, IsDistinctForEveryCode) {
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), name.npos) << name;
   }
   EXPECT_EQ(LoadErrorName(static_cast<LoadErrorCode>(kLoadErrorCodes)), "unknown");
+  EXPECT_EQ(LoadErrorName(LoadErrorCode::kNotFound), "not-found");
+  EXPECT_EQ(LoadErrorName(LoadErrorCode::kProbeFailed), "probe-failed");
+  EXPECT_EQ(LoadErrorName(LoadErrorCode::kTooManyReasons), "too-many-reasons");
 }
 
 TEST(LoadError, NamesFilePluginExpectedAndFound) {

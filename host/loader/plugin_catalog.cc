@@ -8,8 +8,8 @@
 
 namespace berth::host {
 
-LoadResult<std::shared_ptr<PluginLibrary>> PluginCatalog::AddLibrary(const std::string& path,
-                                                                     const LoadOptions& options) {
+PluginCatalog::Found PluginCatalog::AddLibrary(const std::string& path,
+                                               const LoadOptions& options) {
   return AddPlugins(path, store_.Load(path, options));
 }
 
@@ -27,12 +27,10 @@ PluginCatalog::Found PluginCatalog::AddPlugins(const std::string& path, Found lo
     if (other == plugins_.end() || other->second.library == library) continue;
     ambiguous_.insert(info.name);
     if (error.has_value()) continue;
-    error.emplace();
-    error->code = LoadErrorCode::kDuplicatePlugin;
+    error =
+        MakeLoadError(LoadErrorCode::kDuplicatePlugin, "a plugin name that no other library has",
+                      "the same name in " + other->second.library->path(), info.name);
     error->path = path;
-    error->plugin = info.name;
-    error->expected = "a plugin name that no other library has";
-    error->found = "the same name in " + other->second.library->path();
   }
   if (error.has_value()) return *std::move(error);
   for (const PluginInfo& info : library->infos())
@@ -54,12 +52,10 @@ LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
   }
   if (code) {
     const bool absent = code == std::errc::no_such_file_or_directory;
-    LoadError error;
-    error.code = absent ? LoadErrorCode::kNotFound : LoadErrorCode::kUnreadable;
-    error.path = directory;
-    error.expected = "a directory";
-    error.found = code.message();
-    return error;
+    return LoadError{.code = absent ? LoadErrorCode::kNotFound : LoadErrorCode::kUnreadable,
+                     .path = directory,
+                     .expected = "a directory",
+                     .found = code.message()};
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Found> loaded = store_.LoadAll(paths, options);
@@ -73,15 +69,12 @@ LoadResult<std::vector<PluginCatalog::Found>> PluginCatalog::AddDirectory(
 LoadResult<PluginCatalog::Plugin> PluginCatalog::Find(std::string_view name) const {
   const auto found = plugins_.find(name);
   if (found != plugins_.end()) return found->second;
-  LoadError error;
-  error.code = LoadErrorCode::kUnknownPlugin;
-  error.plugin = name;
-  error.expected = "a plugin of the configured libraries";
+  std::string names;
   for (const auto& [known, plugin] : plugins_) {
-    error.found.append(error.found.empty() ? "only " : ", ").append(known);
+    names.append(names.empty() ? "only " : ", ").append(known);
   }
-  if (error.found.empty()) error.found = "no plugins";
-  return error;
+  return MakeLoadError(LoadErrorCode::kUnknownPlugin, "a plugin of the configured libraries",
+                       names.empty() ? "no plugins" : names, std::string(name));
 }
 
 }  // namespace berth::host

@@ -31,21 +31,21 @@ class PluginCatalog {
   PluginCatalog(const PluginCatalog&) = delete;
   PluginCatalog& operator=(const PluginCatalog&) = delete;
 
+  using Found = LoadResult<std::shared_ptr<PluginLibrary>>;
+
   // Adds the plugins of the library. After an error the catalog is unchanged.
   // Errors: those of LibraryStore::Load, kDuplicatePlugin.
-  LoadResult<std::shared_ptr<PluginLibrary>> AddLibrary(const std::string& path,
-                                                        const LoadOptions& options);
+  Found AddLibrary(const std::string& path, const LoadOptions& options);
 
   // Adds the plugins of a library that was loaded without the store. After an error the catalog is
   // unchanged.
   // Errors: kDuplicatePlugin.
-  LoadResult<std::shared_ptr<PluginLibrary>> AddLoaded(std::shared_ptr<PluginLibrary> library);
+  Found AddLoaded(std::shared_ptr<PluginLibrary> library);
 
   // Adds every lib*.so in `directory`, sorted by name. A library that cannot be loaded is an error
   // in the returned list and does not prevent the others from being added. The error kNoNote stands
   // for a library that is no plugin library.
   // Errors of the directory itself: kNotFound, kUnreadable.
-  using Found = LoadResult<std::shared_ptr<PluginLibrary>>;
   LoadResult<std::vector<Found>> AddDirectory(const std::string& directory,
                                               const LoadOptions& options);
 

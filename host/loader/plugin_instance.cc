@@ -28,24 +28,13 @@ std::string_view TypeName(uint32_t type) {
   }
 }
 
-LoadError Reject(const InstanceOptions& options, LoadErrorCode code, std::string expected,
-                 std::string found) {
-  LoadError error;
-  error.code = code;
-  error.path = options.library->path();
-  error.plugin = options.plugin;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
-}
-
 std::optional<LoadError> CheckServices(const InstanceOptions& options, const PluginInfo& info) {
   for (const std::string& id : info.services) {
     const void* service = nullptr;
     const berth_code code = options.host->get_service(options.host, id.c_str(), &service);
     if (code == BERTH_SUCCESS && service != nullptr) continue;
-    return Reject(options, LoadErrorCode::kMissingService, "a host with the service " + id,
-                  std::string(CodeName(code)));
+    return MakeLoadError(LoadErrorCode::kMissingService, "a host with the service " + id,
+                         std::string(CodeName(code)));
   }
   return std::nullopt;
 }
@@ -65,10 +54,10 @@ berth_code CallCreate(const InstanceOptions& options, berth_plugin** out, berth_
 }
 
 // Returns the error for a create() that returned no usable instance.
-LoadError CreateError(const InstanceOptions& options, berth_code code, const StatusSink& sink) {
+LoadError CreateError(berth_code code, const StatusSink& sink) {
   if (!sink.argument_errors().empty()) {
-    LoadError error = Reject(options, LoadErrorCode::kBadArguments, "valid arguments",
-                             std::to_string(sink.argument_errors().size()) + " errors");
+    LoadError error = MakeLoadError(LoadErrorCode::kBadArguments, "valid arguments",
+                                    std::to_string(sink.argument_errors().size()) + " errors");
     error.argument_errors.assign(sink.argument_errors().begin(), sink.argument_errors().end());
     return error;
   }
@@ -78,36 +67,35 @@ LoadError CreateError(const InstanceOptions& options, berth_code code, const Sta
   if (!reasons.empty()) found.append(": ").append(reasons);
   const LoadErrorCode kind =
       code == BERTH_BAD_ARGUMENT ? LoadErrorCode::kBadArguments : LoadErrorCode::kCreateFailed;
-  return Reject(options, kind, "create() to return an instance", std::move(found));
+  return MakeLoadError(kind, "create() to return an instance", std::move(found));
 }
 
 }  // namespace
 
 LoadResult<std::unique_ptr<PluginInstance>> PluginInstance::Create(const InstanceOptions& options) {
   BERTH_ASSERT(options.library != nullptr && options.host != nullptr && options.column_type_of);
+  const auto reject = [&options](LoadError error) {
+    error.path = options.library->path();
+    error.plugin = options.plugin;
+    return error;
+  };
   const PluginInfo* info = options.library->Find(options.plugin);
   if (info == nullptr) {
-    return Reject(options, LoadErrorCode::kUnknownPlugin, "a plugin of this library", "none");
+    return reject(MakeLoadError(LoadErrorCode::kUnknownPlugin, "a plugin of this library", "none"));
   }
-  if (auto error = CheckServices(options, *info)) return *std::move(error);
-  if (auto error = options.library->Init(options.host)) {
-    error->plugin = options.plugin;
-    return *std::move(error);
-  }
+  if (auto error = CheckServices(options, *info)) return reject(*std::move(error));
+  if (auto error = options.library->Init(options.host)) return reject(*std::move(error));
   StatusSink sink;
   berth_plugin* raw = nullptr;
   const berth_code code = CallCreate(options, &raw, sink.raw());
-  std::unique_ptr<PluginInstance> instance;
-  if (code == BERTH_SUCCESS && raw != nullptr) {
-    instance.reset(new PluginInstance(options, info, raw));
-  }
-  if (instance == nullptr) return CreateError(options, code, sink);
+  if (code != BERTH_SUCCESS || raw == nullptr) return reject(CreateError(code, sink));
+  std::unique_ptr<PluginInstance> instance(new PluginInstance(options, info, raw));
   std::optional<LoadError> error = sink.argument_errors().empty()
                                        ? instance->Read(options.column_type_of)
-                                       : CreateError(options, code, sink);
+                                       : CreateError(code, sink);
   if (!error.has_value()) return instance;
   if (options.before_end) options.before_end();
-  return *std::move(error);
+  return reject(*std::move(error));
 }
 
 PluginInstance::PluginInstance(const InstanceOptions& options, const PluginInfo* info,
@@ -125,17 +113,6 @@ void PluginInstance::Quiesce() {
   if (BERTH_HAS(raw_, berth_plugin, quiesce) && raw_->quiesce != nullptr) raw_->quiesce(raw_);
 }
 
-LoadError PluginInstance::Rejection(LoadErrorCode code, std::string expected,
-                                    std::string found) const {
-  LoadError error;
-  error.code = code;
-  error.path = library_->path();
-  error.plugin = info_->name;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
-}
-
 std::optional<LoadError> PluginInstance::Read(const ColumnTypeOf& column_type_of) {
   if (auto error = CheckShape()) return error;
   if (auto error = CopyPoints()) return error;
@@ -144,29 +121,22 @@ std::optional<LoadError> PluginInstance::Read(const ColumnTypeOf& column_type_of
   return CopyReasons();
 }
 
-std::optional<LoadError> PluginInstance::Located(std::optional<LoadError> error) const {
-  if (!error.has_value()) return std::nullopt;
-  error->path = library_->path();
-  error->plugin = info_->name;
-  return error;
-}
-
 std::optional<LoadError> PluginInstance::CheckShape() const {
   constexpr uint32_t kSize = BERTH_FIRST_SIZE(berth_plugin, destroy);
   if (raw_->struct_size < kSize) {
-    return Rejection(LoadErrorCode::kBadInstance,
-                     "a berth_plugin of at least " + std::to_string(kSize) + " bytes",
-                     std::to_string(raw_->struct_size));
+    return MakeLoadError(LoadErrorCode::kBadInstance,
+                         "a berth_plugin of at least " + std::to_string(kSize) + " bytes",
+                         std::to_string(raw_->struct_size));
   }
   if (raw_->get_point == nullptr || raw_->destroy == nullptr) {
-    return Rejection(LoadErrorCode::kBadInstance, "get_point and destroy to be set", "NULL");
+    return MakeLoadError(LoadErrorCode::kBadInstance, "get_point and destroy to be set", "NULL");
   }
-  return Located(UnknownFlags(LoadErrorCode::kBadInstance, "a berth_plugin", raw_->flags, 0));
+  return UnknownFlags(LoadErrorCode::kBadInstance, "a berth_plugin", raw_->flags, 0);
 }
 
 std::optional<LoadError> PluginInstance::CopyPoints() {
   for (const std::string& id : info_->points) {
-    if (auto error = Located(CopyPoint(*raw_, id, &points_))) return error;
+    if (auto error = CopyPoint(*raw_, id, &points_)) return error;
   }
   return CheckInterests();
 }
@@ -184,10 +154,10 @@ std::optional<LoadError> PluginInstance::CheckInterests() const {
     const bool is_watched = kind.empty() || interest.resource == BERTH_RESOURCE_NODE ||
                             kind == "v1/Pod" || kind == "v1/Node";
     if (is_watched || std::ranges::any_of(info_->kinds, is_named)) continue;
-    return Rejection(LoadErrorCode::kBadPoint,
-                     std::string("in ") + BERTH_POINT_ENQUEUE_EXTENSIONS + " interest " +
-                         std::to_string(i) + " in a kind that berth_plugin_info.kinds names",
-                     Quoted(kind));
+    return MakeLoadError(LoadErrorCode::kBadPoint,
+                         std::string("in ") + BERTH_POINT_ENQUEUE_EXTENSIONS + " interest " +
+                             std::to_string(i) + " in a kind that berth_plugin_info.kinds names",
+                         Quoted(kind));
   }
   return std::nullopt;
 }
@@ -195,32 +165,32 @@ std::optional<LoadError> PluginInstance::CheckInterests() const {
 std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_type_of) {
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_column_request, reserved);
   if (const auto fault = ArrayFault(raw_->columns, kFirstSize, kMaxColumns)) {
-    return Rejection(LoadErrorCode::kBadInstance, "a valid array of columns", *fault);
+    return MakeLoadError(LoadErrorCode::kBadInstance, "a valid array of columns", *fault);
   }
   for (uint32_t i = 0; i < raw_->columns.count; ++i) {
     const auto* from = BERTH_AT(berth_column_request, raw_->columns, i);
     const std::string which = "column " + std::to_string(i);
     if (from->struct_size < kFirstSize || from->name == nullptr) {
-      return Rejection(LoadErrorCode::kBadInstance, which + " with a name",
-                       from->struct_size < kFirstSize ? "a struct that is too small" : "NULL");
+      return MakeLoadError(LoadErrorCode::kBadInstance, which + " with a name",
+                           from->struct_size < kFirstSize ? "a struct that is too small" : "NULL");
     }
-    if (auto error = Located(
-            UnknownFlags(LoadErrorCode::kBadInstance, which, from->flags, BERTH_COLUMN_OPTIONAL))) {
+    if (auto error =
+            UnknownFlags(LoadErrorCode::kBadInstance, which, from->flags, BERTH_COLUMN_OPTIONAL)) {
       return error;
     }
     ColumnRequest column{from->name, from->type, (from->flags & BERTH_COLUMN_OPTIONAL) != 0};
     const uint32_t type = column_type_of(column.name);
     if (type == 0 && !column.optional) {
       const bool is_object = column.name.starts_with("object:");
-      return Rejection(LoadErrorCode::kUnknownColumn,
-                       is_object ? "a column of a kind that berth_plugin_info.kinds names"
-                                 : "a column that this host has",
-                       column.name);
+      return MakeLoadError(LoadErrorCode::kUnknownColumn,
+                           is_object ? "a column of a kind that berth_plugin_info.kinds names"
+                                     : "a column that this host has",
+                           column.name);
     }
     if (type != 0 && type != column.type) {
-      return Rejection(LoadErrorCode::kColumnType,
-                       column.name + " as " + std::string(TypeName(type)),
-                       std::string(TypeName(column.type)));
+      return MakeLoadError(LoadErrorCode::kColumnType,
+                           column.name + " as " + std::string(TypeName(type)),
+                           std::string(TypeName(column.type)));
     }
     columns_.push_back(std::move(column));
   }
@@ -230,33 +200,33 @@ std::optional<LoadError> PluginInstance::CopyColumns(const ColumnTypeOf& column_
 std::optional<LoadError> PluginInstance::CopySlots() {
   constexpr uint32_t kFirstSize = BERTH_FIRST_SIZE(berth_slot, destroy);
   if (const auto fault = ArrayFault(raw_->slots, kFirstSize, kMaxSlots)) {
-    return Rejection(LoadErrorCode::kBadSlot, "a valid array of slots", *fault);
+    return MakeLoadError(LoadErrorCode::kBadSlot, "a valid array of slots", *fault);
   }
   for (uint32_t i = 0; i < raw_->slots.count; ++i) {
     const void* from = BERTH_AT(char, raw_->slots, i);
     const std::string which = "slot " + std::to_string(i);
     if (StructSize(from) < kFirstSize) {
-      return Rejection(LoadErrorCode::kBadSlot,
-                       which + " of at least " + std::to_string(kFirstSize) + " bytes",
-                       std::to_string(StructSize(from)));
+      return MakeLoadError(LoadErrorCode::kBadSlot,
+                           which + " of at least " + std::to_string(kFirstSize) + " bytes",
+                           std::to_string(StructSize(from)));
     }
     auto slot = CopyStruct<berth_slot>(from, std::min(StructSize(from), raw_->slots.stride));
     slot.struct_size = sizeof(berth_slot);
     if (slot.size == 0 || slot.size > kMaxSlotSize) {
-      return Rejection(LoadErrorCode::kBadSlot,
-                       which + " with a size from 1 to " + std::to_string(kMaxSlotSize),
-                       std::to_string(slot.size));
+      return MakeLoadError(LoadErrorCode::kBadSlot,
+                           which + " with a size from 1 to " + std::to_string(kMaxSlotSize),
+                           std::to_string(slot.size));
     }
     if (!std::has_single_bit(slot.align) || slot.align > kMaxSlotAlign) {
-      return Rejection(LoadErrorCode::kBadSlot,
-                       which + " with an alignment that is a power of two and at most " +
-                           std::to_string(kMaxSlotAlign),
-                       std::to_string(slot.align));
+      return MakeLoadError(LoadErrorCode::kBadSlot,
+                           which + " with an alignment that is a power of two and at most " +
+                               std::to_string(kMaxSlotAlign),
+                           std::to_string(slot.align));
     }
     // A later version may have flags in this member.
     if (slot.reserved != 0) {
-      return Rejection(LoadErrorCode::kBadSlot, which + " with 0 in `reserved`",
-                       std::to_string(slot.reserved));
+      return MakeLoadError(LoadErrorCode::kBadSlot, which + " with 0 in `reserved`",
+                           std::to_string(slot.reserved));
     }
     slot_types_.push_back(
         std::make_unique<std::string>(slot.type_id == nullptr ? "" : slot.type_id));
@@ -268,18 +238,19 @@ std::optional<LoadError> PluginInstance::CopySlots() {
 
 std::optional<LoadError> PluginInstance::CopyReasons() {
   if (raw_->reasons.count > kMaxReasons) {
-    return Rejection(LoadErrorCode::kTooManyReasons,
-                     "at most " + std::to_string(kMaxReasons) + " reasons",
-                     std::to_string(raw_->reasons.count));
+    return MakeLoadError(LoadErrorCode::kTooManyReasons,
+                         "at most " + std::to_string(kMaxReasons) + " reasons",
+                         std::to_string(raw_->reasons.count));
   }
   if (const auto fault = ArrayFault(raw_->reasons, sizeof(berth_str), kMaxReasons)) {
-    return Rejection(LoadErrorCode::kBadInstance, "a valid array of reasons", *fault);
+    return MakeLoadError(LoadErrorCode::kBadInstance, "a valid array of reasons", *fault);
   }
   for (uint32_t i = 0; i < raw_->reasons.count; ++i) {
     const berth_str reason = *BERTH_AT(berth_str, raw_->reasons, i);
     if (IsNull(reason)) {
-      return Rejection(LoadErrorCode::kBadInstance, "reason " + std::to_string(i) + " with a text",
-                       "NULL with length " + std::to_string(reason.len));
+      return MakeLoadError(LoadErrorCode::kBadInstance,
+                           "reason " + std::to_string(i) + " with a text",
+                           "NULL with length " + std::to_string(reason.len));
     }
     reasons_.push_back(KeptReason(Text(reason)));
   }

@@ -110,11 +110,9 @@ class PluginInstance {
     return point.has_value() ? &*point : nullptr;
   }
 
-  LoadError Rejection(LoadErrorCode code, std::string expected, std::string found) const;
-  // Checks and copies what the plugin returned. Returns why the host rejects the instance.
+  // Check and copy what the plugin returned. They return why the host rejects the instance, without
+  // the library and the plugin.
   std::optional<LoadError> Read(const ColumnTypeOf& column_type_of);
-  // Adds the library and the plugin to an error.
-  std::optional<LoadError> Located(std::optional<LoadError> error) const;
   std::optional<LoadError> CheckShape() const;
   std::optional<LoadError> CopyPoints();
   std::optional<LoadError> CheckInterests() const;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cfenv>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include <boost/dll/shared_library.hpp>
@@ -26,6 +27,10 @@ namespace {
 constexpr const char* kEntrySymbol = "berth_entry_v1";
 constexpr std::string_view kEntryStem = "berth_entry_v";
 constexpr uint64_t kMaxPlugins = 1024;  // Per library; a larger count is considered invalid.
+
+std::string HostAbi() {
+  return std::to_string(BERTH_ABI_MAJOR) + "." + std::to_string(BERTH_ABI_MINOR);
+}
 
 // ---- Checks before any code runs ----
 
@@ -52,9 +57,7 @@ std::optional<LoadError> CheckVersion(const PluginNote& note) {
                          "version " + std::to_string(note.abi_major));
   }
   if (note.min_host_minor > BERTH_ABI_MINOR) {
-    return MakeLoadError(LoadErrorCode::kHostTooOld,
-                         "a plugin for ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
-                             std::to_string(BERTH_ABI_MINOR) + " or older",
+    return MakeLoadError(LoadErrorCode::kHostTooOld, "a plugin for ABI " + HostAbi() + " or older",
                          "a plugin that requires " + std::to_string(note.abi_major) + "." +
                              std::to_string(note.min_host_minor));
   }
@@ -224,20 +227,14 @@ std::optional<LoadError> CheckEntry(const berth_entry& entry) {
   if (entry.create == nullptr) {
     return MakeLoadError(LoadErrorCode::kEntryFunction, "create to be set", "NULL");
   }
-  struct Function {
-    const char* name;
-    const void* address;
-  };
-  const std::array<Function, 3> functions = {{
-      {"init", reinterpret_cast<const void*>(entry.init)},
-      {"deinit", reinterpret_cast<const void*>(entry.deinit)},
-      {"create", reinterpret_cast<const void*>(entry.create)},
-  }};
+  const std::array functions = {std::pair("init", reinterpret_cast<const void*>(entry.init)),
+                                std::pair("deinit", reinterpret_cast<const void*>(entry.deinit)),
+                                std::pair("create", reinterpret_cast<const void*>(entry.create))};
   const void* library = LibraryOf(&entry);
-  for (const Function& function : functions) {
-    if (function.address == nullptr || LibraryOf(function.address) == library) continue;
+  for (const auto& [name, address] : functions) {
+    if (address == nullptr || LibraryOf(address) == library) continue;
     return MakeLoadError(LoadErrorCode::kEntryFunction,
-                         std::string(function.name) + " to be a function of this library",
+                         std::string(name) + " to be a function of this library",
                          "a function of another library");
   }
   return std::nullopt;
@@ -257,10 +254,8 @@ std::optional<LoadError> CheckKinds(const PluginInfo& info) {
   for (const std::string& kind : info.kinds) {
     std::string expected = WhyNotDeclarable(kind);
     if (expected.empty()) continue;
-    LoadError error =
-        MakeLoadError(LoadErrorCode::kBadKind, "in kinds " + std::move(expected), Quoted(kind));
-    error.plugin = info.name;
-    return error;
+    return MakeLoadError(LoadErrorCode::kBadKind, "in kinds " + std::move(expected), Quoted(kind),
+                         info.name);
   }
   return std::nullopt;
 }
@@ -339,20 +334,15 @@ std::optional<LoadError> ComparePlugin(const PluginInNote& noted, const PluginIn
 
 std::optional<LoadError> CompareWithNote(const PluginNote& note, const berth_entry& entry,
                                          const std::vector<PluginInfo>& infos) {
-  struct Number {
-    const char* name;
-    uint64_t note;
-    uint64_t entry;
-  };
+  using Number = std::tuple<const char*, uint64_t, uint64_t>;
   const std::array<Number, 4> numbers = {{
       {"abi_major", note.abi_major, entry.abi_major},
       {"abi_minor", note.abi_minor, entry.abi_minor},
       {"min_host_minor", note.min_host_minor, entry.min_host_minor},
       {"n_plugins", note.plugins.size(), infos.size()},
   }};
-  for (const Number& number : numbers) {
-    if (number.note == number.entry) continue;
-    return Differs(number.name, std::to_string(number.note), std::to_string(number.entry));
+  for (const auto& [name, noted, found] : numbers) {
+    if (noted != found) return Differs(name, std::to_string(noted), std::to_string(found));
   }
   for (uint64_t i = 0; i < infos.size(); ++i) {
     if (auto error = ComparePlugin(note.plugins[i], infos[i], i)) return error;
@@ -368,13 +358,8 @@ std::optional<LoadError> CheckPoints(const berth_entry& entry,
   for (const PluginInfo& info : infos) {
     for (const std::string& point : info.points) {
       if (IsKnownPoint(point)) continue;
-      LoadError error =
-          MakeLoadError(LoadErrorCode::kUnknownPoint,
-                        "an extension point of ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
-                            std::to_string(BERTH_ABI_MINOR),
-                        point);
-      error.plugin = info.name;
-      return error;
+      return MakeLoadError(LoadErrorCode::kUnknownPoint, "an extension point of ABI " + HostAbi(),
+                           point, info.name);
     }
   }
   return std::nullopt;
@@ -400,11 +385,7 @@ LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file) {
   return checked;
 }
 
-struct PluginLibrary::Mapping {
-  boost::dll::shared_library object;
-};
-
-PluginLibrary::PluginLibrary(std::unique_ptr<Mapping> mapping, const berth_entry* entry,
+PluginLibrary::PluginLibrary(std::shared_ptr<const void> mapping, const berth_entry* entry,
                              PluginNote note, LibraryDescription description)
     : mapping_(std::move(mapping)),
       entry_(entry),
@@ -420,14 +401,14 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
     error.path = source.path;
     return error;
   };
-  auto mapping = std::make_unique<Mapping>();
+  const auto mapping = std::make_shared<boost::dll::shared_library>();
   {
     const FloatingPointGuard guard;
     // Boost.DLL has names for the portable modes only; RTLD_NODELETE is passed through unchanged.
     constexpr auto kMode = static_cast<boost::dll::load_mode::type>(
         boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | RTLD_NODELETE);
     boost::dll::fs::error_code code;
-    mapping->object.load(source.load_path, code, kMode);
+    mapping->load(source.load_path, code, kMode);
     if (code) {
       return reject(MakeLoadError(LoadErrorCode::kDlopenFailed,
                                   "a library whose symbols all resolve",
@@ -436,16 +417,15 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
     if (guard.Changed()) {
       source.checked.warnings.push_back(
           "the library changes the floating-point mode when it is loaded; the change was undone. "
-          "Link without "
-          "-ffast-math");
+          "Link without -ffast-math");
     }
   }
   // The symbol is in the symbol table, but the hash table may not lead to it.
-  if (!mapping->object.has(kEntrySymbol)) {
+  if (!mapping->has(kEntrySymbol)) {
     return reject(
         MakeLoadError(LoadErrorCode::kEntryMagic, "the symbol berth_entry_v1", "no such symbol"));
   }
-  const berth_entry* entry = &mapping->object.get<const berth_entry>(kEntrySymbol);
+  const berth_entry* entry = &mapping->get<const berth_entry>(kEntrySymbol);
   if (auto error = CheckEntry(*entry)) return reject(*std::move(error));
   LoadResult<std::vector<PluginInfo>> infos = CopyInfos(*entry);
   if (!infos.ok()) return reject(std::move(infos).error());
@@ -454,25 +434,23 @@ LoadResult<std::shared_ptr<PluginLibrary>> PluginLibrary::Open(Source source) {
   }
   if (auto error = CheckPoints(*entry, *infos)) return reject(*std::move(error));
 
-  LibraryDescription description;
-  description.path = std::move(source.path);
-  description.digest = std::move(source.digest);
-  description.abi_major = entry->abi_major;
-  description.abi_minor = entry->abi_minor;
-  description.min_host_minor = entry->min_host_minor;
-  description.built_with_asserts = (entry->build_flags & BERTH_BUILD_ASSERTS) != 0;
-  description.built_with_sanitizer = (entry->build_flags & BERTH_BUILD_SANITIZED) != 0;
-  description.plugins = *std::move(infos);
-  description.warnings = std::move(source.checked.warnings);
-  return std::shared_ptr<PluginLibrary>(new PluginLibrary(
-      std::move(mapping), entry, std::move(source.checked.note), std::move(description)));
+  LibraryDescription description{
+      .path = std::move(source.path),
+      .digest = std::move(source.digest),
+      .abi_major = entry->abi_major,
+      .abi_minor = entry->abi_minor,
+      .min_host_minor = entry->min_host_minor,
+      .built_with_asserts = (entry->build_flags & BERTH_BUILD_ASSERTS) != 0,
+      .built_with_sanitizer = (entry->build_flags & BERTH_BUILD_SANITIZED) != 0,
+      .plugins = *std::move(infos),
+      .warnings = std::move(source.checked.warnings)};
+  return std::shared_ptr<PluginLibrary>(
+      new PluginLibrary(mapping, entry, std::move(source.checked.note), std::move(description)));
 }
 
 const PluginInfo* PluginLibrary::Find(std::string_view plugin) const {
-  for (const PluginInfo& info : description_.plugins) {
-    if (info.name == plugin) return &info;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(description_.plugins, plugin, &PluginInfo::name);
+  return found == description_.plugins.end() ? nullptr : &*found;
 }
 
 std::optional<LoadError> PluginLibrary::Init(const berth_host* host) {

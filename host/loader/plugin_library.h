@@ -101,11 +101,10 @@ class PluginLibrary {
   std::optional<LoadError> Init(const berth_host* host);
 
  private:
-  struct Mapping;
-  PluginLibrary(std::unique_ptr<Mapping> mapping, const berth_entry* entry, PluginNote note,
+  PluginLibrary(std::shared_ptr<const void> mapping, const berth_entry* entry, PluginNote note,
                 LibraryDescription description);
 
-  std::unique_ptr<Mapping> mapping_;
+  std::shared_ptr<const void> mapping_;
   const berth_entry* entry_;
   PluginNote note_;
   LibraryDescription description_;

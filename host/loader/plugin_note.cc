@@ -3,7 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -12,12 +12,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-LoadError Bad(std::string_view pointer, std::string_view expected, std::string_view found) {
-  LoadError error;
-  error.code = LoadErrorCode::kBadNote;
-  error.expected.append(expected).append(" at \"").append(pointer).append("\" in the note");
-  error.found = found;
-  return error;
+LoadError Bad(std::string_view pointer, const std::string& expected, std::string_view found) {
+  return MakeLoadError(LoadErrorCode::kBadNote,
+                       expected + " at \"" + std::string(pointer) + "\" in the note",
+                       std::string(found));
 }
 
 std::string_view KindName(dom::element value) {
@@ -31,96 +29,111 @@ std::string_view KindName(dom::element value) {
   }
 }
 
-// Reads the member `key`, or returns the error that it is missing.
-std::optional<LoadError> GetMember(dom::object object, const std::string& pointer, const char* key,
-                                   dom::element* value) {
-  if (object.at_key(key).get(*value) == simdjson::SUCCESS) return std::nullopt;
-  return Bad(pointer + "/" + key, "a value", "nothing");
-}
+// A value of the note; `element` is nullopt if there was an error on the way to it.
+struct NoteValue {
+  std::optional<dom::element> element;
+  std::string pointer;
+};
 
-std::optional<LoadError> ReadUint16(dom::element value, const std::string& pointer,
-                                    uint16_t* number) {
-  uint64_t wide = 0;
-  const bool is_number = value.get(wide) == simdjson::SUCCESS;
-  if (!is_number || wide > std::numeric_limits<uint16_t>::max()) {
-    return Bad(pointer, "an integer from 0 to 65535",
-               is_number ? std::to_string(wide) : std::string(KindName(value)));
+// Keeps the first error. Nothing can be read of what could not be read before.
+class NoteReader {
+ public:
+  const std::optional<LoadError>& error() const { return error_; }
+  void Fail(LoadError error) {
+    if (!error_.has_value()) error_ = std::move(error);
   }
-  *number = static_cast<uint16_t>(wide);
-  return std::nullopt;
-}
 
-std::optional<LoadError> ReadText(dom::element value, const std::string& pointer,
-                                  std::string* text) {
-  std::string_view view;
-  if (value.get(view) != simdjson::SUCCESS) return Bad(pointer, "a string", KindName(value));
-  if (view.empty()) return Bad(pointer, "a string that is not empty", "an empty one");
-  *text = view;
-  return std::nullopt;
-}
-
-std::optional<LoadError> ReadPoints(dom::element value, const std::string& pointer,
-                                    std::vector<std::string>* points) {
-  dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return Bad(pointer, "an array", KindName(value));
-  for (dom::element element : array) {
-    const std::string here = pointer + "/" + std::to_string(points->size());
-    std::string point;
-    if (auto error = ReadText(element, here, &point)) return error;
-    if (std::find(points->begin(), points->end(), point) != points->end()) {
-      return Bad(here, "unique points", "\"" + point + "\" twice");
+  NoteValue Member(const NoteValue& of, const char* key) {
+    NoteValue member{std::nullopt, of.pointer + "/" + key};
+    const auto object = Get<dom::object>(of, "an object");
+    dom::element found;
+    if (!object.has_value()) return member;
+    if (object->at_key(key).get(found) == simdjson::SUCCESS) {
+      member.element = found;
+    } else {
+      Fail(Bad(member.pointer, "a value", "nothing"));
     }
-    points->push_back(std::move(point));
+    return member;
   }
-  return std::nullopt;
+
+  std::vector<NoteValue> Elements(const NoteValue& of) {
+    std::vector<NoteValue> elements;
+    const auto array = Get<dom::array>(of, "an array");
+    if (!array.has_value()) return elements;
+    for (const dom::element element : *array) {
+      elements.push_back({element, of.pointer + "/" + std::to_string(elements.size())});
+    }
+    return elements;
+  }
+
+  std::string Text(const NoteValue& value) {
+    const auto text = Get<std::string_view>(value, "a string");
+    if (text == "") Fail(Bad(value.pointer, "a string that is not empty", "an empty one"));
+    return std::string(text.value_or(""));
+  }
+
+  uint16_t Number(const NoteValue& value) {
+    constexpr const char* kExpected = "an integer from 0 to 65535";
+    const uint64_t number = Get<uint64_t>(value, kExpected).value_or(0);
+    if (number > UINT16_MAX) Fail(Bad(value.pointer, kExpected, std::to_string(number)));
+    return static_cast<uint16_t>(number);
+  }
+
+ private:
+  template <class T>
+  std::optional<T> Get(const NoteValue& value, const char* expected) {
+    T got{};
+    if (!value.element.has_value()) return std::nullopt;
+    if (value.element->get(got) == simdjson::SUCCESS) return got;
+    Fail(Bad(value.pointer, expected, KindName(*value.element)));
+    return std::nullopt;
+  }
+
+  std::optional<LoadError> error_;
+};
+
+std::vector<std::string> ReadPoints(const NoteValue& value, NoteReader& reader) {
+  std::vector<std::string> points;
+  for (const NoteValue& element : reader.Elements(value)) {
+    std::string point = reader.Text(element);
+    if (std::ranges::find(points, point) != points.end()) {
+      reader.Fail(Bad(element.pointer, "unique points", "\"" + point + "\" twice"));
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
 }
 
-std::optional<LoadError> ReadPlugin(dom::element value, const std::string& pointer,
-                                    PluginInNote* plugin) {
-  dom::object object;
-  if (value.get(object) != simdjson::SUCCESS) return Bad(pointer, "an object", KindName(value));
-  dom::element member;
-  if (auto error = GetMember(object, pointer, "name", &member)) return error;
-  if (auto error = ReadText(member, pointer + "/name", &plugin->name)) return error;
-  if (auto error = GetMember(object, pointer, "version", &member)) return error;
-  if (auto error = ReadText(member, pointer + "/version", &plugin->version)) return error;
-  if (auto error = GetMember(object, pointer, "points", &member)) return error;
-  return ReadPoints(member, pointer + "/points", &plugin->points);
+std::vector<PluginInNote> ReadPlugins(const NoteValue& value, NoteReader& reader) {
+  std::vector<PluginInNote> plugins;
+  for (const NoteValue& element : reader.Elements(value)) {
+    PluginInNote plugin{reader.Text(reader.Member(element, "name")),
+                        reader.Text(reader.Member(element, "version")),
+                        ReadPoints(reader.Member(element, "points"), reader)};
+    if (std::ranges::find(plugins, plugin.name, &PluginInNote::name) != plugins.end()) {
+      reader.Fail(
+          Bad(element.pointer + "/name", "unique plugin names", "\"" + plugin.name + "\" twice"));
+    }
+    plugins.push_back(std::move(plugin));
+  }
+  if (plugins.empty()) reader.Fail(Bad("/plugins", "at least one plugin", "none"));
+  return plugins;
 }
 
-std::optional<LoadError> ReadAbi(dom::object object, PluginNote* note) {
-  dom::element member;
-  if (auto error = GetMember(object, "", "abi", &member)) return error;
-  dom::array abi;
-  if (member.get(abi) != simdjson::SUCCESS) return Bad("/abi", "an array", KindName(member));
+PluginNote ReadNote(const NoteValue& root, NoteReader& reader) {
+  PluginNote note;
+  const std::vector<NoteValue> abi = reader.Elements(reader.Member(root, "abi"));
   if (abi.size() != 2) {
-    return Bad("/abi", "[major, minor]", std::to_string(abi.size()) + " elements");
+    reader.Fail(Bad("/abi", "[major, minor]", std::to_string(abi.size()) + " elements"));
+    return note;
   }
-  if (auto error = ReadUint16(abi.at(0).value_unsafe(), "/abi/0", &note->abi_major)) return error;
-  if (auto error = ReadUint16(abi.at(1).value_unsafe(), "/abi/1", &note->abi_minor)) return error;
-  if (auto error = GetMember(object, "", "minHostMinor", &member)) return error;
-  return ReadUint16(member, "/minHostMinor", &note->min_host_minor);
-}
-
-std::optional<LoadError> ReadPlugins(dom::object object, PluginNote* note) {
-  dom::element member;
-  if (auto error = GetMember(object, "", "plugins", &member)) return error;
-  dom::array plugins;
-  if (member.get(plugins) != simdjson::SUCCESS) {
-    return Bad("/plugins", "an array", KindName(member));
+  note.abi_major = reader.Number(abi[0]);
+  note.abi_minor = reader.Number(abi[1]);
+  note.min_host_minor = reader.Number(reader.Member(root, "minHostMinor"));
+  if (note.abi_major == BERTH_ABI_MAJOR) {
+    note.plugins = ReadPlugins(reader.Member(root, "plugins"), reader);
   }
-  for (dom::element element : plugins) {
-    const std::string pointer = "/plugins/" + std::to_string(note->plugins.size());
-    PluginInNote plugin;
-    if (auto error = ReadPlugin(element, pointer, &plugin)) return error;
-    for (const PluginInNote& other : note->plugins) {
-      if (other.name != plugin.name) continue;
-      return Bad(pointer + "/name", "unique plugin names", "\"" + plugin.name + "\" twice");
-    }
-    note->plugins.push_back(std::move(plugin));
-  }
-  if (note->plugins.empty()) return Bad("/plugins", "at least one plugin", "none");
-  return std::nullopt;
+  return note;
 }
 
 }  // namespace
@@ -134,13 +147,9 @@ LoadResult<PluginNote> ParsePluginNote(std::string_view json) {
   dom::element root;
   const simdjson::error_code code = parser.parse(simdjson::padded_string(json)).get(root);
   if (code != simdjson::SUCCESS) return Bad("", "JSON text", simdjson::error_message(code));
-  dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) return Bad("", "an object", KindName(root));
-  PluginNote note;
-  if (auto error = ReadAbi(object, &note)) return *std::move(error);
-  if (note.abi_major == BERTH_ABI_MAJOR) {
-    if (auto error = ReadPlugins(object, &note)) return *std::move(error);
-  }
+  NoteReader reader;
+  PluginNote note = ReadNote({root, ""}, reader);
+  if (reader.error().has_value()) return *reader.error();
   return note;
 }
 

@@ -50,6 +50,10 @@ Fault CopyPointAt(const void* from, uint32_t first_size, std::optional<T>* to,
   return UnknownFlags(LoadErrorCode::kBadPoint, "", (*to)->flags, known_flags);
 }
 
+Fault RequireKeyOrLess(const auto& queue_sort) {
+  return Require(queue_sort.key != nullptr || queue_sort.less != nullptr, "key or less to be set");
+}
+
 // Copies the struct that `*dependence` points to, and makes `*dependence` point to the copy. There,
 // BERTH_DEPENDS_NODE_PODS never stands without BERTH_DEPENDS_NODE, which it implies. If the plugin
 // names something that is unknown to this host, makes `*dependence` NULL: the answers are not
@@ -138,7 +142,7 @@ Fault CopyQueueSort(const void* from, PluginPoints* points, const char* /*expect
                                             .lane = nullptr,
                                             .next = nullptr};
   }
-  return Require(point->key != nullptr || point->less != nullptr, "key or less to be set");
+  return RequireKeyOrLess(*point);
 }
 
 // Replaces revision 1, if the plugin offers both.
@@ -146,9 +150,7 @@ Fault CopyQueueSort2(const void* from, PluginPoints* points, const char* /*expec
   auto& point = points->queue_sort;
   if (auto fault = CopyPointAt(from, BERTH_FIRST_SIZE(berth_queue_sort_2, next), &point))
     return fault;
-  if (auto fault =
-          Require(point->key != nullptr || point->less != nullptr, "key or less to be set"))
-    return fault;
+  if (auto fault = RequireKeyOrLess(*point)) return fault;
   return Require(point->lane != nullptr && point->next != nullptr, "lane and next to be set");
 }
 
@@ -259,11 +261,7 @@ std::optional<LoadError> CopyPoint(const berth_plugin& plugin, const std::string
   if (point == nullptr) return std::nullopt;
   const void* from = plugin.get_point(&plugin, id.c_str());
   if (from == nullptr) {
-    LoadError error;
-    error.code = LoadErrorCode::kMissingPoint;
-    error.expected = "the declared point " + id;
-    error.found = "NULL";
-    return error;
+    return MakeLoadError(LoadErrorCode::kMissingPoint, "the declared point " + id, "NULL");
   }
   Fault fault = point->copy(from, points, point->expected);
   if (fault.has_value()) fault->expected.insert(0, "in " + id + " ");

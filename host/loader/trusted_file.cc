@@ -38,26 +38,124 @@ class PathWalk {
   PathWalk(const std::string& path, const TrustOptions& options) : path_(path), options_(options) {}
 
   // Opens the directory that holds the last name, and checks every directory on the way.
-  std::optional<LoadError> ToParent();
+  std::optional<LoadError> ToParent() {
+    std::error_code code;
+    const std::string absolute = std::filesystem::absolute(path_, code).string();
+    if (code || path_.empty()) return OpenError(ENOENT, "\"" + path_ + "\"");
+    if (auto error = Start()) return error;
+    Push(absolute);
+    while (!pending_.empty()) {
+      const std::string name = std::move(pending_.back());
+      pending_.pop_back();
+      if (auto error = Step(name)) return error;
+    }
+    return std::nullopt;
+  }
 
   const FileDescriptor& directory() const { return directory_; }
   // Returns the last name, which is neither a link nor "..". Empty if the path ends in a directory
   // that was already entered.
   const std::string& name() const { return name_; }
-  std::string Resolved() const;
 
-  LoadError Error(LoadErrorCode code, std::string expected, std::string found) const;
-  LoadError OpenError(int code, const std::string& what) const;
-  std::optional<LoadError> CheckOwner(const struct stat& status, const std::string& what) const;
-  std::optional<LoadError> CheckWriters(const struct stat& status, const std::string& what) const;
+  std::string Resolved() const {
+    std::string text;
+    for (const std::string& name : walked_) text.append("/").append(name);
+    if (!name_.empty()) text.append("/").append(name_);
+    return text.empty() ? "/" : text;
+  }
+
+  LoadError Error(LoadErrorCode code, std::string expected, std::string found) const {
+    return {
+        .code = code, .path = path_, .expected = std::move(expected), .found = std::move(found)};
+  }
+
+  LoadError OpenError(int code, const std::string& what) const {
+    const bool absent = code == ENOENT || code == ENOTDIR;
+    return Error(absent ? LoadErrorCode::kNotFound : LoadErrorCode::kUnreadable,
+                 absent ? "a file" : "a file that can be read", what + ": " + ErrnoText(code));
+  }
+
+  // `what`: the file, directory or link, as messages name it.
+  std::optional<LoadError> CheckAll(const struct stat& status, const std::string& what) const {
+    auto error = CheckOwner(status, what);
+    return error.has_value() ? error : CheckWriters(status, what);
+  }
+
+  std::optional<LoadError> CheckOwner(const struct stat& status, const std::string& what) const {
+    const uint32_t owner = status.st_uid;
+    const bool trusted = owner == 0 || owner == ::geteuid() ||
+                         std::ranges::find(options_.owners, owner) != options_.owners.end();
+    if (!options_.check_owner || trusted) return std::nullopt;
+    return Error(LoadErrorCode::kWrongOwner,
+                 what + " to belong to root or the user of this process",
+                 "user " + std::to_string(owner));
+  }
+
+  std::optional<LoadError> CheckWriters(const struct stat& status, const std::string& what) const {
+    const bool shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+    if (!options_.check_owner || !shared || (sticky && status.st_uid == 0)) return std::nullopt;
+    return Error(LoadErrorCode::kWritableByOthers,
+                 what + " to be writable by its owner alone (chmod go-w)",
+                 ModeText(status.st_mode));
+  }
 
  private:
-  std::optional<LoadError> Start();
-  std::optional<LoadError> Step(const std::string& name);
+  std::optional<LoadError> Start() {
+    walked_.clear();
+    return Enter(FileDescriptor(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  }
+
+  std::optional<LoadError> Enter(FileDescriptor next) {
+    struct stat status {};
+    if (!next.ok() || ::fstat(next.get(), &status) != 0) return OpenError(errno, Resolved());
+    if (!S_ISDIR(status.st_mode)) return OpenError(ENOTDIR, Resolved());
+    if (auto error = CheckAll(status, "directory " + Resolved())) return error;
+    directory_ = std::move(next);
+    return std::nullopt;
+  }
+
+  std::optional<LoadError> Step(const std::string& name) {
+    if (name == "..") {
+      if (!walked_.empty()) walked_.pop_back();
+      return Enter(
+          FileDescriptor(::openat(directory_.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)));
+    }
+    const std::string what = (walked_.empty() ? "" : Resolved()) + "/" + name;
+    FileDescriptor next(::openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!next.ok() || ::fstat(next.get(), &status) != 0) return OpenError(errno, what);
+    if (S_ISLNK(status.st_mode)) return FollowLink(next, status, what);
+    if (pending_.empty()) {
+      name_ = name;
+      return std::nullopt;
+    }
+    walked_.push_back(name);
+    return Enter(std::move(next));
+  }
+
   std::optional<LoadError> FollowLink(const FileDescriptor& link, const struct stat& status,
-                                      const std::string& what);
-  std::optional<LoadError> Enter(FileDescriptor next);
-  void Push(std::string_view path);
+                                      const std::string& what) {
+    if (auto error = CheckOwner(status, "link " + what)) return error;
+    if (++links_ > kMaxLinks) return OpenError(ELOOP, what);
+    std::array<char, PATH_MAX> target{};
+    const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+    if (size < 0) return OpenError(errno, what);
+    const std::string_view text(target.data(), static_cast<size_t>(size));
+    Push(text);
+    return text.starts_with('/') ? Start() : std::nullopt;
+  }
+
+  void Push(std::string_view path) {
+    const size_t first = pending_.size();
+    while (!path.empty()) {
+      const size_t slash = path.find('/');
+      const std::string_view name = path.substr(0, slash);
+      if (!name.empty() && name != ".") pending_.emplace_back(name);
+      path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    }
+    std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
+  }
 
   const std::string& path_;
   const TrustOptions& options_;
@@ -67,119 +165,6 @@ class PathWalk {
   std::string name_;
   uint32_t links_ = 0;
 };
-
-LoadError PathWalk::Error(LoadErrorCode code, std::string expected, std::string found) const {
-  LoadError error;
-  error.code = code;
-  error.path = path_;
-  error.expected = std::move(expected);
-  error.found = std::move(found);
-  return error;
-}
-
-LoadError PathWalk::OpenError(int code, const std::string& what) const {
-  const bool absent = code == ENOENT || code == ENOTDIR;
-  return Error(absent ? LoadErrorCode::kNotFound : LoadErrorCode::kUnreadable,
-               absent ? "a file" : "a file that can be read", what + ": " + ErrnoText(code));
-}
-
-std::optional<LoadError> PathWalk::CheckOwner(const struct stat& status,
-                                              const std::string& what) const {
-  const uint32_t owner = status.st_uid;
-  const bool trusted =
-      owner == 0 || owner == ::geteuid() ||
-      std::find(options_.owners.begin(), options_.owners.end(), owner) != options_.owners.end();
-  if (!options_.check_owner || trusted) return std::nullopt;
-  return Error(LoadErrorCode::kWrongOwner, what + " to belong to root or the user of this process",
-               "user " + std::to_string(owner));
-}
-
-std::optional<LoadError> PathWalk::CheckWriters(const struct stat& status,
-                                                const std::string& what) const {
-  const bool shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-  if (!options_.check_owner || !shared || (sticky && status.st_uid == 0)) return std::nullopt;
-  return Error(LoadErrorCode::kWritableByOthers,
-               what + " to be writable by its owner alone (chmod go-w)", ModeText(status.st_mode));
-}
-
-std::string PathWalk::Resolved() const {
-  std::string text;
-  for (const std::string& name : walked_) text.append("/").append(name);
-  if (!name_.empty()) text.append("/").append(name_);
-  return text.empty() ? "/" : text;
-}
-
-void PathWalk::Push(std::string_view path) {
-  const size_t first = pending_.size();
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    const std::string_view name = path.substr(0, slash);
-    if (!name.empty() && name != ".") pending_.emplace_back(name);
-    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
-  }
-  std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
-}
-
-std::optional<LoadError> PathWalk::Start() {
-  walked_.clear();
-  return Enter(FileDescriptor(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)));
-}
-
-std::optional<LoadError> PathWalk::Enter(FileDescriptor next) {
-  struct stat status {};
-  if (!next.ok() || ::fstat(next.get(), &status) != 0) return OpenError(errno, Resolved());
-  if (!S_ISDIR(status.st_mode)) return OpenError(ENOTDIR, Resolved());
-  if (auto error = CheckOwner(status, "directory " + Resolved())) return error;
-  if (auto error = CheckWriters(status, "directory " + Resolved())) return error;
-  directory_ = std::move(next);
-  return std::nullopt;
-}
-
-std::optional<LoadError> PathWalk::FollowLink(const FileDescriptor& link, const struct stat& status,
-                                              const std::string& what) {
-  if (auto error = CheckOwner(status, "link " + what)) return error;
-  if (++links_ > kMaxLinks) return OpenError(ELOOP, what);
-  std::array<char, PATH_MAX> target{};
-  const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
-  if (size < 0) return OpenError(errno, what);
-  const std::string_view text(target.data(), static_cast<size_t>(size));
-  Push(text);
-  return text.starts_with('/') ? Start() : std::nullopt;
-}
-
-std::optional<LoadError> PathWalk::Step(const std::string& name) {
-  if (name == "..") {
-    if (!walked_.empty()) walked_.pop_back();
-    return Enter(
-        FileDescriptor(::openat(directory_.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)));
-  }
-  const std::string what = (walked_.empty() ? "" : Resolved()) + "/" + name;
-  FileDescriptor next(::openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
-  if (!next.ok() || ::fstat(next.get(), &status) != 0) return OpenError(errno, what);
-  if (S_ISLNK(status.st_mode)) return FollowLink(next, status, what);
-  if (pending_.empty()) {
-    name_ = name;
-    return std::nullopt;
-  }
-  walked_.push_back(name);
-  return Enter(std::move(next));
-}
-
-std::optional<LoadError> PathWalk::ToParent() {
-  std::error_code code;
-  const std::string absolute = std::filesystem::absolute(path_, code).string();
-  if (code || path_.empty()) return OpenError(ENOENT, "\"" + path_ + "\"");
-  if (auto error = Start()) return error;
-  Push(absolute);
-  while (!pending_.empty()) {
-    const std::string name = std::move(pending_.back());
-    pending_.pop_back();
-    if (auto error = Step(name)) return error;
-  }
-  return std::nullopt;
-}
 
 LoadResult<std::vector<std::byte>> ReadOpenFile(const FileDescriptor& file, const PathWalk& walk,
                                                 uint64_t size, uint64_t max_bytes) {
@@ -223,8 +208,7 @@ LoadResult<TrustedFile> ReadTrustedFile(const std::string& path, const TrustOpti
     return walk.OpenError(errno, walk.Resolved());
   }
   if (!S_ISREG(status.st_mode)) return not_regular;
-  if (auto error = walk.CheckOwner(status, "file " + walk.Resolved())) return *std::move(error);
-  if (auto error = walk.CheckWriters(status, "file " + walk.Resolved())) return *std::move(error);
+  if (auto error = walk.CheckAll(status, "file " + walk.Resolved())) return *std::move(error);
   LoadResult<std::vector<std::byte>> bytes =
       ReadOpenFile(file, walk, static_cast<uint64_t>(status.st_size), options.max_bytes);
   if (!bytes.ok()) return std::move(bytes).error();
@@ -242,12 +226,7 @@ LoadResult<std::string> ResolveTrustedDirectory(const std::string& path,
   if (!last.ok() || ::fstat(last.get(), &status) != 0) {
     return walk.OpenError(errno, walk.Resolved());
   }
-  if (auto error = walk.CheckOwner(status, "directory " + walk.Resolved())) {
-    return *std::move(error);
-  }
-  if (auto error = walk.CheckWriters(status, "directory " + walk.Resolved())) {
-    return *std::move(error);
-  }
+  if (auto error = walk.CheckAll(status, "directory " + walk.Resolved())) return *std::move(error);
   return walk.Resolved();
 }
 

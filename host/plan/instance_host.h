@@ -19,7 +19,6 @@
 
 #include "host/api/value.h"
 #include "host/guard/call_monitor.h"
-#include "host/guard/monitored_call.h"
 #include "host/guard/plugin_faults.h"
 #include "host/guard/point.h"
 #include "host/plan/instance_context.h"

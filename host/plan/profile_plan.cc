@@ -14,7 +14,7 @@
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
-#include "host/config/profile_merge.h"
+#include "host/config/profile.h"
 #include "host/guard/point.h"
 
 namespace berth::host {

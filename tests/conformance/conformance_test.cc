@@ -23,7 +23,7 @@
 #include "host/api/manifest.h"
 #include "host/base/test_clock.h"
 #include "host/base/text.h"
-#include "host/cli/explain_report.h"
+#include "host/cli/commands.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/scheduling_loop.h"
 #include "tests/conformance/converted.h"

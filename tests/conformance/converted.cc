@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/cli/profile_convert.h"
+#include "host/cli/commands.h"
 #include "host/config/convert/kube_config.h"
 #include "host/config/profile_reader.h"
 #include "host/plan/profile_plan.h"

@@ -1,13 +1,12 @@
 // Fuzzes `berth profile convert`: reads an arbitrary KubeSchedulerConfiguration, converts it,
 // writes the profiles and reads them again.
-// Links: host/config/args_schema.cc host/config/config_errors.cc host/config/config_path.cc
-// Links: host/config/config_value.cc host/config/profile.cc host/config/profile_merge.cc
-// Links: host/config/profile_reader.cc host/config/profile_writer.cc host/config/table_reader.cc
-// Links: host/config/toml_document.cc host/config/toml_limits.cc
+// Links: host/config/args_schema.cc host/config/config_errors.cc
+// Links: host/config/config_value.cc host/config/profile.cc
+// Links: host/config/profile_reader.cc host/config/profile_writer.cc
+// Links: host/config/toml_document.cc
 // Links: host/config/convert/convert_profile.cc host/config/convert/document.cc
-// Links: host/config/convert/document_places.cc host/config/convert/kube_config.cc
+// Links: host/config/convert/kube_config.cc
 // Links: host/config/convert/kube_plan.cc host/config/convert/kube_ignored_keys.cc
-// Links: host/config/convert/upstream_plugins.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +14,7 @@
 
 #include "host/base/assert.h"
 #include "host/config/convert/convert_profile.h"
-#include "host/config/convert/upstream_plugins.h"
+#include "host/config/convert/kube_plan.h"
 #include "host/config/profile_reader.h"
 #include "host/config/toml_document.h"
 

@@ -1,8 +1,7 @@
 // Fuzzes the reader of host files.
-// Links: host/config/cluster_config.cc host/config/config_errors.cc host/config/config_path.cc
+// Links: host/config/config_errors.cc
 // Links: host/config/config_value.cc
-// Links: host/config/host_config.cc host/config/table_reader.cc host/config/toml_document.cc
-// Links: host/config/toml_limits.cc
+// Links: host/config/host_config.cc host/config/toml_document.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,9 +1,8 @@
 // Fuzzes the reader of profiles, including `extends`, and the validation of arguments against a
 // schema. An input contains up to two profiles.
-// Links: host/config/args_schema.cc host/config/config_errors.cc host/config/config_path.cc
-// Links: host/config/config_value.cc host/config/profile.cc host/config/profile_merge.cc
-// Links: host/config/profile_reader.cc host/config/table_reader.cc host/config/toml_document.cc
-// Links: host/config/toml_limits.cc
+// Links: host/config/args_schema.cc host/config/config_errors.cc
+// Links: host/config/config_value.cc host/config/profile.cc
+// Links: host/config/profile_reader.cc host/config/toml_document.cc
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@
 
 #include "host/base/assert.h"
 #include "host/config/args_schema.h"
-#include "host/config/profile_merge.h"
+#include "host/config/profile.h"
 #include "host/config/profile_reader.h"
 
 namespace berth::host {

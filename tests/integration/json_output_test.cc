@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/shadow_printer.h"
+#include "host/cli/output.h"
 #include "tests/harness/json_page.h"
 #include "tests/integration/cli_fixture.h"
 

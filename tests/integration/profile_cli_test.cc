@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/loader/sha256.h"
+#include "host/loader/library_store.h"
 #include "tests/integration/cli_fixture.h"
 
 namespace berth::host {

@@ -1,6 +1,4 @@
 // Libraries that end or block the process that loads them, in a store with a probe.
-#include "host/loader/library_probe.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,6 +12,7 @@
 
 #include <gmock/gmock.h>
 
+#include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "tests/loader/test_host.h"
 
@@ -39,7 +38,7 @@ class LibraryProbeTest : public LoaderTest {
 
   void SetUp() override {
     LoaderTest::SetUp();
-    StartStore(CopyToMemory(), LibraryProbe(SteadyNs));
+    StartStore(CopyToMemory(), SteadyNs);
     forks = 0;
   }
   void TearDown() override {
@@ -101,7 +100,7 @@ TEST_F(LibraryProbeTest, RefusesALibraryThatEndsTheProcess) {
 TEST_F(LibraryProbeTest, RefusesALibraryThatDoesNotFinishLoading) {
   const int64_t begin_ns = SteadyNs();
   const auto hurried = [begin_ns] { return begin_ns + (SteadyNs() - begin_ns) * 20; };
-  StartStore(CopyToMemory(), LibraryProbe(hurried));
+  StartStore(CopyToMemory(), hurried);
   const std::string path = Variant("hangs");
   EXPECT_EQ(TryToLoad(path),
             path + ": the library has not finished loading after 10 s [probe-failed]");
@@ -180,9 +179,8 @@ TEST_F(LibraryProbeTest, WorksWhileOtherThreadsRun) {
       }
     });
   }
-  const LibraryProbe probe(SteadyNs);
   for (int i = 0; i < 10; ++i) {
-    const auto errors = probe.Run(sources);
+    const auto errors = ProbeLibraries(sources, SteadyNs);
     ASSERT_TRUE(errors.ok());
     EXPECT_FALSE((*errors)[0].has_value()) << (*errors)[0]->found;
     ASSERT_TRUE((*errors)[1].has_value());

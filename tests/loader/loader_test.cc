@@ -12,7 +12,6 @@
 
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/plugin_library.h"
-#include "host/loader/sha256.h"
 #include "tests/loader/test_host.h"
 
 #if defined(__x86_64__)

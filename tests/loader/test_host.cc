@@ -53,8 +53,8 @@ void LoaderTest::TearDown() {
 }
 
 void LoaderTest::StartStore(std::unique_ptr<PrivateCopies> copies,
-                            std::optional<LibraryProbe> probe) {
-  store_ = std::make_unique<LibraryStore>(std::move(copies), std::move(probe));
+                            std::function<int64_t()> steady_ns) {
+  store_ = std::make_unique<LibraryStore>(std::move(copies), std::move(steady_ns));
 }
 
 std::string LoaderTest::CopyOf(const std::string& variant, const std::string& file_name) const {

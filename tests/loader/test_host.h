@@ -4,8 +4,8 @@
 #define BERTH_TESTS_LOADER_TEST_HOST_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,8 +47,7 @@ class LoaderTest : public ::testing::Test {
   LibraryStore& store() { return *store_; }
   // Destroys the store and its private copies.
   void EndStore() { store_.reset(); }
-  void StartStore(std::unique_ptr<PrivateCopies> copies,
-                  std::optional<LibraryProbe> probe = std::nullopt);
+  void StartStore(std::unique_ptr<PrivateCopies> copies, std::function<int64_t()> steady_ns = {});
 
  private:
   const TemporaryFolder folder_;

@@ -11,7 +11,6 @@
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
-#include "host/config/convert/upstream_plugins.h"
 
 namespace berth::host {
 namespace {
@@ -54,7 +53,12 @@ class ProfileConverter {
   }
 
  private:
-  bool IsAvailable(std::string_view name) const { return known_.find(name) != known_.end(); }
+  // Returns the available plugin, or nullptr if there is none.
+  const KnownPlugin* Available(std::string_view name) const {
+    const auto found = known_.find(name);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  bool IsAvailable(std::string_view name) const { return Available(name) != nullptr; }
 
   // Returns whether the plugin is neither available nor one of kube-scheduler's, so that its points
   // are unknown.
@@ -65,22 +69,11 @@ class ProfileConverter {
   // Returns the entry that enables the plugin in this profile, or nullptr if there is none.
   // Searches multiPoint first, and then the extension points in the order of kKubePoints.
   const KubePluginEntry* EntryOf(std::string_view name) const {
-    const auto is_it = [name](const KubePluginEntry& e) { return e.name.value == name; };
-    const auto& multi_point = source_.multi_point.enabled;
-    const auto found = std::ranges::find_if(multi_point, is_it);
-    if (found != multi_point.end()) return &*found;
+    const KubePluginEntry* entry = FindEntry(source_.multi_point.enabled, name);
     for (const std::string_view point : kKubePoints) {
-      const auto& enabled = source_.At(point).enabled;
-      const auto entry = std::ranges::find_if(enabled, is_it);
-      if (entry != enabled.end()) return &*entry;
+      if (entry == nullptr) entry = FindEntry(source_.At(point).enabled, name);
     }
-    return nullptr;
-  }
-
-  bool IsOfMultiPoint(std::string_view name) const {
-    return std::ranges::any_of(plan_.multi_point, [name](const KubePluginEntry& entry) {
-      return entry.name.value == name;
-    });
+    return entry;
   }
 
   // Checks the number of plugins at QueueSort and Bind as kube-scheduler does. An unknown plugin in
@@ -108,11 +101,8 @@ class ProfileConverter {
     Names& plugins = plugins_at_[before];
     for (const std::string& name : names) {
       const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
-      const auto available = known_.find(name);
-      if (upstream == nullptr || available == known_.end() ||
-          !Has(available->second.points, before)) {
-        continue;
-      }
+      const KnownPlugin* available = Available(name);
+      if (upstream == nullptr || available == nullptr || !Has(available->points, before)) continue;
       if (Has(plugins, name)) continue;
       plugins.push_back(name);
       if (!upstream->RunsAt(before)) continue;
@@ -139,8 +129,8 @@ class ProfileConverter {
     for (auto& each : plugins_at_) {
       const std::string& point = each.first;
       std::erase_if(each.second, [this, &point](const std::string& name) {
-        const auto available = known_.find(name);
-        if (available == known_.end() || Has(available->second.points, point)) return false;
+        const KnownPlugin* available = Available(name);
+        if (available == nullptr || Has(available->points, point)) return false;
         const KubePluginEntry* entry = EntryOf(name);
         warnings_.Add(entry != nullptr ? entry->name.place : source_.place,
                       entry != nullptr ? entry->path : source_.path + ".plugins",
@@ -169,11 +159,10 @@ class ProfileConverter {
   }
 
   size_t CountPoints(const std::string& name) const {
-    if (const auto available = known_.find(name); available != known_.end()) {
-      return static_cast<size_t>(
-          std::ranges::count_if(available->second.points, [](const auto& point) {
-            return std::ranges::find(kKubePoints, point) != kKubePoints.end();
-          }));
+    if (const KnownPlugin* available = Available(name)) {
+      return static_cast<size_t>(std::ranges::count_if(available->points, [](const auto& point) {
+        return std::ranges::find(kKubePoints, point) != kKubePoints.end();
+      }));
     }
     const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
     return upstream == nullptr ? 0 : upstream->Points().size();
@@ -184,7 +173,7 @@ class ProfileConverter {
     plugin.name.value = name;
     if (!IsAvailable(name)) converted_.absent.insert(name);
     const Names points = RunsOf(name);
-    const bool points_unknown = IsUnknown(name) && IsOfMultiPoint(name);
+    const bool points_unknown = IsUnknown(name) && FindEntry(plan_.multi_point, name) != nullptr;
     if (points.empty() && !points_unknown) plugin.enabled = Placed<bool>{false, {}};
     if (!points.empty() && !points_unknown && points.size() != CountPoints(name)) {
       plugin.points.emplace();
@@ -199,10 +188,8 @@ class ProfileConverter {
     for (const KubePlan::Use& use : plan_.At("Score")) {
       if (use.plugin == name) return Placed<int64_t>{use.weight, {}};
     }
-    for (const KubePluginEntry& entry : plan_.multi_point) {
-      if (entry.name.value == name) return entry.weight;
-    }
-    return std::nullopt;
+    const KubePluginEntry* entry = FindEntry(plan_.multi_point, name);
+    return entry == nullptr ? std::nullopt : entry->weight;
   }
 
   // Adds an [order] entry with as few names as produce the order of `names`.
@@ -226,16 +213,15 @@ class ProfileConverter {
 
   void CheckArguments() {
     for (const KubePluginArgs& args : source_.args) {
-      const auto available = known_.find(args.name.value);
-      if (available == known_.end()) {
+      const KnownPlugin* available = Available(args.name.value);
+      if (available == nullptr) {
         warnings_.Add(
             args.name.place, args.path,
             UnavailableText(args.name.value) +
                 ": its arguments are not checked, and are written as a comment in the profile");
         continue;
       }
-      CheckArgs(available->second.args_schema, args.args, args.path + ".", args.name.place,
-                errors_);
+      CheckArgs(available->args_schema, args.args, args.path + ".", args.name.place, errors_);
     }
   }
 
@@ -267,20 +253,16 @@ class ProfileConverter {
 
   void WarnOfUnavailable(const KubePluginEntry& entry) {
     const std::string& name = entry.name.value;
-    const std::string text = UnavailableText(name);
+    std::string meant;
     if (FindUpstreamPlugin(name) == nullptr) {
       Names names;
       for (const auto& [known, plugin] : known_) names.push_back(known);
       for (const UpstreamPlugin& plugin : UpstreamPlugins())
         AddNew(names, std::string(plugin.name));
-      if (const std::string meant = DidYouMean(name, names); !meant.empty()) {
-        warnings_.Add(entry.name.place, entry.path,
-                      text + ": it is written as a comment in the profile" + meant);
-        return;
-      }
+      meant = DidYouMean(name, names);
     }
     warnings_.Add(entry.name.place, entry.path,
-                  text + ": it is written as a comment in the profile");
+                  UnavailableText(name) + ": it is written as a comment in the profile" + meant);
   }
 
   void WarnIfNoneIsLeft(const std::string& point, const std::string& what) {

@@ -8,9 +8,8 @@
 #include "host/config/config_value.h"
 #include "host/config/convert/document.h"
 #include "host/config/convert/kube_ignored_keys.h"
-#include "host/config/convert/upstream_plugins.h"
+#include "host/config/convert/kube_plan.h"
 #include "host/config/profile_reader.h"
-#include "host/config/table_reader.h"
 
 namespace berth::host {
 namespace {
@@ -29,11 +28,6 @@ constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", 
 
 std::string Indexed(std::string_view path, std::string_view key, size_t index) {
   return std::string(path).append(key).append("[" + std::to_string(index) + "]");
-}
-
-bool HasName(const std::vector<KubePluginEntry>& entries, std::string_view name) {
-  return std::ranges::any_of(entries,
-                             [name](const KubePluginEntry& e) { return e.name.value == name; });
 }
 
 class KubeConfigReader {
@@ -234,7 +228,7 @@ class KubeConfigReader {
       reader.End();
       if (!name.has_value()) continue;
       entry.name = *name;
-      if (path.ends_with("enabled") && HasName(entries, name->value)) {
+      if (path.ends_with("enabled") && FindEntry(entries, name->value) != nullptr) {
         reader.Expected("name", name->place, "unique plugin names", Quoted(name->value) + " twice");
         continue;
       }
@@ -343,9 +337,12 @@ std::string KubePointKey(std::string_view point) {
   return key;
 }
 
-bool KubePluginSet::Enables(std::string_view plugin) const { return HasName(enabled, plugin); }
-
-bool KubePluginSet::Disables(std::string_view plugin) const { return HasName(disabled, plugin); }
+const KubePluginEntry* FindEntry(const std::vector<KubePluginEntry>& entries,
+                                 std::string_view plugin) {
+  const auto found = std::ranges::find_if(
+      entries, [plugin](const KubePluginEntry& entry) { return entry.name.value == plugin; });
+  return found == entries.end() ? nullptr : &*found;
+}
 
 const KubePluginSet& KubeSchedulerProfile::At(std::string_view point) const {
   static const KubePluginSet* const kNothing = new KubePluginSet;

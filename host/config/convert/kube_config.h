@@ -32,12 +32,16 @@ struct KubePluginEntry {
   std::string path;                       // "profiles[0].plugins.score.enabled[1]"
 };
 
+// Returns the entry of the plugin, or nullptr if there is none. Lifetime: until `entries` changes.
+const KubePluginEntry* FindEntry(const std::vector<KubePluginEntry>& entries,
+                                 std::string_view plugin);
+
 struct KubePluginSet {
   std::vector<KubePluginEntry> enabled;
   std::vector<KubePluginEntry> disabled;  // May contain "*".
 
-  bool Enables(std::string_view plugin) const;
-  bool Disables(std::string_view plugin) const;
+  bool Enables(std::string_view plugin) const { return FindEntry(enabled, plugin) != nullptr; }
+  bool Disables(std::string_view plugin) const { return FindEntry(disabled, plugin) != nullptr; }
 };
 
 struct KubePluginArgs {

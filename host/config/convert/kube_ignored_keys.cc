@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "host/base/time.h"
-#include "host/config/config_value.h"
 
 namespace berth::host {
 namespace {
@@ -21,40 +20,28 @@ struct Key {
   Type type;
 };
 
-constexpr std::array<Key, 7> kLeaderElection = {{{"leaderElect", Type::kBool},
-                                                 {"leaseDuration", Type::kTime},
-                                                 {"renewDeadline", Type::kTime},
-                                                 {"retryPeriod", Type::kTime},
-                                                 {"resourceLock", Type::kText},
-                                                 {"resourceName", Type::kText},
-                                                 {"resourceNamespace", Type::kText}}};
-constexpr std::array<Key, 5> kClientConnection = {{{"kubeconfig", Type::kText},
-                                                   {"acceptContentTypes", Type::kText},
-                                                   {"contentType", Type::kText},
-                                                   {"qps", Type::kNumber},
-                                                   {"burst", Type::kWhole}}};
-constexpr std::array<Key, 12> kExtender = {{{"urlPrefix", Type::kText},
-                                            {"filterVerb", Type::kText},
-                                            {"preemptVerb", Type::kText},
-                                            {"prioritizeVerb", Type::kText},
-                                            {"weight", Type::kWhole},
-                                            {"bindVerb", Type::kText},
-                                            {"enableHTTPS", Type::kBool},
-                                            {"tlsConfig", Type::kTable},
-                                            {"httpTimeout", Type::kTime},
-                                            {"nodeCacheCapable", Type::kBool},
-                                            {"managedResources", Type::kArray},
-                                            {"ignorable", Type::kBool}}};
-constexpr std::array<Key, 8> kTlsConfig = {{{"insecure", Type::kBool},
-                                            {"serverName", Type::kText},
-                                            {"certFile", Type::kText},
-                                            {"keyFile", Type::kText},
-                                            {"caFile", Type::kText},
-                                            {"certData", Type::kText},
-                                            {"keyData", Type::kText},
-                                            {"caData", Type::kText}}};
-constexpr std::array<Key, 2> kManagedResource = {
-    {{"name", Type::kText}, {"ignoredByScheduler", Type::kBool}}};
+constexpr Key Flag(std::string_view name) { return {name, Type::kBool}; }
+constexpr Key Whole(std::string_view name) { return {name, Type::kWhole}; }
+constexpr Key Number(std::string_view name) { return {name, Type::kNumber}; }
+constexpr Key Text(std::string_view name) { return {name, Type::kText}; }
+constexpr Key Time(std::string_view name) { return {name, Type::kTime}; }
+constexpr Key Table(std::string_view name) { return {name, Type::kTable}; }
+constexpr Key Array(std::string_view name) { return {name, Type::kArray}; }
+
+constexpr std::array kLeaderElection = {
+    Flag("leaderElect"),  Time("leaseDuration"), Time("renewDeadline"),    Time("retryPeriod"),
+    Text("resourceLock"), Text("resourceName"),  Text("resourceNamespace")};
+constexpr std::array kClientConnection = {Text("kubeconfig"), Text("acceptContentTypes"),
+                                          Text("contentType"), Number("qps"), Whole("burst")};
+constexpr std::array kExtender = {
+    Text("urlPrefix"),        Text("filterVerb"),        Text("preemptVerb"),
+    Text("prioritizeVerb"),   Whole("weight"),           Text("bindVerb"),
+    Flag("enableHTTPS"),      Table("tlsConfig"),        Time("httpTimeout"),
+    Flag("nodeCacheCapable"), Array("managedResources"), Flag("ignorable")};
+constexpr std::array kTlsConfig = {Flag("insecure"), Text("serverName"), Text("certFile"),
+                                   Text("keyFile"),  Text("caFile"),     Text("certData"),
+                                   Text("keyData"),  Text("caData")};
+constexpr std::array kManagedResource = {Text("name"), Flag("ignoredByScheduler")};
 
 struct IgnoredKey {
   Key key;

@@ -4,7 +4,7 @@
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 
 #include "host/config/config_errors.h"
-#include "host/config/table_reader.h"
+#include "host/config/config_value.h"
 
 namespace berth::host {
 

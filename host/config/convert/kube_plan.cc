@@ -1,22 +1,44 @@
 #include "host/config/convert/kube_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "host/base/text.h"
 #include "host/config/config_value.h"
-#include "host/config/convert/upstream_plugins.h"
 
 namespace berth::host {
 namespace {
 
-using Entries = std::vector<KubePluginEntry>;
+constexpr std::array<UpstreamPlugin, 23> kPlugins = {{
+    {"SchedulingGates", "PreEnqueue"},
+    {"PrioritySort", "QueueSort"},
+    {"NodeUnschedulable", "Filter"},
+    {"NodeName", "Filter"},
+    {"TaintToleration", "Filter PreScore Score", 3},
+    {"NodeAffinity", "PreFilter Filter PreScore Score", 2},
+    {"NodePorts", "PreFilter Filter"},
+    {"NodeResourcesFit", "PreFilter Filter PreScore Score", 1},
+    {"VolumeRestrictions", "PreFilter Filter"},
+    {"NodeVolumeLimits", "PreFilter Filter"},
+    {"VolumeBinding", "PreFilter Filter PreScore Score Reserve PreBind"},
+    {"VolumeZone", "PreFilter Filter"},
+    {"PodTopologySpread", "PreFilter Filter PreScore Score", 2},
+    {"InterPodAffinity", "PreFilter Filter PreScore Score", 2},
+    {"DynamicResources", "PreEnqueue PreFilter Filter PostFilter Score Reserve PreBind", 2},
+    {"DefaultPreemption", "PreEnqueue PostFilter"},
+    {"NodeResourcesBalancedAllocation", "PreScore Score", 1},
+    {"ImageLocality", "Score", 1},
+    {"DefaultBinder", "Bind"},
+    {"NodeDeclaredFeatures", "PreFilter Filter"},
+    {"GangScheduling", "PreEnqueue Permit", 0, false},
+    {"TopologyPlacementGenerator", "", 0, false},  // PlacementGenerate
+    {"PodGroupPodsCount", "", 1, false},           // PlacementScore
+}};
 
-const KubePluginEntry* FindEntry(const Entries& entries, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      entries, [name](const KubePluginEntry& entry) { return entry.name.value == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
+using Entries = std::vector<KubePluginEntry>;
 
 KubePluginEntry DefaultEntry(const UpstreamPlugin& plugin) {
   KubePluginEntry entry;
@@ -126,6 +148,23 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::string> UpstreamPlugin::Points() const {
+  std::istringstream words{std::string(points)};
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+bool UpstreamPlugin::RunsAt(std::string_view point) const {
+  const std::vector<std::string> names = Points();
+  return std::ranges::find(names, point) != names.end();
+}
+
+std::span<const UpstreamPlugin> UpstreamPlugins() { return kPlugins; }
+
+const UpstreamPlugin* FindUpstreamPlugin(std::string_view name) {
+  const auto found = std::ranges::find(kPlugins, name, &UpstreamPlugin::name);
+  return found == kPlugins.end() ? nullptr : &*found;
+}
 
 KubePlan MakeKubePlan(const KubeSchedulerProfile& profile, const KnownPlugins& known,
                       ConfigErrors& errors) {

@@ -22,7 +22,7 @@
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
-#include "host/config/cluster_config.h"
+#include "host/config/host_config.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/session.h"
 #include "host/process/log/log_output.h"

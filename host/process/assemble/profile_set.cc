@@ -11,10 +11,9 @@
 #include "host/base/text.h"
 #include "host/cluster/client.h"
 #include "host/config/config_errors.h"
-#include "host/config/config_path.h"
+#include "host/config/config_value.h"
 #include "host/config/toml_document.h"
-#include "host/loader/fallback_copies.h"
-#include "host/loader/library_probe.h"
+#include "host/loader/private_copy.h"
 #include "host/plan/plan.h"
 #include "host/plan/profile_plan.h"
 #include "host/process/assemble/cluster_files.h"
@@ -83,7 +82,7 @@ Result<std::string> FindPluginDirectory(const std::string& executable) {
 std::shared_ptr<LibraryStore> MakeLibraryStore(const std::string& temporary_directory,
                                                std::function<int64_t()> steady_ns) {
   return std::make_shared<LibraryStore>(CopyToDirectoryOrMemory(temporary_directory),
-                                        LibraryProbe(std::move(steady_ns)));
+                                        std::move(steady_ns));
 }
 
 PluginSet::PluginSet(std::shared_ptr<LibraryStore> libraries)
