@@ -113,6 +113,8 @@ TEST(ReadClusterConfigTest, ReportsErrors) {
       {"[clientConnection]\nqps = 0\nburst = 0", ""},
       {"[clientConnection]\nburst = 100",
        "etc/berth.toml:2: clientConnection.burst: expected 0, because qps is not set, found 100"},
+      {"[clientConnection]\nqps = \"50\"\nburst = 100",
+       "etc/berth.toml:2: clientConnection.qps: expected a number from 0 to 100000, found \"50\""},
       {"[clientConnection]\nconnections = 0",
        "etc/berth.toml:2: clientConnection.connections: expected a whole number from 1 to 1024, "
        "found 0"},
@@ -142,6 +144,9 @@ TEST(ReadClusterConfigTest, ChecksOrderOfTheTimesOfTheElection) {
   };
   const Case cases[] = {
       {"leaseDuration = \"11s\"", ""},
+      {"leaseDuration = \"60.5s\"\nrenewDeadline = \"20s\"",
+       "etc/berth.toml:2: leaderElection.leaseDuration: expected whole seconds, such as \"15s\", "
+       "found 1m0.5s"},
       {"leaseDuration = \"10s\"",
        "etc/berth.toml:2: leaderElection.leaseDuration: expected more than renewDeadline, 10s, "
        "found 10s"},

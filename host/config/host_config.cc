@@ -91,6 +91,7 @@ class HostConfigReader {
 
  private:
   void ReadBackoffs(TableReader& reader, HostConfig& config) {
+    const size_t before = errors_.size();
     const auto initial = reader.Int("podInitialBackoffSeconds", 1, kMaxSeconds);
     const auto max = reader.Int("podMaxBackoffSeconds", 1, kMaxSeconds);
     if (initial.has_value()) config.initial_backoff_ns = initial->value * kSecond;
@@ -98,7 +99,7 @@ class HostConfigReader {
     // If only one is set, compare it with kube-scheduler's default of the other.
     const int64_t least = initial.has_value() ? initial->value : 1;
     const int64_t most = max.has_value() ? max->value : 10;
-    if (least <= most) return;
+    if (least <= most || errors_.size() != before) return;
     const bool has_max = max.has_value();
     reader.Expected(has_max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds",
                     has_max ? max->place : initial->place,
@@ -148,12 +149,13 @@ class HostConfigReader {
     return std::nullopt;
   }
 
-  static void ReadElection(TableReader& table, ClusterConfig& config) {
+  void ReadElection(TableReader& table, ClusterConfig& config) {
     config.leader_elect = ValueOf(table.Bool("leaderElect"));
+    const size_t before = errors_.size();
     const ElectionTime lease = {ReadLease(table), kDefaultLeaseNs};
     const ElectionTime renew = {table.Duration("renewDeadline"), kDefaultRenewDeadlineNs};
     const ElectionTime retry = {table.Duration("retryPeriod"), kDefaultRetryNs};
-    if (AreInOrder(table, lease, renew, retry)) {
+    if (errors_.size() == before && AreInOrder(table, lease, renew, retry)) {
       config.lease_ns = ValueOf(lease.set);
       config.renew_deadline_ns = ValueOf(renew.set);
       config.retry_ns = ValueOf(retry.set);
@@ -222,11 +224,13 @@ class HostConfigReader {
   void ReadConnection(TableReader& table, ClusterConfig& config) {
     const auto kubeconfig = table.String("kubeconfig", "the path of a kubeconfig");
     if (kubeconfig.has_value()) config.kubeconfig = Beside(file_, kubeconfig->value);
+    const size_t before = errors_.size();
     const auto qps = table.Number("qps", 0, kMaxQps);
     const auto burst = table.Int("burst", 0, kMaxBurst);
     const bool has_qps = qps.has_value() && qps->value > 0;
     config.qps = ValueOf(qps);
-    if (burst.has_value() && (burst->value > 0) != has_qps) {
+    const bool can_be_compared = burst.has_value() && errors_.size() == before;
+    if (can_be_compared && (burst->value > 0) != has_qps) {
       table.Expected("burst", burst->place,
                      has_qps ? "at least 1, because qps is set" : "0, because qps is not set",
                      std::to_string(burst->value));

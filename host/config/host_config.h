@@ -102,7 +102,8 @@ struct HostConfig {
 // Errors: all errors are added to `errors`, including keys of KubeSchedulerConfiguration that Berth
 //         does not support. Invalid members are not set in the result. The rule leaseDuration >
 //         renewDeadline > 1.2 * retryPeriod is checked with the defaults of the keys that are not
-//         set, and is reported at the key that breaks it.
+//         set, and is reported at the key that breaks it. A value that depends on an invalid one is
+//         not checked.
 HostConfig ReadHostConfig(std::string_view text, const std::string& file, ConfigErrors& errors);
 
 }  // namespace berth::host

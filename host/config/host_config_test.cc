@@ -122,6 +122,9 @@ TEST(ReadHostConfigTest, ReportsErrors) {
       {"podInitialBackoffSeconds = 0",
        "etc/berth.toml:1: podInitialBackoffSeconds: expected a whole number from 1 to 31536000, "
        "found 0"},
+      {"podInitialBackoffSeconds = 20\npodMaxBackoffSeconds = 0",
+       "etc/berth.toml:2: podMaxBackoffSeconds: expected a whole number from 1 to 31536000, found "
+       "0"},
       {"podInitialBackoffSeconds = 10", ""},
       {"podInitialBackoffSeconds = 11",
        "etc/berth.toml:1: podInitialBackoffSeconds: expected at most podMaxBackoffSeconds, 10, "
