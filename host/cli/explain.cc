@@ -207,28 +207,8 @@ void AddReservation(const Attempt& attempt, const CycleResult& result, Json& rep
   }
 }
 
-// Reports the result of the last Decide() of `cycle`, which must be `result`. Fields that do not
-// apply are absent. All lists, and the keys of all objects by node or plugin, are sorted.
-//
-//   code                Kubernetes' name of the code; "Skipped" for a pod that is being deleted;
-//                       "Wait" for a pod that has a node and must wait on Permit
-//   message             why the pod cannot be scheduled; absent on success and with "Wait"
-//   preFilter           {plugin, code, reasons} of a rejection for all nodes by PreFilter
-//   nodes               {<node>: {plugin, code, reasons}} of every rejected node. `plugin` is the
-//                       first plugin that rejected the node; "" if PreFilter plugins restricted the
-//                       pod to other nodes
-//   feasible            the nodes that passed
-//   nominatedNodeOnly   true: the pod's nominated node passed, and no other node was evaluated
-//   scores              {<node>: {total, plugins: {<plugin>: normalised}}}; only if scoring ran
-//   weights             {<plugin>: weight} of the plugins in scores
-//   selected            the nodes that may be chosen: those with the highest total
-//   rejectors           the plugins that made the pod unschedulable
-//   chosen              the node that was chosen among `selected`
-//   rejectedAt          "Reserve" or "Permit": a plugin rejected the chosen node there, or failed
-//   waits               {<plugin>: timeout} of the plugins that make the pod wait on Permit
-//   raw                 {<node>: {<plugin>: score}} before normalisation
-//
-// If an error ended the attempt, or no plugin was called, the report has only code and message.
+}  // namespace
+
 Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   Json report = OutcomeOf(result);
   // Other codes mean that not all nodes were evaluated, unless a node was chosen.
@@ -264,8 +244,6 @@ Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   return report;
 }
 
-// Reports a pod that PreEnqueue holds back, for which there is no attempt: code, message,
-// preEnqueue {plugin, code, reasons} and rejectors.
 Json ExplainGate(const Gate& gate, const PluginIds& ids) {
   const std::string& plugin = ids.NameOf(gate.plugin);
   return {{"code", CodeName(gate.code)},
@@ -273,6 +251,8 @@ Json ExplainGate(const Gate& gate, const PluginIds& ids) {
           {"preEnqueue", RejectionOf(plugin, gate.code, gate.reasons)},
           {"rejectors", Json::array({plugin})}};
 }
+
+namespace {
 
 Json Explain(Simulation& simulation, const PodRef& pod, uint64_t seed) {
   SchedulingLoop& loop = simulation.loop();

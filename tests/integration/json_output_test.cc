@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host/cli/output.h"
+#include "host/process/shadow/shadow_run.h"
 #include "tests/harness/json_page.h"
 #include "tests/integration/cli_fixture.h"
 
