@@ -65,7 +65,9 @@ class InPostFilter {
     const PlannedPlugin& plugin = attempt.plan().plugins().front();
     cycle_ = attempt.cycle(0).abi();
     host_ = plugin.host->abi();
-    service_ = static_cast<const berth_whatif*>(WhatIfService().functions);
+    const void* functions = nullptr;
+    if (plugin.host->FindService(BERTH_SERVICE_WHATIF, &functions) != BERTH_SUCCESS) std::abort();
+    service_ = static_cast<const berth_whatif*>(functions);
     call_ = std::make_unique<PluginCall>(
         *plugin.host, CalledFunction{.point = Point::kPostFilter, .cycle = cycle_});
   }
