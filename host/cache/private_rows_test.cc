@@ -1,5 +1,3 @@
-#include "host/cache/private_rows.h"
-
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/cache/node_table.h"
 
 namespace berth::host {
 namespace {

@@ -30,7 +30,7 @@
 #include "host/base/descriptor_buffer.h"
 #include "host/base/file_descriptor.h"
 #include "host/guard/crash_report.h"
-#include "host/loader/private_directory.h"
+#include "host/loader/private_copy.h"
 #include "host/process/assemble/process_signals.h"
 
 namespace berth::host {

@@ -1,5 +1,3 @@
-#include "host/contract/cluster_reader.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/contract/contract_cluster.h"
 
 namespace berth::host {
 namespace {

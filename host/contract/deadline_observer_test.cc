@@ -1,5 +1,3 @@
-#include "host/contract/deadline_observer.h"
-
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -12,6 +10,7 @@
 
 #include <berth/testing/call.h>
 
+#include "host/contract/isolated_check.h"
 #include "host/guard/call_monitor.h"
 
 namespace berth::host {

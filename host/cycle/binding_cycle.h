@@ -29,7 +29,6 @@
 #include "host/event/timer_queue.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/binding.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
 #include "host/runtime/points/run_reserve.h"

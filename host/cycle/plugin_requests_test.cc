@@ -1,5 +1,3 @@
-#include "host/cycle/plugin_requests.h"
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "host/cache/object_store.h"
 #include "host/cycle/decision_sink.h"
 #include "host/cycle/failure_handler.h"
+#include "host/cycle/scheduling_loop.h"
 #include "host/event/event_router.h"
 #include "host/event/timer_queue.h"
 #include "host/runtime/points/async_call.h"

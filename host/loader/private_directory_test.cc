@@ -1,5 +1,3 @@
-#include "host/loader/private_directory.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/loader/private_copy.h"
 #include "tests/harness/temporary_folder.h"
 
 namespace berth::host {

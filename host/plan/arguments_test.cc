@@ -1,5 +1,3 @@
-#include "host/plan/arguments.h"
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/objects.h"
+#include "host/plan/plan.h"
 
 namespace berth::host {
 namespace {

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,15 +20,38 @@
 #include <berth/abi.h>
 
 #include "host/api/decode.h"
+#include "host/api/value.h"
+#include "host/base/arena.h"
 #include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/plugin_instance.h"
-#include "host/plan/arguments.h"
 #include "host/plan/instance_host.h"
 
 namespace berth::host {
+
+// --- arguments -----------------------------------------------------------------------------------
+//
+// A plugin's arguments, as values of the service berth.values/1 with their places in the profile.
+
+// The places of the parts of a document ("profiles/default.toml:12"), by JSON pointer.
+using ArgumentPlaces = std::map<std::string, std::string, std::less<>>;
+
+class Arguments {
+ public:
+  // Converts a JSON document. Every value carries its place, or that of the nearest part above it
+  // that has one, or `where`, which may be empty. Members that are null are left out. An integer
+  // beyond 2^63-1 becomes FLOAT.
+  Arguments(const nlohmann::json& json, std::string_view where, const ArgumentPlaces& places = {});
+
+  // Returns null if there are no arguments, that is, if the document is null.
+  const berth_value* root() const { return root_; }
+
+ private:
+  Arena arena_;
+  const berth_value* root_ = nullptr;
+};
 
 // --- plan spec -----------------------------------------------------------------------------------
 //

@@ -1,5 +1,3 @@
-#include "host/plan/promises.h"
-
 #include <memory>
 #include <set>
 #include <string>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/text.h"
+#include "host/plan/instance_host.h"
 
 namespace berth::host {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/plan/promises.h"
+#include "host/plan/instance_host.h"
 
 namespace berth::host {
 namespace {

@@ -1,5 +1,3 @@
-#include "host/queue/active_queue.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -13,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/queue/queue_places.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

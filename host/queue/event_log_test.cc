@@ -1,5 +1,3 @@
-#include "host/queue/event_log.h"
-
 #include <deque>
 #include <memory>
 #include <string>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/test_clock.h"
+#include "host/queue/event_matcher.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

@@ -26,7 +26,6 @@
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
-#include "host/queue/backoff.h"
 #include "host/queue/entity_table.h"
 #include "host/queue/event_matcher.h"
 #include "host/queue/nominator.h"

@@ -16,7 +16,6 @@
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
 #include "host/plan/instance_host.h"
-#include "host/plan/promises.h"
 #include "tests/harness/paths.h"
 
 namespace berth::host {

@@ -28,7 +28,6 @@
 #include "host/plan/instance_host.h"
 #include "host/plan/plan.h"
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/binding.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/services/services.h"
 #include "tests/harness/puppet_functions.h"

@@ -1,8 +1,7 @@
 // CycleState: owned by the attempt, passed to the binding, and recycled.
-#include "host/runtime/attempt/cycle_state.h"
-
 #include <gtest/gtest.h>
 
+#include "host/runtime/attempt/plugin_cycle.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

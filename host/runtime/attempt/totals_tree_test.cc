@@ -1,11 +1,11 @@
-#include "host/runtime/attempt/totals_tree.h"
-
 #include <algorithm>
 #include <random>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "host/runtime/attempt/evaluation.h"
 
 namespace berth::host {
 namespace {

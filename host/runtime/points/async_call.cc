@@ -8,7 +8,7 @@
 #include "host/base/assert.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/plan/promises.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 

@@ -15,7 +15,7 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/bind_pool.h"
 #include "host/guard/point.h"
-#include "host/runtime/attempt/binding.h"
+#include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/plugin_status.h"
 

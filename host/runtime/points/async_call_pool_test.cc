@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/plan/promises.h"
+#include "host/plan/instance_host.h"
 #include "host/runtime/points/async_call.h"
 #include "tests/harness/stage.h"
 #include "tests/harness/test_pool.h"

@@ -10,7 +10,7 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/plan/promises.h"
+#include "host/plan/instance_host.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/runtime/attempt/binding.h"
+#include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/points/async_call.h"
 

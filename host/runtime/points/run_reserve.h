@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/binding.h"
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {

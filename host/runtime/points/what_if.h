@@ -12,7 +12,7 @@
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
-#include "host/cache/private_rows.h"
+#include "host/cache/node_table.h"
 #include "host/queue/nominator.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/evaluation.h"

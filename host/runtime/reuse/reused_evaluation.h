@@ -19,7 +19,6 @@
 
 #include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/points/fresh_evaluation.h"
-#include "host/runtime/reuse/class_scores.h"
 #include "host/runtime/reuse/pod_class.h"
 
 namespace berth::host {

@@ -18,7 +18,6 @@
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/plan/instance_host.h"
-#include "host/plan/promises.h"
 #include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/test_find_service.h"
 #include "tests/harness/stage.h"

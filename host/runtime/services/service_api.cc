@@ -18,8 +18,8 @@
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/cluster/json_body.h"
-#include "host/plan/arguments.h"
 #include "host/plan/invoke.h"
+#include "host/plan/plan.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {
