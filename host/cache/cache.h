@@ -11,7 +11,6 @@
 #ifndef BERTH_HOST_CACHE_CACHE_H_
 #define BERTH_HOST_CACHE_CACHE_H_
 
-#include <cstdint>
 #include <string_view>
 
 #include "host/api/objects.h"

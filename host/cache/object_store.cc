@@ -1,7 +1,6 @@
 #include "host/cache/object_store.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "host/base/assert.h"
 #include "host/base/kind_name.h"

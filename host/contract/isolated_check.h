@@ -46,8 +46,6 @@ class DeadlineObserver final : public testing::CallObserver {
   // of the plugin's calls; 0: it has none of its own.
   DeadlineObserver(std::function<int64_t()> steady_ns, int64_t deadline_ns, Late late);
   ~DeadlineObserver() override;
-  DeadlineObserver(const DeadlineObserver&) = delete;
-  DeadlineObserver& operator=(const DeadlineObserver&) = delete;
 
   void OnBegin(const char* function) override;
   void OnEnd(const char* function) override;

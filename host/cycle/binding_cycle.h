@@ -63,8 +63,6 @@ class Reservation {
   static Result<std::unique_ptr<Reservation>> Create(const CycleContext& context, Attempt& attempt,
                                                      Row row, std::unique_ptr<Binding> binding);
   ~Reservation();
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
 
   // Sets why the pod does not get the node; the first reason counts. Without a reason (the
   // scheduler stops), the pod goes back to the queue and nothing is reported.
@@ -123,8 +121,6 @@ class BindingCycle {
   BindingCycle(const CycleContext& context, const FinishedCallback& on_finished,
                std::unique_ptr<Reservation> reservation, std::span<const PermitWait> waits);
   ~BindingCycle();
-  BindingCycle(const BindingCycle&) = delete;
-  BindingCycle& operator=(const BindingCycle&) = delete;
 
   void Start();
   // Makes the destructor undo the reservation without requeueing the pod: see

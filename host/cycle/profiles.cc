@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/plan/plan.h"
-#include "host/runtime/services/services.h"
 
 namespace berth::host {
 namespace {

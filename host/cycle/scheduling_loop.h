@@ -209,8 +209,6 @@ class SchedulingLoop {
                                                         Options options);
   // Undoes the reservations of all pods that wait or are being bound.
   ~SchedulingLoop();
-  SchedulingLoop(const SchedulingLoop&) = delete;
-  SchedulingLoop& operator=(const SchedulingLoop&) = delete;
 
   // ---- Driving the loop -------------------------------------------------------------------------
 

@@ -55,8 +55,6 @@ class Inbox {
   // `waker` is null if the owner does not sleep, as in a simulation. Otherwise it must outlive the
   // inbox.
   explicit Inbox(Waker* waker) : waker_(waker) {}
-  Inbox(const Inbox&) = delete;
-  Inbox& operator=(const Inbox&) = delete;
 
   // Adds a task, which must not be empty. Threading: any.
   void Push(Task task);

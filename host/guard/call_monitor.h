@@ -91,8 +91,6 @@ class CallMonitor {
   // `interner` holds the namespaces of pods.
   explicit CallMonitor(const Interner& interner) : interner_(interner) {}
   ~CallMonitor();
-  CallMonitor(const CallMonitor&) = delete;
-  CallMonitor& operator=(const CallMonitor&) = delete;
 
   // Returns 0 if kMaxCallees are registered; calls of such an instance have no name in reports.
   CalleeId Register(Callee callee);
@@ -288,8 +286,6 @@ class CallWatchdog {
     monitor_.SetDeadlines(&deadlines_);
   }
   ~CallWatchdog() { monitor_.SetDeadlines(nullptr); }
-  CallWatchdog(const CallWatchdog&) = delete;
-  CallWatchdog& operator=(const CallWatchdog&) = delete;
 
   // Cancels calls that became overdue and counts a fault for each.
   void Poll(int64_t now_ns);

@@ -58,8 +58,6 @@ class PluginFaults {
    public:
     Account(std::string plugin, std::string profile)
         : plugin_(std::move(plugin)), profile_(std::move(profile)) {}
-    Account(const Account&) = delete;
-    Account& operator=(const Account&) = delete;
 
     // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
@@ -91,8 +89,6 @@ class PluginFaults {
   };
 
   explicit PluginFaults(Options options) : options_(std::move(options)) {}
-  PluginFaults(const PluginFaults&) = delete;
-  PluginFaults& operator=(const PluginFaults&) = delete;
 
   std::shared_ptr<Account> Open(std::string_view plugin, std::string_view profile);
   void Note(Account& account, Point point, FaultKind kind, std::string_view what);

@@ -15,7 +15,6 @@
 
 #include "host/loader/elf_image.h"
 #include "host/loader/load_error.h"
-#include "host/loader/trusted_file.h"
 
 namespace berth::host {
 

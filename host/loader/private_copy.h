@@ -57,8 +57,6 @@ class PrivateDirectory {
 
   // Removes the copies and the directory. Libraries that are mapped stay mapped.
   ~PrivateDirectory();
-  PrivateDirectory(const PrivateDirectory&) = delete;
-  PrivateDirectory& operator=(const PrivateDirectory&) = delete;
 
   const std::string& path() const { return path_; }
   int descriptor() const { return directory_.get(); }

@@ -46,10 +46,6 @@ class Promises {
   using Answer = std::function<void(berth_code code, std::vector<std::string> reasons)>;
   enum class Kind : uint8_t { kOther, kBind };
 
-  Promises() = default;
-  Promises(const Promises&) = delete;
-  Promises& operator=(const Promises&) = delete;
-
   // Returns a new promise, which is open until it is completed or closed. `answer` and what it
   // holds live as long. `kind`: kBind if the promise is for Bind.
   Id Open(Answer answer, Kind kind = Kind::kOther) {
@@ -168,8 +164,6 @@ class InstanceHost : private HostBase {
   InstanceHost(InstanceContext& context, std::string plugin, std::vector<std::string> kinds,
                std::string profile = {}, std::string library = {}, int64_t deadline_ns = 0);
   ~InstanceHost();
-  InstanceHost(const InstanceHost&) = delete;
-  InstanceHost& operator=(const InstanceHost&) = delete;
 
   // Activates the instance: activates its metric definitions and replays the existing objects to
   // its watchers. Calls the plugin under [event].

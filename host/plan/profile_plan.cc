@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
-#include "host/config/profile.h"
 #include "host/guard/point.h"
 
 namespace berth::host {

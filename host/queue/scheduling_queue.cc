@@ -1,7 +1,6 @@
 #include "host/queue/scheduling_queue.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "host/base/assert.h"

@@ -27,8 +27,6 @@ class Attempt {
  public:
   Attempt(const Plan& plan, NodeTable& table);
   ~Attempt();
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
 
   // Clears the last attempt and constructs the plugins' cycle state for this one.
   void Begin(PodRef pod, uint64_t id);

@@ -37,10 +37,7 @@ namespace berth::host {
 // Lifetime: one attempt, including its binding. The instance must outlive it.
 class SlotSet {
  public:
-  SlotSet() = default;
   ~SlotSet() { Destroy(); }
-  SlotSet(const SlotSet&) = delete;
-  SlotSet& operator=(const SlotSet&) = delete;
 
   // Constructs every slot of the instance. The memory is reused from attempt to attempt.
   void Construct(const PlannedPlugin& plugin);

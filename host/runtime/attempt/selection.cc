@@ -1,8 +1,5 @@
 #include "host/runtime/attempt/selection.h"
 
-#include <algorithm>
-#include <array>
-
 #include "host/base/assert.h"
 
 namespace berth::host {

@@ -9,8 +9,6 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/plan/instance_host.h"
-#include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

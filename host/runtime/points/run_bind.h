@@ -97,8 +97,6 @@ class BindRun {
 
   BindRun(Binding& binding, const AsyncCalls& calls, Finished finished);
   ~BindRun();
-  BindRun(const BindRun&) = delete;
-  BindRun& operator=(const BindRun&) = delete;
 
   void Start();
 

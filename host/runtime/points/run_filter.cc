@@ -4,9 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
-
 namespace berth::host {
 namespace {
 

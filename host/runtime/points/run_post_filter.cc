@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "host/base/vectors.h"
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "host/base/text.h"
 #include "host/runtime/attempt/plugin_cycle.h"
-#include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
 namespace {

@@ -1,7 +1,6 @@
 #include "host/runtime/reuse/pod_class.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <string>
 #include <utility>

@@ -44,8 +44,6 @@ class MetricCell {
   explicit MetricCell(std::shared_ptr<const MetricFamily> family)
       : family_(std::move(family)),
         buckets_(family_->kind == MetricKind::kHistogram ? family_->buckets.size() + 1 : 0) {}
-  MetricCell(const MetricCell&) = delete;
-  MetricCell& operator=(const MetricCell&) = delete;
 
   // Adds to a counter, sets a gauge, or counts in a histogram. Ignores NaN, and negative values of
   // a counter.
@@ -77,10 +75,6 @@ class SeriesTable {
  public:
   // How many series one instance may have.
   static constexpr size_t kMaxSeries = internal::kMaxSeriesOfInstance;
-
-  SeriesTable() = default;
-  SeriesTable(const SeriesTable&) = delete;
-  SeriesTable& operator=(const SeriesTable&) = delete;
 
   // Returns the handle of a new series, which is never 0.
   // REQUIRES: size() < kMaxSeries. Threading: one call at a time.
