@@ -86,10 +86,6 @@ struct PlanSpec {
 // Stands for an optional column that this host does not have.
 inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 
-struct PlanSpec;
-struct PluginSpec;
-struct PluginUse;
-
 // One plugin instance of a plan.
 struct PlannedPlugin {
   std::string name;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/base/text.h"
-#include "host/cycle/fit_error.h"
+#include "host/cycle/failure_handler.h"
 
 namespace berth::host {
 namespace {
