@@ -31,8 +31,6 @@ class Derivation {
   ~Derivation() {
     for (const Id id : ids_) interner_.Release(id);
   }
-  Derivation(const Derivation&) = delete;
-  Derivation& operator=(const Derivation&) = delete;
 
   berth_str Copy(std::string_view text) { return AsStr(arena_.CopyString(text)); }
   berth_str Copy(berth_str text) { return Copy(Text(text)); }

@@ -115,8 +115,6 @@ class Reader {
  public:
   Reader(Interner& interner, DecodeOptions options);
   ~Reader();
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
 
   const DecodeOptions& options() const { return options_; }
   Interner& interner() const { return interner_; }

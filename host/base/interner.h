@@ -40,8 +40,6 @@ class Interner {
 
   explicit Interner(const HashKey& key = kFixedKey);
   ~Interner();
-  Interner(const Interner&) = delete;
-  Interner& operator=(const Interner&) = delete;
 
   // Adds a reference to the id of `text` and returns the id.
   // Must not: be called with a text of 4 GiB or more.

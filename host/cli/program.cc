@@ -78,8 +78,6 @@ class StandardOutput {
     owned_descriptor.store(file_.get());
   }
   ~StandardOutput() { owned_descriptor.store(-1); }
-  StandardOutput(const StandardOutput&) = delete;
-  StandardOutput& operator=(const StandardOutput&) = delete;
 
   // The descriptor of the file. -1 if standard output is closed: then writing to stream() fails.
   int descriptor() const { return file_.get(); }

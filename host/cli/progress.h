@@ -24,8 +24,6 @@ class Progress {
   // `enabled`: true if `out` is a terminal. `steady_ns` must only go forward.
   Progress(std::ostream& out, bool enabled, std::function<int64_t()> steady_ns);
   ~Progress() { Clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   // Shows "Reading cluster.json ...".
   void ShowActivity(std::string_view what);

@@ -32,8 +32,6 @@ class HttpServer {
                                                     std::function<int64_t()> steady_ns, Log log);
   // Ends after the answers that are under way, at most five seconds.
   ~HttpServer();
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
 
   // Returns the address with the port that the server listens on: "127.0.0.1:41234".
   const std::string& address() const;

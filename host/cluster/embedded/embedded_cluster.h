@@ -92,8 +92,6 @@ class EmbeddedCluster final : public ObjectSource, public DecisionWriter {
   };
 
   explicit EmbeddedCluster(Options options);
-  EmbeddedCluster(const EmbeddedCluster&) = delete;
-  EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
   // ---- Changes by users, kubelets and controllers -----------------------------------------------
 

@@ -49,8 +49,6 @@ class KubernetesConnection {
                                                             LogSink& log);
   // Closes the transports and ends the threads.
   ~KubernetesConnection();
-  KubernetesConnection(const KubernetesConnection&) = delete;
-  KubernetesConnection& operator=(const KubernetesConnection&) = delete;
 
   Channel reads();
   Channel writes();

@@ -68,8 +68,6 @@ class FileWatch {
   FileWatch(FileStamps files, std::chrono::milliseconds every, std::function<void()> changed);
   // No call of `changed` is running or follows when it returns.
   ~FileWatch();
-  FileWatch(const FileWatch&) = delete;
-  FileWatch& operator=(const FileWatch&) = delete;
 
   // Replaces the watched files, as FileChanges::Watch() does. Threading: any.
   void Watch(FileStamps files);
@@ -148,8 +146,6 @@ class ConfigReloader {
 
   // `waker` is woken by each request. It must outlive the reloader.
   ConfigReloader(Read read, Waker& waker) : read_(std::move(read)), waker_(waker) {}
-  ConfigReloader(const ConfigReloader&) = delete;
-  ConfigReloader& operator=(const ConfigReloader&) = delete;
 
   // Reads the configuration at the start.
   // Called: once, before any other method but Request().

@@ -43,8 +43,6 @@ class ProcessSignals final : public ProcessRequests {
   // An empty `reload` leaves SIGHUP with its action.
   explicit ProcessSignals(std::function<void()> reload);
   ~ProcessSignals() override;
-  ProcessSignals(const ProcessSignals&) = delete;
-  ProcessSignals& operator=(const ProcessSignals&) = delete;
 
   void OnStop(std::function<void(int signal)> stop) override;
 

@@ -46,8 +46,6 @@ class PluginSet {
   // Creates a set with a store of its own.
   PluginSet(const std::string& temporary_directory, std::function<int64_t()> steady_ns)
       : PluginSet(MakeLibraryStore(temporary_directory, std::move(steady_ns))) {}
-  PluginSet(const PluginSet&) = delete;
-  PluginSet& operator=(const PluginSet&) = delete;
 
   // Loads every lib*.so of the directory that is a plugin library. Adds the errors of those that
   // cannot be loaded to broken(), and those of other libraries to ignored().

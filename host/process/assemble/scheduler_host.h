@@ -65,8 +65,6 @@ class SchedulerHost {
   SchedulerHost(Interner& interner, Client client, SchedulerOptions options);
   // Cancels the bindings under way and destroys the plugins.
   ~SchedulerHost();
-  SchedulerHost(const SchedulerHost&) = delete;
-  SchedulerHost& operator=(const SchedulerHost&) = delete;
 
   // Creates the plugins and starts the watches of the client.
   // Called: once.

@@ -52,8 +52,6 @@ class Session {
   // Subscribes to requests. Until Begin(), a request to stop ends the process; a reload that is
   // requested is carried out by the first ReloadIfRequested().
   Session(const ProcessOptions& options, const Settings& settings, Driver& driver);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   // ---- Opening ----------------------------------------------------------------------------------
 

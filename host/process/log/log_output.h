@@ -34,8 +34,6 @@ class LogOutput final : public LogSink {
   explicit LogOutput(Options options);
   // Writes what waits, for at most one second.
   ~LogOutput() override;
-  LogOutput(const LogOutput&) = delete;
-  LogOutput& operator=(const LogOutput&) = delete;
 
   bool IsOn(uint32_t /*level*/) const override { return true; }
   void Write(const LogRecord& record) override;

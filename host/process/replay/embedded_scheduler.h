@@ -40,8 +40,6 @@ class LocalCluster {
   // which Apply() requires.
   LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
                bool follows_stream);
-  LocalCluster(const LocalCluster&) = delete;
-  LocalCluster& operator=(const LocalCluster&) = delete;
 
   // Adds an object that was decoded with decoder()'s interner and options, and delivers it to the
   // watches.
@@ -138,8 +136,6 @@ class EmbeddedScheduler {
 
   // `stream`: kFollowed if events of a stream are applied to the cluster.
   explicit EmbeddedScheduler(SchedulerOptions options, Stream stream = Stream::kNone);
-  EmbeddedScheduler(const EmbeddedScheduler&) = delete;
-  EmbeddedScheduler& operator=(const EmbeddedScheduler&) = delete;
 
   LocalCluster& cluster() { return cluster_; }
   const LocalCluster& cluster() const { return cluster_; }

@@ -42,8 +42,6 @@ class EventFeed {
   EventFeed(FileDescriptor file, std::string name, Limits limits, Waker& waker);
   // Ends the thread without waiting for further input.
   ~EventFeed();
-  EventFeed(const EventFeed&) = delete;
-  EventFeed& operator=(const EventFeed&) = delete;
 
   // Takes the next object. Writes `object` only if it returns kObject.
   Next Take(JsonText& object);

@@ -58,8 +58,6 @@ class Simulation final : private DecisionSink {
   Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns);
   // Drops the outcomes, whose pods must not outlive the scheduler.
   ~Simulation() override { outcomes_.clear(); }
-  Simulation(const Simulation&) = delete;
-  Simulation& operator=(const Simulation&) = delete;
 
   LocalCluster& cluster() { return scheduler_.cluster(); }
   const LocalCluster& cluster() const { return scheduler_.cluster(); }

@@ -153,8 +153,6 @@ class Credentials final : public CredentialSource {
   static Result<std::unique_ptr<Credentials>> Load(const ClusterAccess& access,
                                                    Environment environment, Log log);
   ~Credentials() override;
-  Credentials(const Credentials&) = delete;
-  Credentials& operator=(const Credentials&) = delete;
 
   std::shared_ptr<const Credential> Current() const override;
   void Renew(uint64_t generation, std::function<void(Status status)> done) override;

@@ -50,8 +50,6 @@ class ConnectionPool {
   ConnectionPool(Executor& executor, Dialer dial, CredentialSource& credentials,
                  const Limits& limits, TransportObserver& observer);
   ~ConnectionPool();
-  ConnectionPool(const ConnectionPool&) = delete;
-  ConnectionPool& operator=(const ConnectionPool&) = delete;
 
   // Calls `ready` with a connection, never within the call: an idle one that is not stale, or a new
   // one. A connection whose TlsContext is not the current one is closed instead of being handed

@@ -26,8 +26,6 @@ class IoThread final : public Executor {
   // gathered for this time; see WakePacer. 0: each is handled at once.
   IoThread(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns = 0);
   ~IoThread() override;
-  IoThread(const IoThread&) = delete;
-  IoThread& operator=(const IoThread&) = delete;
 
   void Post(Task task) override;
   TimerId StartTimer(int64_t at_ns, Task task) override;

@@ -37,8 +37,6 @@ class ResponseReader {
   // Must not: be destroyed within a call to `events`.
   ResponseReader(const Limits& limits, std::string_view verb, Events events);
   ~ResponseReader();
-  ResponseReader(const ResponseReader&) = delete;
-  ResponseReader& operator=(const ResponseReader&) = delete;
 
   // Reads bytes of the connection. Answers with a status of 1xx are skipped, at most ten of them;
   // 101 (Switching Protocols) is an error, because no request asks for it.

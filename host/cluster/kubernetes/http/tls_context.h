@@ -47,8 +47,6 @@ class TlsContext {
                                                           std::string_view host,
                                                           const ClientCertificate& certificate);
   ~TlsContext();
-  TlsContext(const TlsContext&) = delete;
-  TlsContext& operator=(const TlsContext&) = delete;
 
   ssl_ctx_st* context() const;
   // The name or the address to verify. A name is also sent as SNI.

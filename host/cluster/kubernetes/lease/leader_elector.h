@@ -133,8 +133,6 @@ class LeaderElector {
   LeaderElector(LeaseStore& store, Executor& executor, const Clock& wall, BindFence& fence,
                 ElectionOptions options, Callbacks callbacks, Log log);
   ~LeaderElector();
-  LeaderElector(const LeaderElector&) = delete;
-  LeaderElector& operator=(const LeaderElector&) = delete;
 
   // Begins to acquire the lease. Called once.
   void Start();

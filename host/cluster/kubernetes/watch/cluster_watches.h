@@ -40,8 +40,6 @@ class EventMailbox {
   // `limit`: the mailbox is full when at least so many events, errors and tasks wait. `on_room` is
   // called within Deliver(), at its end, if the mailbox was full.
   EventMailbox(std::function<void()> wake, size_t limit, std::function<void()> on_room);
-  EventMailbox(const EventMailbox&) = delete;
-  EventMailbox& operator=(const EventMailbox&) = delete;
 
   // Registers the sink of a watch. From Remove() on, its events are dropped. Both may be called
   // within a delivery, also by the sink itself.

@@ -107,8 +107,6 @@ class PagedList final : private StreamSink {
 
   PagedList(Transport& transport, ObjectReader& reader, Owner& owner, Options options);
   ~PagedList() override;
-  PagedList(const PagedList&) = delete;
-  PagedList& operator=(const PagedList&) = delete;
 
   // Requests the next page; called once by the owner.
   void Start();
@@ -189,8 +187,6 @@ class WatchStream final : private StreamSink {
   WatchStream(Executor& executor, ObjectReader& reader, ObjectIndex& index, Owner& owner,
               Options options);
   ~WatchStream() override;
-  WatchStream(const WatchStream&) = delete;
-  WatchStream& operator=(const WatchStream&) = delete;
 
   void Open(Transport& transport, HttpRequest request);
   // See HttpStream::SetPaused(). Initial events are collected also during a pause: their number is

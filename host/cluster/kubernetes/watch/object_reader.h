@@ -49,8 +49,6 @@ class ObjectReader {
 
   ObjectReader(Interner& interner, const DecodeOptions& options);
   ~ObjectReader();
-  ObjectReader(const ObjectReader&) = delete;
-  ObjectReader& operator=(const ObjectReader&) = delete;
 
   // Reads one line, without its line end. `kind` is that of the watch. An object that cannot be
   // decoded or has another kind, and an event of an unknown type, do not end the watch: they are a

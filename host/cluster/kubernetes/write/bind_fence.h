@@ -34,8 +34,6 @@ class BindFence {
  public:
   // `boot_ns` reads CLOCK_BOOTTIME. Threading: any.
   explicit BindFence(std::function<int64_t()> boot_ns) : boot_ns_(std::move(boot_ns)) {}
-  BindFence(const BindFence&) = delete;
-  BindFence& operator=(const BindFence&) = delete;
 
   // A process that does not elect a leader opens the fence for ever.
   static constexpr int64_t kForever = INT64_MAX;
