@@ -4,7 +4,6 @@
 
 #include <berth/siphash.h>
 
-#include "host/api/objects.h"
 #include "host/api/value.h"
 
 namespace berth::host {

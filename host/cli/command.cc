@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "host/base/assert.h"

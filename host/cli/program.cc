@@ -16,7 +16,6 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -31,7 +30,7 @@
 #include "host/base/file_descriptor.h"
 #include "host/guard/crash_report.h"
 #include "host/loader/private_copy.h"
-#include "host/process/assemble/process_signals.h"
+#include "host/process/assemble/driver.h"
 
 namespace berth::host {
 namespace {

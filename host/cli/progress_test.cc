@@ -1,5 +1,3 @@
-#include "host/cli/progress.h"
-
 #include <atomic>
 #include <cstdint>
 #include <sstream>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
+#include "host/cli/output.h"
 
 namespace berth::host {
 namespace {

@@ -25,7 +25,7 @@ using testing::PluginUnderTest;
 using testing::PodSpec;
 using testing::Step;
 
-// --- placement ------------------------------------------------------------------------------------
+// --- placement -----------------------------------------------------------------------------------
 //
 // Lets a plugin place pods: from Reserve to PostBind, with pods that wait on Permit, nominations
 // and time.
@@ -159,7 +159,7 @@ void CheckPlacement(PluginUnderTest& plugin, const ContractCluster& cluster,
   }
 }
 
-// --- contract -------------------------------------------------------------------------------------
+// --- contract ------------------------------------------------------------------------------------
 
 constexpr ContractPromise kPromises[] = {
     {kLibraryPromise, "The library exports only its entry, and its note contains the same data."},

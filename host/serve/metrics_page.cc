@@ -14,8 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/metrics.h"
-
 namespace berth::host {
 namespace {
 

@@ -1,5 +1,3 @@
-#include "host/cluster/embedded/delivery_queue.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/cluster/embedded/stored_objects.h"
 #include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {

@@ -18,7 +18,6 @@
 #include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
-#include "host/cluster/embedded/delivery_queue.h"
 #include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {

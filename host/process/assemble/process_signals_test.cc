@@ -1,5 +1,3 @@
-#include "host/process/assemble/process_signals.h"
-
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "host/process/assemble/driver.h"
 
 namespace berth::host {
 namespace {

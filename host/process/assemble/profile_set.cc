@@ -14,7 +14,6 @@
 #include "host/config/config_value.h"
 #include "host/config/toml_document.h"
 #include "host/loader/private_copy.h"
-#include "host/plan/plan.h"
 #include "host/plan/profile_plan.h"
 #include "host/process/assemble/cluster_files.h"
 

@@ -1,5 +1,3 @@
-#include "host/process/log/log_format.h"
-
 #include <string>
 #include <vector>
 
@@ -8,6 +6,7 @@
 
 #include "host/base/json_text.h"
 #include "host/base/time.h"
+#include "host/process/log/log_output.h"
 
 namespace berth::host {
 namespace {

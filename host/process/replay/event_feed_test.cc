@@ -1,5 +1,3 @@
-#include "host/process/replay/event_feed.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/assert.h"
+#include "host/process/replay/stream_event.h"
 
 namespace berth::host {
 namespace {

@@ -1,15 +1,237 @@
 #include "host/process/run/cluster_run.h"
 
+#include <malloc.h>
+#include <sys/mman.h>
+
 #include <array>
-#include <utility>
+#include <charconv>
+#include <fstream>
 
 #include "host/base/hash.h"
-#include "host/base/metrics.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
-#include "host/base/time_units.h"
 
 namespace berth::host {
+
+// --- start memory --------------------------------------------------------------------------------
+
+namespace {
+
+// A mapping of this process, as /proc/self/smaps describes it (man 5 proc).
+struct Mapping {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+  bool is_read_only_file = false;
+};
+
+// Reads the first line of a mapping:
+// "<begin>-<end> <permissions> <offset> <device> <inode> <path>".
+// Returns nullopt for another line.
+std::optional<Mapping> ReadHeader(std::string_view line) {
+  Mapping mapping;
+  const char* const end = line.data() + line.size();
+  const auto first = std::from_chars(line.data(), end, mapping.begin, 16);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, mapping.end, 16);
+  if (second.ec != std::errc()) return std::nullopt;
+  const std::string_view rest(second.ptr, end);
+  const bool is_read_only = rest.starts_with(" r-xp ") || rest.starts_with(" r--p ");
+  mapping.is_read_only_file = is_read_only && rest.find(" /") != rest.npos;
+  return mapping;
+}
+
+// Returns true if the line says that the mapping has no pages that differ from the file: no
+// relocated addresses, and no breakpoints of a debugger.
+bool IsUnchanged(std::string_view line) {
+  constexpr std::string_view kName = "Anonymous:";
+  if (!line.starts_with(kName)) return false;
+  const size_t digit = line.find_first_not_of(' ', kName.size());
+  return digit != line.npos && line.substr(digit) == "0 kB";
+}
+
+}  // namespace
+
+size_t DropCleanPages() {
+  std::ifstream maps("/proc/self/smaps");
+  Mapping mapping;
+  size_t dropped = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (const auto header = ReadHeader(line)) {
+      mapping = *header;
+      continue;
+    }
+    if (!mapping.is_read_only_file || !IsUnchanged(line)) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel prints addresses as numbers.
+    void* const begin = reinterpret_cast<void*>(mapping.begin);
+    if (::madvise(begin, mapping.end - mapping.begin, MADV_DONTNEED) == 0) ++dropped;
+  }
+  return dropped;
+}
+
+void ReleaseUnusedMemory() {
+  ::malloc_trim(0);
+  DropCleanPages();
+}
+
+// --- cluster serving -----------------------------------------------------------------------------
+
+namespace {
+
+constexpr const char* kStarting = "the scheduler has not started";
+constexpr int64_t kRenewalToleranceNs = 20 * kSecond;
+
+std::string WhyNotSynced(const WatchState& watch) {
+  switch (watch.state) {
+    case Reflector::State::kDiscovering:
+      return "the API server has not answered yet whether it serves the kind";
+    case Reflector::State::kWaiting: return "the first list failed and will be tried again";
+    case Reflector::State::kListing:
+    case Reflector::State::kWatching:
+    case Reflector::State::kNotServed: break;
+  }
+  return "the first list is under way (" + std::to_string(watch.objects) + " objects so far)";
+}
+
+Status Findings(const std::vector<std::string>& findings) {
+  return findings.empty() ? Status() : Status::Unavailable(Join(findings, "; "));
+}
+
+}  // namespace
+
+Status CheckWatch(const WatchState& watch) {
+  if (watch.state == Reflector::State::kNotServed) return {};
+  if (!watch.error.ok()) return watch.error.Annotate(watch.kind);
+  if (watch.is_synced) return {};
+  return Status::Unavailable(watch.kind + ": " + WhyNotSynced(watch));
+}
+
+ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& scheduler,
+                          const ClusterDriver& driver, const Leadership* leadership,
+                          ClientMetrics& metrics) {
+  ServedState state;
+  state.watches = [&session] { return session.client().Watches(); };
+  if (leadership != nullptr) state.leadership = [leadership] { return leadership->view(); };
+  state.quarantined = [&scheduler] { return scheduler.loop().faults().InQuarantine(); };
+  state.has_stuck_call = [&scheduler] { return scheduler.HasStuckCall(); };
+  state.last_progress_ns = [&driver] { return driver.last_progress_ns(); };
+  state.is_stopping = [&driver] { return driver.is_ending(); };
+  state.plugin_metrics = [&scheduler] { return ToText(scheduler.loop().metrics().Read()); };
+  state.refresh_metrics = [&session, &metrics] {
+    const KubernetesClient& client = session.client();
+    metrics.Update({.watches = client.Watches(),
+                    .pods = client.pod_counts(),
+                    .events = client.event_counts(),
+                    .fence_refusals = session.fence().refusals()});
+  };
+  state.set_log_level = [&session](std::string_view level) { return session.SetLogLevel(level); };
+  return state;
+}
+
+ClusterServing::ClusterServing(MetricTable& metrics, Options options)
+    : options_(std::move(options)),
+      health_(metrics),
+      endpoints_({.health = &health_,
+                  .metrics = &metrics,
+                  .plugin_metrics =
+                      [this] {
+                        const std::lock_guard lock(mutex_);
+                        return state_.has_value() ? state_->plugin_metrics() : std::string();
+                      },
+                  .set_log_level =
+                      [this](std::string_view level) {
+                        const std::lock_guard lock(mutex_);
+                        return state_.has_value() ? state_->set_log_level(level)
+                                                  : Status::Unavailable(kStarting);
+                      }}) {
+  AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
+  AddCheck("lease", {.readyz = true}, &ClusterServing::CheckLease);
+  AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync, true);
+  AddCheck("plugins", {.readyz = true}, &ClusterServing::CheckPlugins);
+  AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown, true);
+  AddCheck("schedulingLoop", {.livez = true}, &ClusterServing::CheckLoop);
+  metrics.AddGauge("berth_build_info", "The version of Berth; always 1.", {"version"})
+      .With({options_.version})
+      .Set(1);
+  metrics.AddRefresh([this] {
+    const std::lock_guard lock(mutex_);
+    if (state_.has_value()) state_->refresh_metrics();
+  });
+}
+
+Status ClusterServing::Listen(std::string_view address, Log log) {
+  auto server = HttpServer::Listen(
+      address, HttpLimits(), [this](const ServedRequest& request) { return Answer(request); },
+      options_.steady_ns, log);
+  if (!server.ok()) return std::move(server).status();
+  server_ = std::move(server).value();
+  return {};
+}
+
+void ClusterServing::SetState(std::optional<ServedState> state) {
+  const std::lock_guard lock(mutex_);
+  state_ = std::move(state);
+}
+
+void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check, bool at_start) {
+  health_.Add(std::move(name), paths, [this, check, at_start]() -> Status {
+    const std::lock_guard lock(mutex_);
+    if (state_.has_value()) return (this->*check)();
+    return at_start ? Status::Unavailable(kStarting) : Status();
+  });
+}
+
+// ---- The checks ---------------------------------------------------------------------------------
+
+Status ClusterServing::CheckSync() const {
+  std::vector<std::string> findings;
+  for (const WatchState& watch : state_->watches()) {
+    const Status status = CheckWatch(watch);
+    if (!status.ok()) findings.emplace_back(status.message());
+  }
+  return Findings(findings);
+}
+
+Status ClusterServing::CheckElection() const {
+  if (!state_->leadership) return {};
+  const Leadership::View view = state_->leadership();
+  const int64_t age_ns = options_.boot_ns() - view.renewed_ns;
+  if (!view.leads || age_ns <= options_.lease_ns + kRenewalToleranceNs) return {};
+  return Status::Unavailable("this process leads, but has not renewed its lease for " +
+                             FormatDuration(age_ns / kSecond * kSecond));
+}
+
+Status ClusterServing::CheckLease() const {
+  if (!state_->leadership) return {};
+  const Leadership::View view = state_->leadership();
+  if (view.leads || view.error.ok()) return {};
+  return view.error.Annotate("cannot acquire the lease");
+}
+
+Status ClusterServing::CheckLoop() const {
+  const int64_t age_ns = options_.boot_ns() - state_->last_progress_ns();
+  if (age_ns <= options_.stall_limit_ns) return {};
+  return Status::Unavailable("the scheduling loop has made no progress for " +
+                             FormatDuration(age_ns / kSecond * kSecond) +
+                             "; the log names a plugin whose call is late");
+}
+
+Status ClusterServing::CheckPlugins() const {
+  std::vector<std::string> findings;
+  if (state_->has_stuck_call()) {
+    findings.emplace_back(
+        "a call has not ended, although it was cancelled; the log names its plugin");
+  }
+  for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
+    findings.push_back(plugin.plugin + " of the profile " + plugin.profile +
+                       " is in quarantine: " + plugin.why);
+  }
+  return Findings(findings);
+}
+
+Status ClusterServing::CheckShutdown() const {
+  return state_->is_stopping() ? Status::Unavailable("the process ends") : Status();
+}
+
 namespace {
 
 // How long the steps of an orderly end may take. Together they are shorter than the 30 seconds that

@@ -1,5 +1,3 @@
-#include "host/process/shadow/shadow_judge.h"
-
 #include <set>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/process/shadow/shadow_event.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {

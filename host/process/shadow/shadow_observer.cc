@@ -5,7 +5,6 @@
 #include <ranges>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace berth::host {
 namespace {

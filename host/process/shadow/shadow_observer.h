@@ -43,7 +43,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host/base/clock.h"
@@ -52,7 +51,6 @@
 #include "host/cluster/client.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/process/shadow/shadow_event.h"
-#include "host/process/shadow/shadow_judge.h"
 
 namespace berth::host {
 

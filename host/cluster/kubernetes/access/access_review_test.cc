@@ -1,5 +1,3 @@
-#include "host/cluster/kubernetes/access/access_review.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
+#include "host/cluster/kubernetes/access/discovery.h"
 
 namespace berth::host {
 namespace {
