@@ -38,15 +38,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE MATCHES "address")
   target_compile_definitions(berth_test_options INTERFACE __SANITIZE_ADDRESS__)
 endif()
 
-# --- code off the path of a pod -------------------------------------------------------------------
-# berth_off_path(<target>)
-#
-# Compiles the target with BERTH_OFF_PATH_OPTIONS. Use it for code that does not run for each pod and
-# node, where less optimisation costs no speed and saves half of the time to compile it.
-function(berth_off_path target)
-  target_compile_options(${target} PRIVATE ${BERTH_OFF_PATH_OPTIONS})
-endfunction()
-
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all
