@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -20,10 +19,18 @@ namespace {
 
 // Returns the position of the row in the order of the selection; nullopt if it is not selected.
 std::optional<uint32_t> PositionOf(const Selection& selection, Row row) {
-  const auto positions = std::views::iota(uint32_t{0}, selection.size());
-  const auto at = [&selection](uint32_t position) { return selection.At(position); };
-  const auto found = std::ranges::lower_bound(positions, row, {}, at);
-  return found != positions.end() && at(*found) == row ? std::optional(*found) : std::nullopt;
+  uint32_t begin = 0;
+  uint32_t end = selection.size();
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (selection.At(middle) < row) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  const bool is_found = begin < selection.size() && selection.At(begin) == row;
+  return is_found ? std::optional(begin) : std::nullopt;
 }
 
 // The weighted score of one plugin for both nodes.
