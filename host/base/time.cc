@@ -101,7 +101,10 @@ Result<int64_t> ParseTime(std::string_view text) {
 }
 
 std::string FormatTime(int64_t nanoseconds) {
-  const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(nanoseconds)};
+  // In seconds: midnight of the earliest time's day is no int64 of nanoseconds.
+  const std::chrono::sys_seconds time{
+      std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds(nanoseconds))};
+  const int64_t nanos = (nanoseconds % kSecond + kSecond) % kSecond;
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss clock(time - day);
@@ -110,8 +113,7 @@ std::string FormatTime(int64_t nanoseconds) {
                 static_cast<int32_t>(date.year()), static_cast<unsigned>(date.month()),
                 static_cast<unsigned>(date.day()), static_cast<int32_t>(clock.hours().count()),
                 static_cast<int32_t>(clock.minutes().count()),
-                static_cast<int32_t>(clock.seconds().count()),
-                static_cast<int32_t>(clock.subseconds().count()));
+                static_cast<int32_t>(clock.seconds().count()), static_cast<int32_t>(nanos));
   std::string text = buffer;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
