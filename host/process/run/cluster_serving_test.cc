@@ -1,11 +1,11 @@
+#include "host/process/run/cluster_serving.h"
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/process/run/cluster_run.h"
 
 namespace berth::host {
 namespace {

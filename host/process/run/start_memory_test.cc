@@ -1,3 +1,5 @@
+#include "host/process/run/start_memory.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +14,6 @@
 
 #include "host/base/file_descriptor.h"
 #include "host/base/time_units.h"
-#include "host/process/run/cluster_run.h"
 
 namespace berth::host {
 namespace {
