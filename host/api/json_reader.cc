@@ -1,6 +1,7 @@
 #include "host/api/json_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "host/base/text.h"

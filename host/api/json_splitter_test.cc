@@ -1,10 +1,10 @@
+#include "host/api/json_splitter.h"
+
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/api/list_splitter.h"
 
 namespace berth::host {
 namespace {

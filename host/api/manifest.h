@@ -1,4 +1,5 @@
-// Reads manifests: files with objects that users write, or that `kubectl get -o json` prints.
+// Reads manifests: files with objects that users write, or that `kubectl get -o json` prints; and
+// recognizes texts that are none.
 #ifndef BERTH_HOST_API_MANIFEST_H_
 #define BERTH_HOST_API_MANIFEST_H_
 

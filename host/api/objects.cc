@@ -1,6 +1,10 @@
 #include "host/api/objects.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"

@@ -4,6 +4,7 @@
 
 #include <berth/siphash.h>
 
+#include "host/api/objects.h"
 #include "host/api/value.h"
 
 namespace berth::host {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"

@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "host/api/quantity.h"
+#include "host/base/assert.h"
 #include "host/base/time.h"
 
 namespace berth::host {

@@ -1,4 +1,4 @@
-// Functions for scalars, strings and characters of YAML. Used only by yaml.cc.
+// Functions for scalars, strings and characters of YAML. Used only by yaml.cc and yaml_lines.cc.
 #ifndef BERTH_HOST_API_YAML_TEXT_H_
 #define BERTH_HOST_API_YAML_TEXT_H_
 

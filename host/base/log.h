@@ -1,5 +1,5 @@
 // Structured log records. Every part of the host and every plugin logs through a LogSink; the one
-// implementation in production is process/log_output.h, which writes through spdlog.
+// implementation in production is process/log/log_output.h, which writes through spdlog.
 #ifndef BERTH_HOST_BASE_LOG_H_
 #define BERTH_HOST_BASE_LOG_H_
 

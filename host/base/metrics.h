@@ -1,5 +1,5 @@
-// The instruments that the host measures itself with, and the table that lists them. An observation
-// takes no lock. host/serve/metrics_page.h writes the table as text.
+// The instruments that the host measures itself with, the table that lists them, and its text in
+// the format of Prometheus. An observation takes no lock.
 #ifndef BERTH_HOST_BASE_METRICS_H_
 #define BERTH_HOST_BASE_METRICS_H_
 

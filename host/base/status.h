@@ -33,11 +33,12 @@ enum class ErrorCode : uint8_t {
 
 // Returns the name of a code, such as "NotFound", for messages and logs.
 constexpr std::string_view ErrorCodeName(ErrorCode code) {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "Ok",         "InvalidArgument", "NotFound",         "AlreadyExists", "Conflict",
-      "OutOfRange", "Unsupported",     "PermissionDenied", "Unavailable",   "Internal"};
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"Ok", "InvalidArgument", "NotFound", "AlreadyExists", "Conflict", "OutOfRange",
+       "Unsupported", "PermissionDenied", "Unavailable", "Internal"});
   static_assert(kNames.size() == static_cast<size_t>(ErrorCode::kInternal) + 1);
-  return kNames[static_cast<size_t>(code)];
+  const auto i = static_cast<size_t>(code);
+  return i < kNames.size() ? kNames[i] : "Unknown";
 }
 
 // Success, or an error code and a message for the user. A Status has the size of one pointer, which

@@ -44,6 +44,8 @@ class CacheObserver {
   virtual void OnNodeRemoved(Row row, const NodeRef& node) = 0;
 };
 
+// --- cache ---------------------------------------------------------------------------------------
+
 // Owns the node table. Every pod that has a node, or that this scheduler assumed on one, is in the
 // cache exactly once, by uid.
 //

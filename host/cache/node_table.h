@@ -153,6 +153,8 @@ class RowPods {
   uint32_t capacity_ = 0;
 };
 
+// --- node table ----------------------------------------------------------------------------------
+
 // The number of a node's row. It is stable while the node exists, and reused only after the node is
 // gone.
 using Row = uint32_t;

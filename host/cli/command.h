@@ -16,7 +16,7 @@
 #include "host/base/interner.h"
 #include "host/base/status.h"
 #include "host/cli/output.h"
-#include "host/process/assemble/driver.h"
+#include "host/process/assemble/process_signals.h"
 
 namespace berth::host {
 

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>

@@ -17,13 +17,14 @@
 #include "host/base/status.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
+#include "host/cli/progress.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/config/convert/convert_profile.h"
+#include "host/config/convert/kube_plan.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
-#include "host/process/log/log_output.h"
+#include "host/process/log/log_format.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {

@@ -11,7 +11,7 @@
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/cli/commands.h"
-#include "host/cycle/failure_handler.h"
+#include "host/cycle/fit_error.h"
 #include "host/cycle/schedule_one.h"
 #include "host/plan/instance_context.h"
 #include "host/queue/queue_policy.h"

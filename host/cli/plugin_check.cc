@@ -13,6 +13,7 @@
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cli/commands.h"
+#include "host/contract/cluster_reader.h"
 #include "host/contract/contract_check.h"
 #include "host/contract/contract_cluster.h"
 #include "host/contract/isolated_check.h"

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -29,8 +30,8 @@
 #include "host/base/descriptor_buffer.h"
 #include "host/base/file_descriptor.h"
 #include "host/guard/crash_report.h"
-#include "host/loader/private_copy.h"
-#include "host/process/assemble/driver.h"
+#include "host/loader/private_directory.h"
+#include "host/process/assemble/process_signals.h"
 
 namespace berth::host {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <berth/abi.h>
 
-#include "host/cli/output.h"
+#include "host/cli/progress.h"
 
 namespace berth::host {
 namespace {

@@ -1,3 +1,5 @@
+#include "host/cli/progress.h"
+
 #include <atomic>
 #include <cstdint>
 #include <sstream>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/cli/output.h"
 
 namespace berth::host {
 namespace {

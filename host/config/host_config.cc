@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <berth/names.h>
 
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
+#include "host/base/time_units.h"
 #include "host/config/config_value.h"
 #include "host/config/toml_document.h"
 

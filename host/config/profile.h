@@ -5,10 +5,8 @@
 #define BERTH_HOST_CONFIG_PROFILE_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,24 +109,6 @@ void MovePlugins(const std::vector<ProfilePlugin>& entries, bool complete,
 
 // Returns the prefix of a plugin's keys in messages: `plugin "ImageLocality": `.
 std::string PluginContext(const std::string& plugin);
-
-// --- profile writer ------------------------------------------------------------------------------
-//
-// Writes profiles as TOML.
-
-// The names of plugins to be written as comments.
-using CommentedPlugins = std::set<std::string, std::less<>>;
-
-// Returns the text of a complete profile, without `extends`. ReadProfile() of the text returns an
-// equal profile, without the plugins of `commented`: their entries, and their names in [order], are
-// written in their positions as comments. `heading`, of any number of lines, is written at the top
-// as a comment.
-// REQUIRES: arguments contain no null, and no numbers that are not finite or exceed int64.
-std::string WriteProfile(const Profile& profile, std::string_view heading,
-                         const CommentedPlugins& commented = {});
-
-// Returns `text` as a TOML string on one line.
-std::string TomlString(std::string_view text);
 
 }  // namespace berth::host
 

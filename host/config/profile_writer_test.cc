@@ -1,8 +1,9 @@
+#include "host/config/profile_writer.h"
+
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "host/config/profile.h"
 #include "host/config/profile_reader.h"
 
 namespace berth::host {

@@ -1,3 +1,5 @@
+#include "host/contract/cluster_reader.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/contract/contract_cluster.h"
 
 namespace berth::host {
 namespace {

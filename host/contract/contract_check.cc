@@ -14,6 +14,7 @@
 #include <berth/testing/evaluate.h>
 
 #include "host/base/text.h"
+#include "host/contract/holdings_check.h"
 #include "host/contract/memory_check.h"
 
 namespace berth::host {
@@ -146,7 +147,7 @@ class PlacementCheck {
 
 // Calls the points after a node was found as the host does, for one instance in `cluster`: places
 // each pod alone, while pods are nominated to a node, and after another pod that waits on Permit.
-// What the plugin posts, requests and promises is performed in between, and time passes. The test
+// Between the steps, posted tasks run, requests and promises get answers, and time passes. The test
 // kit reports the violations that it finds; this function reports the answers.
 void CheckPlacement(PluginUnderTest& plugin, const ContractCluster& cluster,
                     const OnAnswer& on_answer) {
@@ -173,8 +174,7 @@ constexpr ContractPromise kPromises[] = {
     {"repeat", "Results do not change when the same call is repeated."},
     {"whatif",
      "AddPod and RemovePod have the same effect as a change of the pods in the cluster, on one "
-     "node "
-     "and on several together."},
+     "node and on several together."},
     {"dependence", "Results depend only on what the plugin declares."},
     {"hints", "Hints depend only on what the plugin declares."},
     {"slots", "The plugin writes cycle state within its size only, and never in Filter or Score."},
@@ -452,7 +452,6 @@ class ContractChecker {
   void Observe() {
     const testing::Instance& plugin = instance();
     if (plugin.filter) {
-      seen_.filter.is_declared = true;
       seen_.filter.is_serial = (plugin.filter->flags & BERTH_FILTER_SERIAL) != 0;
       seen_.filter.is_whole = testing::IsWholeFilter(plugin);
       seen_.filter.has_dependence = plugin.filter->dependence != nullptr;

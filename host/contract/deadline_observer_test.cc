@@ -1,3 +1,5 @@
+#include "host/contract/deadline_observer.h"
+
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -10,7 +12,6 @@
 
 #include <berth/testing/call.h>
 
-#include "host/contract/isolated_check.h"
 #include "host/guard/call_monitor.h"
 
 namespace berth::host {

@@ -1,10 +1,10 @@
+#include "host/contract/holdings_check.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 
 #include <gtest/gtest.h>
-
-#include "host/contract/memory_check.h"
 
 namespace berth::host {
 namespace {

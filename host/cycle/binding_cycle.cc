@@ -6,7 +6,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/time.h"
-#include "host/cycle/failure_handler.h"
+#include "host/cycle/fit_error.h"
 #include "host/runtime/attempt/point_meter.h"
 
 namespace berth::host {

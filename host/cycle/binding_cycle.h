@@ -104,6 +104,8 @@ class Reservation {
   bool committed_ = false;
 };
 
+// --- binding cycle -------------------------------------------------------------------------------
+
 // Threading: the scheduling thread.
 // Lifetime:  the owner destroys it some time after on_finished was called, or earlier. Unless the
 //            pod was bound, the destructor of its reservation then undoes everything.

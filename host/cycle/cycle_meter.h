@@ -68,6 +68,8 @@ inline constexpr uint64_t kMostListedAttempts = 14;
 // Returns the label "attempts" of sli_seconds: "1" to "14", and "15+" for more attempts.
 std::string SliAttemptsLabel(uint64_t attempts);
 
+// --- cycle meter ---------------------------------------------------------------------------------
+
 // Every metric of a scheduler. It is constructed before another thread reads the table.
 struct SchedulerMetrics {
   explicit SchedulerMetrics(MetricTable& table) : queue(table), points(table), cycles(table) {}

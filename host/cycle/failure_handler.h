@@ -1,11 +1,10 @@
-// Why a pod got no node, as a message; the handling of such pods; and the events that pods get.
+// Requeues and reports pods that got no node, and the events that pods get.
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,53 +14,9 @@
 #include "host/cluster/client.h"
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/decision_sink.h"
-#include "host/queue/queued_entity.h"
 #include "host/queue/scheduling_queue.h"
-#include "host/runtime/attempt/attempt.h"
-#include "host/runtime/attempt/evaluation.h"
-#include "host/runtime/points/run_pre_filter.h"
 
 namespace berth::host {
-
-// --- node findings -------------------------------------------------------------------------------
-//
-// The results of the stages of one scheduling cycle that concern the nodes.
-
-// A member has its default value if the cycle ended before its stage.
-struct NodeFindings {
-  PreFilterResult pre_filter = {};
-  Filtered filtered = {};
-  Ranked ranked = {};
-};
-
-// --- fit error -----------------------------------------------------------------------------------
-//
-// The message for a pod that fits no node, and the plugins that rejected it.
-
-// "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
-//
-// Returns kube-scheduler's message. Each reason is prefixed with the number of its nodes, and these
-// strings are sorted. If PreFilter rejected the pod, its reasons replace those of the nodes. The
-// text of PostFilter, `post_filter`, is appended unless it is empty.
-// (kube-scheduler: pkg/scheduler/framework/types.go, FitError.Error)
-std::string FitErrorMessage(const Attempt& attempt, const NodeFindings& findings,
-                            std::string_view post_filter);
-
-// Returns the same message for one node: the node for which Reserve or Permit rejected the pod.
-std::string OneNodeFitError(std::span<const std::string> reasons);
-
-// Returns the reason for nodes that are outside the subset which PreFilter plugins named.
-std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter);
-
-// Returns the plugins that made the pod unschedulable; only events that they registered for requeue
-// the pod. Rejection::plugins holds the plugins that rejected a node, the plugin that rejected
-// the pod in PreFilter, and the plugins that restricted the pod to a subset of the nodes.
-// Rejection::pending holds the plugins that answered Pending for a node. A plugin may be in both.
-// (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)
-Rejection RejectedBy(const Plan& plan, const NodeFindings& findings);
-
-// Returns the names of all plugins of RejectedBy(), sorted, for texts.
-std::vector<std::string> RejectorNames(const Plan& plan, const NodeFindings& findings);
 
 // --- pod events ----------------------------------------------------------------------------------
 //

@@ -1,3 +1,5 @@
+#include "host/cycle/handled_fields.h"
+
 #include <set>
 #include <string>
 #include <string_view>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/cycle/schedule_one.h"
 
 namespace berth::host {
 namespace {

@@ -15,6 +15,7 @@
 #include "host/base/status.h"
 #include "host/cycle/binding_cycle.h"
 #include "host/cycle/cycle_context.h"
+#include "host/cycle/handled_fields.h"
 #include "host/cycle/schedule_one.h"
 #include "host/plan/plan.h"
 #include "host/runtime/points/run_changes.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/cycle/failure_handler.h"
+#include "host/cycle/fit_error.h"
 #include "host/cycle/schedule_one.h"
 #include "tests/harness/harness.h"
 

@@ -159,6 +159,8 @@ class MemorySweeper {
   const Limits limits_;
 };
 
+// --- scheduling loop -----------------------------------------------------------------------------
+
 // Owns the parts of a scheduler and wires them together. Its owner repeats, until Stop() and after
 // that until binding_count() is 0:
 //

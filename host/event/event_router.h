@@ -117,6 +117,8 @@ PodRoute ClassifyPodEvent(const WatchEvent& event, std::span<const Id> profiles)
 // addition for another uid, otherwise the event itself.
 NodeRoute ClassifyNodeEvent(const WatchEvent& event);
 
+// --- event router --------------------------------------------------------------------------------
+
 // Applies changes one by one. The cache is updated before waiting pods get the event, except that a
 // deleted node is still in the cache during its event.
 //

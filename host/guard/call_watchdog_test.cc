@@ -1,3 +1,5 @@
+#include "host/guard/call_watchdog.h"
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,7 +14,6 @@
 #include "host/base/test_clock.h"
 #include "host/base/test_log.h"
 #include "host/base/time_units.h"
-#include "host/guard/call_monitor.h"
 
 namespace berth::host {
 namespace {

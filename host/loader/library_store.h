@@ -1,4 +1,4 @@
-// Loads plugin libraries, and keeps them and their private copies.
+// Loads plugin libraries after a probe in a child process, and keeps them and their private copies.
 #ifndef BERTH_HOST_LOADER_LIBRARY_STORE_H_
 #define BERTH_HOST_LOADER_LIBRARY_STORE_H_
 

@@ -7,18 +7,19 @@ namespace berth::host {
 namespace {
 
 // The names of the codes, in their order.
-constexpr std::array<std::string_view, kLoadErrorCodes> kNames = {
-    "not-found",       "not-a-regular-file", "wrong-owner",    "writable-by-others",
-    "unreadable",      "too-large",          "pin-mismatch",   "not-elf",
-    "wrong-machine",   "not-shared-object",  "bad-elf",        "no-note",
-    "bad-note",        "abi-major",          "host-too-old",   "sanitizer-runtime",
-    "origin-run-path", "relative-run-path",  "exports",        "copy-failed",
-    "probe-failed",    "dlopen-failed",      "entry-magic",    "entry-size",
-    "entry-function",  "bad-info",           "bad-kind",       "note-differs-from-entry",
-    "unknown-point",   "duplicate-plugin",   "unknown-plugin", "missing-service",
-    "init-failed",     "bad-arguments",      "create-failed",  "bad-instance",
-    "missing-point",   "bad-point",          "unknown-column", "column-type",
-    "bad-slot",        "too-many-reasons"};
+constexpr auto kNames = std::to_array<std::string_view>(
+    {"not-found",       "not-a-regular-file", "wrong-owner",    "writable-by-others",
+     "unreadable",      "too-large",          "pin-mismatch",   "not-elf",
+     "wrong-machine",   "not-shared-object",  "bad-elf",        "no-note",
+     "bad-note",        "abi-major",          "host-too-old",   "sanitizer-runtime",
+     "origin-run-path", "relative-run-path",  "exports",        "copy-failed",
+     "probe-failed",    "dlopen-failed",      "entry-magic",    "entry-size",
+     "entry-function",  "bad-info",           "bad-kind",       "note-differs-from-entry",
+     "unknown-point",   "duplicate-plugin",   "unknown-plugin", "missing-service",
+     "init-failed",     "bad-arguments",      "create-failed",  "bad-instance",
+     "missing-point",   "bad-point",          "unknown-column", "column-type",
+     "bad-slot",        "too-many-reasons"});
+static_assert(kNames.size() == kLoadErrorCodes);
 
 std::string Hex(uint32_t number) {
   std::array<char, 16> text;

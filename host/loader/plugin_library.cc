@@ -7,12 +7,14 @@
 #include <cfenv>
 #include <cstddef>
 #include <tuple>
+#include <utility>
 
 #include <boost/dll/shared_library.hpp>
 
 #include "host/base/foreign_struct.h"
 #include "host/base/kind_name.h"
 #include "host/base/text.h"
+#include "host/loader/elf_image.h"
 #include "host/loader/plugin_points.h"
 
 #if defined(__x86_64__)

@@ -13,8 +13,8 @@
 
 #include <berth/abi.h>
 
-#include "host/loader/elf_image.h"
 #include "host/loader/load_error.h"
+#include "host/loader/plugin_note.h"
 
 namespace berth::host {
 

@@ -1,9 +1,9 @@
+#include "host/loader/plugin_note.h"
+
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/loader/elf_image.h"
 
 namespace berth::host {
 namespace {

@@ -1,3 +1,5 @@
+#include "host/loader/private_directory.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -17,7 +19,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/loader/private_copy.h"
 #include "tests/harness/temporary_folder.h"
 
 namespace berth::host {

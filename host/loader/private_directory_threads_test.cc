@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/loader/private_copy.h"
+#include "host/loader/private_directory.h"
 #include "tests/harness/temporary_folder.h"
 
 namespace berth::host {

@@ -1,4 +1,4 @@
-// What the hosts of all plugin instances share: ids, the interface of services, and the objects.
+// The context that all plugin instances have in common: ids, services and objects.
 #ifndef BERTH_HOST_PLAN_INSTANCE_CONTEXT_H_
 #define BERTH_HOST_PLAN_INSTANCE_CONTEXT_H_
 
@@ -103,6 +103,8 @@ struct ServiceInfo {
   std::shared_ptr<ServiceState> (*create_state)(InstanceHost& host) = nullptr;
   StateLifetime lifetime = StateLifetime::kInstance;
 };
+
+// --- instance context ----------------------------------------------------------------------------
 
 // The lowest level that is logged. Plugins read the word directly, also on threads that outlive the
 // services; it is therefore shared. Threading: any.

@@ -1,4 +1,5 @@
-// The host side of one plugin instance: its berth_host, its calls, and the states of the services.
+// The host side of one plugin instance: its berth_host, its calls, its promises, and the states of
+// the services.
 #ifndef BERTH_HOST_PLAN_INSTANCE_HOST_H_
 #define BERTH_HOST_PLAN_INSTANCE_HOST_H_
 

@@ -83,6 +83,8 @@ struct PlanSpec {
   std::array<std::vector<Use>, kPointCount> points;
 };
 
+// --- plan ----------------------------------------------------------------------------------------
+
 // Stands for an optional column that this host does not have.
 inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 

@@ -1,10 +1,11 @@
+#include "host/queue/entity_table.h"
+
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

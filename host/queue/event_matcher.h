@@ -239,6 +239,8 @@ class ParkedIndex {
   std::vector<RejectionGroup*> touched_;  // Used within SelectForRequeue(); empty between calls.
 };
 
+// --- event matcher -------------------------------------------------------------------------------
+
 // Returns what an event does to an entity with this rejection. `interests` are the interests that
 // match the event. An interest of a plugin that returned Pending lets the entity skip its backoff.
 // (kube-scheduler: scheduling_queue.go, isPodWorthRequeuing)

@@ -58,6 +58,8 @@ struct QueueMetrics {
       "The number of events that the scheduling queue keeps for attempts under way.", {"event"});
 };
 
+// --- queue meter ---------------------------------------------------------------------------------
+
 // Returns the label "queue" of a place: "active", "backoff", "unschedulable", "gated". A place that
 // is none of them has no label.
 std::string_view QueueLabelOf(QueuePlace place);

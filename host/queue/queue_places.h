@@ -28,7 +28,7 @@ namespace berth::host {
 
 // --- backoff -------------------------------------------------------------------------------------
 //
-// Computes how long a pod waits after a failed attempt, and when parked pods are flushed.
+// How long a pod waits after a failed attempt before it may be tried again.
 
 // The duration doubles with every failed attempt, up to the maximum: 1, 2, 4, 8, 10, 10 ... seconds
 // with the defaults. The count is the number of consecutive errors if the last attempt ended in an

@@ -135,7 +135,10 @@ Status Health::Run(const Named& named, const std::string& type) const {
   return status;
 }
 
-Endpoints::Endpoints(Sources sources) : sources_(std::move(sources)) {}
+Endpoints::Endpoints(Sources sources) : sources_(std::move(sources)) {
+  BERTH_ASSERT(sources_.health != nullptr && sources_.metrics != nullptr &&
+               sources_.plugin_metrics && sources_.set_log_level);
+}
 
 ServedResponse Endpoints::Answer(const ServedRequest& request) const {
   const std::string& path = request.path;

@@ -91,6 +91,7 @@ class Health {
 // Lifetime:  what the constructor receives must outlive it.
 class Endpoints {
  public:
+  // All must be set.
   struct Sources {
     const Health* health = nullptr;
     const MetricTable* metrics = nullptr;

@@ -19,7 +19,7 @@
 
 #include "host/base/time_units.h"
 #include "host/serve/http_connection.h"
-#include "host/serve/http_request.h"
+#include "host/serve/socket_address.h"
 
 namespace berth::host {
 namespace {

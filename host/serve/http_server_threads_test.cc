@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "host/base/file_descriptor.h"
-#include "host/serve/http_request.h"
 #include "host/serve/http_server.h"
+#include "host/serve/socket_address.h"
 
 namespace berth::host {
 namespace {

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "host/base/metrics.h"
+
 namespace berth::host {
 namespace {
 

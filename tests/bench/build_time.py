@@ -82,8 +82,7 @@ def measure_plugin(folder, environment):
     """Builds the example plugin against an installation of the tree that was built in `folder`."""
     prefix = os.path.join(folder, "build", "prefix")
     plugin = os.path.join(folder, "examples", "plugins", "cpp")
-    for command in (["cmake", "--build", "--preset", "quickstart"],
-                    ["cmake", "--install", "build/quickstart", "--prefix", prefix],
+    for command in (["cmake", "--install", "build/quickstart", "--prefix", prefix],
                     ["cmake", "-S", plugin, "-B", "build/plugin", "-G", "Ninja",
                      f"-DCMAKE_PREFIX_PATH={prefix}"]):
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)

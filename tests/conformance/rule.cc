@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/cycle/handled_fields.h"
 #include "host/cycle/schedule_one.h"
 #include "host/plan/plan.h"
 

@@ -1,5 +1,5 @@
 // Fuzzes the ELF reader and the parser of the plugin note with arbitrary bytes. Loads no code.
-// Links: host/loader/elf_image.cc host/loader/load_error.cc
+// Links: host/loader/elf_image.cc host/loader/load_error.cc host/loader/plugin_note.cc
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +9,7 @@
 
 #include "host/base/assert.h"
 #include "host/loader/elf_image.h"
+#include "host/loader/plugin_note.h"
 
 namespace berth::host {
 namespace {

@@ -2,7 +2,7 @@
 // them to an embedded cluster.
 // Links: host/process/replay/stream_event.cc
 // Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/api_protocol.cc
-// Links: host/cluster/embedded/stored_objects.cc
+// Links: host/cluster/embedded/delivery_queue.cc host/cluster/embedded/stored_objects.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "host/api/list_splitter.h"
+#include "host/api/json_splitter.h"
 #include "host/base/assert.h"
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"

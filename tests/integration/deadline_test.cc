@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/guard/call_monitor.h"
+#include "host/guard/call_watchdog.h"
 #include "host/plan/instance_host.h"
 #include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_bind.h"

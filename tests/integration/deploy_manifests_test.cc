@@ -16,7 +16,7 @@
 
 #include "host/api/yaml.h"
 #include "host/base/text.h"
-#include "host/cluster/kubernetes/access/discovery.h"
+#include "host/cluster/kubernetes/access/access_review.h"
 #include "host/config/host_config.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"

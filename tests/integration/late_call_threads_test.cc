@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/guard/call_monitor.h"
+#include "host/guard/call_watchdog.h"
 #include "host/runtime/points/run_bind.h"
 #include "tests/harness/stage.h"
 

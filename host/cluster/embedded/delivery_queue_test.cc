@@ -1,3 +1,5 @@
+#include "host/cluster/embedded/delivery_queue.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/cluster/embedded/stored_objects.h"
 #include "tests/harness/embedded_fixture.h"
 
 namespace berth::host {

@@ -18,13 +18,15 @@
 #include "host/base/clock.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
+#include "host/cluster/embedded/delivery_queue.h"
 #include "host/cluster/embedded/stored_objects.h"
 
 namespace berth::host {
 
 // The requests that an API server serves for single pods: binding, status patch and deletion.
 // Executes each request within its call. The errors and their texts are those of an API server, as
-// Client describes them for the request of the same name. A request that fails changes nothing.
+// DecisionWriter describes them for the request of the same name. A request that fails changes
+// nothing.
 //
 // Threading: the thread of the cluster's owner.
 // Lifetime:  the arguments of the constructor must outlive this object.

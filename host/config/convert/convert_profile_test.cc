@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/text.h"
+#include "host/config/convert/kube_plan.h"
 
 namespace berth::host {
 namespace {

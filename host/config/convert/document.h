@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CONFIG_CONVERT_DOCUMENT_H_
 #define BERTH_HOST_CONFIG_CONVERT_DOCUMENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

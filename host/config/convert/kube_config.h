@@ -4,6 +4,7 @@
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,3 +1,5 @@
+#include "host/process/assemble/process_signals.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,8 +9,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/process/assemble/driver.h"
 
 namespace berth::host {
 namespace {

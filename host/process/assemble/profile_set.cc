@@ -14,6 +14,7 @@
 #include "host/config/config_value.h"
 #include "host/config/toml_document.h"
 #include "host/loader/private_copy.h"
+#include "host/plan/plan.h"
 #include "host/plan/profile_plan.h"
 #include "host/process/assemble/cluster_files.h"
 
@@ -123,6 +124,7 @@ Status AddPluginDirectories(std::span<const std::string> directories, const Befo
 std::string NotLoadedText(const LoadError& error) { return "not loaded: " + error.ToString(); }
 
 Result<std::string> ReadConfigFile(const std::string& path) {
+  // For a reader without permission the file is as if it were not there: an error of the arguments.
   Result<std::string> text = ReadFile(path, kMaxConfigBytes + 1);
   if (text.status().code() != ErrorCode::kPermissionDenied) return text;
   return Status::NotFound(std::string(text.status().message()));

@@ -73,7 +73,8 @@ inline constexpr std::string_view kDefaultProfile = "default";
 
 // Reads a configuration file. If the file is larger than kMaxConfigBytes, returns its first
 // kMaxConfigBytes + 1 bytes, which the parser rejects.
-// Errors: why the file cannot be read, without its path.
+// Errors: why the file cannot be read, without its path; kNotFound if it does not exist or may not
+//         be read.
 Result<std::string> ReadConfigFile(const std::string& path);
 
 // Returns the profiles that come with Berth: those beside the executable, as in a build tree, or

@@ -1,3 +1,5 @@
+#include "host/process/assemble/scheduler_host.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,7 +18,6 @@
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/process/assemble/session.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
 

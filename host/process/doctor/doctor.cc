@@ -14,11 +14,13 @@
 #include "host/base/kind_name.h"
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/access/discovery.h"
 #include "host/cluster/kubernetes/http/api_error.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
+#include "host/process/assemble/scheduler_host.h"
 
 namespace berth::host {
 namespace {
@@ -109,14 +111,7 @@ class Examiner {
     const std::string name(GroupVersionOf(kind));
     const auto known = served_.find(name);
     if (known != served_.end()) return known->second;
-    const HttpResponse response = Get(GroupVersionPath(name));
-    Result<std::vector<Resource>> resources = std::vector<Resource>();
-    const bool is_not_served = response.status.ok() && response.head.http_status == 404;
-    if (!is_not_served) {
-      const Status status = StatusOf(response);
-      resources = status.ok() ? ReadResourceList(response.body) : status;
-    }
-    return served_.emplace(name, std::move(resources)).first->second;
+    return served_.emplace(name, ResourcesIn(Get(GroupVersionPath(name)))).first->second;
   }
 
   KindAnswer AskAbout(const std::string& declared) {

@@ -11,11 +11,12 @@
 
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/access/discovery.h"
+#include "host/cluster/kubernetes/access/access_review.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/session.h"
+#include "host/process/doctor/doctor_answers.h"
 #include "host/process/doctor/doctor_checks.h"
 
 namespace berth::host {

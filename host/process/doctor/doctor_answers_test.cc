@@ -1,3 +1,5 @@
+#include "host/process/doctor/doctor_answers.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,7 +10,6 @@
 #include "host/base/base64.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/process/doctor/doctor_checks.h"
 #include "host/process/doctor/doctor_testing.h"
 #include "tests/harness/api_server/test_certificates.h"
 

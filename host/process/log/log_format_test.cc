@@ -1,3 +1,5 @@
+#include "host/process/log/log_format.h"
+
 #include <string>
 #include <vector>
 
@@ -6,7 +8,6 @@
 
 #include "host/base/json_text.h"
 #include "host/base/time.h"
-#include "host/process/log/log_output.h"
 
 namespace berth::host {
 namespace {

@@ -24,7 +24,7 @@
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
-#include "host/process/assemble/session.h"
+#include "host/process/assemble/scheduler_host.h"
 #include "host/process/replay/stream_event.h"
 #include "host/queue/scheduling_queue.h"
 

@@ -1,3 +1,5 @@
+#include "host/process/replay/event_feed.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "host/base/assert.h"
-#include "host/process/replay/stream_event.h"
 
 namespace berth::host {
 namespace {

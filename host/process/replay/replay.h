@@ -19,6 +19,7 @@
 #include "host/process/assemble/decision_reporter.h"
 #include "host/process/assemble/session.h"
 #include "host/process/replay/embedded_scheduler.h"
+#include "host/process/replay/event_feed.h"
 #include "host/process/replay/stream_driver.h"
 #include "host/process/replay/stream_event.h"
 

@@ -10,6 +10,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/json_text.h"
+#include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/process/assemble/cluster_files.h"
 

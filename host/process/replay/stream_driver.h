@@ -10,13 +10,14 @@
 #include <string>
 #include <string_view>
 
-#include "host/api/list_splitter.h"
+#include "host/api/json_splitter.h"
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/process/assemble/decision_reporter.h"
 #include "host/process/assemble/driver.h"
 #include "host/process/replay/embedded_scheduler.h"
+#include "host/process/replay/event_feed.h"
 #include "host/process/replay/stream_event.h"
 
 namespace berth::host {

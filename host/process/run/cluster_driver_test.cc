@@ -19,7 +19,7 @@
 #include "host/base/assert.h"
 #include "host/base/test_clock.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/process/assemble/session.h"
+#include "host/process/assemble/scheduler_host.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/stage.h"
 

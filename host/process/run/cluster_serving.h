@@ -69,8 +69,6 @@ class ClusterServing {
   };
 
   ClusterServing(MetricTable& metrics, Options options);
-  ClusterServing(const ClusterServing&) = delete;
-  ClusterServing& operator=(const ClusterServing&) = delete;
 
   // Called at most once. Errors: those of HttpServer::Listen().
   Status Listen(std::string_view address, Log log);

@@ -14,7 +14,7 @@
 #include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/cluster/kubernetes/http/tls_context.h"
 #include "host/cycle/cycle_meter.h"
-#include "host/process/log/log_output.h"
+#include "host/process/log/log_format.h"
 #include "host/serve/metrics_page.h"
 
 namespace berth::host {

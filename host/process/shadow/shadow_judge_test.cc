@@ -1,3 +1,5 @@
+#include "host/process/shadow/shadow_judge.h"
+
 #include <set>
 #include <string>
 #include <vector>
@@ -5,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/process/shadow/shadow_event.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace berth::host {
 namespace {

@@ -43,6 +43,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/clock.h"
@@ -51,6 +52,7 @@
 #include "host/cluster/client.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/process/shadow/shadow_event.h"
+#include "host/process/shadow/shadow_judge.h"
 
 namespace berth::host {
 

@@ -12,7 +12,7 @@
 #include "host/cluster/client.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/driver.h"
-#include "host/process/assemble/session.h"
+#include "host/process/assemble/scheduler_host.h"
 #include "host/process/shadow/shadow_event.h"
 #include "host/process/shadow/shadow_observer.h"
 

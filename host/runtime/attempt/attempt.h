@@ -1,4 +1,4 @@
-// One attempt to schedule a pod: what its calls of plugins share.
+// One attempt to schedule a pod: what its calls of plugins share; and the binding of its pod.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_ATTEMPT_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_ATTEMPT_H_
 

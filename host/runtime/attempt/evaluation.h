@@ -172,6 +172,8 @@ class Ranked {
   uint32_t best_count_ = 0;
 };
 
+// --- evaluation ----------------------------------------------------------------------------------
+
 // FreshEvaluation (points/fresh_evaluation.h) asks the plugins about every node. ReusedEvaluation
 // (reuse/reused_evaluation.h) asks them only about nodes whose answers it does not have. Both find
 // the same feasible nodes, verdicts, totals and best nodes.

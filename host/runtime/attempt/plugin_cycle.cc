@@ -268,8 +268,6 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t co
                  columns);
 }
 
-// --- nodes view ----------------------------------------------------------------------------------
-
 // --- PassedNodes ---------------------------------------------------------------------------------
 
 PassedNodes::PassedNodes(PluginCycle& cycle, uint32_t n_blocks, uint32_t n_nodes)

@@ -1,4 +1,5 @@
-// One plugin in one attempt: the arguments of its calls, its columns and its reason table.
+// One plugin in one attempt: the arguments of its calls, its columns, its reason table, its cycle
+// state and its views of nodes; and Invoke(), through which it is called.
 #ifndef BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_CYCLE_H_
 #define BERTH_HOST_RUNTIME_ATTEMPT_PLUGIN_CYCLE_H_
 

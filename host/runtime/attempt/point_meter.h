@@ -53,6 +53,8 @@ struct PointMetrics {
                                                 "The number of attempts to preempt pods.", {});
 };
 
+// --- point meter ---------------------------------------------------------------------------------
+
 // The functions that kube-scheduler lists as extension points of their own, besides those of Point.
 enum class MeteredPoint : uint8_t {
   kPreFilter = static_cast<uint8_t>(Point::kPreFilter),

@@ -13,7 +13,7 @@
 
 #include "host/base/time_units.h"
 #include "host/guard/bind_pool.h"
-#include "host/guard/call_monitor.h"
+#include "host/guard/call_watchdog.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
 #include "tests/harness/stage.h"

@@ -82,6 +82,8 @@ class PreBindRun {
   bool is_starting_ = false;
 };
 
+// --- Bind ----------------------------------------------------------------------------------------
+
 // Runs the Bind plugins in order until one does not skip, and waits for pending answers.
 //
 // Result:    success; a rejection as the plugin gave it; otherwise an error with

@@ -1,4 +1,4 @@
-// Classes of pods, and the verdicts of Filters that are kept for one class.
+// Classes of pods, and the verdicts of Filters and the scores that are kept for one class.
 //
 // Two pods are in one class if everything that the answers of the plugins depend on is equal: the
 // parts of the pod that the plugins declare (berth_dependence.pod_parts), their signatures, and

@@ -92,6 +92,8 @@ class SeriesTable {
   std::atomic<size_t> size_ = 0;  // Published after the entry was written.
 };
 
+// --- metric store --------------------------------------------------------------------------------
+
 // The metrics of plugins. The metrics of the host are in a MetricTable.
 //
 // Berth has its own store, because prometheus-cpp's registry does not record which plugin owns a

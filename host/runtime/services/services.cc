@@ -1,9 +1,6 @@
 #include "host/runtime/services/services.h"
 
-#include <algorithm>
-#include <array>
-
-#include "host/base/assert.h"
+#include <vector>
 
 namespace berth::host {
 
@@ -12,13 +9,11 @@ HostServices::HostServices(Interner& the_interner, ObjectStore& the_objects)
 
 std::span<const ServiceInfo> Services() {
   static const auto services = [] {
-    std::array<ServiceInfo, 17> all;
-    auto to = all.begin();
+    std::vector<ServiceInfo> all;
     for (const auto part : {DataServices(), TelemetryServices(), CallbackServices(),
                             SchedulerServices(), ApiServices()}) {
-      to = std::ranges::copy(part, to).out;
+      all.insert(all.end(), part.begin(), part.end());
     }
-    BERTH_ASSERT(to == all.end());
     return all;
   }();
   return services;

@@ -83,6 +83,7 @@ struct HostServices : InstanceContext {
 };
 
 // The services that have a state, in the order of the table: indices for InstanceHost::state().
+// InstanceHost calls the states in this order: metrics begin before objects reach their watchers.
 enum class ServiceIndex : uint8_t {
   kStrings,
   kRefs,
@@ -100,11 +101,12 @@ enum class ServiceIndex : uint8_t {
 std::span<const ServiceInfo> Services();
 
 // The parts of the table, in its order.
-std::span<const ServiceInfo> DataServices();
-std::span<const ServiceInfo> TelemetryServices();
-std::span<const ServiceInfo> CallbackServices();
+std::span<const ServiceInfo> DataServices();       // strings, refs, values, selectors
+std::span<const ServiceInfo> TelemetryServices();  // log, metrics
+std::span<const ServiceInfo> CallbackServices();   // objects, timer
+// columns, nodes, random, whatif, nominator, activate, waiting
 std::span<const ServiceInfo> SchedulerServices();
-std::span<const ServiceInfo> ApiServices();
+std::span<const ServiceInfo> ApiServices();  // completion, api
 
 // For tests: the numbers of what an instance has not released, or waits for.
 size_t ParsedValueCount(const InstanceHost& host);

@@ -1,3 +1,5 @@
+#include "host/cluster/kubernetes/access/access_review.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/json_text.h"
-#include "host/cluster/kubernetes/access/discovery.h"
 
 namespace berth::host {
 namespace {

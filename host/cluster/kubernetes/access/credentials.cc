@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/base64.h"
+#include "host/base/child_process.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/base/time.h"

@@ -14,7 +14,7 @@
 #include "host/base/executor.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/http/byte_stream.h"
-#include "host/cluster/kubernetes/http/tls_context.h"
+#include "host/cluster/kubernetes/http/credential_source.h"
 #include "host/cluster/kubernetes/http/transport.h"
 
 namespace berth::host {

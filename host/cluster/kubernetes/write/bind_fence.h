@@ -58,8 +58,7 @@ class BindFence {
     if (until_ns == 0) return Status::Unavailable("this process does not lead");
     const int64_t late_ns = (now_ns - until_ns) / kMillisecond * kMillisecond;
     return Status::Unavailable(
-        "this process does not lead any more: the time to renew its lease "
-        "ended " +
+        "this process does not lead any more: the time to renew its lease ended " +
         FormatDuration(late_ns) + " ago");
   }
   bool is_open() const { return !is_closed_.load() && boot_ns_() < until_ns_.load(); }

@@ -91,10 +91,10 @@ class PodTask : public std::enable_shared_from_this<PodTask> {
       const std::shared_ptr<PodTask> task = weak.lock();
       return task ? task->MaySend() : WriterStoppedError();
     };
-    SendRead(std::move(request), [this](const HttpResponse& response) { OnAnswer(response); });
+    SendRequest(std::move(request), [this](const HttpResponse& response) { OnAnswer(response); });
   }
-  // Sends a request that needs no fence.
-  void SendRead(HttpRequest request, std::function<void(const HttpResponse&)> answer) {
+  // Sends a request, which needs the fence only if it has may_send.
+  void SendRequest(HttpRequest request, std::function<void(const HttpResponse&)> answer) {
     request.timeout_ns = context_.options.request_timeout_ns;
     context_.transport.Send(
         std::move(request),
@@ -293,8 +293,8 @@ class BindTask final : public PodTask {
   void ReadAfter(int64_t delay_ns) {
     After(delay_ns, [this] {
       read_ns_ = NowNs();
-      SendRead({.verb = "GET", .target = PodPath(pod())},
-               [this](const HttpResponse& response) { OnRead(response); });
+      SendRequest({.verb = "GET", .target = PodPath(pod())},
+                  [this](const HttpResponse& response) { OnRead(response); });
     });
   }
 

@@ -87,8 +87,8 @@ class PodWriter {
   PodWriter(const PodWriter&) = delete;
   PodWriter& operator=(const PodWriter&) = delete;
 
-  // As the methods of Client. Callbacks are called on the executor's thread, never within the call.
-  // A pod without a namespace or a name is a kInvalidArgument.
+  // As the functions of DecisionWriter. Callbacks are called on the executor's thread, never within
+  // the call. A pod without a namespace or a name is a kInvalidArgument.
   void Bind(const PodName& pod, std::string_view node, StatusCallback done);
   void PatchStatus(const PodName& pod, const PodStatusPatch& patch, StatusCallback done);
   void Delete(const PodName& pod, std::optional<int64_t> grace_seconds, StatusCallback done);

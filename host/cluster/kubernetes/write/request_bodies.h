@@ -11,6 +11,7 @@
 
 #include "host/base/status.h"
 #include "host/cluster/client.h"
+#include "host/cluster/lease.h"
 
 namespace berth::host {
 
