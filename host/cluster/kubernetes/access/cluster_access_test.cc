@@ -94,7 +94,7 @@ TEST(FindClusterAccess, ReportsFilesThatCannotBeRead) {
 
 // ---- The service account ------------------------------------------------------------------------
 
-FakeMachine Pod() {
+FakeMachine MachineInPod() {
   const std::string folder(kServiceAccountFolder);
   FakeMachine machine;
   machine.variables = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
@@ -106,7 +106,7 @@ FakeMachine Pod() {
 }
 
 TEST(FindClusterAccess, UsesTheServiceAccountWithoutAKubeconfig) {
-  FakeMachine machine = Pod();
+  FakeMachine machine = MachineInPod();
   for (const char* list : {"", ":"}) {
     machine.variables["KUBECONFIG"] = list;
     const auto access = FindClusterAccess({}, machine.Environment());
@@ -126,7 +126,7 @@ TEST(FindClusterAccess, UsesTheServiceAccountWithoutAKubeconfig) {
 }
 
 TEST(FindClusterAccess, WarnsOfThePodsTokenOverPlainHttp) {
-  const FakeMachine machine = Pod();
+  const FakeMachine machine = MachineInPod();
   AccessRequest request = {.server = "http://10.0.0.1"};
   EXPECT_FALSE(FindClusterAccess(request, machine.Environment()).ok());
   request.allow_plain_http = true;
@@ -153,7 +153,7 @@ TEST(FindClusterAccess, OutsideOfPodKubeconfigOrServerIsNeeded) {
 }
 
 TEST(ReadServiceAccount, TakesAnIpv6Address) {
-  FakeMachine machine = Pod();
+  FakeMachine machine = MachineInPod();
   machine.variables["KUBERNETES_SERVICE_HOST"] = "fd00::1";
   const auto access = ReadServiceAccount(machine.Environment());
   ASSERT_TRUE(access.ok()) << access.status().message();
@@ -161,7 +161,7 @@ TEST(ReadServiceAccount, TakesAnIpv6Address) {
 }
 
 TEST(ReadServiceAccount, DoesWithoutANamespace) {
-  FakeMachine machine = Pod();
+  FakeMachine machine = MachineInPod();
   machine.files.erase(std::string(kServiceAccountFolder) + "/namespace");
   EXPECT_EQ(ReadServiceAccount(machine.Environment())->ns, "default");
 }
@@ -170,7 +170,7 @@ TEST(ReadServiceAccount, ReportsWhatIsMissing) {
   const std::string folder(kServiceAccountFolder);
   for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
     for (const bool is_empty : {false, true}) {
-      FakeMachine machine = Pod();
+      FakeMachine machine = MachineInPod();
       machine.variables[name] = "";
       if (!is_empty) machine.variables.erase(name);
       EXPECT_EQ(ReadServiceAccount(machine.Environment()).status().code(), ErrorCode::kNotFound);
@@ -178,7 +178,7 @@ TEST(ReadServiceAccount, ReportsWhatIsMissing) {
   }
   for (const char* name : {"/token", "/ca.crt"}) {
     const std::string path = folder + name;
-    FakeMachine machine = Pod();
+    FakeMachine machine = MachineInPod();
     machine.files[path] = " \n";
     EXPECT_EQ(ReadServiceAccount(machine.Environment()).status(),
               Status::InvalidArgument(path + ": the file is empty"));
@@ -190,7 +190,7 @@ TEST(ReadServiceAccount, ReportsWhatIsMissing) {
     EXPECT_EQ(missing.code(), ErrorCode::kInvalidArgument) << "the caller must report this error";
     EXPECT_TRUE(missing.message().starts_with(path + ": no such file;")) << missing.message();
   }
-  FakeMachine machine = Pod();
+  FakeMachine machine = MachineInPod();
   machine.variables["KUBERNETES_SERVICE_PORT"] = "https";
   EXPECT_EQ(ReadServiceAccount(machine.Environment()).status().code(), ErrorCode::kInvalidArgument);
 }
