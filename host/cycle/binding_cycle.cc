@@ -8,6 +8,8 @@
 #include "host/base/time.h"
 #include "host/cycle/fit_error.h"
 #include "host/runtime/attempt/point_meter.h"
+#include "host/runtime/points/run_post_bind.h"
+#include "host/runtime/points/run_reserve.h"
 
 namespace berth::host {
 

@@ -31,7 +31,8 @@
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
-#include "host/runtime/points/run_reserve.h"
+#include "host/runtime/points/run_permit.h"
+#include "host/runtime/points/run_pre_bind.h"
 
 namespace berth::host {
 

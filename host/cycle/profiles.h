@@ -19,7 +19,8 @@
 #include "host/cycle/schedule_one.h"
 #include "host/plan/plan.h"
 #include "host/runtime/points/run_changes.h"
-#include "host/runtime/points/run_queue.h"
+#include "host/runtime/points/run_pre_enqueue.h"
+#include "host/runtime/points/run_queue_sort.h"
 #include "host/runtime/services/services.h"
 
 namespace berth::host {

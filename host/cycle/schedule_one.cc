@@ -10,6 +10,7 @@
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_post_filter.h"
 #include "host/runtime/points/run_pre_filter.h"
+#include "host/runtime/points/run_reserve.h"
 #include "host/runtime/points/run_score.h"
 
 namespace berth::host {

@@ -24,7 +24,7 @@
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/points/fresh_evaluation.h"
-#include "host/runtime/points/run_reserve.h"
+#include "host/runtime/points/run_permit.h"
 #include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {

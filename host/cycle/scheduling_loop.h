@@ -48,7 +48,8 @@
 #include "host/plan/plan.h"
 #include "host/queue/scheduling_queue.h"
 #include "host/runtime/points/async_call.h"
-#include "host/runtime/points/run_queue.h"
+#include "host/runtime/points/run_pre_enqueue.h"
+#include "host/runtime/points/run_queue_sort.h"
 #include "host/runtime/services/metric_store.h"
 #include "host/runtime/services/services.h"
 

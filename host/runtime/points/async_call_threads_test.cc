@@ -16,6 +16,7 @@
 #include "host/guard/call_watchdog.h"
 #include "host/runtime/points/async_call.h"
 #include "host/runtime/points/run_bind.h"
+#include "host/runtime/points/run_pre_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

@@ -1,8 +1,9 @@
+#include "host/runtime/points/run_permit.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/runtime/points/run_reserve.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

@@ -1,9 +1,10 @@
+#include "host/runtime/points/run_post_bind.h"
+
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/runtime/points/run_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

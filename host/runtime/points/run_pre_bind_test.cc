@@ -1,9 +1,10 @@
 // PreBindPreFlight, and PreBindRun with groups of parallel plugins.
+#include "host/runtime/points/run_pre_bind.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/runtime/points/run_bind.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

@@ -1,9 +1,10 @@
 // PluginQueuePolicy: PreEnqueue and EnqueueExtensions of all profiles.
+#include "host/runtime/points/run_pre_enqueue.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/queue/queued_entity.h"
-#include "host/runtime/points/run_queue.h"
 #include "tests/harness/stage.h"
 
 namespace berth::host {

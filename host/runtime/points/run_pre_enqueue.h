@@ -1,8 +1,7 @@
-// PreEnqueue, EnqueueExtensions and QueueSort: the queue's interface to the plugins.
-#ifndef BERTH_HOST_RUNTIME_POINTS_RUN_QUEUE_H_
-#define BERTH_HOST_RUNTIME_POINTS_RUN_QUEUE_H_
+// PreEnqueue and EnqueueExtensions: the queue's interface to the plugins of all profiles.
+#ifndef BERTH_HOST_RUNTIME_POINTS_RUN_PRE_ENQUEUE_H_
+#define BERTH_HOST_RUNTIME_POINTS_RUN_PRE_ENQUEUE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,10 +13,6 @@
 #include "host/queue/queue_policy.h"
 
 namespace berth::host {
-
-// --- run pre enqueue -----------------------------------------------------------------------------
-//
-// PreEnqueue and EnqueueExtensions: the queue's interface to the plugins of all profiles.
 
 // Threading: [queue].
 // Lifetime:  plans must live until others are set.
@@ -53,33 +48,6 @@ class PluginQueuePolicy final : public QueuePolicy {
   std::vector<Interest> interests_;
 };
 
-// --- run queue sort ------------------------------------------------------------------------------
-//
-// QueueSort: the order in which pods are scheduled.
-
-// The order of the plan's QueueSort plugin, of which a plan has exactly one.
-// Lifetime: the plan must live until another plan is set.
-class PluginQueueOrder final : public QueueOrder {
- public:
-  // Sets the plan whose plugin orders the queue from now on. The caller must then call
-  // SchedulingQueue::PolicyChanged().
-  // REQUIRES: a plan is set before the queue holds a pod.
-  void SetPlan(const Plan& plan);
-
-  bool has_key() const override { return sort_ != nullptr && sort_->key != nullptr; }
-  SortKey KeyOf(const berth_queued& queued) const override;
-  bool Less(const berth_queued& a, const berth_queued& b) const override;
-  bool has_lanes() const override { return sort_ != nullptr && sort_->lane != nullptr; }
-  uint64_t LaneOf(const berth_queued& queued) const override;
-  // Returns the first lane if the plugin returns an index that is out of range, which is a fault of
-  // the plugin.
-  size_t NextLane(std::span<const berth_lane> lanes) const override;
-
- private:
-  const PlannedPlugin* plugin_ = nullptr;
-  const berth_queue_sort_2* sort_ = nullptr;
-};
-
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_RUNTIME_POINTS_RUN_QUEUE_H_
+#endif  // BERTH_HOST_RUNTIME_POINTS_RUN_PRE_ENQUEUE_H_

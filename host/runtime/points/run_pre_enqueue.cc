@@ -1,4 +1,4 @@
-#include "host/runtime/points/run_queue.h"
+#include "host/runtime/points/run_pre_enqueue.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,6 @@
 #include "host/runtime/attempt/plugin_status.h"
 
 namespace berth::host {
-
-// --- run pre enqueue -----------------------------------------------------------------------------
-
 namespace {
 
 // A plugin that runs at none of these points cannot reject a pod, so that its EnqueueExtensions are
@@ -141,44 +138,6 @@ bool PluginQueuePolicy::Hint(const Interest& interest, const berth_queued& queue
              },
              {.pod = queued.pod});
   return hint != BERTH_HINT_SKIP;  // A value that is unknown here may be that of a later version.
-}
-
-// --- run queue sort ------------------------------------------------------------------------------
-
-void PluginQueueOrder::SetPlan(const Plan& plan) {
-  plugin_ = &plan.plugins()[plan.At(Point::kQueueSort).front().plugin];
-  sort_ = plugin_->instance->queue_sort();
-}
-
-SortKey PluginQueueOrder::KeyOf(const berth_queued& queued) const {
-  SortKey key{};
-  Invoke(*plugin_, Point::kQueueSort,
-         [&](auto& instance) { sort_->key(instance.self(), &queued, key.data()); },
-         {.pod = queued.pod});
-  return key;
-}
-
-bool PluginQueueOrder::Less(const berth_queued& a, const berth_queued& b) const {
-  return Invoke(*plugin_, Point::kQueueSort,
-                [&](auto& instance) { return sort_->less(instance.self(), &a, &b); },
-                {.pod = a.pod}) != 0;
-}
-
-uint64_t PluginQueueOrder::LaneOf(const berth_queued& queued) const {
-  return Invoke(*plugin_, Point::kQueueSort,
-                [&](auto& instance) { return sort_->lane(instance.self(), &queued); },
-                {.pod = queued.pod});
-}
-
-size_t PluginQueueOrder::NextLane(std::span<const berth_lane> lanes) const {
-  const uint32_t next = Invoke(*plugin_, Point::kQueueSort, [&](auto& instance) {
-    return sort_->next(instance.self(), AsArray(lanes));
-  });
-  if (next < lanes.size()) return next;
-  plugin_->host->NoteFault(Point::kQueueSort, FaultKind::kBadCode,
-                           "next returned the index " + std::to_string(next) + " of " +
-                               std::to_string(lanes.size()) + " lanes");
-  return 0;
 }
 
 }  // namespace berth::host
