@@ -27,8 +27,8 @@ CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock)
       queue_(metrics.queue, clock),
       algorithm_(metrics.cycles.algorithm_seconds.With({})),
       attempts_per_pod_(metrics.cycles.attempts_per_pod.With({})),
-      victims_(metrics.points.victims.With({})),
-      preemptions_(metrics.points.preemptions.With({})),
+      victims_(metrics.cycles.victims.With({})),
+      preemptions_(metrics.cycles.preemptions.With({})),
       nodes_(metrics.cycles.cache_size.With({"nodes"})),
       pods_(metrics.cycles.cache_size.With({"pods"})),
       assumed_pods_(metrics.cycles.cache_size.With({"assumed_pods"})),
@@ -74,7 +74,7 @@ void CycleMeter::OnFailed(std::string_view profile, berth_code code, int64_t pop
 }
 
 void CycleMeter::OnPermitEnded(berth_code code, int64_t since_ns) {
-  metrics_.points.permit_seconds.With({CodeName(code)}).ObserveNs(NowNs() - since_ns);
+  metrics_.cycles.permit_seconds.With({CodeName(code)}).ObserveNs(NowNs() - since_ns);
 }
 
 void CycleMeter::Publish(const Sizes& sizes,

@@ -53,6 +53,15 @@ struct CycleMetrics {
   HistogramFamily& attempts_per_pod = table.AddHistogram(
       "scheduler_pod_scheduling_attempts", "The number of attempts until a pod was scheduled.", {},
       ExponentialBounds(1, 2, 5));
+  HistogramFamily& permit_seconds = table.AddHistogram("scheduler_permit_wait_duration_seconds",
+                                                       "The time that a pod waited on Permit.",
+                                                       {"result"}, ExponentialBounds(0.001, 2, 15));
+  HistogramFamily& victims =
+      table.AddHistogram("scheduler_preemption_victims",
+                         "The number of pods that one preemption selected for eviction.", {},
+                         ExponentialBounds(1, 2, 7));
+  CounterFamily& preemptions = table.AddCounter("scheduler_preemption_attempts_total",
+                                                "The number of attempts to preempt pods.", {});
   HistogramFamily& event_seconds = table.AddHistogram("scheduler_event_handling_duration_seconds",
                                                       "The duration of the handling of an event.",
                                                       {"event"}, ExponentialBounds(0.0001, 2, 12));

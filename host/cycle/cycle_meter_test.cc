@@ -99,10 +99,10 @@ TEST_F(CycleMeterTest, ObservesAWaitOnPermit) {
   };
   pod_.Run();
   EXPECT_THAT(ByFirstLabel(metrics_.cycles.goroutines), ElementsAre(Pair("binding", 1u)));
-  EXPECT_THAT(ByFirstLabel(metrics_.points.permit_seconds), IsEmpty());
+  EXPECT_THAT(ByFirstLabel(metrics_.cycles.permit_seconds), IsEmpty());
   pod_.harness().Advance(60 * kSecond);
-  EXPECT_THAT(ByFirstLabel(metrics_.points.permit_seconds), ElementsAre(Pair("Unschedulable", 1u)));
-  EXPECT_DOUBLE_EQ(metrics_.points.permit_seconds.With({"Unschedulable"}).Read().sum, 60);
+  EXPECT_THAT(ByFirstLabel(metrics_.cycles.permit_seconds), ElementsAre(Pair("Unschedulable", 1u)));
+  EXPECT_DOUBLE_EQ(metrics_.cycles.permit_seconds.With({"Unschedulable"}).Read().sum, 60);
 }
 
 TEST_F(CycleMeterTest, ObservesPreemptions) {
@@ -128,9 +128,9 @@ TEST_F(CycleMeterTest, ObservesPreemptions) {
   harness.AddNode({.name = "n1"});
   harness.AddPod({.name = "p", .spec = "\"schedulerName\":\"" + stage.spec().scheduler_name + '"'});
   harness.Run();
-  EXPECT_EQ(metrics_.points.preemptions.With({}).value(), 1u);
-  EXPECT_EQ(ObservationsOf(metrics_.points.victims.With({})), 1u);
-  EXPECT_DOUBLE_EQ(metrics_.points.victims.With({}).Read().sum, 1);
+  EXPECT_EQ(metrics_.cycles.preemptions.With({}).value(), 1u);
+  EXPECT_EQ(ObservationsOf(metrics_.cycles.victims.With({})), 1u);
+  EXPECT_DOUBLE_EQ(metrics_.cycles.victims.With({}).Read().sum, 1);
   EXPECT_EQ(ByFirstLabel(metrics_.points.point_seconds)["PostFilter"], 1u);
 }
 

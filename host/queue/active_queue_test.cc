@@ -1,3 +1,5 @@
+#include "host/queue/active_queue.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -11,7 +13,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue_places.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

@@ -1,10 +1,11 @@
+#include "host/queue/backoff.h"
+
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/queue/queue_places.h"
 
 namespace berth::host {
 namespace {

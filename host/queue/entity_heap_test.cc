@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue_places.h"
+#include "host/queue/active_queue.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

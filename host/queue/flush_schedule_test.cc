@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/time_units.h"
-#include "host/queue/queue_places.h"
+#include "host/queue/backoff.h"
 
 namespace berth::host {
 namespace {

@@ -1,3 +1,5 @@
+#include "host/queue/requeuer.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/queue/queue_places.h"
 #include "host/queue/test_queue.h"
 
 namespace berth::host {

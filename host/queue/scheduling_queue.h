@@ -26,6 +26,7 @@
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
+#include "host/queue/backoff.h"
 #include "host/queue/entity_table.h"
 #include "host/queue/event_matcher.h"
 #include "host/queue/nominator.h"
@@ -34,6 +35,7 @@
 #include "host/queue/queue_places.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
+#include "host/queue/requeuer.h"
 
 namespace berth::host {
 

@@ -42,15 +42,6 @@ struct PointMetrics {
       "The number of attempts in which a plugin was called at PreFilter, Filter, PreScore or "
       "Score.",
       {"plugin", "extension_point", "profile"});
-  HistogramFamily& permit_seconds = table.AddHistogram("scheduler_permit_wait_duration_seconds",
-                                                       "The time that a pod waited on Permit.",
-                                                       {"result"}, ExponentialBounds(0.001, 2, 15));
-  HistogramFamily& victims =
-      table.AddHistogram("scheduler_preemption_victims",
-                         "The number of pods that one preemption selected for eviction.", {},
-                         ExponentialBounds(1, 2, 7));
-  CounterFamily& preemptions = table.AddCounter("scheduler_preemption_attempts_total",
-                                                "The number of attempts to preempt pods.", {});
 };
 
 // --- point meter ---------------------------------------------------------------------------------
