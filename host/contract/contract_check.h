@@ -16,6 +16,7 @@
 #include <berth/testing/fake_host.h>
 
 #include "host/base/time_units.h"
+#include "host/contract/cluster_reader.h"
 #include "host/contract/contract_cluster.h"
 #include "host/contract/observations.h"
 #include "host/loader/load_error.h"
