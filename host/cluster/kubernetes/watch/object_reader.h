@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "host/api/decode.h"
-#include "host/api/json_splitter.h"
+#include "host/api/list_splitter.h"
 #include "host/api/objects.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/http/api_error.h"
