@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <optional>
 
 #include "host/base/text.h"
@@ -43,7 +44,7 @@ std::optional<int64_t> ParseOffset(std::string_view text) {
   int32_t minutes = 0;
   const bool is_offset = text.size() == 6 && (text[0] == '+' || text[0] == '-') &&
                          ReadNumber(text, 1, 2, hours) && text[3] == ':' &&
-                         ReadNumber(text, 4, 2, minutes) && hours <= 23 && minutes <= 59;
+                         ReadNumber(text, 4, 2, minutes) && hours <= 24 && minutes <= 60;
   if (!is_offset) return std::nullopt;
   const int64_t seconds = int64_t{hours} * 3600 + minutes * 60;
   return text[0] == '+' ? seconds : -seconds;
@@ -57,7 +58,9 @@ Status Fail(std::string_view text) {
 }  // namespace
 
 Result<int64_t> ParseTime(std::string_view text) {
-  constexpr size_t kSize = std::string_view("2026-01-10T08:00:00").size();
+  const size_t hour_digits = text.size() > 12 && text[12] == ':' ? 1 : 2;
+  const size_t minute_at = 12 + hour_digits;
+  const size_t size = minute_at + 5;
   int32_t year = 0;
   int32_t month = 0;
   int32_t day = 0;
@@ -65,18 +68,18 @@ Result<int64_t> ParseTime(std::string_view text) {
   int32_t minute = 0;
   int32_t second = 0;
   const bool is_time =
-      text.size() >= kSize && ReadNumber(text, 0, 4, year) && text[4] == '-' &&
+      text.size() >= size && ReadNumber(text, 0, 4, year) && text[4] == '-' &&
       ReadNumber(text, 5, 2, month) && text[7] == '-' && ReadNumber(text, 8, 2, day) &&
-      text[10] == 'T' && ReadNumber(text, 11, 2, hour) && text[13] == ':' &&
-      ReadNumber(text, 14, 2, minute) && text[16] == ':' && ReadNumber(text, 17, 2, second) &&
-      hour <= 23 && minute <= 59 && second <= 59;
+      text[10] == 'T' && ReadNumber(text, 11, hour_digits, hour) && text[minute_at - 1] == ':' &&
+      ReadNumber(text, minute_at, 2, minute) && text[minute_at + 2] == ':' &&
+      ReadNumber(text, minute_at + 3, 2, second) && hour <= 23 && minute <= 59 && second <= 59;
   const std::chrono::year_month_day date(std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day)));
   if (!is_time || !date.ok()) return Fail(text);
-  std::string_view rest = text.substr(kSize);
+  std::string_view rest = text.substr(size);
   std::optional<int64_t> nanos = 0;
-  if (rest.starts_with('.')) {
+  if (rest.starts_with('.') || rest.starts_with(',')) {
     rest.remove_prefix(1);
     nanos = TakeFraction(rest);
   }
@@ -94,8 +97,7 @@ Result<int64_t> ParseTime(std::string_view text) {
   int64_t result = 0;
   if (__builtin_mul_overflow(seconds, kSecond, &result) ||
       __builtin_add_overflow(result, *nanos, &result)) {
-    return Status::OutOfRange(std::string("time \"").append(text).append(
-        "\": expected a time between 1677-09-21 and 2262-04-11"));
+    return seconds < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
   }
   return result;
 }

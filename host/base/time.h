@@ -12,13 +12,15 @@
 namespace berth::host {
 
 // Parses a time such as "2026-01-10T08:00:00Z", with an optional fraction (".5" with any number of
-// digits; digits after the ninth are cut off) and with "Z" or an offset ("+02:00"). The syntax is
-// that of Go's time.RFC3339, which metav1.Time uses: "T" and "Z" are upper case, and a leap second
+// digits; digits after the ninth are cut off) and with "Z" or an offset ("+02:00"). Accepts what
+// time.Parse of Go accepts for time.RFC3339, which metav1.Time calls: also an hour of one digit, a
+// comma before the fraction, and offsets up to 24:60. "T" and "Z" are upper case, and a leap second
 // is rejected.
 //
-// Returns: nanoseconds since 1970-01-01T00:00:00Z.
-// Errors: kInvalidArgument with the text and what was expected; kOutOfRange for a time that an
-// int64 of nanoseconds cannot represent (before 1677-09-21 or after 2262-04-11).
+// Returns: nanoseconds since 1970-01-01T00:00:00Z. A time before 1677-09-21 or after 2262-04-11,
+// which an int64 cannot represent, becomes the earliest or the latest one: API servers accept the
+// years 0000 to 9999.
+// Errors: kInvalidArgument with the text and what was expected.
 Result<int64_t> ParseTime(std::string_view text);
 
 // Formats a time in UTC with the shortest exact fraction: "2026-01-10T08:00:00.25Z".

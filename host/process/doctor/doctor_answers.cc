@@ -7,6 +7,7 @@
 
 #include "host/api/list_splitter.h"
 #include "host/base/base64.h"
+#include "host/base/saturating.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/http/api_error.h"
@@ -90,7 +91,7 @@ LeaseState ReadLeaseState(const std::string& ns, const std::string& name, const 
   }
   state.exists = true;
   state.holder = read->holder_identity;
-  state.renewed_ns = std::max<int64_t>(0, server_now_ns - read->renew_ns);
+  state.renewed_ns = std::max<int64_t>(0, SubtractTimes(server_now_ns, read->renew_ns));
   state.is_expired = state.renewed_ns > int64_t{read->duration_seconds} * kSecond;
   return state;
 }
@@ -148,8 +149,8 @@ void ClockSkew::Add(int64_t sent_ns, int64_t received_ns, int64_t date_ns) {
   if (date_ns == 0 || received_ns < sent_ns) return;
   // The server wrote the date between both readings of this machine's clock, and its clock was at
   // most one second later than the date.
-  const int64_t min_ns = sent_ns - (date_ns + kSecond);
-  const int64_t max_ns = received_ns - date_ns;
+  const int64_t min_ns = SubtractTimes(sent_ns - kSecond, date_ns);
+  const int64_t max_ns = SubtractTimes(received_ns, date_ns);
   const bool agrees = has_range_ && min_ns <= max_ns_ && max_ns >= min_ns_;
   min_ns_ = agrees ? std::max(min_ns_, min_ns) : min_ns;
   max_ns_ = agrees ? std::min(max_ns_, max_ns) : max_ns;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/saturating.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
@@ -110,10 +111,11 @@ namespace {
 // Returns "the token expires in 51m"; "" if there is no time.
 std::string ExpiryText(std::string_view what, std::optional<int64_t> expires_ns, int64_t now_ns) {
   if (!expires_ns.has_value()) return "";
-  const int64_t left_ns = *expires_ns - now_ns;
-  const bool is_past = left_ns <= 0;
+  const bool is_past = *expires_ns <= now_ns;
+  const int64_t distance_ns =
+      is_past ? SubtractTimes(now_ns, *expires_ns) : SubtractTimes(*expires_ns, now_ns);
   return std::string("the ").append(what).append(is_past ? " expired " : " expires in ") +
-         ApproximateDuration(std::abs(left_ns)) + (is_past ? " ago" : "");
+         ApproximateDuration(distance_ns) + (is_past ? " ago" : "");
 }
 
 DoctorFinding RefusedCredentials(const CredentialExpiry& expiry, const std::string& source,

@@ -14,6 +14,7 @@
 #include "host/base/base64.h"
 #include "host/base/child_process.h"
 #include "host/base/json_text.h"
+#include "host/base/saturating.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
@@ -280,7 +281,8 @@ Status CredentialLoader::ReadCertificate(Contents& contents) const {
 bool CredentialLoader::IsExecDue(bool after_401) const {
   if (!access_.auth.exec) return false;
   if (current_ == nullptr || after_401) return true;
-  return contents_.expires_ns != 0 && environment_.wall_ns() >= contents_.expires_ns - kExecAheadNs;
+  return contents_.expires_ns != 0 &&
+         SubtractTimes(contents_.expires_ns, environment_.wall_ns()) <= kExecAheadNs;
 }
 
 Status CredentialLoader::RunExec(bool after_401, Contents& contents) {
@@ -359,7 +361,9 @@ void CredentialLoader::SetNext() {
   const int64_t now_ns = environment_.steady_ns();
   next_ns_ = now_ns + kReadEveryNs;
   if (!exec_ran_ns_ || contents_.expires_ns == 0) return;
-  const int64_t left_ns = contents_.expires_ns - kExecAheadNs - environment_.wall_ns();
+  const int64_t left_ns = std::clamp(SubtractTimes(contents_.expires_ns, environment_.wall_ns()),
+                                     int64_t{0}, kExecAheadNs + kReadEveryNs) -
+                          kExecAheadNs;
   const int64_t exec_ns = std::max(now_ns + left_ns, *exec_ran_ns_ + kExecEveryNs);
   next_ns_ = std::min(next_ns_, exec_ns);
 }
