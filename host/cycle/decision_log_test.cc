@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/base/test_clock.h"
 #include "host/base/test_log.h"
 #include "host/cycle/decision_sink.h"
 
@@ -58,6 +59,13 @@ class DecisionLogTest : public ::testing::Test {
     sink.OnSkipped(pod, "it is being deleted");
   }
 
+  // The pod fails for this reason and is parked.
+  void Fail(DecisionSink& sink, const PodRef& pod, const std::string& message) {
+    sink.OnFailed(pod, "",
+                  {.code = BERTH_UNSCHEDULABLE, .message = message, .rejection = {.plugins = {1}}});
+  }
+
+  TestClock clock_;
   TestObjects objects_;
   PodRef pod_ = objects_.Pod({.name = "p"});
   CalledSink sink_;
@@ -65,7 +73,7 @@ class DecisionLogTest : public ::testing::Test {
 
 TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
   TestLog log(BERTH_LOG_TRACE, true);
-  DecisionLog decisions(Log(log, kSchedulingLogger), sink_);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
   Decide(decisions, pod_);
   EXPECT_THAT(
       log.lines(),
@@ -85,7 +93,7 @@ TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
 // Something delays the end of the deletion, such as a finalizer: the queue still has the pod.
 TEST_F(DecisionLogTest, FailureOfATerminatingPodIsNoError) {
   TestLog log(BERTH_LOG_TRACE, true);
-  DecisionLog decisions(Log(log, kSchedulingLogger), sink_);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
   DecisionSink& sink = decisions;
   const PodRef pod =
       objects_.Pod({.name = "p", .meta = R"("deletionTimestamp":"2026-01-10T08:00:00Z")"});
@@ -106,7 +114,7 @@ TEST_F(DecisionLogTest, FailureOfATerminatingPodIsNoError) {
 
 TEST_F(DecisionLogTest, PassesEachDecisionOnWhateverTheLevelIs) {
   TestLog log(BERTH_LOG_OFF);
-  DecisionLog decisions(Log(log, kSchedulingLogger), sink_);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
   Decide(decisions, pod_);
   EXPECT_THAT(log.lines(), IsEmpty());
   EXPECT_THAT(sink_.calls,
@@ -115,6 +123,71 @@ TEST_F(DecisionLogTest, PassesEachDecisionOnWhateverTheLevelIs) {
                           "failed conflict default/p n1", "failed rejected in PreBind default/p n1",
                           "failed bound by another client default/p n1",
                           "skipped default/p it is being deleted"));
+}
+
+TEST_F(DecisionLogTest, UnchangedReasonIsWrittenOnceInFiveMinutes) {
+  TestLog log(BERTH_LOG_INFO);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  const std::string start = "scheduling: Unable to schedule pod; no fit; waiting: ";
+  Fail(decisions, pod_, "0/5 nodes are available: 5 Insufficient cpu");
+  clock_.Advance(DecisionLog::kRepeatNs - 1);
+  Fail(decisions, pod_, "0/5 nodes are available: 5 Insufficient cpu");
+  Fail(decisions, pod_, "0/12 nodes are available: 12 Insufficient cpu");
+  EXPECT_THAT(log.lines(),
+              ElementsAre(start + "0/5 nodes are available: 5 Insufficient cpu pod=default/p"));
+  EXPECT_EQ(sink_.calls.size(), 3u) << "every failure is passed on";
+  clock_.Advance(1);
+  Fail(decisions, pod_, "0/6 nodes are available: 6 Insufficient cpu");
+  Fail(decisions, pod_, "0/6 nodes are available: 6 Insufficient cpu");
+  EXPECT_THAT(log.lines(),
+              ElementsAre(start + "0/5 nodes are available: 5 Insufficient cpu pod=default/p",
+                          start + "0/6 nodes are available: 6 Insufficient cpu pod=default/p "
+                                  "repeats=2"));
+}
+
+TEST_F(DecisionLogTest, AnotherReasonIsWrittenAtOnce) {
+  TestLog log(BERTH_LOG_INFO, true);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  const PodRef other = objects_.Pod({.name = "q"});
+  Fail(decisions, pod_, "Insufficient cpu");
+  Fail(decisions, other, "Insufficient cpu");
+  Fail(decisions, pod_, "Insufficient memory");
+  decisions.OnFailed(pod_, "", {.code = BERTH_ERROR, .message = "Insufficient memory"});
+  Fail(decisions, pod_, "Insufficient memory");
+  const std::string parked = "2 scheduling: Unable to schedule pod; no fit; waiting: ";
+  EXPECT_THAT(log.lines(),
+              ElementsAre(parked + "Insufficient cpu pod=default/p",
+                          parked + "Insufficient cpu pod=default/q",
+                          parked + "Insufficient memory pod=default/p",
+                          "4 scheduling: Error scheduling pod; retrying: Insufficient memory "
+                          "pod=default/p",
+                          parked + "Insufficient memory pod=default/p"));
+}
+
+TEST_F(DecisionLogTest, RepeatsAreCountedAndWrittenAsDebug) {
+  TestLog log(BERTH_LOG_DEBUG, true);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  for (int i = 0; i < 3; ++i) Fail(decisions, pod_, "no");
+  clock_.Advance(DecisionLog::kRepeatNs);
+  Fail(decisions, pod_, "no");
+  const std::string text = " scheduling: Unable to schedule pod; no fit; waiting: no pod=default/p";
+  EXPECT_THAT(log.lines(),
+              ElementsAre("2" + text, "1" + text, "1" + text, "2" + text + " repeats=2"));
+}
+
+// The records of thousands of pods that came and went are not kept.
+TEST_F(DecisionLogTest, PodThatFailedLongAgoIsForgotten) {
+  TestLog log(BERTH_LOG_INFO, true);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  for (int i = 0; i < 2; ++i) Fail(decisions, pod_, "no");
+  clock_.Advance(DecisionLog::kRepeatNs);
+  for (int i = 0; i < 1100; ++i)
+    Fail(decisions, objects_.Pod({.name = "p" + std::to_string(i)}), "no");
+  Fail(decisions, pod_, "no");
+  EXPECT_THAT(log.lines().back(),
+              "2 scheduling: Unable to schedule pod; no fit; waiting: no "
+              "pod=default/p")
+      << "without repeats, which were forgotten";
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "host/cycle/decision_sink.h"
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
+#include <utility>
+
+#include "host/base/hash.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -25,7 +28,39 @@ FailureRecord RecordOf(const Pod& pod, const Failure& failure) {
   return {BERTH_LOG_ERROR, "Error scheduling pod; retrying"};
 }
 
+// Returns a hash of the text without its numbers.
+uint64_t HashWithoutNumbers(std::string_view text) {
+  std::string words(text);
+  std::erase_if(words, IsDigit);
+  return HashBytes(words);
+}
+
 }  // namespace
+
+std::optional<uint32_t> DecisionLog::TakeRepeats(const Pod& pod, std::string_view record,
+                                                 std::string_view text) {
+  const int64_t now_ns = clock_.NowNs();
+  const uint64_t reason = HashCombine(HashBytes(record), HashWithoutNumbers(text));
+  ForgetOldRecords(now_ns);
+  Written& written = written_[HashBytes(pod.uid())];
+  const bool is_repeat = written.reason == reason;
+  if (is_repeat && now_ns - written.at_ns < kRepeatNs) {
+    ++written.repeats;
+    return std::nullopt;
+  }
+  const uint32_t repeats = is_repeat ? written.repeats : 0;
+  written = {.reason = reason, .at_ns = now_ns, .repeats = 0};
+  return repeats;
+}
+
+// A record that is older than kRepeatNs does not hold the next one back, but it counts repeats: it
+// is kept until there are many.
+void DecisionLog::ForgetOldRecords(int64_t now_ns) {
+  if (written_.size() < next_sweep_) return;
+  std::erase_if(written_,
+                [&](const auto& item) { return now_ns - item.second.at_ns >= kRepeatNs; });
+  next_sweep_ = std::max<size_t>(1024, 2 * written_.size());
+}
 
 void DecisionLog::OnAssumed(const PodRef& pod, std::string_view node) {
   if (log_.IsOn(BERTH_LOG_DEBUG)) log_.Debug("Assumed", {{"pod", pod->Key()}, {"node", node}});
@@ -40,10 +75,13 @@ void DecisionLog::OnBound(const PodRef& pod, std::string_view node) {
 }
 
 void DecisionLog::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
-  const FailureRecord record = RecordOf(*pod, failure);
+  FailureRecord record = RecordOf(*pod, failure);
+  const auto repeats = TakeRepeats(*pod, record.message, failure.message);
+  if (!repeats.has_value()) record.level = BERTH_LOG_DEBUG;
   if (log_.IsOn(record.level)) {
     const std::string key = pod->Key();
-    std::array<LogField, 3> fields = {LogField{"pod", key}};
+    const std::string count_text = std::to_string(repeats.value_or(0));
+    std::array<LogField, 4> fields = {LogField{"pod", key}};
     size_t count = 1;
     if (!node.empty()) fields[count++] = {"node", node};
     const bool is_nominated =
@@ -51,6 +89,7 @@ void DecisionLog::OnFailed(const PodRef& pod, std::string_view node, const Failu
     if (is_nominated) {
       fields[count++] = {"nominatedNode", failure.nominated_node};
     }
+    if (repeats.value_or(0) > 0) fields[count++] = {"repeats", count_text};
     log_.Write(record.level, record.message, std::span(fields).first(count), failure.message);
   }
   next_.OnFailed(pod, node, failure);

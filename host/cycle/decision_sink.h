@@ -2,13 +2,19 @@
 #ifndef BERTH_HOST_CYCLE_DECISION_SINK_H_
 #define BERTH_HOST_CYCLE_DECISION_SINK_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
+#include "host/base/clock.h"
 #include "host/base/log.h"
+#include "host/base/time_units.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
@@ -73,10 +79,21 @@ inline constexpr std::string_view kSchedulingLogger = "scheduling";
 // about one after which the pod is not tried again (Failure::is_final), and the fourth record about
 // any other failure. The third, the fourth and the last text are those of kube-scheduler
 // (pkg/scheduler/schedule_one.go).
-// Lifetime: the sink must outlive it.
+//
+// A pod that goes on failing for the same reason is written once in kRepeatNs, with the number of
+// failures since the last record as `repeats`, so that thousands of pending pods do not fill the
+// log. Two reasons are the same if they differ in numbers only: "0/5 nodes are available: 3
+// Insufficient cpu" and "0/6 nodes are available: 4 Insufficient cpu". The failures between are
+// written at the level debug.
+//
+// Lifetime: the clock and the sink must outlive it.
+// Memory:   32 bytes for each pod that failed in the last kRepeatNs.
 class DecisionLog final : public DecisionSink {
  public:
-  DecisionLog(Log log, DecisionSink& next) : log_(log), next_(next) {}
+  static constexpr int64_t kRepeatNs = 5 * kMinute;
+
+  DecisionLog(Log log, const Clock& clock, DecisionSink& next)
+      : log_(log), clock_(clock), next_(next) {}
 
   DecisionSink& next() { return next_; }
 
@@ -86,8 +103,23 @@ class DecisionLog final : public DecisionSink {
   void OnSkipped(const PodRef& pod, std::string_view message) override;
 
  private:
+  // The last record about a failure of a pod.
+  struct Written {
+    uint64_t reason = 0;  // A hash of the record and of its text without numbers.
+    int64_t at_ns = 0;
+    uint32_t repeats = 0;  // Failures for this reason since then.
+  };
+
+  // Returns the number of failures since the last record, if a record about this failure is due.
+  std::optional<uint32_t> TakeRepeats(const Pod& pod, std::string_view record,
+                                      std::string_view text);
+  void ForgetOldRecords(int64_t now_ns);
+
   const Log log_;
+  const Clock& clock_;
   DecisionSink& next_;
+  std::unordered_map<uint64_t, Written> written_;  // By the hash of the pod's UID.
+  size_t next_sweep_ = 1024;                       // The size at which old records are forgotten.
 };
 
 }  // namespace berth::host

@@ -148,7 +148,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
       writer_(client.writer),
       options_(std::move(options)),
       log_(options_.log != nullptr ? Log(*options_.log, kSchedulingLogger) : Log()),
-      decision_log_(log_, options_.sink != nullptr ? *options_.sink : no_sink_),
+      decision_log_(log_, *options_.clock, options_.sink != nullptr ? *options_.sink : no_sink_),
       sink_(options_.log != nullptr && options_.logs_decisions ? decision_log_
                                                                : decision_log_.next()),
       inbox_(options_.waker),

@@ -92,12 +92,12 @@ Status ClusterSession::Open() {
   if (Status status = ReadConfig(); !status.ok()) return status;
   users_ = KindUsers(set().plugins->catalog(), set().specs);
   const bool is_json = host().cluster.log_format == "json";
-  OpenLog(output_.emplace(LogOutput::Options{
-      .format =
-          cluster_options_.log_format.value_or(is_json ? LogFormat::kJsonLines : LogFormat::kKlog),
-      .wall_ns = options().wall_ns,
-      .descriptor = cluster_options_.log_descriptor,
-      .pid = cluster_options_.pid}));
+  output_.emplace(LogOutput::Options{.format = cluster_options_.log_format.value_or(
+                                         is_json ? LogFormat::kJsonLines : LogFormat::kKlog),
+                                     .wall_ns = options().wall_ns,
+                                     .descriptor = cluster_options_.log_descriptor,
+                                     .pid = cluster_options_.pid});
+  OpenLog(limiter_.emplace(*output_, LogLimiter::Options{.steady_ns = options().steady_ns}));
   return {};
 }
 

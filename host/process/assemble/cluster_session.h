@@ -25,6 +25,7 @@
 #include "host/config/host_config.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/session.h"
+#include "host/process/log/log_limiter.h"
 #include "host/process/log/log_output.h"
 
 namespace berth::host {
@@ -135,6 +136,7 @@ class ClusterSession : public Session {
   Interner interner_;
   BindFence fence_;
   std::optional<LogOutput> output_;
+  std::optional<LogLimiter> limiter_;
   mutable std::mutex users_mutex_;
   KindUsers users_;  // Guarded by users_mutex_: the client's threads read it for messages.
   std::unique_ptr<KubernetesConnection> connection_;
