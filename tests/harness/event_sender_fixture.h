@@ -80,11 +80,22 @@ class EventSenderTest : public ::testing::Test {
     }
     clock_.AdvanceTo(end_ns);
   }
-  void ExpectCounts(uint64_t sent, uint64_t dropped, uint64_t refused, uint64_t repeated) {
-    EXPECT_EQ(sender().counts().sent, sent);
-    EXPECT_EQ(sender().counts().dropped, dropped);
-    EXPECT_EQ(sender().counts().refused, refused);
-    EXPECT_EQ(sender().counts().repeated, repeated);
+  // `lost`: for whatever reason.
+  void ExpectCounts(uint64_t sent, uint64_t lost, uint64_t repeated) {
+    const EventSender::Counts& counts = sender().counts();
+    EXPECT_EQ(counts.sent, sent);
+    EXPECT_EQ(counts.full + counts.ended + counts.refused + counts.failed, lost);
+    EXPECT_EQ(counts.repeated, repeated);
+  }
+  // Lets at most so many events of Send() wait.
+  void LimitWaiting(size_t events) {
+    VirtualExecutor executor{clock_};
+    ScriptedTransport transport{executor};
+    EventSender::Options options = options_;
+    options.in_flight = 1;
+    const auto sender = EventSender::Create(transport, executor, clock_, options, Log());
+    for (const char* pod : {"y", "z"}) sender->Send(MakeEvent(pod));
+    options_.queue_bytes = events * sender->waiting_bytes();
   }
 
   VirtualClock clock_{kEventTime};

@@ -89,8 +89,8 @@ ClientMetrics::ClientMetrics(MetricTable& table)
           {})),
       event_drops(table.AddCounter(
           "berth_event_drops_total",
-          "The number of events that were lost, because too many waited (full), or because the "
-          "server refused them (refused).",
+          "The number of events that were lost: too many waited (full), the server refused them "
+          "(refused), every try failed (failed), or the process ended (ended).",
           {"reason"})),
       foreign_binds(table.AddCounter(
           "berth_foreign_binds_total",
@@ -120,7 +120,9 @@ void ClientMetrics::Update(const Counts& counts) {
   Grow(lost_answers.With({}), counts.pods.unknown);
   Grow(recovered_binds.With({}), counts.pods.recovered);
   Grow(fence_refusals.With({}), counts.fence_refusals);
-  Grow(event_drops.With({"full"}), counts.events.dropped);
+  Grow(event_drops.With({"full"}), counts.events.full);
+  Grow(event_drops.With({"ended"}), counts.events.ended);
+  Grow(event_drops.With({"failed"}), counts.events.failed);
   Grow(event_drops.With({"refused"}), counts.events.refused);
 }
 

@@ -56,8 +56,8 @@ class ClientMetrics final : public TransportObserver {
   CounterFamily& lost_answers;       // berth_bind_lost_answers_total
   CounterFamily& recovered_binds;    // berth_bind_recovered_total
   CounterFamily& fence_refusals;     // berth_fence_refusals_total
-  CounterFamily& event_drops;        // berth_event_drops_total{reason}: full, refused.
-  CounterFamily& foreign_binds;      // berth_foreign_binds_total
+  CounterFamily& event_drops;    // berth_event_drops_total{reason}: full, refused, failed, ended.
+  CounterFamily& foreign_binds;  // berth_foreign_binds_total
 
  private:
   // Adds the growth of a number since the last call with the same counter.

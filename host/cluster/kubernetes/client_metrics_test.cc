@@ -136,20 +136,22 @@ TEST_F(ClientMetricsTest, CountsOpenConnections) {
 TEST_F(ClientMetricsTest, AddsWhatClientHasCountedSinceLastUpdate) {
   ClientMetrics::Counts counts;
   counts.pods = {.conflicts = 2, .foreign = 1, .unknown = 5, .recovered = 3};
-  counts.events = {.dropped = 7, .refused = 1};
+  counts.events = {.full = 7, .ended = 2, .refused = 1, .failed = 3};
   counts.fence_refusals = 4;
   metrics_.Update(counts);
   metrics_.Update(counts);
   counts.pods.conflicts = 6;
   counts.pods.foreign = 4;
-  counts.events.dropped = 8;
+  counts.events.full = 8;
   metrics_.Update(counts);
   EXPECT_THAT(Values("berth_bind_conflicts_total"), ElementsAre(Pair("", 6)));
   EXPECT_THAT(Values("berth_foreign_binds_total"), ElementsAre(Pair("", 4)));
   EXPECT_THAT(Values("berth_bind_lost_answers_total"), ElementsAre(Pair("", 5)));
   EXPECT_THAT(Values("berth_bind_recovered_total"), ElementsAre(Pair("", 3)));
   EXPECT_THAT(Values("berth_fence_refusals_total"), ElementsAre(Pair("", 4)));
-  EXPECT_THAT(Values("berth_event_drops_total"), ElementsAre(Pair("full", 8), Pair("refused", 1)));
+  EXPECT_THAT(Values("berth_event_drops_total"),
+              UnorderedElementsAre(Pair("full", 8), Pair("refused", 1), Pair("failed", 3),
+                                   Pair("ended", 2)));
 }
 
 TEST_F(ClientMetricsTest, AddsUpTheWatchesOfAKind) {

@@ -1,5 +1,6 @@
 #include "host/cluster/kubernetes/kubernetes_client.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -270,6 +271,7 @@ class KubernetesClient::Events {
  public:
   Events(const Options& options, uint64_t seed, Log log)
       : executor_(*options.events.executor),
+        stop_limit_ns_(options.events_stop_limit_ns),
         sender_(EventSender::Create(*options.events.transport, executor_, *options.wall,
                                     SenderOptions(options, seed), log)),
         counts_(
@@ -288,7 +290,7 @@ class KubernetesClient::Events {
 
   void Stop(int64_t limit_ns, const std::shared_ptr<void>& end) {
     is_stopping_ = true;
-    sender_->Flush(limit_ns, [this, end] { counts_.Stop(); });
+    sender_->Flush(std::min(limit_ns, stop_limit_ns_), [this, end] { counts_.Stop(); });
   }
 
  private:
@@ -300,6 +302,7 @@ class KubernetesClient::Events {
   }
 
   Executor& executor_;
+  const int64_t stop_limit_ns_;
   const std::unique_ptr<EventSender> sender_;
   bool is_stopping_ = false;
   Published<EventSender::Counts> counts_;

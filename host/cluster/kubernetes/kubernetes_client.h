@@ -66,6 +66,8 @@ class KubernetesClient final : public ObjectSource, public DecisionWriter {
     // The requests of plugins that wait or are under way; more fail with kUnavailable.
     size_t max_plugin_requests = 1000;
     int64_t stop_limit_ns = 20'000'000'000;
+    // How long of it Stop() waits for events, which only inform: a successor waits for the lease.
+    int64_t events_stop_limit_ns = 2'000'000'000;
     // Returns when `is_done` returns true; called by Stop(). Empty: Stop() blocks its thread until
     // the threads of the executors have ended their work. A simulation, whose executors have no
     // threads, runs them here.
@@ -94,9 +96,9 @@ class KubernetesClient final : public ObjectSource, public DecisionWriter {
   // with kUnavailable. When Stop() returns, no call from the client is running, and none follows,
   // except callbacks of later requests, which fail with kUnavailable. The destructor does not call
   // the callbacks of open requests.
-  // Waits at most `stop_limit_ns` for the answers to requests that were sent, for bindings whose
-  // outcome is unknown, and for events. Does not deliver, and closes no transport. A second call
-  // has no effect.
+  // Waits at most `stop_limit_ns` for the answers to requests that were sent and for bindings whose
+  // outcome is unknown, and at most `events_stop_limit_ns` for events. Does not deliver, and closes
+  // no transport. A second call has no effect.
   void Stop();
   // As Stop(), but waits at most `limit_ns`: 0 leaves what is open undecided.
   void Stop(int64_t limit_ns);

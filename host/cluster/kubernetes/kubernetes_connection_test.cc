@@ -242,8 +242,9 @@ TEST_F(KubernetesConnectionTest, AnswersBindingsWhileTheEventQueueIsFull) {
   });
   Connect(server, {.write_connections = 2, .event_connections = 2});
   StartClient(/*stop_limit_ns=*/kMillisecond);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     Event event;
+    event.note = std::string(1000, 'n');  // More than the queue of events holds.
     event.reason = "FailedScheduling";
     event.regarding.name = std::to_string(i);
     client_->CreateEvent(std::move(event), nullptr);
@@ -254,7 +255,7 @@ TEST_F(KubernetesConnectionTest, AnswersBindingsWhileTheEventQueueIsFull) {
                   [&](const Status& status) { bound += status.ok() ? 1 : 0; });
   }
   WaitUntil([&] { return bound == 20; });
-  WaitUntil([&] { return client_->event_counts().dropped > 0; });
+  WaitUntil([&] { return client_->event_counts().full > 0; });
   EXPECT_EQ(client_->event_counts().sent, 0U);
   client_->Stop();
 }

@@ -27,8 +27,8 @@ void LogLimiter::Write(const LogRecord& record) {
   sink_.Write(record);
 }
 
-// Each record uses up the time in which the rate allows one. The times may run ahead of the clock by
-// those of a whole burst.
+// Each record uses up the time in which the rate allows one. The times may run ahead of the clock
+// by those of a whole burst.
 bool LogLimiter::Take(Budget& budget) const {
   const int64_t now_ns = options_.steady_ns();
   const int64_t record_ns = kSecond / options_.per_second;

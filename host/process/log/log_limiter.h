@@ -15,10 +15,9 @@
 namespace berth::host {
 
 // Passes the records of a logger on, at each level, until they come too fast: `burst` at once, and
-// then `per_second`. What is more is left out and counted. The next record of this logger and level
-// that is passed on follows one that states the count, as does the end of the limiter. Whoever makes
-// the scheduler log, such as a tenant with thousands of pods or a plugin with a bug, cannot fill a
-// disk, and does not hide the records of another logger or level.
+// then `per_second`. Further records are left out and counted. A record states the count before the
+// next one of this logger and level, or when the limiter ends. A tenant with thousands of pods, or
+// a plugin with a bug, cannot fill a disk, and hides no records of other loggers or levels.
 //
 // Threading: as LogSink.
 // Lifetime:  the sink must outlive it.
@@ -43,7 +42,7 @@ class LogLimiter final : public LogSink {
   void Write(const LogRecord& record) override;
 
  private:
-  // What a logger may write at one level.
+  // The account of one logger at one level.
   struct Budget {
     int64_t spent_ns = 0;  // The time until which the records so far use up the rate.
     uint64_t left_out = 0;

@@ -2,21 +2,23 @@
 
 #include <algorithm>
 #include <charconv>
-#include <deque>
 #include <limits>
 #include <list>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "host/base/assert.h"
+#include "host/base/hash.h"
 #include "host/base/split_mix.h"
 #include "host/base/text.h"
 #include "host/cluster/kubernetes/http/api_error.h"
 #include "host/cluster/kubernetes/http/pacing.h"
+#include "host/cluster/kubernetes/write/fair_queue.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 
 namespace berth::host {
@@ -26,6 +28,11 @@ namespace {
 constexpr size_t kMaxInstanceBytes = 128;
 // client-go: tools/events/event_broadcaster.go, recordToSink.
 constexpr double kRetryJitter = 0.25;
+// The memory of an event that waits, without its texts.
+constexpr size_t kEventBytes = 400;
+// How many objects and reasons are remembered as known to the server. Beyond it, events of more of
+// them count as first ones.
+constexpr size_t kMaxKnown = size_t{16} << 10;
 
 template <class Reference, class Visit>
 void ForEachText(Reference& reference, const Visit& visit) {
@@ -60,12 +67,12 @@ class SeriesSender final : public EventSender {
         finish_timer_(executor),
         refresh_timer_(executor),
         flush_timer_(executor) {
-    BERTH_ASSERT(options_.queue > 0 && options_.in_flight > 0 && options_.max_series > 0);
+    BERTH_ASSERT(options_.queue_bytes > 0 && options_.in_flight > 0 && options_.max_series > 0);
   }
 
   void Send(Event event) override {
     if (has_ended_) {
-      ++counts_.dropped;
+      ++counts_.ended;
       return;
     }
     Complete(event);
@@ -80,8 +87,7 @@ class SeriesSender final : public EventSender {
     BERTH_ASSERT(!is_flushing_);
     is_flushing_ = true;
     flushed_ = std::move(done);
-    for (auto& [at_ns, series] : retries_) queue_.push_back(std::move(series));
-    retries_.clear();
+    while (!retries_.empty()) Wait(TakeRetry(retries_.begin()));
     Refresh();
     flush_timer_.StartAfter(limit_ns, [this] { FinishFlush(); });
     SendNext();
@@ -90,6 +96,7 @@ class SeriesSender final : public EventSender {
 
   const Counts& counts() const override { return counts_; }
   size_t waiting() const override { return queue_.size() + retries_.size(); }
+  size_t waiting_bytes() const override { return queue_.bytes() + retry_bytes_; }
   size_t series() const override { return series_.size(); }
 
  private:
@@ -100,6 +107,9 @@ class SeriesSender final : public EventSender {
   // for a connection. A series has an event only while a request of it is under way: the key, the
   // note and the time are the same facts in half of the memory.
   struct Series {
+    // The object and the reason of the event, and the namespace whose turn it takes.
+    std::string subject;
+    std::string ns;
     std::string key;               // Empty as long as nothing needs it.
     std::unique_ptr<Event> event;  // The first one; null: in the key and in the next two.
     std::string note;
@@ -116,6 +126,9 @@ class SeriesSender final : public EventSender {
     std::list<SeriesRef>::iterator age;
 
     EventSeries Repetitions() const { return {count, last_ns}; }
+    size_t Bytes() const {
+      return kEventBytes + subject.size() + ns.size() + key.size() + note.size() + name.size();
+    }
     const Event& UseEvent() {
       if (event != nullptr) return *event;
       event = std::make_unique<Event>();
@@ -156,6 +169,16 @@ class SeriesSender final : public EventSender {
     return key;
   }
 
+  // Returns what events must share for one to take the place of another that waits.
+  static std::string SubjectOf(const Event& event) {
+    std::string subject = event.reason;
+    for (const std::string* text : {&event.regarding.kind, &event.regarding.ns,
+                                    &event.regarding.name, &event.regarding.uid}) {
+      subject.append(1, '/').append(*text);
+    }
+    return subject;
+  }
+
   // Sets the fields that the sender of the event has left out.
   void Complete(Event& event) {
     if (event.time_ns == 0) event.time_ns = wall_.NowNs();
@@ -174,6 +197,8 @@ class SeriesSender final : public EventSender {
     series->name = EventName(event, last_name_ns_);
     series->last_ns = event.time_ns;
     series->active_ns = executor_.NowNs();
+    series->ns = event.regarding.ns;
+    series->subject = SubjectOf(event);
     series->event = std::make_unique<Event>(std::move(event));
     return series;
   }
@@ -250,29 +275,45 @@ class SeriesSender final : public EventSender {
   // Lets the event or the count of the series wait, unless a request of it waits or is under way.
   void Enqueue(const SeriesRef& series) {
     if (has_ended_ || series->is_busy) return;
-    if (waiting() >= options_.queue) DropOldest();
     series->is_busy = true;
     series->tries = 0;
-    queue_.push_back(series);
-    SendNext();
-    const bool waits = !queue_.empty() && queue_.back() == series;
-    if (waits) series->CompactEvent();
+    if (in_flight_ < options_.in_flight && queue_.empty()) return SendOne(series);
+    Wait(series);
+    while (waiting_bytes() > options_.queue_bytes) DropOne();
   }
 
-  void DropOldest() {
-    SeriesRef oldest;
-    if (!retries_.empty()) {
-      oldest = std::move(retries_.begin()->second);
-      retries_.erase(retries_.begin());
-    } else {
-      oldest = std::move(queue_.front());
-      queue_.pop_front();
+  // Lets the series wait for a connection, in the place of one about the same object and reason, if
+  // there is one.
+  void Wait(const SeriesRef& series) {
+    series->CompactEvent();
+    if (series->written > 0) {
+      return queue_.Push("#" + series->name, series->ns, QueueRank::kRepeat, series->Bytes(),
+                         series);
     }
-    if (counts_.dropped % 1000 == 0) {
+    // A unique event has no series that could be counted.
+    const bool is_unique = !series->is_listed;
+    const std::string key = is_unique ? "#" + series->name : series->subject;
+    if (const auto former = queue_.Replace(key, series->Bytes(), series)) {
+      return GiveUp(*former, counts_.repeated);
+    }
+    const bool is_first = is_unique || RememberSubject(series->subject);
+    queue_.Push(key, series->ns, is_first ? QueueRank::kFirst : QueueRank::kRepeat, series->Bytes(),
+                series);
+  }
+
+  // Returns whether this is the first event for the subject.
+  bool RememberSubject(const std::string& subject) {
+    if (known_.size() >= kMaxKnown) known_.clear();
+    return known_.insert(HashBytes(subject)).second;
+  }
+
+  void DropOne() {
+    const SeriesRef series = retries_.empty() ? queue_.Drop() : TakeRetry(retries_.begin());
+    if (counts_.full % 1000 == 0) {
       log_.Warning("Events are dropped because too many wait",
-                   {{"waiting", std::to_string(waiting() + 1)}});
+                   {{"waiting", std::to_string(waiting() + 1)}, {"namespace", series->ns}});
     }
-    GiveUp(oldest, counts_.dropped);
+    GiveUp(series, counts_.full);
   }
 
   // Records that the request of the series has ended without success.
@@ -281,14 +322,14 @@ class SeriesSender final : public EventSender {
     series->is_busy = false;
     if (series->is_listed) series->CompactEvent();
     // The next event with this key is the first one for the server.
-    if (series->written == 0) ForgetSeries(series);
+    if (series->written > 0) return;
+    ForgetSeries(series);
+    known_.erase(HashBytes(series->subject));
   }
 
   void SendNext() {
     while (!has_ended_ && in_flight_ < options_.in_flight && !queue_.empty()) {
-      const SeriesRef series = std::move(queue_.front());
-      queue_.pop_front();
-      SendOne(series);
+      SendOne(*queue_.Pop());
     }
   }
 
@@ -337,7 +378,7 @@ class SeriesSender final : public EventSender {
     } else if (!is_creation && code == ErrorCode::kNotFound && !has_ended_) {
       // The server keeps events for an hour only.
       series->written = 0;
-      queue_.push_front(series);
+      Wait(series);
     } else {
       OnFailed(series, response);
     }
@@ -348,6 +389,7 @@ class SeriesSender final : public EventSender {
   void OnStored(const SeriesRef& series) {
     ++counts_.sent;
     last_refusal_ = 0;
+    RememberSubject(series->subject);
     series->written = series->sent;
     if (series->is_listed) series->CompactEvent();
     series->is_busy = false;
@@ -377,13 +419,16 @@ class SeriesSender final : public EventSender {
 
   void TryLater(const SeriesRef& series, int64_t at_least_ns) {
     if (has_ended_ || is_flushing_ || series->tries >= options_.tries) {
-      return GiveUp(series, counts_.refused);
+      return GiveUp(series, counts_.failed);
     }
-    if (waiting() >= options_.queue) return GiveUp(series, counts_.dropped);
+    if (waiting_bytes() + series->Bytes() > options_.queue_bytes) {
+      return GiveUp(series, counts_.full);
+    }
     const double random = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
     const auto delay_ns =
         static_cast<int64_t>(static_cast<double>(options_.retry_ns) * (1 + kRetryJitter * random));
     series->CompactEvent();
+    retry_bytes_ += series->Bytes();
     retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)),
                      series);
     StartRetryTimer();
@@ -391,11 +436,17 @@ class SeriesSender final : public EventSender {
 
   void RunRetries() {
     while (!retries_.empty() && retries_.begin()->first <= executor_.NowNs()) {
-      queue_.push_back(std::move(retries_.begin()->second));
-      retries_.erase(retries_.begin());
+      Wait(TakeRetry(retries_.begin()));
     }
     StartRetryTimer();
     SendNext();
+  }
+
+  SeriesRef TakeRetry(std::multimap<int64_t, SeriesRef>::iterator at) {
+    SeriesRef series = std::move(at->second);
+    retries_.erase(at);
+    retry_bytes_ -= series->Bytes();
+    return series;
   }
 
   void StartRetryTimer() {
@@ -411,9 +462,11 @@ class SeriesSender final : public EventSender {
   void FinishFlush() {
     has_ended_ = true;
     alive_.reset();
-    counts_.dropped += waiting();
-    queue_.clear();
+    counts_.ended += waiting();
+    while (queue_.Pop()) {
+    }
     retries_.clear();
+    retry_bytes_ = 0;
     for (OwnedTimer* timer : {&retry_timer_, &finish_timer_, &refresh_timer_, &flush_timer_}) {
       timer->Stop();
     }
@@ -426,10 +479,12 @@ class SeriesSender final : public EventSender {
   const Options options_;
   const Log log_;
   SplitMix64 random_;
-  std::deque<SeriesRef> queue_;
+  FairQueue<SeriesRef> queue_;
   std::multimap<int64_t, SeriesRef> retries_;               // By time.
+  size_t retry_bytes_ = 0;                                  // The sum of Series::Bytes().
   std::unordered_map<std::string_view, SeriesRef> series_;  // By Series::key.
-  std::list<SeriesRef> by_age_;  // The series whose last event is the oldest comes first.
+  std::list<SeriesRef> by_age_;         // The series whose last event is the oldest comes first.
+  std::unordered_set<uint64_t> known_;  // Hashes of the subjects of events that were accepted.
   size_t in_flight_ = 0;
   int64_t last_name_ns_ = 0;   // The number in the last name.
   uint32_t last_refusal_ = 0;  // The HTTP status that was logged last.

@@ -19,8 +19,14 @@
 
 namespace berth::host {
 
-// A bounded queue in front of a few connections of its own. If it is full, the oldest event is
-// dropped and counted.
+// A bounded queue in front of a few connections of its own, in which a tenant with thousands of
+// pending pods neither delays nor displaces the events of others:
+//   - The first event of an object for a reason, and an event with `is_unique`, go before all
+//     others. Within both ranks the namespaces take turns.
+//   - An event that would wait while one of the same object and reason waits takes its place, and
+//     counts as a repetition.
+//   - If more than `queue_bytes` wait, the namespace with the most bytes loses an event, which is
+//     dropped and counted: a repetition, if one waits; see FairQueue.
 //
 // Series: events with the same key are one event of the API. The key is type, action, reason,
 // reporting controller and instance, `regarding` with its resourceVersion, and `related`; the note
@@ -30,7 +36,7 @@ namespace berth::host {
 // series: it is forgotten when the server has it. One request of a series is waiting or under way
 // at most, so that a patch never overtakes the creation.
 //
-// An event that cannot be written is repeated up to `tries` times while the queue is not full; the
+// An event that cannot be written is repeated up to `tries` times while the queue has room; the
 // repetitions wait outside of the connections. If the namespace is being deleted (403 with the
 // cause NamespaceTerminating), or for any other final answer, it is dropped. 404 for a series
 // creates the event again, with its series. 409 AlreadyExists for a creation is success: a request
@@ -41,7 +47,7 @@ namespace berth::host {
 class EventSender {
  public:
   struct Options {
-    size_t queue = 1000;
+    size_t queue_bytes = size_t{4} << 20;  // About 6,000 events.
     size_t in_flight = 4;
     size_t max_series = 4096;  // The series without events for the longest time is ended if there
                                // are more.
@@ -60,9 +66,11 @@ class EventSender {
   };
   struct Counts {
     uint64_t sent = 0;      // Events and counts of series that the server has stored.
-    uint64_t dropped = 0;   // The queue was full, or the time of Flush() has passed.
-    uint64_t refused = 0;   // The server or may_send refused them, or every try failed.
-    uint64_t repeated = 0;  // Counted in a series.
+    uint64_t full = 0;      // Lost because too many waited.
+    uint64_t ended = 0;     // Lost because the time of Flush() had passed.
+    uint64_t refused = 0;   // Lost because the server or may_send refused them.
+    uint64_t failed = 0;    // Lost because every try failed.
+    uint64_t repeated = 0;  // Counted in a series, or replaced while they waited.
   };
 
   static std::unique_ptr<EventSender> Create(Transport& transport, Executor& executor,
@@ -79,6 +87,7 @@ class EventSender {
   virtual const Counts& counts() const = 0;
   // Returns how many requests wait, including those that are to be repeated.
   virtual size_t waiting() const = 0;
+  virtual size_t waiting_bytes() const = 0;
   virtual size_t series() const = 0;
 };
 
