@@ -45,6 +45,7 @@ HttpConnection::HttpConnection(Socket socket, const HttpLimits& limits, const Ht
       handler_(handler),
       is_loopback_(is_loopback),
       steady_ns_(steady_ns),
+      since_ns_(steady_ns_()),
       // A new connection has the time of a request, because a client opens it to send one.
       deadline_ns_(steady_ns_() + limits.request_ns) {
   boost::system::error_code ignored;  // A socket that is of no use ends at its first operation.
@@ -57,6 +58,16 @@ void HttpConnection::Start() {
       [](const std::exception_ptr& error) {
         if (error) std::rethrow_exception(error);
       });
+}
+
+std::pair<int32_t, int64_t> HttpConnection::Importance() const {
+  switch (state_) {
+    case State::kIdle: return {has_answered_ ? 0 : 2, since_ns_};
+    case State::kReading: return {2, since_ns_};
+    case State::kLingering: return {1, since_ns_};
+    case State::kWriting: return {3, since_ns_};
+  }
+  return {};
 }
 
 void HttpConnection::OnTime(int64_t now_ns) {
@@ -124,6 +135,7 @@ asio::awaitable<void> HttpConnection::Linger() {
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
   state_ = State::kLingering;
+  since_ns_ = steady_ns_();
   deadline_ns_ = steady_ns_() + kLingerNs;
   while (dropped_bytes_ <= kMostDroppedBytes) {
     received_ = std::string();
@@ -149,12 +161,15 @@ bool HttpConnection::ReadSome() {
 void HttpConnection::Answer(const ServedResponse& response, bool is_head) {
   output_ = ResponseText(response, is_head, closes_after_answer_);
   state_ = State::kWriting;
+  since_ns_ = steady_ns_();
   deadline_ns_ = steady_ns_() + limits_.response_ns;
 }
 
 void HttpConnection::BeginIdle() {
   // The next request may have been received together with the one before.
   state_ = received_.empty() ? State::kIdle : State::kReading;
+  since_ns_ = steady_ns_();
+  has_answered_ = true;
   deadline_ns_ = steady_ns_() + (received_.empty() ? limits_.idle_ns : limits_.request_ns);
 }
 

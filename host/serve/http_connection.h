@@ -45,8 +45,17 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Returns whether an answer is being written.
   bool is_answering() const { return state_ == State::kWriting; }
 
+  // Returns what is compared if there are too many connections: the lowest one is closed. First
+  // come those that are kept for another request, then those whose last answer was written, then
+  // those whose request has not arrived, and then those whose answer is being written; of the same
+  // kind, the oldest. A health check, which sends its request at once, is answered however many
+  // clients open connections and send nothing.
+  std::pair<int32_t, int64_t> Importance() const;
+
   // Ends the connection if its deadline has passed.
   void OnTime(int64_t now_ns);
+  // Ends the connection at once, whatever its state.
+  void Close();
   // Ends the connection at once, or after the answer that is being written.
   void OnStop();
 
@@ -71,7 +80,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Puts an answer into the output.
   void Answer(const ServedResponse& response, bool is_head);
   void BeginIdle();
-  void Close();
 
   Socket socket_;
   const HttpLimits& limits_;
@@ -80,7 +88,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const Clock& steady_ns_;
 
   State state_ = State::kIdle;
+  int64_t since_ns_;  // When the connection was accepted, or its last answer was begun or ended.
   int64_t deadline_ns_ = 0;
+  bool has_answered_ = false;
   std::string received_;
   std::string output_;
   bool is_late_ = false;  // The deadline passed while a request was read.

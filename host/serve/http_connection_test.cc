@@ -3,8 +3,10 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -204,6 +206,29 @@ TEST_F(HttpConnectionTest, NonReadingClientEndsAtTheDeadline) {
   EXPECT_THAT(requests_, ElementsAre("GET /")) << "the second request waits";
   EXPECT_TRUE(OnTime(now_ns_ + limits_.response_ns - 1));
   EXPECT_FALSE(OnTime(now_ns_ + limits_.response_ns));
+}
+
+TEST_F(HttpConnectionTest, ImportanceGrowsUntilTheAnswerIsWritten) {
+  answer_ = std::string(size_t{4} << 20, 'x');
+  HttpConnection& connection = Open();
+  const auto fresh = connection.Importance();
+  now_ns_ += 5;
+  Send("GET / HTTP/1.1\r\n");
+  EXPECT_TRUE(Continue());
+  EXPECT_EQ(connection.Importance(), fresh) << "a byte does not make it younger";
+  Send("Host: localhost\r\n\r\n");
+  EXPECT_TRUE(Continue());
+  EXPECT_GT(connection.Importance(), std::pair(fresh.first, INT64_MAX)) << "it is answered";
+  while (connection.is_answering()) {
+    static_cast<void>(Receive());
+    ASSERT_TRUE(Continue());
+  }
+  const auto idle = connection.Importance();
+  EXPECT_LT(idle, fresh) << "it is kept for another request";
+  now_ns_ += 5;
+  Send("GET");
+  EXPECT_TRUE(Continue());
+  EXPECT_GT(connection.Importance(), idle);
 }
 
 TEST_F(HttpConnectionTest, LargeAnswerIsWrittenAsTheClientReads) {

@@ -59,6 +59,11 @@ HttpParse CheckHead(const RequestHead& head, std::string_view text, bool is_loop
   if (is_loopback && hosts != 0 && !IsLoopbackHost(head[http::field::host])) {
     return Refuse(403, "expected the header Host to be localhost or a loopback address");
   }
+  // Browsers name the page that sends a request, except for reading one of the same server.
+  const bool reads = head.method() == http::verb::get || head.method() == http::verb::head;
+  if (!reads && head.count(http::field::origin) != 0) {
+    return Refuse(403, "a web page must not change anything: the header Origin is present");
+  }
   if (head.count(http::field::transfer_encoding) != 0) {
     return Refuse(411, "expected a body with the header Content-Length");
   }

@@ -36,6 +36,8 @@ struct HttpParse {
 // `is_loopback`: the client connected to a loopback address. The header Host must then be a
 //                loopback name, so that a web page cannot reach the server through a name that its
 //                owner points to this machine.
+// A request with the header Origin, which browsers add, is refused with 403 unless it is GET or
+// HEAD: no web page changes the log level, whatever address the server listens on.
 HttpParse ParseHttpRequest(std::string_view received, const HttpLimits& limits, bool is_loopback);
 
 // Returns whether `host`, a value of the header Host with or without a port, is "localhost" or an

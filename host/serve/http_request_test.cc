@@ -62,6 +62,15 @@ TEST(HttpRequestTest, KeepsTheConnectionAsTheClientAsks) {
   }
 }
 
+TEST(HttpRequestTest, AllowsWebPagesToRead) {
+  for (const char* method : {"GET", "HEAD"}) {
+    const HttpParse parse = ParseHttpRequest(
+        std::string(method) + " / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://a.example\r\n\r\n",
+        {}, true);
+    EXPECT_EQ(parse.outcome, Outcome::kRequest) << method;
+  }
+}
+
 TEST(HttpRequestTest, RefusesWhatItDoesNotSupport) {
   struct Case {
     const char* name;
@@ -73,6 +82,12 @@ TEST(HttpRequestTest, RefusesWhatItDoesNotSupport) {
       {"two Hosts", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost", 400},
       {"a foreign Host", "GET / HTTP/1.1\r\nHost: evil.example", 403},
       {"a foreign Host in HTTP/1.0", "GET / HTTP/1.0\r\nHost: evil.example", 403},
+      {"a change by a web page",
+       "PUT /debug/flags/v HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example", 403},
+      {"a change by a page of the server itself",
+       "PUT /debug/flags/v HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost", 403},
+      {"a change by a page without a name",
+       "POST /debug/flags/v HTTP/1.1\r\nHost: localhost\r\nOrigin: null", 403},
       {"HTTP/2", "GET / HTTP/2.0\r\nHost: localhost", 505},
       {"no version", "GET /", 400},
       {"another protocol", "HELLO world", 400},

@@ -31,7 +31,7 @@ constexpr int64_t kStopNs = 5 * kSecond;
 // How long the server accepts no connection after the system refused one, such as for lack of
 // descriptors. The system would report the same connection again at once.
 constexpr std::chrono::milliseconds kAcceptPause(100);
-constexpr int kBacklog = 64;
+constexpr int kBacklog = 1024;
 // An operation with it returns an error code instead of throwing.
 constexpr auto kErrorAndResult = asio::as_tuple(asio::use_awaitable);
 
@@ -143,16 +143,22 @@ class HttpServer::Impl {
   }
 
   void Begin(asio::ip::tcp::socket socket) {
-    if (connections_.size() >= limits_.connections) {
-      log_.Debug("Closed an HTTP connection because there are too many");
-      return;
-    }
+    if (connections_.size() >= limits_.connections) CloseOne();
     boost::system::error_code error;
     const SocketAddress local = socket.local_endpoint(error);
     if (error) return;
     connections_.push_back(std::make_shared<HttpConnection>(std::move(socket), limits_, handler_,
                                                             IsLoopback(local), steady_ns_));
     connections_.back()->Start();
+  }
+
+  // Closes the connection that is the least important.
+  void CloseOne() {
+    const auto least = std::ranges::min_element(
+        connections_, {}, [](const auto& connection) { return connection->Importance(); });
+    (*least)->Close();
+    connections_.erase(least);
+    log_.Debug("Closed an HTTP connection because there are too many");
   }
 
   void BeginStop() {

@@ -16,7 +16,7 @@ namespace berth::host {
 // Serves on a thread of its own, which waits for all sockets. Plain HTTP, without authentication,
 // so that it listens on a loopback address unless the operator names another one; the header Host
 // of a request to a loopback address must be a loopback name, so that a web page cannot reach it
-// through DNS.
+// through DNS. A new connection is always accepted: see HttpLimits::connections.
 //
 // Threading: the handler is called on the server's thread, one call at a time. It must not block on
 //            the scheduling thread: it reads what other threads publish.

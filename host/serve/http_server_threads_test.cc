@@ -117,17 +117,41 @@ TEST_F(HttpServerTest, RefusesSlowClientsWithoutDelayingOthers) {
   EXPECT_THAT(slow.ReceiveUntil("(never)"), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
 }
 
-TEST_F(HttpServerTest, ClosesConnectionsAboveTheLimit) {
-  limits_.connections = 1;
+// Clients that open connections and send nothing do not keep a health check from its answer.
+TEST_F(HttpServerTest, AnswersAmongManyIdleConnections) {
+  limits_.connections = 4;
   const auto server = Listen("127.0.0.1:0");
   ASSERT_NE(server, nullptr);
-  HttpClient first(server->address());
-  first.Send(HelloRequest());
-  EXPECT_THAT(first.ReceiveUntil("!"), EndsWith("/hello!"));
-  HttpClient second(server->address());
-  EXPECT_EQ(second.ReceiveUntil("(never)"), "(closed)");
-  first.Send(HelloRequest());
-  EXPECT_THAT(first.ReceiveUntil("!"), EndsWith("/hello!"));
+  std::vector<std::unique_ptr<HttpClient>> idle;
+  for (int i = 0; i < 40; ++i) {
+    ++steady_ns_;
+    idle.push_back(std::make_unique<HttpClient>(server->address()));
+    if (i % 4 != 0) continue;
+    HttpClient probe(server->address());
+    probe.Send(HelloRequest());
+    EXPECT_THAT(probe.ReceiveUntil("!"), EndsWith("/hello!"));
+  }
+  EXPECT_EQ(idle.front()->ReceiveUntil("(never)"), "(closed)");
+  idle.back()->Send(HelloRequest());
+  EXPECT_THAT(idle.back()->ReceiveUntil("!"), EndsWith("/hello!"));
+}
+
+TEST_F(HttpServerTest, ClosesAConnectionThatAnsweredFirst) {
+  limits_.connections = 2;
+  const auto server = Listen("127.0.0.1:0");
+  ASSERT_NE(server, nullptr);
+  HttpClient unused(server->address());
+  ++steady_ns_;
+  HttpClient used(server->address());
+  used.Send(HelloRequest());
+  EXPECT_THAT(used.ReceiveUntil("!"), EndsWith("/hello!"));
+  ++steady_ns_;
+  HttpClient last(server->address());
+  EXPECT_EQ(used.ReceiveUntil("(never)"), "(closed)");
+  for (HttpClient* client : {&unused, &last}) {
+    client->Send(HelloRequest());
+    EXPECT_THAT(client->ReceiveUntil("!"), EndsWith("/hello!"));
+  }
 }
 
 TEST_F(HttpServerTest, TheDestructorClosesIdleConnections) {
