@@ -51,21 +51,41 @@ std::string Truncate(std::string_view text, size_t max_bytes, std::string_view m
   return std::string(text.substr(0, WholeCharacters(text, max_bytes - mark.size()))).append(mark);
 }
 
-std::string Quoted(std::string_view text, size_t max_bytes) {
-  const size_t shown = WholeCharacters(text, max_bytes);
-  std::string quoted = "\"";
-  for (const char c : text.substr(0, shown)) {
+namespace {
+
+// Appends the text with its control characters written as "\x1b".
+void AppendPrintable(std::string& to, std::string_view text) {
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte != 0x7f) {
-      quoted += c;
+      to += c;
       continue;
     }
     std::array<char, 8> escaped;
     std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
-    quoted += escaped.data();
+    to += escaped.data();
   }
+}
+
+}  // namespace
+
+std::string Quoted(std::string_view text, size_t max_bytes) {
+  const size_t shown = WholeCharacters(text, max_bytes);
+  std::string quoted = "\"";
+  AppendPrintable(quoted, text.substr(0, shown));
   if (shown < text.size()) quoted += "...";
   return quoted += '"';
+}
+
+std::string OneLine(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view part = TrimSpace(text.substr(0, end));
+    if (!part.empty()) AppendPrintable(line.append(line.empty() ? "" : "; "), part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return line;
 }
 
 std::string WithCommas(uint64_t number) {

@@ -84,6 +84,15 @@ TEST(Quoted, ShortensALongText) {
   EXPECT_EQ(Quoted(std::string(100, 'x'), std::string::npos), "\"" + std::string(100, 'x') + "\"");
 }
 
+TEST(OneLine, JoinsLinesAndEscapesControlCharacters) {
+  EXPECT_EQ(OneLine(""), "");
+  EXPECT_EQ(OneLine("one"), "one");
+  EXPECT_EQ(OneLine("one\n"), "one");
+  EXPECT_EQ(OneLine("one\r\n  two\n\nthree"), "one; two; three");
+  EXPECT_EQ(OneLine("a\x1b[2J\tb\rc"), "a\\x1b[2J\\x09b\\x0dc");
+  EXPECT_EQ(OneLine("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+}
+
 using Names = std::vector<std::string>;
 
 TEST(EditDistance, CountsEdits) {

@@ -92,8 +92,7 @@ ServedResponse Health::Answer(const ServedRequest& request) const {
     if (named.name != name || !IsOnPath(named.paths, type)) continue;
     const Status status = Run(named, type);
     if (status.ok()) return {.body = "ok"};
-    return {.status = 500,
-            .body = "internal server error: " + std::string(status.message()) + '\n'};
+    return {.status = 500, .body = "internal server error: " + OneLine(status.message()) + '\n'};
   }
   return {.status = 404, .body = "there is no check " + Quoted(name) + " in /" + type + '\n'};
 }
@@ -114,7 +113,7 @@ ServedResponse Health::AnswerAll(const std::string& type, std::string_view query
       list.append("[+]").append(named.name).append(" ok\n");
     } else {
       list.append("[-]").append(named.name).append(" failed: ");
-      list.append(parsed.is_verbose ? status.message() : "reason withheld").append("\n");
+      list.append(parsed.is_verbose ? OneLine(status.message()) : "reason withheld").append("\n");
     }
   }
   if (!parsed.excluded.empty()) {
@@ -160,7 +159,7 @@ ServedResponse Endpoints::SetLogLevel(const ServedRequest& request) const {
   if (request.method != "PUT") return NotAllowed("PUT");
   const std::string level(TrimLineEnds(request.body));
   const Status status = sources_.set_log_level(level);
-  if (!status.ok()) return {.status = 400, .body = std::string(status.message()) + '\n'};
+  if (!status.ok()) return {.status = 400, .body = OneLine(status.message()) + '\n'};
   return {.body = "the log level is " + level + '\n'};
 }
 

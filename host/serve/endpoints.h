@@ -28,8 +28,8 @@ struct HealthPaths {
 //   [-]sched-handler-sync failed: v1/Pod: the first list is under way (120,000 objects so far)
 //   readyz check failed
 // ?exclude=NAME leaves a check out; an unknown name is reported. /readyz/NAME is one check, and
-// shows its reason. An API server never shows reasons, because anybody may ask it; this server
-// listens on a loopback address.
+// shows its reason. A reason is one line, whatever a server or a plugin wrote. An API server never
+// shows reasons, because anybody may ask it; this server listens on a loopback address.
 //
 // The checks of `berth run` on a cluster:
 //   ping                 all       always ok; the constructor adds it

@@ -125,6 +125,17 @@ TEST_F(HealthTest, FailsOnlyOnPathsOfCheckThatFails) {
             "readyz check failed\n");
 }
 
+// A server's message with a line end and an escape cannot fake a line of the page.
+TEST_F(HealthTest, ReasonIsOneLine) {
+  sync_ = Status::Unavailable("refused\n[+]sched-handler-sync ok\n\x1b[2J");
+  EXPECT_EQ(Get("/readyz", "verbose"),
+            "500 [+]ping ok\n"
+            "[-]sched-handler-sync failed: refused; [+]sched-handler-sync ok; \\x1b[2J\n"
+            "readyz check failed\n");
+  EXPECT_EQ(Get("/readyz/sched-handler-sync"),
+            "500 internal server error: refused; [+]sched-handler-sync ok; \\x1b[2J\n");
+}
+
 TEST_F(HealthTest, ExcludesChecks) {
   sync_ = Status::Unavailable("x");
   struct Case {

@@ -54,17 +54,6 @@ std::string ApproximateDuration(int64_t nanoseconds) {
   return nanoseconds < 48 * kHour ? whole(kHour, "h") : whole(24 * kHour, "d");
 }
 
-std::string OneLine(std::string_view text) {
-  std::string line;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view part = TrimSpace(text.substr(0, end));
-    if (!part.empty()) line.append(line.empty() ? "" : "; ").append(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return line;
-}
-
 // ---- configuration ------------------------------------------------------------------------------
 
 DoctorFinding ConfigurationFinding(size_t profiles, size_t plugins,

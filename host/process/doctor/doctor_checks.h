@@ -23,9 +23,6 @@ namespace berth::host {
 // milliseconds is rounded up, so that no time is "0 ms"; longer ones are rounded down.
 std::string ApproximateDuration(int64_t nanoseconds);
 
-// Returns the text with "; " for each line end between two lines.
-std::string OneLine(std::string_view text);
-
 // The result of one check. The texts have no line ends.
 struct DoctorFinding {
   enum class Level : uint8_t {

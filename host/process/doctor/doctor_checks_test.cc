@@ -273,12 +273,5 @@ TEST(ApproximateDurationTest, BothSidesOfEachUnit) {
   for (const Case& c : cases) EXPECT_EQ(ApproximateDuration(c.nanoseconds), c.text);
 }
 
-TEST(OneLineTest, JoinsLines) {
-  EXPECT_EQ(OneLine(""), "");
-  EXPECT_EQ(OneLine("one"), "one");
-  EXPECT_EQ(OneLine("one\n"), "one");
-  EXPECT_EQ(OneLine("one\n  two\n\nthree"), "one; two; three");
-}
-
 }  // namespace
 }  // namespace berth::host
