@@ -54,6 +54,10 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
        "berth: there is no option --unknown (see berth replay --help)\n"},
       {{"run", "dump.json"},
        "berth: run: expected only options, found \"dump.json\" (see berth run --help)\n"},
+      {{"run", "--leader-elect=maybe"},
+       "berth: --leader-elect: expected true or false, found \"maybe\"\n"},
+      {{"run", "--leader-elect=99999999999999999999"},
+       "berth: --leader-elect: expected true or false, found \"99999999999999999999\"\n"},
   };
   for (const UsageCase& c : cases) {
     const Outcome run = Run(c.args);
