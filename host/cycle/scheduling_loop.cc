@@ -246,6 +246,7 @@ bool SchedulingLoop::Step() {
   const bool is_settled = requests_.empty() && !waiting_pods_.has_finished();
   if (!is_settled && ++settle_rounds_ < kMaxSettleRounds) return true;
   settle_rounds_ = 0;
+  faults_.BeginTrials();
   const QueuedEntity* entity = queue_.Pop();
   if (entity == nullptr) return did_settle;
   ++attempts_;

@@ -36,17 +36,58 @@ std::shared_ptr<PluginFaults::Account> PluginFaults::Open(std::string_view plugi
 void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::string_view what) {
   uint64_t count = 0;
   std::string quarantine;
+  int64_t pause_ns = 0;
   {
     const std::scoped_lock lock(mutex_);
     count = ++counts_[Key(account.profile_, account.plugin_, point, kind)];
     quarantine = QuarantineFor(account, point, kind, what);
-    if (!quarantine.empty()) {
-      account.why_ = quarantine;
-      account.quarantined_.store(true, std::memory_order_release);
-    }
+    if (!quarantine.empty()) BeginQuarantine(account, quarantine);
+    pause_ns = account.pause_ns_;
   }
   if (std::has_single_bit(count)) LogFault(account, point, kind, what, count);
-  if (!quarantine.empty()) LogQuarantine(account, quarantine);
+  if (!quarantine.empty()) LogQuarantine(account, quarantine, pause_ns);
+}
+
+void PluginFaults::BeginQuarantine(Account& account, const std::string& why) {
+  const QuarantinePolicy& policy = options_.quarantine;
+  account.pause_ns_ = account.pause_ns_ == 0 ? policy.pause_ns
+                                             : std::min(2 * account.pause_ns_, policy.max_pause_ns);
+  account.trial_ns_ = NowNs() + account.pause_ns_;
+  account.fault_times_.clear();
+  {
+    const std::scoped_lock lock(account.why_mutex_);
+    account.why_ = why;
+  }
+  account.quarantined_.store(true, std::memory_order_release);
+  has_quarantine_.store(true, std::memory_order_release);
+}
+
+void PluginFaults::BeginTrials() {
+  if (!has_quarantine_.load(std::memory_order_acquire)) return;
+  std::vector<std::shared_ptr<Account>> begun;
+  {
+    const std::scoped_lock lock(mutex_);
+    bool has_quarantine = false;
+    for (const auto& known : accounts_) {
+      auto account = known.lock();
+      if (account == nullptr || !account->quarantined()) continue;
+      if (options_.clock == nullptr || NowNs() < account->trial_ns_) {
+        has_quarantine = true;
+        continue;
+      }
+      account->quarantined_.store(false, std::memory_order_release);
+      begun.push_back(std::move(account));
+    }
+    has_quarantine_.store(has_quarantine, std::memory_order_release);
+  }
+  for (const auto& account : begun) LogTrial(*account);
+}
+
+bool PluginFaults::IsOnTrial(Account& account, int64_t now_ns) const {
+  if (account.pause_ns_ == 0) return false;
+  if (now_ns - account.trial_ns_ < options_.quarantine.window_ns) return true;
+  account.pause_ns_ = 0;
+  return false;
 }
 
 void PluginFaults::LogFault(const Account& account, Point point, FaultKind kind,
@@ -63,28 +104,43 @@ void PluginFaults::LogFault(const Account& account, Point point, FaultKind kind,
                        .error = what});
 }
 
-void PluginFaults::LogQuarantine(const Account& account, std::string_view why) const {
+void PluginFaults::LogQuarantine(const Account& account, std::string_view why,
+                                 int64_t pause_ns) const {
   if (options_.log == nullptr) return;
-  const LogField profile{"profile", account.profile_};
+  const std::string pause = FormatDuration(pause_ns);
+  const std::array fields = {LogField{"profile", account.profile_}, LogField{"pause", pause}};
   options_.log->Write({.level = BERTH_LOG_ERROR,
                        .logger = account.plugin_,
                        .message = kInQuarantine,
-                       .fields = {&profile, 1},
+                       .fields = fields,
                        .error = why.substr(kInQuarantine.size() + 2)});
+}
+
+void PluginFaults::LogTrial(const Account& account) const {
+  if (options_.log == nullptr) return;
+  const LogField profile{"profile", account.profile_};
+  options_.log->Write({.level = BERTH_LOG_INFO,
+                       .logger = account.plugin_,
+                       .message = "The quarantine is over; called again, on trial",
+                       .fields = {&profile, 1}});
 }
 
 std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind kind,
                                         std::string_view what) {
   const QuarantinePolicy& policy = options_.quarantine;
   if (policy.faults == 0 || account.quarantined()) return "";
-  const int64_t now = options_.clock != nullptr ? options_.clock->NowNs() : 0;
-  auto& when = account.fault_times_;
-  when.push_back(now);
-  while (when.size() > policy.faults) when.pop_front();
-  if (when.size() < policy.faults || now - when.front() > policy.window_ns) return "";
+  const int64_t now_ns = NowNs();
   std::string why(kInQuarantine);
-  why.append(": ").append(std::to_string(policy.faults)).append(" faults within ");
-  why.append(FormatDuration(policy.window_ns)).append(", the last at ");
+  if (IsOnTrial(account, now_ns)) {
+    why.append(": a fault on trial, at ");
+  } else {
+    auto& when = account.fault_times_;
+    when.push_back(now_ns);
+    while (when.size() > policy.faults) when.pop_front();
+    if (when.size() < policy.faults || now_ns - when.front() > policy.window_ns) return "";
+    why.append(": ").append(std::to_string(policy.faults)).append(" faults within ");
+    why.append(FormatDuration(policy.window_ns)).append(", the last at ");
+  }
   why.append(NameOf(point)).append(": ").append(FaultName(kind)).append(": ").append(what);
   return why;
 }
@@ -106,7 +162,7 @@ std::vector<PluginFaults::Quarantined> PluginFaults::InQuarantine() const {
   for (const auto& known : accounts_) {
     const auto account = known.lock();
     if (account == nullptr || !account->quarantined()) continue;
-    found.push_back({account->profile_, account->plugin_, account->why_});
+    found.push_back({account->profile_, account->plugin_, account->why(), account->pause_ns_});
   }
   return found;
 }

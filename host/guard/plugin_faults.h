@@ -36,9 +36,18 @@ struct QuarantinePolicy {
   // The number of faults of one instance, at all its points. 0 disables quarantine.
   uint32_t faults = 10;
   int64_t window_ns = 60 * kSecond;  // The faults must lie within this time.
+  // The duration of the first quarantine of an instance. Each one that begins on trial lasts twice
+  // as long as the one before.
+  int64_t pause_ns = 30 * kSecond;
+  int64_t max_pause_ns = 10 * kMinute;
 };
 
 // The faults of all plugins of a process.
+//
+// A quarantine ends by itself: after its pause the plugin is called again, on trial for the time of
+// the window. A fault on trial begins the next quarantine at once; a plugin without one is trusted
+// as before its first fault. Whatever made a plugin fail, such as a pod or a slow machine, may be
+// gone.
 // Threading: any.
 // Lifetime:  must outlive every account that it opened.
 class PluginFaults {
@@ -52,8 +61,8 @@ class PluginFaults {
     const Clock* clock = nullptr;
   };
 
-  // The faults of one instance. A quarantine ends with the instance: reloading a plugin means to
-  // trust it again.
+  // The faults of one instance. A quarantine also ends with the instance: reloading a plugin means
+  // to trust it again.
   class Account {
    public:
     Account(std::string plugin, std::string profile)
@@ -61,8 +70,11 @@ class PluginFaults {
 
     // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
-    // REQUIRES: quarantined().
-    std::string_view why() const { return why_; }
+    // Returns the reason of the last quarantine; empty if there was none.
+    std::string why() const {
+      const std::scoped_lock lock(why_mutex_);
+      return why_;
+    }
 
    private:
     friend class PluginFaults;
@@ -70,9 +82,14 @@ class PluginFaults {
     const std::string plugin_;
     const std::string profile_;
     std::atomic<bool> quarantined_ = false;
-    std::string why_;  // Written once, before quarantined_ is set.
-    // The latest faults, at most as many as cause a quarantine. Guarded by PluginFaults::mutex_.
+    mutable std::mutex why_mutex_;  // Guards why_.
+    std::string why_;
+    // What follows is guarded by PluginFaults::mutex_.
+    // The latest faults, at most as many as cause a quarantine.
     std::deque<int64_t> fault_times_;
+    int64_t pause_ns_ = 0;  // The duration of the last quarantine; 0: it is trusted.
+    // When the pause of the last quarantine ends, or ended, and the trial begins.
+    int64_t trial_ns_ = 0;
   };
 
   struct Count {
@@ -86,12 +103,16 @@ class PluginFaults {
     std::string profile;
     std::string plugin;
     std::string why;
+    int64_t pause_ns;  // How long the quarantine lasts.
   };
 
   explicit PluginFaults(Options options) : options_(std::move(options)) {}
 
   std::shared_ptr<Account> Open(std::string_view plugin, std::string_view profile);
   void Note(Account& account, Point point, FaultKind kind, std::string_view what);
+  // Ends the quarantines whose pause is over. Costs one load if there is none. Called: between
+  // scheduling cycles, so that one cycle finds a plugin in quarantine at every point or at none.
+  void BeginTrials();
 
   // Returns the faults by profile, plugin, point and kind, including those of destroyed instances.
   std::vector<Count> Counts() const;
@@ -101,18 +122,24 @@ class PluginFaults {
  private:
   using Key = std::tuple<std::string, std::string, Point, FaultKind>;
 
+  int64_t NowNs() const { return options_.clock != nullptr ? options_.clock->NowNs() : 0; }
   // Returns the reason of the quarantine that this fault causes, or an empty text if it causes
   // none.
   std::string QuarantineFor(Account& account, Point point, FaultKind kind, std::string_view what);
+  // Returns whether the plugin is on trial. If it has passed its trial, trusts it again.
+  bool IsOnTrial(Account& account, int64_t now_ns) const;
+  void BeginQuarantine(Account& account, const std::string& why);
 
   void LogFault(const Account& account, Point point, FaultKind kind, std::string_view what,
                 uint64_t count) const;
-  void LogQuarantine(const Account& account, std::string_view why) const;
+  void LogQuarantine(const Account& account, std::string_view why, int64_t pause_ns) const;
+  void LogTrial(const Account& account) const;
 
   const Options options_;
   mutable std::mutex mutex_;  // Guards what follows, and Account::fault_times_.
   std::map<Key, uint64_t> counts_;
   std::vector<std::weak_ptr<Account>> accounts_;
+  std::atomic<bool> has_quarantine_ = false;  // An instance may be in quarantine.
 };
 
 }  // namespace berth::host

@@ -88,7 +88,7 @@ TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
   const std::string why =
       "in quarantine: 3 faults within 1m0s, the last at Filter: exception: boom";
   EXPECT_EQ(account->why(), why);
-  EXPECT_EQ(lines_.back(), "4 test.A: " + why + " profile=default");
+  EXPECT_EQ(lines_.back(), "4 test.A: " + why + " profile=default pause=30s");
   ASSERT_EQ(faults.InQuarantine().size(), 1U);
   EXPECT_EQ(faults.InQuarantine()[0].profile, "default");
   EXPECT_EQ(faults.InQuarantine()[0].plugin, "test.A");
@@ -99,10 +99,78 @@ TEST_F(PluginFaultsTest, AQuarantineKeepsItsReason) {
   PluginFaults faults = Make({.faults = 1});
   const auto account = faults.Open("test.A", "");
   faults.Note(*account, Point::kFilter, FaultKind::kException, "first");
-  const std::string_view why = account->why();
   faults.Note(*account, Point::kFilter, FaultKind::kException, "second");
-  EXPECT_THAT(std::string(why), ::testing::EndsWith("first"));
-  EXPECT_EQ(account->why().data(), why.data());
+  EXPECT_THAT(account->why(), ::testing::EndsWith("first"));
+}
+
+TEST_F(PluginFaultsTest, AQuarantineEndsAfterItsPause) {
+  PluginFaults faults = Make({.faults = 2});
+  const auto account = faults.Open("test.A", "default");
+  for (int i = 0; i < 2; ++i) faults.Note(*account, Point::kFilter, FaultKind::kException, "x");
+  clock_.Advance(30 * kSecond - 1);
+  faults.BeginTrials();
+  EXPECT_TRUE(account->quarantined());
+  clock_.Advance(1);
+  EXPECT_TRUE(account->quarantined()) << "it ends between cycles only";
+  faults.BeginTrials();
+  EXPECT_FALSE(account->quarantined());
+  EXPECT_THAT(faults.InQuarantine(), IsEmpty());
+  EXPECT_EQ(lines_.back(),
+            "2 test.A: The quarantine is over; called again, on trial profile=default");
+}
+
+TEST_F(PluginFaultsTest, AFaultOnTrialDoublesThePause) {
+  PluginFaults faults = Make({.faults = 2, .window_ns = 60 * kSecond});
+  const auto account = faults.Open("test.A", "default");
+  const auto note = [&] { faults.Note(*account, Point::kFilter, FaultKind::kException, "x"); };
+  note();
+  note();
+  for (const int64_t pause : {30, 60, 120, 240, 480, 600, 600}) {
+    ASSERT_TRUE(account->quarantined());
+    ASSERT_EQ(faults.InQuarantine().size(), 1U);
+    EXPECT_EQ(faults.InQuarantine()[0].pause_ns, pause * kSecond);
+    clock_.Advance(pause * kSecond - 1);
+    faults.BeginTrials();
+    EXPECT_TRUE(account->quarantined());
+    clock_.Advance(1);
+    faults.BeginTrials();
+    EXPECT_FALSE(account->quarantined());
+    clock_.Advance(60 * kSecond - 1);  // The last moment of the trial.
+    note();
+  }
+  EXPECT_EQ(account->why(), "in quarantine: a fault on trial, at Filter: exception: x");
+}
+
+TEST_F(PluginFaultsTest, APluginThatPassesItsTrialIsTrusted) {
+  PluginFaults faults = Make({.faults = 2, .window_ns = 60 * kSecond});
+  const auto account = faults.Open("test.A", "default");
+  const auto note = [&] { faults.Note(*account, Point::kFilter, FaultKind::kException, "x"); };
+  note();
+  note();
+  clock_.Advance(30 * kSecond);
+  faults.BeginTrials();
+  clock_.Advance(60 * kSecond);
+  note();
+  EXPECT_FALSE(account->quarantined()) << "the first of two faults";
+  note();
+  ASSERT_TRUE(account->quarantined());
+  EXPECT_EQ(faults.InQuarantine()[0].pause_ns, 30 * kSecond) << "the first pause again";
+}
+
+TEST_F(PluginFaultsTest, TrialsOfOtherInstancesAreIndependent) {
+  PluginFaults faults = Make({.faults = 1});
+  const auto a = faults.Open("test.A", "one");
+  const auto b = faults.Open("test.B", "one");
+  faults.Note(*a, Point::kFilter, FaultKind::kException, "x");
+  clock_.Advance(20 * kSecond);
+  faults.Note(*b, Point::kFilter, FaultKind::kException, "x");
+  clock_.Advance(10 * kSecond);
+  faults.BeginTrials();
+  EXPECT_FALSE(a->quarantined());
+  EXPECT_TRUE(b->quarantined());
+  clock_.Advance(20 * kSecond);
+  faults.BeginTrials();
+  EXPECT_FALSE(b->quarantined());
 }
 
 TEST_F(PluginFaultsTest, AQuarantineBelongsToOneInstance) {

@@ -157,7 +157,8 @@ Status ClusterServing::CheckPlugins() const {
   }
   for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
     findings.push_back(plugin.plugin + " of the profile " + plugin.profile +
-                       " is in quarantine: " + plugin.why);
+                       " is in quarantine for " + FormatDuration(plugin.pause_ns) + ": " +
+                       plugin.why);
   }
   return Findings(findings);
 }

@@ -142,9 +142,12 @@ TEST_F(ClusterServingTest, ALoopWithoutProgressIsNotAlive) {
 
 TEST_F(ClusterServingTest, APluginInQuarantineIsAFinding) {
   serving_.SetState(Healthy());
-  quarantined_.push_back({.profile = "acme", .plugin = "acme.RackPower", .why = "10 exceptions"});
+  quarantined_.push_back({.profile = "acme",
+                          .plugin = "acme.RackPower",
+                          .why = "10 exceptions",
+                          .pause_ns = 30 * kSecond});
   ExpectFailure("/readyz", "plugins",
-                "acme.RackPower of the profile acme is in quarantine: 10 exceptions");
+                "acme.RackPower of the profile acme is in quarantine for 30s: 10 exceptions");
 }
 
 TEST_F(ClusterServingTest, CallThatDoesNotEndIsAFinding) {

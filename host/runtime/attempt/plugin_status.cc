@@ -75,10 +75,14 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
   plugin.host->NoteFault(point, FaultKind::kBadCode, what);
 }
 
-std::optional<std::string_view> QuarantineReason(const PlannedPlugin& plugin) {
+bool IsQuarantined(const PlannedPlugin& plugin) {
   const PluginFaults::Account* account = plugin.host->faults();
-  if (account == nullptr || !account->quarantined()) return std::nullopt;
-  return account->why();
+  return account != nullptr && account->quarantined();
+}
+
+std::optional<std::string> QuarantineReason(const PlannedPlugin& plugin) {
+  if (!IsQuarantined(plugin)) return std::nullopt;
+  return plugin.host->faults()->why();
 }
 
 std::optional<PluginStatus> QuarantineError(const PlannedPlugin& plugin, Point point,

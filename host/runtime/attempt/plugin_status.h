@@ -103,11 +103,10 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
 // Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue.
 // It is still called at QueueSort, and where a call ends or follows what was begun (Unreserve,
 // PostBind, Changes).
-// Lifetime of the text: the plugin's. Threading: any.
-std::optional<std::string_view> QuarantineReason(const PlannedPlugin& plugin);
-inline bool IsQuarantined(const PlannedPlugin& plugin) {
-  return QuarantineReason(plugin).has_value();
-}
+// A quarantine begins at any time, and ends only between scheduling cycles. Threading: any.
+std::optional<std::string> QuarantineReason(const PlannedPlugin& plugin);
+// Costs one load. Threading: any.
+bool IsQuarantined(const PlannedPlugin& plugin);
 // Returns the error that replaces a call while the plugin is quarantined; nothing if it is not.
 std::optional<PluginStatus> QuarantineError(const PlannedPlugin& plugin, Point point,
                                             PointFunction function = PointFunction::kMain);

@@ -105,8 +105,8 @@ std::optional<Gate> PluginQueuePolicy::PreEnqueue(const PodRef& pod, const berth
 
 std::optional<Gate> PluginQueuePolicy::RunPlugin(PluginId id, const berth_queued& queued) const {
   const PlannedPlugin& plugin = *instances_[id];
-  if (const auto why = QuarantineReason(plugin)) {
-    return Gate{id, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {std::string(*why)}};
+  if (auto why = QuarantineReason(plugin)) {
+    return Gate{id, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, {*std::move(why)}};
   }
   PluginAnswer answer =
       Invoke(plugin, Point::kPreEnqueue,
