@@ -66,9 +66,8 @@ inline constexpr size_t kMaxQuotedBytes = 64;
 // written as "\x1b". After `max_bytes` bytes, "..." replaces the rest of the text.
 std::string Quoted(std::string_view text, size_t max_bytes = kMaxQuotedBytes);
 
-// Returns `text`, which may come from a server or a plugin, as one line that does not control a
-// terminal: "; " replaces the line ends between two lines, and other control characters are written
-// as "\x1b".
+// Returns `text`, which may come from a server or a plugin, as one line: "; " replaces the line
+// ends between two lines, and other control characters of ASCII are written as "\x1b".
 std::string OneLine(std::string_view text);
 
 // ---- Counts for people --------------------------------------------------------------------------

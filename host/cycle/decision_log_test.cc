@@ -145,6 +145,38 @@ TEST_F(DecisionLogTest, UnchangedReasonIsWrittenOnceInFiveMinutes) {
                                   "repeats=2"));
 }
 
+// Messages list reasons by their text, which begins with a number of nodes.
+TEST_F(DecisionLogTest, OrderOfReasonsDoesNotMatter) {
+  TestLog log(BERTH_LOG_INFO);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  Fail(decisions, pod_, "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were tainted");
+  Fail(decisions, pod_, "0/9 nodes are available: 1 node(s) were tainted, 8 Insufficient cpu");
+  EXPECT_EQ(log.lines().size(), 1u);
+  Fail(decisions, pod_, "0/9 nodes are available: 9 Insufficient cpu");
+  EXPECT_EQ(log.lines().size(), 2u);
+}
+
+// A failure that no level showed does not hold the next one back.
+TEST_F(DecisionLogTest, FailureThatWasNotWrittenIsNoRepeat) {
+  TestLog log(BERTH_LOG_TRACE);
+  LogFilter filter(log, BERTH_LOG_ERROR);
+  DecisionLog decisions(Log(filter, kSchedulingLogger), clock_, sink_);
+  Fail(decisions, pod_, "no");
+  EXPECT_THAT(log.lines(), IsEmpty());
+  filter.SetLevel(BERTH_LOG_INFO);
+  Fail(decisions, pod_, "no");
+  EXPECT_EQ(log.lines().size(), 1u);
+}
+
+TEST_F(DecisionLogTest, BoundPodIsForgotten) {
+  TestLog log(BERTH_LOG_INFO);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  Fail(decisions, pod_, "no");
+  decisions.OnBound(pod_, "n1");
+  Fail(decisions, pod_, "no");
+  EXPECT_EQ(log.lines().size(), 3u);
+}
+
 TEST_F(DecisionLogTest, AnotherReasonIsWrittenAtOnce) {
   TestLog log(BERTH_LOG_INFO, true);
   DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -28,11 +29,18 @@ FailureRecord RecordOf(const Pod& pod, const Failure& failure) {
   return {BERTH_LOG_ERROR, "Error scheduling pod; retrying"};
 }
 
-// Returns a hash of the text without its numbers.
+// Returns a hash of the parts of the text without their numbers. The order of the parts does not
+// matter: messages list reasons by their text, which begins with a number of nodes.
 uint64_t HashWithoutNumbers(std::string_view text) {
-  std::string words(text);
-  std::erase_if(words, IsDigit);
-  return HashBytes(words);
+  std::string words;
+  std::ranges::remove_copy_if(text, std::back_inserter(words), IsDigit);
+  uint64_t hash = 0;
+  for (std::string_view rest = words; !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of(",:"), rest.size());
+    hash += HashBytes(TrimSpace(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return hash;
 }
 
 }  // namespace
@@ -67,7 +75,10 @@ void DecisionLog::OnAssumed(const PodRef& pod, std::string_view node) {
   next_.OnAssumed(pod, node);
 }
 
+void DecisionLog::Forget(const Pod& pod) { written_.erase(HashBytes(pod.uid())); }
+
 void DecisionLog::OnBound(const PodRef& pod, std::string_view node) {
+  Forget(*pod);
   if (log_.IsOn(BERTH_LOG_INFO)) {
     log_.Info("Bound", {{"pod", pod->Key()}, {"node", node}, {"profile", pod->scheduler_name()}});
   }
@@ -76,8 +87,10 @@ void DecisionLog::OnBound(const PodRef& pod, std::string_view node) {
 
 void DecisionLog::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
   FailureRecord record = RecordOf(*pod, failure);
-  const auto repeats = TakeRepeats(*pod, record.message, failure.message);
+  std::optional<uint32_t> repeats = 0;
+  if (log_.IsOn(record.level)) repeats = TakeRepeats(*pod, record.message, failure.message);
   if (!repeats.has_value()) record.level = BERTH_LOG_DEBUG;
+  if (failure.is_final) Forget(*pod);
   if (log_.IsOn(record.level)) {
     const std::string key = pod->Key();
     const std::string count_text = std::to_string(repeats.value_or(0));

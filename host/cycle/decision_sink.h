@@ -82,12 +82,14 @@ inline constexpr std::string_view kSchedulingLogger = "scheduling";
 //
 // A pod that goes on failing for the same reason is written once in kRepeatNs, with the number of
 // failures since the last record as `repeats`, so that thousands of pending pods do not fill the
-// log. Two reasons are the same if they differ in numbers only: "0/5 nodes are available: 3
-// Insufficient cpu" and "0/6 nodes are available: 4 Insufficient cpu". The failures between are
-// written at the level debug.
+// log. Two reasons are the same if they have the same parts without their numbers, in any order:
+// "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) were unschedulable" and "0/7 nodes are
+// available: 1 node(s) were unschedulable, 6 Insufficient cpu". The failures between are written at
+// the level debug. The count is lost if the pod fails for another reason first.
 //
 // Lifetime: the clock and the sink must outlive it.
-// Memory:   32 bytes for each pod that failed in the last kRepeatNs.
+// Memory:   about 60 bytes for each pod that failed in the last kRepeatNs and is not bound; those
+//           of pods that failed earlier are freed when as many others have failed.
 class DecisionLog final : public DecisionSink {
  public:
   static constexpr int64_t kRepeatNs = 5 * kMinute;
@@ -105,7 +107,7 @@ class DecisionLog final : public DecisionSink {
  private:
   // The last record about a failure of a pod.
   struct Written {
-    uint64_t reason = 0;  // A hash of the record and of its text without numbers.
+    uint64_t reason = 0;  // A hash of the record, and of the parts of its text without numbers.
     int64_t at_ns = 0;
     uint32_t repeats = 0;  // Failures for this reason since then.
   };
@@ -114,6 +116,7 @@ class DecisionLog final : public DecisionSink {
   std::optional<uint32_t> TakeRepeats(const Pod& pod, std::string_view record,
                                       std::string_view text);
   void ForgetOldRecords(int64_t now_ns);
+  void Forget(const Pod& pod);
 
   const Log log_;
   const Clock& clock_;

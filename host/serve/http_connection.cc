@@ -18,6 +18,8 @@ namespace asio = boost::asio;
 
 constexpr size_t kPieceBytes = size_t{16} << 10;
 constexpr int64_t kLingerNs = kSecond;
+// A client that has not read an answer for so long gives way to others.
+constexpr int64_t kSlowNs = kSecond;
 constexpr size_t kMostDroppedBytes = size_t{1} << 20;
 // An operation with it returns an error code instead of throwing.
 constexpr auto kWithError = asio::as_tuple(asio::use_awaitable);
@@ -65,7 +67,7 @@ std::pair<int32_t, int64_t> HttpConnection::Importance() const {
     case State::kIdle: return {has_answered_ ? 0 : 2, since_ns_};
     case State::kReading: return {2, since_ns_};
     case State::kLingering: return {1, since_ns_};
-    case State::kWriting: return {3, since_ns_};
+    case State::kWriting: return {steady_ns_() - since_ns_ < kSlowNs ? 3 : 1, since_ns_};
   }
   return {};
 }

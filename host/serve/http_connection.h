@@ -46,10 +46,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_answering() const { return state_ == State::kWriting; }
 
   // Returns what is compared if there are too many connections: the lowest one is closed. First
-  // come those that are kept for another request, then those whose last answer was written, then
-  // those whose request has not arrived, and then those whose answer is being written; of the same
-  // kind, the oldest. A health check, which sends its request at once, is answered however many
-  // clients open connections and send nothing.
+  // come those that are kept for another request, then those that have not read an answer within a
+  // second or got their last one, then those whose request has not arrived, and then those whose
+  // answer is being written; of the same kind, the oldest. A health check, which sends its request
+  // at once, is answered although many clients open connections and send or read nothing.
   std::pair<int32_t, int64_t> Importance() const;
 
   // Ends the connection if its deadline has passed.

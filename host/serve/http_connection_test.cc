@@ -15,6 +15,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/file_descriptor.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 namespace {
@@ -219,6 +220,10 @@ TEST_F(HttpConnectionTest, ImportanceGrowsUntilTheAnswerIsWritten) {
   Send("Host: localhost\r\n\r\n");
   EXPECT_TRUE(Continue());
   EXPECT_GT(connection.Importance(), std::pair(fresh.first, INT64_MAX)) << "it is answered";
+  now_ns_ += kSecond - 1;
+  EXPECT_GT(connection.Importance(), std::pair(fresh.first, INT64_MAX));
+  now_ns_ += 1;
+  EXPECT_LT(connection.Importance(), fresh) << "it has not been read for a second";
   while (connection.is_answering()) {
     static_cast<void>(Receive());
     ASSERT_TRUE(Continue());

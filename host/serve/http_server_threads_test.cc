@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "host/base/file_descriptor.h"
+#include "host/base/time_units.h"
 #include "host/serve/http_server.h"
 #include "host/serve/socket_address.h"
 
@@ -62,7 +63,9 @@ class HttpServerTest : public ::testing::Test {
   std::unique_ptr<HttpServer> Listen(const std::string& address) {
     auto server = HttpServer::Listen(
         address, limits_,
-        [](const ServedRequest& request) { return ServedResponse{.body = request.path + "!"}; },
+        [this](const ServedRequest& request) {
+          return ServedResponse{.body = request.path + "!" + body_};
+        },
         Clock(), Log());
     EXPECT_TRUE(server.ok()) << server.status().ToString();
     return server.ok() ? std::move(*server) : nullptr;
@@ -74,6 +77,7 @@ class HttpServerTest : public ::testing::Test {
   }
 
   HttpLimits limits_;
+  std::string body_;  // The end of each answer.
   std::atomic<int64_t> steady_ns_ = 0;
 };
 
@@ -152,6 +156,25 @@ TEST_F(HttpServerTest, ClosesAConnectionThatAnsweredFirst) {
     client->Send(HelloRequest());
     EXPECT_THAT(client->ReceiveUntil("!"), EndsWith("/hello!"));
   }
+}
+
+// Clients that do not read large answers give way, too.
+TEST_F(HttpServerTest, AnswersAmongClientsThatDoNotRead) {
+  limits_.connections = 2;
+  body_ = std::string(size_t{16} << 20, 'x');
+  const auto server = Listen("127.0.0.1:0");
+  ASSERT_NE(server, nullptr);
+  std::vector<std::unique_ptr<HttpClient>> slow;
+  for (int i = 0; i < 2; ++i) {
+    slow.push_back(std::make_unique<HttpClient>(server->address()));
+    slow.back()->Send(HelloRequest());
+    EXPECT_THAT(slow.back()->ReceiveUntil("\r\n\r\n"), StartsWith("HTTP/1.1 200 OK"));
+  }
+  steady_ns_ += kSecond;
+  HttpClient probe(server->address());
+  HttpClient idle(server->address());  // Closes one of the slow clients, not the probe.
+  probe.Send("GET /hello HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  EXPECT_THAT(probe.ReceiveUntil("(never)"), StartsWith("HTTP/1.1 403 Forbidden"));
 }
 
 TEST_F(HttpServerTest, TheDestructorClosesIdleConnections) {

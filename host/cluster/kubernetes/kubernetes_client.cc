@@ -283,7 +283,7 @@ class KubernetesClient::Events {
   EventSender::Counts counts() const { return counts_.Get(); }
 
   void Send(Event event, const StatusCallback& done) {
-    if (!is_stopping_) sender_->Send(std::move(event));
+    sender_->Send(std::move(event));
     counts_.OnWork();
     if (done) done(is_stopping_ ? ClientStoppedError() : Status());
   }

@@ -12,6 +12,7 @@
 
 #include "host/base/hash.h"
 #include "host/base/kind_name.h"
+#include "host/base/saturating.h"
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/access/discovery.h"
@@ -186,7 +187,8 @@ class Examiner {
 
   LeaseState ReadLeaseOf(const std::string& ns, const std::string& name) {
     const HttpResponse lease = Get(LeasePath(ns, name));
-    return ReadLeaseState(ns, name, lease, exam_.wall_ns() - skew_.AheadNs().value_or(0));
+    return ReadLeaseState(ns, name, lease,
+                          SubtractTimes(exam_.wall_ns(), skew_.AheadNs().value_or(0)));
   }
 
   void CheckLease() {

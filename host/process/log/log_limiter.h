@@ -17,7 +17,8 @@ namespace berth::host {
 // Passes the records of a logger on, at each level, until they come too fast: `burst` at once, and
 // then `per_second`. Further records are left out and counted. A record states the count before the
 // next one of this logger and level, or when the limiter ends. A tenant with thousands of pods, or
-// a plugin with a bug, cannot fill a disk, and hides no records of other loggers or levels.
+// a plugin with a bug, fills a disk slowly at most, and the records of other loggers and levels go
+// on.
 //
 // Threading: as LogSink.
 // Lifetime:  the sink must outlive it.

@@ -12,6 +12,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "host/base/assert.h"
+#include "host/base/saturating.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
@@ -55,7 +56,7 @@ int64_t ReadRetryAfter(std::string_view text, int64_t date_ns) {
   }
   const int64_t until_ns = ReadDate(text);
   if (until_ns == 0 || date_ns == 0) return 0;
-  return std::max<int64_t>(until_ns - date_ns, 1);
+  return std::max<int64_t>(SubtractTimes(until_ns, date_ns), 1);
 }
 
 // One message of the connection: the answer, or an interim answer with the status 1xx.

@@ -1,6 +1,7 @@
 #include "host/cluster/kubernetes/http/response_reader.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -339,6 +340,12 @@ TEST(ResponseReader, ReadsRetryAfter) {
                {date + "Retry-After: Sat, 10 Jan 2026 08:00:30 GMT\r\n", 30 * kSecond},
                {"Retry-After: Sat, 10 Jan 2026 08:00:30 GMT\r\n" + date, 30 * kSecond},
                {date + "Retry-After: Sat, 10 Jan 2026 07:00:00 GMT\r\n", 1},
+               {date + "Retry-After: Sun, 06 Nov 1600 08:49:37 GMT\r\n", 1},
+               {date + "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n",
+                std::numeric_limits<int64_t>::max() - 1'768'032'000 * kSecond},
+               {"Date: Sun, 06 Nov 1600 08:49:37 GMT\r\n"
+                "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n",
+                std::numeric_limits<int64_t>::max()},
                {"Retry-After: Sat, 10 Jan 2026 08:00:30 GMT\r\n", 0}};
   for (const auto& c : cases) EXPECT_EQ(Head(c.headers).retry_after_ns, c.expected_ns) << c.headers;
 }

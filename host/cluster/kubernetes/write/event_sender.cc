@@ -29,7 +29,7 @@ constexpr size_t kMaxInstanceBytes = 128;
 // client-go: tools/events/event_broadcaster.go, recordToSink.
 constexpr double kRetryJitter = 0.25;
 // The memory of an event that waits, without its texts.
-constexpr size_t kEventBytes = 400;
+constexpr size_t kWaitingBytes = 400;
 // How many objects and reasons are remembered as known to the server. Beyond it, events of more of
 // them count as first ones.
 constexpr size_t kMaxKnown = size_t{16} << 10;
@@ -71,7 +71,7 @@ class SeriesSender final : public EventSender {
   }
 
   void Send(Event event) override {
-    if (has_ended_) {
+    if (is_flushing_) {
       ++counts_.ended;
       return;
     }
@@ -87,7 +87,7 @@ class SeriesSender final : public EventSender {
     BERTH_ASSERT(!is_flushing_);
     is_flushing_ = true;
     flushed_ = std::move(done);
-    while (!retries_.empty()) Wait(TakeRetry(retries_.begin()));
+    for (const auto& [at_ns, key] : std::exchange(retries_, {})) Resume(key);
     Refresh();
     flush_timer_.StartAfter(limit_ns, [this] { FinishFlush(); });
     SendNext();
@@ -95,8 +95,8 @@ class SeriesSender final : public EventSender {
   }
 
   const Counts& counts() const override { return counts_; }
-  size_t waiting() const override { return queue_.size() + retries_.size(); }
-  size_t waiting_bytes() const override { return queue_.bytes() + retry_bytes_; }
+  size_t waiting() const override { return queue_.size(); }
+  size_t waiting_bytes() const override { return queue_.bytes(); }
   size_t series() const override { return series_.size(); }
 
  private:
@@ -122,12 +122,14 @@ class SeriesSender final : public EventSender {
     int32_t sent = 0;        // The count in the request under way.
     uint32_t tries = 0;      // How often the request that waits or is under way was sent.
     bool is_busy = false;    // A request waits or is under way.
+    bool is_unique = false;  // Event::is_unique.
+    bool is_first = false;   // No event about its subject was accepted before, or lost after it.
     bool is_listed = false;  // In `series_`: further events belong to it.
     std::list<SeriesRef>::iterator age;
 
     EventSeries Repetitions() const { return {count, last_ns}; }
     size_t Bytes() const {
-      return kEventBytes + subject.size() + ns.size() + key.size() + note.size() + name.size();
+      return kWaitingBytes + subject.size() + ns.size() + key.size() + note.size() + name.size();
     }
     const Event& UseEvent() {
       if (event != nullptr) return *event;
@@ -197,6 +199,7 @@ class SeriesSender final : public EventSender {
     series->name = EventName(event, last_name_ns_);
     series->last_ns = event.time_ns;
     series->active_ns = executor_.NowNs();
+    series->is_unique = event.is_unique;
     series->ns = event.regarding.ns;
     series->subject = SubjectOf(event);
     series->event = std::make_unique<Event>(std::move(event));
@@ -277,26 +280,26 @@ class SeriesSender final : public EventSender {
     if (has_ended_ || series->is_busy) return;
     series->is_busy = true;
     series->tries = 0;
-    if (in_flight_ < options_.in_flight && queue_.empty()) return SendOne(series);
+    if (series->written == 0 && !series->is_unique && RememberSubject(series->subject)) {
+      series->is_first = true;
+    }
+    if (in_flight_ < options_.in_flight) return SendOne(series);
     Wait(series);
-    while (waiting_bytes() > options_.queue_bytes) DropOne();
+    DropSurplus();
   }
 
   // Lets the series wait for a connection, in the place of one about the same object and reason, if
   // there is one.
   void Wait(const SeriesRef& series) {
     series->CompactEvent();
-    if (series->written > 0) {
-      return queue_.Push("#" + series->name, series->ns, QueueRank::kRepeat, series->Bytes(),
-                         series);
-    }
-    // A unique event has no series that could be counted.
-    const bool is_unique = !series->is_listed;
-    const std::string key = is_unique ? "#" + series->name : series->subject;
+    // An event that belongs to no series, and the count of one, cannot be replaced.
+    const bool has_own_place = series->is_unique || series->written > 0;
+    const std::string key = has_own_place ? "#" + series->name : series->subject;
     if (const auto former = queue_.Replace(key, series->Bytes(), series)) {
+      series->is_first |= std::exchange((*former)->is_first, false);
       return GiveUp(*former, counts_.repeated);
     }
-    const bool is_first = is_unique || RememberSubject(series->subject);
+    const bool is_first = series->is_unique || series->is_first;
     queue_.Push(key, series->ns, is_first ? QueueRank::kFirst : QueueRank::kRepeat, series->Bytes(),
                 series);
   }
@@ -307,13 +310,15 @@ class SeriesSender final : public EventSender {
     return known_.insert(HashBytes(subject)).second;
   }
 
-  void DropOne() {
-    const SeriesRef series = retries_.empty() ? queue_.Drop() : TakeRetry(retries_.begin());
-    if (counts_.full % 1000 == 0) {
-      log_.Warning("Events are dropped because too many wait",
-                   {{"waiting", std::to_string(waiting() + 1)}, {"namespace", series->ns}});
+  void DropSurplus() {
+    while (waiting_bytes() > options_.queue_bytes) {
+      const SeriesRef series = queue_.Drop();
+      if (counts_.full % 1000 == 0) {
+        log_.Warning("Events are dropped because too many wait",
+                     {{"waiting", std::to_string(waiting() + 1)}, {"namespace", series->ns}});
+      }
+      GiveUp(series, counts_.full);
     }
-    GiveUp(series, counts_.full);
   }
 
   // Records that the request of the series has ended without success.
@@ -324,7 +329,7 @@ class SeriesSender final : public EventSender {
     // The next event with this key is the first one for the server.
     if (series->written > 0) return;
     ForgetSeries(series);
-    known_.erase(HashBytes(series->subject));
+    if (std::exchange(series->is_first, false)) known_.erase(HashBytes(series->subject));
   }
 
   void SendNext() {
@@ -389,7 +394,7 @@ class SeriesSender final : public EventSender {
   void OnStored(const SeriesRef& series) {
     ++counts_.sent;
     last_refusal_ = 0;
-    RememberSubject(series->subject);
+    series->is_first = false;
     series->written = series->sent;
     if (series->is_listed) series->CompactEvent();
     series->is_busy = false;
@@ -421,32 +426,30 @@ class SeriesSender final : public EventSender {
     if (has_ended_ || is_flushing_ || series->tries >= options_.tries) {
       return GiveUp(series, counts_.failed);
     }
-    if (waiting_bytes() + series->Bytes() > options_.queue_bytes) {
-      return GiveUp(series, counts_.full);
-    }
     const double random = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
     const auto delay_ns =
         static_cast<int64_t>(static_cast<double>(options_.retry_ns) * (1 + kRetryJitter * random));
     series->CompactEvent();
-    retry_bytes_ += series->Bytes();
-    retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)),
-                     series);
+    const std::string key = "+" + series->name;
+    queue_.Push(key, series->ns, QueueRank::kLater, series->Bytes(), series);
+    retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)), key);
     StartRetryTimer();
+    DropSurplus();
   }
 
   void RunRetries() {
     while (!retries_.empty() && retries_.begin()->first <= executor_.NowNs()) {
-      Wait(TakeRetry(retries_.begin()));
+      const std::string key = std::move(retries_.begin()->second);
+      retries_.erase(retries_.begin());
+      Resume(key);
     }
     StartRetryTimer();
     SendNext();
   }
 
-  SeriesRef TakeRetry(std::multimap<int64_t, SeriesRef>::iterator at) {
-    SeriesRef series = std::move(at->second);
-    retries_.erase(at);
-    retry_bytes_ -= series->Bytes();
-    return series;
+  // Lets a series that was to be repeated later wait for a connection, unless it was dropped.
+  void Resume(const std::string& key) {
+    if (const auto series = queue_.Remove(key)) Wait(*series);
   }
 
   void StartRetryTimer() {
@@ -463,10 +466,8 @@ class SeriesSender final : public EventSender {
     has_ended_ = true;
     alive_.reset();
     counts_.ended += waiting();
-    while (queue_.Pop()) {
-    }
+    while (!queue_.empty()) queue_.Drop();
     retries_.clear();
-    retry_bytes_ = 0;
     for (OwnedTimer* timer : {&retry_timer_, &finish_timer_, &refresh_timer_, &flush_timer_}) {
       timer->Stop();
     }
@@ -480,8 +481,7 @@ class SeriesSender final : public EventSender {
   const Log log_;
   SplitMix64 random_;
   FairQueue<SeriesRef> queue_;
-  std::multimap<int64_t, SeriesRef> retries_;               // By time.
-  size_t retry_bytes_ = 0;                                  // The sum of Series::Bytes().
+  std::multimap<int64_t, std::string> retries_;             // Keys in the queue, by time.
   std::unordered_map<std::string_view, SeriesRef> series_;  // By Series::key.
   std::list<SeriesRef> by_age_;         // The series whose last event is the oldest comes first.
   std::unordered_set<uint64_t> known_;  // Hashes of the subjects of events that were accepted.

@@ -20,11 +20,11 @@
 namespace berth::host {
 
 // A bounded queue in front of a few connections of its own, in which a tenant with thousands of
-// pending pods neither delays nor displaces the events of others:
-//   - The first event of an object for a reason, and an event with `is_unique`, go before all
-//     others. Within both ranks the namespaces take turns.
+// pending pods neither delays the events of another namespace for long, nor displaces them:
+//   - The first event of an object for a reason, and an event with `is_unique`, go before others;
+//     one request of four is for the others. Within both ranks the namespaces take turns.
 //   - An event that would wait while one of the same object and reason waits takes its place, and
-//     counts as a repetition.
+//     counts as a repetition. This does not apply to the count of a series.
 //   - If more than `queue_bytes` wait, the namespace with the most bytes loses an event, which is
 //     dropped and counted: a repetition, if one waits; see FairQueue.
 //
@@ -77,11 +77,12 @@ class EventSender {
                                              const Clock& wall, Options options, Log log);
   virtual ~EventSender() = default;
 
-  // Accepts the event. Constant time.
+  // Accepts the event. Costs O(log namespaces), and as much for each event that is dropped.
   virtual void Send(Event event) = 0;
   // Sends the events that wait, and the counts of open series, once each, for at most `limit_ns`;
   // then drops the rest and calls `done`, never within the call. Later events are dropped, and
-  // later answers are ignored, so that another thread may destroy the object. Called once.
+  // later answers are ignored, so that another thread may destroy the object. A request that is
+  // under way then is counted neither as sent nor as lost. Called once.
   virtual void Flush(int64_t limit_ns, std::function<void()> done) = 0;
 
   virtual const Counts& counts() const = 0;

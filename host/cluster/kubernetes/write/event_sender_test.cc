@@ -156,6 +156,44 @@ TEST_F(EventSenderTest, FullQueueLosesEventsOfTheLargestNamespace) {
   ExpectCounts(4, 3, 0);
 }
 
+// A flood of one namespace loses its own events, not the repetition of another one.
+TEST_F(EventSenderTest, FloodDoesNotDisplaceARepetition) {
+  options_.in_flight = 1;
+  LimitWaiting(3);
+  Event other = MakeEvent("x");
+  other.regarding.ns = "other77";
+  sender().Send(other);
+  Fail(500);
+  for (const char* pod : {"a", "b", "c", "d", "e", "f"}) Send(pod);
+  RunFor(60 * kSecond);
+  EventPods pods;
+  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
+  EXPECT_EQ(pods, (EventPods{"a", "b", "x", "c"}));
+  ExpectCounts(4, 3, 0);
+}
+
+// What the server has is no first event again because a repetition was lost or replaced.
+TEST_F(EventSenderTest, LostRepeatDoesNotMakeTheNextFirst) {
+  options_.in_flight = 1;
+  LimitWaiting(2);
+  Event repeat = MakeEvent("a");
+  sender().Send(repeat);
+  Store();
+  Send("b");  // Under way, so that the others wait.
+  repeat.regarding.resource_version = "8";
+  sender().Send(repeat);
+  Send("c");
+  Send("d");  // The repeat is lost.
+  ExpectCounts(1, 1, 0);
+  Store();  // c is under way, and d waits.
+  repeat.regarding.resource_version = "9";
+  sender().Send(repeat);
+  Send("e");
+  EventPods pods;
+  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
+  EXPECT_EQ(pods, (EventPods{"c", "d"})) << "the repeat is lost again, for e";
+}
+
 TEST_F(EventSenderTest, FirstEventGoesBeforeRepeatsOfAnotherPod) {
   options_.in_flight = 1;
   Event repeat = MakeEvent("a");

@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_CLUSTER_KUBERNETES_WRITE_FAIR_QUEUE_H_
 #define BERTH_HOST_CLUSTER_KUBERNETES_WRITE_FAIR_QUEUE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +21,18 @@
 
 namespace berth::host {
 
-// Items of the first rank leave before all others, whatever their namespace.
-enum class QueueRank : uint8_t { kFirst, kRepeat };
+// The order in which the items of a namespace leave, and in which they are lost.
+enum class QueueRank : uint8_t {
+  kFirst,
+  kRepeat,
+  kLater,  // Does not leave by Pop() until Remove() and Push() give it another rank.
+};
 
-// Within a rank, the namespaces take turns, and each sends its oldest item. If the queue has become
-// too large, the namespace with the most bytes loses an item: the oldest one of rank kRepeat or,
-// without one, the newest of rank kFirst, because the older ones are sent sooner.
+// If there are items of both ranks, three of four that leave are of rank kFirst, and the fourth is
+// of rank kRepeat. Within a rank, the namespaces take turns, and each sends its oldest item. If the
+// queue has become too large, the namespace with the most bytes loses an item: the oldest one of
+// rank kRepeat, or else of rank kLater, or else the newest of rank kFirst, because the older ones
+// are sent sooner.
 //
 // Threading: one thread at a time.
 // Cost:      each function: O(log namespaces).
@@ -36,17 +43,18 @@ class FairQueue {
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
 
-  // Adds an item. `key` names it for Replace(). REQUIRES: no item has the key.
+  // Adds an item. `key` names it for Replace() and Remove(). REQUIRES: no item has the key.
   void Push(std::string key, std::string_view ns, QueueRank rank, size_t bytes, Item item) {
-    const auto at = lines_.try_emplace(std::string(ns)).first;
+    const auto [at, is_new_line] = lines_.try_emplace(std::string(ns));
     Line& line = at->second;
-    line.ns = at->first;
+    if (is_new_line) line.ns = at->first;
     std::list<Place>& places = line.PlacesOf(rank);
     places.push_back({std::move(item), std::move(key), bytes, rank, &line});
     const bool is_new = places_.emplace(places.back().key, std::prev(places.end())).second;
     BERTH_ASSERT(is_new);
     Resize(line, line.bytes + bytes);
-    if (places.size() == 1) line.TurnOf(rank) = TurnsOf(rank).insert(TurnsOf(rank).end(), &line);
+    const bool takes_turns = rank != QueueRank::kLater && places.size() == 1;
+    if (takes_turns) line.TurnOf(rank) = TurnsOf(rank).insert(TurnsOf(rank).end(), &line);
   }
 
   // Gives the place of the item with the key to another one, which has the same namespace. Returns
@@ -59,9 +67,19 @@ class FairQueue {
     return std::exchange(place.item, std::move(item));
   }
 
-  // Removes the item whose turn it is; nullopt if the queue is empty.
+  // Removes the item with the key; nullopt if there is none.
+  std::optional<Item> Remove(std::string_view key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return std::nullopt;
+    return Take(found->second);
+  }
+
+  // Removes the item whose turn it is; nullopt if there is none.
   std::optional<Item> Pop() {
-    for (const QueueRank rank : {QueueRank::kFirst, QueueRank::kRepeat}) {
+    constexpr uint64_t kShare = 4;
+    const bool favours_repeat = ++pops_ % kShare == 0;
+    for (QueueRank rank : {QueueRank::kFirst, QueueRank::kRepeat}) {
+      if (favours_repeat) rank = rank == QueueRank::kFirst ? QueueRank::kRepeat : QueueRank::kFirst;
       std::list<Line*>& turns = TurnsOf(rank);
       if (turns.empty()) continue;
       Line& line = *turns.front();
@@ -75,8 +93,10 @@ class FairQueue {
   Item Drop() {
     BERTH_ASSERT(!empty());
     Line& line = lines_.find(by_bytes_.rbegin()->second)->second;
-    std::list<Place>& repeats = line.PlacesOf(QueueRank::kRepeat);
-    if (!repeats.empty()) return Take(repeats.begin());
+    for (const QueueRank rank : {QueueRank::kRepeat, QueueRank::kLater}) {
+      std::list<Place>& places = line.PlacesOf(rank);
+      if (!places.empty()) return Take(places.begin());
+    }
     return Take(std::prev(line.PlacesOf(QueueRank::kFirst).end()));
   }
 
@@ -102,8 +122,8 @@ class FairQueue {
       return turns[static_cast<size_t>(rank)];
     }
 
-    std::string ns;
-    std::array<std::list<Place>, 2> places;  // By QueueRank.
+    std::string_view ns;                     // The key of this line.
+    std::array<std::list<Place>, 3> places;  // By QueueRank.
     // By QueueRank; set if there are items of it.
     std::array<typename std::list<Line*>::iterator, 2> turns{};
     size_t bytes = 0;
@@ -125,8 +145,9 @@ class FairQueue {
     places_.erase(at->key);
     Resize(line, line.bytes - at->bytes);
     line.PlacesOf(rank).erase(at);
-    if (line.PlacesOf(rank).empty()) TurnsOf(rank).erase(line.TurnOf(rank));
-    if (line.places[0].empty() && line.places[1].empty()) {
+    const bool loses_turn = rank != QueueRank::kLater && line.PlacesOf(rank).empty();
+    if (loses_turn) TurnsOf(rank).erase(line.TurnOf(rank));
+    if (std::ranges::all_of(line.places, [](const auto& places) { return places.empty(); })) {
       by_bytes_.erase({line.bytes, line.ns});
       lines_.erase(lines_.find(line.ns));
     }
@@ -138,6 +159,7 @@ class FairQueue {
   std::set<std::pair<size_t, std::string_view>> by_bytes_;  // By bytes, then Line::ns.
   std::unordered_map<std::string_view, PlaceRef> places_;   // By Place::key.
   size_t bytes_ = 0;
+  uint64_t pops_ = 0;
 };
 
 }  // namespace berth::host

@@ -35,10 +35,11 @@ std::string NamespacedPath(std::string_view prefix, std::string_view ns, std::st
   return path;
 }
 
-// Returns the start of the second that contains the time.
-int64_t StartOfSecond(int64_t nanoseconds) {
-  const int64_t rest = nanoseconds % kSecond;
-  return nanoseconds - (rest < 0 ? rest + kSecond : rest);
+// Returns the text of the second that contains the time, without the "Z". The start of the second
+// of the earliest time is no int64 of nanoseconds.
+std::string SecondText(int64_t nanoseconds) {
+  constexpr size_t kSize = std::string_view("2026-01-10T08:00:00").size();
+  return FormatTime(nanoseconds).substr(0, kSize);
 }
 
 // Returns whether the character stands for itself in a JSON string, whatever is next to it.
@@ -53,7 +54,7 @@ Json ConditionJson(const char* type, const PodStatusPatch::Condition& condition)
                {"message", condition.message},
                {"lastProbeTime", nullptr}};
   if (!condition.keeps_status) {
-    json["lastTransitionTime"] = FormatTime(StartOfSecond(condition.transition_ns));
+    json["lastTransitionTime"] = SecondText(condition.transition_ns) + "Z";
   }
   if (condition.observed_generation != 0) {
     json["observedGeneration"] = condition.observed_generation;
@@ -331,13 +332,11 @@ Result<PodBinding> ReadPodBinding(std::string_view body) {
 }
 
 std::string MicroTime(int64_t nanoseconds) {
-  const int64_t second = StartOfSecond(nanoseconds);
+  const int64_t rest_ns = (nanoseconds % kSecond + kSecond) % kSecond;
   std::array<char, 16> fraction{};
   std::snprintf(fraction.data(), fraction.size(), ".%06dZ",
-                static_cast<int>((nanoseconds - second) / kMicrosecond));
-  std::string text = FormatTime(second);
-  text.pop_back();  // The "Z".
-  return text.append(fraction.data());
+                static_cast<int>(rest_ns / kMicrosecond));
+  return SecondText(nanoseconds).append(fraction.data());
 }
 
 void JsonObjectWriter::AddKey(std::string_view key) {

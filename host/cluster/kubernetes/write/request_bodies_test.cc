@@ -367,6 +367,7 @@ TEST(RequestBodiesTest, FormatsMicroTimes) {
       {-kSecond, "1969-12-31T23:59:59.000000Z"},
       {kBodyTime + 250 * kMillisecond, "2026-01-10T08:00:00.250000Z"},
       {std::numeric_limits<int64_t>::max(), "2262-04-11T23:47:16.854775Z"},
+      {std::numeric_limits<int64_t>::min(), "1677-09-21T00:12:43.145224Z"},
   };
   for (const Case& c : cases) EXPECT_EQ(MicroTime(c.time_ns), c.text);
 }
