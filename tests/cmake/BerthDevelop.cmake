@@ -60,6 +60,7 @@ if(BERTH_SANITIZE STREQUAL "thread")
 endif()
 
 # --- compiler cache ------------------------------------------------------------------------------
+# "OFF" uses none: the first build of everything only loses time by it.
 find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # ccache only caches objects built with a precompiled header if CCACHE_SLOPPINESS contains
