@@ -246,7 +246,6 @@ bool SchedulingLoop::Step() {
   const bool is_settled = requests_.empty() && !waiting_pods_.has_finished();
   if (!is_settled && ++settle_rounds_ < kMaxSettleRounds) return true;
   settle_rounds_ = 0;
-  faults_.BeginTrials();
   const QueuedEntity* entity = queue_.Pop();
   if (entity == nullptr) return did_settle;
   ++attempts_;
@@ -272,6 +271,7 @@ bool SchedulingLoop::Settle() {
   did |= timers_.RunDue(now) > 0;
   did |= requests_.CarryOut();
   did |= ReleaseFinishedBindings();
+  if (faults_.BeginTrials()) queue_.RequeueAll();
   queue_.Tick();
   sweeper_.Sweep();
   PublishMetrics();
@@ -307,6 +307,8 @@ std::optional<int64_t> SchedulingLoop::NextStepNs() const {
 
 std::optional<int64_t> SchedulingLoop::NextTimerNs() const {
   std::optional<int64_t> next = timers_.NextNs();
+  const std::optional<int64_t> trial = faults_.NextTrialNs();
+  if (trial.has_value()) next = std::min(next.value_or(*trial), *trial);
   const std::optional<int64_t> tick = stopping_ ? std::nullopt : queue_.NextTickNs();
   if (!next.has_value() || (tick.has_value() && *tick < *next)) next = tick;
   return next;

@@ -62,8 +62,8 @@ void PluginFaults::BeginQuarantine(Account& account, const std::string& why) {
   has_quarantine_.store(true, std::memory_order_release);
 }
 
-void PluginFaults::BeginTrials() {
-  if (!has_quarantine_.load(std::memory_order_acquire)) return;
+bool PluginFaults::BeginTrials() {
+  if (!has_quarantine_.load(std::memory_order_acquire)) return false;
   std::vector<std::shared_ptr<Account>> begun;
   {
     const std::scoped_lock lock(mutex_);
@@ -81,6 +81,19 @@ void PluginFaults::BeginTrials() {
     has_quarantine_.store(has_quarantine, std::memory_order_release);
   }
   for (const auto& account : begun) LogTrial(*account);
+  return !begun.empty();
+}
+
+std::optional<int64_t> PluginFaults::NextTrialNs() const {
+  std::optional<int64_t> next;
+  if (options_.clock == nullptr || !has_quarantine_.load(std::memory_order_acquire)) return next;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& known : accounts_) {
+    const auto account = known.lock();
+    if (account == nullptr || !account->quarantined()) continue;
+    next = std::min(next.value_or(account->trial_ns_), account->trial_ns_);
+  }
+  return next;
 }
 
 bool PluginFaults::IsOnTrial(Account& account, int64_t now_ns) const {

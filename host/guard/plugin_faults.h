@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -110,9 +111,12 @@ class PluginFaults {
 
   std::shared_ptr<Account> Open(std::string_view plugin, std::string_view profile);
   void Note(Account& account, Point point, FaultKind kind, std::string_view what);
-  // Ends the quarantines whose pause is over. Costs one load if there is none. Called: between
-  // scheduling cycles, so that one cycle finds a plugin in quarantine at every point or at none.
-  void BeginTrials();
+  // Ends the quarantines whose pause is over. Returns whether there were any: pods that wait
+  // because a plugin was not called must be tried again. Costs one load if no plugin is in
+  // quarantine. Called: between scheduling cycles, so that no quarantine ends within one.
+  bool BeginTrials();
+  // Returns when BeginTrials() has something to do; none if no quarantine will end.
+  std::optional<int64_t> NextTrialNs() const;
 
   // Returns the faults by profile, plugin, point and kind, including those of destroyed instances.
   std::vector<Count> Counts() const;

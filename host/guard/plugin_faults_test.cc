@@ -1,5 +1,6 @@
 #include "host/guard/plugin_faults.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,13 +108,16 @@ TEST_F(PluginFaultsTest, AQuarantineEndsAfterItsPause) {
   PluginFaults faults = Make({.faults = 2});
   const auto account = faults.Open("test.A", "default");
   for (int i = 0; i < 2; ++i) faults.Note(*account, Point::kFilter, FaultKind::kException, "x");
+  EXPECT_EQ(faults.NextTrialNs(), clock_.NowNs() + 30 * kSecond);
   clock_.Advance(30 * kSecond - 1);
-  faults.BeginTrials();
+  EXPECT_FALSE(faults.BeginTrials());
   EXPECT_TRUE(account->quarantined());
   clock_.Advance(1);
   EXPECT_TRUE(account->quarantined()) << "it ends between cycles only";
-  faults.BeginTrials();
+  EXPECT_TRUE(faults.BeginTrials());
   EXPECT_FALSE(account->quarantined());
+  EXPECT_FALSE(faults.BeginTrials());
+  EXPECT_EQ(faults.NextTrialNs(), std::nullopt);
   EXPECT_THAT(faults.InQuarantine(), IsEmpty());
   EXPECT_EQ(lines_.back(),
             "2 test.A: The quarantine is over; called again, on trial profile=default");
@@ -162,8 +166,10 @@ TEST_F(PluginFaultsTest, TrialsOfOtherInstancesAreIndependent) {
   const auto a = faults.Open("test.A", "one");
   const auto b = faults.Open("test.B", "one");
   faults.Note(*a, Point::kFilter, FaultKind::kException, "x");
+  const int64_t begun_ns = clock_.NowNs();
   clock_.Advance(20 * kSecond);
   faults.Note(*b, Point::kFilter, FaultKind::kException, "x");
+  EXPECT_EQ(faults.NextTrialNs(), begun_ns + 30 * kSecond) << "that of test.A";
   clock_.Advance(10 * kSecond);
   faults.BeginTrials();
   EXPECT_FALSE(a->quarantined());

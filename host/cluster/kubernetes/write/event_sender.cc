@@ -333,8 +333,10 @@ class SeriesSender final : public EventSender {
   }
 
   void SendNext() {
-    while (!has_ended_ && in_flight_ < options_.in_flight && !queue_.empty()) {
-      SendOne(*queue_.Pop());
+    while (!has_ended_ && in_flight_ < options_.in_flight) {
+      const std::optional<SeriesRef> series = queue_.Pop();
+      if (!series) return;  // Others wait for their repetition only.
+      SendOne(*series);
     }
   }
 

@@ -257,6 +257,21 @@ TEST_F(EventSenderTest, RepeatsAnEventThatCouldNotBeWritten) {
   ExpectCounts(3, 0, 0);
 }
 
+// While an event waits for its repetition, the next answer finds no other one to send.
+TEST_F(EventSenderTest, AnswerStartsNoRepetitionEarly) {
+  options_.in_flight = 2;
+  Send("a");
+  Send("b");
+  Fail(500);
+  Store();
+  EXPECT_EQ(open(), 0U);
+  EXPECT_EQ(sender().waiting(), 1U);
+  RunFor(60 * kSecond);
+  EXPECT_EQ(OpenPods(), (EventPods{"a"}));
+  Store();
+  ExpectCounts(2, 0, 0);
+}
+
 TEST_F(EventSenderTest, RespectsRetryAfterUpToOneMinute) {
   Send("a");
   for (const int64_t retry_after_ns : {60 * kSecond, 61 * kSecond, INT64_MAX}) {
