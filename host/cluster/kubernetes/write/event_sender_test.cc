@@ -191,7 +191,7 @@ TEST_F(EventSenderTest, LostRepeatDoesNotMakeTheNextFirst) {
   Send("e");
   EventPods pods;
   for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"c", "d"})) << "the repeat is lost again, for e";
+  EXPECT_EQ(pods, (EventPods{"c", "d", "e"})) << "the repeat is lost again, not e";
 }
 
 TEST_F(EventSenderTest, FirstEventGoesBeforeRepeatsOfAnotherPod) {
