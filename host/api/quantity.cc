@@ -67,18 +67,18 @@ Quantity WithSign(Magnitude magnitude, bool negative) {
 
 // Returns the exponents that letters stand for: `first` for the first one, and `step` more for each
 // that follows; 0 for all other characters and for spaces.
-constexpr std::array<int8_t, 256> Exponents(std::string_view letters, int32_t first, int32_t step) {
-  std::array<int8_t, 256> exponents{};
+constexpr std::array<int32_t, 256> Exponents(std::string_view letters, int32_t first,
+                                             int32_t step) {
+  std::array<int32_t, 256> exponents{};
   for (size_t i = 0; i < letters.size(); ++i) {
     if (letters[i] == ' ') continue;
-    exponents[static_cast<uint8_t>(letters[i])] =
-        static_cast<int8_t>(first + step * static_cast<int32_t>(i));
+    exponents[static_cast<uint8_t>(letters[i])] = first + step * static_cast<int32_t>(i);
   }
   return exponents;
 }
 
-constexpr std::array<int8_t, 256> kDecimalExponents = Exponents("num kMGTPE", -9, 3);
-constexpr std::array<int8_t, 256> kBinaryExponents = Exponents("KMGTPE", 10, 10);  // Before "i".
+constexpr std::array<int32_t, 256> kDecimalExponents = Exponents("num kMGTPE", -9, 3);
+constexpr std::array<int32_t, 256> kBinaryExponents = Exponents("KMGTPE", 10, 10);  // Before "i".
 
 std::optional<Scale> SimpleScale(std::string_view suffix) {
   if (suffix.empty()) return Scale{};

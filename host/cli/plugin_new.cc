@@ -286,10 +286,10 @@ std::string RenderTemplate(std::string_view text, const TemplateVariables& varia
   while (!text.empty()) {
     const std::string_view line = TakeUntil('\n', text);
     const bool is_active = written.empty() || written.back();
+    BERTH_ASSERT(line != "@end" || !written.empty());
     if (line.starts_with(kIf)) {
       written.push_back(is_active && Holds(line.substr(kIf.size()), points));
     } else if (line == "@end") {
-      BERTH_ASSERT(!written.empty());
       written.pop_back();
     } else if (is_active) {
       AppendLine(line, variables, out);

@@ -110,6 +110,7 @@ class HostConfigReader {
 
   std::optional<uint32_t> ReadLevel(TableReader& reader) {
     std::vector<std::string> names;
+    names.reserve(std::size(kLogLevels));
     for (const auto& [known, level] : kLogLevels) names.emplace_back(known);
     const auto name = ReadOneOf(reader, "logLevel", "one of " + Join(names, ", "), names);
     return name.has_value() ? FindLogLevel(*name) : std::nullopt;

@@ -44,8 +44,9 @@ std::string WithoutValues(std::string_view message) {
 Status ReadMaster(const AccessRequest& request, Endpoint& endpoint) {
   if (request.server.empty()) return Status::Ok();
   Result<ServerUrl> url = ServerUrl::Parse(request.server, "--master");
-  if (url.ok()) endpoint.server = *std::move(url);
-  return url.status();
+  if (!url.ok()) return url.status();
+  endpoint.server = *std::move(url);
+  return Status::Ok();
 }
 
 // Checks the endpoint with the server of --master, if it is given.
