@@ -1,5 +1,5 @@
-// Structured log records. Every part of the host and every plugin logs through a LogSink; the one
-// implementation in production is process/log/log_output.h, which writes through spdlog.
+// Structured log records. Every part of the host and every plugin logs through a LogSink. That of
+// processes on a cluster is in process/log/log_output.h, that of other commands in cli/progress.h.
 #ifndef BERTH_HOST_BASE_LOG_H_
 #define BERTH_HOST_BASE_LOG_H_
 

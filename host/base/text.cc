@@ -36,6 +36,24 @@ std::string_view TrimSpace(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
+std::optional<std::string> DecodePercent(std::string_view text) {
+  const auto digit = [](char c) { return IsDigit(c) ? c - '0' : ToLower(c) - 'a' + 10; };
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      decoded += text[at];
+      continue;
+    }
+    if (at + 2 >= text.size() || !IsHexDigit(text[at + 1]) || !IsHexDigit(text[at + 2])) {
+      return std::nullopt;
+    }
+    decoded += static_cast<char>(digit(text[at + 1]) * 16 + digit(text[at + 2]));
+    at += 2;
+  }
+  return decoded;
+}
+
 std::string Join(std::span<const std::string> texts, std::string_view separator) {
   std::string joined;
   for (const std::string& text : texts) {

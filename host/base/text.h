@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ std::string ToLower(std::string_view text);
 // Returns `text` without the spaces, tabs and line ends at its beginning and at its end.
 // Lifetime: that of the argument's characters.
 std::string_view TrimSpace(std::string_view text);
+
+// Returns the text with "%41" replaced by "A"; nullopt if a "%" has no two hexadecimal digits after
+// it.
+std::optional<std::string> DecodePercent(std::string_view text);
 
 // ---- Messages -----------------------------------------------------------------------------------
 

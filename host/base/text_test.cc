@@ -70,6 +70,15 @@ TEST(Truncate, DoesNotEndWithinACharacter) {
   EXPECT_EQ(Truncate("a\xc3\xa4\xc3\xa4\xc3\xa4", 5, " .."), "a ..");
 }
 
+TEST(DecodePercent, DecodesEscapes) {
+  EXPECT_EQ(DecodePercent(""), "");
+  EXPECT_EQ(DecodePercent("/a%2Fb%2fc%25+"), "/a/b/c%+");
+  EXPECT_EQ(DecodePercent("%0a%FF"), "\n\xff");
+  for (const char* text : {"%", "%4", "a%4", "%4g", "%g4", "%%41", "% 41"}) {
+    EXPECT_EQ(DecodePercent(text), std::nullopt) << text;
+  }
+}
+
 TEST(Quoted, EscapesControlCharacters) {
   EXPECT_EQ(Quoted(""), "\"\"");
   EXPECT_EQ(Quoted("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");

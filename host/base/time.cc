@@ -51,8 +51,8 @@ std::optional<int64_t> ParseOffset(std::string_view text) {
 }
 
 Status Fail(std::string_view text) {
-  return Status::InvalidArgument(std::string("time \"").append(text).append(
-      "\": expected RFC 3339, such as 2026-01-10T08:00:00Z"));
+  return Status::InvalidArgument("time " + Quoted(text) +
+                                 ": expected RFC 3339, such as 2026-01-10T08:00:00Z");
 }
 
 }  // namespace
@@ -177,8 +177,8 @@ bool TakePart(std::string_view& text, uint64_t& total) {
 }
 
 Status MalformedDuration(std::string_view text) {
-  return Status::InvalidArgument("expected a duration such as \"1.5s\" or \"1m30s\", found \"" +
-                                 std::string(text) + "\"");
+  return Status::InvalidArgument("expected a duration such as \"1.5s\" or \"1m30s\", found " +
+                                 Quoted(text));
 }
 
 // Returns `value` / `one` as a decimal number without trailing zeros. `one` is a power of ten.
@@ -207,8 +207,7 @@ Result<int64_t> ParseDuration(std::string_view text) {
     if (!TakePart(rest, total)) return MalformedDuration(text);
   }
   if (total > kMax || (total == kMax && !negative)) {
-    return Status::OutOfRange("expected a duration of at most 292 years, found \"" +
-                              std::string(text) + "\"");
+    return Status::OutOfRange("expected a duration of at most 292 years, found " + Quoted(text));
   }
   return static_cast<int64_t>(negative ? 0 - total : total);
 }

@@ -30,10 +30,6 @@ std::string HelpOf(std::initializer_list<std::string_view> names);
 // Adds every command with its flags and its help. Parsing sets `execute`, which must outlive `app`.
 void AddCommands(CLI::App& app, Execution& execute);
 
-// Returns what to use instead of an option of kube-scheduler, such as "--kubeconfig", or that Berth
-// does not have it. Returns "" for any other option.
-std::string_view KubeSchedulerAdvice(std::string_view option);
-
 }  // namespace berth::host
 
 #endif  // BERTH_HOST_CLI_COMMAND_LINE_H_

@@ -1,4 +1,5 @@
-// One function per command. Each takes the flags of the command line and returns an exit status.
+// The commands: their flags, one function for each, which returns an exit status, and what they
+// share.
 #ifndef BERTH_HOST_CLI_COMMANDS_H_
 #define BERTH_HOST_CLI_COMMANDS_H_
 
@@ -163,8 +164,8 @@ int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 // Errors: those of FindPluginDirectory.
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
 
-// Loads the profiles, as LoadProfiles in host/process/, with a library store of their own. Prints
-// the warnings.
+// Loads the profiles, as LoadProfiles() of process/assemble/profile_set.h, with a library store of
+// their own. Prints the warnings.
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
                                 CommandEnvironment& env);

@@ -1,7 +1,7 @@
+#include "host/cli/kube_scheduler_flags.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "host/cli/command_line.h"
 
 namespace berth::host {
 namespace {

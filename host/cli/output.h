@@ -1,4 +1,4 @@
-// Formats and prints the output of commands: tables, JSON and YAML.
+// Formats and prints the output of commands: tables, JSON and YAML, and decisions as they are made.
 #ifndef BERTH_HOST_CLI_OUTPUT_H_
 #define BERTH_HOST_CLI_OUTPUT_H_
 

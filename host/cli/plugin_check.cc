@@ -18,7 +18,7 @@
 #include "host/contract/contract_cluster.h"
 #include "host/contract/isolated_check.h"
 #include "host/guard/point.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 #include "host/process/assemble/profile_set.h"
 
 namespace berth::host {

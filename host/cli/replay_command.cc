@@ -18,7 +18,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 #include "host/process/replay/replay.h"
 
 namespace berth::host {

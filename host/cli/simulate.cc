@@ -5,7 +5,7 @@
 
 #include "host/base/status_sink.h"
 #include "host/cli/commands.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {

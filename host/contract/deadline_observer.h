@@ -20,9 +20,8 @@ namespace berth::host {
 
 // Calls `late` once, for the first call that takes longer than its deadline: when the call returns,
 // or kHangingAfterNs after the deadline. The deadline is the plugin's own, which a profile may set,
-// or else the default of the host (CallDeadlines). The host has no
-// deadline for calls that it makes while it loads a plugin; for them, this class uses
-// kLoadDeadlineNs.
+// or else the default of the host (CallDeadlines). The host has no deadline for calls that it makes
+// while it loads a plugin; for them, this class uses kLoadDeadlineNs.
 //
 // Threading: `late` is called on the thread that made the call, or on a thread of the observer.
 class DeadlineObserver final : public testing::CallObserver {

@@ -21,8 +21,8 @@ struct ContractOutcome {
   // was checked.
   bool is_loaded = false;
   bool is_accepted = false;  // The host accepts the plugin.
-  std::string
-      rejection;  // The LoadErrorName of the loader's error; empty if the library was loaded.
+  // The LoadErrorName of the loader's error; empty if the library was loaded.
+  std::string rejection;
   std::vector<ContractFinding> findings;     // The findings in the order in which they occurred.
   std::optional<ContractCoverage> coverage;  // Nullopt if the check ended early.
 };

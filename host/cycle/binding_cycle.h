@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "host/base/clock.h"
+#include "host/base/status.h"
 #include "host/cache/node_table.h"
 #include "host/cluster/client.h"
 #include "host/cycle/cycle_context.h"

@@ -1,4 +1,4 @@
-// Requeues and reports pods that got no node, and the events that pods get.
+// Requeues and reports pods that got no node, and creates the events of pods.
 #ifndef BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
@@ -18,10 +18,6 @@
 
 namespace berth::host {
 
-// --- pod events ----------------------------------------------------------------------------------
-//
-// The events of pods, as `kubectl describe pod` shows them.
-
 // Returns the event "Scheduled" of type Normal: the pod is bound. `time_ns`: since
 // 1970-01-01T00:00:00Z. This applies to the next function too.
 Event ScheduledEvent(const Pod& pod, std::string_view node, int64_t time_ns);
@@ -29,6 +25,7 @@ Event ScheduledEvent(const Pod& pod, std::string_view node, int64_t time_ns);
 // failed, or the pod was skipped.
 Event FailedSchedulingEvent(const Pod& pod, std::string_view note, int64_t time_ns);
 
+// Ends attempts without a node: returns the pod to the queue, and reports why.
 // (kube-scheduler: pkg/scheduler/schedule_one.go, handleSchedulingFailure)
 // Threading: the scheduling thread.
 // Lifetime:  the arguments of the constructor must outlive it.

@@ -14,11 +14,8 @@
 
 namespace berth::host {
 
-// --- node findings -------------------------------------------------------------------------------
-//
-// The results of the stages of one scheduling cycle that concern the nodes.
-
-// A member has its default value if the cycle ended before its stage.
+// The results of the stages of one scheduling cycle that concern the nodes. A member has its
+// default value if the cycle ended before its stage.
 struct NodeFindings {
   PreFilterResult pre_filter = {};
   Filtered filtered = {};

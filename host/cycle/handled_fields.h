@@ -1,4 +1,5 @@
-// The fields of a pod's spec that installed plugins handle.
+// The fields of a pod's spec that installed plugins handle, and the ids under which the host itself
+// rejects pods.
 //
 // If a field that no installed plugin handles were ignored silently, the pod could be placed where
 // its owner forbade it. Such a pod is rejected instead, with the name of the field. A field whose
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -19,6 +21,7 @@
 
 namespace berth::host {
 
+// Threading: any, after its construction.
 class HandledFields {
  public:
   // `pod_fields`: the JSON pointers of the fields that installed plugins handle. A pointer covers
@@ -37,10 +40,6 @@ class HandledFields {
 
   std::set<std::string> fields_;
 };
-
-// --- host rejectors ------------------------------------------------------------------------------
-//
-// The ids under which the host itself rejects pods.
 
 // Rejects a pod that uses a field which no plugin handles. An update of the pod requeues it.
 inline constexpr std::string_view kUnhandledField = "berth.UnhandledField";

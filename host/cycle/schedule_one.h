@@ -21,19 +21,17 @@
 #include "host/cycle/fit_error.h"
 #include "host/cycle/handled_fields.h"
 #include "host/plan/plan.h"
+#include "host/queue/scheduling_queue.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/evaluation.h"
+#include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/points/run_permit.h"
 #include "host/runtime/reuse/reused_evaluation.h"
 
 namespace berth::host {
 
-// --- tie breaker ---------------------------------------------------------------------------------
-//
-// Chooses between equally good nodes.
-
-// A run can be repeated with the seed from its log.
+// Chooses between equally good nodes. A run can be repeated with the seed from its log.
 class TieBreaker {
  public:
   explicit TieBreaker(uint64_t seed) : random_(seed) {}
@@ -47,8 +45,6 @@ class TieBreaker {
  private:
   SplitMix64 random_;
 };
-
-// --- scheduling cycle ----------------------------------------------------------------------------
 
 // The result of one pod's scheduling cycle, as far as the cycle got.
 struct CycleResult {

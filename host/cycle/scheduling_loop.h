@@ -60,8 +60,8 @@ namespace berth::host {
 // Answers what plugins request of the scheduler.
 
 // Plugins make requests in the middle of a cycle, when queue and bindings must not change. So each
-// request is recorded here, and CarryOut() performs it between cycles. The decision about
-// a waiting pod (Allow, Reject) counts at once.
+// request is recorded here, and CarryOut() performs it between cycles. The decision about a waiting
+// pod (Allow, Reject) counts at once.
 //
 // Threading: the scheduling thread.
 // Lifetime:  the arguments of the constructor must outlive it; the sink of the log must outlive the
@@ -224,15 +224,15 @@ class SchedulingLoop {
   //           interner may be swept.
   bool Step();
   // Runs the tasks that other threads have sent, the timers that are due and the requests of
-  // plugins, and removes ended bindings. Runs no scheduling cycle. Returns false if there was no
-  // work.
+  // plugins, removes ended bindings, ends quarantines and backoffs that are over, frees memory, and
+  // publishes metrics. Runs no scheduling cycle. Returns false if there was no work.
   // Must not: be called where Step() must not be called.
   bool Settle();
   // Returns the time at which Step() next has work if no event or answer arrives before. Returns
   // nullopt if Step() will have no work.
   std::optional<int64_t> NextStepNs() const;
-  // Returns the time of the next timer, end of a backoff or other tick of the queue, whether or not
-  // there is work before. Returns nullopt if there is none.
+  // Returns the time of the next timer, end of a quarantine or of a backoff, or other tick of the
+  // queue, whether or not there is work before. Returns nullopt if there is none.
   std::optional<int64_t> NextTimerNs() const;
 
   // Returns true if no pod is ready, backs off from a rejection, waits on Permit or is being bound,

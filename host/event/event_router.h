@@ -11,9 +11,11 @@
 //     other one does not have. A requeue that was not necessary costs one attempt, while a lost
 //     event leaves a pod parked;
 //   - an object that only one of the versions has is deleted or added.
+//
 // These events are applied when the version has changed. A change of an object of the new version
 // before that is no event, because plugins do not get the object yet: an attempt that such an event
 // leads to would be rejected again, and no event would follow.
+//
 // When the server ends to serve the version in use, there is no such moment. The objects are
 // deleted before the client reports that the kind is not served, and those of another version are
 // received later. Plugins find no object in between, so that the deletions and additions are
@@ -44,6 +46,7 @@
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/metrics.h"
+#include "host/base/status.h"
 #include "host/base/string_map.h"
 #include "host/cache/cache.h"
 #include "host/cache/object_store.h"

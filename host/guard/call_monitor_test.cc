@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
-#include "host/guard/crash_report.h"
 
 namespace berth::host {
 namespace {
@@ -248,65 +247,6 @@ TEST_F(CallMonitorTest, KnowsPointAtWhichThisThreadCallsInstance) {
   EXPECT_EQ(monitor_.PointOnThisThread(b), kNoCall);
   EXPECT_EQ(monitor_.PointOnThisThread(0), kNoCall);
   std::thread([&] { EXPECT_EQ(monitor_.PointOnThisThread(a), kNoCall); }).join();
-}
-
-// ---- CrashReport --------------------------------------------------------------------------------
-
-using CrashReportTest = CallMonitorTest;
-
-void DieOf(int signal) {
-  if (signal == SIGABRT) std::abort();
-  if (signal != SIGSEGV) {
-    raise(signal);
-    return;
-  }
-  volatile int* nowhere = reinterpret_cast<int*>(8);
-  *nowhere = 1;
-}
-
-TEST_F(CrashReportTest, NamesPluginAndLetsSignalEndTheProcess) {
-  const auto a = Register("test.A");
-  const PodRef web = test_objects_.Pod({.name = "web"});
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    SCOPED_TRACE(signal);
-    EXPECT_EXIT(
-        {
-          InstallCrashReport(&monitor_);
-          uint32_t cancel = 0;
-          monitor_.BeginAttempt(&cancel, &web->view());
-          const auto call = Call(a, Point::kFilter);
-          DieOf(signal);
-        },
-        ::testing::KilledBySignal(signal),
-        "^berth: crashed in plugin test.A \\(/opt/test.A.so\\) at Filter, pod default/web\n$");
-  }
-}
-
-TEST_F(CrashReportTest, ReportsACrashOutsideAnyPlugin) {
-  EXPECT_EXIT(
-      {
-        InstallCrashReport(&monitor_);
-        std::abort();
-      },
-      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin call\n$");
-}
-
-// NOLINTNEXTLINE(misc-no-recursion)
-int Overflow(int depth) {
-  volatile char much[4096];
-  much[0] = static_cast<char>(depth);
-  return depth < 0 ? 0 : Overflow(depth + 1) + much[0];
-}
-
-TEST_F(CrashReportTest, NamesThePluginThatOverflowedTheStack) {
-  const auto a = Register("test.A");
-  EXPECT_EXIT(
-      {
-        InstallCrashReport(&monitor_);
-        const auto call = Call(a, Point::kScore);
-        exit(Overflow(0));
-      },
-      ::testing::KilledBySignal(SIGSEGV), "crashed in plugin test.A \\(/opt/test.A.so\\) at Score");
 }
 
 }  // namespace

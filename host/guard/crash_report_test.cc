@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -13,6 +15,70 @@
 
 namespace berth::host {
 namespace {
+
+// ---- Crashes ------------------------------------------------------------------------------------
+
+class CrashReportTest : public ::testing::Test {
+ protected:
+  // Installs the report, and calls `crash` in a call of the plugin.
+  template <class Crash>
+  void CrashIn(Point point, const berth_pod* pod, Crash crash) {
+    InstallCrashReport(&monitor_);
+    uint32_t cancel = 0;
+    monitor_.BeginAttempt(&cancel, pod);
+    const auto callee = monitor_.Register({"test.A", "default", "/opt/test.A.so", nullptr});
+    const MonitoredCall call(&monitor_, callee, point, {});
+    crash();
+  }
+
+  TestObjects test_objects_;
+  CallMonitor monitor_{test_objects_.interner()};
+};
+
+void DieOf(int signal) {
+  if (signal == SIGABRT) std::abort();
+  if (signal != SIGSEGV) {
+    raise(signal);
+    return;
+  }
+  volatile int* nowhere = reinterpret_cast<int*>(8);
+  *nowhere = 1;
+}
+
+TEST_F(CrashReportTest, NamesPluginAndLetsSignalEndTheProcess) {
+  const PodRef web = test_objects_.Pod({.name = "web"});
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    SCOPED_TRACE(signal);
+    EXPECT_EXIT(
+        CrashIn(Point::kFilter, &web->view(), [signal] { DieOf(signal); }),
+        ::testing::KilledBySignal(signal),
+        "^berth: crashed in plugin test.A \\(/opt/test.A.so\\) at Filter, pod default/web\n$");
+  }
+}
+
+TEST_F(CrashReportTest, ReportsACrashOutsideAnyPlugin) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReport(&monitor_);
+        std::abort();
+      },
+      ::testing::KilledBySignal(SIGABRT), "^berth: crashed outside any plugin call\n$");
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+int Overflow(int depth) {
+  volatile char much[4096];
+  much[0] = static_cast<char>(depth);
+  return depth < 0 ? 0 : Overflow(depth + 1) + much[0];
+}
+
+TEST_F(CrashReportTest, NamesThePluginThatOverflowedTheStack) {
+  EXPECT_EXIT(CrashIn(Point::kScore, nullptr, [] { exit(Overflow(0)); }),
+              ::testing::KilledBySignal(SIGSEGV),
+              "crashed in plugin test.A \\(/opt/test.A.so\\) at Score");
+}
+
+// ---- exit() -------------------------------------------------------------------------------------
 
 class ExitReportTest : public ::testing::Test {
  protected:

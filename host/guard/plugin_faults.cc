@@ -7,11 +7,6 @@
 #include "host/base/time.h"
 
 namespace berth::host {
-namespace {
-
-constexpr std::string_view kInQuarantine = "in quarantine";
-
-}  // namespace
 
 std::string_view FaultName(FaultKind kind) {
   switch (kind) {
@@ -124,9 +119,9 @@ void PluginFaults::LogQuarantine(const Account& account, std::string_view why,
   const std::array fields = {LogField{"profile", account.profile_}, LogField{"pause", pause}};
   options_.log->Write({.level = BERTH_LOG_ERROR,
                        .logger = account.plugin_,
-                       .message = kInQuarantine,
+                       .message = "in quarantine",
                        .fields = fields,
-                       .error = why.substr(kInQuarantine.size() + 2)});
+                       .error = why});
 }
 
 void PluginFaults::LogTrial(const Account& account) const {
@@ -143,15 +138,15 @@ std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind
   const QuarantinePolicy& policy = options_.quarantine;
   if (policy.faults == 0 || account.quarantined()) return "";
   const int64_t now_ns = NowNs();
-  std::string why(kInQuarantine);
+  std::string why;
   if (IsOnTrial(account, now_ns)) {
-    why.append(": a fault on trial, at ");
+    why = "a fault on trial, at ";
   } else {
     auto& when = account.fault_times_;
     when.push_back(now_ns);
     while (when.size() > policy.faults) when.pop_front();
     if (when.size() < policy.faults || now_ns - when.front() > policy.window_ns) return "";
-    why.append(": ").append(std::to_string(policy.faults)).append(" faults within ");
+    why.append(std::to_string(policy.faults)).append(" faults within ");
     why.append(FormatDuration(policy.window_ns)).append(", the last at ");
   }
   why.append(NameOf(point)).append(": ").append(FaultName(kind)).append(": ").append(what);

@@ -71,7 +71,8 @@ class PluginFaults {
 
     // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
-    // Returns the reason of the last quarantine; empty if there was none.
+    // Returns the reason of the last quarantine, such as "10 faults within 1m0s, the last at
+    // Filter: deadline: ..."; empty if there was none.
     std::string why() const {
       const std::scoped_lock lock(why_mutex_);
       return why_;
@@ -140,7 +141,7 @@ class PluginFaults {
   void LogTrial(const Account& account) const;
 
   const Options options_;
-  mutable std::mutex mutex_;  // Guards what follows, and Account::fault_times_.
+  mutable std::mutex mutex_;  // Guards what follows, and the members of Account that say so.
   std::map<Key, uint64_t> counts_;
   std::vector<std::weak_ptr<Account>> accounts_;
   std::atomic<bool> has_quarantine_ = false;  // An instance may be in quarantine.

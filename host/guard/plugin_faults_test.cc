@@ -86,10 +86,9 @@ TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
   EXPECT_THAT(faults.InQuarantine(), IsEmpty());
   note();  // The second fault lies on the edge of the window.
   EXPECT_TRUE(account->quarantined());
-  const std::string why =
-      "in quarantine: 3 faults within 1m0s, the last at Filter: exception: boom";
+  const std::string why = "3 faults within 1m0s, the last at Filter: exception: boom";
   EXPECT_EQ(account->why(), why);
-  EXPECT_EQ(lines_.back(), "4 test.A: " + why + " profile=default pause=30s");
+  EXPECT_EQ(lines_.back(), "4 test.A: in quarantine: " + why + " profile=default pause=30s");
   ASSERT_EQ(faults.InQuarantine().size(), 1U);
   EXPECT_EQ(faults.InQuarantine()[0].profile, "default");
   EXPECT_EQ(faults.InQuarantine()[0].plugin, "test.A");
@@ -142,7 +141,7 @@ TEST_F(PluginFaultsTest, AFaultOnTrialDoublesThePause) {
     clock_.Advance(60 * kSecond - 1);  // The last moment of the trial.
     note();
   }
-  EXPECT_EQ(account->why(), "in quarantine: a fault on trial, at Filter: exception: x");
+  EXPECT_EQ(account->why(), "a fault on trial, at Filter: exception: x");
 }
 
 TEST_F(PluginFaultsTest, APluginThatPassesItsTrialIsTrusted) {

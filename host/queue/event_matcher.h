@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "host/api/objects.h"
+#include "host/base/assert.h"
+#include "host/base/metrics.h"
 #include "host/queue/queue_event.h"
 #include "host/queue/queue_meter.h"
 #include "host/queue/queue_policy.h"

@@ -25,8 +25,8 @@ HealthQuery ParseHealthQuery(std::string_view query) {
     const std::string_view part = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
     const size_t equals = std::min(part.find('='), part.size());
-    const auto key = DecodePercent(part.substr(0, equals));
-    const auto value = DecodePercent(part.substr(std::min(equals + 1, part.size())));
+    const auto key = DecodePrintable(part.substr(0, equals));
+    const auto value = DecodePrintable(part.substr(std::min(equals + 1, part.size())));
     if (key == "verbose") parsed.is_verbose = true;
     if (key == "exclude" && value.has_value()) parsed.excluded.insert(*value);
   }

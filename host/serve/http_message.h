@@ -33,7 +33,8 @@ struct HttpLimits {
   size_t connections = 64;
   size_t header_bytes = size_t{16} << 10;
   size_t body_bytes = size_t{64} << 10;
-  int64_t request_ns = 5 * kSecond;    // From the first byte of a request to its last one.
+  // From the first byte of a request to its last one; also from the connection to the first byte.
+  int64_t request_ns = 5 * kSecond;
   int64_t response_ns = 30 * kSecond;  // From the answer of the handler to its last byte.
   int64_t idle_ns = 90 * kSecond;      // From one request to the next one.
 };

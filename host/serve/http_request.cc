@@ -28,8 +28,6 @@ HttpParse Refuse(uint32_t status, std::string_view reason) {
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-int HexDigit(char c) { return IsDigit(c) ? c - '0' : ToLower(c) - 'a' + 10; }
-
 // Returns the refusal of a head that the parser of Beast does not accept. `rest`: the head from the
 // line on that it does not accept.
 HttpParse RefuseSyntax(const boost::system::error_code& error, std::string_view rest) {
@@ -83,7 +81,7 @@ HttpParse CheckHead(const RequestHead& head, std::string_view text, bool is_loop
 void ReadRequestLine(const RequestHead& head, HttpParse& parse) {
   const std::string_view target = head.target();
   const size_t path_end = std::min(target.find('?'), target.size());
-  auto path = DecodePercent(target.substr(0, path_end));
+  auto path = DecodePrintable(target.substr(0, path_end));
   if (!target.starts_with('/')) {
     parse = Refuse(400, "expected a path that begins with /");
   } else if (!path.has_value()) {
@@ -148,21 +146,9 @@ bool IsLoopbackHost(std::string_view host) {
   return address.ok() && !name.empty() && address->address().is_loopback();
 }
 
-std::optional<std::string> DecodePercent(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  while (!text.empty()) {
-    char c = text[0];
-    size_t size = 1;
-    if (c == '%') {
-      if (text.size() < 3 || !IsHexDigit(text[1]) || !IsHexDigit(text[2])) return std::nullopt;
-      c = static_cast<char>(HexDigit(text[1]) * 16 + HexDigit(text[2]));
-      size = 3;
-    }
-    if (IsControl(c)) return std::nullopt;
-    decoded += c;
-    text.remove_prefix(size);
-  }
+std::optional<std::string> DecodePrintable(std::string_view text) {
+  std::optional<std::string> decoded = DecodePercent(text);
+  if (decoded.has_value() && std::ranges::any_of(*decoded, IsControl)) return std::nullopt;
   return decoded;
 }
 

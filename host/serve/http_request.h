@@ -44,9 +44,8 @@ HttpParse ParseHttpRequest(std::string_view received, const HttpLimits& limits, 
 // address of the loopback network.
 bool IsLoopbackHost(std::string_view host);
 
-// Returns the text with "%41" replaced by "A"; nullopt if a "%" has no two hexadecimal digits after
-// it, or if the result has a control character.
-std::optional<std::string> DecodePercent(std::string_view text);
+// Returns DecodePercent(); nullopt also if the result has a control character.
+std::optional<std::string> DecodePrintable(std::string_view text);
 
 // Returns the standard text of a status, such as "Not Found".
 std::string_view HttpReason(uint32_t status);

@@ -176,11 +176,11 @@ TEST(LoopbackHostTest, KnowsTheNamesOfTheLoopbackNetwork) {
   }
 }
 
-TEST(DecodePercentTest, DecodesEscapes) {
-  EXPECT_EQ(DecodePercent("/a%2Fb%2fc%25+"), "/a/b/c%+");
-  EXPECT_EQ(DecodePercent(""), "");
+TEST(DecodePrintableTest, DecodesEscapes) {
+  EXPECT_EQ(DecodePrintable("/a%2Fb%2fc%25+"), "/a/b/c%+");
+  EXPECT_EQ(DecodePrintable(""), "");
   for (const char* text : {"%", "%4", "%4g", "a%", "%00", "%7f", "\x01"}) {
-    EXPECT_EQ(DecodePercent(text), std::nullopt) << text;
+    EXPECT_EQ(DecodePrintable(text), std::nullopt) << text;
   }
 }
 

@@ -58,7 +58,7 @@ void TestOne(std::string_view received) {
       break;
   }
   static_cast<void>(IsLoopbackHost(received));
-  if (const auto decoded = DecodePercent(received); decoded.has_value()) {
+  if (const auto decoded = DecodePrintable(received); decoded.has_value()) {
     BERTH_ASSERT(decoded->size() <= received.size());
     BERTH_ASSERT(std::ranges::none_of(*decoded, IsControl));
   }

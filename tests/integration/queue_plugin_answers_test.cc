@@ -148,6 +148,28 @@ TEST_F(QueuePluginAnswersTest, HintsDecideWhetherAPodIsRequeued) {
   EXPECT_EQ(Outcome(), "Success");
 }
 
+// No event wakes a pod that waits only because its plugin was not called.
+TEST_F(QueuePluginAnswersTest, GatedPodIsTriedWhenTheQuarantineEnds) {
+  int calls = 0;
+  Puppet& a = Plugin({Point::kPreEnqueue});
+  a.pre_enqueue = [&calls](const berth_queued&, berth_status*) {
+    ++calls;
+    return BERTH_SUCCESS;
+  };
+  Start();
+  for (int i = 0; i < 10; ++i) a.host->fault(a.host, AsStr("bad"));
+  ASSERT_EQ(harness_.loop().faults().InQuarantine().size(), 1U);
+  AddPod("p");
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kGated);
+  EXPECT_EQ(calls, 0);
+  harness_.Advance(30 * kSecond - 1);
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kGated);
+  harness_.Advance(1);
+  EXPECT_THAT(harness_.loop().faults().InQuarantine(), IsEmpty());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(Outcome(), "Success");
+}
+
 // The queue needs an order, so QueueSort is called even in quarantine.
 TEST_F(QueuePluginAnswersTest, QueueSortIsCalledInQuarantine) {
   std::vector<std::string> tried;

@@ -56,6 +56,8 @@ TEST_F(UsageCliTest, ReportsExcessArguments) {
        "berth: run: expected only options, found \"dump.json\" (see berth run --help)\n"},
       {{"run", "--leader-elect=maybe"},
        "berth: --leader-elect: expected true or false, found \"maybe\"\n"},
+      {{"run", "--allow-plain-http=true", "--leader-elect=maybe"},
+       "berth: --leader-elect: expected true or false, found \"maybe\"\n"},
       {{"run", "--leader-elect=99999999999999999999"},
        "berth: --leader-elect: expected true or false, found \"99999999999999999999\"\n"},
   };

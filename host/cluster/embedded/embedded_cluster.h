@@ -71,8 +71,7 @@ class PodRequestHandler {
 // collects garbage and expires leases) and no finalizers; only fields that concern scheduling are
 // validated; every pod has the grace period PodRequestHandler::kDefaultGraceSeconds; an update that
 // changes nothing counts as a change. The uid, the creationTimestamp and the resourceVersion are
-// set in the view of an object; the JSON text of kinds that have one stays as it was
-// received.
+// set in the view of an object; the JSON text of kinds that have one stays as it was received.
 //
 // This class applies the rules for changes of whole objects. Its parts do the rest:
 // PodRequestHandler executes the requests for single pods, StoredObjects stores the objects and

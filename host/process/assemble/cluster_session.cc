@@ -4,7 +4,7 @@
 
 #include "host/base/hash.h"
 #include "host/base/text.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {

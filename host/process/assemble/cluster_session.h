@@ -1,5 +1,4 @@
-// What every process that uses a real cluster has: access, settings, and what a scheduler has
-// besides its Session: the log of the process, the connection and the client.
+// How a process reaches a real cluster, and the session of a process that schedules on one.
 #ifndef BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_SESSION_H_
 #define BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_SESSION_H_
 
@@ -18,6 +17,7 @@
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
+#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
@@ -25,6 +25,7 @@
 #include "host/config/host_config.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/assemble/session.h"
+#include "host/process/log/log_format.h"
 #include "host/process/log/log_limiter.h"
 #include "host/process/log/log_output.h"
 
@@ -84,6 +85,8 @@ struct ClusterProcessOptions : ProcessOptions {
   int32_t pid = 0;  // Of this process, for the log.
 };
 
+// A Session with the log of the process, the connection and the client.
+//
 // The owner calls Open(), FindAccess() and Connect(), in this order, then the methods of Session
 // from TakeSchedulerOptions() on. The fence of the client is closed.
 //

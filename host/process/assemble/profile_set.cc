@@ -16,7 +16,7 @@
 #include "host/loader/private_copy.h"
 #include "host/plan/plan.h"
 #include "host/plan/profile_plan.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {

@@ -20,7 +20,9 @@
 #include "host/cluster/client.h"
 #include "host/cycle/scheduling_loop.h"
 #include "host/guard/bind_pool.h"
+#include "host/guard/call_monitor.h"
 #include "host/guard/call_watchdog.h"
+#include "host/guard/plugin_faults.h"
 #include "host/plan/plan.h"
 #include "host/process/assemble/profile_set.h"
 

@@ -1,5 +1,5 @@
-// Reads what `berth doctor` needs to know: the answers of an API server, how its clock differs, and
-// when credentials expire.
+// Reads the answers of an API server for `berth doctor`: its user, a lease, the pending pods.
+// Computes how its clock differs, and when credentials expire.
 #ifndef BERTH_HOST_PROCESS_DOCTOR_DOCTOR_ANSWERS_H_
 #define BERTH_HOST_PROCESS_DOCTOR_DOCTOR_ANSWERS_H_
 

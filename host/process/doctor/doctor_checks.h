@@ -53,16 +53,12 @@ struct DoctorReport {
   }
 };
 
-// ---- configuration ------------------------------------------------------------------------------
-
 // A configuration that could be read: "2 profiles, 19 plugins". `warnings`: those of
 // ProfileSet.
 DoctorFinding ConfigurationFinding(size_t profiles, size_t plugins,
                                    std::span<const std::string> warnings);
 // A configuration that has errors, with one line for each.
 DoctorFinding ConfigurationFailure(const Status& status);
-
-// ---- connection ---------------------------------------------------------------------------------
 
 // `version`: the answer to GET /version, the first request, which took `took_ns`. `source`: where
 // the URL comes from. `warnings`: those of ClusterAccess. A server that answers anything but a
@@ -71,23 +67,17 @@ DoctorFinding ConnectionFinding(const std::string& server, const std::string& so
                                 std::span<const std::string> warnings, const HttpResponse& version,
                                 int64_t took_ns);
 
-// ---- credentials --------------------------------------------------------------------------------
-
 // Credentials that cannot be loaded, such as those of an exec plugin that fails.
 DoctorFinding CredentialsFailure(const Status& status);
 // `now_ns`: this machine's wall clock.
 DoctorFinding CredentialsFinding(const ServerUser& user, const CredentialExpiry& expiry,
                                  const std::string& source, int64_t now_ns);
 
-// ---- version ------------------------------------------------------------------------------------
-
 inline constexpr int kOldestMinor = 30;  // Of Kubernetes 1.
 inline constexpr int kNewestMinor = 37;
 inline constexpr int kDecidedAsMinor = 36;
 
 DoctorFinding VersionFinding(const HttpResponse& version);
-
-// ---- kinds --------------------------------------------------------------------------------------
 
 struct KindAnswer {
   std::string kind;                  // As the plugin declares it.
@@ -98,8 +88,6 @@ struct KindAnswer {
 // A server that does not serve pods or nodes cannot be scheduled. Other kinds that are not served
 // are notes, because a plugin then sees none of these objects.
 DoctorFinding KindsFinding(std::span<const KindAnswer> kinds);
-
-// ---- permissions --------------------------------------------------------------------------------
 
 struct PermissionAnswer {
   Permission permission;
@@ -113,17 +101,11 @@ std::vector<Permission> MissingPermissions(std::span<const PermissionAnswer> per
 // Missing permissions are a failure if one of them is not optional, otherwise a warning.
 DoctorFinding PermissionsFinding(std::span<const PermissionAnswer> permissions);
 
-// ---- clock --------------------------------------------------------------------------------------
-
 // `ahead_ns`: see ClockSkew::AheadNs(). A note from two seconds on, a warning from five.
 DoctorFinding ClockFinding(std::optional<int64_t> ahead_ns);
 
-// ---- lease --------------------------------------------------------------------------------------
-
 // `leader_elect`: whether Berth takes part in the election. If it does not, the lease is not read.
 DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state);
-
-// ---- pods ---------------------------------------------------------------------------------------
 
 // `profiles`: the schedulerNames of the profiles. `rival`: the lease of a scheduler that places the
 // pods of the same schedulerName; nullopt if there is none.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "host/base/time_units.h"
-
 namespace berth::host {
 
 LogLimiter::~LogLimiter() {
-  for (const auto& [key, budget] : budgets_) {
-    if (budget.left_out > 0) WriteCount(key.first, budget.left_out);
+  for (const auto& [logger, budgets] : budgets_) {
+    for (const Budget& budget : budgets) {
+      if (budget.left_out > 0) WriteCount(logger, budget.left_out);
+    }
   }
 }
 
@@ -16,12 +16,15 @@ void LogLimiter::Write(const LogRecord& record) {
   uint64_t left_out = 0;
   {
     const std::lock_guard lock(mutex_);
-    Budget& budget = budgets_[{std::string(record.logger), record.level}];
+    auto known = budgets_.find(record.logger);
+    if (known == budgets_.end()) known = budgets_.try_emplace(std::string(record.logger)).first;
+    Budget& budget = known->second[std::min<uint32_t>(record.level, BERTH_LOG_ERROR)];
     if (!Take(budget)) {
       ++budget.left_out;
       return;
     }
     left_out = std::exchange(budget.left_out, 0);
+    if (left_out > 0) budget.spent_ns += RecordNs();  // The record that states the count.
   }
   if (left_out > 0) WriteCount(record.logger, left_out);
   sink_.Write(record);
@@ -31,9 +34,8 @@ void LogLimiter::Write(const LogRecord& record) {
 // by those of a whole burst.
 bool LogLimiter::Take(Budget& budget) const {
   const int64_t now_ns = options_.steady_ns();
-  const int64_t record_ns = kSecond / options_.per_second;
-  const int64_t spent_ns = std::max(budget.spent_ns, now_ns) + record_ns;
-  if (spent_ns - now_ns > options_.burst * record_ns) return false;
+  const int64_t spent_ns = std::max(budget.spent_ns, now_ns) + RecordNs();
+  if (spent_ns - now_ns > options_.burst * RecordNs()) return false;
   budget.spent_ns = spent_ns;
   return true;
 }

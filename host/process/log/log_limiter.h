@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_PROCESS_LOG_LOG_LIMITER_H_
 #define BERTH_HOST_PROCESS_LOG_LOG_LIMITER_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,7 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include <berth/abi.h>
+
 #include "host/base/log.h"
+#include "host/base/time_units.h"
 
 namespace berth::host {
 
@@ -48,7 +52,10 @@ class LogLimiter final : public LogSink {
     int64_t spent_ns = 0;  // The time until which the records so far use up the rate.
     uint64_t left_out = 0;
   };
+  using Budgets = std::array<Budget, BERTH_LOG_OFF>;  // By level.
 
+  // Returns the time in which the rate allows one record.
+  int64_t RecordNs() const { return kSecond / options_.per_second; }
   // Returns whether a record may be written now, and counts it.
   bool Take(Budget& budget) const;
   void WriteCount(std::string_view logger, uint64_t left_out);
@@ -56,7 +63,7 @@ class LogLimiter final : public LogSink {
   LogSink& sink_;
   const Options options_;
   std::mutex mutex_;  // Guards the budgets. Not held while the sink writes.
-  std::map<std::pair<std::string, uint32_t>, Budget, std::less<>> budgets_;  // By logger and level.
+  std::map<std::string, Budgets, std::less<>> budgets_;  // By logger.
 };
 
 }  // namespace berth::host

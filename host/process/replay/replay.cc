@@ -9,7 +9,7 @@
 
 #include "host/base/text.h"
 #include "host/base/time_units.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {

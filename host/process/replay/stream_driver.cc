@@ -12,7 +12,7 @@
 #include "host/base/json_text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {

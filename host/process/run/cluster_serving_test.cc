@@ -144,10 +144,11 @@ TEST_F(ClusterServingTest, APluginInQuarantineIsAFinding) {
   serving_.SetState(Healthy());
   quarantined_.push_back({.profile = "acme",
                           .plugin = "acme.RackPower",
-                          .why = "10 exceptions",
+                          .why = "10 faults within 1m0s",
                           .pause_ns = 30 * kSecond});
-  ExpectFailure("/readyz", "plugins",
-                "acme.RackPower of the profile acme is in quarantine for 30s: 10 exceptions");
+  ExpectFailure(
+      "/readyz", "plugins",
+      "acme.RackPower of the profile acme is in quarantine for 30s: 10 faults within 1m0s");
 }
 
 TEST_F(ClusterServingTest, CallThatDoesNotEndIsAFinding) {

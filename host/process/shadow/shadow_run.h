@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"

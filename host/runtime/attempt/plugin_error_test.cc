@@ -108,9 +108,10 @@ TEST_F(PluginErrorTest, AQuarantineHasAReasonAndAnError) {
     plugin_.host->NoteFault(Point::kFilter, FaultKind::kBadVerdict, "x");
   }
   EXPECT_TRUE(IsQuarantined(plugin_));
-  EXPECT_EQ(QuarantineReason(plugin_), faults_.InQuarantine()[0].why);
+  const std::string reason = "in quarantine: " + faults_.InQuarantine()[0].why;
+  EXPECT_EQ(QuarantineReason(plugin_), reason);
   EXPECT_EQ(QuarantineError(plugin_, Point::kReserve)->Message(),
-            "running Reserve plugin \"test.A\": " + faults_.InQuarantine()[0].why);
+            "running Reserve plugin \"test.A\": " + reason);
 }
 
 TEST_F(PluginErrorTest, WithoutPluginFaultsNothingIsCounted) {

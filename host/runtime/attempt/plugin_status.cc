@@ -82,7 +82,7 @@ bool IsQuarantined(const PlannedPlugin& plugin) {
 
 std::optional<std::string> QuarantineReason(const PlannedPlugin& plugin) {
   if (!IsQuarantined(plugin)) return std::nullopt;
-  return plugin.host->faults()->why();
+  return "in quarantine: " + plugin.host->faults()->why();
 }
 
 std::optional<PluginStatus> QuarantineError(const PlannedPlugin& plugin, Point point,

@@ -103,7 +103,8 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
 // Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue.
 // It is still called at QueueSort, and where a call ends or follows what was begun (Unreserve,
 // PostBind, Changes).
-// A quarantine begins at any time, and ends only between scheduling cycles. Threading: any.
+// A quarantine begins at any time, and ends only between scheduling cycles, possibly within a
+// binding cycle. Threading: any.
 std::optional<std::string> QuarantineReason(const PlannedPlugin& plugin);
 // Costs one load. Threading: any.
 bool IsQuarantined(const PlannedPlugin& plugin);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/cache/node_table.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_status.h"
 

@@ -40,9 +40,12 @@ PreFlightResult RunPreBindPreFlight(Binding& binding) {
   result.status.code = BERTH_SKIP;
   for (const PlannedUse& use : binding.plan().At(Point::kPreBind)) {
     const PlannedPlugin& plugin = binding.plan().plugins()[use.plugin];
-    const bool is_called =
-        plugin.instance->pre_bind()->pre_flight != nullptr && !IsQuarantined(plugin);
-    PluginStatus status = is_called ? RunPreFlight(plugin, binding, use.plugin) : PluginStatus();
+    PluginStatus status;
+    if (auto error = QuarantineError(plugin, Point::kPreBind, PointFunction::kPreFlight)) {
+      status = *std::move(error);
+    } else if (plugin.instance->pre_bind()->pre_flight != nullptr) {
+      status = RunPreFlight(plugin, binding, use.plugin);
+    }
     if (status.ok()) {
       result.status = {};
     } else if (status.code == BERTH_SKIP) {

@@ -21,8 +21,9 @@ struct PreFlightResult {
   std::vector<uint32_t> skipped;  // Plugins, into Plan::plugins(), whose PreBind is not called.
 };
 
-// Calls pre_flight of every PreBind plugin. A plugin that has none or is quarantined counts as
-// having work to do.
+// Calls pre_flight of every PreBind plugin. A plugin that has none counts as having work to do. One
+// in quarantine fails the pod, which waits on Permit in vain otherwise; if the quarantine ends
+// meanwhile, PreBind would be called without its pre_flight.
 // Threading: [bind], on the scheduling thread.
 // (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreBindPreFlights)
 PreFlightResult RunPreBindPreFlight(Binding& binding);

@@ -11,6 +11,7 @@ namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // --- pre-flight ----------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ TEST(RunPreBindPreFlightTest, WithoutPluginsItSkips) {
   EXPECT_EQ(RunPreBindPreFlight(*stage.MakeBinding()).status.code, BERTH_SKIP);
 }
 
-// PreBind reports the quarantine.
+// It also has to keep PreBind from being called without it, should the quarantine end before.
 TEST(RunPreBindPreFlightTest, AQuarantinedPluginIsNotCalled) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreBind}).pre_flight = [](const berth_binding&, berth_status*) {
@@ -128,8 +129,8 @@ TEST(RunPreBindPreFlightTest, AQuarantinedPluginIsNotCalled) {
   stage.Build();
   stage.Quarantine("puppet.A");
   const PreFlightResult result = RunPreBindPreFlight(*stage.MakeBinding());
-  EXPECT_TRUE(result.status.ok());
-  EXPECT_THAT(result.skipped, IsEmpty());
+  EXPECT_EQ(result.status.code, BERTH_ERROR);
+  EXPECT_THAT(result.status.Message(), HasSubstr("\"puppet.A\": in quarantine: "));
 }
 
 // --- groups --------------------------------------------------------------------------------------

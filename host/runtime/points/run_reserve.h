@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_RUNTIME_POINTS_RUN_RESERVE_H_
 #define BERTH_HOST_RUNTIME_POINTS_RUN_RESERVE_H_
 
+#include "host/cache/node_table.h"
 #include "host/runtime/attempt/attempt.h"
 #include "host/runtime/attempt/plugin_status.h"
 

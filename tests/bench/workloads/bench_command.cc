@@ -14,7 +14,7 @@
 #include "host/base/text.h"
 #include "host/cli/commands.h"
 #include "host/cli/progress.h"
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 #include "tests/bench/workloads/compare.h"
 #include "tests/bench/workloads/measure.h"
 #include "tests/bench/workloads/results.h"

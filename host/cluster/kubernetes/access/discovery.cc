@@ -54,12 +54,6 @@ std::string Resource::CollectionPath() const {
   return GroupVersionPath(group_version) + "/" + plural;
 }
 
-std::string Resource::ObjectPath(std::string_view ns, std::string_view name) const {
-  std::string path = GroupVersionPath(group_version);
-  if (is_namespaced) path.append("/namespaces/").append(ns);
-  return path.append("/").append(plural).append("/").append(name);
-}
-
 bool Resource::CanWatch() const {
   const auto has = [this](std::string_view verb) {
     return std::ranges::find(verbs, verb) != verbs.end();

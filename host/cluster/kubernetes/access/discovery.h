@@ -29,8 +29,6 @@ struct Resource {
 
   // "/apis/storage.k8s.io/v1/csinodes", "/api/v1/pods"
   std::string CollectionPath() const;
-  // "/api/v1/namespaces/default/pods/web-0"; `ns` is ignored for a kind without namespaces.
-  std::string ObjectPath(std::string_view ns, std::string_view name) const;
   bool CanWatch() const;
 
   friend bool operator==(const Resource&, const Resource&) = default;

@@ -185,10 +185,9 @@ TEST_F(DiscoveryTest, DropsTheAnswerAfterItsDestruction) {
   EXPECT_THAT(Seen(), IsEmpty());
 }
 
-TEST(Resource, HasThePathsOfItsCollectionAndObjects) {
+TEST(Resource, HasThePathOfItsCollection) {
   const Resource pods = {"v1/Pod", "", "v1", "pods", true, {"list", "watch"}};
   EXPECT_EQ(pods.CollectionPath(), "/api/v1/pods");
-  EXPECT_EQ(pods.ObjectPath("ns", "p"), "/api/v1/namespaces/ns/pods/p");
   EXPECT_TRUE(pods.CanWatch());
   const Resource nodes = {"storage.k8s.io/v1/CSINode",
                           "storage.k8s.io",
@@ -197,7 +196,6 @@ TEST(Resource, HasThePathsOfItsCollectionAndObjects) {
                           false,
                           {"list"}};
   EXPECT_EQ(nodes.CollectionPath(), "/apis/storage.k8s.io/v1/csinodes");
-  EXPECT_EQ(nodes.ObjectPath("ns", "n"), "/apis/storage.k8s.io/v1/csinodes/n");
   EXPECT_FALSE(nodes.CanWatch());
 }
 

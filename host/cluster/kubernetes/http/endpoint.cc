@@ -27,24 +27,6 @@ std::string WithoutCredentials(std::string_view text) {
   return Quoted(shown.append("...").append(text.substr(at)));
 }
 
-// Decodes "%41" to "A".
-std::optional<std::string> PercentDecode(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    uint8_t byte = 0;
-    const char* const end = text.data() + i + 3;
-    if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
-    decoded += static_cast<char>(byte);
-    i += 2;
-  }
-  return decoded;
-}
-
 struct SchemeFacts {
   std::string_view name;
   uint16_t port;
@@ -128,9 +110,9 @@ class UrlReader {
     rest_.remove_prefix(at + 1);
     const size_t colon = user.find(':');
     const bool has_password = colon != std::string_view::npos;
-    const std::optional<std::string> name = PercentDecode(user.substr(0, colon));
+    const std::optional<std::string> name = DecodePercent(user.substr(0, colon));
     const std::optional<std::string> password =
-        PercentDecode(has_password ? user.substr(colon + 1) : std::string_view());
+        DecodePercent(has_password ? user.substr(colon + 1) : std::string_view());
     if (!name || !password) return "a % of the user or the password is not followed by two digits";
     if (name->empty()) return "the user is empty";
     url_.user = *name;

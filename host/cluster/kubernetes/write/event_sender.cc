@@ -28,8 +28,8 @@ namespace {
 constexpr size_t kMaxInstanceBytes = 128;
 // client-go: tools/events/event_broadcaster.go, recordToSink.
 constexpr double kRetryJitter = 0.25;
-// The memory of an event that waits, without its texts.
-constexpr size_t kWaitingBytes = 400;
+// The memory of an event that waits, with its place in the queue and without its texts.
+constexpr size_t kWaitingBytes = 600;
 // How many objects and reasons are remembered as known to the server. Beyond it, events of more of
 // them count as first ones.
 constexpr size_t kMaxKnown = size_t{16} << 10;
@@ -87,10 +87,10 @@ class SeriesSender final : public EventSender {
     BERTH_ASSERT(!is_flushing_);
     is_flushing_ = true;
     flushed_ = std::move(done);
-    for (const auto& [at_ns, key] : std::exchange(retries_, {})) Resume(key);
-    Refresh();
+    for (const auto& [at_ns, key] : std::exchange(retries_, {})) Resume(key, at_ns);
     flush_timer_.StartAfter(limit_ns, [this] { FinishFlush(); });
     SendNext();
+    Refresh();
     FinishFlushIfEmpty();
   }
 
@@ -107,9 +107,7 @@ class SeriesSender final : public EventSender {
   // for a connection. A series has an event only while a request of it is under way: the key, the
   // note and the time are the same facts in half of the memory.
   struct Series {
-    // The object and the reason of the event, and the namespace whose turn it takes.
-    std::string subject;
-    std::string ns;
+    uint64_t subject = 0;          // A hash of SubjectOf().
     std::string key;               // Empty as long as nothing needs it.
     std::unique_ptr<Event> event;  // The first one; null: in the key and in the next two.
     std::string note;
@@ -118,6 +116,7 @@ class SeriesSender final : public EventSender {
     int32_t count = 1;
     int64_t last_ns = 0;     // The time of the last event, for its text.
     int64_t active_ns = 0;   // The executor's time of the last event.
+    int64_t retry_ns = 0;    // The executor's time of the next try, while it waits for that.
     int32_t written = 0;     // The count that the server has; 0: the event was not created.
     int32_t sent = 0;        // The count in the request under way.
     uint32_t tries = 0;      // How often the request that waits or is under way was sent.
@@ -128,9 +127,8 @@ class SeriesSender final : public EventSender {
     std::list<SeriesRef>::iterator age;
 
     EventSeries Repetitions() const { return {count, last_ns}; }
-    size_t Bytes() const {
-      return kWaitingBytes + subject.size() + ns.size() + key.size() + note.size() + name.size();
-    }
+    // REQUIRES: CompactEvent() was called.
+    size_t Bytes() const { return kWaitingBytes + key.size() + note.size() + name.size(); }
     const Event& UseEvent() {
       if (event != nullptr) return *event;
       event = std::make_unique<Event>();
@@ -200,8 +198,7 @@ class SeriesSender final : public EventSender {
     series->last_ns = event.time_ns;
     series->active_ns = executor_.NowNs();
     series->is_unique = event.is_unique;
-    series->ns = event.regarding.ns;
-    series->subject = SubjectOf(event);
+    if (!event.is_unique) series->subject = HashBytes(SubjectOf(event));
     series->event = std::make_unique<Event>(std::move(event));
     return series;
   }
@@ -288,26 +285,38 @@ class SeriesSender final : public EventSender {
     DropSurplus();
   }
 
-  // Lets the series wait for a connection, in the place of one about the same object and reason, if
-  // there is one.
+  // Lets the series wait for a connection. Of two about the same object and reason, only the newer
+  // one waits, and it is a first event if one of them was.
   void Wait(const SeriesRef& series) {
-    series->CompactEvent();
+    const Event& event = series->UseEvent();
+    const std::string ns = event.regarding.ns;
     // An event that belongs to no series, and the count of one, cannot be replaced.
     const bool has_own_place = series->is_unique || series->written > 0;
-    const std::string key = has_own_place ? "#" + series->name : series->subject;
-    if (const auto former = queue_.Replace(key, series->Bytes(), series)) {
-      series->is_first |= std::exchange((*former)->is_first, false);
-      return GiveUp(*former, counts_.repeated);
+    const std::string key = has_own_place ? "#" + series->name : SubjectOf(event);
+    series->CompactEvent();
+    SeriesRef newer = series;
+    if (const SeriesRef* const waiting = queue_.Find(key)) {
+      SeriesRef older = *waiting;
+      const bool had_place_of_first = older->is_first;
+      if (older->active_ns > newer->active_ns) std::swap(older, newer);
+      newer->is_first |= std::exchange(older->is_first, false);
+      const bool keeps_place = newer->is_first == had_place_of_first;
+      if (keeps_place) {
+        queue_.Replace(key, newer->Bytes(), newer);
+      } else {
+        queue_.Remove(key);
+      }
+      GiveUp(older, counts_.repeated);
+      if (keeps_place) return;
     }
-    const bool is_first = series->is_unique || series->is_first;
-    queue_.Push(key, series->ns, is_first ? QueueRank::kFirst : QueueRank::kRepeat, series->Bytes(),
-                series);
+    const bool is_first = newer->is_unique || newer->is_first;
+    queue_.Push(key, ns, is_first ? QueueRank::kFirst : QueueRank::kRepeat, newer->Bytes(), newer);
   }
 
   // Returns whether this is the first event for the subject.
-  bool RememberSubject(const std::string& subject) {
+  bool RememberSubject(uint64_t subject) {
     if (known_.size() >= kMaxKnown) known_.clear();
-    return known_.insert(HashBytes(subject)).second;
+    return known_.insert(subject).second;
   }
 
   void DropSurplus() {
@@ -315,7 +324,8 @@ class SeriesSender final : public EventSender {
       const SeriesRef series = queue_.Drop();
       if (counts_.full % 1000 == 0) {
         log_.Warning("Events are dropped because too many wait",
-                     {{"waiting", std::to_string(waiting() + 1)}, {"namespace", series->ns}});
+                     {{"waiting", std::to_string(waiting() + 1)},
+                      {"namespace", series->UseEvent().regarding.ns}});
       }
       GiveUp(series, counts_.full);
     }
@@ -329,13 +339,13 @@ class SeriesSender final : public EventSender {
     // The next event with this key is the first one for the server.
     if (series->written > 0) return;
     ForgetSeries(series);
-    if (std::exchange(series->is_first, false)) known_.erase(HashBytes(series->subject));
+    if (std::exchange(series->is_first, false)) known_.erase(series->subject);
   }
 
   void SendNext() {
     while (!has_ended_ && in_flight_ < options_.in_flight) {
       const std::optional<SeriesRef> series = queue_.Pop();
-      if (!series) return;  // Others wait for their repetition only.
+      if (!series) return;  // The others are to be tried again later.
       SendOne(*series);
     }
   }
@@ -375,9 +385,10 @@ class SeriesSender final : public EventSender {
   }
 
   void OnAnswer(const SeriesRef& series, const HttpResponse& response, bool was_refused) {
-    --in_flight_;
     const bool is_creation = series->written == 0;
     const ErrorCode code = StatusOf(response).code();
+    // An earlier try has created the event, perhaps without its series.
+    if (is_creation && code == ErrorCode::kAlreadyExists) series->sent = 1;
     if (code == ErrorCode::kOk || (is_creation && code == ErrorCode::kAlreadyExists)) {
       OnStored(series);
     } else if (was_refused) {
@@ -389,6 +400,7 @@ class SeriesSender final : public EventSender {
     } else {
       OnFailed(series, response);
     }
+    --in_flight_;  // Not before: what the answer has let wait takes its turn.
     SendNext();
     FinishFlushIfEmpty();
   }
@@ -431,27 +443,31 @@ class SeriesSender final : public EventSender {
     const double random = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
     const auto delay_ns =
         static_cast<int64_t>(static_cast<double>(options_.retry_ns) * (1 + kRetryJitter * random));
-    series->CompactEvent();
+    const std::string ns = series->UseEvent().regarding.ns;
     const std::string key = "+" + series->name;
-    queue_.Push(key, series->ns, QueueRank::kLater, series->Bytes(), series);
-    retries_.emplace(executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns)), key);
+    series->CompactEvent();
+    series->retry_ns = executor_.NowNs() + std::max(delay_ns, LimitRetryAfterNs(at_least_ns));
+    queue_.Push(key, ns, QueueRank::kLater, series->Bytes(), series);
+    retries_.emplace(series->retry_ns, key);
     StartRetryTimer();
     DropSurplus();
   }
 
   void RunRetries() {
     while (!retries_.empty() && retries_.begin()->first <= executor_.NowNs()) {
-      const std::string key = std::move(retries_.begin()->second);
+      const auto [at_ns, key] = *retries_.begin();
       retries_.erase(retries_.begin());
-      Resume(key);
+      Resume(key, at_ns);
     }
     StartRetryTimer();
     SendNext();
   }
 
-  // Lets a series that was to be repeated later wait for a connection, unless it was dropped.
-  void Resume(const std::string& key) {
-    if (const auto series = queue_.Remove(key)) Wait(*series);
+  // Lets a series that was to be tried again at this time wait for a connection, unless it was
+  // dropped. It may have failed once more since, and have another time.
+  void Resume(const std::string& key, int64_t at_ns) {
+    const SeriesRef* const found = queue_.Find(key);
+    if (found != nullptr && (*found)->retry_ns == at_ns) Wait(*queue_.Remove(key));
   }
 
   void StartRetryTimer() {

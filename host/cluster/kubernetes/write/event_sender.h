@@ -23,8 +23,9 @@ namespace berth::host {
 // pending pods neither delays the events of another namespace for long, nor displaces them:
 //   - The first event of an object for a reason, and an event with `is_unique`, go before others;
 //     one request of four is for the others. Within both ranks the namespaces take turns.
-//   - An event that would wait while one of the same object and reason waits takes its place, and
-//     counts as a repetition. This does not apply to the count of a series.
+//   - Of the events of one object and reason that wait for a connection, the newest one stays, and
+//     the others count as repetitions. This does not apply to an event with `is_unique`, to the
+//     count of a series, and to an event that is to be tried again later.
 //   - If more than `queue_bytes` wait, the namespace with the most bytes loses an event, which is
 //     dropped and counted: a repetition, if one waits; see FairQueue.
 //
@@ -36,8 +37,8 @@ namespace berth::host {
 // series: it is forgotten when the server has it. One request of a series is waiting or under way
 // at most, so that a patch never overtakes the creation.
 //
-// An event that cannot be written is repeated up to `tries` times while the queue has room; the
-// repetitions wait outside of the connections. If the namespace is being deleted (403 with the
+// An event that cannot be written is tried up to `tries` times, unless the queue loses it; it waits
+// outside of the connections. If the namespace is being deleted (403 with the
 // cause NamespaceTerminating), or for any other final answer, it is dropped. 404 for a series
 // creates the event again, with its series. 409 AlreadyExists for a creation is success: a request
 // whose answer was lost has created the event.
@@ -47,7 +48,7 @@ namespace berth::host {
 class EventSender {
  public:
   struct Options {
-    size_t queue_bytes = size_t{4} << 20;  // About 6,000 events.
+    size_t queue_bytes = size_t{4} << 20;  // About 5,000 events.
     size_t in_flight = 4;
     size_t max_series = 4096;  // The series without events for the longest time is ended if there
                                // are more.

@@ -109,127 +109,6 @@ TEST_F(EventSenderTest, SendsEventThatWaitedAsItWasGiven) {
   }
 }
 
-TEST_F(EventSenderTest, DropsTheNewestEventOfAFullQueue) {
-  options_.in_flight = 1;
-  LimitWaiting(2);
-  for (const char* pod : {"a", "b", "c"}) Send(pod);
-  ExpectCounts(0, 0, 0);
-  Send("d");
-  ExpectCounts(0, 1, 0);
-  EXPECT_EQ(sender().counts().full, 1U);
-  EXPECT_EQ(sender().waiting(), 2U);
-  EXPECT_EQ(OpenPods(), (EventPods{"a"}));
-  Store();
-  EXPECT_EQ(OpenPods(), (EventPods{"b"}));
-  // An event like the one that was dropped is new to the server.
-  Send("d");
-  Store();
-  EXPECT_EQ(OpenPods(), (EventPods{"c"}));
-  Store();
-  EXPECT_EQ(OpenPods(), (EventPods{"d"}));
-  EXPECT_FALSE(Body().contains("series"));
-}
-
-// A tenant with many pending pods does not delay the event of another one.
-TEST_F(EventSenderTest, NamespacesTakeTurns) {
-  options_.in_flight = 1;
-  for (const char* pod : {"a", "b", "c", "d"}) Send(pod);
-  Event other = MakeEvent("x");
-  other.regarding.ns = "other";
-  sender().Send(other);
-  EventPods pods;
-  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"a", "b", "x", "c", "d"}));
-}
-
-TEST_F(EventSenderTest, FullQueueLosesEventsOfTheLargestNamespace) {
-  options_.in_flight = 1;
-  LimitWaiting(3);
-  for (const char* pod : {"a", "b", "c"}) Send(pod);
-  Event other = MakeEvent("x");
-  other.regarding.ns = "other77";
-  sender().Send(other);
-  for (const char* pod : {"d", "e", "f"}) Send(pod);
-  EventPods pods;
-  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"a", "b", "x", "c"}));
-  ExpectCounts(4, 3, 0);
-}
-
-// A flood of one namespace loses its own events, not the repetition of another one.
-TEST_F(EventSenderTest, FloodDoesNotDisplaceARepetition) {
-  options_.in_flight = 1;
-  LimitWaiting(3);
-  Event other = MakeEvent("x");
-  other.regarding.ns = "other77";
-  sender().Send(other);
-  Fail(500);
-  for (const char* pod : {"a", "b", "c", "d", "e", "f"}) Send(pod);
-  RunFor(60 * kSecond);
-  EventPods pods;
-  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"a", "b", "x", "c"}));
-  ExpectCounts(4, 3, 0);
-}
-
-// What the server has is no first event again because a repetition was lost or replaced.
-TEST_F(EventSenderTest, LostRepeatDoesNotMakeTheNextFirst) {
-  options_.in_flight = 1;
-  LimitWaiting(2);
-  Event repeat = MakeEvent("a");
-  sender().Send(repeat);
-  Store();
-  Send("b");  // Under way, so that the others wait.
-  repeat.regarding.resource_version = "8";
-  sender().Send(repeat);
-  Send("c");
-  Send("d");  // The repeat is lost.
-  ExpectCounts(1, 1, 0);
-  Store();  // c is under way, and d waits.
-  repeat.regarding.resource_version = "9";
-  sender().Send(repeat);
-  Send("e");
-  EventPods pods;
-  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"c", "d", "e"})) << "the repeat is lost again, not e";
-}
-
-TEST_F(EventSenderTest, FirstEventGoesBeforeRepeatsOfAnotherPod) {
-  options_.in_flight = 1;
-  Event repeat = MakeEvent("a");
-  sender().Send(repeat);
-  Store();
-  Send("b");  // Under way, so that the others wait.
-  repeat.regarding.resource_version = "8";
-  sender().Send(repeat);
-  Send("c");
-  EventPods pods;
-  for (; open() > 0; Store()) pods.push_back(OpenPods().front());
-  EXPECT_EQ(pods, (EventPods{"b", "c", "a"}));
-}
-
-TEST_F(EventSenderTest, RepeatTakesThePlaceOfOneThatWaits) {
-  options_.in_flight = 1;
-  Send("a");
-  for (const char* version : {"8", "9", "10"}) {
-    Event event = MakeEvent("b", std::string("note ") + version);
-    event.regarding.resource_version = version;
-    sender().Send(event);
-    EXPECT_EQ(sender().waiting(), 1U);
-  }
-  Event other_reason = MakeEvent("b");
-  other_reason.reason = "Preempted";
-  sender().Send(other_reason);
-  EXPECT_EQ(sender().waiting(), 2U) << "another reason is another event";
-  Store();
-  EXPECT_EQ(Body()["note"], "note 10");
-  Store();
-  EXPECT_EQ(Body()["reason"], "Preempted");
-  Store();
-  EXPECT_EQ(open(), 0U);
-  ExpectCounts(3, 0, 2);
-}
-
 // ---- Errors -------------------------------------------------------------------------------------
 
 TEST_F(EventSenderTest, RepeatsAnEventThatCouldNotBeWritten) {
@@ -293,6 +172,7 @@ TEST_F(EventSenderTest, GivesUpAfterTheLastTry) {
   }
   EXPECT_EQ(open(), 0U);
   ExpectCounts(0, 1, 0);
+  EXPECT_EQ(sender().counts().failed, 1U);
   EXPECT_EQ(sender().series(), 0U);
 }
 
@@ -305,6 +185,7 @@ TEST_F(EventSenderTest, DropsWhatTheServerRefuses) {
     EXPECT_EQ(sender().series(), 0U) << http_status;
   }
   ExpectCounts(0, 5, 0);
+  EXPECT_EQ(sender().counts().refused, 5U);
 }
 
 TEST_F(EventSenderTest, AcceptsEventThatALostRequestHasCreated) {
@@ -315,6 +196,18 @@ TEST_F(EventSenderTest, AcceptsEventThatALostRequestHasCreated) {
   ExpectCounts(1, 0, 0);
   Send("a");
   EXPECT_TRUE(transport_.open().at(0).starts_with("PATCH")) << transport_.open().at(0);
+}
+
+// The request whose answer was lost knew of one event only.
+TEST_F(EventSenderTest, WritesTheCountThatALostRequestLacked) {
+  Send("a");
+  transport_.Lose(0, Delivery::kUnknown);
+  Send("a");
+  RunFor(13 * kSecond);
+  Fail(409, "AlreadyExists");
+  ASSERT_EQ(open(), 1U);
+  EXPECT_TRUE(transport_.open().at(0).starts_with("PATCH")) << transport_.open().at(0);
+  EXPECT_EQ(Body()["series"]["count"], 2);
 }
 
 TEST_F(EventSenderTest, RepeatsNothingWhileTheQueueIsFull) {
@@ -352,6 +245,7 @@ TEST_F(EventSenderTest, DropsWhatMaySendRefuses) {
   RunFor(60 * kSecond);
   EXPECT_EQ(open(), 0U);
   ExpectCounts(0, 1, 0);
+  EXPECT_EQ(sender().counts().refused, 1U);
   is_open = true;
   Send("a");
   EXPECT_TRUE(transport_.RequestAt(0).may_send().ok());
@@ -589,6 +483,7 @@ TEST_F(EventSenderFlushTest, DropsTheRestAtItsLimit) {
   RunFor(1);
   EXPECT_EQ(done_, 1);
   ExpectCounts(0, 2, 0);
+  EXPECT_EQ(sender().counts().ended, 2U);
   Store();  // The late answer to a.
   executor_.RunAll();
   EXPECT_EQ(open(), 0U);

@@ -28,11 +28,11 @@ enum class QueueRank : uint8_t {
   kLater,  // Does not leave by Pop() until Remove() and Push() give it another rank.
 };
 
-// If there are items of both ranks, three of four that leave are of rank kFirst, and the fourth is
-// of rank kRepeat. Within a rank, the namespaces take turns, and each sends its oldest item. If the
-// queue has become too large, the namespace with the most bytes loses an item: the oldest one of
-// rank kRepeat, or else of rank kLater, or else the newest of rank kFirst, because the older ones
-// are sent sooner.
+// If there are items of kFirst and of kRepeat, three of four that leave are of kFirst, and the
+// fourth is of kRepeat. Within a rank, the namespaces take turns, and each sends its oldest item.
+// If the queue has become too large, the namespace with the most bytes loses an item: the oldest
+// one of rank kRepeat, or else of rank kLater, or else the newest of rank kFirst, because the older
+// ones are sent sooner.
 //
 // Threading: one thread at a time.
 // Cost:      each function: O(log namespaces).
@@ -43,7 +43,7 @@ class FairQueue {
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
 
-  // Adds an item. `key` names it for Replace() and Remove(). REQUIRES: no item has the key.
+  // Adds an item. `key` names it for the next functions. REQUIRES: no item has the key.
   void Push(std::string key, std::string_view ns, QueueRank rank, size_t bytes, Item item) {
     const auto [at, is_new_line] = lines_.try_emplace(std::string(ns));
     Line& line = at->second;
@@ -55,6 +55,12 @@ class FairQueue {
     Resize(line, line.bytes + bytes);
     const bool takes_turns = rank != QueueRank::kLater && places.size() == 1;
     if (takes_turns) line.TurnOf(rank) = TurnsOf(rank).insert(TurnsOf(rank).end(), &line);
+  }
+
+  // Returns the item with the key; null if there is none. Lifetime: until it is removed.
+  const Item* Find(std::string_view key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? nullptr : &found->second->item;
   }
 
   // Gives the place of the item with the key to another one, which has the same namespace. Returns

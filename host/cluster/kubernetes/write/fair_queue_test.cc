@@ -1,9 +1,14 @@
 #include "host/cluster/kubernetes/write/fair_queue.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,7 +33,6 @@ class FairQueueTest : public ::testing::Test {
   }
 
   FairQueue<std::string> queue_;
-  std::string last_skipped_;
 };
 
 TEST_F(FairQueueTest, NamespacesTakeTurns) {
@@ -113,66 +117,106 @@ TEST_F(FairQueueTest, ReplacedItemGivesItsPlaceAway) {
   EXPECT_EQ(queue_.Replace("key", 5, "new"), std::nullopt) << "it has left";
 }
 
-// Compares with a model that searches through all items.
-TEST_F(FairQueueTest, AgreesWithASimpleModel) {
-  struct Item {
-    std::string ns;
-    QueueRank rank;
-    size_t bytes;
-  };
-  std::mt19937 random(1);
-  std::vector<std::pair<std::string, Item>> model;  // In the order of arrival.
-  const auto remove = [&](const std::string& item) {
-    const auto found = std::ranges::find(model, item, [](const auto& each) { return each.first; });
-    ASSERT_NE(found, model.end()) << item;
-    const Item taken = found->second;
-    for (auto before = model.begin(); before != found; ++before) {
-      const bool is_same_line = before->second.ns == taken.ns && before->second.rank == taken.rank;
-      if (is_same_line) last_skipped_ = before->first;
+// An item of the model.
+struct ModelItem {
+  std::string key;
+  std::string ns;
+  QueueRank rank;
+  size_t bytes;
+};
+
+// Does the same as FairQueue, and searches through all items for it.
+class ModelQueue {
+ public:
+  void Push(const ModelItem& item) {
+    std::list<std::string>& turns = turns_[item.rank];
+    const bool is_known = std::ranges::find(turns, item.ns) != turns.end();
+    if (item.rank != QueueRank::kLater && !is_known) turns.push_back(item.ns);
+    items_.push_back(item);
+  }
+  std::string Pop() {
+    std::array<QueueRank, 2> ranks = {kFirst, kRepeat};
+    if (++pops_ % 4 == 0) std::swap(ranks[0], ranks[1]);
+    for (const QueueRank rank : ranks) {
+      if (turns_[rank].empty()) continue;
+      const std::string ns = turns_[rank].front();
+      turns_[rank].pop_front();
+      turns_[rank].push_back(ns);
+      return Take(*Of(ns, rank).begin());
     }
-    model.erase(found);
-  };
-  uint64_t pops = 0;
-  for (int step = 0; step < 4'000; ++step) {
+    return "";
+  }
+  std::string Drop() {
+    std::map<std::string, size_t> bytes;
+    for (const ModelItem& item : items_) bytes[item.ns] += item.bytes;
+    const auto largest = std::ranges::max_element(
+        bytes, {}, [](const auto& line) { return std::pair(line.second, line.first); });
+    for (const QueueRank rank : {kRepeat, QueueRank::kLater}) {
+      const auto items = Of(largest->first, rank);
+      if (!items.empty()) return Take(items.front());
+    }
+    return Take(Of(largest->first, kFirst).back());
+  }
+  std::string Take(size_t index) {
+    const ModelItem item = items_[index];
+    items_.erase(items_.begin() + static_cast<ptrdiff_t>(index));
+    if (Of(item.ns, item.rank).empty()) turns_[item.rank].remove(item.ns);
+    return item.key;
+  }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const ModelItem& item : items_) sum += item.bytes;
+    return sum;
+  }
+  std::vector<ModelItem>& items() { return items_; }
+
+ private:
+  // Returns the indexes of the items, by age.
+  std::vector<size_t> Of(const std::string& ns, QueueRank rank) const {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (items_[i].ns == ns && items_[i].rank == rank) found.push_back(i);
+    }
+    return found;
+  }
+
+  std::vector<ModelItem> items_;  // By age.
+  std::map<QueueRank, std::list<std::string>> turns_;
+  uint64_t pops_ = 0;
+};
+
+TEST_F(FairQueueTest, AgreesWithASimpleModel) {
+  constexpr std::array kRanks = {kFirst, kRepeat, QueueRank::kLater};
+  std::mt19937 random(1);
+  ModelQueue model;
+  for (int step = 0; step < 20'000; ++step) {
     const auto choice = random() % 10;
     if (choice < 5) {
-      const std::string item = std::to_string(step);
-      const std::string ns(1, static_cast<char>('a' + random() % 5));
-      const QueueRank rank = random() % 2 == 0 ? kFirst : kRepeat;
-      const size_t bytes = 1 + random() % 50;
-      Push(ns, item, rank, bytes);
-      model.push_back({item, {ns, rank, bytes}});
+      const ModelItem item = {.key = std::to_string(step),
+                              .ns = std::string(1, static_cast<char>('a' + random() % 5)),
+                              .rank = kRanks[random() % kRanks.size()],
+                              .bytes = random() % 50};
+      Push(item.ns, item.key, item.rank, item.bytes);
+      model.Push(item);
+    } else if (choice < 7) {
+      ASSERT_EQ(queue_.Pop().value_or(""), model.Pop()) << step;
+    } else if (model.items().empty()) {
+      ASSERT_TRUE(queue_.empty());
     } else if (choice < 8) {
-      const auto item = queue_.Pop();
-      ++pops;
-      ASSERT_EQ(item.has_value(), !model.empty());
-      if (!item) continue;
-      const bool has_first =
-          std::ranges::any_of(model, [](const auto& each) { return each.second.rank == kFirst; });
-      const auto found =
-          std::ranges::find(model, *item, [](const auto& each) { return each.first; });
-      ASSERT_NE(found, model.end());
-      const bool has_repeat =
-          std::ranges::any_of(model, [](const auto& each) { return each.second.rank == kRepeat; });
-      const bool wants_repeat = pops % 4 == 0 ? has_repeat : !has_first;
-      EXPECT_EQ(found->second.rank, wants_repeat ? kRepeat : kFirst);
-      last_skipped_.clear();
-      remove(*item);
-      EXPECT_EQ(last_skipped_, "") << *item << " is not the oldest of its namespace and rank";
-    } else if (!model.empty()) {
-      std::map<std::string, size_t> bytes;
-      for (const auto& [item, each] : model) bytes[each.ns] += each.bytes;
-      const std::string item = queue_.Drop();
-      const auto found =
-          std::ranges::find(model, item, [](const auto& each) { return each.first; });
-      ASSERT_NE(found, model.end());
-      for (const auto& [ns, size] : bytes) EXPECT_LE(size, bytes[found->second.ns]);
-      remove(item);
+      ASSERT_EQ(queue_.Drop(), model.Drop()) << step;
+    } else {
+      const size_t index = random() % model.items().size();
+      ModelItem& item = model.items()[index];
+      if (choice == 8) {
+        ASSERT_EQ(queue_.Remove(item.key), item.key) << step;
+        model.Take(index);
+      } else {
+        item.bytes = random() % 50;
+        ASSERT_EQ(queue_.Replace(item.key, item.bytes, item.key), item.key) << step;
+      }
     }
-    size_t total = 0;
-    for (const auto& [item, each] : model) total += each.bytes;
-    ASSERT_EQ(queue_.bytes(), total);
-    ASSERT_EQ(queue_.size(), model.size());
+    ASSERT_EQ(queue_.bytes(), model.bytes()) << step;
+    ASSERT_EQ(queue_.size(), model.items().size()) << step;
   }
 }
 

@@ -1,6 +1,6 @@
 // Reads files and standard input.
-#ifndef BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_FILES_H_
-#define BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_FILES_H_
+#ifndef BERTH_HOST_PROCESS_ASSEMBLE_INPUT_FILES_H_
+#define BERTH_HOST_PROCESS_ASSEMBLE_INPUT_FILES_H_
 
 #include <cstddef>
 #include <istream>
@@ -34,4 +34,4 @@ std::string_view InputName(const std::string& path);
 
 }  // namespace berth::host
 
-#endif  // BERTH_HOST_PROCESS_ASSEMBLE_CLUSTER_FILES_H_
+#endif  // BERTH_HOST_PROCESS_ASSEMBLE_INPUT_FILES_H_

@@ -1,4 +1,4 @@
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -13,10 +13,10 @@
 namespace berth::host {
 namespace {
 
-class ClusterFilesTest : public ::testing::Test {
+class InputFilesTest : public ::testing::Test {
  protected:
-  ClusterFilesTest() : path_(::testing::TempDir() + "berth_cluster_files.yaml") {}
-  ~ClusterFilesTest() override { std::remove(path_.c_str()); }
+  InputFilesTest() : path_(::testing::TempDir() + "berth_input_files.yaml") {}
+  ~InputFilesTest() override { std::remove(path_.c_str()); }
 
   void Write(const std::string& text) { std::ofstream(path_) << text; }
 
@@ -24,7 +24,7 @@ class ClusterFilesTest : public ::testing::Test {
   std::istringstream in_;
 };
 
-TEST_F(ClusterFilesTest, ReadsAFileWithPadding) {
+TEST_F(InputFilesTest, ReadsAFileWithPadding) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{300'000}}) {
     Write(std::string(size, 'x'));
     const auto text = ReadInput(path_, in_);
@@ -34,7 +34,7 @@ TEST_F(ClusterFilesTest, ReadsAFileWithPadding) {
   }
 }
 
-TEST_F(ClusterFilesTest, ReadsStandardInput) {
+TEST_F(InputFilesTest, ReadsStandardInput) {
   in_.str("kind: Node\n");
   const auto text = ReadInput("-", in_);
   ASSERT_TRUE(text.ok());
@@ -43,7 +43,7 @@ TEST_F(ClusterFilesTest, ReadsStandardInput) {
   EXPECT_EQ(InputName("a.json"), "a.json");
 }
 
-TEST_F(ClusterFilesTest, NamesTheFileThatCannotBeRead) {
+TEST_F(InputFilesTest, NamesTheFileThatCannotBeRead) {
   const auto missing = ReadInput("no/such/file.json", in_);
   EXPECT_EQ(missing.status(), Status::NotFound("no/such/file.json: No such file or directory"));
   const auto folder = ReadInput(::testing::TempDir(), in_);

@@ -1,4 +1,4 @@
-#include "host/process/assemble/cluster_files.h"
+#include "host/process/assemble/input_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
