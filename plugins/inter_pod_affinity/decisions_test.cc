@@ -16,9 +16,9 @@ namespace {
 
 // The steps of one seed. There are four, so that they can run side by side.
 #ifdef NDEBUG
-constexpr int kSteps = 25'000;
+constexpr int kSteps = 8'000;
 #else
-constexpr int kSteps = 2'400;
+constexpr int kSteps = 600;
 #endif
 const std::vector<std::string> kKeys = {"zone", "rack", "host"};
 const std::vector<std::string> kNamespaces = {"n0", "n1", "n2"};

@@ -16,7 +16,7 @@ namespace {
 
 // The steps of one seed. There are four, so that they can run side by side.
 #ifdef NDEBUG
-constexpr int kSteps = 25'000;
+constexpr int kSteps = 8'000;
 #else
 constexpr int kSteps = 600;
 #endif

@@ -122,14 +122,10 @@ void Services::ForgetRecords() {
 void Services::Advance(int64_t ns) {
   DoAllThatIsDue();
   const int64_t until = now_ns_ + ns;
-  while (true) {
-    const auto due =
-        std::min_element(timers_.begin(), timers_.end(),
-                         [](const auto& a, const auto& b) { return a.due_ns < b.due_ns; });
-    if (due == timers_.end() || due->due_ns > until) break;
-    const Timer timer = *due;
-    timers_.erase(due);
-    now_ns_ = std::max<int64_t>(now_ns_, timer.due_ns);
+  while (!timers_.empty() && timers_.begin()->first.first <= until) {
+    const auto [key, timer] = *timers_.begin();
+    timers_.erase(timers_.begin());
+    now_ns_ = std::max<int64_t>(now_ns_, key.first);
     {
       const CallScope scope(&reporter_, "a timer", kEvent);
       timer.fire(timer.to);
@@ -396,7 +392,7 @@ berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
   if (self.timers_.size() >= kMostWaiting) return BERTH_CONFLICT;
   const int64_t now = self.now_ns_;
   const int64_t after = std::clamp<int64_t>(after_ns, 0, INT64_MAX - now);
-  self.timers_.push_back({++self.last_timer_, now + after, fire, to});
+  self.timers_[{now + after, ++self.last_timer_}] = {fire, to};
   *timer = self.last_timer_;
   return BERTH_SUCCESS;
 }
@@ -404,7 +400,7 @@ berth_code Services::StartTimer(const berth_host* host, int64_t after_ns,
 berth_code Services::CancelTimer(const berth_host* host, uint64_t timer) noexcept {
   if (!Expect(host, "timer.cancel", kTimerWords)) return BERTH_CONFLICT;
   const auto gone =
-      std::erase_if(Of(host).timers_, [timer](const Timer& t) { return t.id == timer; });
+      std::erase_if(Of(host).timers_, [timer](const auto& t) { return t.first.second == timer; });
   return gone != 0 ? BERTH_SUCCESS : BERTH_NOT_FOUND;
 }
 

@@ -153,8 +153,6 @@ class Services {
 
  private:
   struct Timer {
-    uint64_t id;
-    int64_t due_ns;
     void (*fire)(void*) BERTH_NOEXCEPT;
     void* to;
   };
@@ -287,7 +285,7 @@ class Services {
   std::vector<ObjectHandle> objects_;
   std::set<std::string> not_served_;
   std::vector<Watch> watches_;
-  std::vector<Timer> timers_;
+  std::map<std::pair<int64_t, uint64_t>, Timer> timers_;  // By due time in ns, and id.
   uint64_t last_timer_ = 0;
   std::atomic<int64_t> now_ns_{0};
   ParsedData parsed_;
