@@ -38,6 +38,9 @@ struct Failure {
   // on a node: another client has bound it, or this Bind succeeded after all. FailureHandler sets
   // it.
   bool is_final = false;
+  // A plugin missed its deadline for this pod, which is tried again after a longer time; see
+  // SchedulingQueue::Return(). The message names the plugin.
+  bool is_slow = false;
 };
 
 // Called between scheduling cycles, in the order of the decisions.

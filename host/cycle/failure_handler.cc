@@ -62,7 +62,7 @@ void FailureHandler::Handle(std::string_view uid, std::string_view node, const F
   BERTH_ASSERT(entity != nullptr && entity->place == QueuePlace::kInFlight);
   const PodRef pod = entity->pod;
   if (meter_ != nullptr) meter_->OnFailed(pod->scheduler_name(), failure.code, entity->popped_ns);
-  queue_.Return(uid, failure.rejection);
+  queue_.Return(uid, failure.rejection, failure.is_slow);
   ReportUncounted(pod, node, failure);
 }
 

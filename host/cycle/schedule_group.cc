@@ -141,16 +141,18 @@ void GroupCycle::ReturnToQueue(const std::string& name, const Members& members,
   if (std::ranges::all_of(members, has_node)) return;
   Rejection rejection;
   bool is_error = false;
+  bool is_slow = false;
   for (const Member& member : members) {
     if (has_node(member)) continue;
     Append(rejection.plugins, member.permit_plugins);
     const std::optional<Failure>& failure = member.result.failure;
     if (!failure.has_value()) continue;
     is_error |= failure->code == BERTH_ERROR;
+    is_slow |= failure->is_slow;
     Append(rejection.plugins, failure->rejection.plugins);
     Append(rejection.pending, failure->rejection.pending);
   }
-  context_.queue.ReturnGroup(name, is_error ? Rejection() : std::move(rejection));
+  context_.queue.ReturnGroup(name, is_error ? Rejection() : std::move(rejection), is_slow);
   for (const Member& member : members) {
     if (has_node(member)) continue;
     const CycleResult& result = member.result;

@@ -6,6 +6,7 @@
 
 #include "host/cycle/cycle_meter.h"
 #include "host/cycle/failure_handler.h"
+#include "host/cycle/slow_pod.h"
 #include "host/runtime/attempt/point_meter.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_post_filter.h"
@@ -123,9 +124,18 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, Evaluation& evaluation
 
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
   CycleResult result = RunStages(pod, reused_);
+  if (result.failure.has_value()) NoteLateCall(*pod, *result.failure);
   if (context_.meter != nullptr) attempt_.CountCalls();
   attempt_.End();
   return result;
+}
+
+void SchedulingCycle::NoteLateCall(const Pod& pod, Failure& failure) const {
+  if (attempt_.pod().get() != &pod) return;  // The cycle ended before the attempt began.
+  const auto late = attempt_.FirstLateCall();
+  if (!late.has_value()) return;
+  failure.is_slow = true;
+  failure.message.append("; ").append(SlowPodMessage(*late, pod.view()));
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {

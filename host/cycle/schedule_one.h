@@ -131,6 +131,8 @@ class SchedulingCycle {
 
   Filtered FilterNodes(Evaluation& evaluation);
   bool NeedsScores() const;
+  // Says in the failure if a plugin missed its deadline in this attempt.
+  void NoteLateCall(const Pod& pod, Failure& failure) const;
 
   const Plan& plan_;
   const CycleContext& context_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/base/hash.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -129,6 +130,7 @@ void CallMonitor::BeginAttempt(uint32_t* cancel, const berth_pod* pod) {
   const std::scoped_lock lock(mutex_);
   __atomic_store_n(cancel, 0U, __ATOMIC_RELAXED);
   cancel_ = cancel;
+  late_.reset();
   attempt_pod_.store(pod, std::memory_order_relaxed);
 }
 
@@ -137,6 +139,17 @@ void CallMonitor::EndAttempt(const uint32_t* cancel) {
   if (cancel_ != cancel) return;
   cancel_ = nullptr;
   attempt_pod_.store(nullptr, std::memory_order_relaxed);
+}
+
+std::optional<LateCall> CallMonitor::LateCallOfAttempt() const {
+  const std::scoped_lock lock(mutex_);
+  return late_;
+}
+
+uint64_t CallMonitor::PodOfAttempt() const {
+  const berth_pod* pod = attempt_pod_.load(std::memory_order_relaxed);
+  // The lowest bit keeps 0 for "none".
+  return pod == nullptr ? 0 : HashBytes(Text(pod->meta->uid)) | 1;
 }
 
 // ---- The watchdog -------------------------------------------------------------------------------
@@ -163,20 +176,25 @@ int64_t CallMonitor::OwnDeadlineOf(CallWord call) const {
   return owned_[callee - 1]->deadline_ns;
 }
 
-std::shared_ptr<const CallMonitor::Callee> CallMonitor::MarkOverdue(size_t slot, CallWord call) {
+// The pod of the attempt lives as long as the lock is held: EndAttempt() takes it, too.
+CallMonitor::Overdue CallMonitor::MarkOverdue(size_t slot, CallWord call, int64_t deadline_ns) {
   CallSlot& at = threads_->slots[slot];
   const std::scoped_lock lock(mutex_);
   if (at.innermost.load(std::memory_order_relaxed) != call &&
       at.outermost.load(std::memory_order_relaxed) != call) {
-    return nullptr;
+    return {};
   }
   at.overdue.store(call, std::memory_order_relaxed);
   if (at.cancel != nullptr) __atomic_store_n(at.cancel, 1U, __ATOMIC_RELAXED);
-  if (InAttempt(PointOf(call)) && cancel_ != nullptr) {
-    __atomic_store_n(cancel_, 1U, __ATOMIC_RELAXED);
+  const uint32_t id = CalleeOf(call);
+  Overdue overdue{.callee = id == 0 ? nullptr : owned_[id - 1]};
+  if (!InAttempt(PointOf(call)) || cancel_ == nullptr) return overdue;
+  __atomic_store_n(cancel_, 1U, __ATOMIC_RELAXED);
+  overdue.pod = PodOfAttempt();
+  if (overdue.callee != nullptr && !late_.has_value()) {
+    late_ = {overdue.callee->plugin, PointOf(call), deadline_ns};
   }
-  const uint32_t callee = CalleeOf(call);
-  return callee == 0 ? nullptr : owned_[callee - 1];
+  return overdue;
 }
 
 // A call that ends at the moment at which it is found late may leave its attempt cancelled.

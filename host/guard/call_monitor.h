@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,13 @@ struct CallDeadlines {
   constexpr int64_t of(Point point) const {
     return point == Point::kPostFilter ? post_filter_ns : call_ns;
   }
+};
+
+// A call that missed its deadline.
+struct LateCall {
+  std::string plugin;
+  Point point;
+  int64_t deadline_ns;
 };
 
 // The calls in progress on one thread. Only that thread writes its words.
@@ -119,6 +127,9 @@ class CallMonitor {
   void BeginAttempt(uint32_t* cancel, const berth_pod* pod);
   // Does nothing if another attempt has begun since.
   void EndAttempt(const uint32_t* cancel);
+  // Returns the first call of the present or, between attempts, of the last attempt that was late;
+  // none if all were in time.
+  std::optional<LateCall> LateCallOfAttempt() const;
 
   // Returns the time from which a call at `point` that begins at `now_ns` is late. `own_ns` is
   // Callee::deadline_ns. Returns 0 if there is no watchdog.
@@ -143,9 +154,13 @@ class CallMonitor {
   };
   // Returns the calls in progress, by slot.
   std::vector<ThreadCalls> Snapshot() const;
+  struct Overdue {
+    std::shared_ptr<const Callee> callee;  // Null: the call has ended, or its callee is unknown.
+    uint64_t pod = 0;  // See PodOfAttempt(); 0 also if the point belongs to no attempt.
+  };
   // Marks the call as late and cancels it. If its point belongs to an attempt, also cancels the
-  // attempt. Returns the callee; null if the call has ended or its callee is unknown.
-  std::shared_ptr<const Callee> MarkOverdue(size_t slot, CallWord call);
+  // attempt.
+  Overdue MarkOverdue(size_t slot, CallWord call, int64_t deadline_ns);
 
   static Point PointOf(CallWord call);
   static bool MayBlock(CallWord call);
@@ -154,6 +169,9 @@ class CallMonitor {
 
   // Returns the point at which the calling thread is calling this instance; kNoCall if it is not.
   Point PointOnThisThread(CalleeId callee) const;
+  // Returns a number that identifies the pod of the attempt, for PluginFaults::Note(); 0 between
+  // attempts. Threading: the scheduling thread.
+  uint64_t PodOfAttempt() const;
 
   // --- Called by the crash report ---
 
@@ -183,6 +201,7 @@ class CallMonitor {
   std::vector<std::shared_ptr<const Callee>> owned_;
   std::vector<CalleeId> free_;
   uint32_t* cancel_ = nullptr;
+  std::optional<LateCall> late_;
 };
 
 // The terms of one call. By default, the call must return within the deadline of its point.

@@ -169,15 +169,41 @@ TEST_F(CallMonitorTest, LateCallCancelsAttemptUntilTheCallEnds) {
   EXPECT_EQ(cancel, 0U);
   {
     const auto call = Call(a, Point::kFilter);
-    const auto callee = monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost);
+    const auto [callee, pod] = monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost, kSecond);
     ASSERT_NE(callee, nullptr);
     EXPECT_EQ(callee->plugin, "test.A");
+    EXPECT_EQ(pod, monitor_.PodOfAttempt());
     EXPECT_EQ(cancel, 1U);
     const auto inner = Call(a, Point::kScore);
     EXPECT_EQ(cancel, 1U);
   }
   EXPECT_EQ(cancel, 0U);
+  const auto late = monitor_.LateCallOfAttempt();
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->plugin, "test.A");
+  EXPECT_EQ(late->point, Point::kFilter) << "the first call that was late";
+  EXPECT_EQ(late->deadline_ns, kSecond);
   monitor_.EndAttempt(&cancel);
+  monitor_.BeginAttempt(&cancel, &web->view());
+  EXPECT_EQ(monitor_.LateCallOfAttempt(), std::nullopt);
+  monitor_.EndAttempt(&cancel);
+}
+
+TEST_F(CallMonitorTest, PodOfAttemptTellsPodsApart) {
+  const PodRef web = test_objects_.Pod({.name = "web"});
+  const PodRef db = test_objects_.Pod({.name = "db"});
+  uint32_t cancel = 0;
+  const auto of = [&](const PodRef& pod) {
+    monitor_.BeginAttempt(&cancel, &pod->view());
+    return monitor_.PodOfAttempt();
+  };
+  EXPECT_EQ(monitor_.PodOfAttempt(), 0U);
+  const uint64_t first = of(web);
+  EXPECT_NE(first, 0U);
+  EXPECT_NE(first, of(db));
+  EXPECT_EQ(first, of(web));
+  monitor_.EndAttempt(&cancel);
+  EXPECT_EQ(monitor_.PodOfAttempt(), 0U);
 }
 
 TEST_F(CallMonitorTest, ACallThatHasEndedIsNotLate) {
@@ -189,9 +215,9 @@ TEST_F(CallMonitorTest, ACallThatHasEndedIsNotLate) {
     const auto call = Call(a, Point::kFilter);
     ended = monitor_.Snapshot()[0].innermost;
   }
-  EXPECT_EQ(monitor_.MarkOverdue(0, ended), nullptr);
+  EXPECT_EQ(monitor_.MarkOverdue(0, ended, kSecond).callee, nullptr);
   const auto next = Call(a, Point::kFilter);
-  EXPECT_EQ(monitor_.MarkOverdue(0, ended), nullptr);
+  EXPECT_EQ(monitor_.MarkOverdue(0, ended, kSecond).callee, nullptr);
   EXPECT_EQ(cancel, 0U);
   monitor_.EndAttempt(&cancel);
 }
@@ -201,7 +227,7 @@ TEST_F(CallMonitorTest, CallOutsideTheAttemptDoesNotCancelIt) {
   uint32_t cancel = 0;
   monitor_.BeginAttempt(&cancel, nullptr);
   const auto call = Call(a, Point::kPreBind);
-  EXPECT_NE(monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost), nullptr);
+  EXPECT_NE(monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost, kSecond).callee, nullptr);
   EXPECT_EQ(cancel, 0U);
   monitor_.EndAttempt(&cancel);
 }
@@ -214,7 +240,7 @@ TEST_F(CallMonitorTest, EndAttemptIgnoresAnAttemptThatWasReplaced) {
   monitor_.EndAttempt(&first);
   const auto a = Register("test.A");
   const auto call = Call(a, Point::kFilter);
-  monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost);
+  monitor_.MarkOverdue(0, monitor_.Snapshot()[0].innermost, kSecond);
   EXPECT_EQ(first, 0U);
   EXPECT_EQ(second, 1U);
   monitor_.EndAttempt(&second);

@@ -72,11 +72,12 @@ std::vector<OverdueCall> CallWatch::Poll(int64_t now_ns,
 
 void CallWatchdog::Poll(int64_t now_ns) {
   for (const OverdueCall& late : watch_.Poll(now_ns, monitor_.Snapshot())) {
-    const auto callee = monitor_.MarkOverdue(late.slot, late.call);
+    const auto [callee, pod] = monitor_.MarkOverdue(late.slot, late.call, late.deadline_ns);
     if (callee == nullptr || callee->faults == nullptr) continue;
     faults_.Note(*callee->faults, CallMonitor::PointOf(late.call), FaultKind::kDeadline,
                  "a call has run for " + FormatDuration(late.running_ns) + "; its deadline is " +
-                     FormatDuration(late.deadline_ns));
+                     FormatDuration(late.deadline_ns),
+                 pod);
   }
   overdue_.store(watch_.stuck() || monitor_.abandoned() > 0, std::memory_order_relaxed);
 }

@@ -28,15 +28,20 @@ std::shared_ptr<PluginFaults::Account> PluginFaults::Open(std::string_view plugi
   return account;
 }
 
-void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::string_view what) {
+void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::string_view what,
+                        uint64_t pod) {
   uint64_t count = 0;
   std::string quarantine;
   int64_t pause_ns = 0;
   {
     const std::scoped_lock lock(mutex_);
     count = ++counts_[Key(account.profile_, account.plugin_, point, kind)];
-    quarantine = QuarantineFor(account, point, kind, what);
-    if (!quarantine.empty()) BeginQuarantine(account, quarantine);
+    quarantine = QuarantineFor(account, pod);
+    if (!quarantine.empty()) {
+      quarantine.append(", the last at ").append(NameOf(point));
+      quarantine.append(": ").append(FaultName(kind)).append(": ").append(what);
+      BeginQuarantine(account, quarantine);
+    }
     pause_ns = account.pause_ns_;
   }
   if (std::has_single_bit(count)) LogFault(account, point, kind, what, count);
@@ -48,7 +53,7 @@ void PluginFaults::BeginQuarantine(Account& account, const std::string& why) {
   account.pause_ns_ = account.pause_ns_ == 0 ? policy.pause_ns
                                              : std::min(2 * account.pause_ns_, policy.max_pause_ns);
   account.trial_ns_ = NowNs() + account.pause_ns_;
-  account.fault_times_.clear();
+  account.latest_.clear();
   {
     const std::scoped_lock lock(account.why_mutex_);
     account.why_ = why;
@@ -133,24 +138,28 @@ void PluginFaults::LogTrial(const Account& account) const {
                        .fields = {&profile, 1}});
 }
 
-std::string PluginFaults::QuarantineFor(Account& account, Point point, FaultKind kind,
-                                        std::string_view what) {
+std::string PluginFaults::QuarantineFor(Account& account, uint64_t pod) {
   const QuarantinePolicy& policy = options_.quarantine;
   if (policy.faults == 0 || account.quarantined()) return "";
   const int64_t now_ns = NowNs();
-  std::string why;
-  if (IsOnTrial(account, now_ns)) {
-    why = "a fault on trial, at ";
-  } else {
-    auto& when = account.fault_times_;
-    when.push_back(now_ns);
-    while (when.size() > policy.faults) when.pop_front();
-    if (when.size() < policy.faults || now_ns - when.front() > policy.window_ns) return "";
-    why.append(std::to_string(policy.faults)).append(" faults within ");
-    why.append(FormatDuration(policy.window_ns)).append(", the last at ");
-  }
-  why.append(NameOf(point)).append(": ").append(FaultName(kind)).append(": ").append(what);
-  return why;
+  auto& latest = account.latest_;
+  std::erase_if(latest, [&](const Account::Fault& fault) {
+    return now_ns - fault.at_ns > policy.window_ns || (pod != 0 && fault.pod == pod);
+  });
+  if (pod != 0) ++account.faulty_attempts_;
+  latest.push_back(
+      {now_ns, pod, account.attempts_.load(std::memory_order_relaxed) - account.faulty_attempts_});
+  if (latest.size() > policy.faults) latest.pop_front();
+  const bool is_on_trial = IsOnTrial(account, now_ns);
+  const uint32_t limit = !is_on_trial ? policy.faults : pod == 0 ? 1 : std::min(2U, policy.faults);
+  if (latest.size() < limit) return "";
+  const int64_t served = latest.back().served - latest[latest.size() - limit].served;
+  const bool is_of_pods =
+      std::ranges::all_of(latest, [](const Account::Fault& fault) { return fault.pod != 0; });
+  if (is_of_pods && served >= int64_t{limit}) return "";
+  std::string why = limit == 1 ? "a fault" : std::to_string(limit) + " faults";
+  if (is_on_trial) return why.append(" on trial");
+  return why.append(" within ").append(FormatDuration(policy.window_ns));
 }
 
 std::vector<PluginFaults::Count> PluginFaults::Counts() const {

@@ -34,7 +34,8 @@ enum class FaultKind : uint8_t {
 std::string_view FaultName(FaultKind kind);
 
 struct QuarantinePolicy {
-  // The number of faults of one instance, at all its points. 0 disables quarantine.
+  // The number of faults of one instance, at all its points, for different pods. 0 disables
+  // quarantine.
   uint32_t faults = 10;
   int64_t window_ns = 60 * kSecond;  // The faults must lie within this time.
   // The duration of the first quarantine of an instance. Each one that begins on trial lasts twice
@@ -45,10 +46,15 @@ struct QuarantinePolicy {
 
 // The faults of all plugins of a process.
 //
+// A fault in an attempt is charged to its pod: of the faults for one pod only the last counts, and
+// faults cause no quarantine if the plugin served at least as many other attempts meanwhile. So a
+// few pods for which a plugin fails do not keep it from all others. Faults without an attempt count
+// in any case.
+//
 // A quarantine ends by itself: after its pause the plugin is called again, on trial for the time of
-// the window. A fault on trial begins the next quarantine at once; a plugin without one is trusted
-// as before its first fault. Whatever made a plugin fail, such as a pod or a slow machine, may be
-// gone.
+// the window. Faults for two pods on trial, or one without a pod, begin the next quarantine;
+// without them, the plugin is trusted as before its first fault. Whatever made a plugin fail, such
+// as a pod or a slow machine, may be gone.
 // Threading: any.
 // Lifetime:  must outlive every account that it opened.
 class PluginFaults {
@@ -69,6 +75,10 @@ class PluginFaults {
     Account(std::string plugin, std::string profile)
         : plugin_(std::move(plugin)), profile_(std::move(profile)) {}
 
+    // Counts an attempt that may call the plugin. Threading: the scheduling thread.
+    void CountAttempt() {
+      attempts_.store(attempts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
     // Returns the reason of the last quarantine, such as "10 faults within 1m0s, the last at
@@ -80,15 +90,22 @@ class PluginFaults {
 
    private:
     friend class PluginFaults;
+    struct Fault {
+      int64_t at_ns;
+      uint64_t pod;
+      int64_t served;  // How many attempts there had been without a fault.
+    };
 
     const std::string plugin_;
     const std::string profile_;
     std::atomic<bool> quarantined_ = false;
+    std::atomic<int64_t> attempts_ = 0;
     mutable std::mutex why_mutex_;  // Guards why_.
     std::string why_;
     // What follows is guarded by PluginFaults::mutex_.
-    // The latest faults, at most as many as cause a quarantine.
-    std::deque<int64_t> fault_times_;
+    int64_t faulty_attempts_ = 0;  // Of attempts_; more if an attempt has several faults.
+    // The latest faults within the window, at most as many as cause a quarantine.
+    std::deque<Fault> latest_;
     int64_t pause_ns_ = 0;  // The duration of the last quarantine; 0: it is trusted.
     // When the pause of the last quarantine ends, or ended, and the trial begins.
     int64_t trial_ns_ = 0;
@@ -111,7 +128,8 @@ class PluginFaults {
   explicit PluginFaults(Options options) : options_(std::move(options)) {}
 
   std::shared_ptr<Account> Open(std::string_view plugin, std::string_view profile);
-  void Note(Account& account, Point point, FaultKind kind, std::string_view what);
+  // `pod` identifies the pod of the attempt; 0: the fault belongs to no attempt.
+  void Note(Account& account, Point point, FaultKind kind, std::string_view what, uint64_t pod = 0);
   // Ends the quarantines whose pause is over. Returns whether there were any: pods that wait
   // because a plugin was not called must be tried again. Costs one load if no plugin is in
   // quarantine. Called: between scheduling cycles, so that no quarantine ends within one.
@@ -128,9 +146,9 @@ class PluginFaults {
   using Key = std::tuple<std::string, std::string, Point, FaultKind>;
 
   int64_t NowNs() const { return options_.clock != nullptr ? options_.clock->NowNs() : 0; }
-  // Returns the reason of the quarantine that this fault causes, or an empty text if it causes
-  // none.
-  std::string QuarantineFor(Account& account, Point point, FaultKind kind, std::string_view what);
+  // Records a fault. Returns how the reason of the quarantine that it causes begins, or an empty
+  // text if it causes none.
+  std::string QuarantineFor(Account& account, uint64_t pod);
   // Returns whether the plugin is on trial. If it has passed its trial, trusts it again.
   bool IsOnTrial(Account& account, int64_t now_ns) const;
   void BeginQuarantine(Account& account, const std::string& why);

@@ -141,7 +141,7 @@ TEST_F(PluginFaultsTest, AFaultOnTrialDoublesThePause) {
     clock_.Advance(60 * kSecond - 1);  // The last moment of the trial.
     note();
   }
-  EXPECT_EQ(account->why(), "a fault on trial, at Filter: exception: x");
+  EXPECT_EQ(account->why(), "a fault on trial, the last at Filter: exception: x");
 }
 
 TEST_F(PluginFaultsTest, APluginThatPassesItsTrialIsTrusted) {
@@ -158,6 +158,61 @@ TEST_F(PluginFaultsTest, APluginThatPassesItsTrialIsTrusted) {
   note();
   ASSERT_TRUE(account->quarantined());
   EXPECT_EQ(faults.InQuarantine()[0].pause_ns, 30 * kSecond) << "the first pause again";
+}
+
+TEST_F(PluginFaultsTest, FaultsForOnePodCountOnce) {
+  PluginFaults faults = Make({.faults = 3});
+  const auto account = faults.Open("test.A", "");
+  const auto note = [&](uint64_t pod) {
+    account->CountAttempt();
+    faults.Note(*account, Point::kFilter, FaultKind::kDeadline, "x", pod);
+  };
+  for (int i = 0; i < 100; ++i) note(1);
+  note(2);
+  for (int i = 0; i < 100; ++i) note(1);
+  EXPECT_FALSE(account->quarantined());
+  note(3);
+  EXPECT_TRUE(account->quarantined());
+}
+
+TEST_F(PluginFaultsTest, APluginThatServesMostPodsIsTrusted) {
+  struct Case {
+    const char* description;
+    int served;  // Attempts in time before each fault.
+    uint64_t first_pod;
+    bool quarantined;
+  };
+  // Between the first of three faults and the last, 2 * `served` attempts were in time.
+  const Case cases[] = {{"it fails for every pod", 0, 1, true},
+                        {"it fails for half of the pods", 1, 1, true},
+                        {"it serves two of three pods", 2, 1, false},
+                        {"a fault that belongs to no attempt", 2, 0, true}};
+  for (const Case& c : cases) {
+    PluginFaults faults = Make({.faults = 3});
+    const auto account = faults.Open("test.A", "");
+    for (uint64_t pod = 0; pod < 3; ++pod) {
+      for (int i = 0; i <= c.served; ++i) account->CountAttempt();
+      faults.Note(*account, Point::kFilter, FaultKind::kDeadline, "x", c.first_pod + pod);
+    }
+    EXPECT_EQ(account->quarantined(), c.quarantined) << c.description;
+  }
+}
+
+TEST_F(PluginFaultsTest, OnePodDoesNotEndATrial) {
+  PluginFaults faults = Make({.faults = 3});
+  const auto account = faults.Open("test.A", "");
+  const auto note = [&](uint64_t pod) {
+    faults.Note(*account, Point::kFilter, FaultKind::kDeadline, "x", pod);
+  };
+  for (const uint64_t pod : {1U, 2U, 3U}) note(pod);
+  clock_.Advance(30 * kSecond);
+  faults.BeginTrials();
+  note(1);
+  note(1);
+  EXPECT_FALSE(account->quarantined());
+  note(2);
+  EXPECT_TRUE(account->quarantined());
+  EXPECT_EQ(account->why(), "2 faults on trial, the last at Filter: deadline: x");
 }
 
 TEST_F(PluginFaultsTest, TrialsOfOtherInstancesAreIndependent) {

@@ -182,7 +182,9 @@ void InstanceHost::NoteFault(Point point, FaultKind kind, std::string_view what)
   if (faults_ == nullptr) return;
   const bool is_limited = IsOnSchedulingThread() && counted_faults_ != nullptr;
   if (is_limited && !counted_faults_->insert(point).second) return;
-  context_.faults->Note(*faults_, point, kind, what);
+  const bool is_in_attempt = IsOnSchedulingThread() && context_.monitor != nullptr;
+  context_.faults->Note(*faults_, point, kind, what,
+                        is_in_attempt ? context_.monitor->PodOfAttempt() : 0);
 }
 
 void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {

@@ -16,6 +16,9 @@ namespace berth::host {
 // with the defaults. The count is the number of consecutive errors if the last attempt ended in an
 // error, otherwise the number of rejections.
 //
+// After a slow attempt, in which a plugin missed its deadline, it is 30 s, then 1, 2, 4, 5, 5 ...
+// minutes, also if backoff is disabled: no other pod is scheduled while the plugin runs.
+//
 // With windows, pods whose backoff ends within the same second share one window: QueueSort orders
 // them, and they become ready together when that second is over. A backoff of n seconds then takes
 // between n - 1 and n + 1 seconds.
@@ -29,11 +32,9 @@ class Backoff {
 
   // Returns the duration of the entity's backoff; 0 if it has none.
   int64_t DurationNs(const QueuedEntity& entity) const {
+    if (entity.slow_count > 0) return Doubled(kSlowNs, kMaxSlowNs, entity.slow_count);
     const uint32_t count = entity.error_count > 0 ? entity.error_count : entity.rejected_count;
-    if (count == 0) return 0;
-    const uint32_t doublings = count - 1;
-    if (doublings >= 63 || initial_ns_ > (max_ns_ >> doublings)) return max_ns_;
-    return initial_ns_ << doublings;
+    return count == 0 ? 0 : Doubled(initial_ns_, max_ns_, count);
   }
   // Returns the time at which the backoff ends, counted from queued_ns and, with windows, rounded
   // down to a whole second; 0 if the entity has no backoff.
@@ -50,6 +51,15 @@ class Backoff {
   static int64_t TickAfter(int64_t until_ns) { return until_ns - until_ns % kSecond + kSecond; }
 
  private:
+  static constexpr int64_t kSlowNs = 30 * kSecond;
+  static constexpr int64_t kMaxSlowNs = 5 * kMinute;
+
+  // Returns the duration after the failure with this number, counted from 1.
+  static int64_t Doubled(int64_t first_ns, int64_t max_ns, uint32_t number) {
+    const uint32_t doublings = number - 1;
+    if (doublings >= 63 || first_ns > (max_ns >> doublings)) return max_ns;
+    return first_ns << doublings;
+  }
   // Returns the start of the window of `at_ns`; if there are no windows, returns `at_ns`.
   int64_t Align(int64_t at_ns) const { return has_windows_ ? at_ns - at_ns % kSecond : at_ns; }
 

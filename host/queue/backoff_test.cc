@@ -47,6 +47,17 @@ TEST(BackoffTest, DoublesUpToTheMaximum) {
   }
 }
 
+TEST(BackoffTest, ASlowPodWaitsLonger) {
+  for (const int64_t max_ns : {int64_t{0}, 10 * kSecond}) {
+    const Backoff backoff(kSecond, max_ns, true);
+    QueuedEntity entity = Entity(7, 1);
+    for (const int64_t seconds : {30, 60, 120, 240, 300, 300}) {
+      ++entity.slow_count;
+      EXPECT_EQ(backoff.DurationNs(entity), seconds * kSecond) << entity.slow_count;
+    }
+  }
+}
+
 TEST(BackoffTest, UsesTheInitialAndMaximumDuration) {
   EXPECT_EQ(Backoff(3 * kSecond, 60 * kSecond, true).DurationNs(Entity(4, 0)), 24 * kSecond);
   EXPECT_EQ(Backoff(10 * kSecond, 10 * kSecond, true).DurationNs(Entity(1, 0)), 10 * kSecond);

@@ -108,6 +108,7 @@ QueueEntry& EntityTable::SplitFromGroup(QueueEntry& group, std::string_view uid)
   entry.entity.attempts = from.attempts;
   entry.entity.rejected_count = from.rejected_count;
   entry.entity.error_count = from.error_count;
+  entry.entity.slow_count = from.slow_count;
   entry.entity.queued_ns = from.queued_ns;
   entry.entity.first_attempt_ns = from.first_attempt_ns;
   entry.entity.popped_ns = from.popped_ns;
@@ -125,6 +126,7 @@ void EntityTable::JoinGroup(QueueEntry& entry, QueueEntry& group) {
   to.attempts = std::max(to.attempts, from.attempts);
   to.rejected_count = std::max(to.rejected_count, from.rejected_count);
   to.error_count = std::max(to.error_count, from.error_count);
+  to.slow_count = std::max(to.slow_count, from.slow_count);
   if (to.error_count > 0) to.error_count = std::max(to.error_count, to.rejected_count);
   to.queued_ns = from.queued_ns;
   if (to.first_attempt_ns == 0) to.first_attempt_ns = from.first_attempt_ns;

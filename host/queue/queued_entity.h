@@ -60,6 +60,7 @@ struct QueuedEntity {
   uint32_t attempts = 0;
   uint32_t rejected_count = 0;   // Attempts that ended in a rejection; determines the backoff.
   uint32_t error_count = 0;      // Consecutive errors; determines the error backoff.
+  uint32_t slow_count = 0;       // Consecutive slow attempts, which are errors; see Backoff.
   int64_t queued_ns = 0;         // When the entity last entered the queue.
   int64_t first_attempt_ns = 0;  // When the entity first became active; 0 if it has not yet.
   int64_t popped_ns = 0;         // When the last attempt began; 0 if the queue is not metered.

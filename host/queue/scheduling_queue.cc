@@ -242,11 +242,11 @@ void SchedulingQueue::SplitFromGroup(std::string_view uid) {
   if (group.entity.group->members.empty()) Erase(group);
 }
 
-void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection) {
+void SchedulingQueue::ReturnGroup(std::string_view name, Rejection rejection, bool is_slow) {
   QueueEntry* group = entities_.FindGroup(name);
   BERTH_ASSERT(group != nullptr && group->entity.place == QueuePlace::kInFlight);
   if (group->entity.group->members.empty()) return Erase(*group);
-  requeuer_.ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection)));
+  requeuer_.ParkOrRequeue(*group, EndAttempt(*group, std::move(rejection), is_slow));
 }
 
 void SchedulingQueue::ReturnToGroup(QueueEntry& entry, Requeueing how) {
@@ -312,13 +312,13 @@ const QueuedEntity* SchedulingQueue::Pop() {
   return &entity;
 }
 
-bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
+bool SchedulingQueue::Return(std::string_view uid, Rejection rejection, bool is_slow) {
   QueueEntry& entry = PodInFlight(uid);
   if (entry.is_removed) {
     Erase(entry);
     return false;
   }
-  const Requeueing how = EndAttempt(entry, std::move(rejection));
+  const Requeueing how = EndAttempt(entry, std::move(rejection), is_slow);
   if (GroupNameOf(*entry.entity.pod).empty()) {
     requeuer_.ParkOrRequeue(entry, how);
   } else {
@@ -327,12 +327,13 @@ bool SchedulingQueue::Return(std::string_view uid, Rejection rejection) {
   return true;
 }
 
-Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
+Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection, bool is_slow) {
   QueuedEntity& entity = entry.entity;
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
   requeuer_.SetRejection(entry, std::move(rejection));
-  if (entity.rejection().empty()) {
+  entity.slow_count = is_slow ? entity.slow_count + 1 : 0;
+  if (entity.rejection().empty() || is_slow) {
     ++entity.error_count;
   } else {
     ++entity.rejected_count;
@@ -341,7 +342,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection) {
   entity.was_flushed = false;
   SetQueuedNow(entry);
   requeuer_.SetCause(QueueMeter::kFailure);
-  return matcher_.DecideAfterAttempt(entry);
+  return is_slow ? Requeueing::kAfterBackoff : matcher_.DecideAfterAttempt(entry);
 }
 
 void SchedulingQueue::StopRecording(std::string_view uid) {

@@ -126,11 +126,13 @@ class SchedulingQueue {
   // queue, or is parked. A pod that was removed meanwhile is erased. A pod of a group returns to
   // its group, which is created if needed; the group is then tried again after the longer of both
   // backoffs. Returns false if the pod was erased.
+  // `is_slow`: a plugin missed its deadline in the attempt, which counts as an error: no event
+  // requeues the pod before its backoff ends. The rejection still says why it has no node.
   // REQUIRES: the pod is in flight and not a member of a group.
-  bool Return(std::string_view uid, Rejection rejection);
+  bool Return(std::string_view uid, Rejection rejection, bool is_slow = false);
   // Ends the attempt of a group, as Return(), for the members that it still has. REQUIRES: the
   // group is in flight.
-  void ReturnGroup(std::string_view name, Rejection rejection);
+  void ReturnGroup(std::string_view name, Rejection rejection, bool is_slow = false);
   // Splits a member that has a node off its group; the pod stays in flight on its own. A group
   // without members is erased. REQUIRES: the pod is a member of a group in flight.
   void SplitFromGroup(std::string_view uid);
@@ -215,7 +217,7 @@ class SchedulingQueue {
   // there is none.
   QueueEntry* NextReady() const;
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
-  Requeueing EndAttempt(QueueEntry& entry, Rejection rejection);
+  Requeueing EndAttempt(QueueEntry& entry, Rejection rejection, bool is_slow);
 
   // Records the event for the entities in flight and requeues the parked entities that it helps, as
   // far as the filters hold for them.

@@ -55,6 +55,20 @@ TEST(SchedulingQueueTimeTest, ABackoffEndsTogetherWithItsWindow) {
   }
 }
 
+TEST(SchedulingQueueTimeTest, NoEventWakesASlowPod) {
+  TestQueue test;
+  test.Run("add a; pop a; slow a 1; node n-1; wait 29");
+  EXPECT_EQ(test.Places(), "a=errors");
+  test.Run("wait 2");
+  EXPECT_EQ(test.Places(), "a=active");
+  test.Run("pop a; slow a 1; wait 59");
+  EXPECT_EQ(test.Places(), "a=errors") << "the second pause is longer";
+  test.Run("wait 2; pop a; return a 1; node n-1; wait 2");
+  EXPECT_EQ(test.Places(), "a=active") << "an attempt in time ends the long pauses";
+  test.Run("pop a; slow a 1; wait 31");
+  EXPECT_EQ(test.Places(), "a=active");
+}
+
 TEST(SchedulingQueueTimeTest, WithoutPopFromBackoffThereAreNoWindows) {
   TestQueue test(TestQueue::DefaultTable(), {.pop_from_backoff = false});
   test.Run("sleep 0.5; add a; add b; pop a; pop b; return a 1; return b 1; sleep 1; node n-1");

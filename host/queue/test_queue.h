@@ -138,7 +138,8 @@ inline std::string_view PlaceName(QueuePlace place) {
 //   pop a                  pops, and expects a; pop -: expects that no pod is ready
 //   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; return g ...
 //   take a                 splits member a off its group
-//   fail a                 returned with an error; done a; stop a: StopRecording(); activate a
+//   fail a                 returned with an error; slow a 1: rejected by plugin 1, slowly
+//   done a                 stop a: StopRecording(); activate a
 //   node helps-1           a node was added; freed x: an assigned pod was deleted; came x: a pod
 //                          was assigned
 //   other x                an object of kind acme.io/v1/Thing was added; pending x: a pod without
@@ -341,6 +342,8 @@ class TestQueue {
       EndAttempt(name, {.plugins = Plugins(more), .pending = Plugins(last)});
     } else if (verb == "fail") {
       EndAttempt(name, {});
+    } else if (verb == "slow") {
+      EndAttempt(name, {.plugins = Plugins(more), .pending = {}}, /*is_slow=*/true);
     } else if (verb == "take") {
       queue->SplitFromGroup(uid);
     } else if (verb == "done") {
@@ -359,11 +362,11 @@ class TestQueue {
     return true;
   }
 
-  void EndAttempt(const std::string& name, Rejection rejection) {
+  void EndAttempt(const std::string& name, Rejection rejection, bool is_slow = false) {
     if (queue->Find("uid-" + name) != nullptr) {
-      queue->Return("uid-" + name, std::move(rejection));
+      queue->Return("uid-" + name, std::move(rejection), is_slow);
     } else {
-      queue->ReturnGroup("default/" + name, std::move(rejection));
+      queue->ReturnGroup("default/" + name, std::move(rejection), is_slow);
     }
   }
 

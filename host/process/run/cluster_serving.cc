@@ -46,6 +46,7 @@ ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& schedule
   state.watches = [&session] { return session.client().Watches(); };
   if (leadership != nullptr) state.leadership = [leadership] { return leadership->view(); };
   state.quarantined = [&scheduler] { return scheduler.loop().faults().InQuarantine(); };
+  state.plugin_faults = [&scheduler] { return scheduler.loop().faults().Counts(); };
   state.has_stuck_call = [&scheduler] { return scheduler.HasStuckCall(); };
   state.last_progress_ns = [&driver] { return driver.last_progress_ns(); };
   state.is_stopping = [&driver] { return driver.is_ending(); };
@@ -76,7 +77,15 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
                         const std::lock_guard lock(mutex_);
                         return state_.has_value() ? state_->set_log_level(level)
                                                   : Status::Unavailable(kStarting);
-                      }}) {
+                      }}),
+      plugin_faults_(metrics.AddCounter("berth_plugin_faults_total",
+                                        "The number of calls of a plugin that were late, threw an "
+                                        "exception or gave a wrong answer.",
+                                        {"profile", "plugin", "point", "kind"})),
+      quarantined_(metrics.AddGauge(
+          "berth_plugin_quarantined",
+          "1 while a plugin is not called, because it failed for many pods, otherwise 0.",
+          {"profile", "plugin"})) {
   AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
   AddCheck("lease", {.readyz = true}, &ClusterServing::CheckLease);
   AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync, true);
@@ -88,8 +97,22 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
       .Set(1);
   metrics.AddRefresh([this] {
     const std::lock_guard lock(mutex_);
-    if (state_.has_value()) state_->refresh_metrics();
+    if (!state_.has_value()) return;
+    state_->refresh_metrics();
+    CountFaults();
   });
+}
+
+void ClusterServing::CountFaults() {
+  for (const PluginFaults::Count& count : state_->plugin_faults()) {
+    Counter& counter = plugin_faults_.With(
+        {count.profile, count.plugin, NameOf(count.point), FaultName(count.kind)});
+    if (count.count > counter.value()) counter.Add(count.count - counter.value());
+    quarantined_.With({count.profile, count.plugin}).Set(0);
+  }
+  for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
+    quarantined_.With({plugin.profile, plugin.plugin}).Set(1);
+  }
 }
 
 Status ClusterServing::Listen(std::string_view address, Log log) {

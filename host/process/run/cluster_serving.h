@@ -33,6 +33,7 @@ struct ServedState {
   std::function<std::vector<WatchState>()> watches;
   std::function<Leadership::View()> leadership;  // Empty: there is no election.
   std::function<std::vector<PluginFaults::Quarantined>()> quarantined;
+  std::function<std::vector<PluginFaults::Count>()> plugin_faults;
   // Returns whether a plugin call that was cancelled has not ended.
   std::function<bool()> has_stuck_call;
   // When the scheduling loop last began a round, by CLOCK_BOOTTIME.
@@ -94,10 +95,14 @@ class ClusterServing {
   Status CheckLoop() const;
   Status CheckPlugins() const;
   Status CheckShutdown() const;
+  // Sets the metrics of plugins. REQUIRES: there is a state.
+  void CountFaults();
 
   const Options options_;
   Health health_;
   Endpoints endpoints_;
+  CounterFamily& plugin_faults_;  // berth_plugin_faults_total{profile,plugin,point,kind}
+  GaugeFamily& quarantined_;      // berth_plugin_quarantined{profile,plugin}
   mutable std::mutex mutex_;
   std::optional<ServedState> state_;    // Guarded by mutex_.
   std::unique_ptr<HttpServer> server_;  // Last: its thread uses the others.

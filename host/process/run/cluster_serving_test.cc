@@ -10,6 +10,7 @@
 namespace berth::host {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -29,6 +30,7 @@ class ClusterServingTest : public ::testing::Test {
     state.watches = [this] { return watches_; };
     state.leadership = [this] { return view_; };
     state.quarantined = [this] { return quarantined_; };
+    state.plugin_faults = [this] { return plugin_faults_; };
     state.has_stuck_call = [this] { return has_stuck_call_; };
     state.last_progress_ns = [this] { return progress_ns_; };
     state.is_stopping = [this] { return is_stopping_; };
@@ -58,6 +60,7 @@ class ClusterServingTest : public ::testing::Test {
   std::vector<WatchState> watches_ = {Synced("v1/Node"), Synced("v1/Pod")};
   Leadership::View view_{.leads = true, .holder = "me", .renewed_ns = boot_ns_};
   std::vector<PluginFaults::Quarantined> quarantined_;
+  std::vector<PluginFaults::Count> plugin_faults_;
   bool has_stuck_call_ = false;
   int64_t progress_ns_ = boot_ns_;
   bool is_stopping_ = false;
@@ -103,6 +106,23 @@ TEST_F(ClusterServingTest, NamesTheWatchesThatAreNotSynced) {
   EXPECT_EQ(response.status, 500U);
   EXPECT_THAT(response.body, HasSubstr("v1/Node: nodes is forbidden"));
   EXPECT_THAT(response.body, HasSubstr("v1/Pod: the first list is under way (500 objects so far)"));
+}
+
+TEST_F(ClusterServingTest, CountsFaultsAndQuarantines) {
+  serving_.SetState(Healthy());
+  plugin_faults_ = {{"p", "test.A", Point::kFilter, FaultKind::kDeadline, 3}};
+  quarantined_ = {{.profile = "p", .plugin = "test.A", .why = "", .pause_ns = 0}};
+  const auto is_counted = [](int faults) {
+    return HasSubstr(
+        "berth_plugin_faults_total{profile=\"p\",plugin=\"test.A\",point=\"Filter\","
+        "kind=\"deadline\"} " +
+        std::to_string(faults) + "\n");
+  };
+  const std::string in_quarantine = "berth_plugin_quarantined{profile=\"p\",plugin=\"test.A\"} ";
+  EXPECT_THAT(Get("/metrics").body, AllOf(is_counted(3), HasSubstr(in_quarantine + "1\n")));
+  quarantined_.clear();
+  plugin_faults_[0].count = 5;
+  EXPECT_THAT(Get("/metrics").body, AllOf(is_counted(5), HasSubstr(in_quarantine + "0\n")));
 }
 
 TEST_F(ClusterServingTest, ALeaderThatDoesNotRenewIsUnhealthy) {

@@ -33,6 +33,7 @@ void Attempt::Begin(PodRef pod, uint64_t id) {
   BeginState();
   for (uint32_t i = 0; i < cycles_.size(); ++i) {
     cycles_[i]->Begin(id, pod_->view(), &cancel_, state_->of(i));
+    if (auto* faults = cycles_[i]->plugin().host->faults()) faults->CountAttempt();
     cycles_[i]->SetCallMeter(PointMeter::IsSampled(id) ? meter_ : nullptr);
   }
 }

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <berth/abi.h>
 
 #include "host/api/objects.h"
 #include "host/cache/node_table.h"
+#include "host/guard/call_monitor.h"
 #include "host/plan/plan.h"
 #include "host/runtime/attempt/plugin_cycle.h"
 #include "host/runtime/attempt/selection.h"
@@ -61,6 +63,10 @@ class Attempt {
   // of those that were left out would read slots that no PreFilter has prepared.
   void ForbidWhatIf() { allows_what_if_ = false; }
   bool allows_what_if() const { return allows_what_if_; }
+  // Returns the first call of this attempt that was late. REQUIRES: between Begin() and End().
+  std::optional<LateCall> FirstLateCall() const {
+    return monitor_ == nullptr ? std::nullopt : monitor_->LateCallOfAttempt();
+  }
 
  private:
   void BeginState();
