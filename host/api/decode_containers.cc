@@ -2,22 +2,23 @@
 
 #include "host/api/decode_parts.h"
 #include "host/api/quantity.h"
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
 
 // ---- Resources ----------------------------------------------------------------------------------
 
-// Reads a quantity, which is a string or a number; the API server accepts both.
+// Reads a quantity, which is a string or a number; the API server accepts both, and spaces around
+// the text.
 bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
   std::string_view text = value.raw_json_token();
   if (text.starts_with('"')) {
     if (!reader.ReadText(value, &text)) return false;
   } else if (text.starts_with('{') || text.starts_with('[')) {
     return reader.FailExpected("a quantity", value);
-  } else {
-    text = TrimSpace(text);
   }
+  text = TrimSpace(text);
   const Result<Quantity> parsed = ParseQuantity(text);
   if (!parsed.ok()) {
     return reader.Fail(parsed.status().code(), std::string(parsed.status().message()));

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <string>
 
 #include "host/api/decode_testing.h"
@@ -308,6 +309,40 @@ TEST_F(DecodePodTest, KeepsRequestedFields) {
       decoder.DecodeNode(ObjectText("n", "'podCIDR':'10.0.0.0/24'", "", ""));
   ASSERT_TRUE(node.ok());
   EXPECT_EQ(Show(Elements<berth_field>((*node)->meta().fields)[0].value), "'10.0.0.0/24'");
+}
+
+TEST_F(DecodePodTest, ReadsEveryFormOfAQuantity) {
+  for (const char* amount :
+       {"'1'", "1", "1.0", "'+1'", "'1.'", "' 1\\n'", "1e0", "'1e4294967296'"}) {
+    const PodRef pod = DecodePod(std::string("'overhead':{'memory':").append(amount).append("}"));
+    ASSERT_NE(pod, nullptr);
+    EXPECT_EQ(Show(*pod->view().overhead), "memory=1") << amount;
+  }
+}
+
+TEST_F(DecodePodTest, ReadsWholeNumbersWithAnExponentOrPoint) {
+  const struct {
+    const char* text;
+    int32_t priority;
+  } cases[] = {
+      {"3.0", 3}, {"1e3", 1000}, {"-2.50e1", -25}, {"-0", 0}, {"2147483647.0", 2147483647}};
+  for (const auto& c : cases) {
+    const PodRef pod = DecodePod(std::string("'priority':") + c.text);
+    ASSERT_NE(pod, nullptr);
+    EXPECT_EQ(pod->view().priority, c.priority) << c.text;
+  }
+  for (const char* text : {"2.5", "1e-1", "2147483648.0", "1e19", "-1e19", "1e300", "'3'"}) {
+    EXPECT_EQ(PodError(std::string("'priority':") + text).substr(0, 16), "/spec/priority: ")
+        << text;
+  }
+  // A double above 2^53 may be another number than its text.
+  EXPECT_EQ(DecodePod("", "", "'generation':-9007199254740992.0")->meta().generation,
+            -9'007'199'254'740'992);
+  for (const char* text : {"9007199254740994.0", "9223372036854775808", "-9223372036854775809"}) {
+    EXPECT_EQ(PodError("", "", std::string("'generation':") + text).substr(0, 22),
+              "/metadata/generation: ")
+        << text;
+  }
 }
 
 TEST_F(DecodePodTest, ErrorsNameThePathAndTheValue) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "host/base/text.h"
@@ -175,9 +176,16 @@ bool Reader::ReadId(JsonValue& value, Id* id) {
 }
 
 bool Reader::ReadInt64(JsonValue& value, int64_t* number) {
-  if (value.get_int64().get(*number)) [[unlikely]]
-    return FailExpected("an integer", value);
-  return true;
+  if (value.get_int64().get(*number) == simdjson::SUCCESS) [[likely]]
+    return true;
+  constexpr double kExact = 0x1p53;  // Above it, a double may be another number than its text.
+  double found = 0;
+  if (value.get_double().get(found) == simdjson::SUCCESS && std::abs(found) <= kExact &&
+      std::trunc(found) == found) {
+    *number = static_cast<int64_t>(found);
+    return true;
+  }
+  return FailExpected("an integer", value);
 }
 
 bool Reader::ReadInt32(JsonValue& value, int32_t* number) {

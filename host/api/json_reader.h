@@ -172,6 +172,8 @@ class Reader {
   bool ReadName(JsonValue& value, Id* id);
   // Reads a string as an id; the empty string is kEmptyId.
   bool ReadId(JsonValue& value, Id* id);
+  // ReadInt32 and ReadInt64 also accept whole numbers such as 3.0 and 1e3: kubectl sends them as 3
+  // and 1000. An API server refuses them, and never sends them.
   bool ReadInt32(JsonValue& value, int32_t* number);
   bool ReadInt64(JsonValue& value, int64_t* number);
   bool ReadBool(JsonValue& value, bool* truth);

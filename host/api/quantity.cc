@@ -53,7 +53,7 @@ constexpr std::string_view kExpectedNumber =
     "a number with an optional suffix, such as 2, 100m, 1.5Gi or 12e6";
 constexpr std::string_view kExpectedSuffix =
     "a suffix of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or an exponent such as e3";
-constexpr std::string_view kExpectedExponent = "an exponent that fits in 32 bits";
+constexpr std::string_view kExpectedExponent = "an exponent that fits in 64 bits";
 
 Quantity WithSign(Magnitude magnitude, bool negative) {
   int64_t units = static_cast<int64_t>(magnitude.units);
@@ -173,7 +173,7 @@ Magnitude ScaleBinary(const QuantityText& parts, int32_t shift) {
   return {units, nanos};
 }
 
-std::optional<QuantityText> Split(std::string_view text) {
+QuantityText Split(std::string_view text) {
   QuantityText parts;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     parts.negative = text[0] == '-';
@@ -191,31 +191,33 @@ std::optional<QuantityText> Split(std::string_view text) {
     text.remove_prefix(1);
     parts.fraction = take_digits();
   }
-  if (parts.whole.empty() && parts.fraction.empty()) return std::nullopt;
   parts.suffix = text;
   return parts;
 }
 
 __attribute__((noinline)) Result<Quantity> ParseAny(std::string_view text) {
-  const std::optional<QuantityText> parts = Split(text);
-  if (!parts) return Fail(text, kExpectedNumber);
-  if (const std::optional<Scale> scale = SimpleScale(parts->suffix)) {
-    return WithSign(scale->binary != 0 ? ScaleBinary(*parts, scale->binary)
-                                       : ScaleDecimal(*parts, scale->decimal),
-                    parts->negative);
+  if (text.empty()) return Fail(text, kExpectedNumber);
+  const QuantityText parts = Split(text);
+  const bool has_digits = !parts.whole.empty() || !parts.fraction.empty();
+  const std::string_view expected = has_digits ? kExpectedSuffix : kExpectedNumber;
+  if (const std::optional<Scale> scale = SimpleScale(parts.suffix)) {
+    return WithSign(scale->binary != 0 ? ScaleBinary(parts, scale->binary)
+                                       : ScaleDecimal(parts, scale->decimal),
+                    parts.negative);
   }
-  std::string_view digits = parts->suffix.substr(1);
-  if (parts->suffix[0] != 'e' && parts->suffix[0] != 'E') return Fail(text, kExpectedSuffix);
+  std::string_view digits = parts.suffix.substr(1);
+  if (parts.suffix[0] != 'e' && parts.suffix[0] != 'E') return Fail(text, expected);
   if (!digits.empty() && digits[0] == '+') {
     digits.remove_prefix(1);
-    if (!digits.empty() && digits[0] == '-') return Fail(text, kExpectedSuffix);
+    if (!digits.empty() && digits[0] == '-') return Fail(text, expected);
   }
-  int32_t exponent = 0;
+  int64_t exponent = 0;
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, exponent);
-  if (error == std::errc::invalid_argument || stop != end) return Fail(text, kExpectedSuffix);
+  if (error == std::errc::invalid_argument || stop != end) return Fail(text, expected);
   if (error == std::errc::result_out_of_range) return Fail(text, kExpectedExponent);
-  return WithSign(ScaleDecimal(*parts, exponent), parts->negative);
+  // Kubernetes keeps the lower 32 bits, so that "1e4294967299" is stored and counts as 1e3.
+  return WithSign(ScaleDecimal(parts, static_cast<int32_t>(exponent)), parts.negative);
 }
 
 }  // namespace

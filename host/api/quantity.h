@@ -95,17 +95,18 @@ class Quantity {
 // Parses a quantity as k8s.io/apimachinery/pkg/api/resource/quantity.go does:
 //
 //   quantity ::= [+-] number suffix
-//   number   ::= digits | digits "." | digits "." digits | "." digits
+//   number   ::= "" | digits | digits "." | digits "." digits | "." digits | "."
 //   suffix   ::= "" | n u m k M G T P E | Ki Mi Gi Ti Pi Ei | (e|E) [+-] digits
 //
-// "1E" is one exa; an exponent must have digits. Fractions of a nano-unit are rounded away from
-// zero. Amounts of more than 2^63-1 units become 2^63-1 units.
+// "1E" is one exa; an exponent must have digits. A number without a digit is 0, but an empty text
+// is an error. Fractions of a nano-unit are rounded away from zero. Amounts of more than 2^63-1
+// units become 2^63-1 units.
 //
-// The parser differs from Kubernetes where the behaviour of Kubernetes is accidental:
-// - A text without a digit ("", ".", "-", "m", "Gi") is an error; Kubernetes parses "m" as 0.
+// The parser accepts every text that Kubernetes accepts. It differs from Kubernetes where the
+// behaviour of Kubernetes is accidental:
+// - Kubernetes refuses some texts without a digit, such as "Ei", and accepts "Gi" as 0.
 // - Value() and MilliValue() saturate. Kubernetes limits only Ki..Ei to 2^63-1; for larger amounts
 //   its int64 accessors return 0 or wrap around, MilliValue() already above 2^63/1000.
-// - An exponent that does not fit in int32 is an error; Kubernetes drops its upper bits.
 // - Negative amounts are rounded away from zero, no matter how many digits they have.
 //
 // Errors: kInvalidArgument with the text and what was expected.

@@ -9,6 +9,7 @@
 
 #include "host/api/quantity.h"
 #include "host/base/assert.h"
+#include "host/base/text.h"
 #include "host/base/time.h"
 
 namespace berth::host {
@@ -65,7 +66,7 @@ berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) 
   std::array<char, 2 * std::numeric_limits<double>::max_exponent10 + 32> digits = {};
   std::string_view text;
   switch (Kind(value)) {
-    case BERTH_VALUE_STRING: text = Value::Of(value)->text(); break;
+    case BERTH_VALUE_STRING: text = TrimSpace(Value::Of(value)->text()); break;
     case BERTH_VALUE_INT:
     case BERTH_VALUE_FLOAT: {
       char* const end = digits.data() + digits.size();

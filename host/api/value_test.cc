@@ -71,6 +71,7 @@ TEST_F(ValueTest, QuantitiesAreStringsOrNumbers) {
   constexpr Case kTable[] = {
       {"'1Gi'", int64_t{1} << 30, (int64_t{1} << 30) * 1000},
       {"'100m'", 1, 100},
+      {"' 100m\\n'", 1, 100},
       {"'0.5m'", 1, 1},
       {"'-1500m'", -2, -1500},
       {"'8Ei'", kMost, kMost},
@@ -88,7 +89,7 @@ TEST_F(ValueTest, QuantitiesAreStringsOrNumbers) {
     EXPECT_EQ(units, c.units) << c.text;
     EXPECT_EQ(milli, c.milli) << c.text;
   }
-  for (const char* text : {"''", "'1 Gi'", "'x'", "true", "[1]", "{}", "null"}) {
+  for (const char* text : {"''", "' '", "'1 Gi'", "'x'", "true", "[1]", "{}", "null"}) {
     int64_t units = -1;
     int64_t milli = -2;
     EXPECT_EQ(values_.as_quantity(Tree(text), &units, &milli), BERTH_BAD_ARGUMENT) << text;
