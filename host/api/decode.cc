@@ -232,6 +232,8 @@ Result<AnyObject> DecodeValue(Decoder& decoder, JsonValue& value, const ItemType
   return result;
 }
 
+Status Decoder::problems() const { return reader_->problems(); }
+
 void Decoder::ReleaseIds() { reader_->ReleaseIds(); }
 Interner& Decoder::interner() const { return reader_->interner(); }
 const DecodeOptions& Decoder::options() const { return reader_->options(); }

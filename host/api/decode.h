@@ -21,6 +21,14 @@ struct DecodeOptions {
   uint32_t max_depth = 64;                    // The nesting of values that are kept as a tree.
   uint32_t max_elements = 65'536;             // The elements of one array or map of an object.
 
+  // Decodes a bound pod or a node also if some of its values cannot be read. Such a value counts as
+  // absent, so that a resource counts as 0, and Decoder::problems() names it. An allocatable list
+  // of another type counts as empty. Some errors reject the object nevertheless: malformed JSON, an
+  // exceeded limit, another kind, and an error in a value that identifies the object or in one of
+  // pod_fields and node_fields. A pod without a node is rejected with its first problem, so that no
+  // decision is based on a part of it.
+  bool skip_unreadable = false;
+
   // How many recently used ids the decoder keeps, so that it finds them without the interner: a
   // power of two. A decoder for a single value needs few.
   uint32_t cached_ids = 2048;
@@ -103,6 +111,10 @@ class Decoder {
   Result<Parsed<berth_selector>> DecodeLabelSelector(std::string_view json);
   Result<Parsed<berth_selector>> DecodeSelectorText(std::string_view text);
   Result<Parsed<berth_node_selector>> DecodeNodeSelector(std::string_view json);
+
+  // Returns Ok, or kInvalidArgument with the values of the last object that could not be read, each
+  // with its JSON pointer. See DecodeOptions::skip_unreadable.
+  Status problems() const;
 
   void ReleaseIds();
 

@@ -163,11 +163,11 @@ bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* stat
       }
       case "allocatedResources"_field: return ReadResources(reader, v, &status->allocated);
       case "resources"_field:
-        status->has_resources = true;
-        return reader.ForEachField(v, [&](const Field& inner, JsonValue& list) {
+        status->has_resources = reader.ForEachField(v, [&](const Field& inner, JsonValue& list) {
           if (inner.hash != "requests"_field) return true;
           return ReadResources(reader, list, &status->requests);
         });
+        return status->has_resources;
       default: return true;
     }
   });

@@ -57,7 +57,10 @@ bool ReadNodeStatus(Reader& reader, JsonValue& value, berth_node* node) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "capacity"_field: return ReadResources(reader, v, &node->capacity);
-      case "allocatable"_field: return ReadResources(reader, v, &node->allocatable);
+      case "allocatable"_field:
+        // The capacity does not replace a list that cannot be read.
+        node->allocatable = &kNoResources;
+        return ReadResources(reader, v, &node->allocatable);
       case "conditions"_field: return ReadConditions(reader, v, &node->conditions);
       case "images"_field: return ReadImages(reader, v, &node->images);
       case "declaredFeatures"_field: return ReadFeatures(reader, v, &node->declared_features);
@@ -68,9 +71,10 @@ bool ReadNodeStatus(Reader& reader, JsonValue& value, berth_node* node) {
 
 bool ReadParts(Reader& reader, JsonObject& object, NodeParts* parts) {
   if (!KeepFields(reader, object, reader.options().node_fields, &parts->meta.fields)) return false;
+  if (reader.options().skip_unreadable) reader.SkipUnreadable();
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "metadata"_field: return ReadMeta(reader, v, &parts->meta);
+      case "metadata"_field: return reader.Require(ReadMeta(reader, v, &parts->meta));
       case "spec"_field: return ReadNodeSpec(reader, v, &parts->node);
       case "status"_field: return ReadNodeStatus(reader, v, &parts->node);
       case "apiVersion"_field: return ExpectText(reader, v, "v1");

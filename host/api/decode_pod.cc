@@ -66,9 +66,10 @@ class PodReader {
 bool PodReader::Read(JsonObject& object) {
   pod_.restart_policy = BERTH_RESTART_ALWAYS;
   if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
+  if (reader_.options().skip_unreadable) reader_.SkipUnreadable();
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "metadata"_field: return ReadMeta(reader_, v, &meta_);
+      case "metadata"_field: return reader_.Require(ReadMeta(reader_, v, &meta_));
       case "spec"_field:
         return reader_.ForEachField(v, [this](const Field& of_spec, JsonValue& inner) {
           return ReadSpecField(of_spec, inner);
@@ -82,7 +83,9 @@ bool PodReader::Read(JsonObject& object) {
       default: return true;
     }
   });
-  return ok && ExpectName(reader_, meta_);
+  if (!ok || !ExpectName(reader_, meta_)) return false;
+  const bool is_pending = pod_.node_name == kNoId;
+  return !is_pending || !reader_.has_problems() || reader_.FailWithProblem();
 }
 
 // ---- spec ---------------------------------------------------------------------------------------
@@ -114,8 +117,9 @@ bool PodReader::ReadIdentityField(const Field& field, JsonValue& v) {
     case "schedulerName"_field: return reader_.ReadName(v, &pod_.scheduler_name);
     case "nodeName"_field: return reader_.ReadName(v, &pod_.node_name);
     case "priority"_field:
+      if (!reader_.ReadInt32(v, &pod_.priority)) return false;
       pod_.flags |= BERTH_POD_HAS_PRIORITY;
-      return reader_.ReadInt32(v, &pod_.priority);
+      return true;
     case "preemptionPolicy"_field:
       return ReadEnumOrKeep(v, kPreemptionPolicies, &pod_.preemption_policy);
     case "priorityClassName"_field: return reader_.ReadName(v, &pod_.priority_class);

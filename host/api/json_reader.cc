@@ -37,6 +37,21 @@ std::string Describe(JsonValue& value) {
   return token.empty() ? "nothing" : Shorten(token);
 }
 
+// Returns "/<segment>", escaped as in a JSON pointer.
+std::string PointerSegment(std::string_view segment) {
+  std::string prefix = "/";
+  for (const char c : segment) {
+    if (c == '~') {
+      prefix.append("~0");
+    } else if (c == '/') {
+      prefix.append("~1");
+    } else {
+      prefix.push_back(c);
+    }
+  }
+  return prefix;
+}
+
 }  // namespace
 
 Reader::Reader(Interner& interner, DecodeOptions options)
@@ -56,9 +71,11 @@ void Reader::Begin(size_t expected_bytes) {
   arena_ = Arena(expected_bytes);
   std::apply([](auto&... stack) { (stack.Clear(), ...); }, stacks_);
   scratch_.Reset();
-  error_code_ = ErrorCode::kOk;
-  error_path_.clear();
-  error_message_.clear();
+  error_ = {};
+  is_fatal_ = false;
+  skips_unreadable_ = false;
+  problems_.clear();
+  problem_count_ = 0;
   invalid_selector.clear();
 }
 
@@ -79,10 +96,10 @@ ObjectMemory Reader::Finish() {
 }
 
 Status Reader::TakeError() {
-  BERTH_ASSERT(error_code_ != ErrorCode::kOk);
+  BERTH_ASSERT(error_.code != ErrorCode::kOk);
   DropIds();
-  if (error_path_.empty()) error_path_ = "/";
-  return {error_code_, std::exchange(error_path_, {}).append(": ").append(error_message_)};
+  if (error_.path.empty()) error_.path = "/";
+  return {error_.code, std::exchange(error_.path, {}).append(": ").append(error_.message)};
 }
 
 void Reader::DropIds() {
@@ -259,9 +276,9 @@ bool Reader::Rewind(JsonObject& object) {
 // ---- Errors -----------------------------------------------------------------------------------
 
 bool Reader::Fail(ErrorCode code, std::string message) {
-  error_code_ = code;
-  error_path_.clear();
-  error_message_ = std::move(message);
+  error_.code = code;
+  error_.path.clear();
+  error_.message = std::move(message);
   return false;
 }
 
@@ -277,28 +294,53 @@ bool Reader::FailExpected(std::string_view what, JsonValue& found) {
 
 bool Reader::FailSyntax(simdjson::error_code error) {
   const std::string text(simdjson::error_message(error));
-  return Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text);
+  return Require(Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text));
 }
 
 bool Reader::PrependSegment(std::string_view segment) {
-  std::string prefix = "/";
-  for (const char c : segment) {
-    if (c == '~') {
-      prefix.append("~0");
-    } else if (c == '/') {
-      prefix.append("~1");
-    } else {
-      prefix.push_back(c);
-    }
-  }
-  error_path_.insert(0, prefix);
+  error_.path.insert(0, PointerSegment(segment));
   return false;
 }
 
 bool Reader::PrependSegment(size_t index) { return PrependSegment(std::to_string(index)); }
 
 bool Reader::PrependPointer(std::string_view pointer) {
-  error_path_.insert(0, pointer);
+  error_.path.insert(0, pointer);
+  return false;
+}
+
+// ---- Values that cannot be read ---------------------------------------------------------------
+
+bool Reader::NoteProblem() {
+  if (!skips_unreadable_ || is_fatal_) return false;
+  ++problem_count_;
+  Fault problem = std::exchange(error_, {});
+  if (problems_.size() < kMaxProblems) problems_.push_back(std::move(problem));
+  return true;
+}
+
+void Reader::PlaceProblems(size_t first, std::string_view segment) {
+  const std::string prefix = PointerSegment(segment);
+  for (size_t i = first; i < problems_.size(); ++i) problems_[i].path.insert(0, prefix);
+}
+
+Status Reader::problems() const {
+  if (problem_count_ == 0) return {};
+  std::string text;
+  for (const Fault& problem : problems_) {
+    text.append(text.empty() ? "" : "; ").append(problem.path).append(": ").append(problem.message);
+  }
+  if (problem_count_ > problems_.size()) {
+    text.append("; and ").append(std::to_string(problem_count_ - problems_.size())).append(" more");
+  }
+  return Status::InvalidArgument(std::move(text));
+}
+
+bool Reader::FailWithProblem() {
+  BERTH_ASSERT(!problems_.empty());
+  error_ = std::move(problems_.front());
+  problems_.clear();
+  problem_count_ = 0;
   return false;
 }
 
