@@ -17,6 +17,7 @@
 
 #include "host/base/interner.h"
 #include "host/base/test_clock.h"
+#include "host/base/test_log.h"
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/access/discovery.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
@@ -63,10 +64,16 @@ class ReflectorTest : public ::testing::Test {
     return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"(","uid":"u-)" +
            name + R"(","resourceVersion":")" + std::to_string(version) + R"("}})";
   }
-  // A node whose label is no text.
+  // A node whose uid is no text.
   static std::string BrokenNodeText(const std::string& name, int version) {
     return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
-           R"(","resourceVersion":")" + std::to_string(version) + R"(","labels":{"a":7}}})";
+           R"(","resourceVersion":")" + std::to_string(version) + R"(","uid":7}})";
+  }
+  // A node whose cpu is no quantity.
+  static std::string PartialNodeText(const std::string& name, int version) {
+    std::string text = NodeText(name, version);
+    text.pop_back();
+    return text + R"(,"status":{"allocatable":{"cpu":"much","pods":"3"}}})";
   }
   static std::string Line(const std::string& type, const std::string& object) {
     return R"({"type":")" + type + R"(","object":)" + object + "}\n";
@@ -104,7 +111,7 @@ class ReflectorTest : public ::testing::Test {
     if (options.kind.empty()) options.kind = "v1/Node";
     options.needed_by = [](std::string_view) { return "the host"; };
     reflector_ = Reflector::Create(transport_, executor_, discovery_, reader_, sink_,
-                                   std::move(options), Log());
+                                   std::move(options), Log(log_, "test"));
     reflector_->Start();
   }
   // Starts the reflector, and delivers n1@5 and n2@6 with the resourceVersion 10 as initial events.
@@ -167,6 +174,7 @@ class ReflectorTest : public ::testing::Test {
   Interner interner_;
   ObjectReader reader_{interner_, {}};
   Discovery discovery_{transport_, executor_, /*seed=*/1, Log()};
+  TestLog log_{BERTH_LOG_ERROR};
   RecordingReflectorSink sink_;
   std::unique_ptr<Reflector> reflector_;
   int last_timeout_seconds_ = 0;

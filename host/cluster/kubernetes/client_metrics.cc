@@ -67,11 +67,12 @@ ClientMetrics::ClientMetrics(MetricTable& table)
       watch_silence(table.AddGauge(
           "berth_watch_silence_seconds",
           "The time since the last line of the watch of a kind, bookmarks included.", {"kind"})),
-      undecodable(table.AddCounter(
-          "berth_undecodable_objects_total",
-          "The number of states of objects that could not be read. Such an object keeps its last "
-          "state.",
-          {"kind"})),
+      undecodable(
+          table.AddCounter("berth_undecodable_objects_total",
+                           "The number of states of objects that could not be read as a whole. A "
+                           "bound pod or a node "
+                           "counts with what can be read; another object keeps its last state.",
+                           {"kind"})),
       bind_conflicts(table.AddCounter(
           "berth_bind_conflicts_total",
           "The number of bindings that the server refused because the pod was bound by another "

@@ -111,6 +111,9 @@ void PagedList::OnBytes(std::string_view bytes) {
 Status PagedList::TakeItem(std::string_view item) {
   Result<AnyObject> object = reader_.ReadItem(item, options_.kind);
   if (object.ok()) {
+    if (const Status problems = reader_.problems(); !problems.ok()) {
+      owner_.OnProblems(*object, problems);
+    }
     objects_.push_back(owner_.OnItem(std::move(object).value()));
     return {};
   }
@@ -255,6 +258,9 @@ std::optional<StreamEnd> WatchStream::TakeObject(WatchLine line) {
     ObjectIndex& index = is_collecting_ ? initial_ : index_;
     const uint64_t lagged = index.lagged();
     AnyObject object = std::move(line.object);
+    if (!line.problems.ok() && line.type != WatchLine::Type::kDeleted) {
+      owner_.OnProblems(object, line.problems);
+    }
     // An object that was delivered before is kept once.
     if (is_collecting_) object = index_.Reuse(std::move(object));
     Add(line.type == WatchLine::Type::kDeleted ? index.Delete(std::move(object))

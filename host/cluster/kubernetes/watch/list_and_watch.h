@@ -98,6 +98,8 @@ class PagedList final : private StreamSink {
 
     // Returns the object that the list keeps: this one, or an equal one that exists already.
     virtual AnyObject OnItem(AnyObject object) = 0;
+    // Values of an object cannot be read and count as absent. Called before OnItem().
+    virtual void OnProblems(const AnyObject& object, const Status& problems) = 0;
     // An item cannot be decoded. Returns the object that takes its place; nullopt leaves it out.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;
@@ -173,6 +175,8 @@ class WatchStream final : private StreamSink {
     virtual void OnWatchEvents(std::vector<WatchEvent> events) = 0;
     // A part has been read completely, and the stream goes on.
     virtual void OnWatchPart() = 0;
+    // Values of an object, which an event added or changed, cannot be read and count as absent.
+    virtual void OnProblems(const AnyObject& object, const Status& problems) = 0;
     // An object cannot be decoded. Returns its last good state; nullopt if there is none.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;

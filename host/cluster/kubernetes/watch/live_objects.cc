@@ -56,12 +56,19 @@ class KindLister final : public LiveReader, private PagedList::Owner {
     return object;
   }
 
+  void OnProblems(const AnyObject& object, const Status& problems) override {
+    Warn(Base(object).Key(), std::string(problems.message()).append(" (counts as absent)"));
+  }
+
   std::optional<AnyObject> OnUndecodable(const ObjectMark& mark, const Status& status) override {
-    const std::string key = mark.Key();
+    Warn(mark.Key(), status.message());
+    return std::nullopt;
+  }
+
+  void Warn(std::string_view key, std::string_view message) {
     std::string text = resource_->kind;
     if (!key.empty()) text.append(" ").append(key);
-    result_.warnings.push_back(text.append(": ").append(status.message()));
-    return std::nullopt;
+    result_.warnings.push_back(text.append(": ").append(message));
   }
 
   void OnListEnd(PagedList::Outcome outcome) override {

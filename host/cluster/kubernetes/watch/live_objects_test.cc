@@ -130,6 +130,21 @@ TEST_F(LiveReaderTest, WarnsOfWhatItLeavesOut) {
             "watch]}");
 }
 
+TEST_F(LiveReaderTest, WarnsOfUnreadableValuesOfBoundPods) {
+  const std::string part = R"({"metadata":{"namespace":"a","name":")";
+  Start({});
+  transport_.Answer(0, 200, kCore);
+  transport_.Answer(0, 200,
+                    ListOf(part + R"(bound"},"spec":{"nodeName":"n1","priority":"high"}},)" + part +
+                           R"(pending"},"spec":{"priority":"high"}})"));
+  transport_.Answer(0, 200, ListOf(""));
+  EXPECT_THAT(Objects(), ElementsAre("v1/Pod a/bound"));
+  EXPECT_THAT((*result_)->warnings,
+              ElementsAre("v1/Pod a/bound: /spec/priority: expected an integer, found \"high\" "
+                          "(counts as absent)",
+                          "v1/Pod a/pending: /spec/priority: expected an integer, found \"high\""));
+}
+
 TEST_F(LiveReaderTest, EndsWithFirstErrorThatMayChangeDecisions) {
   struct Case {
     const char* name;

@@ -140,12 +140,17 @@ Metadata MetadataOfText(simdjson::ondemand::parser& parser, std::string_view tex
   return MetadataIn(whole);
 }
 
+DecodeOptions SkippingUnreadable(DecodeOptions options) {
+  options.skip_unreadable = true;
+  return options;
+}
+
 }  // namespace
 
 std::string ObjectMark::Key() const { return ns.empty() || name.empty() ? name : ns + "/" + name; }
 
 ObjectReader::ObjectReader(Interner& interner, const DecodeOptions& options)
-    : decoder_(interner, options) {}
+    : decoder_(interner, SkippingUnreadable(options)) {}
 ObjectReader::~ObjectReader() = default;
 
 Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view kind) {
@@ -155,6 +160,7 @@ Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view
       WatchLine result;
       result.type = usual->type;
       result.object = std::move(decoded).value();
+      result.problems = problems();
       result.resource_version = Base(result.object).resource_version();
       return result;
     }
@@ -201,6 +207,7 @@ Result<WatchLine> ObjectReader::ReadAnyLine(std::string_view line, std::string_v
     Result<AnyObject> decoded = ReadItem(text, kind);
     if (decoded.ok()) {
       result.object = std::move(decoded).value();
+      result.problems = problems();
       result.resource_version = Base(result.object).resource_version();
       return result;
     }

@@ -34,6 +34,8 @@ struct WatchLine {
   AnyObject object;
   // Why the object cannot be decoded, with a JSON pointer; or that the type is unknown.
   Status decode_error;
+  // The values of `object` that cannot be read and count as absent; see ObjectReader.
+  Status problems;
   // For an object that cannot be decoded, and for kUnknown.
   ObjectMark mark;
   std::string resource_version;      // That of the object or bookmark; empty for kError.
@@ -41,6 +43,10 @@ struct WatchLine {
   ServerStatus error;                // For kError.
 };
 
+// Of a bound pod or a node with values that cannot be read, the reader returns what can be read: a
+// pod that holds room on its node must count, and a node must stay usable. See
+// DecodeOptions::skip_unreadable.
+//
 // Threading: one thread at a time. One reader serves all watches of a thread: it owns the simdjson
 //            parser and the decoder, whose buffers are reused.
 class ObjectReader {
@@ -62,6 +68,8 @@ class ObjectReader {
   // REQUIRES: ListSplitter::kPadding bytes after the item can be read.
   // Errors: those of Decoder.
   Result<AnyObject> ReadItem(std::string_view item, std::string_view kind);
+  // Returns Ok, or the values of the last item that cannot be read and count as absent.
+  Status problems() const { return decoder_.problems(); }
   // Reads what names an item that cannot be decoded. Never fails: what cannot be read is empty.
   // REQUIRES: ListSplitter::kPadding bytes after the item can be read.
   ObjectMark ReadMark(std::string_view item);

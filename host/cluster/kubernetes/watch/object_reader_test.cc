@@ -35,7 +35,8 @@ class PaddedText {
 class ObjectReaderTest : public ::testing::Test {
  protected:
   // Returns "Added Node n1@7", "Bookmark @9 end", "Error 410 Expired", "Added ns/name@7 !<error>"
-  // for an object that cannot be decoded, or the error of the line.
+  // for an object that cannot be decoded, or the error of the line. "Added Node n1@7 ?<problems>":
+  // values of the object cannot be read.
   std::string Line(std::string_view text, std::string_view kind = "v1/Node") {
     static constexpr const char* kNames[] = {"Added",    "Modified", "Deleted",
                                              "Bookmark", "Error",    "Unknown"};
@@ -53,8 +54,8 @@ class ObjectReaderTest : public ::testing::Test {
     if (line->type == WatchLine::Type::kBookmark) {
       return found + " " + version + (line->ends_initial_events ? " end" : "");
     }
-    return found + " " + std::string(KindOf(line->object)) + " " + Base(line->object).Key() +
-           version;
+    found += " " + std::string(KindOf(line->object)) + " " + Base(line->object).Key() + version;
+    return line->problems.ok() ? found : found + " ?" + std::string(line->problems.message());
   }
   static std::string Event(std::string_view type, std::string_view object) {
     return std::string(R"({"type":")").append(type).append(R"(","object":)").append(object) + "}";
@@ -142,6 +143,22 @@ TEST_F(ObjectReaderTest, NamesAnObjectThatCannotBeDecoded) {
             "found MOVED");
   // The reader is usable after errors.
   EXPECT_EQ(Line(Event("ADDED", kNodeText)), "Added v1/Node n1@7");
+}
+
+TEST_F(ObjectReaderTest, ReadsWhatCanBeReadOfBoundPods) {
+  const std::string meta =
+      R"({"metadata":{"namespace":"ns","name":"p","resourceVersion":"8"},"spec":{)";
+  const std::string bound = meta + R"("priority":"high","nodeName":"n1"}})";
+  const std::string found =
+      "Modified v1/Pod ns/p@8 ?/spec/priority: expected an integer, found \"high\"";
+  EXPECT_EQ(Line(Event("MODIFIED", bound), kPodKind), found);
+  EXPECT_EQ(Line(R"({"object":)" + bound + R"(,"type":"MODIFIED"})", kPodKind), found);
+  // The next object has no problems.
+  EXPECT_EQ(Line(Event("MODIFIED", meta + R"("nodeName":"n1"}})"), kPodKind),
+            "Modified v1/Pod ns/p@8");
+  EXPECT_EQ(Line(Event("MODIFIED", meta + R"("priority":"high"}})"), kPodKind),
+            "Modified ns/p@8 !InvalidArgument: /spec/priority: expected an integer, found "
+            "\"high\"");
 }
 
 TEST_F(ObjectReaderTest, AddsKindToAnItemOfAList) {

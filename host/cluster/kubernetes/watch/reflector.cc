@@ -18,7 +18,7 @@ constexpr int64_t kEndOfWatchNs = 30 * kSecond;
 constexpr int kErrorsBeforeList = 3;
 constexpr int kOlderListsBeforeAccepting = 3;
 
-// The names of objects that cannot be decoded are kept up to this number.
+// The names of objects that cannot be read, as a whole or in part, are each kept up to this number.
 constexpr size_t kMaxReported = 1000;
 
 // Reports each error once, however often it repeats.
@@ -58,20 +58,31 @@ class ReflectorReports {
 
   // Logs an object that cannot be decoded, unless its name was logged before or too many were.
   void Undecodable(const ObjectMark& mark, const Status& status) {
-    std::string name = mark.Key();
-    if (undecodable_.contains(name) || undecodable_.size() >= kMaxReported) return;
-    log_.Error("Cannot read an object; its last state stays", status.message(),
-               {{"kind", kind_}, {"object", name}});
-    undecodable_.insert(std::move(name));
+    LogOnce(undecodable_, "Cannot read an object; its last state stays", mark.Key(), status);
+  }
+
+  // Logs values of an object that cannot be read, in the same way.
+  void Problems(const AnyObject& object, const Status& problems) {
+    LogOnce(partial_, "Cannot read values of an object; they count as absent",
+            std::string(Base(object).Key()), problems);
   }
 
  private:
+  using Names = std::set<std::string, std::less<>>;
+
+  void LogOnce(Names& names, std::string_view message, std::string name, const Status& status) {
+    if (names.contains(name) || names.size() >= kMaxReported) return;
+    log_.Error(message, status.message(), {{"kind", kind_}, {"object", name}});
+    names.insert(std::move(name));
+  }
+
   ReflectorSink& sink_;
   const std::string kind_;
   const std::function<std::string(std::string_view kind)> needed_by_;
   const Log log_;
   Status reported_;  // The last report.
-  std::set<std::string, std::less<>> undecodable_;
+  Names undecodable_;
+  Names partial_;
 };
 
 // ---- The state machine --------------------------------------------------------------------------
@@ -260,6 +271,10 @@ class ReflectorMachine final : public Reflector,
   }
 
   AnyObject OnItem(AnyObject object) override { return index_.Reuse(std::move(object)); }
+  void OnProblems(const AnyObject& object, const Status& problems) override {
+    ++counts_.undecodable;
+    reports_.Problems(object, problems);
+  }
   std::optional<AnyObject> OnUndecodable(const ObjectMark& mark, const Status& status) override {
     ++counts_.undecodable;
     reports_.Undecodable(mark, status);

@@ -43,7 +43,9 @@ struct ReflectorCounts {
   uint64_t relists_expired = 0;
   uint64_t relists_error = 0;  // After a line that could not be read, or a lagging server.
   uint64_t watches = 0;
-  uint64_t undecodable = 0;   // Objects that could not be decoded; each keeps its last state.
+  // States of objects that could not be read. A bound pod or a node counts with what can be read;
+  // another object keeps its last state.
+  uint64_t undecodable = 0;
   int64_t last_event_ns = 0;  // Executor::NowNs() of the last line, bookmarks included.
 };
 
@@ -89,6 +91,8 @@ struct ReflectorCounts {
 // A line that is     no event, or has an older state than the last one: another list, with a delay.
 // An object that     is reported once with its name, counted, and skipped. Its last good state
 // cannot be decoded  stays: a scheduler that dropped a running pod would overcommit its node.
+// A bound pod or a   of which values cannot be read, is reported once with these values, counted,
+// node,              and delivered without them; see ObjectReader.
 // 403                reported with the missing rule; repeated with the delay.
 // 404                Discovery decides whether the kind is served; then kNotServed.
 //

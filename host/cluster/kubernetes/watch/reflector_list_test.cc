@@ -333,6 +333,24 @@ TEST_F(ReflectorTest, KeepsTheLastStateOfUndecodablePageItems) {
   EXPECT_EQ(reflector_->counts().undecodable, 1u);
 }
 
+TEST_F(ReflectorTest, ListsNodesWithoutTheUnreadableValue) {
+  StartWatching();
+  transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+  transport_.Head(0);
+  transport_.Bytes(
+      0, Line("ADDED", PartialNodeText("n1", 12)) + Line("ADDED", "n2", 6) + Bookmark(20, true));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@12(5)", "|"));
+  EXPECT_EQ(reflector_->counts().undecodable, 1u);
+}
+
+TEST_F(ReflectorTest, PagesHaveNodesWithoutTheUnreadableValue) {
+  StartWatchingWithPages();
+  transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+  transport_.Answer(0, 200, ListText(20, PartialNodeText("n1", 12) + "," + NodeText("n2", 6)));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@12(5)", "|"));
+  EXPECT_EQ(reflector_->counts().undecodable, 1u);
+}
+
 // ---- Discovery and permissions ------------------------------------------------------------------
 
 TEST_F(ReflectorTest, DeliversNotServedForAnUnservedKind) {

@@ -111,6 +111,28 @@ TEST_F(ReflectorTest, KeepsTheLastStateOfAnUndecodableObject) {
   EXPECT_THAT(Seen(), ElementsAre("~n1@13(5)", "|"));
 }
 
+TEST_F(ReflectorTest, DeliversANodeWithoutTheUnreadableValue) {
+  StartWatching();
+  transport_.Bytes(0, Line("MODIFIED", PartialNodeText("n1", 11)));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@11(5)", "|"));
+  transport_.Bytes(0, Line("ADDED", PartialNodeText("n3", 12)));
+  EXPECT_THAT(Seen(), ElementsAre("+n3@12", "|"));
+  transport_.Bytes(0, Line("MODIFIED", PartialNodeText("n1", 13)));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@13(11)", "|"));
+  EXPECT_EQ(reflector_->counts().undecodable, 3u);
+  // Each object is named once.
+  const std::string report =
+      "test: Cannot read values of an object; they count as absent: /status/allocatable/cpu: "
+      "quantity \"much\": expected a number with an optional suffix, such as 2, 100m, 1.5Gi or "
+      "12e6 "
+      "kind=v1/Node object=";
+  EXPECT_THAT(log_.lines(), ElementsAre(report + "n1", report + "n3"));
+  // An object that is deleted holds no room.
+  transport_.Bytes(0, Line("DELETED", PartialNodeText("n1", 14)));
+  EXPECT_THAT(Seen(), ElementsAre("-n1@14(13)", "|"));
+  EXPECT_EQ(reflector_->counts().undecodable, 3u);
+}
+
 TEST_F(ReflectorTest, DeletesObjectWhoseLastStateCannotBeDecoded) {
   StartWatching();
   transport_.Bytes(0, Line("DELETED", BrokenNodeText("n1", 11)));
