@@ -225,6 +225,7 @@ class Examiner {
     Begin("pods");
     PendingPods pods;
     std::string token;
+    size_t pages = 0;
     do {
       Result<std::string> next = ReadPage(token, pods);
       if (!next.ok()) {
@@ -232,7 +233,7 @@ class Examiner {
         break;
       }
       token = *std::move(next);
-    } while (!token.empty() && pods.total() < kMaxPendingPods);
+    } while (!token.empty() && pods.total() < kMaxPendingPods && ++pages < kMaxPendingPages);
     pods.is_complete = token.empty();
     report_.findings.push_back(PodsFinding(pods, exam_.profiles, Rival()));
   }

@@ -44,6 +44,9 @@ struct ClusterExam {
 
 // The pods that are read; a cluster with more pending pods is not counted to its end.
 inline constexpr size_t kMaxPendingPods = 10'000;
+// The pages that are read at most: twice as many as kMaxPendingPods need. A server may send pages
+// without pods and without an end.
+inline constexpr size_t kMaxPendingPages = 80;
 
 // Appends the findings "connection" to "pods" to the report, in the order of RunDoctor(). Ends
 // after a failed connection, and after refused credentials. Sends GET requests and reviews only,

@@ -25,6 +25,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* kReview = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 constexpr const char* kWhoAmI = "POST /apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -286,6 +287,16 @@ TEST_F(ClusterExamTest, PodsAreReadInPagesUpToLimit) {
             "there are more; of those that were read: 10,000 pending pods name acme");
   EXPECT_THAT(sent_.back(), HasSubstr("continue=more"));
   EXPECT_THAT(sent_.back(), HasSubstr("fieldSelector=spec.nodeName%3D%2Cstatus.phase"));
+}
+
+TEST_F(ClusterExamTest, EmptyPagesOfPodsHaveALimit) {
+  Set("GET /api/v1/pods", 200, R"({"metadata":{"continue":"more"},"items":[]})");
+  const DoctorFinding finding = Find(Examine(), "pods");
+  EXPECT_THAT(finding.found, StartsWith("there are more"));
+  EXPECT_EQ(
+      std::ranges::count_if(
+          sent_, [](const std::string& text) { return text.starts_with("GET /api/v1/pods?"); }),
+      80);
 }
 
 class ClusterExamKindsTest : public ClusterExamTest {

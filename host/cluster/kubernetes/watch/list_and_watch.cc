@@ -114,10 +114,13 @@ Status PagedList::TakeItem(std::string_view item) {
     if (const Status problems = reader_.problems(); !problems.ok()) {
       owner_.OnProblems(*object, problems);
     }
+    progress_.AddItem(Base(*object).ns(), Base(*object).name());
     objects_.push_back(owner_.OnItem(std::move(object).value()));
     return {};
   }
-  std::optional<AnyObject> kept = owner_.OnUndecodable(reader_.ReadMark(item), object.status());
+  const ObjectMark mark = reader_.ReadMark(item);
+  progress_.AddItem(mark.ns, mark.name);
+  std::optional<AnyObject> kept = owner_.OnUndecodable(mark, object.status());
   if (kept) objects_.push_back(*std::move(kept));
   return {};
 }
@@ -126,9 +129,11 @@ void PagedList::OnEnd(HttpResponse response) {
   if (!response.is_success()) {
     const bool is_expired = response.status.ok() &&
                             IsExpired(response.head.http_status, ReadServerStatus(response.body));
-    if (is_expired && !continue_token_.empty()) {
-      // Without pages the list needs no token, so that it cannot expire again.
+    if (is_expired && !continue_token_.empty() && options_.page != 0) {
+      // Without pages the list needs no token. If the server sends one nevertheless, and it
+      // expires, that is an error.
       options_.page = 0;
+      progress_ = {};
       continue_token_.clear();
       resource_version_.clear();
       objects_.clear();
@@ -142,10 +147,9 @@ void PagedList::OnEnd(HttpResponse response) {
   Result<ObjectReader::ListMeta> meta = ObjectReader::ReadListMeta(*rest);
   if (!meta.ok()) return End(std::move(meta).status());
   if (resource_version_.empty()) resource_version_ = std::move(meta->resource_version);
+  Status goes_on = progress_.EndPage(meta->continue_token);
+  if (!goes_on.ok()) return End(std::move(goes_on));
   if (meta->continue_token.empty()) return End({});
-  if (meta->continue_token == continue_token_ && splitter_->items() == 0) {
-    return End(Status::InvalidArgument("the list continues with the same token and has no items"));
-  }
   continue_token_ = std::move(meta->continue_token);
   Start();
 }

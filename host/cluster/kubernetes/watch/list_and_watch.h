@@ -22,6 +22,7 @@
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/object_index.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
+#include "host/cluster/kubernetes/watch/page_progress.h"
 
 namespace berth::host {
 
@@ -67,7 +68,8 @@ inline constexpr std::string_view kActivePods = "status.phase!=Succeeded,status.
 
 // Lists the objects of one kind, page by page, and decodes the items while they arrive. One
 // consistent read. If the token for a later page has expired, the list starts again, once,
-// without pages. (client-go: tools/pager/pager.go)
+// without pages. A list whose pages have no end is an error; see PageProgress. (client-go:
+// tools/pager/pager.go)
 //
 // Threading: the executor's thread of the transport.
 // Lifetime:  transport, reader and owner must outlive it. Its destruction ends the list without a
@@ -125,6 +127,7 @@ class PagedList final : private StreamSink {
   ObjectReader& reader_;
   Owner& owner_;
   Options options_;
+  PageProgress progress_;
   std::string continue_token_;
   std::string resource_version_;  // That of the first page, which all pages have.
   std::vector<AnyObject> objects_;

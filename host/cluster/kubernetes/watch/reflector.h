@@ -71,6 +71,8 @@ struct ReflectorCounts {
 // 410 in a list      with initial events, also 504 with the cause ResourceVersionTooLarge: again at
 //                    once without a resourceVersion. A later page: the list starts again, once
 //                    without pages.
+// A list without     an end, whose pages bring nothing new, is an error with a delay; see
+// an end             PageProgress.
 // A list that is     older than what was seen: refused, and listed again with a delay. After three
 //                    such lists in a row, all of them consistent reads, it is accepted: the storage
 //                    of the server was restored from a backup.

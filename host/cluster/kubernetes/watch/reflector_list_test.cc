@@ -1,9 +1,12 @@
 // How a reflector reads the first state and later ones.
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
+#include "host/cluster/kubernetes/watch/page_progress.h"
+#include "host/cluster/kubernetes/watch/reflector.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
@@ -223,6 +226,58 @@ TEST_F(ReflectorTest, ExpiredPageTokenCausesAListWithoutPages) {
   // The list after it has pages again.
   transport_.Head(0);
   transport_.Bytes(0, Bookmark(22) + Line("ERROR", StatusText(410, "Expired")));
+  EXPECT_THAT(Open(), ElementsAre(kPage));
+}
+
+TEST_F(ReflectorTest, ListWithoutEndOrProgressBacksOff) {
+  const struct {
+    const char* name;
+    size_t pages;  // The requests before the delay.
+    bool has_items;
+    bool has_new_tokens;
+  } cases[] = {
+      {"the same token and page", 2, true, false},
+      {"the same token without objects", 2, false, false},
+      {"other tokens with the same page", PageProgress::kMaxIdlePages + 1, true, true},
+      {"other tokens without objects", PageProgress::kMaxIdlePages, false, true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    StartWatchingWithPages();
+    transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+    int token = 0;
+    for (int round = 0; round < 3; ++round) {
+      size_t pages = 0;
+      while (reflector_->state() == Reflector::State::kListing && pages < 100) {
+        if (c.has_new_tokens) ++token;
+        transport_.Answer(
+            0, 200,
+            ListText(20, c.has_items ? NodeText("n1", 5) + "," + NodeText("n2", 6) : "",
+                     "token" + std::to_string(token)));
+        ++pages;
+      }
+      EXPECT_EQ(pages, c.pages);
+      ExpectDelay(round);
+      ASSERT_THAT(Open(), ElementsAre(kPage));
+    }
+    EXPECT_EQ(reflector_->counts().relists_error, 3u);
+    // Every object stays, and the next complete list ends the error.
+    EXPECT_EQ(Seen().size(), 1u);
+    transport_.Answer(0, 200, ListText(20, NodeText("n1", 5) + "," + NodeText("n2", 6)));
+    EXPECT_THAT(Seen(), ElementsAre("ok"));
+    reflector_.reset();
+  }
+}
+
+TEST_F(ReflectorTest, TokenOfAListWithoutPagesExpiresOnce) {
+  StartWatchingWithPages();
+  transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+  transport_.Answer(0, 200, ListText(20, NodeText("n3", 12), "token"));
+  transport_.Answer(0, 410, StatusText(410, "Expired"));
+  ASSERT_THAT(Open(), ElementsAre("GET /api/v1/nodes"));
+  transport_.Answer(0, 200, ListText(20, NodeText("n3", 12), "token"));
+  transport_.Answer(0, 410, StatusText(410, "Expired"));
+  ExpectDelay();
   EXPECT_THAT(Open(), ElementsAre(kPage));
 }
 
