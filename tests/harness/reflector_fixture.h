@@ -75,6 +75,12 @@ class ReflectorTest : public ::testing::Test {
     text.pop_back();
     return text + R"(,"status":{"allocatable":{"cpu":"much","pods":"3"}}})";
   }
+  // A node with a label that is not UTF-8.
+  static std::string NotUtf8NodeText(const std::string& name, int version) {
+    return R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
+           R"(","resourceVersion":")" + std::to_string(version) +
+           "\",\"labels\":{\"a\":\"\xFF\"}}}";
+  }
   static std::string Line(const std::string& type, const std::string& object) {
     return R"({"type":")" + type + R"(","object":)" + object + "}\n";
   }

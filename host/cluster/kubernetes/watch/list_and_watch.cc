@@ -256,11 +256,11 @@ std::optional<StreamEnd> WatchStream::TakeBookmark(const WatchLine& line) {
 
 std::optional<StreamEnd> WatchStream::TakeObject(WatchLine line) {
   const std::string version = line.resource_version;
+  ObjectIndex& index = is_collecting_ ? initial_ : index_;
+  const uint64_t lagged = index.lagged();
   if (!line.decode_error.ok()) {
     TakeUndecodable(line);
   } else {
-    ObjectIndex& index = is_collecting_ ? initial_ : index_;
-    const uint64_t lagged = index.lagged();
     AnyObject object = std::move(line.object);
     if (!line.problems.ok() && line.type != WatchLine::Type::kDeleted) {
       owner_.OnProblems(object, line.problems);
@@ -269,11 +269,12 @@ std::optional<StreamEnd> WatchStream::TakeObject(WatchLine line) {
     if (is_collecting_) object = index_.Reuse(std::move(object));
     Add(line.type == WatchLine::Type::kDeleted ? index.Delete(std::move(object))
                                                : index.Put(std::move(object)));
-    if (index.lagged() != lagged) {
-      return StreamEnd{EndReason::kLagged,
-                       Status::Unavailable("the server sent the resourceVersion " + version +
-                                           ", which is older than a state that it sent before")};
-    }
+  }
+  if (index.lagged() != lagged) {
+    Status status = Status::Unavailable("the server sent the resourceVersion " + version +
+                                        ", which is older than a state that it sent before");
+    if (is_collecting_) return StreamEnd{EndReason::kLagged, std::move(status)};
+    owner_.OnOlderState(status);
   }
   if (!is_collecting_) owner_.OnVersion(version);
   return std::nullopt;

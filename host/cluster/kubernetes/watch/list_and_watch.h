@@ -183,6 +183,9 @@ class WatchStream final : private StreamSink {
     // An object cannot be decoded. Returns its last good state; nullopt if there is none.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;
+    // An event has an older state than one before, and was left out. The stream goes on. Such a
+    // state among the initial events ends it with kLagged instead.
+    virtual void OnOlderState(const Status& status) = 0;
     // The initial events are complete. An error ends the stream with kLagged.
     virtual Status OnInitialEvents(std::vector<AnyObject> objects, const std::string& version) = 0;
     // Called once, last. `was_collecting`: the initial events were not complete. `is_short`: the

@@ -24,8 +24,8 @@ struct LiveObjects {
   // The objects of each kind, in the order of namespace and name. Kinds that the server does not
   // serve have none.
   std::vector<AnyObject> objects;
-  // Objects that could not be decoded, objects with values that could not be read, kinds that may not be listed, with the missing rule, and
-  // kinds that are not served: one line for each.
+  // Objects that could not be decoded, objects with values that could not be read, kinds that may
+  // not be listed, with the missing rule, and kinds that are not served: one line for each.
   std::vector<std::string> warnings;
 };
 

@@ -2,7 +2,9 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -88,6 +90,11 @@ Metadata MetadataIn(LineValue json) {
   return metadata;
 }
 
+Status NotUtf8() {
+  return Status::InvalidArgument(
+      std::string("/: ").append(simdjson::error_message(simdjson::UTF8_ERROR)));
+}
+
 Status NoEvent(std::string_view why) {
   return Status::InvalidArgument(std::string("the line of the watch is no event: ").append(why));
 }
@@ -131,6 +138,18 @@ std::optional<std::string> ReadWholeText(simdjson::ondemand::parser& parser, std
   return std::nullopt;
 }
 
+// Returns `text` unless it is invalid as UTF-8. Otherwise returns `copy`, which becomes the text
+// with "?" for each byte outside of ASCII, so that the names in it can be read: they are ASCII.
+// `copy` has the padding that simdjson needs.
+std::string_view ReadableText(std::string_view text, std::string& copy) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return text;
+  copy = text;
+  std::ranges::replace_if(
+      copy, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  copy.append(ListSplitter::kPadding, '\0');
+  return std::string_view(copy).substr(0, text.size());
+}
+
 // Returns the metadata of the object that is the whole text.
 Metadata MetadataOfText(simdjson::ondemand::parser& parser, std::string_view text) {
   LineDocument json;
@@ -169,12 +188,15 @@ Result<WatchLine> ObjectReader::ReadLine(std::string_view line, std::string_view
 }
 
 Result<WatchLine> ObjectReader::ReadAnyLine(std::string_view line, std::string_view kind) {
+  std::string copy;
+  const std::string_view readable = ReadableText(line, copy);
+  const bool is_utf8 = readable.data() == line.data();
   // The members "type" and "object" may have any order, so that the first pass finds them.
   std::string type;
   std::string_view text;
   bool is_well_formed = true;
   const std::optional<std::string> problem =
-      ReadWholeText(decoder_.reader().parser(), line, [&](LineObject& members) {
+      ReadWholeText(decoder_.reader().parser(), readable, [&](LineObject& members) {
         for (auto member : members) {
           std::string_view key;
           LineValue found;
@@ -204,7 +226,7 @@ Result<WatchLine> ObjectReader::ReadAnyLine(std::string_view line, std::string_v
   }
   if (result.type < WatchLine::Type::kBookmark) {
     // The text of the object is followed by the rest of the line, or by the padding of the line.
-    Result<AnyObject> decoded = ReadItem(text, kind);
+    Result<AnyObject> decoded = is_utf8 ? ReadItem(text, kind) : Result<AnyObject>(NotUtf8());
     if (decoded.ok()) {
       result.object = std::move(decoded).value();
       result.problems = problems();
@@ -240,7 +262,8 @@ Result<AnyObject> ObjectReader::ReadItem(std::string_view item, std::string_view
 }
 
 ObjectMark ObjectReader::ReadMark(std::string_view item) {
-  return MetadataOfText(decoder_.reader().parser(), item).mark;
+  std::string copy;
+  return MetadataOfText(decoder_.reader().parser(), ReadableText(item, copy)).mark;
 }
 
 Result<ObjectReader::ListMeta> ObjectReader::ReadListMeta(std::string_view list_without_items) {

@@ -43,9 +43,8 @@ struct WatchLine {
   ServerStatus error;                // For kError.
 };
 
-// Of a bound pod or a node with values that cannot be read, the reader returns what can be read: a
-// pod that holds room on its node must count, and a node must stay usable. See
-// DecodeOptions::skip_unreadable.
+// The reader returns a bound pod or a node without the values that cannot be read: a pod that holds
+// room on its node must count, and a node must stay usable. See DecodeOptions::skip_unreadable.
 //
 // Threading: one thread at a time. One reader serves all watches of a thread: it owns the simdjson
 //            parser and the decoder, whose buffers are reused.
@@ -57,8 +56,8 @@ class ObjectReader {
   ~ObjectReader();
 
   // Reads one line, without its line end. `kind` is that of the watch. An object that cannot be
-  // decoded or has another kind, and an event of an unknown type, do not end the watch: they are a
-  // line with a decode_error.
+  // decoded, is not UTF-8 or has another kind, and an event of an unknown type, do not end the
+  // watch: they are a line with a decode_error.
   // REQUIRES: ListSplitter::kPadding bytes after the line can be read.
   // Errors: kInvalidArgument: the line is no event, or has text after it.
   Result<WatchLine> ReadLine(std::string_view line, std::string_view kind);
@@ -70,7 +69,8 @@ class ObjectReader {
   Result<AnyObject> ReadItem(std::string_view item, std::string_view kind);
   // Returns Ok, or the values of the last item that cannot be read and count as absent.
   Status problems() const { return decoder_.problems(); }
-  // Reads what names an item that cannot be decoded. Never fails: what cannot be read is empty.
+  // Reads what names an item that cannot be decoded. Never fails: what cannot be read is empty. In
+  // an item that is not UTF-8, bytes outside of ASCII count as "?".
   // REQUIRES: ListSplitter::kPadding bytes after the item can be read.
   ObjectMark ReadMark(std::string_view item);
 

@@ -161,6 +161,26 @@ TEST_F(ObjectReaderTest, ReadsWhatCanBeReadOfBoundPods) {
             "\"high\"");
 }
 
+TEST_F(ObjectReaderTest, TextThatIsNotUtf8ConcernsOneObject) {
+  const std::string bad =
+      "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"8\",\"labels\":{\"a\":\"\xFF\xC3\"}}}";
+  const std::string found = "n1@8 !InvalidArgument: /: The input is not valid UTF-8";
+  EXPECT_EQ(Line(Event("MODIFIED", bad)), "Modified " + found);
+  EXPECT_EQ(Line(Event("DELETED", bad)), "Deleted " + found);
+  EXPECT_EQ(Line(R"({"object":)" + bad + R"(,"type":"ADDED"})"), "Added " + found);
+  EXPECT_EQ(Line(Event("BOOKMARK", bad)), "Bookmark @8");
+  EXPECT_EQ(
+      Line(Event("ERROR",
+                 "{\"kind\":\"Status\",\"message\":\"\xFF\",\"reason\":\"Expired\",\"code\":410}")),
+      "Error 410 Expired");
+  EXPECT_THAT(Line("\xFF"), StartsWith("InvalidArgument: the line of the watch is no event: "));
+  EXPECT_EQ(reader_.ReadMark(PaddedText(bad).view()).Key(), "n1");
+  // Text outside of ASCII that is UTF-8 is an ordinary one.
+  EXPECT_EQ(Line(Event("ADDED", R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n1",)"
+                                "\"resourceVersion\":\"9\",\"labels\":{\"a\":\"\xC3\xA4\"}}}")),
+            "Added v1/Node n1@9");
+}
+
 TEST_F(ObjectReaderTest, AddsKindToAnItemOfAList) {
   const std::string item = R"({"metadata":{"name":"x","resourceVersion":"1"}})";
   for (const std::string_view kind : {kPodKind, kNodeKind, std::string_view("v1/Namespace"),

@@ -39,7 +39,7 @@ class PageProgress {
 
  private:
   std::string first_;                          // The first object of the page that is being read.
-  std::set<std::string, std::less<>> firsts_;  // Those of the pages before.
+  std::set<std::string, std::less<>> firsts_;  // The first objects of the pages before.
   std::string token_;
   size_t pages_ = 0;
   size_t idle_ = 0;  // Pages in a row that brought nothing new.

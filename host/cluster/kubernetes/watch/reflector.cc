@@ -104,12 +104,14 @@ class ReflectorMachine final : public Reflector,
         reports_(sink, options_.kind, options_.needed_by, log),
         random_(options_.seed),
         delay_(options_.delay, random_.Next()),
+        relist_delay_(options_.delay, random_.Next()),
         waiters_(transport, executor, static_cast<RefreshWaiters::Owner&>(*this),
                  {.delay = options_.delay,
                   .seed = random_.Next(),
                   .list_limits = options_.list_limits,
                   .timeout_ns = options_.head_timeout_ns}),
-        timer_(executor) {}
+        timer_(executor),
+        relist_timer_(executor) {}
 
   ~ReflectorMachine() override {
     *alive_ = false;
@@ -185,6 +187,7 @@ class ReflectorMachine final : public Reflector,
 
   void StopRequests() {
     timer_.Stop();
+    relist_timer_.Stop();
     pages_.reset();
     watch_.reset();
   }
@@ -192,6 +195,7 @@ class ReflectorMachine final : public Reflector,
   // ---- Lists
   void BeginList() {
     BERTH_ASSERT(resource_ && !watch_ && !pages_);
+    relist_timer_.Stop();
     state_ = State::kListing;
     if (!has_initial_events_ || needs_pages_once_) return BeginPages();
     OpenWatch(/*collects=*/true, is_consistent_ ? std::string() : waiters_.NewestOf(last_version_));
@@ -348,6 +352,17 @@ class ReflectorMachine final : public Reflector,
 
   void OnWatchEvents(std::vector<WatchEvent> events) override { sink_.OnEvents(std::move(events)); }
   void OnWatchPart() override { CheckWaiters(); }
+  // Another list replaces the state. The watch goes on until then, so that the other objects are not
+  // delayed; a server that sends older states again and again is asked less and less often.
+  void OnOlderState(const Status& status) override {
+    if (relist_timer_.is_running()) return;
+    ReportError("watch", {EndReason::kLagged, status});
+    ++counts_.relists_error;
+    relist_timer_.StartAfter(relist_delay_.NextNs(executor_.NowNs()), [this] {
+      watch_.reset();
+      BeginList();
+    });
+  }
   Status OnInitialEvents(std::vector<AnyObject> objects, const std::string& version) override {
     Status status = FinishList(std::move(objects), version);
     if (status.ok()) state_ = State::kWatching;
@@ -397,6 +412,8 @@ class ReflectorMachine final : public Reflector,
       discovery_.OnNotFound(options_.kind);
     } else if (end.why == EndReason::kLagged || end.why == EndReason::kUnreadable) {
       ++counts_.relists_error;
+      // Errors of requests before do not make this delay longer: the server does answer.
+      return WaitFor(relist_delay_, next, end.retry_after_ns);
     } else if (++errors_in_row_ < kErrorsBeforeList) {
       next = Next::kWatch;
     } else {
@@ -407,9 +424,13 @@ class ReflectorMachine final : public Reflector,
     Wait(next, end.retry_after_ns);
   }
 
-  void Wait(Next next, int64_t at_least_ns = 0) {
+  void Wait(Next next, int64_t at_least_ns = 0) { WaitFor(delay_, next, at_least_ns); }
+  void WaitFor(RetryDelay& delay, Next next, int64_t at_least_ns) {
     state_ = State::kWaiting;
-    timer_.StartAfter(delay_.NextNs(executor_.NowNs(), at_least_ns), [this, next] {
+    // A list that is due must not come earlier than the server permits.
+    if (relist_timer_.is_running()) next = Next::kList;
+    relist_timer_.Stop();
+    timer_.StartAfter(delay.NextNs(executor_.NowNs(), at_least_ns), [this, next] {
       if (next == Next::kList) {
         BeginList();
       } else {
@@ -465,8 +486,10 @@ class ReflectorMachine final : public Reflector,
   ReflectorReports reports_;
   SplitMix64 random_;
   RetryDelay delay_;
+  RetryDelay relist_delay_;  // Before a list that replaces what a watch has sent.
   RefreshWaiters waiters_;
   OwnedTimer timer_;
+  OwnedTimer relist_timer_;  // Runs beside a watch that has sent an older state.
   std::unique_ptr<PagedList> pages_;
   std::unique_ptr<WatchStream> watch_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -90,11 +90,14 @@ struct ReflectorCounts {
 //                    watch before ended in this way too.
 // Any other error    of a watch, as an answer or as an ERROR event: a delay, then the same watch;
 //                    after three in a row, another list.
-// A line that is     no event, or has an older state than the last one: another list, with a delay.
+// A line that is     no event: another list, with a delay that errors of requests do not make longer.
+// An older state     of an object than the last one: left out. The watch goes on, and another list
+//                    follows after the same delay. A bookmark that is older changes nothing.
 // An object that     is reported once with its name, counted, and skipped. Its last good state
-// cannot be decoded  stays: a scheduler that dropped a running pod would overcommit its node.
-// A bound pod or a   of which values cannot be read, is reported once with these values, counted,
-// node,              and delivered without them; see ObjectReader.
+// cannot be decoded  stays: a scheduler that dropped a running pod would overcommit its node. This
+//                    includes an object that is not UTF-8.
+// A bound pod or a   with values that cannot be read is reported once with these values, counted,
+// node               and delivered without them; see ObjectReader.
 // 403                reported with the missing rule; repeated with the delay.
 // 404                Discovery decides whether the kind is served; then kNotServed.
 //

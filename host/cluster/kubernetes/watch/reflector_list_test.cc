@@ -380,12 +380,15 @@ TEST_F(ReflectorTest, KeepsTheLastStateOfUndecodableListItems) {
 }
 
 TEST_F(ReflectorTest, KeepsTheLastStateOfUndecodablePageItems) {
-  StartWatchingWithPages();
-  transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
-  transport_.Answer(0, 200, ListText(20, BrokenNodeText("n1", 12) + "," + NodeText("n2", 6)));
-  EXPECT_THAT(Seen(), IsEmpty());
-  EXPECT_EQ(reflector_->objects(), 2u);
-  EXPECT_EQ(reflector_->counts().undecodable, 1u);
+  for (const std::string& item : {BrokenNodeText("n1", 12), NotUtf8NodeText("n1", 12)}) {
+    StartWatchingWithPages();
+    transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+    transport_.Answer(0, 200, ListText(20, item + "," + NodeText("n2", 6)));
+    EXPECT_THAT(Seen(), IsEmpty());
+    EXPECT_EQ(reflector_->objects(), 2u);
+    EXPECT_EQ(reflector_->counts().undecodable, 1u);
+    reflector_.reset();
+  }
 }
 
 TEST_F(ReflectorTest, ListsNodesWithoutTheUnreadableValue) {

@@ -52,7 +52,17 @@ TEST_F(ReflectorTest, ABookmarkOnlyAdvancesTheVersion) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("40")));
 }
 
-TEST_F(ReflectorTest, OlderStateThanBeforeCausesListWithDelay) {
+TEST_F(ReflectorTest, ABookmarkThatGoesBackChangesNothing) {
+  StartWatching();
+  transport_.Bytes(0, Bookmark(40) + Bookmark(7) + Line("MODIFIED", "n1", 30));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@30(5)", "|"));
+  EXPECT_EQ(reflector_->state(), Reflector::State::kWatching);
+  Advance(2 * kSecond);
+  transport_.End(0);
+  EXPECT_THAT(Open(), ElementsAre(WatchFrom("40")));
+}
+
+TEST_F(ReflectorTest, OlderStateIsLeftOutAndCausesAList) {
   struct Case {
     const char* name;
     std::string line;
@@ -60,18 +70,79 @@ TEST_F(ReflectorTest, OlderStateThanBeforeCausesListWithDelay) {
   const std::vector<Case> cases = {
       {"an older change", Line("MODIFIED", "n1", 4)},
       {"an older deletion", Line("DELETED", "n1", 4)},
+      {"an older deletion without its state", Line("DELETED", BrokenNodeText("n1", 4))},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     StartWatching();
+    const std::string watch = Open().front();
     transport_.Bytes(0, Line("MODIFIED", "n2", 11) + c.line + Line("MODIFIED", "n2", 12));
-    // Lines before this one are delivered; those behind it are not.
-    EXPECT_THAT(Seen(), ElementsAre("~n2@11(6)", "|",
-                                    "error: Unavailable: the server sent the resourceVersion 4, "
-                                    "which is older than a state that it sent before"));
+    EXPECT_THAT(Seen(), ElementsAre("error: Unavailable: the server sent the resourceVersion 4, "
+                                    "which is older than a state that it sent before",
+                                    "~n2@11(6)", "~n2@12(11)", "|"));
     EXPECT_EQ(reflector_->counts().relists_error, 1u);
-    ExpectDelay();
-    EXPECT_THAT(Open(), ElementsAre(AgainFrom("11")));
+    // The watch goes on until the list begins, and the same error is not reported again.
+    Advance(800 * kMillisecond - 1);
+    transport_.Bytes(0, c.line + Line("MODIFIED", "n2", 13) + Line("MODIFIED", "n1", 3));
+    EXPECT_THAT(Seen(), ElementsAre("~n2@13(12)", "|"));
+    EXPECT_THAT(Open(), ElementsAre(watch));
+    Advance(800 * kMillisecond + 1);
+    EXPECT_THAT(Open(), ElementsAre(AgainFrom("13")));
+    EXPECT_EQ(reflector_->counts().relists_error, 1u);
+    transport_.Head(0);
+    transport_.Bytes(0, Line("ADDED", "n1", 5) + Line("ADDED", "n2", 13) + Bookmark(14, true));
+    EXPECT_THAT(Seen(), ElementsAre("ok"));
+    Advance(kMinute);
+    EXPECT_EQ(reflector_->state(), Reflector::State::kWatching);
+    reflector_.reset();
+  }
+}
+
+TEST_F(ReflectorTest, OlderStateCausesAListAlsoAfterItsWatch) {
+  StartWatching();
+  transport_.Bytes(0, Line("MODIFIED", "n1", 4));
+  transport_.End(0);
+  ASSERT_THAT(Open(), ElementsAre(WatchFrom("10")));
+  Advance(2 * kSecond);
+  EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
+  reflector_.reset();
+  // The next watch cannot start.
+  StartWatching();
+  transport_.Bytes(0, Line("MODIFIED", "n1", 4));
+  transport_.End(0);
+  transport_.Answer(0, 429, StatusText(429, "TooManyRequests"), 20 * kSecond);
+  Advance(20 * kSecond - 1);
+  EXPECT_THAT(Open(), IsEmpty());
+  Advance(1);
+  EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
+}
+
+TEST_F(ReflectorTest, OlderStateAndNoEventWaitForFirstDelay) {
+  const struct {
+    const char* name;
+    std::string bytes;
+  } cases[] = {{"an older state", Line("MODIFIED", "n1", 4)}, {"no event", "<html>\n"}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    StartWatching();
+    transport_.End(0);
+    for (int round = 0; round < 5; ++round) {
+      transport_.Lose(0, Delivery::kNotSent);
+      ExpectDelay(round);
+    }
+    transport_.Head(0);
+    transport_.Bytes(0, c.bytes);
+    Advance(1600 * kMillisecond);
+    ASSERT_THAT(Open(), ElementsAre(AgainFrom("10")));
+    // A server that sends it after each list is asked less and less often.
+    transport_.Head(0);
+    transport_.Bytes(0, Line("ADDED", "n1", 5) + Line("ADDED", "n2", 6) + Bookmark(10, true));
+    transport_.Bytes(0, c.bytes);
+    const std::vector<std::string> before = Open();
+    Advance(1600 * kMillisecond - 1);
+    EXPECT_EQ(Open(), before);
+    Advance(1600 * kMillisecond + 1);
+    EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
     reflector_.reset();
   }
 }
@@ -131,6 +202,17 @@ TEST_F(ReflectorTest, DeliversANodeWithoutTheUnreadableValue) {
   transport_.Bytes(0, Line("DELETED", PartialNodeText("n1", 14)));
   EXPECT_THAT(Seen(), ElementsAre("-n1@14(13)", "|"));
   EXPECT_EQ(reflector_->counts().undecodable, 3u);
+}
+
+TEST_F(ReflectorTest, EventThatIsNotUtf8ConcernsItsObjectAlone) {
+  StartWatching();
+  transport_.Bytes(0, Line("MODIFIED", NotUtf8NodeText("n1", 11)) + Line("MODIFIED", "n2", 12));
+  EXPECT_THAT(Seen(), ElementsAre("~n2@12(6)", "|"));
+  EXPECT_EQ(reflector_->objects(), 2u);
+  EXPECT_EQ(reflector_->counts().undecodable, 1u);
+  EXPECT_EQ(reflector_->counts().relists_error, 0u);
+  transport_.Bytes(0, Line("DELETED", NotUtf8NodeText("n1", 13)));
+  EXPECT_THAT(Seen(), ElementsAre("-n1@5(5)?", "|"));
 }
 
 TEST_F(ReflectorTest, DeletesObjectWhoseLastStateCannotBeDecoded) {
