@@ -355,18 +355,22 @@ TEST_F(CredentialLoaderTest, ReportsWhyThePluginFailed) {
     const char* message;
   } cases[] = {
       {Status::NotFound("no such program"), ErrorCode::kNotFound,
-       "login: no such program\nInstall login."},
+       "login: no such program\nGet it from https://...@sso/get?..."},
       {Status::PermissionDenied("Permission denied"), ErrorCode::kPermissionDenied,
        "login: Permission denied"},
       {ended(1 << 8, "not logged in\n"), ErrorCode::kUnavailable,
        "login: the program ended with status 1: \"not logged in\""},
+      {ended(1 << 8, "GET https://joe:pw@sso/a?token=b: 403, access_token=abc"),
+       ErrorCode::kUnavailable,
+       "login: the program ended with status 1: \"GET https://...@sso/a?... 403, "
+       "access_token=...\""},
       {ended(2 << 8, ""), ErrorCode::kUnavailable, "login: the program ended with status 2"},
       {ended(SIGKILL, ""), ErrorCode::kUnavailable, "login: the program was ended by SIGKILL"},
       {ended(0, ""), ErrorCode::kInvalidArgument,
        "login: expected an ExecCredential as JSON, found other text"},
   };
   SetPlugin("{}");
-  access_.auth.exec->install_hint = "Install login.";
+  access_.auth.exec->install_hint = "Get it from https://joe:pw@sso/get?token=b";
   for (const auto& c : cases) {
     plugin_ = c.result;
     EXPECT_EQ(Loader().Refresh(false), Status(c.code, c.message));

@@ -14,6 +14,7 @@
 #include "host/base/base64.h"
 #include "host/base/child_process.h"
 #include "host/base/json_text.h"
+#include "host/base/mask.h"
 #include "host/base/saturating.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
@@ -71,13 +72,14 @@ bool IsHeaderValue(std::string_view text) {
 // begins an escape here. (RFC 9110, section 5.6.2)
 std::string EscapeHeaderName(std::string_view key) { return PercentEncode(key, "!#$&'*+-.^_`|~"); }
 
-// Returns why the plugin's status is no success, with the beginning of its standard error.
+// Returns why the plugin's status is no success, with the beginning of its standard error, in which
+// secrets are masked.
 Status ExitError(const SubprocessResult& result) {
   std::string text =
       WIFSIGNALED(result.status)
           ? "the program was ended by " + SignalText(WTERMSIG(result.status))
           : "the program ended with status " + std::to_string(WEXITSTATUS(result.status));
-  const std::string_view errors = TrimSpace(result.errors);
+  const std::string errors = MaskSecrets(TrimSpace(result.errors));
   if (!errors.empty()) text.append(": ").append(Quoted(errors, kMaxPluginErrorBytes));
   return Status::Unavailable(std::move(text));
 }
@@ -301,7 +303,7 @@ Status CredentialLoader::RunExec(bool after_401, Contents& contents) {
     message.append(credential.status().message());
     const std::string& hint = access_.auth.exec->install_hint;
     const bool is_missing = credential.status().code() == ErrorCode::kNotFound;
-    if (is_missing && !hint.empty()) message.append("\n").append(hint);
+    if (is_missing && !hint.empty()) message.append("\n").append(MaskSecrets(hint));
     return {credential.status().code(), std::move(message)};
   }
   contents.token = std::move(credential->token);

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "host/base/mask.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -15,17 +16,6 @@ namespace {
 
 constexpr size_t kMaxUrlBytes = 4096;
 constexpr size_t kMaxHostBytes = 253;  // RFC 1035, section 2.3.4.
-
-// Returns the URL for a message: without user and password. A password may contain characters that
-// a URL does not permit, so everything up to the last "@" is hidden.
-std::string WithoutCredentials(std::string_view text) {
-  const size_t at = text.rfind('@');
-  if (at == std::string_view::npos) return Quoted(text);
-  const size_t scheme = text.find("://");
-  std::string shown;
-  if (scheme != std::string_view::npos && scheme < at) shown = text.substr(0, scheme + 3);
-  return Quoted(shown.append("...").append(text.substr(at)));
-}
 
 struct SchemeFacts {
   std::string_view name;
@@ -164,7 +154,7 @@ Result<ServerUrl> ServerUrl::Parse(std::string_view text, std::string_view what)
   return Status::InvalidArgument(
       std::string(what)
           .append(": expected a URL such as https://10.0.0.1:6443, found ")
-          .append(WithoutCredentials(text))
+          .append(Quoted(MaskUrl(text)))
           .append(": ")
           .append(problem));
 }

@@ -28,7 +28,7 @@ struct ServerUrl {
   // socks5h is socks5. User and password are percent-decoded. A text without a scheme is https, as
   // client-go's DefaultServerURL decides for a configuration with TLS.
   // `what` is in front of errors, such as "clusters[0].cluster.server".
-  // Errors: kInvalidArgument. The message never contains a password.
+  // Errors: kInvalidArgument. The message has the text as MaskUrl() returns it.
   static Result<ServerUrl> Parse(std::string_view text, std::string_view what);
   // "10.0.0.1:6443", "[::1]:6443"
   std::string HostAndPort() const;

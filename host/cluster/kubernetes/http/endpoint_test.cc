@@ -120,7 +120,10 @@ TEST(ServerUrl, ErrorsNameTheUrlWithoutItsCredentials) {
             "\"ftp://host\": the scheme is not http, https or socks5");
   for (const char* text :
        {"http://joe:secret@host:x", "joe:secret@host:x", "http://joe:secret%@host",
-        "http://joe:secret/1@host:x", "ftp://joe:secret@host", "http://joe:secret@1@host:x"}) {
+        "http://joe:secret/1@host:x", "ftp://joe:secret@host", "http://joe:secret@1@host:x",
+        "https://host?token=secret", "https://host/a?access_token=secret#x", "https://host#secret",
+        "https://joe:secret@host?token=secret", "https://host?mail=joe@host&token=secret",
+        "host?%74oken=secret", "https://host?password=secret&user=joe"}) {
     const auto url = ServerUrl::Parse(text, "proxy-url");
     ASSERT_FALSE(url.ok()) << text;
     EXPECT_EQ(url.status().message().find("secret"), std::string_view::npos)
