@@ -58,12 +58,15 @@ int ExecuteRun(const RunFlags& flags, CommandEnvironment& env) {
     options.on_decision = [&printer](const DecisionLine& line) { return printer.Print(line); };
     options.flush = [&printer] { return printer.Flush(); };
   }
+  Status status;
   ClusterRunSummary summary;
   {
     ClusterRun run(std::move(options));
-    if (Status status = run.Open(); !status.ok()) return Fail(env, status);
-    summary = run.Run();
+    status = run.Open();
+    if (status.ok()) summary = run.Run();
   }
+  // The log is complete now, so that its lines are not mixed with those of the error.
+  if (!status.ok()) return Fail(env, status);
   if (summary.output_failed) return OutputFailed(env, printer.error());
   return summary.lost_lease.empty() ? kExitDone : kExitLeaseLost;
 }
@@ -76,10 +79,10 @@ int ExecuteShadow(const ShadowFlags& flags, CommandEnvironment& env) {
   {
     ShadowRun run(ShadowOptionsOf(flags, env, printer));
     status = run.Open();
-    if (!status.ok()) return Fail(env, status);
-    status = run.Run();
-    summary = run.Summary();
+    if (status.ok()) status = run.Run();
+    if (status.ok()) summary = run.Summary();
   }
+  // The log is complete now, so that its lines are not mixed with those of the error.
   if (!status.ok()) return Fail(env, status);
   if (summary.output_failed || !printer.PrintTotals(summary)) {
     return OutputFailed(env, printer.error());

@@ -56,9 +56,12 @@ Status AddRealCluster(const InspectionFlags& flags, const KindUsers& users, Comm
 // ---- Output -------------------------------------------------------------------------------------
 
 int Fail(CommandEnvironment& env, const Status& status) {
+  // One write: other threads may still write to the same terminal or file.
+  std::string text;
   for (const std::string_view line : LinesOf(status.message())) {
-    env.err << "berth: " << Printable(line) << '\n';
+    text.append("berth: ").append(Printable(line)).append(1, '\n');
   }
+  env.err.write(text.data(), static_cast<std::streamsize>(text.size()));
   env.err.flush();
   return kExitBadInput;
 }

@@ -1,3 +1,8 @@
+#include <cstddef>
+#include <ios>
+#include <ostream>
+#include <sstream>
+#include <streambuf>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -22,6 +27,36 @@ TEST(LogTime, HasMilliseconds) {
       {"1970", 0, "1970-01-01T00:00:00.000Z "},
   };
   for (const auto& c : cases) EXPECT_EQ(LogTime(c.wall_ns), c.text) << c.name;
+}
+
+// Counts the writes that reach it.
+class CountingBuffer final : public std::streambuf {
+ public:
+  int writes = 0;
+  std::string text;
+
+ private:
+  std::streamsize xsputn(const char* bytes, std::streamsize size) override {
+    ++writes;
+    text.append(bytes, static_cast<size_t>(size));
+    return size;
+  }
+  int_type overflow(int_type byte) override {
+    ++writes;
+    text.push_back(traits_type::to_char_type(byte));
+    return byte;
+  }
+};
+
+TEST(Fail, WritesAllLinesAtOnce) {
+  std::istringstream in;
+  std::ostringstream out;
+  CountingBuffer buffer;
+  std::ostream err(&buffer);
+  CommandEnvironment env{.in = in, .out = out, .err = err};
+  EXPECT_EQ(Fail(env, Status::NotFound("a: no such file\nb\x1b")), kExitBadInput);
+  EXPECT_EQ(buffer.text, "berth: a: no such file\nberth: b?\n");
+  EXPECT_EQ(buffer.writes, 1);
 }
 
 }  // namespace

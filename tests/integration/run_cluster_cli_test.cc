@@ -60,6 +60,21 @@ TEST_F(RunClusterCliTest, RefusesAnInvalidAccess) {
   }
 }
 
+TEST_F(RunClusterCliTest, MissingTokenFileIsOneError) {
+  std::string text = kKubeconfig;
+  text.replace(text.find("SERVER"), 6, "https://127.0.0.1:1");
+  text.replace(text.find("token: secret"), 13, "tokenFile: none");
+  const std::string error =
+      "berth: the token file " + folder_ + "/none: No such file or directory\n";
+  for (const char* command : {"run", "shadow"}) {
+    std::vector<std::string> args = {command, "--kubeconfig", File("kubeconfig", text)};
+    if (args.front() == "run") args.insert(args.end(), {"--http-address", "none"});
+    const Outcome run = Run(args);
+    EXPECT_EQ(run.exit_status, 2) << command;
+    EXPECT_EQ(run.err, error) << command;
+  }
+}
+
 TEST_F(RunClusterCliTest, RefusesPlainHttpToAnotherMachine) {
   const Outcome run = Run({"run", "--kubeconfig", Kubeconfig("http://10.0.0.1:8080")});
   EXPECT_EQ(run.exit_status, 2);

@@ -178,13 +178,15 @@ TEST_F(CredentialLoaderTest, KeepsOldTokenIfFileCannotBeRead) {
     EXPECT_EQ(Headers(), "Authorization: Bearer one\r\n");
   }
   files_.erase("/token");
-  EXPECT_EQ(Loader().Refresh(true), Status::NotFound("/token: No such file or directory"));
+  EXPECT_EQ(Loader().Refresh(true),
+            Status::NotFound("the token file /token: No such file or directory"));
   EXPECT_EQ(Loader().current()->generation, 1U);
 }
 
 TEST_F(CredentialLoaderTest, AnErrorAtTheStartLeavesNoCredential) {
   access_.auth.token_file = "/token";
-  EXPECT_EQ(Loader().Refresh(false), Status::NotFound("/token: No such file or directory"));
+  EXPECT_EQ(Loader().Refresh(false),
+            Status::NotFound("the token file /token: No such file or directory"));
   EXPECT_EQ(Loader().current(), nullptr);
   files_["/token"] = "one";
   EXPECT_TRUE(Loader().Refresh(false).ok());

@@ -231,15 +231,16 @@ Status CredentialLoader::Refresh(bool after_401) {
   return first;
 }
 
-Result<std::string> CredentialLoader::ReadFile(const std::string& path) const {
+Result<std::string> CredentialLoader::ReadFile(std::string_view what,
+                                               const std::string& path) const {
   Result<std::string> text = environment_.read_file(path);
-  if (!text.ok()) return text.status().Annotate(path);
+  if (!text.ok()) return text.status().Annotate(std::string(what).append(" ").append(path));
   return text;
 }
 
 Status CredentialLoader::ReadToken(Contents& contents) const {
   if (access_.auth.token_file.empty()) return Status::Ok();
-  const Result<std::string> text = ReadFile(access_.auth.token_file);
+  const Result<std::string> text = ReadFile("the token file", access_.auth.token_file);
   if (!text.ok()) return text.status();
   const std::string_view token = TrimSpace(*text);
   if (token.empty()) {
@@ -253,7 +254,7 @@ Status CredentialLoader::ReadCa(Contents& contents) const {
   const TlsSettings& tls = access_.endpoint.tls;
   contents.ca_pem = tls.ca_file.empty() ? tls.ca_pem : contents.ca_pem;
   if (tls.ca_file.empty()) return Status::Ok();
-  Result<std::string> text = ReadFile(tls.ca_file);
+  Result<std::string> text = ReadFile("the CA file", tls.ca_file);
   if (!text.ok()) return text.status();
   // Without a certificate in the file, the system's certificates would be trusted.
   if (TrimSpace(*text).empty()) return Status::InvalidArgument(tls.ca_file + ": the file is empty");
@@ -267,12 +268,12 @@ Status CredentialLoader::ReadCertificate(Contents& contents) const {
   if (auth.exec && !HasOwnCertificate(auth)) return Status::Ok();
   ClientCertificate read = {auth.certificate_pem, auth.key_pem};
   if (!auth.certificate_file.empty()) {
-    Result<std::string> text = ReadFile(auth.certificate_file);
+    Result<std::string> text = ReadFile("the client certificate", auth.certificate_file);
     if (!text.ok()) return text.status();
     read.chain_pem = *std::move(text);
   }
   if (!auth.key_file.empty()) {
-    Result<std::string> text = ReadFile(auth.key_file);
+    Result<std::string> text = ReadFile("the client key", auth.key_file);
     if (!text.ok()) return text.status();
     read.key_pem = Secret(*std::move(text));
   }

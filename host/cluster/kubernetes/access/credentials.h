@@ -109,7 +109,8 @@ class CredentialLoader {
   Status ReadToken(Contents& contents) const;
   Status ReadCa(Contents& contents) const;
   Status ReadCertificate(Contents& contents) const;
-  Result<std::string> ReadFile(const std::string& path) const;
+  // `what` names the file in the error.
+  Result<std::string> ReadFile(std::string_view what, const std::string& path) const;
   bool IsExecDue(bool after_401) const;
   Status RunExec(bool after_401, Contents& contents);
   Result<ExecCredential> CallPlugin(const Contents& contents) const;

@@ -62,7 +62,7 @@ Status Renew(Credentials& credentials, uint64_t generation) {
 TEST(Credentials, ReadsAtTheStart) {
   TokenFile file;
   EXPECT_EQ(Credentials::Load(PlainAccess(), file.Environment(), Log()).status(),
-            Status::NotFound("/token: No such file or directory"));
+            Status::NotFound("the token file /token: No such file or directory"));
   file.Write("one");
   const auto credentials = Credentials::Load(PlainAccess(), file.Environment(), Log());
   ASSERT_TRUE(credentials.ok()) << credentials.status().message();
@@ -84,7 +84,8 @@ TEST(Credentials, RenewReadsANewerToken) {
   EXPECT_EQ(first->headers.Reveal(), "Authorization: Bearer one\r\n") << "it is immutable";
   EXPECT_TRUE(Renew(*credentials, first->generation).ok()) << "there is a newer one already";
   file.Write("");
-  EXPECT_EQ(Renew(*credentials, 2), Status::NotFound("/token: No such file or directory"));
+  EXPECT_EQ(Renew(*credentials, 2),
+            Status::NotFound("the token file /token: No such file or directory"));
 }
 
 TEST(Credentials, AnswersEachOfManyCalls) {
