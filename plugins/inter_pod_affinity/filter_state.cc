@@ -1,12 +1,13 @@
 #include "filter_state.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace affinity {
 namespace {
 
 // So many groups of terms of existing pods are looked at one by one in Changed().
-constexpr size_t kMostGroups = 64;
+constexpr size_t kMostGroups = 1024;
 
 using berth::CountedDomains;
 using berth::Pod;
@@ -31,9 +32,8 @@ void FilterState::Prepare(Pod pod, uint64_t cycle, TopologyIndex& index) {
 }
 
 std::size_t FilterState::KeyOf(const Topology& topology) {
-  std::size_t key = 0;
-  while (key < keys_.size() && keys_[key].topology != &topology) ++key;
-  if (key == keys_.size()) keys_.push_back({&topology, 0, {}, {}});
+  const std::size_t key = key_places_.Use(topology.key());
+  if (key == keys_.size()) keys_.push_back({&topology, 0, {}, {}, {}, {}, {}});
   return key;
 }
 
@@ -42,7 +42,10 @@ void FilterState::AddExisting(Pod pod, const TopologyIndex& index) {
   const bool any = std::any_of(existing_.begin(), existing_.end(),
                                [](const TermGroup* group) { return !group->counts().empty(); });
   if (!any) existing_.clear();
-  for (const TermGroup* const group : existing_) KeyOf(group->topology());
+  for (std::size_t i = 0; i < existing_.size(); ++i) {
+    if (existing_[i]->counts().empty()) continue;
+    keys_[KeyOf(existing_[i]->topology())].groups.push_back(i);
+  }
 }
 
 void FilterState::AddAffinity(Pod pod, uint64_t cycle, TopologyIndex& index) {
@@ -50,9 +53,12 @@ void FilterState::AddAffinity(Pod pod, uint64_t cycle, TopologyIndex& index) {
   if (terms.empty()) return;
   PodQuery query(PodQuery::kWithTerminating);
   for (const berth_pod_term& term : terms) query.Means(pod.ns(), term);
+  const berth::PodCounter& counter = index.Count(query, cycle);
   for (const berth_pod_term& term : terms) {
-    const CountedDomains domains = index.Count(query, term.topology_key, cycle);
-    affinity_.push_back({domains, {}, KeyOf(*domains.topology), queries_.size()});
+    const CountedDomains domains = index.Count(counter, term.topology_key, cycle);
+    const std::size_t key = KeyOf(*domains.topology);
+    keys_[key].affinity.push_back(affinity_.size());
+    affinity_.push_back({domains, {}, key, queries_.size()});
     affinity_total_ += static_cast<int64_t>(domains.counts->total());
   }
   matches_itself_ = index.Matches(query, *pod);
@@ -65,7 +71,9 @@ void FilterState::AddAntiAffinity(Pod pod, uint64_t cycle, TopologyIndex& index)
     PodQuery query(PodQuery::kWithTerminating);
     query.Means(pod.ns(), term);
     const CountedDomains domains = index.Count(query, term.topology_key, cycle);
-    anti_.push_back({domains, {}, KeyOf(*domains.topology), queries_.size()});
+    const std::size_t key = KeyOf(*domains.topology);
+    keys_[key].anti.push_back(anti_.size());
+    anti_.push_back({domains, {}, key, queries_.size()});
     queries_.push_back(std::move(query));
   }
 }
@@ -73,45 +81,36 @@ void FilterState::AddAntiAffinity(Pod pod, uint64_t cycle, TopologyIndex& index)
 void FilterState::FillRejections() {
   for (Key& key : keys_) {
     key.limit = key.topology->limit();
-    key.rejections.assign(std::size_t{key.limit} + 1, 0);
-  }
-  for (const Counted& counted : affinity_) {
-    Key& key = keys_[counted.key];
-    std::fill(key.rejections.begin(), key.rejections.end(), kNoPods);
-    key.rejections.back() = kNoKey;
-  }
-  // All affinity terms with one key have the same counts.
-  for (const Counted& counted : affinity_) {
-    std::vector<uint8_t>& rejections = keys_[counted.key].rejections;
-    counted.domains.counts->ForEach(
-        [&rejections](uint32_t domain, uint32_t /*count*/) { rejections[domain] = 0; });
-  }
-  const auto reject = [](Key& key, const berth::DomainCounts& counts, Rejection rejection) {
-    counts.ForEach([&key, rejection](uint32_t domain, uint32_t /*count*/) {
-      key.rejections[domain] = static_cast<uint8_t>(key.rejections[domain] | rejection);
-    });
-  };
-  for (const Counted& counted : anti_) {
-    reject(keys_[counted.key], *counted.domains.counts, kOwnAntiAffinity);
-  }
-  for (const TermGroup* const group : existing_) {
-    reject(keys_[KeyOf(group->topology())], group->counts(), kExistingPodsAntiAffinity);
+    key.rejections.assign(std::size_t{key.limit} + 1, key.affinity.empty() ? 0 : kNoPods);
+    const auto reject = [&key](const berth::DomainCounts& counts, Rejection rejection) {
+      counts.ForEach([&key, rejection](uint32_t domain, uint32_t /*count*/) {
+        key.rejections[domain] = static_cast<uint8_t>(key.rejections[domain] | rejection);
+      });
+    };
+    if (!key.affinity.empty()) {
+      key.rejections.back() = kNoKey;
+      // All affinity terms with one key have the same counts.
+      affinity_[key.affinity.front()].domains.counts->ForEach(
+          [&key](uint32_t domain, uint32_t /*count*/) { key.rejections[domain] = 0; });
+    }
+    for (const std::size_t i : key.anti) reject(*anti_[i].domains.counts, kOwnAntiAffinity);
+    for (const std::size_t i : key.groups) {
+      reject(existing_[i]->counts(), kExistingPodsAntiAffinity);
+    }
   }
 }
 
 void FilterState::Refill(Key& key, uint32_t domain) {
-  const auto index = static_cast<std::size_t>(&key - keys_.data());
   uint32_t rejections = 0;
-  for (const Counted& counted : affinity_) {
-    if (counted.key == index && counted.At(domain) <= 0) rejections |= kNoPods;
+  for (const std::size_t i : key.affinity) {
+    if (affinity_[i].At(domain) <= 0) rejections |= kNoPods;
   }
-  for (const Counted& counted : anti_) {
-    if (counted.key == index && counted.At(domain) > 0) rejections |= kOwnAntiAffinity;
+  for (const std::size_t i : key.anti) {
+    if (anti_[i].At(domain) > 0) rejections |= kOwnAntiAffinity;
   }
   int64_t existing = key.existing.At(domain);
-  for (const TermGroup* const group : existing_) {
-    if (&group->topology() != key.topology) continue;
-    existing += static_cast<int64_t>(group->counts().At(domain));
+  for (const std::size_t i : key.groups) {
+    existing += static_cast<int64_t>(existing_[i]->counts().At(domain));
   }
   if (existing > 0) rejections |= kExistingPodsAntiAffinity;
   key.rejections[domain] = static_cast<uint8_t>(rejections);
@@ -121,13 +120,20 @@ void FilterState::Refill(Key& key, uint32_t domain) {
 
 void FilterState::Change(Pod pod, Pod other, const berth_node& node, uint32_t row, int64_t sign,
                          const TopologyIndex& index) {
-  ChangeCounted(affinity_, *other, row, sign, index);
-  ChangeCounted(anti_, *other, row, sign, index);
+  std::vector<uint8_t> means;
+  means.reserve(queries_.size());
+  for (const PodQuery& query : queries_) means.push_back(index.Matches(query, *other) ? 1 : 0);
+  std::vector<std::size_t> keys;
+  ChangeCounted(affinity_, means, row, sign, keys);
+  ChangeCounted(anti_, means, row, sign, keys);
   berth::ForEachTerm(*other, berth::kRequiredAntiAffinity,
                      [&](berth::TermKind /*kind*/, const berth_pod_term& term) {
                        if (!index.TermMeans(*other, term, *pod)) return;
-                       ChangeExisting(term.topology_key, node, row, sign);
+                       ChangeExisting(term.topology_key, node, row, sign, keys);
                      });
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const std::size_t key : keys) Refill(keys_[key], keys_[key].topology->DomainOf(row));
   affinity_total_ = 0;
   for (const Counted& counted : affinity_) {
     affinity_total_ +=
@@ -135,31 +141,28 @@ void FilterState::Change(Pod pod, Pod other, const berth_node& node, uint32_t ro
   }
 }
 
-void FilterState::ChangeCounted(std::vector<Counted>& all, const berth_pod& other, uint32_t row,
-                                int64_t sign, const TopologyIndex& index) {
+void FilterState::ChangeCounted(std::vector<Counted>& all, const std::vector<uint8_t>& means,
+                                uint32_t row, int64_t sign, std::vector<std::size_t>& keys) {
   for (Counted& counted : all) {
     const uint32_t domain = counted.domains.topology->DomainOf(row);
-    if (domain == Topology::kNone || !index.Matches(queries_[counted.query], other)) continue;
+    if (domain == Topology::kNone || means[counted.query] == 0) continue;
     counted.changes.Add(domain, sign);
-    Refill(keys_[counted.key], domain);
+    keys.push_back(counted.key);
   }
 }
 
-void FilterState::ChangeExisting(berth_id key, const berth_node& node, uint32_t row, int64_t sign) {
+void FilterState::ChangeExisting(berth_id key, const berth_node& node, uint32_t row, int64_t sign,
+                                 std::vector<std::size_t>& keys) {
   const berth_id value = berth::FindLabel(berth::Labels(node.meta->labels), key);
   if (value == BERTH_ID_NONE) return;
-  for (Key& known : keys_) {
-    if (known.topology->key() != key) continue;
-    const uint32_t domain = known.topology->DomainOf(row);
-    known.existing.Add(domain, sign);
-    return Refill(known, domain);
+  const std::size_t known = key_places_.Find(key);
+  if (known != berth::Positions<berth_id>::kNone) {
+    keys_[known].existing.Add(keys_[known].topology->DomainOf(row), sign);
+    return keys.push_back(known);
   }
-  for (OtherPair& pair : other_pairs_) {
-    if (pair.key != key || pair.value != value) continue;
-    pair.count += sign;
-    return;
-  }
-  other_pairs_.push_back({key, value, sign});
+  const std::size_t pair = pair_places_.Use(uint64_t{key} << 32 | value);
+  if (pair == other_pairs_.size()) other_pairs_.push_back({key, value, 0});
+  other_pairs_[pair].count += sign;
 }
 
 uint32_t FilterState::OtherRejections(const berth_node& node) const {
@@ -181,7 +184,7 @@ void FilterState::Sign(berth::Signer& signer) const {
 
 berth::Stale FilterState::Changed(const berth::TopologyHistory& history, berth_id ns,
                                   berth::RowSink& rows) const {
-  // The work below grows with the square of the number of groups. To filter all nodes is faster.
+  // To filter all nodes is faster than to look at so many groups.
   if (existing_.size() > kMostGroups) return berth::Stale::kAll;
   berth::TopologyDeltas deltas;
   for (const Counted& counted : affinity_) deltas.Read(*counted.domains.counter);

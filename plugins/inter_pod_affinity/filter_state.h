@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <berth/plugin.h>
+#include <berth/positions.h>
 #include <berth/topology_deltas.h>
 #include <berth/topology_index.h>
 
@@ -66,6 +67,10 @@ class FilterState {
     uint32_t limit;                   // The limit of the topology.
     std::vector<uint8_t> rejections;  // By domain; the last entry is for nodes without the key.
     berth::CountChanges existing;  // Pods with a term that means the pod, apart from the index's.
+    // What decides the rejections: numbers in affinity_, anti_ and existing_.
+    std::vector<std::size_t> affinity;
+    std::vector<std::size_t> anti;
+    std::vector<std::size_t> groups;
   };
   // The pods that a term of the pod means, or, for required affinity, that all terms mean.
   struct Counted {
@@ -92,9 +97,12 @@ class FilterState {
   void FillRejections();
   // Computes the rejections of one domain again.
   void Refill(Key& key, uint32_t domain);
-  void ChangeCounted(std::vector<Counted>& all, const berth_pod& other, uint32_t row, int64_t sign,
-                     const berth::TopologyIndex& index);
-  void ChangeExisting(berth_id key, const berth_node& node, uint32_t row, int64_t sign);
+  // Change counts for the domains of a row, and append the indices of the keys whose rejections may
+  // differ. `means`: by query: 1 if it means the pod.
+  void ChangeCounted(std::vector<Counted>& all, const std::vector<uint8_t>& means, uint32_t row,
+                     int64_t sign, std::vector<std::size_t>& keys);
+  void ChangeExisting(berth_id key, const berth_node& node, uint32_t row, int64_t sign,
+                      std::vector<std::size_t>& keys);
   uint32_t OtherRejections(const berth_node& node) const;
 
   std::vector<berth::PodQuery> queries_;
@@ -102,8 +110,10 @@ class FilterState {
   std::vector<Counted> anti_;      // One for each required anti-affinity term.
   std::vector<const berth::TermGroup*> existing_;
   std::vector<Key> keys_;
+  berth::Positions<berth_id> key_places_;  // The elements of keys_.
   std::vector<OtherPair> other_pairs_;
-  int64_t affinity_total_ = 0;  // The sum of all counts of affinity_.
+  berth::Positions<uint64_t> pair_places_;  // The elements of other_pairs_, by key and value.
+  int64_t affinity_total_ = 0;              // The sum of all counts of affinity_.
   bool matches_itself_ = false;
 };
 

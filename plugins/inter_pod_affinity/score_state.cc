@@ -18,12 +18,12 @@ int64_t WeightOf(const berth::TermGroup& group, int32_t required_weight) {
 }  // namespace
 
 ScoreState::Key& ScoreState::KeyOf(const berth::Topology& topology) {
-  for (Key& key : keys_) {
-    if (key.topology == &topology) return key;
+  const std::size_t key = key_places_.Use(topology.key());
+  if (key == keys_.size()) {
+    const uint32_t limit = topology.limit();
+    keys_.push_back({&topology, limit, std::vector<int64_t>(std::size_t{limit} + 1)});
   }
-  const uint32_t limit = topology.limit();
-  keys_.push_back({&topology, limit, std::vector<int64_t>(std::size_t{limit} + 1)});
-  return keys_.back();
+  return keys_[key];
 }
 
 void ScoreState::Add(const berth::Topology& topology, const berth::DomainCounts& counts,

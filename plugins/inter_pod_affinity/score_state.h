@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <berth/plugin.h>
+#include <berth/positions.h>
 #include <berth/topology_deltas.h>
 #include <berth/topology_index.h>
 
@@ -57,6 +58,7 @@ class ScoreState {
                 berth::TopologyIndex& index);
 
   std::vector<Key> keys_;
+  berth::Positions<berth_id> key_places_;  // The elements of keys_.
   std::vector<berth::CountedDomains> counted_;
   std::vector<const berth::TermGroup*> groups_;
   bool any_ = false;

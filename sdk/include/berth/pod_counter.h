@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
+#include <deque>
+#include <vector>
 
 #include <berth/abi.h>
 #include <berth/domain_counts.h>
 #include <berth/internal/term_words.h>
+#include <berth/positions.h>
 #include <berth/topology.h>
 
 namespace berth {
@@ -33,13 +35,15 @@ class PodCounter {
   struct ByKey {
     Topology* topology;
     DomainCounts counts;
+    bool counted = false;  // Add() changes the counts. Until then no node had the key.
   };
-  // For the index: changes the count of a row, and of its domains.
+  // For the index: changes the count of a row, and of its domains. Keys that no node ever had cost
+  // nothing.
   void Add(uint32_t row, int64_t change) {
     rows_.Add(row, change);
-    for (ByKey& by_key : keys_) {
-      const uint32_t domain = by_key.topology->DomainOf(row);
-      if (domain != Topology::kNone) by_key.counts.Add(domain, change);
+    for (ByKey* const by_key : counted_keys_) {
+      const uint32_t domain = by_key->topology->DomainOf(row);
+      if (domain != Topology::kNone) by_key->counts.Add(domain, change);
     }
   }
 
@@ -50,9 +54,12 @@ class PodCounter {
   uint32_t requirement_ = 0;  // See TermFinder::Add().
   uint64_t since_ = 0;
   uint64_t cycle_ = 0;     // The last cycle that asked for it.
+  uint64_t mark_ = 0;      // See TopologyIndex::OnNamespace() and Evict().
   internal::Words words_;  // The words of the query, with interned ids.
   DomainCounts rows_;
-  std::list<ByKey> keys_;  // A list, because CountedDomains points to elements.
+  std::deque<ByKey> keys_;            // A deque, because CountedDomains points to elements.
+  Positions<berth_id> key_places_;    // The elements of keys_.
+  std::vector<ByKey*> counted_keys_;  // The elements that are counted.
 };
 
 // The number of pods that match a query, by domain of one topology key: counts->At(domain). Pods on

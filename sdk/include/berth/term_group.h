@@ -67,6 +67,7 @@ class TermGroup {
   uint32_t id_ = 0;
   uint32_t requirement_ = 0;  // See TermFinder::Add().
   uint32_t users_ = 0;        // The shapes that have the term.
+  bool entered_ = false;      // The finder has the group: it has or had a count.
   uint64_t retired_ = 0;      // The token of the state in which the last user left.
   Topology* topology_ = nullptr;
   DomainCounts counts_;

@@ -18,12 +18,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
 #include <berth/dependence.h>
 #include <berth/pod_counter.h>
+#include <berth/positions.h>
 #include <berth/term_group.h>
 #include <berth/topology.h>
 #include <berth/topology_change.h>
@@ -50,7 +52,7 @@ class TopologyDeltas {
     const bool reaches = history.ForEach([&](const TopologyChange& change) {
       if (known) known = Apply(change, ns);
     });
-    for (Source& source : sources_) Merge(source.rows);
+    for (Source& source : sources_) Merge(source);
     return reaches && known;
   }
   // Does the same for the state of a token.
@@ -62,9 +64,9 @@ class TopologyDeltas {
   // earlier state, by ascending row. Each row is in the domain that it was in then.
   template <class T, class F>
   void ForEach(const T& counted, F&& each) const {
-    const Source* const source = Find(KindOf(counted), counted.id());
-    if (source == nullptr) return;
-    for (const Delta& row : source->rows) each(row.index, row.delta);
+    const std::size_t place = PlaceOf(KindOf(counted), counted.id());
+    if (place == Positions<uint64_t>::kNone) return;
+    for (const Delta& row : sources_[place]) each(row.index, row.delta);
   }
   // Calls `each(uint32_t domain, int64_t delta, uint32_t row)` for every domain of the topology
   // whose count differs from that of the earlier state, by ascending number. `row` is one of its
@@ -96,40 +98,40 @@ class TopologyDeltas {
     uint32_t index;
     int64_t delta;
   };
-  struct Source {
-    TopologyChange::Kind kind;  // kCount or kTerm.
-    uint32_t id;
-    std::vector<Delta> rows;
-  };
+  using Source = std::vector<Delta>;  // By row.
 
+  // `kind`: kCount or kTerm.
+  static uint64_t KeyOf(TopologyChange::Kind kind, uint32_t id) {
+    return uint64_t{static_cast<uint32_t>(kind)} << 32 | id;
+  }
   static TopologyChange::Kind KindOf(const PodCounter& /*counter*/) {
     return TopologyChange::kCount;
   }
   static TopologyChange::Kind KindOf(const TermGroup& /*group*/) { return TopologyChange::kTerm; }
 
   TopologyDeltas& Add(TopologyChange::Kind kind, uint32_t id) {
-    if (Find(kind, id) == nullptr) sources_.push_back({kind, id, {}});
+    if (places_.Use(KeyOf(kind, id)) == sources_.size()) sources_.emplace_back();
     return *this;
   }
-  const Source* Find(TopologyChange::Kind kind, uint32_t id) const {
-    for (const Source& source : sources_) {
-      if (source.id == id && source.kind == kind) return &source;
-    }
-    return nullptr;
+  // Returns the number of the source, or Positions::kNone.
+  std::size_t PlaceOf(TopologyChange::Kind kind, uint32_t id) const {
+    return places_.Find(KeyOf(kind, id));
+  }
+  bool Reads(TopologyChange::Kind kind, uint32_t id) const {
+    return PlaceOf(kind, id) != Positions<uint64_t>::kNone;
   }
   // Returns false if the differences are not known after the change.
   bool Apply(const TopologyChange& change, berth_id ns) {
     switch (change.kind) {
       case TopologyChange::kCount:
-      case TopologyChange::kTerm:
-        for (Source& source : sources_) {
-          if (source.id != change.id || source.kind != change.kind) continue;
-          source.rows.push_back({change.row, change.delta});
-          break;
-        }
+      case TopologyChange::kTerm: {
+        const std::size_t place = PlaceOf(change.kind, change.id);
+        if (place == Positions<uint64_t>::kNone) return true;
+        sources_[place].push_back({change.row, change.delta});
         return true;
-      case TopologyChange::kCounterMoved: return Find(TopologyChange::kCount, change.id) == nullptr;
-      case TopologyChange::kTermMoved: return Find(TopologyChange::kTerm, change.id) == nullptr;
+      }
+      case TopologyChange::kCounterMoved: return !Reads(TopologyChange::kCount, change.id);
+      case TopologyChange::kTermMoved: return !Reads(TopologyChange::kTerm, change.id);
       case TopologyChange::kNodeChanged: return change.delta == 0 || !Differs(change.row);
       case TopologyChange::kNamespaceChanged: return change.id != ns;
     }
@@ -138,7 +140,7 @@ class TopologyDeltas {
   bool Differs(uint32_t row) const {
     return std::any_of(sources_.begin(), sources_.end(), [row](const Source& source) {
       int64_t sum = 0;
-      for (const Delta& each : source.rows) sum += each.index == row ? each.delta : 0;
+      for (const Delta& each : source) sum += each.index == row ? each.delta : 0;
       return sum != 0;
     });
   }
@@ -156,6 +158,7 @@ class TopologyDeltas {
   }
 
   std::vector<Source> sources_;
+  Positions<uint64_t> places_;  // The sources, by KeyOf().
   uint64_t since_ = 0;
 };
 
@@ -168,18 +171,24 @@ class DomainSink {
   void Put(const Topology& topology, uint32_t domain, uint32_t row) {
     stale_ = Stale::kRows;
     if (topology.Nodes(domain) == 1) return rows_.Put(row);
-    const std::pair<const Topology*, uint32_t> key(&topology, domain);
-    if (std::find(put_.begin(), put_.end(), key) != put_.end()) return;
-    put_.push_back(key);
+    const std::size_t known = put_.size();
+    if (put_.Use({&topology, domain}) != known) return;
     topology.ForEachRow(domain, [this](uint32_t each) { rows_.Put(each); });
   }
   // Returns kRows if rows were reported, else kNone.
   Stale stale() const { return stale_; }
 
  private:
+  using Key = std::pair<const Topology*, uint32_t>;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const Topology*>()(key.first) + key.second * std::size_t{0x9e3779b97f4a7c15};
+    }
+  };
+
   RowSink& rows_;
   Stale stale_ = Stale::kNone;
-  std::vector<std::pair<const Topology*, uint32_t>> put_;
+  Positions<Key, Hash> put_;
 };
 
 }  // namespace berth

@@ -99,7 +99,14 @@ class TopologyIndex {
   }
   // Returns the counts of the query by domain of a topology key. Queries with several keys share
   // one counter.
-  CountedDomains Count(const PodQuery& query, berth_id key, uint64_t cycle);
+  CountedDomains Count(const PodQuery& query, berth_id key, uint64_t cycle) {
+    return CountBy(FindOrAdd(query.words(), cycle), key, cycle);
+  }
+  // Returns the counts of a counter of this cycle by domain of a topology key, for a query with
+  // many keys: the query is not looked up again.
+  CountedDomains Count(const PodCounter& counter, berth_id key, uint64_t cycle) {
+    return CountBy(const_cast<PodCounter&>(counter), key, cycle);
+  }
   // Returns whether a pod matches the query, for AddPod and RemovePod, and for hints.
   // Threading: [event] [queue] [cycle] [block].
   bool Matches(const PodQuery& query, const berth_pod& pod) const {
@@ -165,14 +172,21 @@ class TopologyIndex {
   // their node's domains change.
   void Apply(uint32_t row, const internal::PodShape& shape, int32_t pods, bool moved);
   PodCounter& FindOrAdd(const internal::Words& query, uint64_t cycle);
+  CountedDomains CountBy(PodCounter& counter, berth_id key, uint64_t cycle);
   bool MatchesShape(const internal::Words& query, const internal::PodShape& shape) const {
     return internal::MatchQuery(query, namespaces_.View(shape.key.ns, true), shape.label_view(),
                                 shape.key.terminating);
   }
   // Lists the counter with the shapes that it counts, and counts their pods.
   void Fill(PodCounter& counter);
-  // Does the same after labels of a namespace changed. Returns whether anything changed.
-  bool Refill(PodCounter& counter, berth_id ns);
+  // A shape that a counter begins (`sign` 1) or ceases (-1) to count.
+  struct Moved {
+    PodCounter* counter;
+    uint32_t shape;
+    int8_t sign;
+  };
+  // Lists the counters with the shapes of a namespace again, after its labels changed.
+  std::vector<Moved> Relist(berth_id ns);
   // Adds signs[shape] times the pods of the rows with nodes to the counter.
   void AddRows(PodCounter& counter, const std::vector<int8_t>& signs);
   void Evict(uint64_t cycle);
@@ -228,20 +242,25 @@ inline void TopologyIndex::OnNode(uint32_t row, const berth_node* old, const ber
   if (old != nullptr && now != nullptr && internal::SameForScheduling(*old, *now)) {
     return rows_.SetNode(row, now);
   }
-  const bool stays = old != nullptr && now != nullptr && !topologies_.Moves(row, now);
+  const bool stays = old != nullptr && now != nullptr && !topologies_.Moves(old, now);
   if (!stays) {
     if (old != nullptr) {
       rows_.ForEachPods(row, [this, row](uint32_t shape, uint32_t pods) {
         Apply(row, shapes_[shape], -static_cast<int32_t>(pods), true);
       });
     }
-    topologies_.Set(row, now);
+    topologies_.Set(row, old, now, [this](berth_id key) {
+      counters_.ForEach([key](PodCounter& counter) {
+        static_cast<void>(internal::PodCounters::FindKey(counter, key));
+      });
+    });
     if (now != nullptr) {
       rows_.ForEachPods(row, [this, row](uint32_t shape, uint32_t pods) {
         Apply(row, shapes_[shape], static_cast<int32_t>(pods), true);
       });
     }
   }
+  topologies_.CountKeys(old, now);
   rows_.SetNode(row, now);
   journal_.Add({TopologyChange::kNodeChanged, 0, row, stays ? 0 : 1});
 }
@@ -273,7 +292,7 @@ inline void TopologyIndex::Apply(uint32_t row, const internal::PodShape& shape, 
         {moved ? TopologyChange::kCounterMoved : TopologyChange::kCount, counter->id(), row, pods});
   }
   for (TermGroup* const group : shape.terms) {
-    if (!internal::TermGroups::Count(*group, row, pods)) continue;
+    if (!terms_.Count(*group, row, pods)) continue;
     journal_.Add(
         {moved ? TopologyChange::kTermMoved : TopologyChange::kTerm, group->id(), row, pods});
   }
@@ -305,11 +324,10 @@ inline void TopologyIndex::DropShape(uint32_t shape) {
 
 // ---- Counters -----------------------------------------------------------------------------------
 
-inline CountedDomains TopologyIndex::Count(const PodQuery& query, berth_id key, uint64_t cycle) {
-  PodCounter& counter = FindOrAdd(query.words(), cycle);
+inline CountedDomains TopologyIndex::CountBy(PodCounter& counter, berth_id key, uint64_t cycle) {
   PodCounter::ByKey* by_key = internal::PodCounters::FindKey(counter, key);
   if (by_key == nullptr) {
-    by_key = &internal::PodCounters::AddKey(counter, UseTopology(key));
+    by_key = &counters_.AddKey(counter, UseTopology(key));
     Evict(cycle);
   }
   return {&counter, by_key->topology, &by_key->counts};
@@ -329,12 +347,16 @@ inline PodCounter& TopologyIndex::FindOrAdd(const internal::Words& query, uint64
 }
 
 inline void TopologyIndex::Evict(uint64_t cycle) {
-  counters_.Evict(options_.counter_bytes, cycle, [this](PodCounter& counter) {
+  counters_.Evict(options_.counter_bytes, cycle, [this](auto first, auto end) {
     for (uint32_t shape = 0; shape < shapes_.limit(); ++shape) {
-      std::erase(shapes_[shape].counters, &counter);
+      std::erase_if(shapes_[shape].counters, [](const PodCounter* counter) {
+        return internal::PodCounters::IsDropped(*counter);
+      });
     }
-    internal::PodCounters::ForEachKey(
-        counter, [this](const Topology& topology) { topologies_.Drop(topology); });
+    for (; first != end; ++first) {
+      internal::PodCounters::ForEachKey(
+          *first, [this](const Topology& topology) { topologies_.Drop(topology); });
+    }
   });
 }
 
@@ -358,22 +380,31 @@ inline void TopologyIndex::Fill(PodCounter& counter) {
   if (any) AddRows(counter, signs_);
 }
 
-inline bool TopologyIndex::Refill(PodCounter& counter, berth_id ns) {
-  signs_.assign(shapes_.limit(), 0);
-  bool any = false;
+inline std::vector<TopologyIndex::Moved> TopologyIndex::Relist(berth_id ns) {
+  using Counters = internal::PodCounters;
+  std::vector<Moved> moved;
+  uint64_t listed = 0;  // The mark of the counters that the shape is listed with.
+  counters_.ForEach([](PodCounter& counter) { Counters::MarkOf(counter) = 0; });
   shapes_.ForEachIn(ns, [&](uint32_t number) {
     internal::PodShape& shape = shapes_[number];
-    const auto at = std::find(shape.counters.begin(), shape.counters.end(), &counter);
-    const bool had = at != shape.counters.end();
-    const bool has = MatchesShape(internal::PodCounters::WordsOf(counter), shape);
-    if (had == has) return;
-    if (has) shape.counters.push_back(&counter);
-    if (had) shape.counters.erase(at);
-    signs_[number] = has ? 1 : -1;
-    any = true;
+    ++listed;
+    for (PodCounter* const counter : shape.counters) Counters::MarkOf(*counter) = listed;
+    counters_.ForEach([&](PodCounter& counter) {
+      if (!Counters::ReadsNamespaces(counter)) return;
+      const bool had = Counters::MarkOf(counter) == listed;
+      const bool has = MatchesShape(Counters::WordsOf(counter), shape);
+      if (had == has) return;
+      moved.push_back({&counter, number, static_cast<int8_t>(has ? 1 : -1)});
+      if (has) shape.counters.push_back(&counter);
+      Counters::MarkOf(counter) = has ? listed : 0;
+    });
+    std::erase_if(shape.counters,
+                  [listed](PodCounter* counter) { return Counters::MarkOf(*counter) != listed; });
   });
-  if (any) AddRows(counter, signs_);
-  return any;
+  std::stable_sort(moved.begin(), moved.end(), [](const Moved& a, const Moved& b) {
+    return a.counter->id() < b.counter->id();
+  });
+  return moved;
 }
 
 inline void TopologyIndex::AddRows(PodCounter& counter, const std::vector<int8_t>& signs) {
@@ -390,9 +421,16 @@ inline void TopologyIndex::OnNamespace(const ObjectChange& change) {
   const berth_id ns = namespaces_.Apply(change);
   if (ns == BERTH_ID_NONE) return;
   journal_.Add({TopologyChange::kNamespaceChanged, ns, 0, 0});
-  counters_.ForEach([this, ns](PodCounter& counter) {
-    if (Refill(counter, ns)) journal_.Add({TopologyChange::kCounterMoved, counter.id(), 0, 0});
-  });
+  const std::vector<Moved> moved = Relist(ns);
+  for (std::size_t i = 0; i < moved.size();) {
+    PodCounter& counter = *moved[i].counter;
+    signs_.assign(shapes_.limit(), 0);
+    for (; i < moved.size() && moved[i].counter == &counter; ++i) {
+      signs_[moved[i].shape] = moved[i].sign;
+    }
+    AddRows(counter, signs_);
+    journal_.Add({TopologyChange::kCounterMoved, counter.id(), 0, 0});
+  }
 }
 
 // ---- Terms --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <unordered_map>
 
@@ -16,6 +17,7 @@
 #include <berth/pod.h>
 #include <berth/pod_counter.h>
 #include <berth/pod_query.h>
+#include <berth/positions.h>
 
 namespace berth::internal {
 
@@ -52,6 +54,7 @@ class PodCounters {
     counters_.emplace_front();
     PodCounter& counter = counters_.front();
     counter.id_ = ++last_id_;
+    ++parts_;
     counter.cycle_ = cycle;
     counter.words_ = query;
     ForEachId(counter.words_, [this](uint32_t& id) { host_.Intern(host_.Text(id)); });
@@ -64,32 +67,54 @@ class PodCounters {
     return counter;
   }
   // Drops the counters that were not used longest, until the others occupy at most `bytes`. Keeps
-  // those that `cycle` uses. Calls `drop(PodCounter&)` for each before it is dropped.
+  // those that `cycle` uses. Calls `drop(first, end)` with the range of counters before it drops
+  // them; IsDropped() tells them from others.
+  // Called: after every addition. If there are many counters and keys, only one call out of many
+  // adds up their bytes, so that together these calls cost time in proportion to their number.
   template <class F>
   void Evict(uint64_t bytes, uint64_t cycle, F&& drop) {
+    if (++calls_ < parts_ / kCallsPart) return;
+    calls_ = 0;
     uint64_t used = this->bytes();
-    while (used > bytes && !counters_.empty() && counters_.back().cycle_ != cycle) {
-      PodCounter& counter = counters_.back();
-      used -= BytesOf(counter);
-      drop(counter);
-      Remove(counter);
+    auto first = counters_.end();  // Of those that are dropped.
+    while (used > bytes && first != counters_.begin() && std::prev(first)->cycle_ != cycle) {
+      --first;
+      used -= BytesOf(*first);
+      first->mark_ = kDropped;
     }
+    if (first == counters_.end()) return;
+    drop(first, counters_.end());
+    while (first != counters_.end()) Remove(*first++);
+  }
+  // Returns whether Evict() is about to drop the counter.
+  static bool IsDropped(const PodCounter& counter) { return counter.mark_ == kDropped; }
+  // A mark that the index sets and reads: no other counter of its call has it.
+  static uint64_t& MarkOf(PodCounter& counter) { return counter.mark_; }
+  static bool ReadsNamespaces(const PodCounter& counter) {
+    const uint32_t* at = counter.words_.data() + kQueryTerms;
+    for (uint32_t i = 0; i < counter.words_[1]; ++i) {
+      if (at[1 + *at] != 0) return true;
+      SkipScope(at);
+      SkipSelector(at);
+    }
+    return false;
   }
 
-  // Returns the counts of a counter by a key, or null.
+  // Returns the counts of a counter by a key, or null. From now on they are counted if a node has
+  // the key. Called: by questions, and for every key that a node is the first one to have.
   static PodCounter::ByKey* FindKey(PodCounter& counter, berth_id key) {
-    for (PodCounter::ByKey& by_key : counter.keys_) {
-      if (by_key.topology->key() == key) return &by_key;
-    }
-    return nullptr;
+    const std::size_t place = counter.key_places_.Find(key);
+    if (place == Positions<berth_id>::kNone) return nullptr;
+    PodCounter::ByKey& by_key = counter.keys_[place];
+    StartCounting(counter, by_key);
+    return &by_key;
   }
   // Adds the counts by a topology. REQUIRES: there are none.
-  static PodCounter::ByKey& AddKey(PodCounter& counter, Topology& topology) {
+  PodCounter::ByKey& AddKey(PodCounter& counter, Topology& topology) {
+    ++parts_;
     PodCounter::ByKey& by_key = counter.keys_.emplace_back(PodCounter::ByKey{&topology, {}});
-    counter.rows_.ForEach([&by_key](uint32_t row, uint32_t count) {
-      const uint32_t domain = by_key.topology->DomainOf(row);
-      if (domain != Topology::kNone) by_key.counts.Add(domain, count);
-    });
+    counter.key_places_.Use(topology.key());
+    StartCounting(counter, by_key);
     return by_key;
   }
   template <class F>
@@ -120,7 +145,19 @@ class PodCounters {
 
  private:
   static constexpr uint64_t kNodeBytes = 128;  // A counter in containers and in the finder.
+  static constexpr std::size_t kCallsPart = 16;
+  static constexpr uint64_t kDropped = ~uint64_t{0};
 
+  // Counts by the key from now on, if a node has it.
+  static void StartCounting(PodCounter& counter, PodCounter::ByKey& by_key) {
+    if (by_key.counted || by_key.topology->nodes() == 0) return;
+    by_key.counted = true;
+    counter.counted_keys_.push_back(&by_key);
+    counter.rows_.ForEach([&by_key](uint32_t row, uint32_t count) {
+      const uint32_t domain = by_key.topology->DomainOf(row);
+      if (domain != Topology::kNone) by_key.counts.Add(domain, count);
+    });
+  }
   static uint64_t BytesOf(const PodCounter& counter) {
     // The query is stored twice.
     uint64_t bytes = sizeof(PodCounter) + 2 * counter.words_.size() * sizeof(uint32_t) +
@@ -141,6 +178,7 @@ class PodCounters {
     } else {
       finder_.Remove(&counter, counter.words_.data() + kQueryTerms, counter.requirement_);
     }
+    parts_ -= 1 + counter.keys_.size();
     const auto found = by_query_.find(counter.words_);
     const auto at = found->second;
     by_query_.erase(found);
@@ -153,6 +191,8 @@ class PodCounters {
   std::unordered_map<Words, std::list<PodCounter>::iterator, WordsHash> by_query_;
   TermFinder<PodCounter> finder_;
   uint32_t last_id_ = 0;
+  std::size_t parts_ = 0;  // Counters, and their keys.
+  std::size_t calls_ = 0;  // Of Evict(), since it added up the bytes.
 };
 
 }  // namespace berth::internal

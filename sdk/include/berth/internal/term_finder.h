@@ -32,10 +32,8 @@ class TermFinder {
     if (*selector == kNothing) return kNoRequirement;
     const uint32_t requirement = ChooseRequirement(term, selector);
     ForEachKey(term, requirement, [this, item](const Key& key) {
-      std::vector<T*>& list = lists_[key];
-      if (!list.empty() && list.back() == item) return;  // The term names a value twice.
-      list.push_back(item);
-      CountKey(key, 1);
+      // The term may name a value twice.
+      if (lists_[key].Add(item)) CountKey(key, 1);
     });
     return requirement;
   }
@@ -48,8 +46,7 @@ class TermFinder {
   }
   // Enters an item that may mean every pod, and removes it.
   void AddForAll(T* item) {
-    lists_[Key{}].push_back(item);
-    CountKey(Key{}, 1);
+    if (lists_[Key{}].Add(item)) CountKey(Key{}, 1);
   }
   void RemoveForAll(T* item) { Erase(item, Key{}); }
 
@@ -81,6 +78,47 @@ class TermFinder {
 
     friend bool operator==(const Key&, const Key&) = default;
   };
+  // The items under one key, without an order. An item of a long list is found by its place.
+  class List {
+   public:
+    const std::vector<T*>& items() const { return items_; }
+    // Returns false if the last item is this one already.
+    bool Add(T* item) {
+      if (!items_.empty() && items_.back() == item) return false;
+      items_.push_back(item);
+      if (items_.size() == kMostScanned + 1) {
+        for (std::size_t i = 0; i < items_.size(); ++i) places_[items_[i]] = i;
+      } else if (items_.size() > kMostScanned) {
+        places_[item] = items_.size() - 1;
+      }
+      return true;
+    }
+    // Returns false if the item is not in the list.
+    bool Remove(T* item) {
+      std::size_t place = 0;
+      if (places_.empty()) {
+        const auto at = std::find(items_.begin(), items_.end(), item);
+        if (at == items_.end()) return false;
+        place = static_cast<std::size_t>(at - items_.begin());
+      } else {
+        const auto found = places_.find(item);
+        if (found == places_.end()) return false;
+        place = found->second;
+        places_[items_.back()] = place;
+        places_.erase(item);
+      }
+      items_[place] = items_.back();
+      items_.pop_back();
+      if (items_.size() <= kMostScanned) places_.clear();
+      return true;
+    }
+
+   private:
+    static constexpr std::size_t kMostScanned = 64;
+
+    std::vector<T*> items_;
+    std::unordered_map<T*, std::size_t> places_;  // Empty unless the list is long.
+  };
   struct Hash {
     uint64_t hash_key = 0;
 
@@ -104,22 +142,18 @@ class TermFinder {
   void Visit(const Key& key, F&& each) const {
     const auto found = lists_.find(key);
     if (found == lists_.end()) return;
-    for (T* const item : found->second) each(*item);
+    for (T* const item : found->second.items()) each(*item);
   }
   void Erase(T* item, const Key& key) {
     const auto found = lists_.find(key);
     if (found == lists_.end()) return;
-    std::vector<T*>& list = found->second;
-    const auto at = std::find(list.begin(), list.end(), item);
-    if (at == list.end()) return;
-    *at = list.back();
-    list.pop_back();
-    if (list.empty()) lists_.erase(found);
+    if (!found->second.Remove(item)) return;
+    if (found->second.items().empty()) lists_.erase(found);
     CountKey(key, ~uint32_t{0});
   }
 
-  // Returns the number of the requirement whose lists are shortest, so that many terms that have
-  // one label in common are found by another one.
+  // Returns where the requirement whose lists are shortest begins, as an offset from `term`: many
+  // terms that have one label in common are then found by another one.
   uint32_t ChooseRequirement(const uint32_t* term, const uint32_t* selector) const {
     const uint32_t count = *selector++;
     uint32_t best = kNoRequirement;
@@ -127,12 +161,13 @@ class TermFinder {
     for (uint32_t i = 0; i < count; ++i) {
       if (selector[1] == BERTH_OP_IN || selector[1] == BERTH_OP_EXISTS) {
         std::size_t cost = selector[1] == BERTH_OP_EXISTS ? kMaxKeys : 0;
-        ForEachKey(term, i, [this, &cost](const Key& key) {
+        const auto at = static_cast<uint32_t>(selector - term);
+        ForEachKey(term, at, [this, &cost](const Key& key) {
           const auto found = lists_.find(key);
-          cost += 1 + (found == lists_.end() ? 0 : found->second.size());
+          cost += 1 + (found == lists_.end() ? 0 : found->second.items().size());
         });
         if (best == kNoRequirement || cost < best_cost) {
-          best = i;
+          best = at;
           best_cost = cost;
         }
       }
@@ -144,14 +179,11 @@ class TermFinder {
   // Calls `each(Key)` for every list that the term is entered in.
   template <class F>
   static void ForEachKey(const uint32_t* term, uint32_t requirement, F&& each) {
-    const uint32_t* selector = term;
-    SkipScope(selector);
     Key key;
     const uint32_t* values = nullptr;
     std::size_t count = 0;
     if (requirement != kNoRequirement) {
-      const uint32_t* at = selector + 1;
-      for (uint32_t i = 0; i < requirement; ++i) at += 3 + at[2];
+      const uint32_t* const at = term + requirement;
       key.key = at[0];
       values = at + 3;
       count = at[1] == BERTH_OP_IN && at[2] <= kMaxKeys ? at[2] : 0;
@@ -173,7 +205,7 @@ class TermFinder {
     }
   }
 
-  std::unordered_map<Key, std::vector<T*>, Hash> lists_;
+  std::unordered_map<Key, List, Hash> lists_;
   std::unordered_map<berth_id, uint32_t> keys_;  // The number of entries under each key.
   uint32_t for_all_namespaces_ = 0;              // Entries without a namespace.
   uint32_t for_keys_ = 0;                        // Entries with a key without a value.

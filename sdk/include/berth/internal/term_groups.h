@@ -38,7 +38,6 @@ class TermGroups {
       group->words_ = scratch_;
       group->topology_ = &topology();
       ForEachId(*group, [this](uint32_t& id) { host_.Intern(host_.Text(id)); });
-      group->requirement_ = finder_.Add(group.get(), group->words_.data() + kTerm);
     }
     ++group->users_;
     return group.get();
@@ -67,15 +66,19 @@ class TermGroups {
 
   // Changes the number of pods of a group in the domain of a row. Returns false if the row has no
   // domain.
-  static bool Count(TermGroup& group, uint32_t row, int64_t change) {
+  bool Count(TermGroup& group, uint32_t row, int64_t change) {
     const uint32_t domain = group.topology_->DomainOf(row);
     if (domain == Topology::kNone) return false;
     group.counts_.Add(domain, change);
+    if (group.entered_) return true;
+    // A group whose key no node has is never entered, so that it costs other pods nothing.
+    group.entered_ = true;
+    group.requirement_ = finder_.Add(&group, group.words_.data() + kTerm);
     return true;
   }
 
   // Calls `each(const TermGroup&)` for every group of these kinds that means a pod with these
-  // labels in this namespace, in no particular order.
+  // labels in this namespace and that has, or had, a count, in no particular order.
   template <class F>
   void ForEachMeaning(uint32_t kinds, const NamespaceView& ns, Labels labels, F&& each) const {
     if (by_words_.empty()) return;
@@ -111,7 +114,9 @@ class TermGroups {
     ForEachTermId(at, each);
   }
   void Remove(TermGroup& group) {
-    finder_.Remove(&group, group.words_.data() + kTerm, group.requirement_);
+    if (group.entered_) {
+      finder_.Remove(&group, group.words_.data() + kTerm, group.requirement_);
+    }
     ForEachId(group, [this](uint32_t& id) { host_.Release(id); });
     by_words_.erase(by_words_.find(group.words_));
   }

@@ -21,15 +21,15 @@ class Topologies {
     const auto found = by_key_.find(key);
     return found == by_key_.end() ? nullptr : &found->second.topology;
   }
-  // Returns the topology of a key, with one more user. If it is new, calls `fill(Topology&)`, which
-  // sets the value of every row.
+  // Returns the topology of a key, with one more user. If it is new and a node has the key, calls
+  // `fill(Topology&)`, which sets the value of every row.
   template <class F>
   Topology& Use(berth_id key, F&& fill) {
     auto found = by_key_.find(key);
     if (found == by_key_.end()) {
       host_.Intern(host_.Text(key));
       found = by_key_.try_emplace(key, key).first;
-      fill(found->second.topology);
+      if (nodes_by_key_.find(key) != nodes_by_key_.end()) fill(found->second.topology);
     }
     ++found->second.users;
     return found->second.topology;
@@ -42,19 +42,40 @@ class Topologies {
     by_key_.erase(found);
   }
 
-  // Returns whether a row would move to another domain of any topology. `node`: null: no node.
-  bool Moves(uint32_t row, const berth_node* node) const {
-    for (const auto& [key, used] : by_key_) {
-      const uint32_t domain = used.topology.DomainOf(row);
-      const berth_id old =
-          domain == Topology::kNone ? berth_id{BERTH_ID_NONE} : used.topology.Value(domain);
-      if (old != ValueOf(node, key)) return true;
-    }
-    return false;
+  // Returns whether the row of a node would move to another domain of any topology.
+  // `old`, `now`: null: no node. Costs time in proportion to their labels, not to the keys in use.
+  bool Moves(const berth_node* old, const berth_node* now) const {
+    const auto loses = [this](const berth_node* from, const berth_node* to) {
+      for (const berth_id_pair& label : LabelsOf(from)) {
+        if (ValueOf(to, label.key) != label.value && Find(label.key) != nullptr) return true;
+      }
+      return false;
+    };
+    return loses(old, now) || loses(now, old);
   }
-  // Sets the values of a row. REQUIRES: nothing is counted for the row.
-  void Set(uint32_t row, const berth_node* node) {
-    for (auto& [key, used] : by_key_) used.topology.Set(row, ValueOf(node, key));
+  // Takes the keys of a node's labels into account. Called: for every change of labels.
+  void CountKeys(const berth_node* old, const berth_node* now) {
+    for (const berth_id_pair& label : LabelsOf(now)) ++nodes_by_key_[label.key];
+    for (const berth_id_pair& label : LabelsOf(old)) {
+      const auto nodes = nodes_by_key_.find(label.key);
+      if (nodes != nodes_by_key_.end() && --nodes->second == 0) nodes_by_key_.erase(nodes);
+    }
+  }
+  // Sets the values of a row, which had those of `old`. Calls `first(berth_id key)` for every key
+  // in use that no node had before. REQUIRES: nothing is counted for the row.
+  template <class F>
+  void Set(uint32_t row, const berth_node* old, const berth_node* now, F&& first) {
+    for (const berth_id_pair& label : LabelsOf(old)) {
+      const auto found = by_key_.find(label.key);
+      if (found != by_key_.end()) found->second.topology.Set(row, BERTH_ID_NONE);
+    }
+    for (const berth_id_pair& label : LabelsOf(now)) {
+      const auto found = by_key_.find(label.key);
+      if (found == by_key_.end()) continue;
+      const bool is_first = found->second.topology.nodes() == 0;
+      found->second.topology.Set(row, label.value);
+      if (is_first) first(label.key);
+    }
   }
   static berth_id ValueOf(const berth_node* node, berth_id key) {
     return node == nullptr ? berth_id{BERTH_ID_NONE} : FindLabel(Labels(node->meta->labels), key);
@@ -68,6 +89,10 @@ class Topologies {
   }
 
  private:
+  static Labels LabelsOf(const berth_node* node) {
+    return node == nullptr ? Labels() : Labels(node->meta->labels);
+  }
+
   struct Used {
     explicit Used(berth_id key) : topology(key) {}
     Topology topology;
@@ -76,6 +101,8 @@ class Topologies {
 
   Host host_;
   std::unordered_map<berth_id, Used> by_key_;  // The keys are interned.
+  // The number of nodes by the key of a label. The ids live as long as a node with the label.
+  std::unordered_map<berth_id, uint32_t> nodes_by_key_;
 };
 
 }  // namespace berth::internal
