@@ -2,6 +2,7 @@
 // kube-scheduler: pkg/scheduler/framework/plugins/imagelocality/image_locality.go
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <berth/plugin.h>
+#include <berth/positions.h>
 
 #include "image_index.h"
 
@@ -161,28 +163,22 @@ class ImageLocality : public berth::Plugin {
     block.ForEachIndex([=](uint32_t i) { out[i] = ScoreOf(out[i], max); });
   }
 
-  void AddImage(berth_id name, uint32_t place, std::vector<Wanted>& wanted) const {
-    const images::Image* const image = index_.Find(name);
-    if (image == nullptr) return;
-    for (Wanted& each : wanted) {
-      if (each.image != image) continue;
-      ++each.times;
-      return;
-    }
-    wanted.push_back({image, place, 1, 0});
-  }
-
   void CollectImages(berth::Pod pod, std::vector<Wanted>& wanted) const {
     uint32_t place = 0;
-    for (const berth_container& container : pod.init_containers()) {
-      AddImage(container.image_normal, place++, wanted);
-    }
-    for (const berth_container& container : pod.containers()) {
-      AddImage(container.image_normal, place++, wanted);
-    }
+    berth::Positions<const images::Image*> known;
+    const auto add = [&](berth_id name) {
+      const uint32_t first = place++;
+      const images::Image* const image = index_.Find(name);
+      if (image == nullptr) return;
+      const std::size_t at = known.Use(image);
+      if (at == wanted.size()) wanted.push_back({image, first, 0, 0});
+      ++wanted[at].times;
+    };
+    for (const berth_container& container : pod.init_containers()) add(container.image_normal);
+    for (const berth_container& container : pod.containers()) add(container.image_normal);
     for (const berth_volume& volume : pod.volumes()) {
       if (volume.kind != BERTH_VOLUME_IMAGE) continue;
-      AddImage(host_.Find(NormalName(berth::Str(volume.source))), place++, wanted);
+      add(host_.Find(NormalName(berth::Str(volume.source))));
     }
   }
 

@@ -2,6 +2,7 @@
 // kube-scheduler: pkg/scheduler/framework/plugins/nodeports/node_ports.go
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -85,6 +86,9 @@ class NodePorts : public berth::Plugin {
   }
 
  private:
+  // So many ports are compared with each of the others.
+  static constexpr std::size_t kFew = 16;
+
   // Returns whether the port is requested on all addresses. "::" is treated as a single address.
   bool IsOnAllAddresses(const berth_port& port) const {
     return port.host_ip == BERTH_ID_NONE || port.host_ip == every_address_;
@@ -103,10 +107,29 @@ class NodePorts : public berth::Plugin {
     return IsOnAllAddresses(a) || IsOnAllAddresses(b) || a.host_ip == b.host_ip;
   }
 
+  // A protocol, a port, and an address or 0 for all addresses.
+  using Use = std::array<int64_t, 3>;
+  Use UseOf(const berth_port& port) const {
+    return {port.protocol, port.host_port, IsOnAllAddresses(port) ? 0 : int64_t{port.host_ip}};
+  }
+
   bool AnyConflict(Ports wanted, Ports used) const {
+    if (std::min(wanted.size(), used.size()) <= kFew) {
+      return std::any_of(wanted.begin(), wanted.end(), [&](const berth_port& want) {
+        return std::any_of(used.begin(), used.end(),
+                           [&](const berth_port& use) { return Conflict(want, use); });
+      });
+    }
+    // Sorted by protocol, port and address; 0: all addresses.
+    std::vector<Use> uses;
+    uses.reserve(used.size());
+    for (const berth_port& use : used) uses.push_back(UseOf(use));
+    std::sort(uses.begin(), uses.end());
     return std::any_of(wanted.begin(), wanted.end(), [&](const berth_port& want) {
-      return std::any_of(used.begin(), used.end(),
-                         [&](const berth_port& use) { return Conflict(want, use); });
+      const Use use = UseOf(want);
+      const auto first = std::lower_bound(uses.begin(), uses.end(), Use{use[0], use[1], 0});
+      if (first == uses.end() || (*first)[0] != use[0] || (*first)[1] != use[1]) return false;
+      return use[2] == 0 || (*first)[2] == 0 || std::binary_search(first, uses.end(), use);
     });
   }
 

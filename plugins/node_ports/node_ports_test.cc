@@ -109,6 +109,56 @@ TEST(NodePorts, PodEvents) {
   EXPECT_EQ(hint(MakePod("old").NodeName("a")), uint32_t{BERTH_HINT_SKIP}) << "no port";
 }
 
+TEST(NodePorts, ManyPortsConflictAsFewDo) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}});
+  const struct {
+    const char* name;
+    PortSpec wanted;
+    PortSpec used;
+    bool conflict;
+  } cases[] = {
+      {"both on all addresses", {.host_port = 80}, {.host_port = 80}, true},
+      {"all addresses are written out",
+       {.host_port = 80},
+       {.host_port = 80, .host_ip = "0.0.0.0"},
+       true},
+      {"one was on all addresses",
+       {.host_port = 80, .host_ip = "10.0.0.1"},
+       {.host_port = 80},
+       true},
+      {"one is on all addresses",
+       {.host_port = 80},
+       {.host_port = 80, .host_ip = "10.0.0.1"},
+       true},
+      {"the same address",
+       {.host_port = 80, .host_ip = "10.0.0.1"},
+       {.host_port = 80, .host_ip = "10.0.0.1"},
+       true},
+      {"another address",
+       {.host_port = 80, .host_ip = "10.0.0.1"},
+       {.host_port = 80, .host_ip = "10.0.0.2"},
+       false},
+      {"another protocol",
+       {.host_port = 80},
+       {.host_port = 80, .protocol = BERTH_PROTOCOL_UDP},
+       false},
+      {"another port", {.host_port = 80}, {.host_port = 81}, false},
+      {"a port above all others", {.host_port = 9000}, {.host_port = 81}, false},
+  };
+  for (const auto& c : cases) {
+    for (const int others : {0, 15, 16}) {
+      PodSpec pod = MakePod("p").Container("c");
+      PodSpec gone = MakePod("gone").NodeName("a").Container("c");
+      for (int i = 0; i < others; ++i) pod.HostPort(1000 + i), gone.HostPort(2000 + i);
+      const uint32_t hint = plugin.Hint(pod.Port(c.wanted), {.resource = BERTH_RESOURCE_POD_ANY,
+                                                             .action = BERTH_ACTION_DELETE,
+                                                             .old_pod = {gone.Port(c.used)}});
+      EXPECT_EQ(hint, uint32_t{c.conflict ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP})
+          << c.name << " beside " << others << " ports";
+    }
+  }
+}
+
 TEST(NodePorts, AnAddedNodeRequeuesThePod) {
   PluginUnderTest plugin({.nodes = {}});
   EXPECT_EQ(plugin.Hint(Wants(80), {.resource = BERTH_RESOURCE_NODE,

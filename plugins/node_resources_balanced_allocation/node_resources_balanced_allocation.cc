@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/amounts.h>
 #include <berth/plugin.h>
 
 #include "args.h"
@@ -117,10 +118,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
     if (resource.name == "cpu") return request.milli_cpu;
     if (resource.name == "memory") return request.memory;
     if (resource.name == "ephemeral-storage") return request.ephemeral_storage;
-    for (const berth_quantity& scalar : berth::Span<const berth_quantity>(request.scalars)) {
-      if (scalar.name == resource.id) return scalar.value;
-    }
-    return 0;
+    return berth::FindAmount(request, resource.id);
   }
 
   static void ScoreTwo(const berth_resources& request, const Block& block,

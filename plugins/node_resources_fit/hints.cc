@@ -1,6 +1,9 @@
 #include "hints.h"
 
+#include <cstdint>
 #include <vector>
+
+#include <berth/amounts.h>
 
 namespace fit {
 namespace {
@@ -22,7 +25,8 @@ std::vector<Compared> Compare(const berth_resources& wanted, const berth_resourc
   add(wanted.memory, before.memory, after.memory);
   add(wanted.ephemeral_storage, before.ephemeral_storage, after.ephemeral_storage);
   for (const berth_quantity& scalar : berth::Span<const berth_quantity>(wanted.scalars)) {
-    add(scalar.value, AmountOf(before, scalar.name), AmountOf(after, scalar.name));
+    add(scalar.value, berth::FindAmount(before, scalar.name),
+        berth::FindAmount(after, scalar.name));
   }
   return all;
 }
@@ -48,7 +52,8 @@ bool FitsEmpty(berth::Pod pod, const berth_resources& node, const Ignored& ignor
     return false;
   }
   for (const berth_quantity& scalar : pod.scalar_requests()) {
-    if (scalar.value > AmountOf(node, scalar.name) && !ignored.Has(host.Text(scalar.name))) {
+    if (scalar.value > berth::FindAmount(node, scalar.name) &&
+        !ignored.Has(host.Text(scalar.name))) {
       return false;
     }
   }
@@ -65,13 +70,6 @@ bool Grew(berth::Pod pod, const berth_resources& before, const berth_resources& 
 }
 
 }  // namespace
-
-int64_t AmountOf(const berth_resources& resources, berth_id name) {
-  for (const berth_quantity& scalar : berth::Span<const berth_quantity>(resources.scalars)) {
-    if (scalar.name == name) return scalar.value;
-  }
-  return 0;
-}
 
 bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
            const berth::Host& host) {

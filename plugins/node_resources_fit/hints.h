@@ -2,17 +2,11 @@
 #ifndef BERTH_PLUGINS_NODE_RESOURCES_FIT_HINTS_H_
 #define BERTH_PLUGINS_NODE_RESOURCES_FIT_HINTS_H_
 
-#include <cstdint>
-
 #include <berth/plugin.h>
 
 #include "args.h"
 
 namespace fit {
-
-// Returns the amount of a resource other than cpu, memory and ephemeral storage, or 0 if
-// `resources` does not contain it.
-int64_t AmountOf(const berth_resources& resources, berth_id name);
 
 // Returns whether `event` may make room for `pod`. These events do:
 // - a pod that was on a node or nominated to one is deleted;

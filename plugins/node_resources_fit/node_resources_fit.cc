@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include <berth/amounts.h>
 #include <berth/plugin.h>
 
 #include "args.h"
@@ -205,7 +206,7 @@ berth::Status NodeResourcesFit::PreScore(berth::Cycle& cycle, const berth::Nodes
   for (const OtherResource& other : other_resources_) {
     const bool is_storage = other.name == "ephemeral-storage";
     const int64_t amount =
-        is_storage ? request.ephemeral_storage : fit::AmountOf(request, other.id);
+        is_storage ? request.ephemeral_storage : berth::FindAmount(request, other.id);
     // Ephemeral storage always counts, as every node has it. Other resources count only if the pod
     // requests them.
     if (amount == 0 && !is_storage) continue;

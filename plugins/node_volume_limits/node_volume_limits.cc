@@ -14,6 +14,7 @@
 
 #include <berth/claims.h>
 #include <berth/plugin.h>
+#include <berth/positions.h>
 
 #include "hints.h"
 #include "in_tree.h"
@@ -75,6 +76,10 @@ class NodeVolumeLimits : public berth::Plugin {
   };
   struct State {
     std::vector<Wanted> wanted;
+    berth::Positions<std::string> places;  // The elements of `wanted`.
+    // The reasons that reject a node without a driver that must be installed, and their drivers.
+    std::vector<int> missing_drivers;
+    berth::Positions<std::string> must_be_installed;
     // The problem on nodes without a CSINode.
     Problem problem_without_csi_node;
     // The problem on nodes with a CSINode. There, in-tree volumes count as volumes of a CSI driver
@@ -182,8 +187,12 @@ class NodeVolumeLimits : public berth::Plugin {
 
   void Add(const VolumeName& name, State& state, berth::PreFilterOut& out) const {
     if (name.driver.empty()) return;
-    for (Wanted& known : state.wanted) {
-      if (!(known.name() == name)) continue;
+    // No driver has a zero byte in its name, and the handle is last.
+    const std::string text =
+        std::string(name.driver) + '\0' + std::to_string(name.ns) + '\0' + std::string(name.handle);
+    const std::size_t place = state.places.Use(text);
+    if (place != state.wanted.size()) {
+      Wanted& known = state.wanted[place];
       known.migrated = known.migrated && name.migrated;
       return;
     }
@@ -193,11 +202,13 @@ class NodeVolumeLimits : public berth::Plugin {
     state.wanted.push_back(std::move(wanted));
   }
 
-  static int MissingDriver(const VolumeName& name, const State& state, berth::PreFilterOut& out) {
-    for (const Wanted& known : state.wanted) {
-      if (known.driver == name.driver) return *known.missing_driver;
+  static int MissingDriver(const VolumeName& name, State& state, berth::PreFilterOut& out) {
+    const std::size_t place = state.must_be_installed.Use(std::string(name.driver));
+    if (place == state.missing_drivers.size()) {
+      state.missing_drivers.push_back(
+          out.AddReason(std::string(name.driver) + " CSI driver is not installed on the node"));
     }
-    return out.AddReason(std::string(name.driver) + " CSI driver is not installed on the node");
+    return state.missing_drivers[place];
   }
 
   // ---- The node ----

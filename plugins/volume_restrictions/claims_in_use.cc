@@ -1,6 +1,6 @@
 #include "claims_in_use.h"
 
-#include <algorithm>
+#include <string>
 
 namespace restrictions {
 
@@ -29,33 +29,32 @@ int64_t ClaimsInUse::Count(berth_id ns, std::string_view claim) const {
 void ClaimsInUse::AddPod(Row& row, const berth::Pod& pod) {
   for (const berth_volume& volume : pod.volumes()) {
     if (volume.kind != BERTH_VOLUME_CLAIM) continue;
-    row.claims.push_back({pod.ns(), std::string(berth::Str(volume.source))});
-    if (row.has_node) AddToCount(row.claims.back(), 1);
+    const Claim claim{pod.ns(), std::string(berth::Str(volume.source))};
+    AddTo(row.claims, claim, 1);
+    if (row.has_node) AddTo(counts_, claim, 1);
   }
 }
 
 void ClaimsInUse::RemovePod(Row& row, const berth::Pod& pod) {
   for (const berth_volume& volume : pod.volumes()) {
     if (volume.kind != BERTH_VOLUME_CLAIM) continue;
-    const ClaimView gone{pod.ns(), berth::Str(volume.source)};
-    const auto found = std::find_if(row.claims.begin(), row.claims.end(),
-                                    [&gone](const Claim& claim) { return Equal()(claim, gone); });
-    if (found == row.claims.end()) continue;
-    if (row.has_node) AddToCount(*found, -1);
-    row.claims.erase(found);
+    const Claim gone{pod.ns(), std::string(berth::Str(volume.source))};
+    if (row.claims.find(gone) == row.claims.end()) continue;
+    if (row.has_node) AddTo(counts_, gone, -1);
+    AddTo(row.claims, gone, -1);
   }
 }
 
 void ClaimsInUse::SetNode(Row& row, bool has_node) {
   if (row.has_node == has_node) return;
   row.has_node = has_node;
-  for (const Claim& claim : row.claims) AddToCount(claim, has_node ? 1 : -1);
+  for (const auto& [claim, count] : row.claims) AddTo(counts_, claim, has_node ? count : -count);
 }
 
-void ClaimsInUse::AddToCount(const Claim& claim, int64_t change) {
-  const auto place = counts_.try_emplace(claim, 0).first;
+void ClaimsInUse::AddTo(Counts& counts, const Claim& claim, int64_t change) {
+  const auto place = counts.try_emplace(claim, 0).first;
   place->second += change;
-  if (place->second == 0) counts_.erase(place);
+  if (place->second == 0) counts.erase(place);
 }
 
 }  // namespace restrictions

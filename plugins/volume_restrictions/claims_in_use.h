@@ -51,18 +51,19 @@ class ClaimsInUse {
       return a.ns == b.ns && a.name == b.name;
     }
   };
+  using Counts = std::unordered_map<Claim, int64_t, Hash, Equal>;
   struct Row {
     bool has_node = false;
-    std::vector<Claim> claims;  // One entry for each claim volume of each pod on the node.
+    Counts claims;  // The number of claim volumes of the pods on the node.
   };
 
   void AddPod(Row& row, const berth::Pod& pod);
   void RemovePod(Row& row, const berth::Pod& pod);
   void SetNode(Row& row, bool has_node);
-  void AddToCount(const Claim& claim, int64_t change);
+  static void AddTo(Counts& counts, const Claim& claim, int64_t change);
 
   std::unordered_map<uint32_t, Row> rows_;
-  std::unordered_map<Claim, int64_t, Hash, Equal> counts_;
+  Counts counts_;
 };
 
 }  // namespace restrictions

@@ -11,6 +11,7 @@
 
 #include <berth/claims.h>
 #include <berth/plugin.h>
+#include <berth/positions.h>
 
 #include "claims_in_use.h"
 #include "conflicts.h"
@@ -55,9 +56,9 @@ class VolumeRestrictions : public berth::Plugin {
   using Node = berth::NodeRow<Columns>;
 
   struct State {
-    bool restricted = false;          // The pod has restricted volumes.
-    std::vector<std::string> claims;  // The ReadWriteOncePod claims of the pod.
-    int64_t uses = 0;                 // The number of uses of `claims` by pods on nodes.
+    restrictions::Disks disks;             // The restricted volumes of the pod.
+    berth::Positions<std::string> claims;  // The ReadWriteOncePod claims of the pod.
+    int64_t uses = 0;                      // The number of uses of `claims` by pods on nodes.
   };
 
   explicit VolumeRestrictions(berth::Host host) : host_(host) {}
@@ -75,14 +76,14 @@ class VolumeRestrictions : public berth::Plugin {
       if (claim == nullptr) {
         return berth::Status::Unresolvable(berth::NotFoundText("persistentvolumeclaim", name));
       }
-      const bool known =
-          std::find(state.claims.begin(), state.claims.end(), name) != state.claims.end();
-      if (known || !IsReadWriteOncePod(*claim)) continue;
-      state.claims.emplace_back(name);
-      state.uses += in_use_.Count(pod.ns(), name);
+      if (!IsReadWriteOncePod(*claim)) continue;
+      const std::size_t known = state.claims.size();
+      if (state.claims.Use(std::string(name)) == known) {
+        state.uses += in_use_.Count(pod.ns(), name);
+      }
     }
-    state.restricted = restrictions::HasRestricted(pod);
-    if (!state.restricted && state.uses == 0) return berth::Status::Skip();
+    state.disks = restrictions::Disks(pod);
+    if (state.disks.empty() && state.uses == 0) return berth::Status::Skip();
     return berth::Status::Success();
   }
 
@@ -104,10 +105,9 @@ class VolumeRestrictions : public berth::Plugin {
 
   berth::Verdict Filter(const berth::Cycle& cycle, const Node& node) const {
     const State& state = cycle.State<State>();
-    if (state.restricted) {
-      const berth::Pod pod = cycle.pod();
+    if (!state.disks.empty()) {
       for (const berth_pod* other : node.pods()) {
-        if (restrictions::Conflict(pod, *other)) return berth::Unschedulable(kNoDisk);
+        if (state.disks.Conflict(*other)) return berth::Unschedulable(kNoDisk);
       }
     }
     // The node is not unresolvable, because preemption may remove the other pod.
@@ -133,7 +133,7 @@ class VolumeRestrictions : public berth::Plugin {
     if (const berth_object* const claim = berth::ObjectIn(event.after)) {
       helps = claim->meta->ns == pod.ns() && Uses(pod, berth::Str(claim->meta->name));
     } else if (const berth_pod* const gone = berth::PodIn(event.before)) {
-      helps = restrictions::Conflict(pod, *gone) || SharesClaim(pod, *gone);
+      helps = restrictions::Disks(pod).Conflict(*gone) || SharesClaim(pod, *gone);
     }
     return helps ? berth::QueueingHint::kQueue : berth::QueueingHint::kSkip;
   }
@@ -145,7 +145,8 @@ class VolumeRestrictions : public berth::Plugin {
     int64_t uses = 0;
     for (const berth_volume& volume : other.volumes()) {
       if (volume.kind != BERTH_VOLUME_CLAIM) continue;
-      uses += std::count(state.claims.begin(), state.claims.end(), berth::Str(volume.source));
+      const std::size_t place = state.claims.Find(std::string(berth::Str(volume.source)));
+      uses += place == berth::Positions<std::string>::kNone ? 0 : 1;
     }
     return uses;
   }
@@ -154,9 +155,14 @@ class VolumeRestrictions : public berth::Plugin {
   // different when the pod was rejected.
   static bool SharesClaim(berth::Pod pod, berth::Pod other) {
     if (other.ns() != pod.ns()) return false;
+    berth::Positions<std::string_view> claims;
+    for (const berth_volume& volume : pod.volumes()) {
+      if (volume.kind == BERTH_VOLUME_CLAIM) claims.Use(berth::Str(volume.source));
+    }
     const auto volumes = other.volumes();
-    return std::any_of(volumes.begin(), volumes.end(), [pod](const berth_volume& volume) {
-      return volume.kind == BERTH_VOLUME_CLAIM && Uses(pod, berth::Str(volume.source));
+    return std::any_of(volumes.begin(), volumes.end(), [&claims](const berth_volume& volume) {
+      return volume.kind == BERTH_VOLUME_CLAIM &&
+             claims.Find(berth::Str(volume.source)) != berth::Positions<std::string_view>::kNone;
     });
   }
 

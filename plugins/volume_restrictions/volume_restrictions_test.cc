@@ -73,13 +73,31 @@ TEST(VolumeRestrictions, RejectsANodeWithAConflictingDisk) {
        Disk(BERTH_VOLUME_CINDER, "d"), false},
   };
   for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
     PluginUnderTest plugin(
         {.nodes = {MakeNode("a").Pod(MakePod("there").Volume(c.there)), MakeNode("b")}});
-    const FilterResult result = plugin.Filter(MakePod("p").Volume(c.wanted));
-    EXPECT_EQ(result.On("a"), c.conflict ? kNoDisk : Success());
-    EXPECT_EQ(result.On("b"), Success());
+    // Up to 16 disks of a pod are compared one by one.
+    for (const int others : {0, 15, 16}) {
+      SCOPED_TRACE(c.name + (" beside " + std::to_string(others) + " disks"));
+      PodSpec pod = MakePod("p");
+      for (int i = 0; i < others; ++i) {
+        pod.Volume(Disk(BERTH_VOLUME_GCE_DISK, "other" + std::to_string(i)));
+      }
+      const FilterResult result = plugin.Filter(pod.Volume(c.wanted));
+      EXPECT_EQ(result.On("a"), c.conflict ? kNoDisk : Success());
+      EXPECT_EQ(result.On("b"), Success());
+    }
   }
+}
+
+TEST(VolumeRestrictions, OneWriterOfManyVolumesConflicts) {
+  PluginUnderTest plugin(
+      {.nodes = {MakeNode("a").Pod(MakePod("there").Volume(Rbd("i", "p", {"m20"}, true)))}});
+  std::vector<std::string> monitors;
+  for (int i = 0; i < 30; ++i) monitors.push_back("m" + std::to_string(i));
+  const PodSpec reads = MakePod("p").Volume(Rbd("i", "p", monitors, true));
+  EXPECT_EQ(plugin.Filter(reads).On("a"), Success());
+  EXPECT_EQ(plugin.Filter(PodSpec(reads).Volume(Rbd("i", "p", {"m1"}))).On("a"), Success());
+  EXPECT_EQ(plugin.Filter(PodSpec(reads).Volume(Rbd("i", "p", {"m20"}))).On("a"), kNoDisk);
 }
 
 TEST(VolumeRestrictions, EveryVolumeOfEveryPodCounts) {
