@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include <berth/amounts.h>
+
 #include "host/api/objects.h"
 #include "host/base/kind_name.h"
 #include "host/base/saturating.h"
@@ -103,10 +105,7 @@ std::string_view ObjectKindOf(std::string_view column) {
 }
 
 int64_t ScalarAmount(const berth_resources& resources, Id name) {
-  for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
-    if (scalar.name == name) return scalar.value;
-  }
-  return 0;
+  return FindAmount(resources, name);
 }
 
 ColumnSpec::ColumnSpec(ColumnRule rule, uint32_t type, std::string name, Interner& interner)

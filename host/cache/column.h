@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,11 @@ class ColumnSpec {
   uint32_t width() const;
   // Returns true for sums over pods, whose values change when a pod is added or removed.
   bool is_pod_sum() const { return rule_ >= ColumnRule::kReqCpu; }
+  // Returns the resource that a column of requests sums up, unless it is cpu, memory or ephemeral
+  // storage; no value for any other column.
+  std::optional<Id> scalar() const {
+    return rule_ == ColumnRule::kReqScalar ? std::optional<Id>(argument_) : std::nullopt;
+  }
   // Returns true for a column of objects, whose values the node alone does not determine.
   bool is_object() const { return rule_ == ColumnRule::kObject; }
   // Returns the canonical spelling of the name: "alloc.cpu" for "alloc:cpu".

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "host/base/saturating.h"
 #include "host/base/vectors.h"
@@ -158,11 +159,13 @@ Result<ColumnIndex> NodeTable::ColumnFor(std::string_view name) {
       FillColumn(*column);
       WatchObjects(*column);
       if (dropped_object_columns_.erase(column->spec.name()) != 0) BumpLiveRows();
-      const auto free =
-          std::ranges::find_if(columns_, [](const auto& slot) { return slot == nullptr; });
-      const auto index = static_cast<ColumnIndex>(free - columns_.begin());
+      if (free_columns_.empty()) {
+        free_columns_.push_back(static_cast<ColumnIndex>(columns_.size()));
+        columns_.emplace_back();
+      }
+      const ColumnIndex index = free_columns_.back();
+      free_columns_.pop_back();
       found = column_by_name_.emplace(column->spec.name(), index).first;
-      if (free == columns_.end()) columns_.emplace_back();
       AddIdle(*column);
       columns_[index] = std::move(column);
     }
@@ -207,6 +210,7 @@ void NodeTable::DropIdleColumns(size_t bytes, size_t count) {
     column_by_name_.erase(spec.name());
     UnwatchObjects(*columns_[index]);
     columns_[index].reset();
+    free_columns_.push_back(index);
   }
   BERTH_ASSERT(idle_count_ == 0 && idle_bytes_ == 0);
 }
@@ -219,6 +223,9 @@ void NodeTable::BumpLiveRows() {
 
 void NodeTable::FillColumn(Column& column) {
   column.storage.Resize(std::max<uint32_t>(row_count(), 1));
+  // No pod adds to most of the columns that a pod with thousands of resources asks for.
+  const std::optional<Id> scalar = column.spec.scalar();
+  if (scalar.has_value() && pods_by_scalar_.find(*scalar) == pods_by_scalar_.end()) return;
   for (Row row = 0; row < row_count(); ++row) {
     if (!column.spec.is_pod_sum()) {
       if (IsLive(row)) WriteNodeValue(column, row);
@@ -284,12 +291,19 @@ void NodeTable::ForEachPodSum(Row row, F&& each) {
 }
 
 void NodeTable::AddToPodColumns(Row row, const berth_pod& pod) {
+  for (const berth_quantity& scalar : Elements<berth_quantity>(pod.accounted->scalars)) {
+    ++pods_by_scalar_[scalar.name];
+  }
   ForEachPodSum(row, [&pod](const ColumnSpec& spec, int64_t& value) {
     value = AddAmounts(value, spec.PodAmount(pod));
   });
 }
 
 void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
+  for (const berth_quantity& scalar : Elements<berth_quantity>(pod.accounted->scalars)) {
+    const auto pods = pods_by_scalar_.find(scalar.name);
+    if (--pods->second == 0) pods_by_scalar_.erase(pods);
+  }
   ForEachPodSum(row, [&](const ColumnSpec& spec, int64_t& value) {
     // A sum that reached the limit may be less than the sum of its amounts, so it is computed anew.
     value = value == kMaxAmount ? spec.SumOver(pods_[row].views()) : value - spec.PodAmount(pod);
@@ -314,6 +328,7 @@ uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
 
 uint32_t PrivateRows::Append(uint32_t row, const berth_node* node, const berth_pod_list& pods) {
   copies_.clear();
+  copy_places_ = {};
   rows_.push_back(row);
   nodes_.push_back(node);
   pod_lists_.push_back(pods);
@@ -371,9 +386,9 @@ void PrivateRows::Apply(const ColumnSpec& spec, const Delta& delta, int64_t& val
 }
 
 const void* PrivateRows::ColumnData(ColumnIndex column) {
-  for (const Copy& copy : copies_) {
-    if (copy.column == column) return copy.storage.At(0);
-  }
+  const size_t known = copy_places_.Find(column);
+  if (known != Positions<ColumnIndex>::kNone) return copies_[known].storage.At(0);
+  copy_places_.Use(column);
   const ColumnSpec& spec = table_.column_spec(column);
   Copy& copy = copies_.emplace_back(Copy{column, ColumnStorage(spec.width())});
   copy.storage.Resize(std::max<uint32_t>(size(), 1));

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/positions.h>
 
 #include "host/api/objects.h"
 #include "host/base/assert.h"
@@ -307,6 +308,10 @@ class NodeTable {
   // By the ids of the names, because the texts of many names need much memory.
   std::unordered_map<Id, Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.
+  std::vector<ColumnIndex> free_columns_;         // The dropped ones.
+  // How many pods on rows account for a resource other than cpu, memory and ephemeral storage. The
+  // pods keep the ids.
+  std::unordered_map<Id, uint32_t> pods_by_scalar_;
   StringMap<ColumnIndex> column_by_name_;
   std::set<std::string, std::less<>> dropped_object_columns_;  // By name.
   uint32_t node_count_ = 0;
@@ -382,7 +387,8 @@ class PrivateRows {
   std::vector<berth_pod_list> pod_lists_;  // A row that never changed has the list of the table.
   std::vector<std::unique_ptr<std::vector<const berth_pod*>>> own_pods_;  // Null: never changed.
   std::vector<Delta> deltas_;
-  std::vector<Copy> copies_;  // Cleared when a row is added.
+  std::vector<Copy> copies_;            // Cleared when a row is added.
+  Positions<ColumnIndex> copy_places_;  // The elements of copies_.
 };
 
 }  // namespace berth::host

@@ -153,11 +153,13 @@ bool SameConditions(const berth_array& a, const berth_array& b) {
 
 bool AnyScalarShrank(const berth_array& old, const berth_array& now) {
   const auto after = Elements<berth_quantity>(now);
+  auto found = after.begin();
   for (const berth_quantity& before : Elements<berth_quantity>(old)) {
-    const auto found = std::find_if(after.begin(), after.end(), [&before](const berth_quantity& q) {
-      return q.name == before.name;
-    });
-    if (found == after.end() || found->value < before.value) return true;
+    // Both are sorted by name.
+    while (found != after.end() && found->name < before.name) ++found;
+    if (found == after.end() || found->name != before.name || found->value < before.value) {
+      return true;
+    }
   }
   return false;
 }

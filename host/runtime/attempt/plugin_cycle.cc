@@ -187,6 +187,17 @@ void PluginCycle::AddColumn(ColumnIndex column) {
   table_columns_.push_back({table_.column_data(column), spec.type(), spec.width()});
 }
 
+uint32_t PluginCycle::PlaceOf(ColumnIndex column) {
+  constexpr size_t kFew = 32;
+  if (columns_.size() <= kFew) {
+    return static_cast<uint32_t>(std::ranges::find(columns_, column) - columns_.begin());
+  }
+  const auto count = static_cast<uint32_t>(columns_.size());
+  for (; placed_ < count; ++placed_) places_.try_emplace(columns_[placed_], placed_);
+  const auto found = places_.find(column);
+  return found == places_.end() ? count : found->second;
+}
+
 Result<uint32_t> PluginCycle::BindColumn(std::string_view name, uint32_t type, bool optional) {
   if (!binding_allowed_) {
     return Status::Conflict("columns are bound in PreFilter and PreScore only");
@@ -197,9 +208,8 @@ Result<uint32_t> PluginCycle::BindColumn(std::string_view name, uint32_t type, b
     return Status::InvalidArgument("column " + std::string(name) + " has another type");
   }
   const ColumnIndex column = found.ok() ? *found : kNoColumn;
-  const auto known = std::ranges::find(columns_, column);
-  const auto index = static_cast<uint32_t>(known - columns_.begin());
-  if (known == columns_.end()) AddColumn(column);
+  const uint32_t index = PlaceOf(column);
+  if (index == columns_.size()) AddColumn(column);
   return index;
 }
 

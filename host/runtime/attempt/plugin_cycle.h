@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -175,6 +176,8 @@ class PluginCycle {
   friend class PassedNodes;
 
   void AddColumn(ColumnIndex column);
+  // Returns the first place of a column in columns_, or their number if it is not there.
+  uint32_t PlaceOf(ColumnIndex column);
   // The cycle that has the columns and reasons.
   const PluginCycle& shared() const { return original_ != nullptr ? *original_ : *this; }
 
@@ -184,6 +187,9 @@ class PluginCycle {
   PluginCycle* original_ = nullptr;  // Not null in a what-if.
   berth_cycle abi_{};
   std::vector<ColumnIndex> columns_;
+  // The first place of each column among the first `placed_` of columns_, if there are many.
+  std::unordered_map<ColumnIndex, uint32_t> places_;
+  uint32_t placed_ = 0;
   std::vector<berth_column> table_columns_;  // Row 0 of each column.
   std::vector<std::string> added_reasons_;
   std::vector<const PassedNodes*> passed_nodes_;  // To the call in progress or the next.
