@@ -10,8 +10,8 @@
 
 namespace berth {
 
-// Returns the amount of a resource other than cpu, memory and ephemeral storage, or 0 if `resources`
-// does not contain it.
+// Returns the amount of a resource other than cpu, memory and ephemeral storage, or 0 if
+// `resources` does not contain it.
 inline int64_t FindAmount(const berth_resources& resources, berth_id name) {
   const Span<const berth_quantity> scalars(resources.scalars);  // Sorted by name id.
   std::size_t low = 0;

@@ -161,7 +161,7 @@ TEST_F(ObjectReaderTest, ReadsWhatCanBeReadOfBoundPods) {
             "\"high\"");
 }
 
-TEST_F(ObjectReaderTest, TextThatIsNotUtf8ConcernsOneObject) {
+TEST_F(ObjectReaderTest, BadUtf8ConcernsOneObject) {
   const std::string bad =
       "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"8\",\"labels\":{\"a\":\"\xFF\xC3\"}}}";
   const std::string found = "n1@8 !InvalidArgument: /: The input is not valid UTF-8";

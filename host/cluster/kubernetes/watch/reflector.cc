@@ -352,7 +352,7 @@ class ReflectorMachine final : public Reflector,
 
   void OnWatchEvents(std::vector<WatchEvent> events) override { sink_.OnEvents(std::move(events)); }
   void OnWatchPart() override { CheckWaiters(); }
-  // Another list replaces the state. The watch goes on until then, so that the other objects are not
+  // Another list replaces the state. The watch goes on until then, so that no other object is
   // delayed; a server that sends older states again and again is asked less and less often.
   void OnOlderState(const Status& status) override {
     if (relist_timer_.is_running()) return;

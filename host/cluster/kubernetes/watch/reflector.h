@@ -90,7 +90,7 @@ struct ReflectorCounts {
 //                    watch before ended in this way too.
 // Any other error    of a watch, as an answer or as an ERROR event: a delay, then the same watch;
 //                    after three in a row, another list.
-// A line that is     no event: another list, with a delay that errors of requests do not make longer.
+// A line that is     no event: another list, after a delay that errors of requests do not prolong.
 // An older state     of an object than the last one: left out. The watch goes on, and another list
 //                    follows after the same delay. A bookmark that is older changes nothing.
 // An object that     is reported once with its name, counted, and skipped. Its last good state

@@ -62,7 +62,7 @@ TEST_F(ReflectorTest, ABookmarkThatGoesBackChangesNothing) {
   EXPECT_THAT(Open(), ElementsAre(WatchFrom("40")));
 }
 
-TEST_F(ReflectorTest, OlderStateIsLeftOutAndCausesAList) {
+TEST_F(ReflectorTest, OlderStateCausesAList) {
   struct Case {
     const char* name;
     std::string line;
@@ -98,7 +98,7 @@ TEST_F(ReflectorTest, OlderStateIsLeftOutAndCausesAList) {
   }
 }
 
-TEST_F(ReflectorTest, OlderStateCausesAListAlsoAfterItsWatch) {
+TEST_F(ReflectorTest, OlderStateCausesAListAfterItsWatch) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", "n1", 4));
   transport_.End(0);
@@ -117,7 +117,7 @@ TEST_F(ReflectorTest, OlderStateCausesAListAlsoAfterItsWatch) {
   EXPECT_THAT(Open(), ElementsAre(AgainFrom("10")));
 }
 
-TEST_F(ReflectorTest, OlderStateAndNoEventWaitForFirstDelay) {
+TEST_F(ReflectorTest, OlderStateWaitsForTheFirstDelay) {
   const struct {
     const char* name;
     std::string bytes;
@@ -204,7 +204,7 @@ TEST_F(ReflectorTest, DeliversANodeWithoutTheUnreadableValue) {
   EXPECT_EQ(reflector_->counts().undecodable, 3u);
 }
 
-TEST_F(ReflectorTest, EventThatIsNotUtf8ConcernsItsObjectAlone) {
+TEST_F(ReflectorTest, BadUtf8ConcernsOneObject) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", NotUtf8NodeText("n1", 11)) + Line("MODIFIED", "n2", 12));
   EXPECT_THAT(Seen(), ElementsAre("~n2@12(6)", "|"));
