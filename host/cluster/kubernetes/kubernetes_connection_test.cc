@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <string_view>
@@ -345,6 +346,69 @@ TEST_F(KubernetesConnectionTest, AWatchGoesOnWhenTheServerReturns) {
   server.Start();
   WaitUntil([&] { return server.connections() > accepted; });
   client_->Stop();
+}
+
+// ---- Tokens that rotate -------------------------------------------------------------------------
+
+// A text that two threads use.
+class SharedText {
+ public:
+  void Set(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+  }
+  std::string Get() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+TEST_F(KubernetesConnectionTest, FollowsATokenThatTheServerExpires) {
+  SharedText file;
+  SharedText accepted;
+  std::atomic<int> refusals = 0;
+  LoopbackServer server({}, [&](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    while (peer.ReadRequest(request)) {
+      const bool is_accepted = request.find("Bearer " + accepted.Get() + "\r\n") != request.npos;
+      if (!is_accepted) ++refusals;
+      peer.Write(HttpAnswer(is_accepted ? 200 : 401, "{}"));
+    }
+  });
+  file.Set("one");
+  accepted.Set("one");
+  ClusterAccess access = AccessTo(server);
+  access.auth.token_file = "/token";
+  ASSERT_TRUE(access.endpoint.tls.ca_file.empty());
+  Credentials::Environment environment;
+  environment.steady_ns = SteadyNs;
+  environment.wall_ns = [this] { return wall_.NowNs(); };
+  environment.read_file = [&file](const std::string&) -> Result<std::string> { return file.Get(); };
+  const auto connection =
+      KubernetesConnection::Open(access, {}, std::move(environment), observer_, log_);
+  ASSERT_TRUE(connection.ok()) << connection.status().ToString();
+  const auto get = [&] {
+    return (*connection)->SendAndWait({.verb = "GET", .target = "/x"}).head.http_status;
+  };
+  EXPECT_EQ(get(), 200U);
+  for (const char* token : {"two", "three"}) {
+    file.Set(token);
+    accepted.Set(token);
+    EXPECT_EQ(get(), 200U) << token;
+    EXPECT_EQ(get(), 200U) << token;
+  }
+  EXPECT_EQ(refusals, 2);
+  // The file follows later: every request reads it again until it does.
+  accepted.Set("four");
+  EXPECT_EQ(get(), 401U);
+  EXPECT_EQ(get(), 401U);
+  file.Set("four");
+  EXPECT_EQ(get(), 200U);
+  EXPECT_EQ(refusals, 5);
 }
 
 }  // namespace
