@@ -59,8 +59,8 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
     const ClusterAccess& access, const ConnectionOptions& options,
     Credentials::Environment environment, TransportObserver& observer, LogSink& log) {
   const std::function<int64_t()> steady_ns = environment.steady_ns;
-  Result<std::unique_ptr<Credentials>> credentials =
-      Credentials::Load(access, std::move(environment), Log(log, "credentials"));
+  Result<std::unique_ptr<Credentials>> credentials = Credentials::Load(
+      access, std::move(environment), Log(log, "credentials"), options.wait_after_failure);
   if (!credentials.ok()) return std::move(credentials).status();
   auto impl = std::make_unique<Impl>(std::move(credentials).value(), steady_ns);
 

@@ -27,6 +27,8 @@ struct ConnectionOptions {
   // DialOptions::user_timeout_ms of the connections of writes and events. See BindFence: at most
   // leaseDuration - renewDeadline.
   uint32_t write_user_timeout_ms = 5'000;
+  // Empty: the first failure of an exec plugin is an error of Open().
+  Credentials::WaitAfterFailure wait_after_failure = {};
 };
 
 // Three threads: "berth-read", "berth-write" (which events share) and "berth-lease". The lease has

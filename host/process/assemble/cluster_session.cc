@@ -1,9 +1,13 @@
 #include "host/process/assemble/cluster_session.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "host/base/hash.h"
 #include "host/base/text.h"
+#include "host/base/time.h"
+#include "host/base/time_units.h"
 #include "host/process/assemble/input_files.h"
 
 namespace berth::host {
@@ -120,6 +124,12 @@ Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOpti
   client.needed_by = [this](std::string_view kind) { return UsersOf(kind); };
   client_ = std::make_unique<KubernetesClient>(interner_, std::move(client), LogOf("client"));
   return {};
+}
+
+void ClusterSession::WaitAfterFailure(const Status& status, int64_t delay_ns) {
+  log().Error("Cannot get the credentials; the credential plugin is run again", status.message(),
+              {{"in", FormatDuration(delay_ns / kMillisecond * kMillisecond)}});
+  std::this_thread::sleep_for(std::chrono::nanoseconds(delay_ns));
 }
 
 void ClusterSession::StopClient(int64_t limit_ns) {

@@ -113,6 +113,9 @@ class ClusterSession : public Session {
   // Errors: those of KubernetesConnection::Open().
   Status Connect(const ClusterAccess& access, const ConnectionOptions& options,
                  TransportObserver& observer, KubernetesClient::Options client = {});
+  // Logs that an exec plugin has failed, and waits for its next run. The process may use it as
+  // ConnectionOptions::wait_after_failure.
+  void WaitAfterFailure(const Status& status, int64_t delay_ns);
   // Stops the client, and waits at most `limit_ns` for open requests. A second call has no effect.
   void StopClient(int64_t limit_ns);
 

@@ -79,8 +79,14 @@ Status ClusterRun::Connect(const ClusterAccess& access) {
   KubernetesClient::Options client;
   client.seed = HashBytes(identity_);
   client.events_queue.host_name = options_.host_name;
-  return session_.Connect(access, ConnectionOptionsOf(session_.host().cluster), client_metrics_,
-                          std::move(client));
+  ConnectionOptions options = ConnectionOptionsOf(session_.host().cluster);
+  options.wait_after_failure = [this](const Status& status, int64_t delay_ns) {
+    serving_->SetStartProblem(status.Annotate("cannot get the credentials"));
+    session_.WaitAfterFailure(status, delay_ns);
+  };
+  Status status = session_.Connect(access, options, client_metrics_, std::move(client));
+  serving_->SetStartProblem({});
+  return status;
 }
 
 Status ClusterRun::OpenScheduler() {

@@ -62,8 +62,9 @@ class ClusterRun final : private ClusterDriver {
   ~ClusterRun() override;
 
   // Reads everything and connects. Waits for no answer of the API server: a server that is away is
-  // logged and tried again, as kube-scheduler does. A request to stop ends the process meanwhile; a
-  // reload that is requested is carried out at the beginning of Run().
+  // logged and tried again, as kube-scheduler does. A credential plugin that fails is run again, as
+  // Credentials::Load() defines; /readyz reports it meanwhile. A request to stop ends the process
+  // during Open(); a reload that is requested is carried out at the beginning of Run().
   // Called: once.
   // Errors: those of ReadRunConfig(), FindClusterAccess(), HttpServer::Listen(),
   //         KubernetesConnection::Open() and SchedulerHost::Start().

@@ -129,11 +129,18 @@ void ClusterServing::SetState(std::optional<ServedState> state) {
   state_ = std::move(state);
 }
 
+void ClusterServing::SetStartProblem(Status problem) {
+  const std::lock_guard lock(mutex_);
+  start_problem_ = std::move(problem);
+}
+
 void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check, bool at_start) {
   health_.Add(std::move(name), paths, [this, check, at_start]() -> Status {
     const std::lock_guard lock(mutex_);
     if (state_.has_value()) return (this->*check)();
-    return at_start ? Status::Unavailable(kStarting) : Status();
+    if (!at_start) return {};
+    return start_problem_.ok() ? Status::Unavailable(kStarting)
+                               : start_problem_.Annotate(kStarting);
   });
 }
 

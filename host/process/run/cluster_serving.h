@@ -78,6 +78,8 @@ class ClusterServing {
 
   // Sets what the answers are made of.
   void SetState(std::optional<ServedState> state);
+  // Sets why the start takes long, for /readyz before SetState(). Ok: there is no such problem.
+  void SetStartProblem(Status problem);
   // Removes it: no function of the state is running when this returns, and none is called
   // afterwards. /readyz fails from then on.
   void ClearState() { SetState(std::nullopt); }
@@ -105,6 +107,7 @@ class ClusterServing {
   GaugeFamily& quarantined_;      // berth_plugin_quarantined{profile,plugin}
   mutable std::mutex mutex_;
   std::optional<ServedState> state_;    // Guarded by mutex_.
+  Status start_problem_;                // Guarded by mutex_.
   std::unique_ptr<HttpServer> server_;  // Last: its thread uses the others.
 };
 

@@ -82,6 +82,17 @@ TEST_F(ClusterServingTest, IsAliveButNotReadyBeforeTheStart) {
   EXPECT_EQ(Get("/readyz").status, 500U);
 }
 
+TEST_F(ClusterServingTest, TellsWhyTheStartTakesLong) {
+  serving_.SetStartProblem(Status::Unavailable("cannot get the credentials: login: status 1"));
+  EXPECT_THAT(Get("/readyz").body,
+              HasSubstr("[-]sched-handler-sync failed: the scheduler has not started: cannot get "
+                        "the credentials: login: status 1"));
+  EXPECT_EQ(Get("/livez").status, 200U);
+  serving_.SetStartProblem({});
+  EXPECT_THAT(Get("/readyz").body, Not(HasSubstr("cannot get the credentials")));
+  EXPECT_EQ(Get("/readyz").status, 500U);
+}
+
 TEST_F(ClusterServingTest, IsReadyWithoutAFinding) {
   serving_.SetState(Healthy());
   for (const char* path : {"/livez", "/readyz", "/healthz"}) {

@@ -86,7 +86,11 @@ Status ShadowRun::Open() {
   session_.LogWarnings(access->warnings);
   KubernetesClient::Options client;
   client.seed = options_.seed;
-  Status status = session_.Connect(*access, {}, transports_, std::move(client));
+  ConnectionOptions options;
+  options.wait_after_failure = [this](const Status& status, int64_t delay_ns) {
+    session_.WaitAfterFailure(status, delay_ns);
+  };
+  Status status = session_.Connect(*access, options, transports_, std::move(client));
   if (!status.ok()) return status;
   scheduler_.emplace(session_.interner(), session_.client(),
                      session_.TakeSchedulerOptions(session_.clock()), options_.observing,

@@ -368,7 +368,7 @@ TEST_F(CredentialLoaderTest, ReportsWhyThePluginFailed) {
        "access_token=...\""},
       {ended(2 << 8, ""), ErrorCode::kUnavailable, "login: the program ended with status 2"},
       {ended(SIGKILL, ""), ErrorCode::kUnavailable, "login: the program was ended by SIGKILL"},
-      {ended(0, ""), ErrorCode::kInvalidArgument,
+      {ended(0, ""), ErrorCode::kUnavailable,
        "login: expected an ExecCredential as JSON, found other text"},
   };
   SetPlugin("{}");

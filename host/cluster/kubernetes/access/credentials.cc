@@ -13,6 +13,7 @@
 
 #include "host/base/base64.h"
 #include "host/base/child_process.h"
+#include "host/base/hash.h"
 #include "host/base/json_text.h"
 #include "host/base/mask.h"
 #include "host/base/saturating.h"
@@ -20,6 +21,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
+#include "host/cluster/kubernetes/http/pacing.h"
 
 namespace berth::host {
 namespace {
@@ -82,6 +84,14 @@ Status ExitError(const SubprocessResult& result) {
   const std::string errors = MaskSecrets(TrimSpace(result.errors));
   if (!errors.empty()) text.append(": ").append(Quoted(errors, kMaxPluginErrorBytes));
   return Status::Unavailable(std::move(text));
+}
+
+// Returns the error of a plugin as kUnavailable, unless it cannot be started: one that exists and
+// ran may print a credential the next time.
+Status RunError(const Status& status) {
+  const bool is_final =
+      status.code() == ErrorCode::kNotFound || status.code() == ErrorCode::kPermissionDenied;
+  return is_final ? status : Status::Unavailable(std::string(status.message()));
 }
 
 bool HasOwnCertificate(const AuthConfig& auth) {
@@ -320,10 +330,12 @@ Result<ExecCredential> CredentialLoader::CallPlugin(const Contents& contents) co
   endpoint.tls.ca_pem = contents.ca_pem;
   Result<SubprocessResult> result =
       environment_.run(ExecCommand(config, endpoint, environment_.variables));
-  if (!result.ok()) return result.status();
+  if (!result.ok()) return RunError(result.status());
   const Secret output(std::move(result->output));
   if (result->status != 0) return ExitError(*result);
-  return ReadExecCredential(output.Reveal(), config);
+  Result<ExecCredential> credential = ReadExecCredential(output.Reveal(), config);
+  if (!credential.ok()) return RunError(credential.status());
+  return credential;
 }
 
 // A part that cannot be used, such as a new certificate whose key is not written yet, leaves the
@@ -374,11 +386,17 @@ void CredentialLoader::SetNext() {
 // ---- Renewal ------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Credentials>> Credentials::Load(const ClusterAccess& access,
-                                                       Environment environment, Log log) {
+                                                       Environment environment, Log log,
+                                                       const WaitAfterFailure& wait) {
   const std::function<int64_t()> steady_ns = environment.steady_ns;
   auto loader =
       std::make_unique<CredentialLoader>(access, std::move(environment), &TlsContext::Create, log);
+  RetryDelay delay({.first_ns = kSecond}, HashBytes(access.source));
   Status status = loader->Refresh(/*after_401=*/false);
+  while (status.code() == ErrorCode::kUnavailable && wait) {
+    wait(status, delay.NextNs(steady_ns()));
+    status = loader->Refresh(/*after_401=*/false);
+  }
   if (!status.ok()) return status;
   return std::unique_ptr<Credentials>(new Credentials(std::move(loader), steady_ns));
 }

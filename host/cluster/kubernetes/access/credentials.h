@@ -148,11 +148,20 @@ class Credentials final : public CredentialSource {
  public:
   using Environment = CredentialEnvironment;
 
-  // Reads everything once.
-  // Errors: kInvalidArgument, kNotFound, kPermissionDenied, kUnavailable, with the file or the
-  //         plugin and what to do. For an exec plugin that does not exist, its installHint.
+  // Reports why the exec plugin failed, and returns after `delay_ns`.
+  using WaitAfterFailure = std::function<void(const Status& status, int64_t delay_ns)>;
+
+  // Reads everything once. An exec plugin that runs and fails, prints something else or takes too
+  // long may succeed later, such as when its login service answers again: with `wait`, it is run
+  // again until it succeeds, after delays of 1 s that double up to 30 s, each multiplied by a
+  // random number from 1 to 2. Without `wait`, and for every other failure, Load() returns an
+  // error.
+  // Errors: kInvalidArgument, kNotFound, kPermissionDenied, with the file or the plugin and what to
+  //         do; for an exec plugin that does not exist, its installHint. kUnavailable without
+  //         `wait`: the exec plugin has failed.
   static Result<std::unique_ptr<Credentials>> Load(const ClusterAccess& access,
-                                                   Environment environment, Log log);
+                                                   Environment environment, Log log,
+                                                   const WaitAfterFailure& wait = {});
   ~Credentials() override;
 
   std::shared_ptr<const Credential> Current() const override;
