@@ -232,7 +232,7 @@ Result<AnyObject> DecodeValue(Decoder& decoder, JsonValue& value, const ItemType
   return result;
 }
 
-Status Decoder::problems() const { return reader_->problems(); }
+Status Decoder::problems() const { return reader_->problems.ToStatus(); }
 
 void Decoder::ReleaseIds() { reader_->ReleaseIds(); }
 Interner& Decoder::interner() const { return reader_->interner(); }

@@ -71,10 +71,10 @@ bool ReadNodeStatus(Reader& reader, JsonValue& value, berth_node* node) {
 
 bool ReadParts(Reader& reader, JsonObject& object, NodeParts* parts) {
   if (!KeepFields(reader, object, reader.options().node_fields, &parts->meta.fields)) return false;
-  if (reader.options().skip_unreadable) reader.SkipUnreadable();
+  if (reader.options().skip_unreadable) reader.problems.StartSkipping();
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "metadata"_field: return reader.Require(ReadMeta(reader, v, &parts->meta));
+      case "metadata"_field: return reader.problems.Require(ReadMeta(reader, v, &parts->meta));
       case "spec"_field: return ReadNodeSpec(reader, v, &parts->node);
       case "status"_field: return ReadNodeStatus(reader, v, &parts->node);
       case "apiVersion"_field: return ExpectText(reader, v, "v1");

@@ -305,11 +305,11 @@ bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       // The identity of the object and of its state.
-      case "name"_field: return reader.Require(reader.ReadString(v, &meta->name));
-      case "namespace"_field: return reader.Require(reader.ReadName(v, &meta->ns));
-      case "uid"_field: return reader.Require(reader.ReadString(v, &meta->uid));
+      case "name"_field: return reader.problems.Require(reader.ReadString(v, &meta->name));
+      case "namespace"_field: return reader.problems.Require(reader.ReadName(v, &meta->ns));
+      case "uid"_field: return reader.problems.Require(reader.ReadString(v, &meta->uid));
       case "resourceVersion"_field:
-        return reader.Require(reader.ReadString(v, &meta->resource_version));
+        return reader.problems.Require(reader.ReadString(v, &meta->resource_version));
       case "generation"_field: return reader.ReadInt64(v, &meta->generation);
       case "creationTimestamp"_field: return reader.ReadTime(v, &meta->created_ns);
       case "deletionTimestamp"_field: return reader.ReadTime(v, &meta->deleted_ns);
@@ -355,10 +355,10 @@ bool HasNamespace(std::string_view kind) {
 
 bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected) {
   std::string_view text;
-  if (!reader.Require(reader.ReadText(value, &text))) return false;
+  if (!reader.problems.Require(reader.ReadText(value, &text))) return false;
   if (text == expected) return true;
   const auto quote = [](std::string_view t) { return std::string("\"").append(t).append("\""); };
-  return reader.Require(reader.FailExpected(quote(expected), quote(text)));
+  return reader.problems.Require(reader.FailExpected(quote(expected), quote(text)));
 }
 
 bool ExpectName(Reader& reader, const berth_meta& meta) {

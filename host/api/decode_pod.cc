@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "host/api/decode_parts.h"
 #include "host/api/part_hash.h"
@@ -66,10 +67,10 @@ class PodReader {
 bool PodReader::Read(JsonObject& object) {
   pod_.restart_policy = BERTH_RESTART_ALWAYS;
   if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
-  if (reader_.options().skip_unreadable) reader_.SkipUnreadable();
+  if (reader_.options().skip_unreadable) reader_.problems.StartSkipping();
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "metadata"_field: return reader_.Require(ReadMeta(reader_, v, &meta_));
+      case "metadata"_field: return reader_.problems.Require(ReadMeta(reader_, v, &meta_));
       case "spec"_field:
         return reader_.ForEachField(v, [this](const Field& of_spec, JsonValue& inner) {
           return ReadSpecField(of_spec, inner);
@@ -85,7 +86,10 @@ bool PodReader::Read(JsonObject& object) {
   });
   if (!ok || !ExpectName(reader_, meta_)) return false;
   const bool is_pending = pod_.node_name == kNoId;
-  return !is_pending || !reader_.has_problems() || reader_.FailWithProblem();
+  if (!is_pending || reader_.problems.empty()) return true;
+  DecodeFault first = reader_.problems.TakeFirst();
+  reader_.Fail(first.code, std::move(first.message));
+  return reader_.PrependPointer(first.path);
 }
 
 // ---- spec ---------------------------------------------------------------------------------------

@@ -37,21 +37,6 @@ std::string Describe(JsonValue& value) {
   return token.empty() ? "nothing" : Shorten(token);
 }
 
-// Returns "/<segment>", escaped as in a JSON pointer.
-std::string PointerSegment(std::string_view segment) {
-  std::string prefix = "/";
-  for (const char c : segment) {
-    if (c == '~') {
-      prefix.append("~0");
-    } else if (c == '/') {
-      prefix.append("~1");
-    } else {
-      prefix.push_back(c);
-    }
-  }
-  return prefix;
-}
-
 }  // namespace
 
 Reader::Reader(Interner& interner, DecodeOptions options)
@@ -72,10 +57,7 @@ void Reader::Begin(size_t expected_bytes) {
   std::apply([](auto&... stack) { (stack.Clear(), ...); }, stacks_);
   scratch_.Reset();
   error_ = {};
-  is_fatal_ = false;
-  skips_unreadable_ = false;
-  problems_.clear();
-  problem_count_ = 0;
+  problems.Clear();
   invalid_selector.clear();
 }
 
@@ -294,7 +276,7 @@ bool Reader::FailExpected(std::string_view what, JsonValue& found) {
 
 bool Reader::FailSyntax(simdjson::error_code error) {
   const std::string text(simdjson::error_message(error));
-  return Require(Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text));
+  return problems.Require(Fail(ErrorCode::kInvalidArgument, "malformed JSON: " + text));
 }
 
 bool Reader::PrependSegment(std::string_view segment) {
@@ -306,41 +288,6 @@ bool Reader::PrependSegment(size_t index) { return PrependSegment(std::to_string
 
 bool Reader::PrependPointer(std::string_view pointer) {
   error_.path.insert(0, pointer);
-  return false;
-}
-
-// ---- Values that cannot be read ---------------------------------------------------------------
-
-bool Reader::NoteProblem() {
-  if (!skips_unreadable_ || is_fatal_) return false;
-  ++problem_count_;
-  Fault problem = std::exchange(error_, {});
-  if (problems_.size() < kMaxProblems) problems_.push_back(std::move(problem));
-  return true;
-}
-
-void Reader::PlaceProblems(size_t first, std::string_view segment) {
-  const std::string prefix = PointerSegment(segment);
-  for (size_t i = first; i < problems_.size(); ++i) problems_[i].path.insert(0, prefix);
-}
-
-Status Reader::problems() const {
-  if (problem_count_ == 0) return {};
-  std::string text;
-  for (const Fault& problem : problems_) {
-    text.append(text.empty() ? "" : "; ").append(problem.path).append(": ").append(problem.message);
-  }
-  if (problem_count_ > problems_.size()) {
-    text.append("; and ").append(std::to_string(problem_count_ - problems_.size())).append(" more");
-  }
-  return Status::InvalidArgument(std::move(text));
-}
-
-bool Reader::FailWithProblem() {
-  BERTH_ASSERT(!problems_.empty());
-  error_ = std::move(problems_.front());
-  problems_.clear();
-  problem_count_ = 0;
   return false;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "host/api/decode.h"
+#include "host/api/decode_problems.h"
 #include "host/api/objects.h"
 #include "host/api/requests.h"
 #include "host/api/shared_parts.h"
@@ -202,23 +203,9 @@ class Reader {
   // Puts a JSON pointer, which is already escaped, in front of the path of the error.
   bool PrependPointer(std::string_view pointer);
 
-  // ---- Values that cannot be read ----
-  // From now on, ForEachField() and ForEachElement() note an error of a value as a problem and go
-  // on with the next value. Begin() ends this. Malformed JSON, an exceeded limit, and an error that
-  // passed Require() stay errors.
-  void SkipUnreadable() { skips_unreadable_ = true; }
-  // Returns `ok`. If it is false, the recorded error cannot become a problem.
-  bool Require(bool ok) {
-    if (!ok) is_fatal_ = true;
-    return ok;
-  }
-  // Returns the problems since Begin(); the message contains at most kMaxProblems of them.
-  Status problems() const;
-  bool has_problems() const { return problem_count_ != 0; }
-  // Makes the first problem the error, and returns false.
-  // REQUIRES: has_problems()
-  bool FailWithProblem();
-  static constexpr size_t kMaxProblems = 8;
+  // ForEachField() and ForEachElement() pass the error of a value to `problems`, and go on with the
+  // next value if it was taken.
+  DecodeProblems problems;
 
   // ---- Working memory for the parts of an object, empty between objects ----
   // Returns the stack for the elements of arrays of T.
@@ -259,10 +246,6 @@ class Reader {
   bool Unescape(const char* raw, size_t size, std::string_view* text);
   bool IsNull(JsonValue& value);
   bool CheckElements(size_t count);
-  // Makes the error a problem; returns false if it stays an error.
-  bool NoteProblem();
-  // Puts `segment` in front of the paths of the problems beginning with number `first`.
-  void PlaceProblems(size_t first, std::string_view segment);
   void DropIds();
 
   template <class... T>
@@ -282,17 +265,7 @@ class Reader {
   uint64_t object_number_ = 1;
   simdjson::ondemand::parser parser_;
   std::vector<char> padded_;
-  // An error, or a problem with skips_unreadable_.
-  struct Fault {
-    ErrorCode code = ErrorCode::kOk;
-    std::string path;
-    std::string message;
-  };
-  Fault error_;
-  bool is_fatal_ = false;
-  bool skips_unreadable_ = false;
-  std::vector<Fault> problems_;  // At most kMaxProblems.
-  size_t problem_count_ = 0;
+  DecodeFault error_;
 };
 
 // ---- Definitions of templates and of functions that are called for every field ----------------
@@ -320,7 +293,7 @@ inline bool Reader::TextAt(const char* raw, std::string_view* text) {
 inline bool Reader::CheckElements(size_t count) {
   if (count < options_.max_elements) [[likely]]
     return true;
-  return Require(
+  return problems.Require(
       Fail(ErrorCode::kOutOfRange,
            "expected at most " + std::to_string(options_.max_elements) + " elements, found more"));
 }
@@ -350,10 +323,10 @@ bool Reader::ForEachField(JsonObject& object, Read&& read) {
     JsonValue& value = json_field.value();
     if (IsNull(value)) continue;
     field.hash = FieldHash(field.name);
-    const size_t problems = problems_.size();
-    const bool ok = read(field, value) || NoteProblem();
-    if (problems_.size() != problems) [[unlikely]]
-      PlaceProblems(problems, field.name);
+    const size_t kept = problems.kept();
+    const bool ok = read(field, value) || problems.Take(error_);
+    if (problems.kept() != kept) [[unlikely]]
+      problems.Place(kept, field.name);
     if (!ok) [[unlikely]]
       return PrependSegment(field.name);
   }
@@ -373,10 +346,10 @@ bool Reader::ForEachElement(JsonValue& value, Read&& read) {
       return FailSyntax(error);
     if (!CheckElements(count)) [[unlikely]]
       return false;
-    const size_t problems = problems_.size();
-    const bool ok = read(element) || NoteProblem();
-    if (problems_.size() != problems) [[unlikely]]
-      PlaceProblems(problems, std::to_string(count));
+    const size_t kept = problems.kept();
+    const bool ok = read(element) || problems.Take(error_);
+    if (problems.kept() != kept) [[unlikely]]
+      problems.Place(kept, std::to_string(count));
     if (!ok) [[unlikely]]
       return PrependSegment(count);
     ++count;
