@@ -44,6 +44,7 @@ class DecodeProblems {
   void Place(size_t first, std::string_view segment);
 
   bool empty() const { return count_ == 0; }
+  size_t count() const { return count_; }
   size_t kept() const { return kept_.size(); }
   // Returns the first problem and clears the others.
   // REQUIRES: !empty()

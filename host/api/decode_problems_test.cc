@@ -120,6 +120,31 @@ TEST_F(DecodeProblemsTest, AnUnreadableValueCountsAsAbsent) {
             "/spec/schedulerName: expected a string, found an object");
 }
 
+TEST_F(DecodeProblemsTest, AnUnreadableRequirementMakesItsSelectorInvalid) {
+  struct Case {
+    const char* selector;
+    uint32_t flags;
+  };
+  const Case cases[] = {{"{'matchLabels':{'app':'a'}}", 0},
+                        {"{'matchLabels':{'app':7}}", BERTH_SELECTOR_INVALID},
+                        {"{'matchExpressions':[7]}", BERTH_SELECTOR_INVALID},
+                        {"{'matchExpressions':[{'key':'app','operator':'In','values':['a',7]}]}",
+                         BERTH_SELECTOR_INVALID}};
+  for (const Case& c : cases) {
+    const std::string spec =
+        "'nodeName':'n1','affinity':{'podAntiAffinity':{"
+        "'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'zone',"
+        "'labelSelector':" +
+        std::string(c.selector) + "}]}}";
+    const auto pod = partial_.DecodePod(ObjectText("p", spec, "", ""));
+    ASSERT_TRUE(pod.ok()) << pod.status().ToString();
+    const auto terms = Elements<berth_pod_term>((*pod)->view().affinity->required_pod_anti_terms);
+    ASSERT_EQ(terms.size(), 1u) << c.selector;
+    ASSERT_NE(terms[0].selector, nullptr) << c.selector;
+    EXPECT_EQ(terms[0].selector->flags, c.flags) << c.selector;
+  }
+}
+
 TEST_F(DecodeProblemsTest, ANodeStaysUsable) {
   const struct {
     const char* name;

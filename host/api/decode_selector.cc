@@ -204,6 +204,7 @@ constexpr EnumValue kPolicies[] = {{"Honor", BERTH_POLICY_HONOR}, {"Ignore", BER
 
 bool ReadNodeTerm(Reader& reader, JsonValue& value, berth_node_term* term) {
   bool valid = true;
+  const size_t problems = reader.problems.count();
   const auto read = [&](JsonValue& list, Owner owner, berth_array* requirements) {
     const size_t mark = reader.stack<berth_requirement>().size();
     if (!ReadRequirements(reader, list, owner, &valid)) return false;
@@ -217,6 +218,7 @@ bool ReadNodeTerm(Reader& reader, JsonValue& value, berth_node_term* term) {
       default: return true;
     }
   });
+  valid = valid && reader.problems.count() == problems;
   term->flags = valid ? 0 : BERTH_SELECTOR_INVALID;
   return ok;
 }
@@ -331,6 +333,7 @@ bool ReadSpread(Reader& reader, JsonValue& value, berth_spread* spread, Stack<Ke
 
 bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector) {
   const size_t mark = reader.stack<berth_requirement>().size();
+  const size_t problems = reader.problems.count();
   bool valid = true;
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
@@ -340,6 +343,8 @@ bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** select
       default: return true;
     }
   });
+  // Without a requirement that cannot be read, the selector would match more than it should.
+  valid = valid && reader.problems.count() == problems;
   if (ok) *selector = TakeSelector(reader, mark, valid);
   return ok;
 }

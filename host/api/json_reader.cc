@@ -177,9 +177,9 @@ bool Reader::ReadId(JsonValue& value, Id* id) {
 bool Reader::ReadInt64(JsonValue& value, int64_t* number) {
   if (value.get_int64().get(*number) == simdjson::SUCCESS) [[likely]]
     return true;
-  constexpr double kExact = 0x1p53;  // Above it, a double may be another number than its text.
+  constexpr double kExact = 0x1p53;  // From it on, a double may be another number than its text.
   double found = 0;
-  if (value.get_double().get(found) == simdjson::SUCCESS && std::abs(found) <= kExact &&
+  if (value.get_double().get(found) == simdjson::SUCCESS && std::abs(found) < kExact &&
       std::trunc(found) == found) {
     *number = static_cast<int64_t>(found);
     return true;

@@ -72,6 +72,13 @@ class Masker {
     return taken;
   }
   void Keep(size_t size) { out_.append(Take(size)); }
+  // Returns the size of the quote with which the rest begins, which has a backslash within a quoted
+  // text: 2, 1 or 0.
+  size_t QuoteSize() const {
+    const size_t escape = rest_.starts_with('\\') ? 1 : 0;
+    const std::string_view quote = rest_.substr(escape, 1);
+    return quote == "\"" || quote == "'" ? escape + 1 : 0;
+  }
   void KeepBlanks() {
     while (!rest_.empty() && IsBlank(rest_.front())) Keep(1);
   }
@@ -98,14 +105,18 @@ class Masker {
   // After "Bearer" or "Basic".
   void MaskScheme() {
     KeepBlanks();
-    if (LooksSecret(Word())) MaskWord(Word());
+    const std::string_view word = Word();
+    const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const bool is_encoded =
+        word.size() >= 8 && (word.ends_with('=') || std::ranges::any_of(word.substr(1), is_upper));
+    if (is_encoded || LooksSecret(word)) MaskWord(word);
   }
 
   // After "Authorization".
   void MaskLine() {
     const std::string_view line = rest_.substr(0, rest_.find('\n'));
-    const size_t value = line.find_first_not_of("\"' \t:=");
-    if (line.find_first_of(":=") >= std::min(value, line.size())) return;
+    const size_t value = line.find_first_not_of("\"' \t:=\\");
+    if (value == line.npos || line.find_first_of(":=") >= value) return;
     Keep(value);
     MaskWord(rest_.substr(0, rest_.find('\n')));
   }
@@ -116,25 +127,27 @@ class Masker {
       KeepBlanks();
       return MaskQuotedOrWord();
     }
-    if (!rest_.empty() && (rest_.front() == '"' || rest_.front() == '\'')) Keep(1);
+    Keep(QuoteSize());
     const size_t separator = rest_.find_first_not_of(" \t");
     if (separator == rest_.npos || (rest_[separator] != '=' && rest_[separator] != ':')) return;
     const bool is_colon = rest_[separator] == ':';
     Keep(separator + 1);
     const bool has_blank = !rest_.empty() && IsBlank(rest_.front());
     KeepBlanks();
-    const bool is_quoted = !rest_.empty() && (rest_.front() == '"' || rest_.front() == '\'');
+    const bool is_quoted = QuoteSize() != 0;
     const bool is_sentence = is_colon && has_blank && !is_quoted &&
                              name.find("passw") == name.npos && !LooksSecret(Word());
     if (!is_sentence) MaskQuotedOrWord();
   }
 
   void MaskQuotedOrWord() {
-    if (rest_.empty() || (rest_.front() != '"' && rest_.front() != '\'')) return MaskWord(Word());
-    const char quote = rest_.front();
-    Keep(1);
+    const std::string quote(rest_.substr(0, QuoteSize()));
+    if (quote.empty()) return MaskWord(Word());
+    Keep(quote.size());
     size_t end = 0;
-    while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2 : 1;
+    while (end < rest_.size() && !rest_.substr(end).starts_with(quote)) {
+      end += rest_[end] == '\\' ? 2 : 1;
+    }
     MaskWord(rest_.substr(0, end));
   }
 

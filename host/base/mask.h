@@ -17,7 +17,8 @@ std::string MaskUrl(std::string_view url);
 //   - what MaskUrl() hides in each URL that has a scheme;
 //   - the value of each name that contains token, secret, passw, api-key or credential, as in
 //     token=abc, "accessToken": "abc" and --token abc;
-//   - what follows Authorization, Bearer and Basic;
+//   - what follows Authorization, and what follows Bearer and Basic if it looks encoded: at least
+//     eight bytes with a digit, an upper-case letter after the first byte, or "=" at the end;
 //   - JSON Web Tokens.
 // Words of a sentence stay: "cannot get a token: connection refused" is not changed.
 std::string MaskSecrets(std::string_view text);

@@ -53,7 +53,14 @@ TEST(Fail, WritesAllLinesAtOnce) {
   std::ostringstream out;
   CountingBuffer buffer;
   std::ostream err(&buffer);
-  CommandEnvironment env{.in = in, .out = out, .err = err};
+  CommandEnvironment env{.in = in,
+                         .out = out,
+                         .err = err,
+                         .executable = {},
+                         .temporary_directory = {},
+                         .steady_ns = {},
+                         .wall_ns = {},
+                         .out_width = {}};
   EXPECT_EQ(Fail(env, Status::NotFound("a: no such file\nb\x1b")), kExitBadInput);
   EXPECT_EQ(buffer.text, "berth: a: no such file\nberth: b?\n");
   EXPECT_EQ(buffer.writes, 1);

@@ -125,7 +125,6 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, Evaluation& evaluation
 CycleResult SchedulingCycle::Run(const PodRef& pod) {
   CycleResult result = RunStages(pod, reused_);
   if (result.failure.has_value()) NoteLateCall(*pod, *result.failure);
-  if (context_.meter != nullptr) attempt_.CountCalls();
   attempt_.End();
   return result;
 }
@@ -135,7 +134,8 @@ void SchedulingCycle::NoteLateCall(const Pod& pod, Failure& failure) const {
   const auto late = attempt_.FirstLateCall();
   if (!late.has_value()) return;
   failure.is_slow = true;
-  failure.message.append("; ").append(SlowPodMessage(*late, pod.view()));
+  // It stands first, because a long message is cut off.
+  failure.message = SlowPodMessage(*late, pod.view()) + "; " + failure.message;
 }
 
 CycleResult SchedulingCycle::Decide(const PodRef& pod) {

@@ -170,7 +170,7 @@ class CallMonitor {
   // Returns the point at which the calling thread is calling this instance; kNoCall if it is not.
   Point PointOnThisThread(CalleeId callee) const;
   // Returns a number that identifies the pod of the attempt, for PluginFaults::Note(); 0 between
-  // attempts. Threading: the scheduling thread.
+  // attempts. Threading: the scheduling thread, or any with mutex_ locked.
   uint64_t PodOfAttempt() const;
 
   // --- Called by the crash report ---

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "host/base/assert.h"
 #include "host/base/time.h"
 
 namespace berth::host {
@@ -36,7 +37,7 @@ void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::stri
   {
     const std::scoped_lock lock(mutex_);
     count = ++counts_[Key(account.profile_, account.plugin_, point, kind)];
-    quarantine = QuarantineFor(account, pod);
+    quarantine = QuarantineFor(account, point, pod);
     if (!quarantine.empty()) {
       quarantine.append(", the last at ").append(NameOf(point));
       quarantine.append(": ").append(FaultName(kind)).append(": ").append(what);
@@ -138,7 +139,7 @@ void PluginFaults::LogTrial(const Account& account) const {
                        .fields = {&profile, 1}});
 }
 
-std::string PluginFaults::QuarantineFor(Account& account, uint64_t pod) {
+std::string PluginFaults::QuarantineFor(Account& account, Point point, uint64_t pod) {
   const QuarantinePolicy& policy = options_.quarantine;
   if (policy.faults == 0 || account.quarantined()) return "";
   const int64_t now_ns = NowNs();
@@ -146,14 +147,16 @@ std::string PluginFaults::QuarantineFor(Account& account, uint64_t pod) {
   std::erase_if(latest, [&](const Account::Fault& fault) {
     return now_ns - fault.at_ns > policy.window_ns || (pod != 0 && fault.pod == pod);
   });
-  if (pod != 0) ++account.faulty_attempts_;
-  latest.push_back(
-      {now_ns, pod, account.attempts_.load(std::memory_order_relaxed) - account.faulty_attempts_});
+  const auto at = static_cast<size_t>(point);
+  BERTH_ASSERT(at < account.served_.size());
+  if (pod != 0) account.failed_.fetch_or(1U << at);
+  latest.push_back({now_ns, pod, point, account.served_[at].load(std::memory_order_relaxed)});
   if (latest.size() > policy.faults) latest.pop_front();
   const bool is_on_trial = IsOnTrial(account, now_ns);
   const uint32_t limit = !is_on_trial ? policy.faults : pod == 0 ? 1 : std::min(2U, policy.faults);
   if (latest.size() < limit) return "";
-  const int64_t served = latest.back().served - latest[latest.size() - limit].served;
+  const auto first = std::ranges::find(latest, point, &Account::Fault::point);
+  const int64_t served = latest.back().served - first->served;
   const bool is_of_pods =
       std::ranges::all_of(latest, [](const Account::Fault& fault) { return fault.pod != 0; });
   if (is_of_pods && served >= int64_t{limit}) return "";

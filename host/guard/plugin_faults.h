@@ -2,7 +2,10 @@
 #ifndef BERTH_HOST_GUARD_PLUGIN_FAULTS_H_
 #define BERTH_HOST_GUARD_PLUGIN_FAULTS_H_
 
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -47,9 +50,9 @@ struct QuarantinePolicy {
 // The faults of all plugins of a process.
 //
 // A fault in an attempt is charged to its pod: of the faults for one pod only the last counts, and
-// faults cause no quarantine if the plugin served at least as many other attempts meanwhile. So a
-// few pods for which a plugin fails do not keep it from all others. Faults without an attempt count
-// in any case.
+// faults cause no quarantine if the plugin answered, at the point of the last one, in at least as
+// many other attempts since its first fault there. So a few pods for which a plugin fails do not
+// keep it from all others. Faults without an attempt count in any case.
 //
 // A quarantine ends by itself: after its pause the plugin is called again, on trial for the time of
 // the window. Faults for two pods on trial, or one without a pod, begin the next quarantine;
@@ -75,9 +78,14 @@ class PluginFaults {
     Account(std::string plugin, std::string profile)
         : plugin_(std::move(plugin)), profile_(std::move(profile)) {}
 
-    // Counts an attempt that may call the plugin. Threading: the scheduling thread.
-    void CountAttempt() {
-      attempts_.store(attempts_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // Counts the points at which the plugin was called in an attempt, except those with a fault.
+    // `called`: a bit 1 << point for each. Threading: the scheduling thread.
+    void CountServed(uint32_t called) {
+      if (failed_.load(std::memory_order_relaxed) != 0) called &= ~failed_.exchange(0);
+      for (; called != 0; called &= called - 1) {
+        std::atomic<int64_t>& served = served_[static_cast<size_t>(std::countr_zero(called))];
+        served.store(served.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      }
     }
     // Costs one acquiring load.
     bool quarantined() const { return quarantined_.load(std::memory_order_acquire); }
@@ -93,17 +101,18 @@ class PluginFaults {
     struct Fault {
       int64_t at_ns;
       uint64_t pod;
-      int64_t served;  // How many attempts there had been without a fault.
+      Point point;
+      int64_t served;  // In how many attempts the plugin had answered at this point.
     };
 
     const std::string plugin_;
     const std::string profile_;
     std::atomic<bool> quarantined_ = false;
-    std::atomic<int64_t> attempts_ = 0;
-    mutable std::mutex why_mutex_;  // Guards why_.
+    std::atomic<uint32_t> failed_ = 0;  // The points with a fault in the present attempt.
+    std::array<std::atomic<int64_t>, 32> served_{};  // By point.
+    mutable std::mutex why_mutex_;                   // Guards why_.
     std::string why_;
     // What follows is guarded by PluginFaults::mutex_.
-    int64_t faulty_attempts_ = 0;  // Of attempts_; more if an attempt has several faults.
     // The latest faults within the window, at most as many as cause a quarantine.
     std::deque<Fault> latest_;
     int64_t pause_ns_ = 0;  // The duration of the last quarantine; 0: it is trusted.
@@ -148,7 +157,7 @@ class PluginFaults {
   int64_t NowNs() const { return options_.clock != nullptr ? options_.clock->NowNs() : 0; }
   // Records a fault. Returns how the reason of the quarantine that it causes begins, or an empty
   // text if it causes none.
-  std::string QuarantineFor(Account& account, uint64_t pod);
+  std::string QuarantineFor(Account& account, Point point, uint64_t pod);
   // Returns whether the plugin is on trial. If it has passed its trial, trusts it again.
   bool IsOnTrial(Account& account, int64_t now_ns) const;
   void BeginQuarantine(Account& account, const std::string& why);

@@ -1,5 +1,6 @@
 #include "host/guard/plugin_faults.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+constexpr uint32_t kFilterBit = 1U << static_cast<uint32_t>(Point::kFilter);
 
 class PluginFaultsTest : public ::testing::Test {
  protected:
@@ -164,8 +167,8 @@ TEST_F(PluginFaultsTest, FaultsForOnePodCountOnce) {
   PluginFaults faults = Make({.faults = 3});
   const auto account = faults.Open("test.A", "");
   const auto note = [&](uint64_t pod) {
-    account->CountAttempt();
     faults.Note(*account, Point::kFilter, FaultKind::kDeadline, "x", pod);
+    account->CountServed(kFilterBit);
   };
   for (int i = 0; i < 100; ++i) note(1);
   note(2);
@@ -178,21 +181,24 @@ TEST_F(PluginFaultsTest, FaultsForOnePodCountOnce) {
 TEST_F(PluginFaultsTest, APluginThatServesMostPodsIsTrusted) {
   struct Case {
     const char* description;
-    int served;  // Attempts in time before each fault.
+    int served;       // Attempts in time before each fault.
+    uint32_t called;  // The points at which they called the plugin.
     uint64_t first_pod;
     bool quarantined;
   };
   // Between the first of three faults and the last, 2 * `served` attempts were in time.
-  const Case cases[] = {{"it fails for every pod", 0, 1, true},
-                        {"it fails for half of the pods", 1, 1, true},
-                        {"it serves two of three pods", 2, 1, false},
-                        {"a fault that belongs to no attempt", 2, 0, true}};
+  const Case cases[] = {{"it fails for every pod", 0, 0, 1, true},
+                        {"it fails for half of the pods", 1, kFilterBit, 1, true},
+                        {"it serves two of three pods", 2, kFilterBit, 1, false},
+                        {"it serves them at another point", 2, kFilterBit << 1, 1, true},
+                        {"a fault that belongs to no attempt", 2, kFilterBit, 0, true}};
   for (const Case& c : cases) {
     PluginFaults faults = Make({.faults = 3});
     const auto account = faults.Open("test.A", "");
     for (uint64_t pod = 0; pod < 3; ++pod) {
-      for (int i = 0; i <= c.served; ++i) account->CountAttempt();
+      for (int i = 0; i < c.served; ++i) account->CountServed(c.called);
       faults.Note(*account, Point::kFilter, FaultKind::kDeadline, "x", c.first_pod + pod);
+      account->CountServed(kFilterBit);
     }
     EXPECT_EQ(account->quarantined(), c.quarantined) << c.description;
   }

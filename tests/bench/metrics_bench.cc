@@ -28,7 +28,6 @@ void Attempt(benchmark::State& state) {
   SchedulingCycle& cycle = harness.loop().cycle();
   for (auto _ : state) {
     if (cycle.Decide(pod).node.empty()) std::abort();
-    if (cycle.attempt().meter() != nullptr) cycle.attempt().CountCalls();
   }
 }
 BENCHMARK(Attempt)->ArgsProduct({{10, 1000, 5000}, {0, 1}});

@@ -33,14 +33,16 @@ void Attempt::Begin(PodRef pod, uint64_t id) {
   BeginState();
   for (uint32_t i = 0; i < cycles_.size(); ++i) {
     cycles_[i]->Begin(id, pod_->view(), &cancel_, state_->of(i));
-    if (auto* faults = cycles_[i]->plugin().host->faults()) faults->CountAttempt();
     cycles_[i]->SetCallMeter(PointMeter::IsSampled(id) ? meter_ : nullptr);
   }
 }
 
 void Attempt::CountCalls() {
   for (const auto& cycle : cycles_) {
-    meter_->CountCalls(cycle->plugin().id, cycle->plugin().name, cycle->TakeCalled());
+    const PlannedPlugin& plugin = cycle->plugin();
+    const uint32_t called = cycle->TakeCalled();
+    if (meter_ != nullptr) meter_->CountCalls(plugin.id, plugin.name, called);
+    if (plugin.host->faults() != nullptr) plugin.host->faults()->CountServed(called);
   }
 }
 
@@ -56,6 +58,7 @@ void Attempt::BeginState() {
 }
 
 void Attempt::End() {
+  CountCalls();
   if (monitor_ != nullptr) monitor_->EndAttempt(&cancel_);
   Recycle(std::move(state_));
 }

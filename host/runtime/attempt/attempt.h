@@ -49,8 +49,6 @@ class Attempt {
   // Sets what observes the attempts from the next one on; null for none.
   void SetMeter(PointMeter* meter) { meter_ = meter; }
   PointMeter* meter() const { return meter_; }
-  // Counts the plugins that were called since the last call. REQUIRES: there is a meter.
-  void CountCalls();
 
   PluginCycle& cycle(uint32_t plugin) { return *cycles_[plugin]; }
   const PluginCycle& cycle(uint32_t plugin) const { return *cycles_[plugin]; }
@@ -71,6 +69,8 @@ class Attempt {
  private:
   void BeginState();
   void RefreshLiveRows();
+  // Counts the points at which each plugin was called.
+  void CountCalls();
 
   const Plan& plan_;
   NodeTable& table_;

@@ -147,6 +147,9 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   added_reasons_.clear();
   columns_.clear();
   table_columns_.clear();
+  // A new map: clear() takes time for each bucket that the largest pod needed.
+  if (placed_ != 0) places_ = {};
+  placed_ = 0;
   for (const ColumnIndex column : plugin_.columns) AddColumn(column);
   abi_ = {.struct_size = sizeof(berth_cycle),
           .flags = 0,

@@ -69,12 +69,14 @@ class PodCounters {
   // Drops the counters that were not used longest, until the others occupy at most `bytes`. Keeps
   // those that `cycle` uses. Calls `drop(first, end)` with the range of counters before it drops
   // them; IsDropped() tells them from others.
-  // Called: after every addition. If there are many counters and keys, only one call out of many
-  // adds up their bytes, so that together these calls cost time in proportion to their number.
+  // Called: after every addition. If there are many counters and keys, only one call out of many,
+  // and the first one of a cycle, adds up their bytes, so that together the calls of a cycle cost
+  // time in proportion to their number.
   template <class F>
   void Evict(uint64_t bytes, uint64_t cycle, F&& drop) {
-    if (++calls_ < parts_ / kCallsPart) return;
+    if (++calls_ < parts_ / kCallsPart && cycle == last_cycle_) return;
     calls_ = 0;
+    last_cycle_ = cycle;
     uint64_t used = this->bytes();
     auto first = counters_.end();  // Of those that are dropped.
     while (used > bytes && first != counters_.begin() && std::prev(first)->cycle_ != cycle) {
@@ -191,8 +193,9 @@ class PodCounters {
   std::unordered_map<Words, std::list<PodCounter>::iterator, WordsHash> by_query_;
   TermFinder<PodCounter> finder_;
   uint32_t last_id_ = 0;
-  std::size_t parts_ = 0;  // Counters, and their keys.
-  std::size_t calls_ = 0;  // Of Evict(), since it added up the bytes.
+  std::size_t parts_ = 0;    // Counters, and their keys.
+  std::size_t calls_ = 0;    // Of Evict(), since it added up the bytes.
+  uint64_t last_cycle_ = 0;  // The cycle of the last call that did.
 };
 
 }  // namespace berth::internal
