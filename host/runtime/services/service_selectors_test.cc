@@ -44,7 +44,7 @@ class SelectorsServiceTest : public ServicesTest {
 
 constexpr const char* kWeb = R"("app":"web")";
 constexpr const char* kOld = R"("app":"web","old":"")";
-constexpr const char* kOther = R"("app":"db")";
+constexpr const char* kDb = R"("app":"db")";
 
 TEST_F(SelectorsServiceTest, ReadsAndMatchesLabelSelectors) {
   const auto read = [&](auto function, auto from) {
@@ -59,10 +59,10 @@ TEST_F(SelectorsServiceTest, ReadsAndMatchesLabelSelectors) {
   const berth_selector* by_text = read(service().from_text, AsStr("app in (web,db),!old"));
   EXPECT_TRUE(Matches(by_value, kWeb));
   EXPECT_FALSE(Matches(by_value, kOld));
-  EXPECT_FALSE(Matches(by_value, kOther));
+  EXPECT_FALSE(Matches(by_value, kDb));
   EXPECT_TRUE(Matches(by_map, kOld));
-  EXPECT_FALSE(Matches(by_map, kOther));
-  EXPECT_TRUE(Matches(by_text, kOther));
+  EXPECT_FALSE(Matches(by_map, kDb));
+  EXPECT_TRUE(Matches(by_text, kDb));
   EXPECT_FALSE(Matches(by_text, kOld));
   EXPECT_FALSE(Matches(by_text, ""));
   const berth_selector* all = read(service().from_text, AsStr(""));
