@@ -16,19 +16,21 @@ using ::testing::Not;
 
 class HostFileTest : public CliTest {
  protected:
-  // Runs `berth replay` in virtual time with a node and a pod that is deleted after 100 s.
-  Outcome Play(const std::string& host) {
-    const std::string pod = R"("object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},)"
-                            R"("spec":{"containers":[{"name":"c"}]}}})";
-    const std::string events =
-        File("events.jsonl",
-             R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)"
-             R"("status":{"allocatable":{"cpu":"8","memory":"1Gi","pods":"10"}}}})"
-             "\n"
-             R"({"type":"ADDED",)" +
-                 pod + "\n" + R"({"type":"DELETED","after":"100s",)" + pod + "\n");
-    return Run({"replay", "--events", events, "--time", "virtual", "--output", "json", "--config",
-                File("berth.toml", host)});
+  // Runs `berth replay` in virtual time with a node and pods that are deleted after 100 s.
+  Outcome Play(const std::string& host, const std::vector<std::string>& pods = {"p"}) {
+    std::string events =
+        R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},)"
+        R"("status":{"allocatable":{"cpu":"8","memory":"1Gi","pods":"10"}}}})"
+        "\n";
+    for (const std::string type : {R"("ADDED")", R"("DELETED","after":"100s")"}) {
+      for (const std::string& pod : pods) {
+        events += R"({"type":)" + type +
+                  R"(,"object":{"apiVersion":"v1","kind":"Pod","metadata":)" + R"({"name":")" +
+                  pod + R"("},"spec":{"containers":[{"name":"c"}]}}})" + "\n";
+      }
+    }
+    return Run({"replay", "--events", File("events.jsonl", events), "--time", "virtual", "--output",
+                "json", "--config", File("berth.toml", host)});
   }
 
   // Returns the default profile with one more plugin, from a test library.
@@ -163,7 +165,7 @@ TEST_F(HostFileTest, MissedDeadlineOfPluginCountsForItsQuarantine) {
   steady_ns_ = [] {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   };
-  const Outcome run = Play("profiles = [\"p.toml\"]\n[quarantine]\nfaults = 2\n");
+  const Outcome run = Play("profiles = [\"p.toml\"]\n[quarantine]\nfaults = 2\n", {"p", "q"});
   EXPECT_THAT(run.err, HasSubstr("its deadline is 150ms"));
   EXPECT_THAT(run.err, HasSubstr("in quarantine: 2 faults within 1m0s, the last at Reserve"));
 }
@@ -172,12 +174,12 @@ TEST_F(HostFileTest, SetsTheNumberOfFaultsForAQuarantine) {
   ProfileWith("libtest_thrower.so",
               "name = \"test.Thrower\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
   const auto play = [&](const std::string& quarantine) {
-    return Play("profiles = [\"p.toml\"]\n[quarantine]\n" + quarantine);
+    return Play("profiles = [\"p.toml\"]\n[quarantine]\n" + quarantine, {"p", "q"});
   };
   EXPECT_THAT(play("faults = 2\nwindow = \"40s\"\n").err,
               HasSubstr("in quarantine: 2 faults within 40s, the last at Filter: exception"));
-  // 0 faults disable the quarantine. The second attempt is seconds after the first.
-  for (const char* never : {"faults = 0\n", "faults = 2\nwindow = \"100ms\"\n"}) {
+  // 0 faults disable the quarantine. Two pods cause at most two faults that count.
+  for (const char* never : {"faults = 0\n", "faults = 3\n"}) {
     const Outcome run = play(never);
     size_t faults = 0;
     std::istringstream lines(run.out);

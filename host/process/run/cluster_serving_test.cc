@@ -125,11 +125,11 @@ TEST_F(ClusterServingTest, CountsFaultsAndQuarantines) {
   quarantined_ = {{.profile = "p", .plugin = "test.A", .why = "", .pause_ns = 0}};
   const auto is_counted = [](int faults) {
     return HasSubstr(
-        "berth_plugin_faults_total{profile=\"p\",plugin=\"test.A\",point=\"Filter\","
-        "kind=\"deadline\"} " +
+        "berth_plugin_faults_total{kind=\"deadline\",plugin=\"test.A\",point=\"Filter\","
+        "profile=\"p\"} " +
         std::to_string(faults) + "\n");
   };
-  const std::string in_quarantine = "berth_plugin_quarantined{profile=\"p\",plugin=\"test.A\"} ";
+  const std::string in_quarantine = "berth_plugin_quarantined{plugin=\"test.A\",profile=\"p\"} ";
   EXPECT_THAT(Get("/metrics").body, AllOf(is_counted(3), HasSubstr(in_quarantine + "1\n")));
   quarantined_.clear();
   plugin_faults_[0].count = 5;
