@@ -63,8 +63,9 @@ class ChurnTest(EndToEndTest):
               sep="\n  ", flush=True)
         self.assertLess(memory.total, MEMORY_NOISE, memory.text)
         self.assertLess(descriptors.total, DESCRIPTOR_NOISE, descriptors.text)
-        # A connection that exists for a moment is no growth, but many of them are.
-        self.assertLessEqual(max(descriptors.values),
+        # Connections that exist for a moment are no growth, but those of several seconds are: one
+        # sample may have any number of them, because a busy machine delays their end.
+        self.assertLessEqual(sorted(descriptors.values)[-2],
                              max(one[1] for one in samples[:warm]) + 2 * DESCRIPTOR_NOISE)
         self.assertTrue(berth.alive())
 
