@@ -26,7 +26,8 @@ struct DecodeOptions {
   // of another type counts as empty. Some errors reject the object nevertheless: malformed JSON, an
   // exceeded limit, another kind, and an error in a value that identifies the object or in one of
   // pod_fields and node_fields. A pod without a node is rejected with its first problem, so that no
-  // decision is based on a part of it.
+  // decision is based on a part of it. A selector or a node selector term with a requirement that
+  // cannot be read matches nothing (BERTH_SELECTOR_INVALID), because without it more would match.
   bool skip_unreadable = false;
 
   // How many recently used ids the decoder keeps, so that it finds them without the interner: a

@@ -10,10 +10,11 @@
 
 namespace berth::host {
 
-// Returns a sentence without a final stop which names the plugin, the point, the deadline and, if
-// the pod has a list of more than 100 entries, the longest one, because its length is the probable
-// reason: "plugin \"InterPodAffinity\" took longer than 1s at Filter for this pod, whose
-// list /spec/tolerations has 500 entries".
+// Returns a sentence without a final stop which names the plugin, the point and the deadline. If
+// the pod has a list of more than 100 entries, it also names the longest one, which is the probable
+// reason; lists within a list, such as the values of a selector, are not counted. Example:
+//   plugin "InterPodAffinity" took longer than 1s at Filter for this pod, whose list
+//   /spec/tolerations has 500 entries
 std::string SlowPodMessage(const LateCall& late, const berth_pod& pod);
 
 }  // namespace berth::host

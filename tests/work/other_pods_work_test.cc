@@ -1,5 +1,5 @@
-// What the pods on nodes cost the next pod does not grow with the size of those that do not concern
-// it.
+// Counts the steps of a plugin for a small pod beside large pods on nodes. Large pods that do not
+// concern the small one must not make it more expensive.
 #include <cstdint>
 #include <string>
 #include <utility>
