@@ -22,6 +22,11 @@ std::vector<Member>::iterator MemberOf(const QueueEntry& group, std::string_view
   return found;
 }
 
+// Returns "namespace/name" of the pod, or "group namespace/name".
+std::string SlowNameOf(const QueuedEntity& entity) {
+  return entity.group != nullptr ? "group " + entity.group->name : entity.pod->Key();
+}
+
 }  // namespace
 
 // --- look-up ------------------------------------------------------------------------------------
@@ -78,7 +83,16 @@ void EntityTable::SetPod(QueueEntry& entry, const PodRef& pod) {
   entry.entity.pod = entry.entity.group->members.front().pod;
 }
 
+void EntityTable::SetSlowCount(QueueEntry& entry, uint32_t count) {
+  uint32_t& present = entry.entity.slow_count;
+  if (present == 0 && count == 0) return;
+  if (present == 0) slow_pods_.Add(SlowNameOf(entry.entity));
+  if (count == 0) slow_pods_.Remove(SlowNameOf(entry.entity));
+  present = count;
+}
+
 void EntityTable::Erase(QueueEntry& entry) {
+  SetSlowCount(entry, 0);
   if (entry.entity.group == nullptr) {
     ExtractPod(entry);
     return;
@@ -108,7 +122,7 @@ QueueEntry& EntityTable::SplitFromGroup(QueueEntry& group, std::string_view uid)
   entry.entity.attempts = from.attempts;
   entry.entity.rejected_count = from.rejected_count;
   entry.entity.error_count = from.error_count;
-  entry.entity.slow_count = from.slow_count;
+  SetSlowCount(entry, from.slow_count);
   entry.entity.queued_ns = from.queued_ns;
   entry.entity.first_attempt_ns = from.first_attempt_ns;
   entry.entity.popped_ns = from.popped_ns;
@@ -120,13 +134,15 @@ QueueEntry& EntityTable::SplitFromGroup(QueueEntry& group, std::string_view uid)
 
 // A pod that failed after it left its group must not let the other members skip their backoff.
 void EntityTable::JoinGroup(QueueEntry& entry, QueueEntry& group) {
+  const uint32_t slow_count = std::max(group.entity.slow_count, entry.entity.slow_count);
+  SetSlowCount(entry, 0);
+  SetSlowCount(group, slow_count);
   const std::unique_ptr<QueueEntry> owned = ExtractPod(entry);
   const QueuedEntity& from = owned->entity;
   QueuedEntity& to = group.entity;
   to.attempts = std::max(to.attempts, from.attempts);
   to.rejected_count = std::max(to.rejected_count, from.rejected_count);
   to.error_count = std::max(to.error_count, from.error_count);
-  to.slow_count = std::max(to.slow_count, from.slow_count);
   if (to.error_count > 0) to.error_count = std::max(to.error_count, to.rejected_count);
   to.queued_ns = from.queued_ns;
   if (to.first_attempt_ns == 0) to.first_attempt_ns = from.first_attempt_ns;
@@ -135,11 +151,14 @@ void EntityTable::JoinGroup(QueueEntry& entry, QueueEntry& group) {
 }
 
 void EntityTable::MakeGroup(QueueEntry& entry, std::string name) {
+  const uint32_t slow_count = entry.entity.slow_count;
+  SetSlowCount(entry, 0);
   std::unique_ptr<QueueEntry> owned = ExtractPod(entry);
   entry.entity.group = std::make_unique<QueuedGroup>();
   entry.entity.group->name = std::move(name);
   groups_.Add(std::move(owned));
   Insert(entry, {.pod = entry.entity.pod, .reported = std::exchange(entry.entity.reported, 0)});
+  SetSlowCount(entry, slow_count);
 }
 
 void EntityTable::Insert(QueueEntry& group, Member member) {

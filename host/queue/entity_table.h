@@ -4,16 +4,51 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/api/objects.h"
 #include "host/base/keyed_set.h"
 #include "host/base/string_map.h"
+#include "host/base/text.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
+
+// The pods for which a plugin missed its deadline in their last attempt, for other threads.
+//
+// Threading: any.
+class SlowPods {
+ public:
+  void Add(std::string name) {
+    const std::scoped_lock lock(mutex_);
+    names_.insert(std::move(name));
+  }
+  void Remove(std::string_view name) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = names_.find(name);
+    if (found != names_.end()) names_.erase(found);
+  }
+  // Returns up to `limit` names in alphabetical order.
+  Sample Read(size_t limit) const {
+    const std::scoped_lock lock(mutex_);
+    Sample sample{.count = names_.size(), .examples = {}};
+    for (const std::string& name : names_) {
+      if (sample.examples.size() == limit) break;
+      sample.examples.push_back(name);
+    }
+    return sample;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::multiset<std::string, std::less<>> names_;  // Guarded by mutex_.
+};
 
 // Owns the entries of the queue. A pod is in the table at most once: it has an entry of its own, or
 // it is a member of one group. The table does not depend on the places of entries.
@@ -47,6 +82,10 @@ class EntityTable {
   // Replaces the pod by a new version of it. A member whose priority changed moves behind the
   // members of its new priority. REQUIRES: Find(pod->uid()) returns `entry`.
   void SetPod(QueueEntry& entry, const PodRef& pod);
+  // Sets how many attempts in a row a plugin has made too slow; see QueuedEntity::slow_count.
+  void SetSlowCount(QueueEntry& entry, uint32_t count);
+  // Returns the entities whose slow_count is not 0.
+  const SlowPods& slow_pods() const { return slow_pods_; }
   // Removes an entry and the pods that it still has.
   void Erase(QueueEntry& entry);
 
@@ -102,6 +141,7 @@ class EntityTable {
   Entries pods_;  // Pods that are in no group.
   Entries groups_;
   StringMap<QueueEntry*> groups_of_;  // The groups by the uids of their members.
+  SlowPods slow_pods_;
 };
 
 }  // namespace berth::host

@@ -37,6 +37,25 @@ class EntityTableTest : public ::testing::Test {
   EntityTable table_;
 };
 
+TEST_F(EntityTableTest, SlowCountFollowsAPodIntoItsGroup) {
+  using Names = std::vector<std::string>;
+  QueueEntry& a = table_.AddPod(MakePod("a"));
+  table_.SetSlowCount(a, 2);
+  EXPECT_EQ(table_.slow_pods().Read(9).examples, Names{"default/a"});
+  table_.MakeGroup(a, "default/g");
+  EXPECT_EQ(table_.slow_pods().Read(9).examples, Names{"group default/g"});
+  table_.JoinGroup(table_.AddPod(MakePod("b")), a);
+  EXPECT_EQ(a.entity.slow_count, 2U);
+  table_.SplitFromGroup(a, "uid-b");
+  EXPECT_EQ(table_.slow_pods().Read(9).examples, (Names{"default/b", "group default/g"}));
+  QueueEntry& c = table_.AddPod(MakePod("c"));
+  table_.SetSlowCount(c, 5);
+  table_.JoinGroup(c, a);
+  EXPECT_EQ(a.entity.slow_count, 5U);
+  table_.Erase(a);
+  EXPECT_EQ(table_.slow_pods().Read(9).examples, Names{"default/b"});
+}
+
 TEST_F(EntityTableTest, FindsPodsByUidAndGroupsByMembers) {
   QueueEntry& a = table_.AddPod(MakePod("a"));
   QueueEntry& g = AddGroup({"b", "c"});

@@ -332,7 +332,7 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection, b
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
   requeuer_.SetRejection(entry, std::move(rejection));
-  entity.slow_count = is_slow ? entity.slow_count + 1 : 0;
+  entities_.SetSlowCount(entry, is_slow ? entity.slow_count + 1 : 0);
   if (entity.rejection().empty() || is_slow) {
     ++entity.error_count;
   } else {

@@ -188,6 +188,9 @@ class SchedulingQueue {
   size_t size() const { return entities_.pod_count(); }
   // Returns the number of entities in the place.
   size_t CountIn(QueuePlace place) const { return places_.CountIn(place); }
+  // Returns the pods for which a plugin missed its deadline in their last attempt.
+  // Lifetime: that of the queue. Threading: see SlowPods.
+  const SlowPods& slow_pods() const { return entities_.slow_pods(); }
   // Calls `each` for every entity, in no particular order.
   void ForEach(const std::function<void(const QueuedEntity&)>& each) const;
   // Asserts that every entity is in exactly the place that it records, and that all indexes agree.

@@ -69,6 +69,17 @@ TEST(SchedulingQueueTimeTest, NoEventWakesASlowPod) {
   EXPECT_EQ(test.Places(), "a=active");
 }
 
+TEST(SchedulingQueueTimeTest, NamesSlowPodsUntilTheNextAttempt) {
+  TestQueue test;
+  const auto slow = [&test] { return test.queue->slow_pods().Read(2); };
+  test.Run("add a; add b; add c; pop a; pop b; pop c; slow c 1; slow b 1; slow a 1");
+  EXPECT_EQ(slow().count, 3U);
+  EXPECT_EQ(slow().examples, (std::vector<std::string>{"default/a", "default/b"}));
+  test.Run("wait 31; pop c; return c 1; pop b; slow b 1; remove a");
+  EXPECT_EQ(slow().count, 1U);
+  EXPECT_EQ(slow().examples, (std::vector<std::string>{"default/b"}));
+}
+
 TEST(SchedulingQueueTimeTest, WithoutPopFromBackoffThereAreNoWindows) {
   TestQueue test(TestQueue::DefaultTable(), {.pop_from_backoff = false});
   test.Run("sleep 0.5; add a; add b; pop a; pop b; return a 1; return b 1; sleep 1; node n-1");

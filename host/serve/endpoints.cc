@@ -72,13 +72,14 @@ Health::Health(MetricTable& table)
       total_(table.AddCounter("kubernetes_healthchecks_total",
                               "The number of results of a health check.",
                               {"name", "type", "status"})) {
-  Add("ping", {.livez = true, .readyz = true, .healthz = true}, [] { return Status::Ok(); });
+  Add("ping", {.livez = true, .readyz = true, .healthz = true}, [] { return Finding(); });
 }
 
-void Health::Add(std::string name, HealthPaths paths, Check check) {
+void Health::Add(std::string name, HealthPaths paths, Check check, uint32_t failure) {
   BERTH_ASSERT_MSG(IsCheckName(name), "%s", name.c_str());
   for (const Named& named : checks_) BERTH_ASSERT_MSG(named.name != name, "%s", name.c_str());
-  checks_.push_back({.name = std::move(name), .paths = paths, .check = std::move(check)});
+  checks_.push_back(
+      {.name = std::move(name), .paths = paths, .check = std::move(check), .failure = failure});
 }
 
 ServedResponse Health::Answer(const ServedRequest& request) const {
@@ -90,9 +91,10 @@ ServedResponse Health::Answer(const ServedRequest& request) const {
   if (name.empty()) return AnswerAll(type, request.query);
   for (const Named& named : checks_) {
     if (named.name != name || !IsOnPath(named.paths, type)) continue;
-    const Status status = Run(named, type);
+    const Status status = Run(named, type).status;
     if (status.ok()) return {.body = "ok"};
-    return {.status = 500, .body = "internal server error: " + OneLine(status.message()) + '\n'};
+    return {.status = named.failure,
+            .body = "internal server error: " + OneLine(status.message()) + '\n'};
   }
   return {.status = 404, .body = "there is no check " + Quoted(name) + " in /" + type + '\n'};
 }
@@ -100,20 +102,25 @@ ServedResponse Health::Answer(const ServedRequest& request) const {
 ServedResponse Health::AnswerAll(const std::string& type, std::string_view query) const {
   HealthQuery parsed = ParseHealthQuery(query);
   std::string list;
-  bool fails = false;
+  uint32_t failure = 0;
   for (const Named& named : checks_) {
     if (!IsOnPath(named.paths, type)) continue;
     if (parsed.excluded.erase(named.name) > 0) {
       list.append("[+]").append(named.name).append(" excluded: ok\n");
       continue;
     }
-    const Status status = Run(named, type);
-    fails = fails || !status.ok();
-    if (status.ok()) {
+    const Finding result = Run(named, type);
+    if (result.status.ok()) {
       list.append("[+]").append(named.name).append(" ok\n");
     } else {
+      failure = std::max(failure, named.failure);
       list.append("[-]").append(named.name).append(" failed: ");
-      list.append(parsed.is_verbose ? OneLine(status.message()) : "reason withheld").append("\n");
+      list.append(parsed.is_verbose ? OneLine(result.status.message()) : "reason withheld");
+      list.append("\n");
+    }
+    if (!parsed.is_verbose) continue;
+    for (const std::string& note : result.notes) {
+      list.append("   note: ").append(OneLine(note)).append("\n");
     }
   }
   if (!parsed.excluded.empty()) {
@@ -122,16 +129,17 @@ ServedResponse Health::AnswerAll(const std::string& type, std::string_view query
     list.append("warn: some health checks cannot be excluded: no matches for ");
     list.append(Join(unknown, ",")).append("\n");
   }
-  if (fails) return {.status = 500, .body = list + type + " check failed\n"};
+  if (failure != 0) return {.status = failure, .body = list + type + " check failed\n"};
   if (!parsed.is_verbose) return {.body = "ok"};
   return {.body = list + type + " check passed\n"};
 }
 
-Status Health::Run(const Named& named, const std::string& type) const {
-  Status status = named.check();
-  last_.With({named.name, type}).Set(status.ok() ? 1 : 0);
-  total_.With({named.name, type, status.ok() ? "success" : "error"}).Add();
-  return status;
+Health::Finding Health::Run(const Named& named, const std::string& type) const {
+  Finding result = named.check();
+  const bool ok = result.status.ok();
+  last_.With({named.name, type}).Set(ok ? 1 : 0);
+  total_.With({named.name, type, ok ? "success" : "error"}).Add();
+  return result;
 }
 
 Endpoints::Endpoints(Sources sources) : sources_(std::move(sources)) {

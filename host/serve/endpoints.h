@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_SERVE_ENDPOINTS_H_
 #define BERTH_HOST_SERVE_ENDPOINTS_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -27,9 +28,14 @@ struct HealthPaths {
 //   [+]ping ok
 //   [-]sched-handler-sync failed: v1/Pod: the first list is under way (120,000 objects so far)
 //   readyz check failed
+// A check that passes may have notes, which tell an operator what is wrong without a failure; with
+// ?verbose they follow its line:
+//   [+]plugins ok
+//      note: 2 pods made a plugin miss its deadline: shop/a, shop/b
 // ?exclude=NAME leaves a check out; an unknown name is reported. /readyz/NAME is one check, and
-// shows its reason. A reason is one line, whatever a server or a plugin wrote. An API server never
-// shows reasons, because anybody may ask it; this server listens on a loopback address.
+// shows its reason. A check may have another status than 500 for its failure; if several fail, the
+// answer has the highest. A reason is one line, whatever a server or a plugin wrote. An API server
+// never shows reasons, because anybody may ask it; this server listens on a loopback address.
 //
 // The checks of `berth run` on a cluster:
 //   ping                 all       always ok; the constructor adds it
@@ -41,14 +47,23 @@ struct HealthPaths {
 //                                  a watch fails; names the kind, the reason, and the missing rule
 //   shutdown             readyz    fails when the process ends
 //   schedulingLoop       livez     fails if the loop has made no progress for two minutes
-//   plugins              readyz    fails for a plugin in quarantine, and for a call that has not
-//                                  ended after twice its deadline
+//   bindings             readyz    fails, with 503, if the API server has forbidden every binding
+//                                  for a minute
+//   objects              readyz    notes objects that cannot be read as a whole
+//   plugins              readyz    notes a plugin in quarantine, a call that has not ended after
+//                                  twice its deadline, and pods that made a plugin miss it
+//
+// A user who may create pods can cause notes, but no failure: the pods of others are scheduled.
 //
 // Threading: Add() before the first Answer(); Answer() on one thread. The checks are called on that
 //            thread and must not block.
 class Health {
  public:
-  using Check = std::function<Status()>;
+  struct Finding {
+    Status status = {};                   // Why the check fails.
+    std::vector<std::string> notes = {};  // Each is one line, whatever it consists of.
+  };
+  using Check = std::function<Finding()>;
 
   // `table` receives kubernetes_healthcheck{name,type} and
   // kubernetes_healthchecks_total{name,type,status}; the type is the path without "/".
@@ -57,7 +72,8 @@ class Health {
   Health& operator=(const Health&) = delete;
 
   // REQUIRES: the name is new and consists of letters, digits and "-".
-  void Add(std::string name, HealthPaths paths, Check check);
+  // `failure`: the HTTP status of an answer in which the check fails.
+  void Add(std::string name, HealthPaths paths, Check check, uint32_t failure = 500);
   // Returns status 404 for a check that the path does not have.
   // REQUIRES: the path is "/livez", "/readyz" or "/healthz", or begins with one of them and "/".
   ServedResponse Answer(const ServedRequest& request) const;
@@ -67,10 +83,11 @@ class Health {
     std::string name;
     HealthPaths paths;
     Check check;
+    uint32_t failure;
   };
 
   // Calls a check and counts its result.
-  Status Run(const Named& named, const std::string& type) const;
+  Finding Run(const Named& named, const std::string& type) const;
   // Answers for all checks of a path.
   ServedResponse AnswerAll(const std::string& type, std::string_view query) const;
 

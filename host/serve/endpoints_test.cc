@@ -87,8 +87,18 @@ TEST_F(EndpointsTest, SetsTheLogLevel) {
 class HealthTest : public ::testing::Test {
  protected:
   HealthTest() {
-    health_.Add("leaderElection", {.healthz = true}, [this] { return leader_; });
-    health_.Add("sched-handler-sync", {.readyz = true}, [this] { return sync_; });
+    health_.Add("leaderElection", {.healthz = true}, [this] {
+      return Health::Finding{leader_, {}};
+    });
+    health_.Add("sched-handler-sync", {.readyz = true}, [this] {
+      return Health::Finding{sync_, sync_notes_};
+    });
+    health_.Add(
+        "bindings", {.livez = true},
+        [this] {
+          return Health::Finding{bindings_, {}};
+        },
+        503);
   }
 
   // Returns the status and the body of the answer: "200 ok".
@@ -102,6 +112,8 @@ class HealthTest : public ::testing::Test {
   Health health_{table_};
   Status leader_;
   Status sync_;
+  std::vector<std::string> sync_notes_;
+  Status bindings_;
 };
 
 TEST_F(HealthTest, IsOkWhileEveryCheckOfPathSucceeds) {
@@ -123,6 +135,25 @@ TEST_F(HealthTest, FailsOnlyOnPathsOfCheckThatFails) {
   EXPECT_EQ(Get("/readyz", "verbose"),
             "500 [+]ping ok\n[-]sched-handler-sync failed: v1/Pod: the first list is under way\n"
             "readyz check failed\n");
+}
+
+TEST_F(HealthTest, NotesFollowTheirCheckWithoutAFailure) {
+  sync_notes_ = {"one", "two\n[-]ping failed"};
+  EXPECT_EQ(Get("/readyz"), "200 ok");
+  EXPECT_EQ(Get("/readyz", "verbose"),
+            "200 [+]ping ok\n[+]sched-handler-sync ok\n   note: one\n   note: two; [-]ping failed\n"
+            "readyz check passed\n");
+  sync_ = Status::Unavailable("gone");
+  EXPECT_EQ(Get("/readyz"),
+            "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\nreadyz check failed\n");
+}
+
+TEST_F(HealthTest, ACheckHasItsOwnFailureStatus) {
+  bindings_ = Status::Unavailable("forbidden");
+  EXPECT_EQ(Get("/livez"),
+            "503 [+]ping ok\n[-]bindings failed: reason withheld\nlivez check failed\n");
+  EXPECT_EQ(Get("/livez/bindings"), "503 internal server error: forbidden\n");
+  EXPECT_EQ(Get("/readyz"), "200 ok");
 }
 
 // A server's message with a line end and an escape cannot fake a line of the page.
@@ -198,7 +229,7 @@ TEST_F(HealthTest, CountsTheResults) {
 TEST(HealthDeathTest, AbortsOnInvalidOrDuplicateNames) {
   MetricTable table;
   Health health(table);
-  const auto ok = [] { return Status::Ok(); };
+  const auto ok = [] { return Health::Finding(); };
   EXPECT_DEATH(health.Add("ping", {}, ok), "ping");
   EXPECT_DEATH(health.Add("", {}, ok), "assertion failed");
   EXPECT_DEATH(health.Add("a/b", {}, ok), "a/b");

@@ -24,6 +24,7 @@ struct KindCounts {
   uint64_t expired = 0;
   uint64_t errors = 0;
   uint64_t undecodable = 0;
+  size_t unreadable = 0;
   int64_t silence_ns = 0;  // The longest one.
 };
 
@@ -67,12 +68,14 @@ ClientMetrics::ClientMetrics(MetricTable& table)
       watch_silence(table.AddGauge(
           "berth_watch_silence_seconds",
           "The time since the last line of the watch of a kind, bookmarks included.", {"kind"})),
-      undecodable(
-          table.AddCounter("berth_undecodable_objects_total",
-                           "The number of states of objects that could not be read as a whole. A "
-                           "bound pod or a node "
-                           "counts with what can be read; another object keeps its last state.",
-                           {"kind"})),
+      undecodable(table.AddCounter(
+          "berth_undecodable_objects_total",
+          "The number of states of objects that could not be read as a whole. A bound pod or a "
+          "node counts with what can be read; another object keeps its last state.",
+          {"kind"})),
+      unreadable(table.AddGauge("berth_unreadable_objects",
+                                "The objects whose present state is not read as a whole.",
+                                {"kind"})),
       bind_conflicts(table.AddCounter(
           "berth_bind_conflicts_total",
           "The number of bindings that the server refused because the pod was bound by another "
@@ -142,6 +145,7 @@ void ClientMetrics::UpdateWatches(std::span<const WatchState> watches) {
     kind.expired += watch.counts.relists_expired;
     kind.errors += watch.counts.relists_error;
     kind.undecodable += watch.counts.undecodable;
+    kind.unreadable += watch.unreadable.count;
     kind.silence_ns = std::max(kind.silence_ns, watch.silence_ns);
     kinds_.push_back(watch.kind);
   }
@@ -150,6 +154,7 @@ void ClientMetrics::UpdateWatches(std::span<const WatchState> watches) {
     Grow(relists.With({kind, "expired"}), counts.expired);
     Grow(relists.With({kind, "error"}), counts.errors);
     Grow(undecodable.With({kind}), counts.undecodable);
+    unreadable.With({kind}).Set(static_cast<int64_t>(counts.unreadable));
     watch_silence.With({kind}).Set(counts.silence_ns / kSecond);
   }
 }

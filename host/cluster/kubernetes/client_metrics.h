@@ -52,6 +52,7 @@ class ClientMetrics final : public TransportObserver {
   CounterFamily& relists;            // berth_relists_total{kind,reason}: expired, error.
   GaugeFamily& watch_silence;        // berth_watch_silence_seconds{kind}
   CounterFamily& undecodable;        // berth_undecodable_objects_total{kind}
+  GaugeFamily& unreadable;           // berth_unreadable_objects{kind}
   CounterFamily& bind_conflicts;     // berth_bind_conflicts_total
   CounterFamily& lost_answers;       // berth_bind_lost_answers_total
   CounterFamily& recovered_binds;    // berth_bind_recovered_total

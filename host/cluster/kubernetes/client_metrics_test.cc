@@ -160,6 +160,8 @@ TEST_F(ClientMetricsTest, AddsUpTheWatchesOfAKind) {
       Watch("v1/Node", {.lists = 1, .relists_expired = 2, .relists_error = 1}, 3 * kSecond),
       Watch("v1/Node", {.lists = 2, .relists_expired = 1, .undecodable = 4}, 9 * kSecond),
       Watch("v1/Pod", {.lists = 5}, kSecond - 1)};
+  counts.watches[0].unreadable = {2, {"n1: /: bad"}};
+  counts.watches[1].unreadable = {1, {}};
   metrics_.Update(counts);
   EXPECT_THAT(Values("berth_lists_total"), ElementsAre(Pair("v1/Node", 3), Pair("v1/Pod", 5)));
   EXPECT_THAT(Values("berth_relists_total"),
@@ -169,6 +171,8 @@ TEST_F(ClientMetricsTest, AddsUpTheWatchesOfAKind) {
               ElementsAre(Pair("v1/Node", 9), Pair("v1/Pod", 0)));
   EXPECT_THAT(Values("berth_undecodable_objects_total"),
               ElementsAre(Pair("v1/Node", 4), Pair("v1/Pod", 0)));
+  EXPECT_THAT(Values("berth_unreadable_objects"),
+              ElementsAre(Pair("v1/Node", 3), Pair("v1/Pod", 0)));
 }
 
 TEST_F(ClientMetricsTest, RestartedWatchDoesNotReduceACounter) {

@@ -10,6 +10,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/executor.h"
+#include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http/api_error.h"
 
 namespace berth::host {
@@ -228,6 +229,12 @@ class KubernetesClient::Writes {
   Executor& executor() { return executor_; }
   // Any thread.
   PodWriterCounts counts() const { return counts_.Get(); }
+  int64_t forbidden_ns() const {
+    const PodWriterCounts counts = counts_.Get();
+    const int64_t now_ns = executor_.NowNs();
+    if (counts.forbidden_in_row == 0 || now_ns - counts.last_forbidden_ns > kMinute) return 0;
+    return now_ns - counts.first_forbidden_ns;
+  }
   size_t open_bindings() const { return *open_bindings_; }
   // Counts a binding from now on until its callback, which this function returns, is called.
   StatusCallback CountBinding(StatusCallback done) {
@@ -365,6 +372,7 @@ void KubernetesClient::Refresh(std::span<const std::string_view> kinds,
 
 std::vector<WatchState> KubernetesClient::Watches() const { return watches_.States(); }
 PodWriterCounts KubernetesClient::pod_counts() const { return writes_->counts(); }
+int64_t KubernetesClient::bindings_forbidden_ns() const { return writes_->forbidden_ns(); }
 EventSender::Counts KubernetesClient::event_counts() const { return events_->counts(); }
 size_t KubernetesClient::open_bindings() const { return writes_->open_bindings(); }
 size_t KubernetesClient::waiting_events() const { return watches_.waiting(); }

@@ -37,6 +37,27 @@ TEST_F(KubernetesRequestsTest, BindsAPod) {
   EXPECT_THAT(Answers(), ElementsAre("bind: Ok"));
 }
 
+TEST_F(KubernetesRequestsTest, TellsForHowLongBindingsAreForbidden) {
+  const auto bind = [this](uint32_t status) {
+    client().Bind({"default", "p", "u1"}, "n1", nullptr);
+    Run();
+    writes_.Answer(0, status, R"({"kind":"Status","reason":"Forbidden","code":403})");
+    RunFor(kSecond);
+  };
+  bind(403);
+  EXPECT_EQ(client().bindings_forbidden_ns(), kSecond);
+  RunFor(50 * kSecond);
+  bind(403);
+  EXPECT_EQ(client().bindings_forbidden_ns(), 52 * kSecond);
+  RunFor(59 * kSecond);
+  EXPECT_EQ(client().bindings_forbidden_ns(), 111 * kSecond);
+  RunFor(1);
+  EXPECT_EQ(client().bindings_forbidden_ns(), 0) << "it is not known any more";
+  bind(403);
+  bind(201);
+  EXPECT_EQ(client().bindings_forbidden_ns(), 0);
+}
+
 TEST_F(KubernetesRequestsTest, CountsTheBindingsThatHaveNotEnded) {
   size_t open_in_callback = 99;
   client().Bind({"default", "p", "u1"}, "n1",

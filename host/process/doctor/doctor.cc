@@ -236,6 +236,7 @@ class Examiner {
     } while (!token.empty() && pods.total() < kMaxPendingPods && ++pages < kMaxPendingPages);
     pods.is_complete = token.empty();
     report_.findings.push_back(PodsFinding(pods, exam_.profiles, Rival()));
+    if (pods.error.ok()) report_.findings.push_back(PlacementFinding(pods, exam_.profiles));
   }
 
   const ClusterExam& exam_;

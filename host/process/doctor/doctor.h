@@ -48,7 +48,7 @@ inline constexpr size_t kMaxPendingPods = 10'000;
 // without pods and without an end.
 inline constexpr size_t kMaxPendingPages = 80;
 
-// Appends the findings "connection" to "pods" to the report, in the order of RunDoctor(). Ends
+// Appends the findings "connection" to "placement" to the report, in the order of RunDoctor(). Ends
 // after a failed connection, and after refused credentials. Sends GET requests and reviews only,
 // one after the other.
 void ExamineCluster(const ClusterExam& exam, const Send& send, DoctorReport& report);
@@ -80,6 +80,8 @@ struct DoctorRequest {
 //   lease          the holder, and how old its renewal is
 //   pods           pending pods by schedulerName; a warning if another scheduler places the pods of
 //                  default-scheduler, too
+//   placement      how many of them no scheduler could place, and why; a warning for those that
+//                  Berth cannot read
 //
 // With DoctorRequest::shadow, there is no check of the lease, and no permission to write is needed.
 //

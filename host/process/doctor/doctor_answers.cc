@@ -7,10 +7,14 @@
 
 #include "host/api/list_splitter.h"
 #include "host/base/base64.h"
+#include "host/base/interner.h"
 #include "host/base/saturating.h"
+#include "host/base/text.h"
 #include "host/base/time_units.h"
+#include "host/cluster/client.h"
 #include "host/cluster/json_body.h"
 #include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/watch/object_reader.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 
 namespace berth::host {
@@ -24,6 +28,9 @@ const Json& ObjectAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? kNone : *found;
 }
+
+// The bytes of a condition that are kept.
+constexpr size_t kMaxWhy = 300;
 
 // The latest time that an int64_t of nanoseconds represents, in seconds.
 constexpr double kMaxSeconds = 9.2e9;
@@ -96,12 +103,42 @@ LeaseState ReadLeaseState(const std::string& ns, const std::string& name, const 
   return state;
 }
 
+namespace {
+
+// Returns the reason and the message of the pod's condition PodScheduled, if it is False.
+std::string WhyNotPlaced(const Json& pod) {
+  const Json& status = ObjectAt(pod, "status");
+  const auto conditions = status.find("conditions");
+  if (conditions == status.end() || !conditions->is_array()) return {};
+  for (const Json& condition : *conditions) {
+    if (!condition.is_object() || TextMember(condition, "type") != "PodScheduled" ||
+        TextMember(condition, "status") != "False") {
+      continue;
+    }
+    return OneLine(Truncate(
+        TextMember(condition, "reason") + ": " + TextMember(condition, "message"), kMaxWhy, "..."));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> AddPendingPods(std::string_view page, PendingPods& pods) {
+  Interner interner;
+  ObjectReader reader(interner, {});
   ListSplitter splitter{ListSplitter::Limits()};
-  const Status status = splitter.Append(page, [&pods](std::string_view item) -> Status {
+  const Status status = splitter.Append(page, [&pods, &reader](std::string_view item) -> Status {
     const Result<Json> pod = ParseBody(item);
     if (!pod.ok()) return pod.status();
-    ++pods.by_scheduler[TextMember(ObjectAt(*pod, "spec"), "schedulerName")];
+    const std::string scheduler = TextMember(ObjectAt(*pod, "spec"), "schedulerName");
+    ++pods.by_scheduler[scheduler];
+    if (const std::string why = WhyNotPlaced(*pod); !why.empty()) ++pods.rejected[scheduler][why];
+    if (const Result<AnyObject> read = reader.ReadItem(item, kPodKind); !read.ok()) {
+      PendingPods::Unreadable& unreadable = pods.unreadable[scheduler];
+      if (unreadable.count++ == 0) {
+        unreadable.example = reader.ReadMark(item).Key() + ": " + OneLine(read.status().message());
+      }
+    }
     return {};
   });
   if (!status.ok()) return status;

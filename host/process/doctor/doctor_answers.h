@@ -46,8 +46,17 @@ LeaseState ReadLeaseState(const std::string& ns, const std::string& name, const 
 // The pods without a node, by the name of their scheduler.
 struct PendingPods {
   std::map<std::string, size_t, std::less<>> by_scheduler;
+  // The pods that a scheduler could not place in its last attempt, by the name of the scheduler and
+  // by why: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
+  std::map<std::string, std::map<std::string, size_t>, std::less<>> rejected = {};
+  // The pods that Berth cannot read, by the name of their scheduler.
+  struct Unreadable {
+    size_t count = 0;
+    std::string example = {};  // Why, for the first one: "shop/a: /spec/priority: expected ..."
+  };
+  std::map<std::string, Unreadable, std::less<>> unreadable = {};
   bool is_complete = true;    // False: there are more.
-  Status error;               // Why they are not known.
+  Status error = {};          // Why they are not known.
   bool is_forbidden = false;  // As in LeaseState.
 
   size_t total() const {

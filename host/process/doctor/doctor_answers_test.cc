@@ -143,6 +143,32 @@ TEST(AddPendingPodsTest, CountsByTheNameOfTheScheduler) {
   EXPECT_EQ(pods.total(), 5U);
 }
 
+TEST(AddPendingPodsTest, TellsWhyPodsHaveNoPlace) {
+  PendingPods pods;
+  const auto pod = [](const std::string& name, const std::string& spec, const std::string& why) {
+    return R"({"metadata":{"namespace":"shop","name":")" + name +
+           R"("},"spec":{"schedulerName":"acme")" + spec + R"(},"status":{"conditions":[7,)" +
+           R"({"type":"Ready","status":"False"},{"type":"PodScheduled","status":")" +
+           (why.empty() ? R"(True"}]}})"
+                        : R"(False","reason":"Unschedulable","message":")" + why + R"("}]}})");
+  };
+  const std::string bad = R"(,"containers":[{"name":"c","resources":{"requests":{"cpu":"much"}}}])";
+  ASSERT_TRUE(AddPendingPods(R"({"items":[)" + pod("a", "", "no room\\nat all") + "," +
+                                 pod("b", "", "no room\\nat all") + "," + pod("c", "", "") + "," +
+                                 pod("d", bad, "") + "," + pod("e", bad, std::string(500, 'x')) +
+                                 R"(],"metadata":{}})",
+                             pods)
+                  .ok());
+  const std::map<std::string, size_t>& rejected = pods.rejected["acme"];
+  ASSERT_EQ(rejected.size(), 2U);
+  EXPECT_EQ(rejected.at("Unschedulable: no room; at all"), 2U);
+  EXPECT_EQ(rejected.rbegin()->first.size(), 300U) << "a long message is cut";
+  EXPECT_EQ(pods.unreadable["acme"].count, 2U);
+  EXPECT_TRUE(pods.unreadable["acme"].example.starts_with(
+      "shop/d: /spec/containers/0/resources/requests/cpu: quantity"))
+      << pods.unreadable["acme"].example;
+}
+
 TEST(AddPendingPodsTest, RefusesWhatIsNoList) {
   for (const char* page : {"", "[]", R"({"items":[)", R"({"items":[{]}})", "<html>"}) {
     PendingPods pods;

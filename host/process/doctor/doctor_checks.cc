@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -410,6 +412,65 @@ DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> 
     finding.found += "; " + rival->holder + " holds " + rival->name +
                      " and places the pods of default-scheduler, too";
     finding.fix = "use the lease " + rival->name + ", or give the profile another schedulerName";
+  }
+  return finding;
+}
+
+// ---- placement ----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr size_t kMaxReasons = 3;
+
+// Returns "7 Unschedulable: 0/3 nodes ...", the most frequent reasons first, and the number of pods
+// with others.
+std::string ReasonsText(const std::map<std::string, size_t>& reasons) {
+  std::vector<std::pair<std::string, size_t>> sorted(reasons.begin(), reasons.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& r) { return r.second; });
+  std::vector<std::string> texts;
+  size_t others = 0;
+  for (const auto& [why, count] : sorted) {
+    if (texts.size() < kMaxReasons) {
+      texts.push_back(WithCommas(count) + " " + why);
+    } else {
+      others += count;
+    }
+  }
+  if (others > 0) texts.push_back(WithCommas(others) + " for other reasons");
+  return Join(texts, "; ");
+}
+
+}  // namespace
+
+DoctorFinding PlacementFinding(const PendingPods& pods, std::span<const std::string> profiles) {
+  std::map<std::string, size_t> reasons;
+  size_t rejected = 0;
+  PendingPods::Unreadable unreadable;
+  for (const std::string& name : std::set<std::string>(profiles.begin(), profiles.end())) {
+    if (const auto found = pods.rejected.find(name); found != pods.rejected.end()) {
+      for (const auto& [why, count] : found->second) {
+        reasons[why] += count;
+        rejected += count;
+      }
+    }
+    if (const auto found = pods.unreadable.find(name); found != pods.unreadable.end()) {
+      if (unreadable.count == 0) unreadable.example = found->second.example;
+      unreadable.count += found->second.count;
+    }
+  }
+  DoctorFinding finding{"placement", Level::kOk, "no scheduler has rejected a pending pod"};
+  if (rejected > 0) {
+    finding.level = Level::kNote;
+    finding.found =
+        CountOf(rejected, "pod") + " had no place at the last attempt: " + ReasonsText(reasons);
+  }
+  if (unreadable.count > 0) {
+    const std::string text = CountOf(unreadable.count, "pod") +
+                             " cannot be read, and will not be placed, such as " +
+                             unreadable.example;
+    finding.level = Level::kWarning;
+    finding.found = rejected == 0 ? text : text + "; " + finding.found;
+    finding.fix = "correct or delete what cannot be read";
   }
   return finding;
 }

@@ -318,5 +318,53 @@ TEST(PodsFindingTest, EachOutcome) {
   }
 }
 
+// ---- placement ----------------------------------------------------------------------------------
+
+TEST(PlacementFindingTest, EachOutcome) {
+  using Rejected = std::map<std::string, std::map<std::string, size_t>, std::less<>>;
+  using Unreadable = std::map<std::string, PendingPods::Unreadable, std::less<>>;
+  const std::string fix = "correct or delete what cannot be read";
+  const struct {
+    const char* name;
+    Rejected rejected;
+    Unreadable unreadable;
+    DoctorFinding expected;
+  } cases[] = {
+      {"none", {}, {}, {"placement", Level::kOk, "no scheduler has rejected a pending pod"}},
+      {"of another scheduler",
+       {{"other", {{"U: a", 3}}}},
+       {{"other", {2, "s/x: /: bad"}}},
+       {"placement", Level::kOk, "no scheduler has rejected a pending pod"}},
+      {"one",
+       {{"b", {{"U: a", 1}}}},
+       {},
+       {"placement", Level::kNote, "1 pod had no place at the last attempt: 1 U: a"}},
+      {"the most frequent reasons of two profiles",
+       {{"acme", {{"U: a", 1}, {"U: b", 2}, {"U: c", 4}}}, {"b", {{"U: d", 3}, {"U: b", 2000}}}},
+       {},
+       {"placement", Level::kNote,
+        "2,010 pods had no place at the last attempt: 2,002 U: b; 4 U: c; 3 U: d; 1 for other "
+        "reasons"}},
+      {"unreadable",
+       {},
+       {{"acme", {2, "s/x: /spec: bad"}}, {"b", {1, "s/y: /spec: bad"}}},
+       {"placement", Level::kWarning,
+        "3 pods cannot be read, and will not be placed, such as s/x: /spec: bad", fix}},
+      {"both",
+       {{"acme", {{"U: a", 1}}}},
+       {{"b", {1, "s/y: /spec: bad"}}},
+       {"placement", Level::kWarning,
+        "1 pod cannot be read, and will not be placed, such as s/y: /spec: bad; 1 pod had no place "
+        "at the last attempt: 1 U: a",
+        fix}},
+  };
+  for (const auto& c : cases) {
+    PendingPods pods;
+    pods.rejected = c.rejected;
+    pods.unreadable = c.unreadable;
+    EXPECT_EQ(PlacementFinding(pods, std::vector<std::string>{"acme", "b"}), c.expected) << c.name;
+  }
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -127,7 +127,7 @@ TEST_F(ClusterExamTest, EverythingIsRight) {
     EXPECT_EQ(finding.level, Level::kOk) << finding.check << ": " << finding.found;
   }
   EXPECT_THAT(Checks(report), ElementsAre("connection", "credentials", "version", "kinds",
-                                          "permissions", "clock", "lease", "pods"));
+                                          "permissions", "clock", "lease", "pods", "placement"));
   EXPECT_THAT(progress, ElementsAre("connection", "credentials", "version", "kinds", "permissions",
                                     "lease", "pods"));
   EXPECT_EQ(report.server, "https://10.0.0.1:6443");

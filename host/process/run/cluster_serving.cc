@@ -1,5 +1,6 @@
 #include "host/process/run/cluster_serving.h"
 
+#include <set>
 #include <utility>
 
 #include "host/base/metrics.h"
@@ -13,6 +14,9 @@ namespace {
 
 constexpr const char* kStarting = "the scheduler has not started";
 constexpr int64_t kRenewalToleranceNs = 20 * kSecond;
+constexpr int64_t kForbiddenLimitNs = kMinute;
+// The pods that a note names.
+constexpr size_t kMaxNamedPods = 3;
 
 std::string WhyNotSynced(const WatchState& watch) {
   switch (watch.state) {
@@ -26,8 +30,8 @@ std::string WhyNotSynced(const WatchState& watch) {
   return "the first list is under way (" + std::to_string(watch.objects) + " objects so far)";
 }
 
-Status Findings(const std::vector<std::string>& findings) {
-  return findings.empty() ? Status() : Status::Unavailable(Join(findings, "; "));
+Health::Finding Failing(std::string why) {
+  return {.status = Status::Unavailable(std::move(why)), .notes = {}};
 }
 
 }  // namespace
@@ -45,6 +49,10 @@ ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& schedule
   ServedState state;
   state.watches = [&session] { return session.client().Watches(); };
   if (leadership != nullptr) state.leadership = [leadership] { return leadership->view(); };
+  state.bindings_forbidden_ns = [&session] { return session.client().bindings_forbidden_ns(); };
+  state.slow_pods = [&scheduler] {
+    return scheduler.loop().queue().slow_pods().Read(kMaxNamedPods);
+  };
   state.quarantined = [&scheduler] { return scheduler.loop().faults().InQuarantine(); };
   state.plugin_faults = [&scheduler] { return scheduler.loop().faults().Counts(); };
   state.has_stuck_call = [&scheduler] { return scheduler.HasStuckCall(); };
@@ -85,10 +93,18 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
       quarantined_(metrics.AddGauge(
           "berth_plugin_quarantined",
           "1 while a plugin is not called, because it failed for many pods, otherwise 0.",
-          {"profile", "plugin"})) {
+          {"profile", "plugin"})),
+      slow_pods_(metrics
+                     .AddGauge("berth_slow_pods",
+                               "The number of waiting pods for which a plugin missed its deadline "
+                               "in their last attempt.",
+                               {})
+                     .With({})) {
   AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
   AddCheck("lease", {.readyz = true}, &ClusterServing::CheckLease);
   AddCheck("sched-handler-sync", {.readyz = true}, &ClusterServing::CheckSync, true);
+  AddCheck("bindings", {.readyz = true}, &ClusterServing::CheckBindings, false, 503);
+  AddCheck("objects", {.readyz = true}, &ClusterServing::CheckObjects);
   AddCheck("plugins", {.readyz = true}, &ClusterServing::CheckPlugins);
   AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown, true);
   AddCheck("schedulingLoop", {.livez = true}, &ClusterServing::CheckLoop);
@@ -104,15 +120,25 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
 }
 
 void ClusterServing::CountFaults() {
-  for (const PluginFaults::Count& count : state_->plugin_faults()) {
+  const std::vector<PluginFaults::Count> faults = state_->plugin_faults();
+  for (const PluginFaults::Count& count : faults) {
     Counter& counter = plugin_faults_.With(
         {count.profile, count.plugin, NameOf(count.point), FaultName(count.kind)});
     if (count.count > counter.value()) counter.Add(count.count - counter.value());
-    quarantined_.With({count.profile, count.plugin}).Set(0);
   }
+  using Plugin = std::pair<std::string, std::string>;  // Profile and name.
+  std::set<Plugin> in_quarantine;
   for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
-    quarantined_.With({plugin.profile, plugin.plugin}).Set(1);
+    in_quarantine.emplace(plugin.profile, plugin.plugin);
   }
+  // A plugin that was in quarantine has faults, so that it is set to 0 again. Each is set once: a
+  // read of the metrics at the same time sees no value that never was.
+  std::set<Plugin> known = in_quarantine;
+  for (const PluginFaults::Count& count : faults) known.emplace(count.profile, count.plugin);
+  for (const Plugin& plugin : known) {
+    quarantined_.With({plugin.first, plugin.second}).Set(in_quarantine.contains(plugin) ? 1 : 0);
+  }
+  slow_pods_.Set(static_cast<int64_t>(state_->slow_pods().count));
 }
 
 Status ClusterServing::Listen(std::string_view address, Log log) {
@@ -134,67 +160,98 @@ void ClusterServing::SetStartProblem(Status problem) {
   start_problem_ = std::move(problem);
 }
 
-void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check, bool at_start) {
-  health_.Add(std::move(name), paths, [this, check, at_start]() -> Status {
+void ClusterServing::AddCheck(std::string name, HealthPaths paths, Check check, bool at_start,
+                              uint32_t failure) {
+  const auto run = [this, check, at_start]() -> Health::Finding {
     const std::lock_guard lock(mutex_);
     if (state_.has_value()) return (this->*check)();
     if (!at_start) return {};
-    return start_problem_.ok() ? Status::Unavailable(kStarting)
-                               : start_problem_.Annotate(kStarting);
-  });
+    return {start_problem_.ok() ? Status::Unavailable(kStarting)
+                                : start_problem_.Annotate(kStarting)};
+  };
+  health_.Add(std::move(name), paths, run, failure);
 }
 
 // ---- The checks ---------------------------------------------------------------------------------
 
-Status ClusterServing::CheckSync() const {
+Health::Finding ClusterServing::CheckSync() const {
   std::vector<std::string> findings;
   for (const WatchState& watch : state_->watches()) {
     const Status status = CheckWatch(watch);
     if (!status.ok()) findings.emplace_back(status.message());
   }
-  return Findings(findings);
+  if (findings.empty()) return {};
+  return Failing(Join(findings, "; "));
 }
 
-Status ClusterServing::CheckElection() const {
+Health::Finding ClusterServing::CheckElection() const {
   if (!state_->leadership) return {};
   const Leadership::View view = state_->leadership();
   const int64_t age_ns = options_.boot_ns() - view.renewed_ns;
   if (!view.leads || age_ns <= options_.lease_ns + kRenewalToleranceNs) return {};
-  return Status::Unavailable("this process leads, but has not renewed its lease for " +
-                             FormatDuration(age_ns / kSecond * kSecond));
+  return Failing("this process leads, but has not renewed its lease for " +
+                 FormatDuration(age_ns / kSecond * kSecond));
 }
 
-Status ClusterServing::CheckLease() const {
+Health::Finding ClusterServing::CheckLease() const {
   if (!state_->leadership) return {};
   const Leadership::View view = state_->leadership();
   if (view.leads || view.error.ok()) return {};
-  return view.error.Annotate("cannot acquire the lease");
+  return {view.error.Annotate("cannot acquire the lease")};
 }
 
-Status ClusterServing::CheckLoop() const {
+Health::Finding ClusterServing::CheckLoop() const {
   const int64_t age_ns = options_.boot_ns() - state_->last_progress_ns();
   if (age_ns <= options_.stall_limit_ns) return {};
-  return Status::Unavailable("the scheduling loop has made no progress for " +
-                             FormatDuration(age_ns / kSecond * kSecond) +
-                             "; the log names a plugin whose call is late");
+  return Failing("the scheduling loop has made no progress for " +
+                 FormatDuration(age_ns / kSecond * kSecond) +
+                 "; the log names a plugin whose call is late");
 }
 
-Status ClusterServing::CheckPlugins() const {
-  std::vector<std::string> findings;
+Health::Finding ClusterServing::CheckBindings() const {
+  const int64_t forbidden_ns = state_->bindings_forbidden_ns();
+  if (forbidden_ns == 0) return {};
+  const std::string text = "the API server has forbidden every binding for " +
+                           FormatDuration(forbidden_ns / kSecond * kSecond) +
+                           "; berth doctor names the missing rule";
+  if (forbidden_ns < kForbiddenLimitNs) return {.status = {}, .notes = {text}};
+  return Failing(text);
+}
+
+Health::Finding ClusterServing::CheckObjects() const {
+  Health::Finding result;
+  for (const WatchState& watch : state_->watches()) {
+    const auto& [count, examples] = watch.unreadable;
+    if (count == 0) continue;
+    result.notes.push_back(watch.kind + ": " + CountOf(count, "object") +
+                           " cannot be read as a whole, such as " + Join(examples, "; "));
+  }
+  return result;
+}
+
+Health::Finding ClusterServing::CheckPlugins() const {
+  Health::Finding result;
   if (state_->has_stuck_call()) {
-    findings.emplace_back(
+    result.notes.emplace_back(
         "a call has not ended, although it was cancelled; the log names its plugin");
   }
   for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
-    findings.push_back(plugin.plugin + " of the profile " + plugin.profile +
-                       " is in quarantine for " + FormatDuration(plugin.pause_ns) + ": " +
-                       plugin.why);
+    result.notes.push_back(plugin.plugin + " of the profile " + plugin.profile +
+                           " is in quarantine for " + FormatDuration(plugin.pause_ns) + ": " +
+                           plugin.why);
   }
-  return Findings(findings);
+  const Sample slow = state_->slow_pods();
+  if (slow.count > 0) {
+    result.notes.push_back(
+        CountOf(slow.count, "pod") + " made a plugin miss its deadline, and wait: " +
+        Join(slow.examples, ", ") + (slow.examples.size() < slow.count ? ", ..." : ""));
+  }
+  return result;
 }
 
-Status ClusterServing::CheckShutdown() const {
-  return state_->is_stopping() ? Status::Unavailable("the process ends") : Status();
+Health::Finding ClusterServing::CheckShutdown() const {
+  if (!state_->is_stopping()) return {};
+  return Failing("the process ends");
 }
 
 }  // namespace berth::host

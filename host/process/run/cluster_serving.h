@@ -14,6 +14,7 @@
 #include "host/base/log.h"
 #include "host/base/metrics.h"
 #include "host/base/status.h"
+#include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
@@ -32,6 +33,10 @@ class SchedulerHost;
 struct ServedState {
   std::function<std::vector<WatchState>()> watches;
   std::function<Leadership::View()> leadership;  // Empty: there is no election.
+  // For how long the server has forbidden every binding; 0 if it does not.
+  std::function<int64_t()> bindings_forbidden_ns;
+  // The pods for which a plugin missed its deadline in their last attempt.
+  std::function<Sample()> slow_pods;
   std::function<std::vector<PluginFaults::Quarantined>()> quarantined;
   std::function<std::vector<PluginFaults::Count>()> plugin_faults;
   // Returns whether a plugin call that was cancelled has not ended.
@@ -87,17 +92,20 @@ class ClusterServing {
   ServedResponse Answer(const ServedRequest& request) const { return endpoints_.Answer(request); }
 
  private:
-  using Check = Status (ClusterServing::*)() const;
+  using Check = Health::Finding (ClusterServing::*)() const;
 
   // A check without `at_start` has no finding while there is no state; otherwise it fails then.
-  void AddCheck(std::string name, HealthPaths paths, Check check, bool at_start = false);
-  Status CheckSync() const;
-  Status CheckElection() const;
-  Status CheckLease() const;
-  Status CheckLoop() const;
-  Status CheckPlugins() const;
-  Status CheckShutdown() const;
-  // Sets the metrics of plugins. REQUIRES: there is a state.
+  void AddCheck(std::string name, HealthPaths paths, Check check, bool at_start = false,
+                uint32_t failure = 500);
+  Health::Finding CheckSync() const;
+  Health::Finding CheckElection() const;
+  Health::Finding CheckLease() const;
+  Health::Finding CheckLoop() const;
+  Health::Finding CheckBindings() const;
+  Health::Finding CheckObjects() const;
+  Health::Finding CheckPlugins() const;
+  Health::Finding CheckShutdown() const;
+  // Sets the metrics of plugins and of slow pods. REQUIRES: there is a state.
   void CountFaults();
 
   const Options options_;
@@ -105,6 +113,7 @@ class ClusterServing {
   Endpoints endpoints_;
   CounterFamily& plugin_faults_;  // berth_plugin_faults_total{profile,plugin,point,kind}
   GaugeFamily& quarantined_;      // berth_plugin_quarantined{profile,plugin}
+  Gauge& slow_pods_;              // berth_slow_pods
   mutable std::mutex mutex_;
   std::optional<ServedState> state_;    // Guarded by mutex_.
   Status start_problem_;                // Guarded by mutex_.

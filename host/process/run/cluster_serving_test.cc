@@ -29,6 +29,8 @@ class ClusterServingTest : public ::testing::Test {
     ServedState state;
     state.watches = [this] { return watches_; };
     state.leadership = [this] { return view_; };
+    state.bindings_forbidden_ns = [this] { return forbidden_ns_; };
+    state.slow_pods = [this] { return slow_pods_; };
     state.quarantined = [this] { return quarantined_; };
     state.plugin_faults = [this] { return plugin_faults_; };
     state.has_stuck_call = [this] { return has_stuck_call_; };
@@ -46,9 +48,10 @@ class ClusterServingTest : public ::testing::Test {
     return serving_.Answer({.method = "GET", .path = path, .query = "verbose", .body = ""});
   }
   // Expects that only this check of the path fails, with this reason.
-  void ExpectFailure(const std::string& path, const std::string& check, const std::string& why) {
+  void ExpectFailure(const std::string& path, const std::string& check, const std::string& why,
+                     uint32_t status = 500) {
     const ServedResponse response = Get(path);
-    EXPECT_EQ(response.status, 500U);
+    EXPECT_EQ(response.status, status);
     EXPECT_THAT(response.body, HasSubstr("[-]" + check + " failed: " + why));
     for (const std::string other : {"/livez", "/readyz", "/healthz"}) {
       if (other == path) continue;
@@ -56,9 +59,19 @@ class ClusterServingTest : public ::testing::Test {
     }
   }
 
+  // Expects that every path passes, and that a check of /readyz has this note.
+  void ExpectNote(const std::string& check, const std::string& note) {
+    EXPECT_THAT(Get("/readyz").body, HasSubstr("[+]" + check + " ok\n   note: " + note + "\n"));
+    for (const char* path : {"/livez", "/readyz", "/healthz"}) {
+      EXPECT_EQ(Get(path).status, 200U) << path;
+    }
+  }
+
   int64_t boot_ns_ = 1'000 * kSecond;
   std::vector<WatchState> watches_ = {Synced("v1/Node"), Synced("v1/Pod")};
   Leadership::View view_{.leads = true, .holder = "me", .renewed_ns = boot_ns_};
+  int64_t forbidden_ns_ = 0;
+  Sample slow_pods_;
   std::vector<PluginFaults::Quarantined> quarantined_;
   std::vector<PluginFaults::Count> plugin_faults_;
   bool has_stuck_call_ = false;
@@ -171,23 +184,51 @@ TEST_F(ClusterServingTest, ALoopWithoutProgressIsNotAlive) {
   ExpectFailure("/livez", "schedulingLoop", "the scheduling loop has made no progress for 2m0s");
 }
 
-TEST_F(ClusterServingTest, APluginInQuarantineIsAFinding) {
+TEST_F(ClusterServingTest, APluginInQuarantineIsANote) {
   serving_.SetState(Healthy());
   quarantined_.push_back({.profile = "acme",
                           .plugin = "acme.RackPower",
                           .why = "10 faults within 1m0s",
                           .pause_ns = 30 * kSecond});
-  ExpectFailure(
-      "/readyz", "plugins",
-      "acme.RackPower of the profile acme is in quarantine for 30s: 10 faults within 1m0s");
+  ExpectNote("plugins",
+             "acme.RackPower of the profile acme is in quarantine for 30s: 10 faults within 1m0s");
 }
 
-TEST_F(ClusterServingTest, CallThatDoesNotEndIsAFinding) {
+TEST_F(ClusterServingTest, CallThatDoesNotEndIsANote) {
   serving_.SetState(Healthy());
   has_stuck_call_ = true;
-  ExpectFailure("/readyz", "plugins",
-                "a call has not ended, although it was cancelled; the log names its plugin");
+  ExpectNote("plugins",
+             "a call has not ended, although it was cancelled; the log names its plugin");
   has_stuck_call_ = false;
+  EXPECT_THAT(Get("/readyz").body, Not(HasSubstr("note")));
+}
+
+TEST_F(ClusterServingTest, NamesSlowPods) {
+  serving_.SetState(Healthy());
+  slow_pods_ = {.count = 2, .examples = {"shop/a", "shop/b"}};
+  ExpectNote("plugins", "2 pods made a plugin miss its deadline, and wait: shop/a, shop/b");
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("berth_slow_pods 2\n"));
+  slow_pods_.count = 3;
+  ExpectNote("plugins", "3 pods made a plugin miss its deadline, and wait: shop/a, shop/b, ...");
+}
+
+TEST_F(ClusterServingTest, NamesObjectsThatCannotBeRead) {
+  serving_.SetState(Healthy());
+  watches_[1].unreadable = {7, {"a/x: /spec/x: bad", "a/y: /spec/y: bad"}};
+  ExpectNote("objects",
+             "v1/Pod: 7 objects cannot be read as a whole, such as a/x: /spec/x: bad; a/y: "
+             "/spec/y: bad");
+}
+
+TEST_F(ClusterServingTest, BindingsForbiddenForAMinuteFail) {
+  serving_.SetState(Healthy());
+  forbidden_ns_ = kMinute - 1;
+  ExpectNote("bindings",
+             "the API server has forbidden every binding for 59s; berth doctor names the missing "
+             "rule");
+  forbidden_ns_ = kMinute;
+  ExpectFailure("/readyz", "bindings", "the API server has forbidden every binding for 1m0s", 503);
+  forbidden_ns_ = 0;
   EXPECT_EQ(Get("/readyz").status, 200U);
 }
 

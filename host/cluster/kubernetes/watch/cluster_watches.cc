@@ -7,8 +7,15 @@
 #include "host/base/hash.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
+#include "host/cluster/kubernetes/watch/unreadable_objects.h"
 
 namespace berth::host {
+namespace {
+
+// The objects of a watch that are named to users as examples of those that cannot be read.
+constexpr size_t kMaxExamples = 3;
+
+}  // namespace
 
 // ---- EventMailbox -------------------------------------------------------------------------------
 
@@ -261,6 +268,7 @@ class ClusterWatches::Reads : public std::enable_shared_from_this<Reads> {
                                .state = reflector_->state(),
                                .is_synced = reflector_->is_synced(),
                                .objects = reflector_->objects(),
+                               .unreadable = reflector_->unreadable().Read(kMaxExamples),
                                .counts = counts,
                                .silence_ns = last_ns == 0 ? 0 : reads_.executor().NowNs() - last_ns,
                                .error = error_});

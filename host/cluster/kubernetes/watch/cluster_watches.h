@@ -20,6 +20,7 @@
 #include "host/base/interner.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
+#include "host/base/text.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
@@ -90,6 +91,8 @@ struct WatchState {
   Reflector::State state = Reflector::State::kDiscovering;
   bool is_synced = false;
   size_t objects = 0;
+  // The objects whose present state cannot be read as a whole; see UnreadableObjects::Read().
+  Sample unreadable = {};
   ReflectorCounts counts = {};
   // How long the server has sent nothing, not even a bookmark. 0 before the first line.
   int64_t silence_ns = 0;

@@ -111,9 +111,7 @@ void PagedList::OnBytes(std::string_view bytes) {
 Status PagedList::TakeItem(std::string_view item) {
   Result<AnyObject> object = reader_.ReadItem(item, options_.kind);
   if (object.ok()) {
-    if (const Status problems = reader_.problems(); !problems.ok()) {
-      owner_.OnProblems(*object, problems);
-    }
+    owner_.OnRead(*object, reader_.problems());
     progress_.AddItem(Base(*object).ns(), Base(*object).name());
     objects_.push_back(owner_.OnItem(std::move(object).value()));
     return {};
@@ -262,8 +260,10 @@ std::optional<StreamEnd> WatchStream::TakeObject(WatchLine line) {
     TakeUndecodable(line);
   } else {
     AnyObject object = std::move(line.object);
-    if (!line.problems.ok() && line.type != WatchLine::Type::kDeleted) {
-      owner_.OnProblems(object, line.problems);
+    if (line.type == WatchLine::Type::kDeleted) {
+      owner_.OnDeleted(Base(object).ns(), Base(object).name());
+    } else {
+      owner_.OnRead(object, line.problems);
     }
     // An object that was delivered before is kept once.
     if (is_collecting_) object = index_.Reuse(std::move(object));
@@ -284,6 +284,7 @@ void WatchStream::TakeUndecodable(const WatchLine& line) {
   std::optional<AnyObject> known = owner_.OnUndecodable(line.mark, line.decode_error);
   ObjectIndex& index = is_collecting_ ? initial_ : index_;
   if (line.type == WatchLine::Type::kDeleted) {
+    owner_.OnDeleted(line.mark.ns, line.mark.name);
     Add(index.DeleteNamed(line.mark.ns, line.mark.name, line.resource_version));
   } else if (is_collecting_ && known) {
     // The last good state stays.

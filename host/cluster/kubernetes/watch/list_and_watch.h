@@ -100,8 +100,9 @@ class PagedList final : private StreamSink {
 
     // Returns the object that the list keeps: this one, or an equal one that exists already.
     virtual AnyObject OnItem(AnyObject object) = 0;
-    // Values of an object cannot be read and count as absent. Called before OnItem().
-    virtual void OnProblems(const AnyObject& object, const Status& problems) = 0;
+    // An item could be read. `problems`: Ok, or the values that cannot be read and count as absent.
+    // Called before OnItem().
+    virtual void OnRead(const AnyObject& object, const Status& problems) = 0;
     // An item cannot be decoded. Returns the object that takes its place; nullopt leaves it out.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;
@@ -178,8 +179,11 @@ class WatchStream final : private StreamSink {
     virtual void OnWatchEvents(std::vector<WatchEvent> events) = 0;
     // A part has been read completely, and the stream goes on.
     virtual void OnWatchPart() = 0;
-    // Values of an object, which an event added or changed, cannot be read and count as absent.
-    virtual void OnProblems(const AnyObject& object, const Status& problems) = 0;
+    // An object, which an event added or changed, could be read. `problems`: Ok, or the values that
+    // cannot be read and count as absent.
+    virtual void OnRead(const AnyObject& object, const Status& problems) = 0;
+    // An object was deleted. Follows OnUndecodable() if its last state cannot be decoded.
+    virtual void OnDeleted(std::string_view ns, std::string_view name) = 0;
     // An object cannot be decoded. Returns its last good state; nullopt if there is none.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;

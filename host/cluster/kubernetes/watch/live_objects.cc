@@ -56,7 +56,8 @@ class KindLister final : public LiveReader, private PagedList::Owner {
     return object;
   }
 
-  void OnProblems(const AnyObject& object, const Status& problems) override {
+  void OnRead(const AnyObject& object, const Status& problems) override {
+    if (problems.ok()) return;
     Warn(Base(object).Key(), std::string(problems.message()).append(" (counts as absent)"));
   }
 

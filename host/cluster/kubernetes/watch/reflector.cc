@@ -9,6 +9,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http/endpoint.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
+#include "host/cluster/kubernetes/watch/unreadable_objects.h"
 
 namespace berth::host {
 namespace {
@@ -149,6 +150,7 @@ class ReflectorMachine final : public Reflector,
   bool is_synced() const override { return is_synced_; }
   const ReflectorCounts& counts() const override { return counts_; }
   size_t objects() const override { return index_.size(); }
+  const UnreadableObjects& unreadable() const override { return unreadable_; }
 
  private:
   // The step that follows a delay.
@@ -178,6 +180,7 @@ class ReflectorMachine final : public Reflector,
     is_synced_ = false;
     last_version_.clear();
     is_consistent_ = false;
+    unreadable_ = {};
     std::vector<WatchEvent> events = index_.Clear();
     events.emplace_back().type = WatchType::kNotServed;
     log_.Info("The server does not serve the kind", {{"kind", options_.kind}});
@@ -197,6 +200,7 @@ class ReflectorMachine final : public Reflector,
     BERTH_ASSERT(resource_ && !watch_ && !pages_);
     relist_timer_.Stop();
     state_ = State::kListing;
+    unreadable_.BeginList();
     if (!has_initial_events_ || needs_pages_once_) return BeginPages();
     OpenWatch(/*collects=*/true, is_consistent_ ? std::string() : waiters_.NewestOf(last_version_));
   }
@@ -230,6 +234,7 @@ class ReflectorMachine final : public Reflector,
     older_lists_ = 0;
     is_consistent_ = false;
     needs_pages_once_ = false;
+    unreadable_.EndList();
     ++counts_.lists;
     counts_.last_event_ns = executor_.NowNs();
     if (!is_synced_) events.emplace_back().type = WatchType::kSynced;
@@ -275,15 +280,22 @@ class ReflectorMachine final : public Reflector,
   }
 
   AnyObject OnItem(AnyObject object) override { return index_.Reuse(std::move(object)); }
-  void OnProblems(const AnyObject& object, const Status& problems) override {
+  void OnRead(const AnyObject& object, const Status& problems) override {
+    if (problems.ok()) return unreadable_.Remove(Base(object).ns(), Base(object).name());
     ++counts_.undecodable;
     reports_.Problems(object, problems);
+    unreadable_.Add(Base(object).ns(), Base(object).name(), problems.message());
   }
   std::optional<AnyObject> OnUndecodable(const ObjectMark& mark, const Status& status) override {
     ++counts_.undecodable;
     reports_.Undecodable(mark, status);
+    unreadable_.Add(mark.ns, mark.name, status.message());
     const AnyObject* known = index_.Find(mark.ns, mark.name);
     return known == nullptr ? std::nullopt : std::optional(*known);
+  }
+
+  void OnDeleted(std::string_view ns, std::string_view name) override {
+    unreadable_.Remove(ns, name);
   }
 
   void OnListEnd(PagedList::Outcome outcome) override {
@@ -473,6 +485,7 @@ class ReflectorMachine final : public Reflector,
   Discovery::ListenerId listener_ = 0;
   std::optional<Resource> resource_;
   ObjectIndex index_;
+  UnreadableObjects unreadable_;
   ReflectorCounts counts_;
   std::string last_version_;  // Of everything that was delivered.
   bool is_synced_ = false;

@@ -37,6 +37,8 @@ class ReflectorSink {
   virtual void OnWatchError(const Status& status) = 0;
 };
 
+class UnreadableObjects;
+
 // Counts of a reflector, for metrics.
 struct ReflectorCounts {
   uint64_t lists = 0;  // Complete ones, by list or by initial events.
@@ -150,6 +152,7 @@ class Reflector {
   virtual bool is_synced() const = 0;
   virtual const ReflectorCounts& counts() const = 0;
   virtual size_t objects() const = 0;
+  virtual const UnreadableObjects& unreadable() const = 0;
 };
 
 }  // namespace berth::host

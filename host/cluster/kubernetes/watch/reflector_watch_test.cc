@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/cluster/client.h"
+#include "host/cluster/kubernetes/watch/unreadable_objects.h"
 #include "tests/harness/reflector_fixture.h"
 
 namespace berth::host {
@@ -202,6 +203,29 @@ TEST_F(ReflectorTest, DeliversANodeWithoutTheUnreadableValue) {
   transport_.Bytes(0, Line("DELETED", PartialNodeText("n1", 14)));
   EXPECT_THAT(Seen(), ElementsAre("-n1@14(13)", "|"));
   EXPECT_EQ(reflector_->counts().undecodable, 3u);
+}
+
+TEST_F(ReflectorTest, NamesUnreadableObjectsUntilTheyAreReadable) {
+  StartWatching();
+  const auto names = [this] {
+    std::vector<std::string> names;
+    for (const std::string& example : reflector_->unreadable().Read(9).examples) {
+      names.push_back(example.substr(0, example.find(": /")));
+    }
+    return names;
+  };
+  transport_.Bytes(0, Line("MODIFIED", PartialNodeText("n1", 11)) +
+                          Line("MODIFIED", BrokenNodeText("n2", 12)) +
+                          Line("ADDED", BrokenNodeText("n3", 13)));
+  EXPECT_THAT(names(), ElementsAre("n1", "n2", "n3"));
+  transport_.Bytes(0, Line("MODIFIED", "n1", 14) + Line("DELETED", BrokenNodeText("n3", 15)));
+  EXPECT_THAT(names(), ElementsAre("n2"));
+  // A list names what it has, and nothing else.
+  transport_.Bytes(0, Line("ERROR", StatusText(410, "Expired")));
+  transport_.Head(0);
+  EXPECT_THAT(names(), ElementsAre("n2")) << "the list has not ended";
+  transport_.Bytes(0, Line("ADDED", BrokenNodeText("n1", 16)) + Bookmark(20, true));
+  EXPECT_THAT(names(), ElementsAre("n1"));
 }
 
 TEST_F(ReflectorTest, BadUtf8ConcernsOneObject) {

@@ -216,6 +216,30 @@ TEST_F(BindTaskTest, AnUnknownOutcomeIsReadBack) { Check(CasesThatAReadDecides()
 
 TEST_F(BindTaskTest, RepeatsUnknownRequestsOfANodelessPod) { Check(CasesWithARepetition()); }
 
+TEST_F(BindTaskTest, CountsForbiddenBindingsInARow) {
+  const auto bind = [this](Reply reply) {
+    Bind();
+    Expect(kBindTarget, std::move(reply));
+    return writer_.counts();
+  };
+  const int64_t first_ns = clock_.NowNs();
+  EXPECT_EQ(bind(ErrorReply(403, "Forbidden")).forbidden_in_row, 1U);
+  RunFor(kMinute);
+  const PodWriterCounts counts = bind(ErrorReply(403, "Forbidden"));
+  EXPECT_EQ(counts.forbidden_in_row, 2U);
+  EXPECT_EQ(counts.first_forbidden_ns, first_ns);
+  EXPECT_EQ(counts.last_forbidden_ns, first_ns + kMinute);
+  // These do not tell whether this client may bind.
+  EXPECT_EQ(bind(ErrorReply(401, "Unauthorized")).forbidden_in_row, 2U);
+  EXPECT_EQ(bind(ErrorReply(422, "Invalid")).forbidden_in_row, 2U);
+  // These do.
+  for (const uint32_t status : {404U, 409U}) {
+    EXPECT_EQ(bind(ErrorReply(status, "Refused")).forbidden_in_row, 0U) << status;
+    EXPECT_EQ(bind(ErrorReply(403, "Forbidden")).forbidden_in_row, 1U) << status;
+  }
+  EXPECT_EQ(bind(Created()).forbidden_in_row, 0U);
+}
+
 TEST_F(BindTaskTest, EveryRequestOfABindingIsTheSame) {
   Bind();
   RunUntilOpen();

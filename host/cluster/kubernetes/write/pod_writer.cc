@@ -236,6 +236,7 @@ class BindTask final : public PodTask {
   }
 
   void OnAnswer(const HttpResponse& response) override {
+    CountForbidden(response);
     if (response.is_success()) {
       ++context().counts.bound;
       return Finish(Status());
@@ -250,6 +251,19 @@ class BindTask final : public PodTask {
       case RetryClass::kFinal: return OnFinal(std::move(error), response.head.http_status == 409);
       case RetryClass::kNotExecuted: return OnNotExecuted(response);
       case RetryClass::kUnknown: return OnUnknown(response);
+    }
+  }
+
+  // Notes an answer of the server that shows whether this client may bind pods.
+  void CountForbidden(const HttpResponse& response) {
+    if (response.delivery != Delivery::kAnswered) return;
+    const uint32_t http_status = response.head.http_status;
+    PodWriterCounts& counts = context().counts;
+    if (response.is_success() || http_status == 404 || http_status == 409) {
+      counts.forbidden_in_row = 0;
+    } else if (http_status == 403) {
+      if (counts.forbidden_in_row++ == 0) counts.first_forbidden_ns = NowNs();
+      counts.last_forbidden_ns = NowNs();
     }
   }
 
