@@ -29,7 +29,7 @@ class SchedulingLoopTest : public ::testing::Test {
 
 // No pod is scheduled: the strings of pods on nodes are freed too.
 TEST_F(SchedulingLoopTest, FreesTheStringsOfFormerPods) {
-  constexpr int kPods = 100'000;
+  constexpr int kPods = 30'000;
   harness_.AddNode({.name = "n1"});
   Start();
   size_t most = 0;
@@ -46,7 +46,7 @@ TEST_F(SchedulingLoopTest, FreesTheStringsOfFormerPods) {
 
 // The first pod that uses a host port adds a column for it.
 TEST_F(SchedulingLoopTest, DropsTheColumnsOfFormerPods) {
-  constexpr int kPorts = 2000;
+  constexpr int kPorts = 1000;
   for (int i = 0; i < 10; ++i) harness_.AddNode({.name = "n" + std::to_string(i)});
   harness_.options().memory.idle_columns = 100;
   Start(TestProfile().Use("NodePorts",

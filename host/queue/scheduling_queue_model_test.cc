@@ -12,6 +12,7 @@
 #include "host/queue/scheduling_queue.h"
 #include "host/queue/test_queue.h"
 #include "host/queue/test_queue_model.h"
+#include "tests/harness/sanitized.h"
 
 namespace berth::host {
 namespace {
@@ -250,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& of) { return std::string(of.param.name); });
 
 TEST_P(SchedulingQueueModelTest, AgreesWithTheModelAfterEveryStep) {
-  for (uint32_t seed = 1; seed <= 8; ++seed) {
+  for (uint32_t seed = 1; seed <= Repetitions(8U, 2U); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     QueueWithModel both(seed, GetParam().options, GetParam().has_lanes);
     for (uint32_t step = 0; step < 1500; ++step) {

@@ -93,12 +93,6 @@ class HealthTest : public ::testing::Test {
     health_.Add("sched-handler-sync", {.readyz = true}, [this] {
       return Health::Finding{sync_, sync_notes_};
     });
-    health_.Add(
-        "bindings", {.livez = true},
-        [this] {
-          return Health::Finding{bindings_, {}};
-        },
-        503);
   }
 
   // Returns the status and the body of the answer: "200 ok".
@@ -113,7 +107,6 @@ class HealthTest : public ::testing::Test {
   Status leader_;
   Status sync_;
   std::vector<std::string> sync_notes_;
-  Status bindings_;
 };
 
 TEST_F(HealthTest, IsOkWhileEveryCheckOfPathSucceeds) {
@@ -148,12 +141,20 @@ TEST_F(HealthTest, NotesFollowTheirCheckWithoutAFailure) {
             "500 [+]ping ok\n[-]sched-handler-sync failed: reason withheld\nreadyz check failed\n");
 }
 
-TEST_F(HealthTest, ACheckHasItsOwnFailureStatus) {
-  bindings_ = Status::Unavailable("forbidden");
-  EXPECT_EQ(Get("/livez"),
-            "503 [+]ping ok\n[-]bindings failed: reason withheld\nlivez check failed\n");
-  EXPECT_EQ(Get("/livez/bindings"), "503 internal server error: forbidden\n");
-  EXPECT_EQ(Get("/readyz"), "200 ok");
+TEST_F(HealthTest, AnswerHasTheHighestStatusOfItsFailures) {
+  Status bindings = Status::Unavailable("forbidden");
+  health_.Add(
+      "bindings", {.readyz = true},
+      [&] {
+        return Health::Finding{bindings, {}};
+      },
+      503);
+  EXPECT_EQ(Get("/readyz/bindings"), "503 internal server error: forbidden\n");
+  EXPECT_TRUE(Get("/readyz").starts_with("503 ")) << Get("/readyz");
+  sync_ = Status::Unavailable("gone");
+  EXPECT_TRUE(Get("/readyz").starts_with("503 ")) << Get("/readyz");
+  bindings = {};
+  EXPECT_TRUE(Get("/readyz").starts_with("500 ")) << Get("/readyz");
 }
 
 // A server's message with a line end and an escape cannot fake a line of the page.

@@ -1,4 +1,5 @@
 #include "image_index.h"
+#include "tests/harness/sanitized.h"
 
 #include <algorithm>
 #include <array>
@@ -226,7 +227,7 @@ class RandomImagesTest : public ImageIndexTest, public ::testing::WithParamInter
 };
 
 TEST_P(RandomImagesTest, AgreesWithADirectComputation) {
-  for (uint32_t step = 0; step < 2000; ++step) {
+  for (uint32_t step = 0; step < berth::Repetitions(2000U, 300U); ++step) {
     SCOPED_TRACE("seed " + std::to_string(GetParam()) + ", step " + std::to_string(step));
     Step();
     if (step % 7 == 0) Compare();

@@ -33,9 +33,13 @@ endif()
 # more time than it saves. The code that a test tests is optimised as the preset says.
 add_library(berth_test_options INTERFACE)
 target_compile_options(berth_test_options INTERFACE -O0)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE MATCHES "address")
-  # GCC defines this macro itself.
-  target_compile_definitions(berth_test_options INTERFACE __SANITIZE_ADDRESS__)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
+  # GCC defines these macros itself.
+  if(BERTH_SANITIZE STREQUAL "thread")
+    target_compile_definitions(berth_test_options INTERFACE __SANITIZE_THREAD__)
+  else()
+    target_compile_definitions(berth_test_options INTERFACE __SANITIZE_ADDRESS__)
+  endif()
 endif()
 
 # --- sanitizers ----------------------------------------------------------------------------------
@@ -44,11 +48,16 @@ if(BERTH_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # A plugin must have no undefined symbol, so that it needs the runtime as a shared library (that
-    # of ThreadSanitizer ends every process in clang 14). The check `function` compares types of
-    # functions by address, which differ between libraries.
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function>)
-    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+    # A plugin must have no undefined symbol, so that it needs the runtime as a shared library. That
+    # of ThreadSanitizer ends every process in clang 14; that of clang 16 does not. The check
+    # `function` compares types of functions by address, which differ between libraries.
+    if(BERTH_SANITIZE STREQUAL "thread")
+      set(runtime_name libclang_rt.tsan-x86_64.so)
+    else()
+      set(runtime_name libclang_rt.asan-x86_64.so)
+      add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function>)
+    endif()
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime_name}
                     OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
     cmake_path(GET runtime PARENT_PATH runtime_folder)
     add_link_options(-shared-libsan LINKER:-rpath,${runtime_folder})

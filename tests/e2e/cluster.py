@@ -27,6 +27,7 @@ class Cluster:
         self.info = {}
         self.admin = None
         self.starts = 0
+        self.namespaces = ["default"]
 
     def start(self, compact=False):
         """Returns when the API server is ready and the accounts exist."""
@@ -104,7 +105,22 @@ class Cluster:
         in_parallel(lambda i: self.add_node(f"{prefix}{i}", **arguments), range(count))
 
     def add_pod(self, a_pod):
-        return self.admin.post(f"{CORE}/namespaces/default/pods", a_pod)
+        namespace = a_pod["metadata"]["namespace"]
+        return self.admin.post(f"{CORE}/namespaces/{namespace}/pods", a_pod)
+
+    def use_namespace(self, name):
+        """Creates a namespace, which stays: without controllers none can be deleted. wipe() removes
+        what is in it.
+        """
+        if name in self.namespaces:
+            return
+        try:
+            self.admin.post(f"{CORE}/namespaces", {"apiVersion": "v1", "kind": "Namespace",
+                                                   "metadata": {"name": name}})
+        except ApiError as error:
+            if error.code != 409:
+                raise
+        self.namespaces.append(name)
 
     def add_pods(self, pods):
         in_parallel(self.add_pod, pods)
@@ -182,12 +198,13 @@ class Cluster:
         """Removes everything that tests create: pods, nodes, leases, priority classes, events, and
         the roles of berth-bare.
         """
-        self.admin.delete(f"{CORE}/namespaces/default/pods", gracePeriodSeconds=0)
+        for namespace in self.namespaces:
+            self.admin.delete(f"{CORE}/namespaces/{namespace}/pods", gracePeriodSeconds=0)
+            self.admin.delete(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")
         self.admin.delete(f"{CORE}/nodes")
         for one in self.admin.items(LEASES):
             if not one["metadata"]["name"].startswith("apiserver-"):
                 self.admin.delete_if_exists(f"{LEASES}/{one['metadata']['name']}")
-        self.admin.delete("/apis/events.k8s.io/v1/namespaces/default/events")
         classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
         for one in self.admin.items(classes):
             if not one["metadata"]["name"].startswith("system-"):
@@ -195,7 +212,7 @@ class Cluster:
         for kind in ("clusterrolebindings", "clusterroles"):
             for one in self.admin.items(f"{RBAC}/{kind}", labelSelector="e2e=test"):
                 self.admin.delete(f"{RBAC}/{kind}/{one['metadata']['name']}")
-        wait_for("all pods are gone", lambda: not self.pods())
+        wait_for("all pods are gone", lambda: not self.admin.items(f"{CORE}/pods"))
 
     def grant(self, account, name, rules):
         """Gives a service account a cluster role with these rules, until wipe()."""

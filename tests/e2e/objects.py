@@ -19,7 +19,7 @@ def node(name, cpu="8", memory="32Gi", pods="110", labels=None, taints=(), **res
 
 
 def pod(name, cpu="100m", memory="64Mi", scheduler="default-scheduler", labels=None, requests=None,
-        **spec):
+        namespace="default", **spec):
     """A pod with one container. `spec` has further fields of the pod's spec."""
     amounts = {"cpu": cpu, "memory": memory, **(requests or {})}
     resources = {"requests": amounts}
@@ -27,7 +27,7 @@ def pod(name, cpu="100m", memory="64Mi", scheduler="default-scheduler", labels=N
         resources["limits"] = dict(requests)
     return {
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default", "labels": labels or {}},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels or {}},
         "spec": {"schedulerName": scheduler, "terminationGracePeriodSeconds": 0,
                  "containers": [{"name": "main", "image": "example.com/image",
                                  "resources": resources}], **spec},

@@ -16,6 +16,7 @@
 #include "tests/simulation/random.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/storage_acts.h"
+#include "tests/simulation/tenant_acts.h"
 #include "tests/simulation/trace.h"
 
 namespace berth::host {
@@ -57,6 +58,7 @@ class World {
   StorageActs storage_;
   NodeActs nodes_;
   PodActs pods_;
+  TenantActs tenant_;
   std::vector<WeightedAct> acts_;
   uint32_t total_weight_ = 0;
 };

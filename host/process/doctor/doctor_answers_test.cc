@@ -147,7 +147,7 @@ TEST(AddPendingPodsTest, TellsWhyPodsHaveNoPlace) {
   PendingPods pods;
   const auto pod = [](const std::string& name, const std::string& spec, const std::string& why) {
     return R"({"metadata":{"namespace":"shop","name":")" + name +
-           R"("},"spec":{"schedulerName":"acme")" + spec + R"(},"status":{"conditions":[7,)" +
+           R"("},"spec":{"schedulerName":"acme")" + spec + R"(},"status":{"conditions":[)" +
            R"({"type":"Ready","status":"False"},{"type":"PodScheduled","status":")" +
            (why.empty() ? R"(True"}]}})"
                         : R"(False","reason":"Unschedulable","message":")" + why + R"("}]}})");

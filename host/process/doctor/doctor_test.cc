@@ -49,7 +49,9 @@ class ClusterExamTest : public ::testing::Test {
             {"name":"pods","namespaced":true,"kind":"Pod","verbs":["get","list","watch"]},
             {"name":"nodes","namespaced":false,"kind":"Node","verbs":["get","list","watch"]}]})");
     Set(kTheirs, 404, "{}");
-    Set("GET /api/v1/pods", 200, R"({"metadata":{},"items":[{"spec":{"schedulerName":"acme"}}]})");
+    Set("GET /api/v1/pods", 200,
+        R"({"metadata":{},"items":[{"metadata":{"namespace":"default","name":"p"},
+            "spec":{"schedulerName":"acme"}}]})");
   }
 
   void Set(const std::string& request, uint32_t http_status, std::string body) {
