@@ -1,8 +1,10 @@
 #include "tests/simulation/node_acts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "host/api/objects.h"
 #include "host/base/assert.h"
 
 namespace berth::host {
@@ -60,11 +62,21 @@ void NodeActs::Add() {
   Create(MakeNode(std::move(name)));
 }
 
+// As kube-scheduler's, InterPodAffinity does not register the deletion of nodes. The pods of a
+// deleted node repel no pod any more, which no event announces.
+bool NodeActs::HasAntiAffinity(std::string_view node) const {
+  return std::ranges::any_of(writer_.cluster().List(kPodKind), [node](const AnyObject& object) {
+    const Pod& pod = *std::get<PodRef>(object);
+    return pod.node_name() == node && pod.view().affinity->required_pod_anti_terms.count > 0;
+  });
+}
+
 void NodeActs::Remove() {
   const NodeSketch* node = PickNode();
   if (node == nullptr || removed_nodes_.size() >= scenario_.max_nodes) return;
   const std::string name = node->name;
   writer_.TraceAct("remove node", name);
+  if (HasAntiAffinity(name)) storage_.AddUnannounced("InterPodAffinity");
   removed_nodes_[name] = *node;
   nodes_.erase(name);
   BERTH_ASSERT(writer_.cluster().Delete(kNodeKind, "", name).ok());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "tests/simulation/cluster_writer.h"
 #include "tests/simulation/random.h"
@@ -51,6 +52,8 @@ class NodeActs {
   NodeSketch MakeNode(std::string name);
   void Create(const NodeSketch& node);
   void Update(const NodeSketch& node);
+  // Returns whether a pod on the node repels others.
+  bool HasAntiAffinity(std::string_view node) const;
 
   const Scenario& scenario_;
   Random& random_;

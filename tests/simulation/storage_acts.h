@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/simulation/cluster_writer.h"
 #include "tests/simulation/random.h"
@@ -52,6 +53,8 @@ class StorageActs {
   // registered for. Some acts make a rejected pod schedulable without such an event. This is also
   // the case in kube-scheduler, where only a flush requeues such pods.
   const std::set<std::string, std::less<>>& unannounced() const { return unannounced_; }
+  // Adds a plugin to unannounced().
+  void AddUnannounced(std::string plugin) { unannounced_.insert(std::move(plugin)); }
   // Clears unannounced(). Called when all parked pods have been tried again.
   void ClearUnannounced() { unannounced_.clear(); }
 
