@@ -35,17 +35,19 @@ bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod
   Quantity amount;
   if (!ReadQuantity(reader, value, &amount)) return false;
   switch (ClassifyResource(field.name)) {
-    case ResourceClass::kCpu: sum->Set(BERTH_PRESENT_CPU, amount); break;
-    case ResourceClass::kMemory: sum->Set(BERTH_PRESENT_MEMORY, amount); break;
+    case ResourceClass::kCpu: sum->Append(BERTH_PRESENT_CPU, amount); break;
+    case ResourceClass::kMemory: sum->Append(BERTH_PRESENT_MEMORY, amount); break;
     case ResourceClass::kEphemeralStorage:
-      if (!pod_level) sum->Set(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
+      if (!pod_level) sum->Append(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
       break;
     case ResourceClass::kPods:
-      if (!pod_level) sum->Set(BERTH_PRESENT_PODS, amount);
+      if (!pod_level) sum->Append(BERTH_PRESENT_PODS, amount);
       break;
-    case ResourceClass::kHugePages: sum->Set(ScalarKey(reader.Intern(field.name)), amount); break;
+    case ResourceClass::kHugePages:
+      sum->Append(ScalarKey(reader.Intern(field.name)), amount);
+      break;
     case ResourceClass::kScalar:
-      if (!pod_level) sum->Set(ScalarKey(reader.Intern(field.name)), amount);
+      if (!pod_level) sum->Append(ScalarKey(reader.Intern(field.name)), amount);
       break;
     case ResourceClass::kIgnored: break;
   }
@@ -55,9 +57,11 @@ bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod
 // Reads a ResourceList of the API into `sum`, which is cleared first.
 bool ReadSum(Reader& reader, JsonValue& value, bool pod_level, ResourceSum* sum) {
   sum->Clear();
-  return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
+  const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     return ReadResource(reader, field, v, pod_level, sum);
   });
+  sum->Sort();
+  return ok;
 }
 
 // ---- Containers ---------------------------------------------------------------------------------

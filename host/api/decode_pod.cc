@@ -310,6 +310,8 @@ void PodReader::CollectHostPorts() {
   };
   collect(containers_.views, false);
   collect(init_containers_.views, true);
+  // A column of a host port finds its port in a long list by a binary search.
+  std::ranges::stable_sort(ports.Since(mark), {}, &berth_port::host_port);
   pod_.host_ports = AsArray(ports.Take(mark, reader_.arena()));
 }
 

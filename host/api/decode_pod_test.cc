@@ -185,11 +185,12 @@ TEST_F(DecodePodTest, ReadsPorts) {
     return text;
   };
   const PodRef pod = DecodePod(kContainers);
-  EXPECT_EQ(show(pod->view().host_ports), "UDP:14:4:'10.0.0.1' TCP:11:1:- ");
+  EXPECT_EQ(show(pod->view().host_ports), "TCP:11:1:- UDP:14:4:'10.0.0.1' ")
+      << "sorted by host port";
   EXPECT_EQ(show(Elements<berth_container>(pod->view().containers)[0].ports),
             "TCP:0:3:- UDP:14:4:'10.0.0.1' SCTP:-1:5:- ");
   const PodRef host = DecodePod(std::string("'hostNetwork':true,") + kContainers);
-  EXPECT_EQ(show(host->view().host_ports), "TCP:3:3:- UDP:14:4:'10.0.0.1' TCP:11:1:- ");
+  EXPECT_EQ(show(host->view().host_ports), "TCP:3:3:- TCP:11:1:- UDP:14:4:'10.0.0.1' ");
 }
 
 TEST_F(DecodePodTest, ReadsTolerations) {

@@ -76,24 +76,61 @@ const berth_resources* RoundUp(ResourceList amounts, Arena& arena) {
   return rounded;
 }
 
+void ResourceSum::Sort() {
+  std::ranges::stable_sort(amounts_, {}, &ResourceAmount::key);
+  size_t kept = 0;
+  for (size_t i = 0; i < amounts_.size(); ++i) {
+    if (i + 1 < amounts_.size() && amounts_[i].key == amounts_[i + 1].key) continue;
+    amounts_[kept++] = amounts_[i];
+  }
+  amounts_.resize(kept);
+}
+
+template <ResourceSum::Merge kMerge>
+void ResourceSum::Apply(ResourceAmount& ours, const ResourceAmount& theirs) {
+  if (kMerge == Merge::kAdd) {
+    ours.amount.Add(theirs.amount);
+  } else if (kMerge == Merge::kMax) {
+    ours.amount = std::max(ours.amount, theirs.amount);
+  } else if (kMerge == Merge::kSet) {
+    ours.amount = theirs.amount;
+  }
+}
+
 template <ResourceSum::Merge kMerge>
 void ResourceSum::Apply(ResourceList other) {
+  // Up to this size, moving the rest of the list costs less than a second list.
+  constexpr size_t kFewAmounts = 16;
   size_t at = 0;
-  for (const ResourceAmount& theirs : other) {
-    while (at < amounts_.size() && amounts_[at].key < theirs.key) ++at;
+  for (size_t i = 0; i < other.size(); ++i, ++at) {
+    while (at < amounts_.size() && amounts_[at].key < other[i].key) ++at;
     if (at == amounts_.size()) {
-      amounts_.push_back(theirs);
-    } else if (amounts_[at].key != theirs.key) {
-      amounts_.insert(amounts_.begin() + static_cast<ptrdiff_t>(at), theirs);
-    } else if (kMerge == Merge::kAdd) {
-      amounts_[at].amount.Add(theirs.amount);
-    } else if (kMerge == Merge::kMax) {
-      amounts_[at].amount = std::max(amounts_[at].amount, theirs.amount);
-    } else if (kMerge == Merge::kSet) {
-      amounts_[at].amount = theirs.amount;
+      amounts_.push_back(other[i]);
+    } else if (amounts_[at].key == other[i].key) {
+      Apply<kMerge>(amounts_[at], other[i]);
+    } else if (amounts_.size() <= kFewAmounts) {
+      amounts_.insert(amounts_.begin() + static_cast<ptrdiff_t>(at), other[i]);
+    } else {
+      return ApplyFrom<kMerge>(at, other.subspan(i));
     }
-    ++at;
   }
+}
+
+template <ResourceSum::Merge kMerge>
+void ResourceSum::ApplyFrom(size_t at, ResourceList other) {
+  const std::vector<ResourceAmount> rest(amounts_.begin() + static_cast<ptrdiff_t>(at),
+                                         amounts_.end());
+  amounts_.resize(at);
+  size_t next = 0;
+  for (const ResourceAmount& theirs : other) {
+    while (next < rest.size() && rest[next].key < theirs.key) amounts_.push_back(rest[next++]);
+    if (next == rest.size() || rest[next].key != theirs.key) {
+      amounts_.push_back(theirs);
+    } else {
+      Apply<kMerge>(amounts_.emplace_back(rest[next++]), theirs);
+    }
+  }
+  amounts_.insert(amounts_.end(), rest.begin() + static_cast<ptrdiff_t>(next), rest.end());
 }
 
 void ResourceSum::Add(ResourceList other) { Apply<Merge::kAdd>(other); }

@@ -80,6 +80,10 @@ class ResourceSum {
   void Max(ResourceList other);   // Raises each amount to that of `other` if that is larger.
   void Set(ResourceList other);   // Sets each amount of `other`.
   void Fill(ResourceList other);  // Sets each amount of `other` whose name is not in this list.
+  // Adds an amount without a search. Sort() must follow before any other call but Append().
+  void Append(ResourceKey key, const Quantity& amount) { amounts_.push_back({key, amount}); }
+  // Restores the order after Append(). Of several amounts with one name, the last one counts.
+  void Sort();
   void Set(ResourceKey key, const Quantity& amount) { Set(One({key, amount})); }
   void Add(ResourceKey key, const Quantity& amount) { Add(One({key, amount})); }
 
@@ -96,6 +100,11 @@ class ResourceSum {
   enum class Merge : uint8_t { kAdd, kMax, kSet, kFill };
   template <Merge kMerge>
   void Apply(ResourceList other);
+  template <Merge kMerge>
+  static void Apply(ResourceAmount& ours, const ResourceAmount& theirs);
+  // As Apply(), for the amounts from `at` on, all at once: O(both lists).
+  template <Merge kMerge>
+  void ApplyFrom(size_t at, ResourceList other);
 
   std::vector<ResourceAmount> amounts_;  // Sorted by key.
 };

@@ -1,5 +1,7 @@
 #include "host/api/requests.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <span>
@@ -93,6 +95,43 @@ TEST(ResourceSum, MergesByName) {
   sum.Fill(a.amounts());
   expect(sum, {a.amounts().begin(), a.amounts().end()});
   EXPECT_FALSE(SameAmounts(a.amounts(), b.amounts()));
+}
+
+TEST(ResourceSum, MergesLongListsAsShortOnes) {
+  // Lists of more than 16 names are merged at once.
+  const auto list = [](uint32_t first, uint32_t step, int64_t amount) {
+    ResourceSum sum;
+    for (uint32_t i = 0; i < 40; ++i) {
+      sum.Append(ScalarKey(first + i * step), Quantity(amount + int64_t{i}, 0));
+    }
+    sum.Sort();
+    return sum;
+  };
+  using Merge = void (ResourceSum::*)(ResourceList);
+  for (const Merge merge : {Merge(&ResourceSum::Add), Merge(&ResourceSum::Max),
+                            Merge(&ResourceSum::Set), Merge(&ResourceSum::Fill)}) {
+    const ResourceSum theirs = list(1, 3, 5);
+    ResourceSum sum = list(2, 2, 10);
+    ResourceSum expected = list(2, 2, 10);
+    (sum.*merge)(theirs.amounts());
+    for (const ResourceAmount& amount : theirs.amounts()) {
+      (expected.*merge)(ResourceList(&amount, 1));
+    }
+    EXPECT_TRUE(SameAmounts(sum.amounts(), expected.amounts()));
+    EXPECT_TRUE(std::ranges::is_sorted(sum.amounts(), {}, &ResourceAmount::key));
+    EXPECT_GT(sum.amounts().size(), 60U);
+  }
+}
+
+TEST(ResourceSum, SortKeepsTheLastOfEqualNames) {
+  ResourceSum sum;
+  sum.Append(ScalarKey(7), Quantity(1, 0));
+  sum.Append(ScalarKey(3), Quantity(2, 0));
+  sum.Append(ScalarKey(7), Quantity(3, 0));
+  sum.Sort();
+  ASSERT_EQ(sum.amounts().size(), 2U);
+  EXPECT_EQ(*sum.Find(ScalarKey(3)), Quantity(2, 0));
+  EXPECT_EQ(*sum.Find(ScalarKey(7)), Quantity(3, 0));
 }
 
 TEST(ResourceSum, FindsAmountsByKey) {

@@ -158,11 +158,15 @@ bool ColumnSpec::ReadHostPort(std::string_view text) {
 
 // (kube-scheduler: framework/types.go, HostPortInfo.CheckConflict)
 int64_t ColumnSpec::CountUses(std::span<const berth_port> ports) const {
-  return std::ranges::count_if(ports, [this](const berth_port& port) {
-    if (port.protocol != protocol_ || port.host_port != port_) return false;
-    const bool at_all = port.host_ip == kNoId || port.host_ip == every_address_;
-    return at_all || argument_ == kNoId || port.host_ip == argument_;
-  });
+  // The decoder sorts them by host_port.
+  auto port = std::ranges::lower_bound(ports, port_, {}, &berth_port::host_port);
+  int64_t uses = 0;
+  for (; port != ports.end() && port->host_port == port_; ++port) {
+    if (port->protocol != protocol_) continue;
+    const bool at_all = port->host_ip == kNoId || port->host_ip == every_address_;
+    if (at_all || argument_ == kNoId || port->host_ip == argument_) ++uses;
+  }
+  return uses;
 }
 
 uint32_t ColumnSpec::width() const {

@@ -346,12 +346,18 @@ def parse():
     return parser.parse_args()
 
 
+def build_programs_first(program):
+    """Unless the programs of tests/e2e are there, builds them and starts this program again."""
+    if "BERTH_E2E_BIN" in os.environ:
+        return
+    script = os.path.join(E2E, "run.sh")
+    os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(program),
+                      *sys.argv[1:]])
+
+
 def main():
     options = parse()
-    if "BERTH_E2E_BIN" not in os.environ:  # Builds the programs first.
-        script = os.path.join(E2E, "run.sh")
-        os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(__file__),
-                          *sys.argv[1:]])
+    build_programs_first(__file__)
     # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
