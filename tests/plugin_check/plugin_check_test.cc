@@ -50,8 +50,8 @@ TEST_P(BrokenPluginTest, IsReported) {
               Contains(AllOf(HasSubstr(std::string(c.promise) + ": "), HasSubstr(c.text))));
 }
 
-// Returns every third variant under a sanitizer: a check takes seconds there, and runs the same code
-// for each plugin.
+// Returns every third variant under a sanitizer: a check takes seconds there, and runs the same
+// code for each plugin.
 std::vector<BrokenVariant> VariantsToCheck() {
   std::vector<BrokenVariant> variants;
   for (size_t i = 0; i < std::size(kBroken); i += Repetitions(1U, 3U)) {

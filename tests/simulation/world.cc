@@ -19,26 +19,16 @@ World::World(const Scenario& scenario, Random random, Decoder& decoder, Embedded
 
 // The weights and the order of the acts determine which act a random number selects.
 void World::AddActs() {
-  acts_ = {{30, [this] { pods_.Create(); }},
-           {10, [this] { pods_.Delete(); }},
-           {6, [this] { pods_.Replace(); }},
-           {8, [this] { pods_.Relabel(); }},
-           {4, [this] { pods_.AddToleration(); }},
-           {8, [this] { pods_.RemoveGate(); }},
-           {3, [this] { pods_.Shrink(); }},
-           {8, [this] { pods_.Finish(); }},
-           {10, [this] { pods_.FinishDeletions(); }},
-           {2, [this] { pods_.MarkTerminating(); }},
-           {4, [this] { pods_.Nominate(); }},
-           {5, [this] { nodes_.Add(); }},
-           {3, [this] { nodes_.Remove(); }},
-           {3, [this] { nodes_.Replace(); }},
-           {6, [this] { nodes_.Cordon(); }},
-           {6, [this] { nodes_.Taint(); }},
-           {4, [this] { nodes_.Relabel(); }},
-           {4, [this] { nodes_.Grow(); }},
-           {2, [this] { nodes_.Touch(); }},
-           {5, [this] { tenant_.Create(); }},
+  acts_ = {{30, [this] { pods_.Create(); }},          {10, [this] { pods_.Delete(); }},
+           {6, [this] { pods_.Replace(); }},          {8, [this] { pods_.Relabel(); }},
+           {4, [this] { pods_.AddToleration(); }},    {8, [this] { pods_.RemoveGate(); }},
+           {3, [this] { pods_.Shrink(); }},           {8, [this] { pods_.Finish(); }},
+           {10, [this] { pods_.FinishDeletions(); }}, {2, [this] { pods_.MarkTerminating(); }},
+           {4, [this] { pods_.Nominate(); }},         {5, [this] { nodes_.Add(); }},
+           {3, [this] { nodes_.Remove(); }},          {3, [this] { nodes_.Replace(); }},
+           {6, [this] { nodes_.Cordon(); }},          {6, [this] { nodes_.Taint(); }},
+           {4, [this] { nodes_.Relabel(); }},         {4, [this] { nodes_.Grow(); }},
+           {2, [this] { nodes_.Touch(); }},           {5, [this] { tenant_.Create(); }},
            {1, [this] { tenant_.Delete(); }}};
   if (scenario_.has_other_schedulers) {
     acts_.push_back({4, [this] { pods_.BindAsOtherScheduler(); }});
