@@ -18,7 +18,7 @@ namespace {
 #ifdef NDEBUG
 constexpr int kSteps = 8'000;
 #else
-constexpr int kSteps = 600;
+constexpr int kSteps = 200;
 #endif
 const std::vector<std::string> kKeys = {"zone", "rack", "host"};
 const std::vector<std::string> kNamespaces = {"n0", "n1", "n2"};

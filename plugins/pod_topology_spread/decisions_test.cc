@@ -18,7 +18,7 @@ namespace {
 #ifdef NDEBUG
 constexpr int kSteps = 8'000;
 #else
-constexpr int kSteps = 600;
+constexpr int kSteps = 200;
 #endif
 constexpr const char* kHost = "kubernetes.io/hostname";
 constexpr const char* kZone = "topology.kubernetes.io/zone";

@@ -134,12 +134,13 @@ endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
 # The labels of GoogleTest binaries. The target tests_<label> builds all binaries with the label.
-set(BERTH_TEST_LABELS unit plugin loader threads integration conformance simulation)
-# A sanitizer build runs the first ten seeds, with the numbers 0 to 9, of a test that is instantiated
+# The tests with the label `commands` run whole commands hundreds of times.
+set(BERTH_TEST_LABELS unit plugin loader threads integration commands conformance simulation)
+# A sanitizer build runs the first five seeds, with the numbers 0 to 4, of a test that is instantiated
 # for many: the others reach the same code, and each takes ten times as long.
 set(BERTH_TEST_FILTER)
 if(BERTH_SANITIZE)
-  set(BERTH_TEST_FILTER "GTEST_FILTER=-Seeds/*/??:Seeds/*/???")
+  set(BERTH_TEST_FILTER "GTEST_FILTER=-Seeds/*/[5-9]:Seeds/*/??:Seeds/*/???")
 endif()
 foreach(label IN LISTS BERTH_TEST_LABELS)
   add_custom_target(tests_${label})
@@ -165,6 +166,9 @@ function(berth_gtest name)
     endif()
     add_dependencies(tests_${label} ${name})
   endforeach()
+  if("unit" IN_LIST arg_LABELS)
+    set_property(GLOBAL APPEND PROPERTY BERTH_UNIT_TESTS ${name})
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
@@ -228,4 +232,26 @@ function(berth_plugin_tests name)
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
   target_compile_definitions(${name}_test PRIVATE
     BERTH_PLUGIN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/${name}")
+endfunction()
+
+# berth_add_target_without_unit_tests(<name>)
+#
+# Adds a target that builds everything but the unit tests. Call it after all targets exist.
+function(berth_add_target_without_unit_tests name)
+  get_property(unit_tests GLOBAL PROPERTY BERTH_UNIT_TESTS)
+  set(folders ${PROJECT_SOURCE_DIR})
+  add_custom_target(${name})
+  while(folders)
+    list(POP_FRONT folders folder)
+    get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    list(APPEND folders ${below})
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+      get_target_property(is_extra ${target} EXCLUDE_FROM_ALL)
+      get_target_property(type ${target} TYPE)
+      if(NOT is_extra AND NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT target IN_LIST unit_tests)
+        add_dependencies(${name} ${target})
+      endif()
+    endforeach()
+  endwhile()
 endfunction()

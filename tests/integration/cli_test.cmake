@@ -35,7 +35,7 @@ berth_gtest(cli_test
           shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
           ${PROJECT_SOURCE_DIR}/tests/harness/json_page.cc
   DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
-  LABELS integration
+  LABELS commands
   SHARDS 4)
 target_compile_definitions(cli_test PRIVATE
   BERTH_BINARY_DIR="${PROJECT_BINARY_DIR}"
