@@ -9,11 +9,10 @@ usage: tests/run.sh [--only release|asan|tsan|fuzz|e2e]...
 
 Installs the missing packages of .ci/packages.txt and then runs these stages in this order:
   asan     unit, plugin, loader, integration and simulation tests under AddressSanitizer and
-           UndefinedBehaviorSanitizer. Unit tests run here only: they test small parts, in which a
-           sanitizer finds more than the optimised build would
+           UndefinedBehaviorSanitizer
   tsan     tests with the label \`threads\` under ThreadSanitizer
   fuzz     tests/fuzz/run.sh, each target for a short time
-  release  all other tests: plugin, lint, integration, commands, simulation, conformance and more
+  release  all tests: unit, plugin, lint, integration, commands, simulation, conformance
   e2e      tests/e2e/run.sh: the program of the release build on a real API server, which is built
            from its Go modules; left out, with a message at the end, if there is no Go toolchain.
            Runs at the same time as the tests of the stage release, because it waits most of the time
@@ -55,11 +54,10 @@ build_preset() {
   cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
-# test_preset <preset> [<option>...]: runs the tests of the preset, behind those that run in the
-# background.
+# test_preset <preset>: runs the tests of the preset, behind those that run in the background.
 test_preset() {
   announce "$1: test"
-  nice ctest --preset "$@"
+  nice ctest --preset "$1"
 }
 
 e2e_pid=
@@ -111,9 +109,9 @@ for stage in asan tsan fuzz release e2e; do
         tests/fuzz/run.sh
       fi ;;
     release)
-      build_preset release all_but_unit_tests
+      build_preset release
       start_e2e
-      test_preset release --label-exclude '^unit$' ;;
+      test_preset release ;;
     e2e) run_e2e ;;
   esac
 done

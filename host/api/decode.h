@@ -17,9 +17,11 @@ namespace berth::host {
 
 struct DecodeOptions {
   // Limits. Input that exceeds a limit is rejected with kOutOfRange.
-  size_t max_object_bytes = size_t{4} << 20;  // The JSON text of one object; etcd allows 1.5 MiB.
+  // The JSON text of one object. An API server stores objects of up to 1.5 MiB in etcd, in a form
+  // with one byte where the JSON has up to ten: it writes "<" as "\u003c", and names of fields.
+  size_t max_object_bytes = size_t{16} << 20;
   uint32_t max_depth = 64;                    // The nesting of values that are kept as a tree.
-  uint32_t max_elements = 65'536;             // The elements of one array or map of an object.
+  uint32_t max_elements = uint32_t{1} << 20;  // The elements of one array or map of an object.
 
   // Decodes a bound pod or a node also if some of its values cannot be read. Such a value counts as
   // absent, so that a resource counts as 0, and Decoder::problems() names it. An allocatable list

@@ -25,7 +25,7 @@ namespace berth::host {
 class ListSplitter {
  public:
   struct Limits {
-    size_t item_bytes = size_t{8} << 20;   // The largest item.
+    size_t item_bytes = size_t{17} << 20;  // The largest item; see DecodeOptions.
     size_t rest_bytes = size_t{64} << 10;  // The text beside the items.
     size_t total_bytes = size_t{2} << 30;  // The whole text.
   };

@@ -101,7 +101,10 @@ template <ResourceSum::Merge kMerge>
 void ResourceSum::Apply(ResourceList other) {
   // Up to this size, moving the rest of the list costs less than a second list.
   constexpr size_t kFewAmounts = 16;
-  size_t at = 0;
+  if (other.empty()) return;
+  size_t at = static_cast<size_t>(
+      std::ranges::lower_bound(amounts_, other[0].key, {}, &ResourceAmount::key) -
+      amounts_.begin());
   for (size_t i = 0; i < other.size(); ++i, ++at) {
     while (at < amounts_.size() && amounts_[at].key < other[i].key) ++at;
     if (at == amounts_.size()) {
@@ -172,7 +175,14 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
     if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
   };
 
+  // With all names in the list, no container inserts one into the middle of it.
   total.Clear();
+  for (const auto& containers : {pod.containers, pod.init_containers}) {
+    for (const ContainerRequests& container : containers) {
+      for (const ResourceAmount& amount : container.requests) total.Append(amount.key, Quantity());
+    }
+  }
+  total.Sort();
   for (const ContainerRequests& container : pod.containers) {
     add_to(total, RequestsOf(container, pod, rules.use_status));
   }

@@ -10,10 +10,9 @@ using Json = nlohmann::ordered_json;
 
 }  // namespace
 
-Result<Json> ParseBody(std::string_view text) {
-  if (text.size() > kMaxBodyBytes) {
-    return Status::OutOfRange("Request entity too large: limit is " +
-                              std::to_string(kMaxBodyBytes));
+Result<Json> ParseBody(std::string_view text, size_t max_bytes) {
+  if (text.size() > max_bytes) {
+    return Status::OutOfRange("Request entity too large: limit is " + std::to_string(max_bytes));
   }
   if (IsNestedDeeper(text, kMaxBodyDepth)) {
     return Status::InvalidArgument("the body has more than " + std::to_string(kMaxBodyDepth) +

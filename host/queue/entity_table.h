@@ -20,7 +20,8 @@
 
 namespace berth::host {
 
-// The pods for which a plugin missed its deadline in their last attempt, for other threads.
+// The names of pods and groups for which a plugin missed its deadline in the last attempt, for
+// other threads.
 //
 // Threading: any.
 class SlowPods {

@@ -31,7 +31,7 @@ struct HealthPaths {
 // A check that passes may have notes, which tell an operator what is wrong without a failure; with
 // ?verbose they follow its line:
 //   [+]plugins ok
-//      note: 2 pods made a plugin miss its deadline: shop/a, shop/b
+//      note: acme.RackPower of the profile acme is in quarantine for 30s: 10 faults within 1m0s
 // ?exclude=NAME leaves a check out; an unknown name is reported. /readyz/NAME is one check, and
 // shows its reason. A check may have another status than 500 for its failure; if several fail, the
 // answer has the highest. A reason is one line, whatever a server or a plugin wrote. An API server

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "host/contract/isolated_check.h"
 #include "host/process/assemble/profile_set.h"
 #include "tests/harness/json_page.h"
-#include "tests/harness/sanitized.h"
 #include "tests/plugin_check/broken_table.h"
 #include "tests/plugin_check/run_check.h"
 
@@ -50,17 +48,7 @@ TEST_P(BrokenPluginTest, IsReported) {
               Contains(AllOf(HasSubstr(std::string(c.promise) + ": "), HasSubstr(c.text))));
 }
 
-// Returns every third variant under a sanitizer: a check takes seconds there, and runs the same
-// code for each plugin.
-std::vector<BrokenVariant> VariantsToCheck() {
-  std::vector<BrokenVariant> variants;
-  for (size_t i = 0; i < std::size(kBroken); i += Repetitions(1U, 3U)) {
-    variants.push_back(kBroken[i]);
-  }
-  return variants;
-}
-
-INSTANTIATE_TEST_SUITE_P(PluginCheckTest, BrokenPluginTest, ::testing::ValuesIn(VariantsToCheck()),
+INSTANTIATE_TEST_SUITE_P(PluginCheckTest, BrokenPluginTest, ::testing::ValuesIn(kBroken),
                          [](const auto& info) { return std::string(info.param.library); });
 
 // Returns the ids of the services in the lock of the layout.
@@ -298,8 +286,7 @@ TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
     if (file.path().extension() == ".so") libraries.push_back(file.path().string());
   }
   EXPECT_GT(libraries.size(), 20u);
-  for (size_t i = 0; i < libraries.size(); i += Repetitions(1U, 4U)) {
-    const std::string& library = libraries[i];
+  for (const std::string& library : libraries) {
     SCOPED_TRACE(library);
     const Outcome outcome = RunBerth({"plugin", "check", library, "--output", "json"});
     EXPECT_EQ(outcome.exit_status, kExitDone) << outcome.err;

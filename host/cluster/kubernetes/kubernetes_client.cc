@@ -10,7 +10,6 @@
 
 #include "host/base/assert.h"
 #include "host/base/executor.h"
-#include "host/base/time_units.h"
 #include "host/cluster/kubernetes/http/api_error.h"
 
 namespace berth::host {
@@ -232,7 +231,9 @@ class KubernetesClient::Writes {
   int64_t forbidden_ns() const {
     const PodWriterCounts counts = counts_.Get();
     const int64_t now_ns = executor_.NowNs();
-    if (counts.forbidden_in_row == 0 || now_ns - counts.last_forbidden_ns > kMinute) return 0;
+    if (counts.forbidden_in_row == 0 || now_ns - counts.last_forbidden_ns > kForbiddenPauseNs) {
+      return 0;
+    }
     return now_ns - counts.first_forbidden_ns;
   }
   size_t open_bindings() const { return *open_bindings_; }

@@ -110,8 +110,8 @@ class KubernetesClient final : public ObjectSource, public DecisionWriter {
   std::vector<WatchState> Watches() const;
   PodWriterCounts pod_counts() const;
   EventSender::Counts event_counts() const;
-  // Returns for how long the server has forbidden (403) every binding; 0 if it did not forbid the
-  // last one, or if no binding was tried for a minute.
+  // Returns for how long the authorizer of the server has forbidden every binding; 0 if the last
+  // answer about a binding was another one, or if there was none for a minute.
   int64_t bindings_forbidden_ns() const;
   // Returns the number of bindings that were requested and have not ended. A binding is not counted
   // any more when its callback is called.

@@ -41,7 +41,7 @@ TEST_F(KubernetesRequestsTest, TellsForHowLongBindingsAreForbidden) {
   const auto bind = [this](uint32_t status) {
     client().Bind({"default", "p", "u1"}, "n1", nullptr);
     Run();
-    writes_.Answer(0, status, R"({"kind":"Status","reason":"Forbidden","code":403})");
+    writes_.Answer(0, status, R"({"kind":"Status","message":"User \"b\" cannot bind","code":403})");
     RunFor(kSecond);
   };
   bind(403);
@@ -54,6 +54,7 @@ TEST_F(KubernetesRequestsTest, TellsForHowLongBindingsAreForbidden) {
   RunFor(1);
   EXPECT_EQ(client().bindings_forbidden_ns(), 0) << "it is not known any more";
   bind(403);
+  EXPECT_EQ(client().bindings_forbidden_ns(), kSecond);
   bind(201);
   EXPECT_EQ(client().bindings_forbidden_ns(), 0);
 }

@@ -27,7 +27,8 @@ namespace berth::host {
 namespace {
 
 constexpr int64_t kTimeoutNs = 15 * kSecond;
-constexpr std::string_view kPageSize = "250";
+// The pods of a page; fewer if the page is too large to be read as a whole.
+constexpr size_t kPageSize = 250;
 // Stands for a user whose name the server does not tell.
 constexpr std::string_view kUnknownUser = "name-of-the-user";
 constexpr std::string_view kDefaultScheduler = "default-scheduler";
@@ -78,7 +79,8 @@ class Examiner {
     const int64_t sent_ns = exam_.wall_ns();
     HttpResponse response = send_(std::move(request));
     skew_.Add(sent_ns, exam_.wall_ns(), response.head.date_ns);
-    if (!response.status.ok()) lost_ = response;
+    const bool is_too_large = response.status.code() == ErrorCode::kOutOfRange;
+    if (!response.status.ok() && !is_too_large) lost_ = response;
     return response;
   }
   HttpResponse Get(std::string target) { return Ask({.verb = "GET", .target = std::move(target)}); }
@@ -212,13 +214,17 @@ class Examiner {
   }
 
   // Reads the next page of the pods without a node. Returns its token; empty at the end.
-  Result<std::string> ReadPage(const std::string& token, PendingPods& pods) {
+  // Errors: kOutOfRange if the page is too large.
+  Result<std::string> ReadPage(const std::string& token, size_t limit, PendingPods& pods) {
     const std::string selector = "spec.nodeName=," + std::string(kActivePods);
     const HttpResponse page = Get(WithQuery(
-        "/api/v1/pods", {{"limit", kPageSize}, {"fieldSelector", selector}, {"continue", token}}));
+        "/api/v1/pods",
+        {{"limit", std::to_string(limit)}, {"fieldSelector", selector}, {"continue", token}}));
     pods.is_forbidden = page.status.ok() && page.head.http_status == 403;
     if (Status status = StatusOf(page); !status.ok()) return status;
-    return AddPendingPods(page.body, pods);
+    Result<std::string> next = AddPendingPods(page.body, exam_.decode, pods);
+    if (next.ok()) return next;
+    return Status::InvalidArgument(std::string(next.status().message()));
   }
 
   void CheckPods() {
@@ -226,14 +232,21 @@ class Examiner {
     PendingPods pods;
     std::string token;
     size_t pages = 0;
+    size_t limit = kPageSize;
     do {
-      Result<std::string> next = ReadPage(token, pods);
+      Result<std::string> next = ReadPage(token, limit, pods);
+      if (!next.ok() && next.status().code() == ErrorCode::kOutOfRange && limit > 1) {
+        limit = std::max<size_t>(limit / 8, 1);
+        continue;
+      }
       if (!next.ok()) {
         pods.error = next.status();
         break;
       }
       token = *std::move(next);
-    } while (!token.empty() && pods.total() < kMaxPendingPods && ++pages < kMaxPendingPages);
+      ++pages;
+    } while ((pages == 0 || !token.empty()) && pods.total() < kMaxPendingPods &&
+             pages < kMaxPendingPages);
     pods.is_complete = token.empty();
     report_.findings.push_back(PodsFinding(pods, exam_.profiles, Rival()));
     if (pods.error.ok()) report_.findings.push_back(PlacementFinding(pods, exam_.profiles));
@@ -289,6 +302,7 @@ ClusterExam ExamOf(const DoctorRequest& request, const RunConfig& config,
   exam.leader_elect = config.host.cluster.leader_elect.value_or(true);
   exam.election = ElectionOptionsOf(config.host.cluster);
   exam.shadow = request.shadow;
+  exam.decode = DecodeOptionsFor(*config.set.plugins);
   exam.steady_ns = request.process.steady_ns;
   exam.wall_ns = request.process.wall_ns;
   exam.progress = request.progress;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/api/decode.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/access_review.h"
@@ -35,7 +36,8 @@ struct ClusterExam {
   bool evicts = false;  // A profile has plugins that may delete pods.
   bool leader_elect = true;
   ElectionOptions election;
-  bool shadow = false;  // Only the permissions to read are needed, and no lease.
+  bool shadow = false;        // Only the permissions to read are needed, and no lease.
+  DecodeOptions decode = {};  // That of the scheduler.
 
   std::function<int64_t()> steady_ns;
   std::function<int64_t()> wall_ns;
@@ -80,8 +82,8 @@ struct DoctorRequest {
 //   lease          the holder, and how old its renewal is
 //   pods           pending pods by schedulerName; a warning if another scheduler places the pods of
 //                  default-scheduler, too
-//   placement      how many of them no scheduler could place, and why; a warning for those that
-//                  Berth cannot read
+//   placement      how many of them had no place at the last attempt, and why; how many have
+//                  scheduling gates; a warning for those that Berth cannot read
 //
 // With DoctorRequest::shadow, there is no check of the lease, and no permission to write is needed.
 //

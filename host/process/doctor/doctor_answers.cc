@@ -29,8 +29,11 @@ const Json& ObjectAt(const Json& object, const char* key) {
   return found == object.end() ? kNone : *found;
 }
 
-// The bytes of a condition that are kept.
+// The bytes of a condition and of a schedulerName that are kept.
 constexpr size_t kMaxWhy = 300;
+constexpr size_t kMaxSchedulerName = 300;
+// The reason that an API server gives to a pod with scheduling gates.
+constexpr std::string_view kGated = "SchedulingGated: ";
 
 // The latest time that an int64_t of nanoseconds represents, in seconds.
 constexpr double kMaxSeconds = 9.2e9;
@@ -123,16 +126,24 @@ std::string WhyNotPlaced(const Json& pod) {
 
 }  // namespace
 
-Result<std::string> AddPendingPods(std::string_view page, PendingPods& pods) {
+Result<std::string> AddPendingPods(std::string_view page, const DecodeOptions& decode,
+                                   PendingPods& pods) {
   Interner interner;
-  ObjectReader reader(interner, {});
+  ObjectReader reader(interner, decode);
   ListSplitter splitter{ListSplitter::Limits()};
   const Status status = splitter.Append(page, [&pods, &reader](std::string_view item) -> Status {
-    const Result<Json> pod = ParseBody(item);
+    const Result<Json> pod = ParseBody(item, kMaxAnswerBytes);
     if (!pod.ok()) return pod.status();
-    const std::string scheduler = TextMember(ObjectAt(*pod, "spec"), "schedulerName");
+    // A name has any length: that of a profile is short.
+    const std::string scheduler =
+        Truncate(TextMember(ObjectAt(*pod, "spec"), "schedulerName"), kMaxSchedulerName, "...");
     ++pods.by_scheduler[scheduler];
-    if (const std::string why = WhyNotPlaced(*pod); !why.empty()) ++pods.rejected[scheduler][why];
+    const std::string why = WhyNotPlaced(*pod);
+    if (why.starts_with(kGated)) {
+      ++pods.gated[scheduler];
+    } else if (!why.empty()) {
+      ++pods.rejected[scheduler][why];
+    }
     if (const Result<AnyObject> read = reader.ReadItem(item, kPodKind); !read.ok()) {
       PendingPods::Unreadable& unreadable = pods.unreadable[scheduler];
       if (unreadable.count++ == 0) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/api/decode.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
@@ -49,6 +50,8 @@ struct PendingPods {
   // The pods that a scheduler could not place in its last attempt, by the name of the scheduler and
   // by why: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
   std::map<std::string, std::map<std::string, size_t>, std::less<>> rejected = {};
+  // The pods with scheduling gates, by the name of their scheduler.
+  std::map<std::string, size_t, std::less<>> gated = {};
   // The pods that Berth cannot read, by the name of their scheduler.
   struct Unreadable {
     size_t count = 0;
@@ -65,9 +68,11 @@ struct PendingPods {
     return total;
   }
 };
-// Adds the pods of one page of a list. Returns the token of the next page; empty for the last one.
+// Adds the pods of one page of a list. `decode`: the options of the scheduler. Returns the token of
+// the next page; empty for the last one.
 // Errors: kInvalidArgument for what is no list of pods.
-Result<std::string> AddPendingPods(std::string_view page, PendingPods& pods);
+Result<std::string> AddPendingPods(std::string_view page, const DecodeOptions& decode,
+                                   PendingPods& pods);
 
 struct CredentialExpiry {
   bool has_credentials = false;          // The client proves who it is in some way.

@@ -130,11 +130,11 @@ TEST(AddPendingPodsTest, CountsByTheNameOfTheScheduler) {
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":"tok"},
           "items":[{"spec":{"schedulerName":"acme"}},{"spec":{"schedulerName":"acme"}},
                    {"spec":{"schedulerName":"other"}},{"metadata":{}}]})",
-      pods);
+      {}, pods);
   ASSERT_TRUE(next.ok()) << next.status().message();
   EXPECT_EQ(*next, "tok");
   const Result<std::string> last =
-      AddPendingPods(R"({"items":[{"spec":{"schedulerName":"acme"}}],"metadata":{}})", pods);
+      AddPendingPods(R"({"items":[{"spec":{"schedulerName":"acme"}}],"metadata":{}})", {}, pods);
   ASSERT_TRUE(last.ok());
   EXPECT_EQ(*last, "");
   EXPECT_EQ(pods.by_scheduler.at("acme"), 3U);
@@ -157,7 +157,7 @@ TEST(AddPendingPodsTest, TellsWhyPodsHaveNoPlace) {
                                  pod("b", "", "no room\\nat all") + "," + pod("c", "", "") + "," +
                                  pod("d", bad, "") + "," + pod("e", bad, std::string(500, 'x')) +
                                  R"(],"metadata":{}})",
-                             pods)
+                             {}, pods)
                   .ok());
   const std::map<std::string, size_t>& rejected = pods.rejected["acme"];
   ASSERT_EQ(rejected.size(), 2U);
@@ -169,10 +169,38 @@ TEST(AddPendingPodsTest, TellsWhyPodsHaveNoPlace) {
       << pods.unreadable["acme"].example;
 }
 
+TEST(AddPendingPodsTest, CountsGatedPodsApart) {
+  PendingPods pods;
+  ASSERT_TRUE(AddPendingPods(R"({"items":[{"metadata":{"name":"a","namespace":"d"},
+      "spec":{"schedulerName":"acme"},"status":{"conditions":[{"type":"PodScheduled",
+      "status":"False","reason":"SchedulingGated","message":"gates"}]}}],"metadata":{}})",
+                             {}, pods)
+                  .ok());
+  EXPECT_EQ(pods.gated["acme"], 1U);
+  EXPECT_TRUE(pods.rejected.empty());
+}
+
+// An API server writes "<" with six bytes, so that the pod has more bytes than a request may have.
+TEST(AddPendingPodsTest, ReadsAPodLargerThanARequest) {
+  PendingPods pods;
+  std::string escaped;
+  for (int i = 0; i < 1'500'000; ++i) escaped += "\\u003c";
+  const std::string long_name(100'000, 'x');
+  ASSERT_TRUE(AddPendingPods(R"({"items":[{"metadata":{"name":"a","namespace":"d"},
+      "spec":{"schedulerName":")" +
+                                 long_name + R"(","containers":[{"name":"c","args":[")" + escaped +
+                                 R"("]}]}}],"metadata":{}})",
+                             {}, pods)
+                  .ok());
+  ASSERT_EQ(pods.by_scheduler.size(), 1U);
+  EXPECT_EQ(pods.by_scheduler.begin()->first.size(), 300U);
+  EXPECT_TRUE(pods.unreadable.empty());
+}
+
 TEST(AddPendingPodsTest, RefusesWhatIsNoList) {
   for (const char* page : {"", "[]", R"({"items":[)", R"({"items":[{]}})", "<html>"}) {
     PendingPods pods;
-    EXPECT_FALSE(AddPendingPods(page, pods).ok()) << page;
+    EXPECT_FALSE(AddPendingPods(page, {}, pods).ok()) << page;
   }
 }
 

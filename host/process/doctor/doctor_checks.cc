@@ -383,6 +383,13 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
 
 // ---- pods ---------------------------------------------------------------------------------------
 
+namespace {
+
+// The schedulers without a profile that are named.
+constexpr size_t kMaxNamedSchedulers = 3;
+
+}  // namespace
+
 DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> profiles,
                           const std::optional<LeaseState>& rival) {
   if (!pods.error.ok()) {
@@ -401,10 +408,25 @@ DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> 
                                    : " name ") +
                     name);
   }
+  std::vector<std::pair<std::string, size_t>> others;
   for (const auto& [name, number] : pods.by_scheduler) {
-    if (own.contains(name)) continue;
-    texts.push_back(WithCommas(number) + (number == 1 ? " names " : " name ") + name +
+    if (!own.contains(name)) others.emplace_back(name, number);
+  }
+  std::ranges::stable_sort(others, std::ranges::greater(), [](const auto& o) { return o.second; });
+  size_t rest = 0;
+  for (size_t i = 0; i < others.size(); ++i) {
+    const auto& [name, number] = others[i];
+    if (i >= kMaxNamedSchedulers) {
+      rest += number;
+      continue;
+    }
+    const std::string shown = Truncate(OneLine(name), kMaxQuotedBytes, "...");
+    texts.push_back(WithCommas(number) + (number == 1 ? " names " : " name ") + shown +
                     ", which no profile has");
+  }
+  if (rest > 0) {
+    texts.push_back(WithCommas(rest) + " name " +
+                    CountOf(others.size() - kMaxNamedSchedulers, "other scheduler"));
   }
   finding.found += Join(texts, "; ");
   if (rival.has_value() && rival->is_held()) {
@@ -445,6 +467,7 @@ std::string ReasonsText(const std::map<std::string, size_t>& reasons) {
 DoctorFinding PlacementFinding(const PendingPods& pods, std::span<const std::string> profiles) {
   std::map<std::string, size_t> reasons;
   size_t rejected = 0;
+  size_t gated = 0;
   PendingPods::Unreadable unreadable;
   for (const std::string& name : std::set<std::string>(profiles.begin(), profiles.end())) {
     if (const auto found = pods.rejected.find(name); found != pods.rejected.end()) {
@@ -453,23 +476,31 @@ DoctorFinding PlacementFinding(const PendingPods& pods, std::span<const std::str
         rejected += count;
       }
     }
+    if (const auto found = pods.gated.find(name); found != pods.gated.end()) gated += found->second;
     if (const auto found = pods.unreadable.find(name); found != pods.unreadable.end()) {
       if (unreadable.count == 0) unreadable.example = found->second.example;
       unreadable.count += found->second.count;
     }
   }
-  DoctorFinding finding{"placement", Level::kOk, "no scheduler has rejected a pending pod"};
-  if (rejected > 0) {
-    finding.level = Level::kNote;
-    finding.found =
-        CountOf(rejected, "pod") + " had no place at the last attempt: " + ReasonsText(reasons);
-  }
+  std::vector<std::string> texts;
   if (unreadable.count > 0) {
-    const std::string text = CountOf(unreadable.count, "pod") +
-                             " cannot be read, and will not be placed, such as " +
-                             unreadable.example;
+    texts.push_back(CountOf(unreadable.count, "pod") +
+                    " cannot be read, and will not be placed, such as " + unreadable.example);
+  }
+  if (rejected > 0) {
+    texts.push_back(CountOf(rejected, "pod") +
+                    " had no place at the last attempt: " + ReasonsText(reasons));
+  }
+  if (gated > 0) {
+    texts.push_back(WithCommas(gated) + (gated == 1 ? " waits for its" : " wait for their") +
+                    " scheduling gates");
+  }
+  if (texts.empty())
+    texts.emplace_back("every pending pod of the profiles waits for its first try");
+  DoctorFinding finding{"placement", Level::kOk, Join(texts, "; ")};
+  if (!pods.is_complete) finding.found = "of the pods that were read: " + finding.found;
+  if (unreadable.count > 0) {
     finding.level = Level::kWarning;
-    finding.found = rejected == 0 ? text : text + "; " + finding.found;
     finding.fix = "correct or delete what cannot be read";
   }
   return finding;

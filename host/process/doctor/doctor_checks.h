@@ -111,8 +111,8 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state);
 // pods of the same schedulerName; nullopt if there is none.
 DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> profiles,
                           const std::optional<LeaseState>& rival);
-// The pods of the profiles that have no place, and why: a note, or a warning if Berth cannot read
-// one, which it will then never place. REQUIRES: the pods are known.
+// The pods of the profiles that have no place, and why. That some have none is ok; a pod that Berth
+// cannot read, and will never place, is a warning. REQUIRES: the pods are known.
 DoctorFinding PlacementFinding(const PendingPods& pods, std::span<const std::string> profiles);
 
 }  // namespace berth::host

@@ -281,7 +281,7 @@ TEST(PodsFindingTest, EachOutcome) {
        {"acme"},
        {},
        {"pods", Level::kOk,
-        "3 pending pods name acme; 1 names b, which no profile has; 1,200 name default-scheduler, "
+        "3 pending pods name acme; 1,200 name default-scheduler, which no profile has; 1 names b, "
         "which no profile has"}},
       {"two profiles",
        Pods({{"b", 1}}),
@@ -318,40 +318,56 @@ TEST(PodsFindingTest, EachOutcome) {
   }
 }
 
+TEST(PodsFindingTest, NamesTheMostFrequentSchedulersWithoutAProfile) {
+  const PendingPods pods = Pods({{"a", 1}, {"b\n", 3}, {"c", 2}, {"d", 9}, {"e", 1}});
+  EXPECT_EQ(PodsFinding(pods, std::vector<std::string>{"acme"}, {}).found,
+            "no pending pods name acme; 9 name d, which no profile has; 3 name b, which no profile "
+            "has; 2 name c, which no profile has; 2 name 2 other schedulers");
+}
+
 // ---- placement ----------------------------------------------------------------------------------
 
 TEST(PlacementFindingTest, EachOutcome) {
+  using Counts = std::map<std::string, size_t, std::less<>>;
   using Rejected = std::map<std::string, std::map<std::string, size_t>, std::less<>>;
   using Unreadable = std::map<std::string, PendingPods::Unreadable, std::less<>>;
   const std::string fix = "correct or delete what cannot be read";
+  const std::string none = "every pending pod of the profiles waits for its first try";
   const struct {
     const char* name;
     Rejected rejected;
+    Counts gated;
     Unreadable unreadable;
     DoctorFinding expected;
   } cases[] = {
-      {"none", {}, {}, {"placement", Level::kOk, "no scheduler has rejected a pending pod"}},
+      {"none", {}, {}, {}, {"placement", Level::kOk, none}},
       {"of another scheduler",
        {{"other", {{"U: a", 3}}}},
+       {{"other", 4}},
        {{"other", {2, "s/x: /: bad"}}},
-       {"placement", Level::kOk, "no scheduler has rejected a pending pod"}},
+       {"placement", Level::kOk, none}},
       {"one",
        {{"b", {{"U: a", 1}}}},
+       {{"b", 1}},
        {},
-       {"placement", Level::kNote, "1 pod had no place at the last attempt: 1 U: a"}},
+       {"placement", Level::kOk,
+        "1 pod had no place at the last attempt: 1 U: a; 1 waits for its scheduling gates"}},
       {"the most frequent reasons of two profiles",
        {{"acme", {{"U: a", 1}, {"U: b", 2}, {"U: c", 4}}}, {"b", {{"U: d", 3}, {"U: b", 2000}}}},
+       {{"acme", 2}, {"b", 1}},
        {},
-       {"placement", Level::kNote,
+       {"placement", Level::kOk,
         "2,010 pods had no place at the last attempt: 2,002 U: b; 4 U: c; 3 U: d; 1 for other "
-        "reasons"}},
+        "reasons; 3 wait for their scheduling gates"}},
       {"unreadable",
+       {},
        {},
        {{"acme", {2, "s/x: /spec: bad"}}, {"b", {1, "s/y: /spec: bad"}}},
        {"placement", Level::kWarning,
         "3 pods cannot be read, and will not be placed, such as s/x: /spec: bad", fix}},
       {"both",
        {{"acme", {{"U: a", 1}}}},
+       {},
        {{"b", {1, "s/y: /spec: bad"}}},
        {"placement", Level::kWarning,
         "1 pod cannot be read, and will not be placed, such as s/y: /spec: bad; 1 pod had no place "
@@ -361,8 +377,14 @@ TEST(PlacementFindingTest, EachOutcome) {
   for (const auto& c : cases) {
     PendingPods pods;
     pods.rejected = c.rejected;
+    pods.gated = c.gated;
     pods.unreadable = c.unreadable;
-    EXPECT_EQ(PlacementFinding(pods, std::vector<std::string>{"acme", "b"}), c.expected) << c.name;
+    const std::vector<std::string> profiles = {"acme", "b"};
+    EXPECT_EQ(PlacementFinding(pods, profiles), c.expected) << c.name;
+    pods.is_complete = false;
+    EXPECT_EQ(PlacementFinding(pods, profiles).found,
+              "of the pods that were read: " + c.expected.found)
+        << c.name;
   }
 }
 

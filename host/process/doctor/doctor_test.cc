@@ -65,6 +65,10 @@ class ClusterExamTest : public ::testing::Test {
     response.delivery = Delivery::kAnswered;
     response.head.date_ns = date_ns_;
     now_ns_ += kMillisecond;
+    if (!too_large_.empty() && full.find(too_large_) != std::string::npos) {
+      response.status = Status::OutOfRange("the answer is too large");
+      return response;
+    }
     const std::string key = full.substr(0, full.find('?'));
     if (key == kReview && !answers_.contains(kReview)) {
       response.head.http_status = 201;
@@ -117,6 +121,7 @@ class ClusterExamTest : public ::testing::Test {
   int64_t date_ns_ = ParseTime("2026-01-10T08:00:00Z").value();
   std::map<std::string, std::pair<uint32_t, std::string>> answers_;  // Status 0: no answer.
   std::vector<std::string> denied_;
+  std::string too_large_;  // A part of a request whose answer is too large. Empty: none.
   std::vector<std::string> sent_;
   std::vector<std::string> reviewed_;
 };
@@ -289,6 +294,17 @@ TEST_F(ClusterExamTest, PodsAreReadInPagesUpToLimit) {
             "there are more; of those that were read: 10,000 pending pods name acme");
   EXPECT_THAT(sent_.back(), HasSubstr("continue=more"));
   EXPECT_THAT(sent_.back(), HasSubstr("fieldSelector=spec.nodeName%3D%2Cstatus.phase"));
+}
+
+TEST_F(ClusterExamTest, TooLargePagesAreReadInParts) {
+  // The transport reads an answer up to a limit.
+  too_large_ = "limit=250&";
+  const DoctorReport report = Examine();
+  EXPECT_EQ(Find(report, "pods").found, "1 pending pod names acme");
+  EXPECT_THAT(sent_.back(), HasSubstr("limit=31&"));
+  too_large_ = "/api/v1/pods?";
+  EXPECT_EQ(Find(Examine(), "pods").level, Level::kWarning);
+  EXPECT_THAT(sent_.back(), HasSubstr("limit=1&"));
 }
 
 TEST_F(ClusterExamTest, EmptyPagesOfPodsHaveALimit) {

@@ -96,8 +96,8 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
           {"profile", "plugin"})),
       slow_pods_(metrics
                      .AddGauge("berth_slow_pods",
-                               "The number of waiting pods for which a plugin missed its deadline "
-                               "in their last attempt.",
+                               "The number of pods, and of groups, that are not bound, and for "
+                               "which a plugin missed its deadline in the last attempt.",
                                {})
                      .With({})) {
   AddCheck("leaderElection", {.readyz = true, .healthz = true}, &ClusterServing::CheckElection);
@@ -242,9 +242,11 @@ Health::Finding ClusterServing::CheckPlugins() const {
   }
   const Sample slow = state_->slow_pods();
   if (slow.count > 0) {
-    result.notes.push_back(
-        CountOf(slow.count, "pod") + " made a plugin miss its deadline, and wait: " +
-        Join(slow.examples, ", ") + (slow.examples.size() < slow.count ? ", ..." : ""));
+    result.notes.push_back(CountOf(slow.count, "pod") +
+                           " made a plugin miss its deadline at the last attempt (a group counts "
+                           "as one): " +
+                           Join(slow.examples, ", ") +
+                           (slow.examples.size() < slow.count ? ", ..." : ""));
   }
   return result;
 }

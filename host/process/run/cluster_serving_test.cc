@@ -206,10 +206,14 @@ TEST_F(ClusterServingTest, CallThatDoesNotEndIsANote) {
 TEST_F(ClusterServingTest, NamesSlowPods) {
   serving_.SetState(Healthy());
   slow_pods_ = {.count = 2, .examples = {"shop/a", "shop/b"}};
-  ExpectNote("plugins", "2 pods made a plugin miss its deadline, and wait: shop/a, shop/b");
+  ExpectNote("plugins",
+             "2 pods made a plugin miss its deadline at the last attempt (a group counts as one): "
+             "shop/a, shop/b");
   EXPECT_THAT(Get("/metrics").body, HasSubstr("berth_slow_pods 2\n"));
   slow_pods_.count = 3;
-  ExpectNote("plugins", "3 pods made a plugin miss its deadline, and wait: shop/a, shop/b, ...");
+  ExpectNote("plugins",
+             "3 pods made a plugin miss its deadline at the last attempt (a group counts as one): "
+             "shop/a, shop/b, ...");
 }
 
 TEST_F(ClusterServingTest, NamesObjectsThatCannotBeRead) {

@@ -135,6 +135,7 @@ void PagedList::OnEnd(HttpResponse response) {
       continue_token_.clear();
       resource_version_.clear();
       objects_.clear();
+      owner_.OnRestart();
       return Start();
     }
     Status status = StatusOf(response);

@@ -106,6 +106,8 @@ class PagedList final : private StreamSink {
     // An item cannot be decoded. Returns the object that takes its place; nullopt leaves it out.
     virtual std::optional<AnyObject> OnUndecodable(const ObjectMark& mark,
                                                    const Status& status) = 0;
+    // The list begins anew: what was read so far does not count.
+    virtual void OnRestart() = 0;
     // Called once, last, and never within Start(). May destroy the list.
     virtual void OnListEnd(Outcome outcome) = 0;
   };

@@ -66,6 +66,11 @@ class KindLister final : public LiveReader, private PagedList::Owner {
     return std::nullopt;
   }
 
+  void OnRestart() override {
+    count_ = 0;
+    result_.warnings.resize(warnings_before_);
+  }
+
   void Warn(std::string_view key, std::string_view message) {
     std::string text = resource_->kind;
     if (!key.empty()) text.append(" ").append(key);
@@ -138,6 +143,7 @@ class KindLister final : public LiveReader, private PagedList::Owner {
   }
 
   void BeginList() {
+    warnings_before_ = result_.warnings.size();
     count_ = 0;
     PagedList::Options options = request_.list;
     options.path = resource_->CollectionPath();
@@ -174,6 +180,7 @@ class KindLister final : public LiveReader, private PagedList::Owner {
   std::map<std::string, std::vector<Resource>, std::less<>> served_;  // By group and version.
   std::optional<Resource> resource_;  // The resource of the kind that is being listed.
   size_t count_ = 0;                  // The objects of this kind so far.
+  size_t warnings_before_ = 0;        // Without those of the present list.
   std::unique_ptr<PagedList> pages_;
   LiveObjects result_;
   Done done_;

@@ -50,7 +50,8 @@ struct WatchLine {
 //            parser and the decoder, whose buffers are reused.
 class ObjectReader {
  public:
-  static constexpr size_t kMaxLineBytes = size_t{8} << 20;
+  // An object of DecodeOptions::max_object_bytes, and the event around it.
+  static constexpr size_t kMaxLineBytes = size_t{17} << 20;
 
   ObjectReader(Interner& interner, const DecodeOptions& options);
   ~ObjectReader();

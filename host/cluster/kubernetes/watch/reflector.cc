@@ -294,6 +294,8 @@ class ReflectorMachine final : public Reflector,
     return known == nullptr ? std::nullopt : std::optional(*known);
   }
 
+  void OnRestart() override { unreadable_.BeginList(); }
+
   void OnDeleted(std::string_view ns, std::string_view name) override {
     unreadable_.Remove(ns, name);
   }

@@ -228,6 +228,17 @@ TEST_F(ReflectorTest, NamesUnreadableObjectsUntilTheyAreReadable) {
   EXPECT_THAT(names(), ElementsAre("n1"));
 }
 
+// An API server writes some characters with six bytes, so that an object is larger than in etcd.
+TEST_F(ReflectorTest, ReadsTheLargestObjectOfAnApiServer) {
+  StartWatching();
+  const std::string large(size_t{10} << 20, 'x');
+  std::string node = NodeText("n1", 11);
+  node.insert(node.find("\"metadata\":{") + 12, R"("annotations":{"a":")" + large + R"("},)");
+  transport_.Bytes(0, Line("MODIFIED", node));
+  EXPECT_THAT(Seen(), ElementsAre("~n1@11(5)", "|"));
+  EXPECT_EQ(reflector_->unreadable().Read(1).count, 0U);
+}
+
 TEST_F(ReflectorTest, BadUtf8ConcernsOneObject) {
   StartWatching();
   transport_.Bytes(0, Line("MODIFIED", NotUtf8NodeText("n1", 11)) + Line("MODIFIED", "n2", 12));

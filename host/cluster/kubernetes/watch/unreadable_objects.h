@@ -18,8 +18,10 @@ namespace berth::host {
 // Cost:      Remove() costs one comparison while every object can be read, as usual.
 class UnreadableObjects {
  public:
-  // `why` is shown to users; at most kMaxReason bytes of it are kept.
+  // `why` is shown to users; at most kMaxReason bytes of it are kept. An object whose name cannot
+  // be read, and objects beyond kMaxObjects, are not kept.
   void Add(std::string_view ns, std::string_view name, std::string_view why) {
+    if (name.empty() || objects_.size() >= kMaxObjects) return;
     objects_.insert_or_assign(KeyOf(ns, name), Entry{Truncate(why, kMaxReason, "..."), list_});
   }
   void Remove(std::string_view ns, std::string_view name) {
@@ -46,6 +48,7 @@ class UnreadableObjects {
 
  private:
   static constexpr size_t kMaxReason = 300;
+  static constexpr size_t kMaxObjects = 10'000;
 
   struct Entry {
     std::string why;

@@ -217,27 +217,42 @@ TEST_F(BindTaskTest, AnUnknownOutcomeIsReadBack) { Check(CasesThatAReadDecides()
 TEST_F(BindTaskTest, RepeatsUnknownRequestsOfANodelessPod) { Check(CasesWithARepetition()); }
 
 TEST_F(BindTaskTest, CountsForbiddenBindingsInARow) {
-  const auto bind = [this](Reply reply) {
+  const auto bind = [this](const Reply& reply) {
     Bind();
-    Expect(kBindTarget, std::move(reply));
+    Expect(kBindTarget, reply);
     return writer_.counts();
   };
+  const Reply forbidden = ErrorReply(403, R"(User \"berth\" cannot create pods/binding)");
   const int64_t first_ns = clock_.NowNs();
-  EXPECT_EQ(bind(ErrorReply(403, "Forbidden")).forbidden_in_row, 1U);
+  EXPECT_EQ(bind(forbidden).forbidden_in_row, 1U);
   RunFor(kMinute);
-  const PodWriterCounts counts = bind(ErrorReply(403, "Forbidden"));
+  const PodWriterCounts counts = bind(forbidden);
   EXPECT_EQ(counts.forbidden_in_row, 2U);
   EXPECT_EQ(counts.first_forbidden_ns, first_ns);
   EXPECT_EQ(counts.last_forbidden_ns, first_ns + kMinute);
-  // These do not tell whether this client may bind.
-  EXPECT_EQ(bind(ErrorReply(401, "Unauthorized")).forbidden_in_row, 2U);
-  EXPECT_EQ(bind(ErrorReply(422, "Invalid")).forbidden_in_row, 2U);
-  // These do.
-  for (const uint32_t status : {404U, 409U}) {
-    EXPECT_EQ(bind(ErrorReply(status, "Refused")).forbidden_in_row, 0U) << status;
-    EXPECT_EQ(bind(ErrorReply(403, "Forbidden")).forbidden_in_row, 1U) << status;
+  EXPECT_EQ(bind(ErrorReply(401, "Unauthorized")).forbidden_in_row, 2U) << "tells nothing";
+  // These answers tell that this client may bind. The second is that of an admission plugin.
+  for (const Reply& other :
+       {ErrorReply(404, "NotFound"), ErrorReply(403, "pods p is forbidden: namespace n is gone"),
+        ErrorReply(409, "Conflict"), ErrorReply(422, "Invalid"), Created()}) {
+    EXPECT_EQ(bind(other).forbidden_in_row, 0U) << other.http_status;
+    EXPECT_EQ(bind(forbidden).forbidden_in_row, 1U) << other.http_status;
   }
-  EXPECT_EQ(bind(Created()).forbidden_in_row, 0U);
+  // After a long pause, another row begins.
+  RunFor(kMinute + 1);
+  const PodWriterCounts later = bind(forbidden);
+  EXPECT_EQ(later.forbidden_in_row, 1U);
+  EXPECT_EQ(later.first_forbidden_ns, clock_.NowNs());
+}
+
+TEST_F(BindTaskTest, ABindingThatIsReadBackWasAllowed) {
+  Bind();
+  Expect(kBindTarget, ErrorReply(403, R"(User \"berth\" cannot create pods/binding)"));
+  Bind();
+  Expect(kBindTarget, Lost());
+  EXPECT_EQ(writer_.counts().forbidden_in_row, 1U);
+  Expect(kReadTarget, PodIs("u1", "n1"));
+  EXPECT_EQ(writer_.counts().forbidden_in_row, 0U);
 }
 
 TEST_F(BindTaskTest, EveryRequestOfABindingIsTheSame) {

@@ -254,17 +254,20 @@ class BindTask final : public PodTask {
     }
   }
 
-  // Notes an answer of the server that shows whether this client may bind pods.
+  // Notes an answer that tells whether this client may bind pods. An admission plugin that refuses
+  // the pod answers 403 as well, but only an authorizer names the user.
   void CountForbidden(const HttpResponse& response) {
     if (response.delivery != Delivery::kAnswered) return;
     const uint32_t http_status = response.head.http_status;
+    if (http_status == 401 || http_status == 429 || http_status >= 500) return;
     PodWriterCounts& counts = context().counts;
-    if (response.is_success() || http_status == 404 || http_status == 409) {
+    if (http_status != 403 || StatusOf(response).message().find("User \"") == std::string::npos) {
       counts.forbidden_in_row = 0;
-    } else if (http_status == 403) {
-      if (counts.forbidden_in_row++ == 0) counts.first_forbidden_ns = NowNs();
-      counts.last_forbidden_ns = NowNs();
+      return;
     }
+    if (NowNs() - counts.last_forbidden_ns > kForbiddenPauseNs) counts.forbidden_in_row = 0;
+    if (counts.forbidden_in_row++ == 0) counts.first_forbidden_ns = NowNs();
+    counts.last_forbidden_ns = NowNs();
   }
 
   // The server has decided on the last request.
@@ -366,6 +369,7 @@ class BindTask final : public PodTask {
   void Resolve(Status outcome) {
     PodWriterCounts& counts = context().counts;
     if (outcome.ok()) {
+      counts.forbidden_in_row = 0;
       ++counts.recovered;
       ++counts.bound;
     }

@@ -30,6 +30,9 @@ struct PodWriterOptions {
   uint64_t seed = 0;
 };
 
+// A longer time without an answer to a binding says nothing about its permission.
+inline constexpr int64_t kForbiddenPauseNs = 60'000'000'000;
+
 struct PodWriterCounts {
   uint64_t binds = 0;  // Requests, repetitions included.
   uint64_t bound = 0;
@@ -38,8 +41,9 @@ struct PodWriterCounts {
   uint64_t unknown = 0;    // Answers that were lost; each was resolved by reading the pod.
   uint64_t recovered = 0;  // Unknown bindings that had been executed.
   uint64_t refused_by_fence = 0;
-  // The bindings in a row, up to the last one that the server decided on, that it forbade (403);
-  // and when the first and the last of these answers came, by Executor::NowNs().
+  // The bindings in a row, up to the last one, that the authorizer of the server forbade, without
+  // a pause of more than kForbiddenPauseNs between two; and when the first and the last of these
+  // answers came, by Executor::NowNs().
   uint64_t forbidden_in_row = 0;
   int64_t first_forbidden_ns = 0;
   int64_t last_forbidden_ns = 0;

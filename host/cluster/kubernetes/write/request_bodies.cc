@@ -93,7 +93,7 @@ std::string_view EventNamespace(const Event& event) {
 class AnswerFields {
  public:
   AnswerFields(std::string_view kind, std::string_view body) : kind_(kind) {
-    Result<Json> json = ParseBody(body);
+    Result<Json> json = ParseBody(body, kMaxAnswerBytes);
     if (json.ok()) {
       root_ = *std::move(json);
     } else {
