@@ -162,6 +162,17 @@ ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
   return container.requests;
 }
 
+// Adds the names of all requests with the amount 0, so that no container inserts one into the
+// middle of a long list.
+void RequestCalculator::AppendNames(const RequestInputs& pod, ResourceSum& total) {
+  for (const auto& containers : {pod.containers, pod.init_containers}) {
+    for (const ContainerRequests& container : containers) {
+      for (const ResourceAmount& amount : container.requests) total.Append(amount.key, Quantity());
+    }
+  }
+  total.Sort();
+}
+
 void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rules,
                                       ResourceSum& total) {
   const auto add_to = [&rules](ResourceSum& sum, ResourceList requests) {
@@ -175,14 +186,8 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
     if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
   };
 
-  // With all names in the list, no container inserts one into the middle of it.
   total.Clear();
-  for (const auto& containers : {pod.containers, pod.init_containers}) {
-    for (const ContainerRequests& container : containers) {
-      for (const ResourceAmount& amount : container.requests) total.Append(amount.key, Quantity());
-    }
-  }
-  total.Sort();
+  if (!rules.use_status) AppendNames(pod, total);
   for (const ContainerRequests& container : pod.containers) {
     add_to(total, RequestsOf(container, pod, rules.use_status));
   }

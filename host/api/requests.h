@@ -175,6 +175,7 @@ class RequestCalculator {
   };
 
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
+  static void AppendNames(const RequestInputs& pod, ResourceSum& total);
   void SumContainers(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   void ApplyPodLevel(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   ResourceList RequestsOf(const ContainerRequests& container, const RequestInputs& pod,
