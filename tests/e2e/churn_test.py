@@ -15,6 +15,7 @@ MIB = 1 << 20
 # to 4,096.
 MEMORY_NOISE = 4 * MIB
 DESCRIPTOR_NOISE = 4
+CONNECTIONS = 64  # At most so many send bindings and conditions.
 
 
 def slope(points):
@@ -63,10 +64,9 @@ class ChurnTest(EndToEndTest):
               sep="\n  ", flush=True)
         self.assertLess(memory.total, MEMORY_NOISE, memory.text)
         self.assertLess(descriptors.total, DESCRIPTOR_NOISE, descriptors.text)
-        # Connections that exist for a moment are no growth, but those of several seconds are: one
-        # sample may have any number of them, because a busy machine delays their end.
-        self.assertLessEqual(sorted(descriptors.values)[-2],
-                             max(one[1] for one in samples[:warm]) + 2 * DESCRIPTOR_NOISE)
+        # How many requests are under way, and so how many connections there are, depends on how busy
+        # the machine is, up to the limit. A leak is a trend.
+        self.assertLessEqual(max(descriptors.values), min(descriptors.values) + CONNECTIONS)
         self.assertTrue(berth.alive())
 
     def run_round(self, number):
