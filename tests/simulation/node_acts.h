@@ -52,8 +52,8 @@ class NodeActs {
   NodeSketch MakeNode(std::string name);
   void Create(const NodeSketch& node);
   void Update(const NodeSketch& node);
-  // Returns whether a pod on the node repels others.
-  bool HasAntiAffinity(std::string_view node) const;
+  // Called when the node is deleted, or loses its zone.
+  void NoteLostTopology(std::string_view node);
 
   const Scenario& scenario_;
   Random& random_;
