@@ -77,6 +77,7 @@ const berth_resources* RoundUp(ResourceList amounts, Arena& arena) {
 }
 
 void ResourceSum::Sort() {
+  if (amounts_.size() <= kFewAmounts) return;
   std::ranges::stable_sort(amounts_, {}, &ResourceAmount::key);
   size_t kept = 0;
   for (size_t i = 0; i < amounts_.size(); ++i) {
@@ -99,8 +100,6 @@ void ResourceSum::Apply(ResourceAmount& ours, const ResourceAmount& theirs) {
 
 template <ResourceSum::Merge kMerge>
 void ResourceSum::Apply(ResourceList other) {
-  // Up to this size, moving the rest of the list costs less than a second list.
-  constexpr size_t kFewAmounts = 16;
   if (other.empty()) return;
   size_t at = static_cast<size_t>(
       std::ranges::lower_bound(amounts_, other[0].key, {}, &ResourceAmount::key) -
@@ -162,9 +161,8 @@ ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
   return container.requests;
 }
 
-// Adds the names of all requests with the amount 0, so that no container inserts one into the
-// middle of a long list.
 void RequestCalculator::AppendNames(const RequestInputs& pod, ResourceSum& total) {
+  if (pod.containers.size() + pod.init_containers.size() <= ResourceSum::kFewAmounts) return;
   for (const auto& containers : {pod.containers, pod.init_containers}) {
     for (const ContainerRequests& container : containers) {
       for (const ResourceAmount& amount : container.requests) total.Append(amount.key, Quantity());

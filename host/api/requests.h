@@ -73,6 +73,9 @@ const berth_resources* RoundUp(ResourceList amounts, Arena& arena);
 // are 0 or more and saturate at 2^63-1 units.
 class ResourceSum {
  public:
+  // Up to this size, moving the rest of a list costs less than sorting it, or than a second list.
+  static constexpr size_t kFewAmounts = 16;
+
   void Clear() { amounts_.clear(); }
   void Assign(ResourceList from) { amounts_.assign(from.begin(), from.end()); }
 
@@ -80,8 +83,12 @@ class ResourceSum {
   void Max(ResourceList other);   // Raises each amount to that of `other` if that is larger.
   void Set(ResourceList other);   // Sets each amount of `other`.
   void Fill(ResourceList other);  // Sets each amount of `other` whose name is not in this list.
-  // Adds an amount without a search. Sort() must follow before any other call but Append().
-  void Append(ResourceKey key, const Quantity& amount) { amounts_.push_back({key, amount}); }
+  // Sets an amount, in a long list without a search for its place. Sort() must follow before any
+  // other call but Append().
+  void Append(ResourceKey key, const Quantity& amount) {
+    if (amounts_.size() < kFewAmounts) return Set(key, amount);
+    amounts_.push_back({key, amount});
+  }
   // Restores the order after Append(). Of several amounts with one name, the last one counts.
   void Sort();
   void Set(ResourceKey key, const Quantity& amount) { Set(One({key, amount})); }
@@ -175,6 +182,8 @@ class RequestCalculator {
   };
 
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
+  // Adds the names of all requests of many containers with the amount 0, so that no container
+  // inserts one into the middle of a long list.
   static void AppendNames(const RequestInputs& pod, ResourceSum& total);
   void SumContainers(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   void ApplyPodLevel(const RequestInputs& pod, const Rules& rules, ResourceSum& total);

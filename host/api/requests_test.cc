@@ -132,6 +132,15 @@ TEST(ResourceSum, SortKeepsTheLastOfEqualNames) {
   ASSERT_EQ(sum.amounts().size(), 2U);
   EXPECT_EQ(*sum.Find(ScalarKey(3)), Quantity(2, 0));
   EXPECT_EQ(*sum.Find(ScalarKey(7)), Quantity(3, 0));
+  // A long list is sorted once, at the end.
+  for (const int64_t amount : {4, 5}) {
+    for (Id name = 60; name > 20; --name) sum.Append(ScalarKey(name), Quantity(amount, 0));
+  }
+  sum.Sort();
+  ASSERT_EQ(sum.amounts().size(), 42U);
+  EXPECT_TRUE(std::ranges::is_sorted(sum.amounts(), {}, &ResourceAmount::key));
+  EXPECT_EQ(*sum.Find(ScalarKey(21)), Quantity(5, 0));
+  EXPECT_EQ(*sum.Find(ScalarKey(60)), Quantity(5, 0));
 }
 
 TEST(ResourceSum, FindsAmountsByKey) {

@@ -158,7 +158,6 @@ bool ColumnSpec::ReadHostPort(std::string_view text) {
 
 // (kube-scheduler: framework/types.go, HostPortInfo.CheckConflict)
 int64_t ColumnSpec::CountUses(std::span<const berth_port> ports) const {
-  // The decoder sorts them by host_port.
   auto port = std::ranges::lower_bound(ports, port_, {}, &berth_port::host_port);
   int64_t uses = 0;
   for (; port != ports.end() && port->host_port == port_; ++port) {

@@ -74,7 +74,9 @@ class ColumnSpec {
   // Writes the node's value to `out`, which has width() bytes. REQUIRES: !is_pod_sum() and
   // !is_object().
   void NodeValue(const berth_node& node, void* out) const;
-  // Returns the amount, 0 or more, that a pod adds to its node's value. REQUIRES: is_pod_sum().
+  // Returns the amount, 0 or more, that a pod adds to its node's value.
+  // REQUIRES: is_pod_sum(), and the pod's host_ports are sorted by host_port, as the decoder
+  //           returns them.
   int64_t PodAmount(const berth_pod& pod) const;
   // Returns the value of a node with these pods: the sum of their amounts, limited to kMaxAmount.
   // REQUIRES: is_pod_sum().

@@ -385,8 +385,24 @@ DoctorFinding LeaseFinding(bool leader_elect, const LeaseState& state) {
 
 namespace {
 
-// The schedulers without a profile that are named.
-constexpr size_t kMaxNamedSchedulers = 3;
+using Counts = std::map<std::string, size_t, std::less<>>;
+
+// The most frequent names, and what the others have in all.
+struct MostFrequent {
+  static constexpr size_t kMax = 3;
+
+  explicit MostFrequent(const Counts& counts) : first(counts.begin(), counts.end()) {
+    const auto count_of = [](const auto& named) { return named.second; };
+    std::ranges::stable_sort(first, std::ranges::greater(), count_of);
+    for (; first.size() > kMax; first.pop_back(), ++other_names) {
+      other_count += first.back().second;
+    }
+  }
+
+  std::vector<std::pair<std::string, size_t>> first;
+  size_t other_names = 0;
+  size_t other_count = 0;
+};
 
 }  // namespace
 
@@ -408,25 +424,19 @@ DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> 
                                    : " name ") +
                     name);
   }
-  std::vector<std::pair<std::string, size_t>> others;
+  Counts others;
   for (const auto& [name, number] : pods.by_scheduler) {
-    if (!own.contains(name)) others.emplace_back(name, number);
+    if (!own.contains(name)) others.emplace(name, number);
   }
-  std::ranges::stable_sort(others, std::ranges::greater(), [](const auto& o) { return o.second; });
-  size_t rest = 0;
-  for (size_t i = 0; i < others.size(); ++i) {
-    const auto& [name, number] = others[i];
-    if (i >= kMaxNamedSchedulers) {
-      rest += number;
-      continue;
-    }
+  const MostFrequent ranked(others);
+  for (const auto& [name, number] : ranked.first) {
     const std::string shown = Truncate(OneLine(name), kMaxQuotedBytes, "...");
     texts.push_back(WithCommas(number) + (number == 1 ? " names " : " name ") + shown +
                     ", which no profile has");
   }
-  if (rest > 0) {
-    texts.push_back(WithCommas(rest) + " name " +
-                    CountOf(others.size() - kMaxNamedSchedulers, "other scheduler"));
+  if (ranked.other_names > 0) {
+    texts.push_back(WithCommas(ranked.other_count) + " name " +
+                    CountOf(ranked.other_names, "other scheduler"));
   }
   finding.found += Join(texts, "; ");
   if (rival.has_value() && rival->is_held()) {
@@ -442,30 +452,22 @@ DoctorFinding PodsFinding(const PendingPods& pods, std::span<const std::string> 
 
 namespace {
 
-constexpr size_t kMaxReasons = 3;
-
 // Returns "7 Unschedulable: 0/3 nodes ...", the most frequent reasons first, and the number of pods
 // with others.
-std::string ReasonsText(const std::map<std::string, size_t>& reasons) {
-  std::vector<std::pair<std::string, size_t>> sorted(reasons.begin(), reasons.end());
-  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& r) { return r.second; });
+std::string ReasonsText(const Counts& reasons) {
+  const MostFrequent ranked(reasons);
   std::vector<std::string> texts;
-  size_t others = 0;
-  for (const auto& [why, count] : sorted) {
-    if (texts.size() < kMaxReasons) {
-      texts.push_back(WithCommas(count) + " " + why);
-    } else {
-      others += count;
-    }
+  for (const auto& [why, count] : ranked.first) texts.push_back(WithCommas(count) + " " + why);
+  if (ranked.other_names > 0) {
+    texts.push_back(WithCommas(ranked.other_count) + " for other reasons");
   }
-  if (others > 0) texts.push_back(WithCommas(others) + " for other reasons");
   return Join(texts, "; ");
 }
 
 }  // namespace
 
 DoctorFinding PlacementFinding(const PendingPods& pods, std::span<const std::string> profiles) {
-  std::map<std::string, size_t> reasons;
+  Counts reasons;
   size_t rejected = 0;
   size_t gated = 0;
   PendingPods::Unreadable unreadable;

@@ -346,6 +346,14 @@ def parse():
     return parser.parse_args()
 
 
+def print_result(result, output, table):
+    """Prints a result as JSON, or with the function `table`."""
+    if output == "json":
+        print(json.dumps(result, indent=2))
+    else:
+        table(result)
+
+
 def build_programs_first(program):
     """Unless the programs of tests/e2e are there, builds them and starts this program again."""
     if "BERTH_E2E_BIN" in os.environ:
@@ -377,10 +385,7 @@ def main():
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=2)
-    if options.output == "json":
-        print(json.dumps(result, indent=2))
-    else:
-        print_table(result)
+    print_result(result, options.output, print_table)
 
 
 if __name__ == "__main__":

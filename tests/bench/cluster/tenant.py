@@ -18,7 +18,6 @@ nothing else.
 """
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -178,10 +177,7 @@ def main():
         cluster.stop()
         shutil.rmtree(folder)
     result["ratios"] = ratios(result["runs"])
-    if options.output == "json":
-        print(json.dumps(result, indent=2))
-    else:
-        print_table(result)
+    bench.print_result(result, options.output, print_table)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/base/text.h"
 
@@ -21,8 +22,10 @@ class UnreadableObjects {
   // `why` is shown to users; at most kMaxReason bytes of it are kept. An object whose name cannot
   // be read, and objects beyond kMaxObjects, are not kept.
   void Add(std::string_view ns, std::string_view name, std::string_view why) {
-    if (name.empty() || objects_.size() >= kMaxObjects) return;
-    objects_.insert_or_assign(KeyOf(ns, name), Entry{Truncate(why, kMaxReason, "..."), list_});
+    if (name.empty()) return;
+    std::string key = KeyOf(ns, name);
+    if (objects_.size() >= kMaxObjects && !objects_.contains(key)) return;
+    objects_.insert_or_assign(std::move(key), Entry{Truncate(why, kMaxReason, "..."), list_});
   }
   void Remove(std::string_view ns, std::string_view name) {
     if (!objects_.empty()) objects_.erase(KeyOf(ns, name));

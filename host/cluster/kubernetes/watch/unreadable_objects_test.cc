@@ -33,8 +33,16 @@ TEST(UnreadableObjectsTest, ReasonsAndNumberHaveALimit) {
   EXPECT_EQ(objects.Read(9).count, 0U);
   objects.Add("d", "a", std::string(1000, 'x'));
   EXPECT_EQ(objects.Read(1).examples[0].size(), std::string("d/a: ").size() + 300);
-  for (int i = 0; i < 10'001; ++i) objects.Add("d", std::to_string(i), "bad");
+  const auto add_many = [&objects] {
+    for (int i = 0; i < 10'001; ++i) objects.Add("d", std::to_string(i), "bad");
+  };
+  add_many();
   EXPECT_EQ(objects.Read(2).count, 10'000U);
+  // Another list has the same objects. The first one is gone.
+  objects.BeginList();
+  add_many();
+  objects.EndList();
+  EXPECT_EQ(objects.Read(2).count, 9'999U);
   EXPECT_EQ(objects.Read(2).examples.size(), 2U);
 }
 
