@@ -1,12 +1,5 @@
 // Fuzzes `berth profile convert`: reads an arbitrary KubeSchedulerConfiguration, converts it,
 // writes the profiles and reads them again.
-// Links: host/config/args_schema.cc host/config/config_errors.cc
-// Links: host/config/config_value.cc host/config/profile.cc
-// Links: host/config/profile_reader.cc host/config/profile_writer.cc
-// Links: host/config/toml_document.cc
-// Links: host/config/convert/convert_profile.cc host/config/convert/document.cc
-// Links: host/config/convert/kube_config.cc
-// Links: host/config/convert/kube_plan.cc host/config/convert/kube_ignored_keys.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>

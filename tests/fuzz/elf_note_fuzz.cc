@@ -1,5 +1,4 @@
 // Fuzzes the ELF reader and the parser of the plugin note with arbitrary bytes. Loads no code.
-// Links: host/loader/elf_image.cc host/loader/load_error.cc host/loader/plugin_note.cc
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,7 +1,4 @@
 // Fuzzes the reader of what exec credential plugins print.
-// Links: host/cluster/json_body.cc host/cluster/kubernetes/http/endpoint.cc
-// Links: host/cluster/kubernetes/access/credentials.cc
-// Links: host/cluster/kubernetes/http/tls_context.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

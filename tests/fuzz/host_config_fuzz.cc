@@ -1,7 +1,4 @@
 // Fuzzes the reader of host files.
-// Links: host/config/config_errors.cc
-// Links: host/config/config_value.cc
-// Links: host/config/host_config.cc host/config/toml_document.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,5 @@
 // Fuzzes the reader of HTTP answers: arbitrary bytes, as a whole and in pieces. The first byte
 // selects the verb of the request.
-// Links: host/cluster/kubernetes/http/response_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>

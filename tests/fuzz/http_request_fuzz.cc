@@ -1,6 +1,5 @@
 // Fuzzes the requests that clients of the HTTP server send: parses arbitrary bytes, whole and as
 // far as they have arrived.
-// Links: host/serve/http_request.cc host/serve/socket_address.cc
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Fuzzes the reader of kubeconfigs: two files, which the first byte 0 separates.
-// Links: host/cluster/kubernetes/http/endpoint.cc host/cluster/kubernetes/access/kubeconfig.cc
-// Links: host/cluster/kubernetes/access/kubeconfig_entry.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>

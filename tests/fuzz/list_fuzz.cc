@@ -1,6 +1,4 @@
 // Fuzzes lists of an API server: splits arbitrary bytes into items and reads them.
-// Links: host/cluster/json_body.cc
-// Links: host/cluster/kubernetes/http/api_error.cc host/cluster/kubernetes/watch/object_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <string>

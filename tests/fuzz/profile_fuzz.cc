@@ -1,8 +1,5 @@
 // Fuzzes the reader of profiles, including `extends`, and the validation of arguments against a
 // schema. An input contains up to two profiles.
-// Links: host/config/args_schema.cc host/config/config_errors.cc
-// Links: host/config/config_value.cc host/config/profile.cc
-// Links: host/config/profile_reader.cc host/config/toml_document.cc
 #include <cstddef>
 #include <cstdint>
 #include <optional>

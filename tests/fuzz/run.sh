@@ -3,8 +3,7 @@
 # fails on the first finding. By default every run tries the same inputs, so that a change is not
 # blamed for a defect that an earlier run missed by chance; BERTH_FUZZ_SECONDS searches for new ones.
 #
-# A target links host/base, host/api and the files of its lines "// Links: <file>..." (paths from the
-# root).
+# A target links host/base, host/api and the files that sources_of.py derives from its includes.
 # Its seed inputs are in corpus/<target>/, its optional dictionary is <target>.dict. New inputs and
 # findings are written to the build folder.
 set -euo pipefail
@@ -72,26 +71,27 @@ for header in algorithm array atomic chrono functional map memory mutex optional
   string_view unordered_map utility variant vector; do
   echo "#include <$header>"
 done > "$build/standard.h"
-links_of() { sed -n 's|^// Links: ||p' "tests/fuzz/$1_fuzz.cc"; }
-
+declare -A sources_of
 everything=("${sources[@]}")
 for target in "${targets[@]}"; do
   if [ ! -f "tests/fuzz/${target}_fuzz.cc" ]; then
     echo "tests/fuzz/run.sh: unknown target '$target': there is no tests/fuzz/${target}_fuzz.cc" >&2
     exit 2
   fi
-  read -r -a links <<< "$(links_of "$target" | tr '\n' ' ')"
-  everything+=("tests/fuzz/${target}_fuzz.cc" "${links[@]}")
+  sources_of[$target]=$(tests/fuzz/sources_of.py "tests/fuzz/${target}_fuzz.cc")
+  # shellcheck disable=SC2206
+  everything+=(${sources_of[$target]})
 done
+mapfile -t everything < <(printf '%s\n' "${everything[@]}" | sort -u)
 echo "== compile ${#everything[@]} files"
 clang++ $flags -x c++-header "$build/standard.h" -o "$build/standard.pch"
-printf '%s\n' "${everything[@]}" | sort -u | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
+printf '%s\n' "${everything[@]}" | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
 
 objects_of() { for file in "$@"; do object_of "$file"; echo; done; }
 for target in "${targets[@]}"; do
   # shellcheck disable=SC2046
   clang++ -fsanitize=fuzzer,$sanitizers -o "$build/${target}_fuzz" \
-    $(objects_of "tests/fuzz/${target}_fuzz.cc" "${sources[@]}" $(links_of "$target")) $libraries
+    $(objects_of "${sources[@]}" ${sources_of[$target]}) $libraries
 done
 
 # Runs one target. Status 255 makes xargs start no further target.

@@ -1,8 +1,5 @@
 // Fuzzes streams of watch events: splits arbitrary bytes into objects, decodes them, and applies
 // them to an embedded cluster.
-// Links: host/process/replay/stream_event.cc
-// Links: host/cluster/embedded/embedded_cluster.cc host/cluster/embedded/api_protocol.cc
-// Links: host/cluster/embedded/delivery_queue.cc host/cluster/embedded/stored_objects.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -1,8 +1,5 @@
 // Fuzzes watches of an API server: splits arbitrary bytes into lines, reads them, and applies them
 // to an index.
-// Links: host/cluster/json_body.cc
-// Links: host/cluster/kubernetes/http/api_error.cc host/cluster/kubernetes/watch/object_index.cc
-// Links: host/cluster/kubernetes/watch/object_reader.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>
