@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import header as reader
 import rust
-from compilers import rust_compilers
+from compilers import precompiled_standard_headers, rust_compilers
 
 NOT_AVAILABLE = "requires a host of minor version 1: define BERTH_MIN_HOST_MINOR as 1"
 
@@ -78,6 +78,8 @@ class SinceTest(unittest.TestCase):
             raise AssertionError(f"{', '.join(missing)} not found: see .ci/packages.txt")
         cls.temporary = tempfile.TemporaryDirectory(prefix="berth_since_")
         shutil.copytree(os.path.join(INCLUDE, "berth"), os.path.join(cls.temporary.name, "berth"))
+        cls.precompiled = {compiler: precompiled_standard_headers(compiler, cls.temporary.name)
+                           for compiler in ("clang++", "g++")}
         end = "#ifdef __cplusplus\n}\n#endif\n"
         later = ("typedef struct berth_later {\n  uint32_t struct_size;\n"
                  "  uint32_t added BERTH_SINCE(1);\n} berth_later;\n"
@@ -128,6 +130,8 @@ class SinceTest(unittest.TestCase):
         """Returns the errors, or "". `language`: "plugin" is C++ that includes plugin.h."""
         header = "plugin.h" if language == "plugin" else "abi.h"
         options = ("c", "-std=c11") if language == "c" else ("c++", "-std=c++20")
+        if language == "plugin":
+            flags = (*self.precompiled[compiler], *flags)
         done = subprocess.run([compiler, "-x", *options, "-Wall", "-Wextra", "-fsyntax-only",
                                "-I", self.temporary.name, *flags, "-"],
                               input=f"#include <berth/{header}>\n{source}\n",

@@ -29,10 +29,11 @@ if(CMAKE_UNITY_BUILD)
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 
-# The files of a test are compiled about as often as they are run, so that optimising them costs
-# more time than it saves. The code that a test tests is optimised as the preset says.
+# The files of a test are compiled about as often as they are run, so that optimising them, or
+# describing them to a debugger, costs more time than it saves. The code that a test tests is compiled
+# as the preset says, and so are the tests of a debug build.
 add_library(berth_test_options INTERFACE)
-target_compile_options(berth_test_options INTERFACE -O0)
+target_compile_options(berth_test_options INTERFACE -O0 $<$<NOT:$<CONFIG:Debug>>:-g0>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
   # GCC defines these macros itself.
   if(BERTH_SANITIZE STREQUAL "thread")
@@ -42,11 +43,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
   endif()
 endif()
 
+# --- linker of tests -----------------------------------------------------------------------------
+# lld links the large programs of tests in a fifth of the time. What is installed is linked by the
+# default linker.
+find_program(BERTH_LLD ld.lld)
+if(BERTH_LLD)
+  target_link_options(berth_test_options INTERFACE -fuse-ld=lld)
+endif()
+
 # --- sanitizers ----------------------------------------------------------------------------------
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
+  if(BERTH_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # A plugin must have no undefined symbol, so that it needs the runtime as a shared library. That
     # of ThreadSanitizer ends every process in clang 14; that of clang 16 does not. The check
@@ -134,7 +146,7 @@ endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
 # The labels of GoogleTest binaries. The target tests_<label> builds all binaries with the label.
-# The tests with the label `commands` run whole commands hundreds of times.
+# The tests with the label `commands` run whole commands, or other compilers, hundreds of times.
 set(BERTH_TEST_LABELS unit plugin loader threads integration commands conformance simulation)
 # A sanitizer build runs the first five seeds, with the numbers 0 to 4, of a test that is instantiated
 # for many: the others, which other builds run, reach the same code, and each takes ten times as long.

@@ -3,9 +3,9 @@
 # fails on the first finding. By default every run tries the same inputs, so that a change is not
 # blamed for a defect that an earlier run missed by chance; BERTH_FUZZ_SECONDS searches for new ones.
 #
-# A target links host/base, host/api and the files that sources_of.py derives from its includes.
-# Its seed inputs are in corpus/<target>/, its optional dictionary is <target>.dict. New inputs and
-# findings are written to the build folder.
+# The targets link host/base, host/api and the files that sources_of.py derives from their includes.
+# The seed inputs of a target are in corpus/<target>/, its optional dictionary is <target>.dict. New
+# inputs and findings are written to the build folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +14,7 @@ usage() {
 usage: tests/fuzz/run.sh [<target>...]     for example: tests/fuzz/run.sh decode quantity
 
 Runs the fuzz targets, all by default. Environment variables:
-  BERTH_FUZZ_RUNS      number of inputs per target, the same ones in every run (default 40000)
+  BERTH_FUZZ_RUNS      number of inputs per target, the same ones in every run (default 10000)
   BERTH_FUZZ_SECONDS   tries new inputs instead, for this many seconds per target, and keeps those
                        that reach new code in the build folder
   BERTH_FUZZ_BUILD     build folder (default build/fuzz)
@@ -35,7 +35,7 @@ if [ ${#targets[@]} -eq 0 ]; then
 fi
 
 seconds=${BERTH_FUZZ_SECONDS:-}
-runs=${BERTH_FUZZ_RUNS:-40000}
+runs=${BERTH_FUZZ_RUNS:-10000}
 build=${BERTH_FUZZ_BUILD:-build/fuzz}
 compiler=clang++
 if command -v ccache > /dev/null; then compiler="ccache clang++"; fi
@@ -43,6 +43,8 @@ sanitizers=address,undefined
 flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all -I. -Isdk/include"
 flags+=" -fsanitize=fuzzer-no-link,$sanitizers"
 libraries="-lsimdjson -lyaml-cpp -lssl -lcrypto -lpthread"
+linker=
+if command -v ld.lld > /dev/null; then linker=-fuse-ld=lld; fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
@@ -52,8 +54,8 @@ export build compiler flags
 export -f object_of compile
 
 mkdir -p "$build"
-# batch_of <name> <file>...: writes a file that includes the files, and adds it to `sources`.
-sources=()
+# batch_of <name> <file>...: writes a file that includes the files, and adds it to `batches`.
+batches=()
 batch_of() {
   local batch=$build/$1.cc file
   shift
@@ -62,36 +64,39 @@ batch_of() {
   done > "$batch.new"
   # An unchanged batch keeps its time, for the compiler cache.
   if cmp -s "$batch.new" "$batch"; then rm "$batch.new"; else mv "$batch.new" "$batch"; fi
-  sources+=("$batch")
+  batches+=("$batch")
 }
-batch_of base host/base/*.cc
-batch_of api_1 host/api/[a-l]*.cc
-batch_of api_2 host/api/[m-z]*.cc
 for header in algorithm array atomic chrono functional map memory mutex optional span string \
   string_view unordered_map utility variant vector; do
   echo "#include <$header>"
 done > "$build/standard.h"
-declare -A sources_of
-everything=("${sources[@]}")
+fuzzers=()
 for target in "${targets[@]}"; do
   if [ ! -f "tests/fuzz/${target}_fuzz.cc" ]; then
     echo "tests/fuzz/run.sh: unknown target '$target': there is no tests/fuzz/${target}_fuzz.cc" >&2
     exit 2
   fi
-  sources_of[$target]=$(tests/fuzz/sources_of.py "tests/fuzz/${target}_fuzz.cc")
-  # shellcheck disable=SC2206
-  everything+=(${sources_of[$target]})
+  fuzzers+=("tests/fuzz/${target}_fuzz.cc")
 done
-mapfile -t everything < <(printf '%s\n' "${everything[@]}" | sort -u)
-echo "== compile ${#everything[@]} files"
+# One batch for each room: its files share most of their headers, which take most of the time.
+batch_of base host/base/*.cc
+batch_of api_1 host/api/[a-l]*.cc
+batch_of api_2 host/api/[m-z]*.cc
+mapfile -t sources < <(tests/fuzz/sources_of.py "${fuzzers[@]}")
+for room in host/*/; do
+  mapfile -t files < <(printf '%s\n' "${sources[@]}" | grep "^$room" || true)
+  [ ${#files[@]} -eq 0 ] || batch_of "$(basename "$room")" "${files[@]}"
+done
+
+echo "== compile ${#targets[@]} targets and ${#batches[@]} batches"
 clang++ $flags -x c++-header "$build/standard.h" -o "$build/standard.pch"
-printf '%s\n' "${everything[@]}" | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
+printf '%s\n' "${batches[@]}" "${fuzzers[@]}" | xargs -n 1 -P "$(nproc)" bash -c 'compile "$0"'
 
 objects_of() { for file in "$@"; do object_of "$file"; echo; done; }
 for target in "${targets[@]}"; do
   # shellcheck disable=SC2046
-  clang++ -fsanitize=fuzzer,$sanitizers -o "$build/${target}_fuzz" \
-    $(objects_of "${sources[@]}" ${sources_of[$target]}) $libraries
+  clang++ $linker -fsanitize=fuzzer,$sanitizers -o "$build/${target}_fuzz" \
+    $(objects_of "tests/fuzz/${target}_fuzz.cc" "${batches[@]}") $libraries
 done
 
 # Runs one target. Status 255 makes xargs start no further target.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the source files that a fuzz target links, one per line, itself included.
+"""Prints the source files that fuzz targets need, one per line.
 
 usage: tests/fuzz/sources_of.py <file>...     for example: tests/fuzz/sources_of.py tests/fuzz/list_fuzz.cc
 
 A file needs the headers that it includes, and each header of host/ needs the source file of the same
-name. host/base and host/api are left out: every target links them whole.
+name. host/base and host/api are left out: the targets link them whole.
 """
 import os
 import re
@@ -20,20 +20,19 @@ def needed_by(path):
     return headers + [header[:-2] + ".cc" for header in headers if header.startswith("host/")]
 
 
-def sources_of(target):
-    seen, waiting = set(), [target]
+def sources_of(targets):
+    seen, waiting = set(), list(targets)
     while waiting:
         path = waiting.pop()
         if path in seen or not os.path.exists(path):
             continue
         seen.add(path)
         waiting += needed_by(path)
-    return sorted(p for p in seen
-                  if p.endswith(".cc") and not p.startswith(("host/base/", "host/api/")))
+    return sorted(path for path in seen if path.endswith(".cc") and path.startswith("host/") and
+                  not path.startswith(("host/base/", "host/api/")))
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    for argument in sys.argv[1:]:
-        print("\n".join(sources_of(argument)))
+    print("\n".join(sources_of(sys.argv[1:])))

@@ -79,5 +79,5 @@ set_tests_properties(sdk_c_macros PROPERTIES LABELS sdk TIMEOUT 120)
 add_test(NAME sdk_rust
          COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_test.py
                  $<TARGET_FILE:berth>)
-set_tests_properties(sdk_rust PROPERTIES LABELS integration TIMEOUT 600)
-add_dependencies(tests_integration berth berth_plugins)
+set_tests_properties(sdk_rust PROPERTIES LABELS commands TIMEOUT 600)
+add_dependencies(tests_commands berth berth_plugins)
