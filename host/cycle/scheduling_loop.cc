@@ -161,7 +161,10 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
       meter_(options_.metrics != nullptr
                  ? std::make_unique<CycleMeter>(*options_.metrics, *options_.clock)
                  : nullptr),
-      faults_({.quarantine = options_.quarantine, .log = options_.log, .clock = options_.clock}),
+      faults_({.quarantine = options_.quarantine,
+               .log = options_.log,
+               .on_quarantine = options_.on_quarantine,
+               .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),
       failures_(queue_, client.writer, *options_.clock, sink_, meter_.get()),

@@ -194,6 +194,8 @@ class SchedulingLoop {
     int64_t bind_deadline_ns = 0;  // See AsyncCalls.
     CallMonitor* monitor = nullptr;
     QuarantinePolicy quarantine;
+    // See PluginFaults::Options. Threading: any.
+    std::function<void(const PluginFaults::Quarantined& plugin)> on_quarantine = {};
     // `groups` has no effect: it is set if an installed plugin handles /spec/schedulingGroup.
     SchedulingQueue::Options queue;
     // Pod fields that count as handled although no installed plugin handles them; JSON pointers, as

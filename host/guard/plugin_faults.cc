@@ -32,21 +32,28 @@ std::shared_ptr<PluginFaults::Account> PluginFaults::Open(std::string_view plugi
 void PluginFaults::Note(Account& account, Point point, FaultKind kind, std::string_view what,
                         uint64_t pod) {
   uint64_t count = 0;
-  std::string quarantine;
-  int64_t pause_ns = 0;
+  Quarantined quarantined{account.profile_, account.plugin_, {}, 0};
+  std::string& why = quarantined.why;
   {
     const std::scoped_lock lock(mutex_);
     count = ++counts_[Key(account.profile_, account.plugin_, point, kind)];
-    quarantine = QuarantineFor(account, point, pod);
-    if (!quarantine.empty()) {
-      quarantine.append(", the last at ").append(NameOf(point));
-      quarantine.append(": ").append(FaultName(kind)).append(": ").append(what);
-      BeginQuarantine(account, quarantine);
+    why = QuarantineFor(account, point, pod);
+    if (!why.empty()) {
+      why.append(", the last at ").append(NameOf(point));
+      why.append(": ").append(FaultName(kind)).append(": ").append(what);
+      BeginQuarantine(account, why);
     }
-    pause_ns = account.pause_ns_;
+    quarantined.pause_ns = account.pause_ns_;
   }
   if (std::has_single_bit(count)) LogFault(account, point, kind, what, count);
-  if (!quarantine.empty()) LogQuarantine(account, quarantine, pause_ns);
+  if (why.empty()) return;
+  LogQuarantine(quarantined);
+  if (options_.on_quarantine) options_.on_quarantine(quarantined);
+}
+
+std::string PluginFaults::Quarantined::ToString() const {
+  return plugin + " of the profile " + profile + " is in quarantine for " +
+         FormatDuration(pause_ns) + ": " + why;
 }
 
 void PluginFaults::BeginQuarantine(Account& account, const std::string& why) {
@@ -118,16 +125,15 @@ void PluginFaults::LogFault(const Account& account, Point point, FaultKind kind,
                        .error = what});
 }
 
-void PluginFaults::LogQuarantine(const Account& account, std::string_view why,
-                                 int64_t pause_ns) const {
+void PluginFaults::LogQuarantine(const Quarantined& plugin) const {
   if (options_.log == nullptr) return;
-  const std::string pause = FormatDuration(pause_ns);
-  const std::array fields = {LogField{"profile", account.profile_}, LogField{"pause", pause}};
+  const std::string pause = FormatDuration(plugin.pause_ns);
+  const std::array fields = {LogField{"profile", plugin.profile}, LogField{"pause", pause}};
   options_.log->Write({.level = BERTH_LOG_ERROR,
-                       .logger = account.plugin_,
+                       .logger = plugin.plugin,
                        .message = "in quarantine",
                        .fields = fields,
-                       .error = why});
+                       .error = plugin.why});
 }
 
 void PluginFaults::LogTrial(const Account& account) const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,11 +63,23 @@ struct QuarantinePolicy {
 // Lifetime:  must outlive every account that it opened.
 class PluginFaults {
  public:
+  struct Quarantined {
+    std::string profile;
+    std::string plugin;
+    std::string why;
+    int64_t pause_ns;  // How long the quarantine lasts.
+
+    // Returns "acme.RackPower of the profile acme is in quarantine for 30s: " and the reason.
+    std::string ToString() const;
+  };
+
   struct Options {
     QuarantinePolicy quarantine;
     // Receives the first fault of each plugin, point and kind, then one each time their number has
     // doubled, with the plugin as the logger. May be null.
     LogSink* log = nullptr;
+    // Called when a quarantine begins, on the thread that noted the fault. May be null.
+    std::function<void(const Quarantined& plugin)> on_quarantine = {};
     // Null: time stands still, so that all faults lie in one window.
     const Clock* clock = nullptr;
   };
@@ -127,12 +140,6 @@ class PluginFaults {
     FaultKind kind;
     uint64_t count;
   };
-  struct Quarantined {
-    std::string profile;
-    std::string plugin;
-    std::string why;
-    int64_t pause_ns;  // How long the quarantine lasts.
-  };
 
   explicit PluginFaults(Options options) : options_(std::move(options)) {}
 
@@ -164,7 +171,7 @@ class PluginFaults {
 
   void LogFault(const Account& account, Point point, FaultKind kind, std::string_view what,
                 uint64_t count) const;
-  void LogQuarantine(const Account& account, std::string_view why, int64_t pause_ns) const;
+  void LogQuarantine(const Quarantined& plugin) const;
   void LogTrial(const Account& account) const;
 
   const Options options_;

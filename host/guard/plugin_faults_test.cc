@@ -98,6 +98,28 @@ TEST_F(PluginFaultsTest, QuarantinesAfterTheConfiguredFaultsWithinTheWindow) {
   EXPECT_EQ(faults.InQuarantine()[0].why, why);
 }
 
+TEST_F(PluginFaultsTest, AnnouncesEachQuarantineOnce) {
+  std::vector<std::string> announced;
+  PluginFaults faults({.quarantine = {.faults = 2},
+                       .on_quarantine = [&](const auto& q) { announced.push_back(q.ToString()); },
+                       .clock = &clock_});
+  const auto account = faults.Open("test.A", "acme");
+  const auto note = [&] { faults.Note(*account, Point::kFilter, FaultKind::kException, "boom"); };
+  note();
+  EXPECT_THAT(announced, IsEmpty());
+  note();
+  const std::string text = "test.A of the profile acme is in quarantine for ";
+  const std::string last = ", the last at Filter: exception: boom";
+  EXPECT_THAT(announced, ElementsAre(text + "30s: 2 faults within 1m0s" + last));
+  note();
+  EXPECT_EQ(announced.size(), 1U);
+  clock_.Advance(30 * kSecond);
+  faults.BeginTrials();
+  note();
+  EXPECT_EQ(announced.size(), 2U);
+  EXPECT_EQ(announced.back(), text + "1m0s: a fault on trial" + last);
+}
+
 TEST_F(PluginFaultsTest, AQuarantineKeepsItsReason) {
   PluginFaults faults = Make({.faults = 1});
   const auto account = faults.Open("test.A", "");

@@ -3,7 +3,7 @@
 import os
 
 from api import wait_for
-from fixture import EndToEndTest
+from fixture import EndToEndTest, replace_file
 from objects import pod
 
 LEASES = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"],
@@ -74,6 +74,41 @@ class CredentialsTest(EndToEndTest):
         self.expect_bound(kubeconfig=self.cluster.info["admin"])
         binding, = self.cluster.bindings(since)["web"]
         self.assertEqual(binding["user"]["username"], "berth-e2e-admin")
+
+    def test_expired_token_file(self):
+        """The token in the file expires; Berth reads the next one when the server refuses it."""
+        path = self.path("token")
+        self.expire(path, self.cluster.kubeconfig("berth", "expired-file", token_file=path))
+
+    def test_exec_plugin_with_an_expired_token(self):
+        """The plugin does not say when its token expires, so that only a refusal tells."""
+        path, program = self.path("exec-token"), self.path("plugin.sh")
+        replace_file(program, f"""#!/bin/sh
+printf '{{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", '
+printf '"status": {{"token": "%s"}}}}' "$(cat {path})"
+""")
+        os.chmod(program, 0o755)
+        self.expire(path, self.cluster.kubeconfig("berth", "expired-exec", user={"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": program,
+            "interactiveMode": "Never"}}))
+
+    def path(self, name):
+        folder = self.folder()
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, name)
+
+    def expire(self, path, kubeconfig):
+        """Runs Berth with a token that expires, and another one in its place before that."""
+        tokens = [self.cluster.expiring_token("berth", 8), self.cluster.request_token("berth")]
+        replace_file(path, tokens[0])
+        berth = self.expect_bound(kubeconfig=kubeconfig)
+        replace_file(path, tokens[1])
+        self.cluster.wait_refused(tokens[0])
+        self.cluster.add_pod(pod("later"))
+        self.cluster.wait_bound("later", "n1")
+        for token in tokens:
+            self.assertNotIn(token, berth.log())
+        self.assertEqual(berth.stop(), 0)
 
     def test_exec_plugin(self):
         """The plugin returns a token that is valid for 20 s, so that it must be run again."""

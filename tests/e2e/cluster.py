@@ -1,10 +1,12 @@
 """Starts and stops an API server with etcd, and changes its objects."""
 
+import base64
 import json
 import os
 import signal
 import subprocess
 import threading
+import time
 
 from api import Api, ApiError, in_parallel, wait_for
 from objects import CORE, EVENTS, LEASES, RBAC, condition, node, pod_path
@@ -243,6 +245,32 @@ class Cluster:
             {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
         return answer["status"]["token"]
 
+    def expiring_token(self, account, seconds):
+        """Returns a token that expires after `seconds`, fewer than the 600 that the server grants. It
+        is one of the server's, with another time and signed again. The server goes on accepting a
+        token that it knows for up to ten seconds.
+        """
+        header, payload, _ = self.request_token(account).split(".")
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+        claims["exp"] = int(time.time()) + seconds
+        content = f"{header}.{encode_url(json.dumps(claims).encode())}"
+        done = subprocess.run(["openssl", "dgst", "-sha256", "-sign",
+                               os.path.join(self.folder, "accounts.key")],
+                              input=content.encode(), capture_output=True, check=True)
+        return f"{content}.{encode_url(raw_signature(done.stdout))}"
+
+    def wait_refused(self, token):
+        """Returns when the server answers the token with a 401."""
+        client = self.client(token=token)
+
+        def is_refused():
+            try:
+                client.get(f"{CORE}/nodes")
+            except ApiError as error:
+                return error.code == 401
+            return False
+        wait_for("the server refuses the token", is_refused)
+
     # The audit log.
 
     def audit(self, since=0):
@@ -270,6 +298,23 @@ class Cluster:
         found = {name: [one for one in records if one["responseStatus"]["code"] == 201]
                  for name, records in self.binding_requests(since).items()}
         return {name: records for name, records in found.items() if records}
+
+
+def encode_url(data):
+    """Returns the text of a part of a JSON web token (RFC 7515, base64url)."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def raw_signature(der):
+    """Returns an ECDSA signature of the curve P-256 as ES256 has it (RFC 7518, 3.4): two numbers of
+    32 bytes, from a sequence of two integers.
+    """
+    numbers, at = b"", 2
+    for _ in range(2):
+        size = der[at + 1]
+        numbers += der[at + 2:at + 2 + size].lstrip(b"\0").rjust(32, b"\0")
+        at += 2 + size
+    return numbers
 
 
 def account_of(record):

@@ -5,9 +5,9 @@ These tests have an API server of their own, because they end and restart it.
 
 import os
 
-from api import ApiError, wait_for
+from api import wait_for
 from cluster import account_of
-from fixture import EndToEndTest, upstream
+from fixture import EndToEndTest, replace_file, upstream
 from objects import CORE, pod
 
 
@@ -196,32 +196,19 @@ class FailureTest(EndToEndTest):
         secrets = [f"token-{name}-{i}" for i in range(2)]
         tokens = [self.cluster.request_token("berth", secret) for secret in secrets]
 
-        def write(token):
-            with open(path + ".new", "w", encoding="utf-8") as file:
-                file.write(token)
-            os.rename(path + ".new", path)
-
         def revoke(secret):
             self.cluster.admin.delete(f"{CORE}/namespaces/kube-system/secrets/{secret}")
 
-        write(tokens[0])
+        replace_file(path, tokens[0])
         proxy = self.proxy()
         berth = self.berth(name, kubeconfig=self.cluster.kubeconfig(
             "berth", f"rotated-{name}", proxy.server, token_file=path))
         self.cluster.add_node(f"node-{name}")
         self.cluster.add_pod(pod(f"before-{name}"))
         self.cluster.wait_bound(f"before-{name}")
-        write(tokens[1])
+        replace_file(path, tokens[1])
         revoke(secrets[0])
-        old = self.cluster.client(token=tokens[0])
-
-        def is_revoked():
-            try:
-                old.get(f"{CORE}/nodes")
-            except ApiError as error:
-                return error.code == 401
-            return False
-        wait_for("the first token is revoked", is_revoked)
+        self.cluster.wait_refused(tokens[0])
         if is_cut:
             proxy.cut()
         self.cluster.add_pod(pod(f"after-{name}"))

@@ -54,6 +54,13 @@ def upstream(test):
     return test
 
 
+def replace_file(path, text):
+    """Writes the file so that a reader finds the old text or the new one."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
 def profile(name, more=""):
     """Returns the text of a profile that is the default one with another schedulerName."""
     return f'schedulerName = "{name}"\nextends = "default"\n{more}'

@@ -27,6 +27,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kLease =
@@ -398,6 +399,30 @@ TEST_F(RunClusterTest, ReloadsProfileAndKeepsRunningOneAfterError) {
   File("p.toml", "extends = \"default\"\n");
   EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
   EXPECT_THAT(Error(), HasSubstr("\"Reloaded\" profiles=\"default-scheduler\""));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, TellsOfAQuarantine) {
+  CreateNode("a");
+  CreatePod("web");
+  config_ += "[quarantine]\nfaults = 1\n";
+  const std::string profile = File(
+      "p.toml",
+      "extends = \"default\"\n[[plugin]]\nname = \"test.Thrower\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
+      "/libtest_thrower.so\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
+  const pid_t berth = StartRun({"--profile", profile});
+  Json event;
+  EXPECT_TRUE(WaitFor([&] {
+    const Json list = Get("/apis/events.k8s.io/v1/namespaces/kube-system/events");
+    for (const Json& item : list.value("items", Json::array())) {
+      if (item["reason"] == "PluginQuarantined") event = item;
+    }
+    return !event.is_null();
+  })) << Error();
+  const std::string text = "test.Thrower of the profile default-scheduler is in quarantine for 30s: ";
+  EXPECT_THAT(event.value("note", ""), StartsWith(text));
+  EXPECT_EQ(event["regarding"]["name"], "kube-scheduler");
+  EXPECT_THAT(Ask(HttpAddress(), "GET /readyz?verbose"), HasSubstr("note: " + text));
   EXPECT_EQ(Stop(berth), 0);
 }
 

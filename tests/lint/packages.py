@@ -18,8 +18,8 @@ import tree
 
 LIST = ".ci/packages.txt"
 # The tools that the scripts of the tests start by name.
-TOOLS = ("cargo", "clang", "clang++", "clang-format", "clang-tidy", "git", "kubectl", "ldd",
-         "nm", "pkg-config", "python3", "rustc")
+TOOLS = ("cargo", "clang", "clang++", "clang-format", "clang-tidy", "git", "kubectl",
+         "ld.lld", "ldd", "nm", "openssl", "pkg-config", "python3", "rustc")
 
 
 def run(*command):

@@ -8,6 +8,7 @@
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
+#include "host/process/run/lease_event.h"
 
 namespace berth::host {
 namespace {
@@ -44,9 +45,10 @@ Status ClusterRun::Open() {
   if (Status status = session_.Open(); !status.ok()) return status;
   first_profile_ = session_.set().specs.front().scheduler_name;
   const ClusterConfig& config = session_.host().cluster;
-  if (options_.leader_elect.value_or(config.leader_elect.value_or(true))) {
-    election_ = ElectionOptionsOf(config, identity_);
-    if (Status status = CheckElectionOptions(*election_); !status.ok()) return status;
+  election_ = ElectionOptionsOf(config, identity_);
+  elects_ = options_.leader_elect.value_or(config.leader_elect.value_or(true));
+  if (elects_) {
+    if (Status status = CheckElectionOptions(election_); !status.ok()) return status;
   }
   const Result<ClusterAccess> access = session_.FindAccess();
   if (!access.ok()) return access.status();
@@ -63,7 +65,7 @@ Status ClusterRun::Open() {
 Status ClusterRun::OpenServing() {
   serving_.emplace(
       metrics_, ClusterServing::Options{.version = options_.version,
-                                        .lease_ns = election_.has_value() ? election_->lease_ns : 0,
+                                        .lease_ns = elects_ ? election_.lease_ns : 0,
                                         .steady_ns = options_.steady_ns,
                                         .boot_ns = options_.boot_ns});
   const std::string address = options_.http_address.value_or(
@@ -92,6 +94,9 @@ Status ClusterRun::Connect(const ClusterAccess& access) {
 Status ClusterRun::OpenScheduler() {
   SchedulerOptions options = session_.TakeSchedulerOptions(session_.clock());
   options.loop.metrics = &scheduler_metrics_;
+  options.loop.on_quarantine = [this](const PluginFaults::Quarantined& plugin) {
+    WriteEvent(QuarantineEvent(election_, plugin, session_.clock().NowNs()));
+  };
   options.bind_threads = kBindThreads;
   ObjectSource* source = &session_.client();
   if (options_.on_decision) {
@@ -111,7 +116,7 @@ Status ClusterRun::OpenScheduler() {
 
 void ClusterRun::Refresh(std::function<void()> done) {
   static constexpr std::array<std::string_view, 2> kKinds = {kPodKind, kNodeKind};
-  if (!election_.has_value()) return done();
+  if (!elects_) return done();
   session_.client().Refresh(kKinds, std::move(done));
 }
 
@@ -135,7 +140,7 @@ void ClusterRun::OnScheduling(int64_t took_ns) {
   start_memory_.OnScheduling(options_.boot_ns());
   const std::string took = FormatDuration(took_ns / kMillisecond * kMillisecond);
   const Log log = session_.log();
-  if (!election_.has_value()) return log.Info("Scheduling", {{"took", took}});
+  if (!elects_) return log.Info("Scheduling", {{"took", took}});
   log.Info("Scheduling", {{"refreshed", "v1/Pod, v1/Node"}, {"took", took}});
 }
 
@@ -154,7 +159,7 @@ ClusterRunSummary ClusterRun::Run() {
 }
 
 void ClusterRun::Lead() {
-  if (!election_.has_value()) {
+  if (!elects_) {
     session_.log().Info(
         "Scheduling without an election: no other scheduler may have the same profiles");
     session_.fence().OpenUntil(BindFence::kForever);
@@ -165,10 +170,10 @@ void ClusterRun::Lead() {
       .wall = &session_.clock(),
       .boot_ns = options_.boot_ns,
       .fence = &session_.fence(),
-      .election = *election_,
+      .election = election_,
       .scheduler = first_profile_,
       .metrics = &client_metrics_,
-      .write_event = [this](Event event) { session_.client().CreateEvent(std::move(event), {}); },
+      .write_event = [this](Event event) { WriteEvent(std::move(event)); },
       .on_started = [this] { OnLeading(); },
       .on_lost = [this](auto why) { OnLeaseLost(why); },
       .last_progress_ns = [this] { return last_progress_ns(); },

@@ -96,6 +96,7 @@ class ClusterRun final : private ClusterDriver {
 
   // ---- Start and end ----
   void Lead();
+  void WriteEvent(Event event) { session_.client().CreateEvent(std::move(event), {}); }
   void End();
 
   const ClusterRunOptions options_;
@@ -105,7 +106,8 @@ class ClusterRun final : private ClusterDriver {
   ClientMetrics client_metrics_{metrics_};
   SchedulerMetrics scheduler_metrics_{metrics_};
   ClusterSession session_;  // Reports to client_metrics_ until its connections are closed.
-  std::optional<ElectionOptions> election_;  // Not set: there is no election.
+  ElectionOptions election_;
+  bool elects_ = false;
   std::string first_profile_;                // Its schedulerName at the start.
   std::optional<ClusterServing> serving_;
   std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.

@@ -236,9 +236,7 @@ Health::Finding ClusterServing::CheckPlugins() const {
         "a call has not ended, although it was cancelled; the log names its plugin");
   }
   for (const PluginFaults::Quarantined& plugin : state_->quarantined()) {
-    result.notes.push_back(plugin.plugin + " of the profile " + plugin.profile +
-                           " is in quarantine for " + FormatDuration(plugin.pause_ns) + ": " +
-                           plugin.why);
+    result.notes.push_back(plugin.ToString());
   }
   const Sample slow = state_->slow_pods();
   if (slow.count > 0) {

@@ -7,27 +7,9 @@
 #include <utility>
 
 #include "host/base/time_units.h"
+#include "host/process/run/lease_event.h"
 
 namespace berth::host {
-namespace {
-
-Event LeadingEvent(const ElectionOptions& election, std::string_view scheduler, int64_t time_ns) {
-  Event event;
-  event.type = "Normal";
-  event.reason = "LeaderElection";
-  event.action = "LeaderElection";
-  event.note = TruncateNote(election.identity + " became leader");
-  event.regarding.api_version = "coordination.k8s.io/v1";
-  event.regarding.kind = "Lease";
-  event.regarding.ns = election.ns;
-  event.regarding.name = election.name;
-  event.reporting_controller = scheduler;
-  event.time_ns = time_ns;
-  return event;
-}
-
-}  // namespace
-
 // Used by the thread of the channel alone, except view().
 class Leadership::Runner {
  public:

@@ -22,7 +22,6 @@ namespace berth::host {
 // Runs a LeaderElector and its lease requests on the thread of their channel, which nothing else
 // uses. Keeps the metrics of the election, and writes an event about the lease when this process
 // begins to lead.
-// (client-go: tools/leaderelection/resourcelock/leaselock.go, RecordEvent)
 //
 // Threading: any, except the thread of the channel; constructed and destroyed on one thread. The
 //            callbacks are called on the thread of the channel.
