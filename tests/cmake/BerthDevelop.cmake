@@ -44,8 +44,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
 endif()
 
 # --- linker of tests -----------------------------------------------------------------------------
-# lld links the large programs of tests in a fifth of the time. What is installed is linked by the
-# default linker.
+# lld links the large programs of tests in a fifth of the time. The default linker links the files that
+# are installed.
 find_program(BERTH_LLD ld.lld)
 if(BERTH_LLD)
   target_link_options(berth_test_options INTERFACE -fuse-ld=lld)

@@ -406,10 +406,11 @@ TEST_F(RunClusterTest, TellsOfAQuarantine) {
   CreateNode("a");
   CreatePod("web");
   config_ += "[quarantine]\nfaults = 1\n";
-  const std::string profile = File(
-      "p.toml",
-      "extends = \"default\"\n[[plugin]]\nname = \"test.Thrower\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
-      "/libtest_thrower.so\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
+  const std::string profile =
+      File("p.toml",
+           "extends = \"default\"\n[[plugin]]\nname = \"test.Thrower\"\nlibrary = "
+           "\"" BERTH_TEST_PLUGIN_DIR
+           "/libtest_thrower.so\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
   const pid_t berth = StartRun({"--profile", profile});
   Json event;
   EXPECT_TRUE(WaitFor([&] {
@@ -419,7 +420,8 @@ TEST_F(RunClusterTest, TellsOfAQuarantine) {
     }
     return !event.is_null();
   })) << Error();
-  const std::string text = "test.Thrower of the profile default-scheduler is in quarantine for 30s: ";
+  const std::string text =
+      "test.Thrower of the profile default-scheduler is in quarantine for 30s: ";
   EXPECT_THAT(event.value("note", ""), StartsWith(text));
   EXPECT_EQ(event["regarding"]["name"], "kube-scheduler");
   EXPECT_THAT(Ask(HttpAddress(), "GET /readyz?verbose"), HasSubstr("note: " + text));

@@ -63,11 +63,10 @@ Status ClusterRun::Open() {
 }
 
 Status ClusterRun::OpenServing() {
-  serving_.emplace(
-      metrics_, ClusterServing::Options{.version = options_.version,
-                                        .lease_ns = elects_ ? election_.lease_ns : 0,
-                                        .steady_ns = options_.steady_ns,
-                                        .boot_ns = options_.boot_ns});
+  serving_.emplace(metrics_, ClusterServing::Options{.version = options_.version,
+                                                     .lease_ns = elects_ ? election_.lease_ns : 0,
+                                                     .steady_ns = options_.steady_ns,
+                                                     .boot_ns = options_.boot_ns});
   const std::string address = options_.http_address.value_or(
       session_.host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
   if (address.empty()) return {};
@@ -165,19 +164,19 @@ void ClusterRun::Lead() {
     session_.fence().OpenUntil(BindFence::kForever);
     return OnLeading();
   }
-  leadership_.emplace(Leadership::Options{
-      .leases = session_.leases(),
-      .wall = &session_.clock(),
-      .boot_ns = options_.boot_ns,
-      .fence = &session_.fence(),
-      .election = election_,
-      .scheduler = first_profile_,
-      .metrics = &client_metrics_,
-      .write_event = [this](Event event) { WriteEvent(std::move(event)); },
-      .on_started = [this] { OnLeading(); },
-      .on_lost = [this](auto why) { OnLeaseLost(why); },
-      .last_progress_ns = [this] { return last_progress_ns(); },
-      .log = session_.LogOf("leaderElection")});
+  leadership_.emplace(
+      Leadership::Options{.leases = session_.leases(),
+                          .wall = &session_.clock(),
+                          .boot_ns = options_.boot_ns,
+                          .fence = &session_.fence(),
+                          .election = election_,
+                          .scheduler = first_profile_,
+                          .metrics = &client_metrics_,
+                          .write_event = [this](Event event) { WriteEvent(std::move(event)); },
+                          .on_started = [this] { OnLeading(); },
+                          .on_lost = [this](auto why) { OnLeaseLost(why); },
+                          .last_progress_ns = [this] { return last_progress_ns(); },
+                          .log = session_.LogOf("leaderElection")});
   leadership_->Start();
 }
 

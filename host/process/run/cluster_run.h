@@ -108,7 +108,7 @@ class ClusterRun final : private ClusterDriver {
   ClusterSession session_;  // Reports to client_metrics_ until its connections are closed.
   ElectionOptions election_;
   bool elects_ = false;
-  std::string first_profile_;                // Its schedulerName at the start.
+  std::string first_profile_;  // Its schedulerName at the start.
   std::optional<ClusterServing> serving_;
   std::optional<DecisionReporter> reporter_;  // Set if options_.on_decision is.
   std::optional<SchedulerHost> scheduler_;

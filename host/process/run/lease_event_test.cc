@@ -47,9 +47,10 @@ TEST(LeaseEventTest, TellsWhichPluginIsInQuarantine) {
                                       kNow);
   ExpectRegardsTheLease(event);
   EXPECT_EQ(event.type + " " + event.reason, "Warning PluginQuarantined");
-  EXPECT_EQ(event.note,
-            "acme.RackPower of the profile acme-scheduler is in quarantine for 30s: 10 faults within "
-            "1m0s");
+  EXPECT_EQ(
+      event.note,
+      "acme.RackPower of the profile acme-scheduler is in quarantine for 30s: 10 faults within "
+      "1m0s");
   EXPECT_EQ(event.reporting_controller, "acme-scheduler");
 }
 
