@@ -12,6 +12,8 @@ from api import Api, ApiError, in_parallel, wait_for
 from objects import CORE, EVENTS, LEASES, RBAC, condition, node, pod_path
 
 START_TIMEOUT = 150
+# For how many seconds the server accepts a token that has expired.
+TOKEN_LEEWAY = 60
 
 
 class Cluster:
@@ -246,13 +248,14 @@ class Cluster:
         return answer["status"]["token"]
 
     def expiring_token(self, account, seconds):
-        """Returns a token that expires after `seconds`, fewer than the 600 that the server grants. It
-        is one of the server's, with another time and signed again. The server goes on accepting a
-        token that it knows for up to ten seconds.
+        """Returns a token that the server refuses after `seconds`, fewer than the 600 that it grants,
+        and up to ten more, for which it goes on accepting a token that it has just accepted. The
+        token is one of the server's, with other times and signed again.
         """
         header, payload, _ = self.request_token(account).split(".")
         claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
-        claims["exp"] = int(time.time()) + seconds
+        claims["exp"] = int(time.time()) + seconds - TOKEN_LEEWAY
+        claims["iat"] = claims["nbf"] = claims["exp"] - 600
         content = f"{header}.{encode_url(json.dumps(claims).encode())}"
         done = subprocess.run(["openssl", "dgst", "-sha256", "-sign",
                                os.path.join(self.folder, "accounts.key")],
