@@ -98,14 +98,23 @@ void ResourceSum::Apply(ResourceAmount& ours, const ResourceAmount& theirs) {
   }
 }
 
+size_t ResourceSum::PlaceFrom(size_t at, ResourceKey key) const {
+  if (amounts_.size() > kFewAmounts) {
+    const auto begin = amounts_.begin() + static_cast<ptrdiff_t>(at);
+    return static_cast<size_t>(
+        std::ranges::lower_bound(begin, amounts_.end(), key, {}, &ResourceAmount::key) -
+        amounts_.begin());
+  }
+  while (at < amounts_.size() && amounts_[at].key < key) ++at;
+  return at;
+}
+
 template <ResourceSum::Merge kMerge>
 void ResourceSum::Apply(ResourceList other) {
   if (other.empty()) return;
-  size_t at = static_cast<size_t>(
-      std::ranges::lower_bound(amounts_, other[0].key, {}, &ResourceAmount::key) -
-      amounts_.begin());
+  size_t at = 0;
   for (size_t i = 0; i < other.size(); ++i, ++at) {
-    while (at < amounts_.size() && amounts_[at].key < other[i].key) ++at;
+    at = PlaceFrom(at, other[i].key);
     if (at == amounts_.size()) {
       amounts_.push_back(other[i]);
     } else if (amounts_[at].key == other[i].key) {
@@ -140,6 +149,12 @@ void ResourceSum::Max(ResourceList other) { Apply<Merge::kMax>(other); }
 void ResourceSum::Set(ResourceList other) { Apply<Merge::kSet>(other); }
 void ResourceSum::Fill(ResourceList other) { Apply<Merge::kFill>(other); }
 
+void ResourceSum::AddWhereNamed(const ResourceSum& other) {
+  for (ResourceAmount& ours : amounts_) {
+    if (const Quantity* theirs = other.Find(ours.key)) ours.amount.Add(*theirs);
+  }
+}
+
 const Quantity* ResourceSum::Find(ResourceKey key) const {
   const auto found = std::ranges::lower_bound(amounts_, key, {}, &ResourceAmount::key);
   return found != amounts_.end() && found->key == key ? &found->amount : nullptr;
@@ -150,25 +165,31 @@ const Quantity* ResourceSum::Find(ResourceKey key) const {
 ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
                                            const RequestInputs& pod, bool use_status) {
   if (!use_status) return container.requests;
-  for (const ContainerStatus& status : pod.statuses) {
-    if (status.name != container.name) continue;
-    if (!status.has_resources) break;
-    container_.Assign(pod.resize_infeasible ? ResourceList() : container.requests);
-    container_.Max(status.requests);
-    container_.Max(status.allocated);
-    return container_.amounts();
+  const auto status = std::ranges::lower_bound(
+      statuses_, container.name, {}, [](const ContainerStatus* known) { return known->name; });
+  if (status == statuses_.end() || (*status)->name != container.name || !(*status)->has_resources) {
+    return container.requests;
   }
-  return container.requests;
+  container_.Assign(pod.resize_infeasible ? ResourceList() : container.requests);
+  container_.Max((*status)->requests);
+  container_.Max((*status)->allocated);
+  return container_.amounts();
 }
 
-void RequestCalculator::AppendNames(const RequestInputs& pod, ResourceSum& total) {
-  if (pod.containers.size() + pod.init_containers.size() <= ResourceSum::kFewAmounts) return;
-  for (const auto& containers : {pod.containers, pod.init_containers}) {
-    for (const ContainerRequests& container : containers) {
-      for (const ResourceAmount& amount : container.requests) total.Append(amount.key, Quantity());
-    }
+void RequestCalculator::SortStatuses(const RequestInputs& pod) {
+  statuses_.clear();
+  for (const ContainerStatus& status : pod.statuses) statuses_.push_back(&status);
+  // Of several statuses with one name, the first one counts.
+  std::ranges::stable_sort(statuses_, {}, [](const ContainerStatus* one) { return one->name; });
+}
+
+void RequestCalculator::AppendNames(std::span<const ContainerRequests> containers,
+                                    ResourceSum& sum) {
+  if (containers.size() <= ResourceSum::kFewAmounts) return;
+  for (const ContainerRequests& container : containers) {
+    for (const ResourceAmount& amount : container.requests) sum.Append(amount.key, Quantity());
   }
-  total.Sort();
+  sum.Sort();
 }
 
 void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rules,
@@ -184,30 +205,33 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
     if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
   };
 
+  // A status may lack what the container requests, so that the names are not known before.
+  const bool use_status = rules.use_status && !statuses_.empty();
   total.Clear();
-  if (!rules.use_status) AppendNames(pod, total);
-  for (const ContainerRequests& container : pod.containers) {
-    add_to(total, RequestsOf(container, pod, rules.use_status));
-  }
-  if (pod.init_containers.empty()) return;
-
-  // While an init container runs, the sidecars before it run as well. A sidecar runs until the pod
-  // ends.
   sidecars_.Clear();
-  init_.Clear();
+  if (!use_status) {
+    AppendNames(pod.containers, total);
+    AppendNames(pod.init_containers, total);
+    AppendNames(pod.init_containers, sidecars_);
+  }
+  for (const ContainerRequests& container : pod.containers) {
+    add_to(total, RequestsOf(container, pod, use_status));
+  }
+  for (const ContainerRequests& container : pod.init_containers) {
+    if (container.sidecar) add_to(total, RequestsOf(container, pod, use_status));
+  }
+  // While an init container runs, the sidecars before it run as well. Of a resource that it does not
+  // request, they need no more than the whole pod, whose sidecars run until it ends.
   for (const ContainerRequests& container : pod.init_containers) {
     if (container.sidecar) {
-      const ResourceList requests = RequestsOf(container, pod, rules.use_status);
-      add_to(total, requests);
-      add_to(sidecars_, requests);
-      init_.Max(sidecars_.amounts());
-    } else {
-      phase_.Assign(sidecars_.amounts());
-      add_to(phase_, container.requests);
-      init_.Max(phase_.amounts());
+      add_to(sidecars_, RequestsOf(container, pod, use_status));
+      continue;
     }
+    phase_.Clear();
+    add_to(phase_, container.requests);
+    phase_.AddWhereNamed(sidecars_);
+    total.Max(phase_.amounts());
   }
-  total.Max(init_.amounts());
 }
 
 void RequestCalculator::ApplyPodLevel(const RequestInputs& pod, const Rules& rules,
@@ -236,6 +260,7 @@ ResourceList RequestCalculator::SumContainers(const RequestInputs& pod) {
 
 PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena) {
   PodRequests result;
+  SortStatuses(pod);
   Sum(pod, {}, request_);
   result.request = RoundUp(request_.amounts(), arena);
 

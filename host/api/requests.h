@@ -83,6 +83,8 @@ class ResourceSum {
   void Max(ResourceList other);   // Raises each amount to that of `other` if that is larger.
   void Set(ResourceList other);   // Sets each amount of `other`.
   void Fill(ResourceList other);  // Sets each amount of `other` whose name is not in this list.
+  // Adds the amounts of `other` whose names are in this list.
+  void AddWhereNamed(const ResourceSum& other);
   // Sets an amount, in a long list without a search for its place. Sort() must follow before any
   // other call but Append().
   void Append(ResourceKey key, const Quantity& amount) {
@@ -109,6 +111,8 @@ class ResourceSum {
   void Apply(ResourceList other);
   template <Merge kMerge>
   static void Apply(ResourceAmount& ours, const ResourceAmount& theirs);
+  // Returns the first place from `at` on whose key is not below `key`.
+  size_t PlaceFrom(size_t at, ResourceKey key) const;
   // As Apply(), for the amounts from `at` on, all at once: O(both lists).
   template <Merge kMerge>
   void ApplyFrom(size_t at, ResourceList other);
@@ -182,9 +186,11 @@ class RequestCalculator {
   };
 
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
+  // Fills statuses_.
+  void SortStatuses(const RequestInputs& pod);
   // Adds the names of all requests of many containers with the amount 0, so that no container
   // inserts one into the middle of a long list.
-  static void AppendNames(const RequestInputs& pod, ResourceSum& total);
+  static void AppendNames(std::span<const ContainerRequests> containers, ResourceSum& sum);
   void SumContainers(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   void ApplyPodLevel(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   ResourceList RequestsOf(const ContainerRequests& container, const RequestInputs& pod,
@@ -194,8 +200,8 @@ class RequestCalculator {
   ResourceSum other_;
   ResourceSum sidecars_;
   ResourceSum phase_;
-  ResourceSum init_;
   ResourceSum container_;
+  std::vector<const ContainerStatus*> statuses_;  // Those of the pod, by name.
 };
 
 }  // namespace berth::host

@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "host/api/decode_testing.h"
 #include "host/api/objects.h"
+#include "host/base/split_mix.h"
 
 namespace berth::host {
 namespace {
@@ -581,6 +584,117 @@ TEST_F(RequestsTest, RoundsUpEachAmountOfOverhead) {
                       ->view()
                       .request),
             "cpu=1 memory=1 ephemeral-storage=107374183 example.com/x=2");
+}
+
+// ---- Random pods --------------------------------------------------------------------------------
+
+using Amounts = std::map<ResourceKey, int64_t>;  // cpu in thousandths, all others in units.
+
+Amounts AmountsOf(ResourceList list) {
+  Amounts amounts;
+  for (const ResourceAmount& one : list) {
+    const bool is_cpu = one.key == BERTH_PRESENT_CPU;
+    amounts[one.key] = is_cpu ? one.amount.MilliValue() : one.amount.Value();
+  }
+  return amounts;
+}
+
+struct RandomContainer {
+  std::string name;
+  bool sidecar = false;
+  std::vector<ResourceAmount> requests;
+};
+
+// A pod, and the sums of component-helpers/resource/helpers.go (PodRequests), written as there.
+class RandomPod {
+ public:
+  explicit RandomPod(uint64_t seed) : random_(seed) {
+    // Beyond 16 containers and 16 names, the calculator takes other paths.
+    const bool is_large = seed % 4 == 0;
+    names_ = is_large ? 60 : 5;
+    for (std::vector<RandomContainer>* list : {&containers_, &init_containers_}) {
+      const uint64_t size = random_.Next() % (is_large ? 50 : 4);
+      for (uint64_t i = 0; i < size; ++i) list->push_back(Container());
+    }
+  }
+
+  RequestInputs Inputs() {
+    for (const auto& [from, to] :
+         {std::pair(&containers_, &views_[0]), std::pair(&init_containers_, &views_[1])}) {
+      for (const RandomContainer& c : *from) to->push_back({c.name, c.sidecar, c.requests});
+    }
+    RequestInputs inputs;
+    inputs.containers = views_[0];
+    inputs.init_containers = views_[1];
+    return inputs;
+  }
+
+  Amounts Sum(int64_t default_cpu) const {
+    Amounts total;
+    Amounts sidecars;
+    Amounts largest;
+    for (const RandomContainer& c : containers_) Add(total, Of(c, default_cpu));
+    for (const RandomContainer& c : init_containers_) {
+      Amounts phase = Of(c, default_cpu);
+      if (c.sidecar) {
+        Add(total, phase);
+        Add(sidecars, phase);
+        phase = sidecars;
+      } else {
+        Add(phase, sidecars);
+      }
+      Max(largest, phase);
+    }
+    Max(total, largest);
+    return total;
+  }
+
+ private:
+  RandomContainer Container() {
+    RandomContainer container;
+    container.name = "c" + std::to_string(random_.Next() % 8);
+    container.sidecar = random_.Next() % 2 == 0;
+    Amounts amounts;
+    for (uint64_t n = random_.Next() % 4; n > 0; --n) {
+      const auto name = static_cast<Id>(random_.Next() % names_);
+      const ResourceKey key = name == 0 ? ResourceKey{BERTH_PRESENT_CPU} : ScalarKey(name);
+      amounts[key] = static_cast<int64_t>(random_.Next() % 10);
+    }
+    for (const auto& [key, amount] : amounts) {
+      container.requests.push_back({key, Quantity(amount, 0)});
+    }
+    return container;
+  }
+  static Amounts Of(const RandomContainer& container, int64_t default_cpu) {
+    Amounts amounts = AmountsOf(container.requests);
+    if (default_cpu > 0) amounts.emplace(BERTH_PRESENT_CPU, default_cpu);
+    return amounts;
+  }
+  static void Add(Amounts& to, const Amounts& from) {
+    for (const auto& [key, amount] : from) to[key] += amount;
+  }
+  static void Max(Amounts& to, const Amounts& from) {
+    for (const auto& [key, amount] : from) to[key] = std::max(to[key], amount);
+  }
+
+  SplitMix64 random_;
+  uint64_t names_ = 0;
+  std::vector<RandomContainer> containers_;
+  std::vector<RandomContainer> init_containers_;
+  std::vector<ContainerRequests> views_[2];
+};
+
+TEST(RandomRequests, AreThoseOfTheHelper) {
+  RequestCalculator calculator;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    RandomPod pod(seed);
+    const RequestInputs inputs = pod.Inputs();
+    ASSERT_EQ(AmountsOf(calculator.SumContainers(inputs)), pod.Sum(0)) << seed;
+    Arena arena;
+    const PodRequests requests = calculator.Calculate(inputs, arena);
+    EXPECT_TRUE(SameResources(*requests.accounted, *requests.request)) << seed;
+    ASSERT_EQ(requests.request_of_containers->milli_cpu, pod.Sum(100)[BERTH_PRESENT_CPU]) << seed;
+  }
 }
 
 TEST_F(RequestsTest, SumsSaturate) {

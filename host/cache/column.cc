@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <utility>
 
 #include <berth/amounts.h>
@@ -120,8 +120,9 @@ Result<ColumnSpec> ColumnSpec::Parse(std::string_view name, Interner& interner) 
   }
   for (const KnownName& known : kPrefixes) {
     if (!canonical.starts_with(known.name) || canonical.size() == known.name.size()) continue;
-    ColumnSpec spec(known.rule, known.type, canonical, interner);
-    if (spec.ReadArgument(std::string_view(canonical).substr(known.name.size()))) return spec;
+    ColumnSpec spec(known.rule, known.type, std::move(canonical), interner);
+    if (spec.ReadArgument(spec.argument())) return spec;
+    break;
   }
   return Status::NotFound("no column \"" + std::string(name) +
                           "\": expected a name of the catalogue in berth/abi.h, "
@@ -222,22 +223,20 @@ int64_t ColumnSpec::SumOver(std::span<const berth_pod* const> pods) const {
   return sum;
 }
 
-namespace {
-constexpr std::align_val_t kCacheLine{64};
-}  // namespace
-
-void ColumnStorage::Free::operator()(std::byte* memory) const {
-  ::operator delete[](memory, kCacheLine);
-}
-
 void ColumnStorage::Resize(uint32_t rows) {
   if (rows <= capacity_) return;
   const auto capacity = std::max(rows, static_cast<uint32_t>(GrownCapacity(capacity_)));
-  auto* memory = static_cast<std::byte*>(::operator new[](size_t{capacity} * width_, kCacheLine));
   const size_t used = size_t{capacity_} * width_;
-  if (used > 0) std::memcpy(memory, data_.get(), used);
-  std::memset(memory + used, 0, size_t{capacity} * width_ - used);
-  data_.reset(memory);
+  const size_t size = size_t{capacity} * width_;
+  // Aligned by hand, because glibc frees small aligned memory more slowly.
+  size_t space = size + kCacheLine - 1;
+  std::unique_ptr<std::byte[]> memory(new std::byte[space]);
+  void* first = memory.get();
+  std::byte* data = static_cast<std::byte*>(std::align(kCacheLine, size, first, space));
+  if (used > 0) std::memcpy(data, data_, used);
+  std::memset(data + used, 0, size - used);
+  memory_ = std::move(memory);
+  data_ = data;
   capacity_ = capacity;
 }
 

@@ -112,19 +112,19 @@ class ColumnStorage {
   explicit ColumnStorage(uint32_t width) : width_(width) {}
 
   void Resize(uint32_t rows);
-  void* At(uint32_t row) { return data_.get() + size_t{row} * width_; }
-  const void* At(uint32_t row) const { return data_.get() + size_t{row} * width_; }
+  void* At(uint32_t row) { return data_ + size_t{row} * width_; }
+  const void* At(uint32_t row) const { return data_ + size_t{row} * width_; }
   void Clear(uint32_t row);
   uint32_t width() const { return width_; }
   size_t bytes() const { return size_t{capacity_} * width_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
+  static constexpr size_t kCacheLine = 64;
+
   uint32_t width_;
   uint32_t capacity_ = 0;
-  std::unique_ptr<std::byte[], Free> data_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::byte* data_ = nullptr;  // The first aligned byte of memory_.
 };
 
 }  // namespace berth::host

@@ -26,7 +26,6 @@
 #include "host/base/assert.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
-#include "host/base/string_map.h"
 #include "host/cache/column.h"
 #include "host/cache/object_store.h"
 
@@ -312,7 +311,7 @@ class NodeTable {
   // How many pods on rows account for a resource other than cpu, memory and ephemeral storage. The
   // pods keep the ids.
   std::unordered_map<Id, uint32_t> pods_by_scalar_;
-  StringMap<ColumnIndex> column_by_name_;
+  std::unordered_map<std::string_view, ColumnIndex> column_by_name_;  // By ColumnSpec::name().
   std::set<std::string, std::less<>> dropped_object_columns_;  // By name.
   uint32_t node_count_ = 0;
   uint64_t generation_ = 0;
