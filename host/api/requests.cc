@@ -220,8 +220,8 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
   for (const ContainerRequests& container : pod.init_containers) {
     if (container.sidecar) add_to(total, RequestsOf(container, pod, use_status));
   }
-  // While an init container runs, the sidecars before it run as well. Of a resource that it does not
-  // request, they need no more than the whole pod, whose sidecars run until it ends.
+  // While an init container runs, the sidecars before it run as well. Their requests for resources
+  // that it does not request are a part of the total already: a sidecar runs until the pod ends.
   for (const ContainerRequests& container : pod.init_containers) {
     if (container.sidecar) {
       add_to(sidecars_, RequestsOf(container, pod, use_status));

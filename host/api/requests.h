@@ -201,7 +201,7 @@ class RequestCalculator {
   ResourceSum sidecars_;
   ResourceSum phase_;
   ResourceSum container_;
-  std::vector<const ContainerStatus*> statuses_;  // Those of the pod, by name.
+  std::vector<const ContainerStatus*> statuses_;  // The pod's, by name.
 };
 
 }  // namespace berth::host

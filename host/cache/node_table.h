@@ -312,7 +312,7 @@ class NodeTable {
   // pods keep the ids.
   std::unordered_map<Id, uint32_t> pods_by_scalar_;
   std::unordered_map<std::string_view, ColumnIndex> column_by_name_;  // By ColumnSpec::name().
-  std::set<std::string, std::less<>> dropped_object_columns_;  // By name.
+  std::set<std::string, std::less<>> dropped_object_columns_;         // By name.
   uint32_t node_count_ = 0;
   uint64_t generation_ = 0;
   uint64_t node_set_generation_ = 0;
