@@ -408,7 +408,7 @@ TEST_F(RunClusterTest, TellsOfAQuarantine) {
   config_ += "[quarantine]\nfaults = 1\n";
   const std::string profile =
       File("p.toml",
-           "extends = \"default\"\n[[plugin]]\nname = \"test.Thrower\"\nlibrary = "
+           "extends = \"default\"\n[[plugins]]\nname = \"test.Thrower\"\nlibrary = "
            "\"" BERTH_TEST_PLUGIN_DIR
            "/libtest_thrower.so\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
   const pid_t berth = StartRun({"--profile", profile});

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::EndsWith;
 
-constexpr int64_t kNow = 7 * kSecond;
+constexpr int64_t kEventNs = 7 * kSecond;
 
 ElectionOptions Election() {
   ElectionOptions election;
@@ -27,11 +27,11 @@ void ExpectRegardsTheLease(const Event& event) {
   EXPECT_EQ(event.regarding.kind, "Lease");
   EXPECT_EQ(event.regarding.ns, "kube-system");
   EXPECT_EQ(event.regarding.name, "berth");
-  EXPECT_EQ(event.time_ns, kNow);
+  EXPECT_EQ(event.time_ns, kEventNs);
 }
 
 TEST(LeaseEventTest, TellsWhoLeads) {
-  const Event event = LeadingEvent(Election(), "default-scheduler", kNow);
+  const Event event = LeadingEvent(Election(), "default-scheduler", kEventNs);
   ExpectRegardsTheLease(event);
   EXPECT_EQ(event.type + " " + event.reason, "Normal LeaderElection");
   EXPECT_EQ(event.note, "host_1 became leader");
@@ -44,7 +44,7 @@ TEST(LeaseEventTest, TellsWhichPluginIsInQuarantine) {
                                        .plugin = "acme.RackPower",
                                        .why = "10 faults within 1m0s",
                                        .pause_ns = 30 * kSecond},
-                                      kNow);
+                                      kEventNs);
   ExpectRegardsTheLease(event);
   EXPECT_EQ(event.type + " " + event.reason, "Warning PluginQuarantined");
   EXPECT_EQ(
@@ -57,7 +57,7 @@ TEST(LeaseEventTest, TellsWhichPluginIsInQuarantine) {
 TEST(LeaseEventTest, ShortensALongReason) {
   const PluginFaults::Quarantined plugin = {
       .profile = "p", .plugin = "test.A", .why = std::string(2000, 'x'), .pause_ns = kSecond};
-  const Event event = QuarantineEvent(Election(), plugin, kNow);
+  const Event event = QuarantineEvent(Election(), plugin, kEventNs);
   EXPECT_EQ(event.note.size(), kMaxEventNoteBytes);
   EXPECT_THAT(event.note, EndsWith("xx ..."));
 }
