@@ -83,12 +83,6 @@ std::string WithCommas(uint64_t number);
 // Returns a count with its noun: "1 node", "1,204 nodes". The plural of `noun` ends in "s".
 std::string CountOf(size_t count, std::string_view noun);
 
-// A number of things, and the first of them by name.
-struct Sample {
-  size_t count = 0;
-  std::vector<std::string> examples = {};
-};
-
 // ---- Suggestions for misspelled names -----------------------------------------------------------
 
 // Returns the number of edits that turn `a` into `b`. An edit inserts, removes or replaces one

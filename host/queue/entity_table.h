@@ -14,8 +14,8 @@
 
 #include "host/api/objects.h"
 #include "host/base/keyed_set.h"
+#include "host/base/sample.h"
 #include "host/base/string_map.h"
-#include "host/base/text.h"
 #include "host/queue/queued_entity.h"
 
 namespace berth::host {
@@ -35,15 +35,10 @@ class SlowPods {
     const auto found = names_.find(name);
     if (found != names_.end()) names_.erase(found);
   }
-  // Returns up to `limit` names in alphabetical order.
+  // Returns up to `limit` names, as SampleOf() selects them.
   Sample Read(size_t limit) const {
     const std::scoped_lock lock(mutex_);
-    Sample sample{.count = names_.size(), .examples = {}};
-    for (const std::string& name : names_) {
-      if (sample.examples.size() == limit) break;
-      sample.examples.push_back(name);
-    }
-    return sample;
+    return SampleOf(names_, limit, std::identity(), std::identity());
   }
 
  private:

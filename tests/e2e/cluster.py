@@ -12,7 +12,7 @@ from api import Api, ApiError, in_parallel, wait_for
 from objects import CORE, EVENTS, LEASES, RBAC, condition, node, pod_path
 
 START_TIMEOUT = 150
-# For how many seconds the server accepts a token that has expired.
+# The server's allowance for clocks that differ: so many seconds after its time, a token expires.
 TOKEN_LEEWAY = 60
 
 

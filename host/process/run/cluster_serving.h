@@ -13,8 +13,8 @@
 
 #include "host/base/log.h"
 #include "host/base/metrics.h"
+#include "host/base/sample.h"
 #include "host/base/status.h"
-#include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/client_metrics.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"

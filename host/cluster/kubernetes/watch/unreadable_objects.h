@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/sample.h"
 #include "host/base/text.h"
 
 namespace berth::host {
@@ -39,14 +40,12 @@ class UnreadableObjects {
     std::erase_if(objects_, [this](const auto& object) { return object.second.list != list_; });
   }
 
-  // Returns up to `limit` objects by name: "default/a: /spec/replicas: expected an integer".
+  // Returns up to `limit` objects, as SampleOf() selects them: "default/a: /spec/replicas: expected
+  // an integer".
   Sample Read(size_t limit) const {
-    Sample sample{.count = objects_.size(), .examples = {}};
-    for (const auto& [key, entry] : objects_) {
-      if (sample.examples.size() == limit) break;
-      sample.examples.push_back(key + ": " + entry.why);
-    }
-    return sample;
+    return SampleOf(
+        objects_, limit, [](const auto& object) -> std::string_view { return object.first; },
+        [](const auto& object) { return object.first + ": " + object.second.why; });
   }
 
  private:
