@@ -60,6 +60,7 @@ class PodReader {
   ResourceList overhead_;
   ResourceList pod_requests_;
   ResourceList pod_limits_;
+  bool has_status_resources_ = false;
   ResourceList status_requests_;
   ResourceList status_allocated_;
 };
@@ -197,6 +198,7 @@ bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
     case "resourceClaimStatuses"_field: return ReadClaimStatuses(v);
     case "allocatedResources"_field: return ReadPodLevelResources(reader_, v, &status_allocated_);
     case "resources"_field:
+      has_status_resources_ = true;
       return reader_.ForEachField(v, [this](const Field& inner, JsonValue& list) {
         if (inner.hash != "requests"_field) return true;
         return ReadPodLevelResources(reader_, list, &status_requests_);
@@ -271,6 +273,7 @@ void PodReader::SumRequests() {
                           .init_containers = init_containers_.requests,
                           .statuses = reader_.stack<ContainerStatus>().Since(0),
                           .pod_requests = pod_requests_,
+                          .has_pod_status_resources = has_status_resources_,
                           .pod_status_requests = status_requests_,
                           .pod_status_allocated = status_allocated_,
                           .overhead = overhead_,

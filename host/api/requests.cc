@@ -167,9 +167,7 @@ ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
   if (!use_status) return container.requests;
   const auto status = std::ranges::lower_bound(
       statuses_, container.name, {}, [](const ContainerStatus* known) { return known->name; });
-  if (status == statuses_.end() || (*status)->name != container.name || !(*status)->has_resources) {
-    return container.requests;
-  }
+  if (status == statuses_.end() || (*status)->name != container.name) return container.requests;
   container_.Assign(pod.resize_infeasible ? ResourceList() : container.requests);
   container_.Max((*status)->requests);
   container_.Max((*status)->allocated);
@@ -179,8 +177,14 @@ ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
 void RequestCalculator::SortStatuses(const RequestInputs& pod) {
   statuses_.clear();
   for (const ContainerStatus& status : pod.statuses) statuses_.push_back(&status);
-  // Of several statuses with one name, the first one counts.
   std::ranges::stable_sort(statuses_, {}, [](const ContainerStatus* one) { return one->name; });
+  // Of several statuses with one name, the last one counts.
+  size_t kept = 0;
+  for (size_t i = 0; i < statuses_.size(); ++i) {
+    if (i + 1 < statuses_.size() && statuses_[i]->name == statuses_[i + 1]->name) continue;
+    if (statuses_[i]->has_resources) statuses_[kept++] = statuses_[i];
+  }
+  statuses_.resize(kept);
 }
 
 void RequestCalculator::AppendNames(std::span<const ContainerRequests> containers,
@@ -205,11 +209,11 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
     if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
   };
 
-  // A status may lack what the container requests, so that the names are not known before.
   const bool use_status = rules.use_status && !statuses_.empty();
   total.Clear();
   sidecars_.Clear();
-  if (!use_status) {
+  // If a resize is infeasible, what a container requests need not be a part of the sum.
+  if (!use_status || !pod.resize_infeasible) {
     AppendNames(pod.containers, total);
     AppendNames(pod.init_containers, total);
     AppendNames(pod.init_containers, sidecars_);
@@ -237,14 +241,17 @@ void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rul
 void RequestCalculator::ApplyPodLevel(const RequestInputs& pod, const Rules& rules,
                                       ResourceSum& total) {
   if (!rules.use_pod_level || pod.pod_requests.empty()) return;
-  if (!rules.use_status || (pod.pod_status_requests.empty() && pod.pod_status_allocated.empty())) {
+  if (!rules.use_status || !pod.has_pod_status_resources) {
     total.Set(pod.pod_requests);
     return;
   }
   container_.Assign(pod.resize_infeasible ? ResourceList() : pod.pod_requests);
   container_.Max(pod.pod_status_requests);
   container_.Max(pod.pod_status_allocated);
-  total.Set(container_.amounts());
+  for (const ResourceAmount& requested : pod.pod_requests) {
+    const Quantity* effective = container_.Find(requested.key);
+    total.Set(requested.key, effective != nullptr ? *effective : Quantity());
+  }
 }
 
 void RequestCalculator::Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total) {

@@ -148,9 +148,10 @@ struct RequestInputs {
   std::span<const ContainerRequests> init_containers;
   std::span<const ContainerStatus> statuses;  // The statuses of containers and init containers.
   // The pod-level resources: cpu, memory and huge pages. A list is empty if it names none of these.
-  ResourceList pod_requests;          // spec.resources
-  ResourceList pod_status_requests;   // status.resources.requests
-  ResourceList pod_status_allocated;  // status.allocatedResources
+  ResourceList pod_requests;              // spec.resources
+  bool has_pod_status_resources = false;  // Whether status has the field resources.
+  ResourceList pod_status_requests;       // status.resources.requests
+  ResourceList pod_status_allocated;      // status.allocatedResources
   ResourceList overhead;
   bool resize_infeasible = false;  // The condition PodResizePending has the reason Infeasible.
 };
@@ -186,7 +187,7 @@ class RequestCalculator {
   };
 
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
-  // Fills statuses_.
+  // Sets statuses_.
   void SortStatuses(const RequestInputs& pod);
   // Adds the names of all requests of many containers with the amount 0, so that no container
   // inserts one into the middle of a long list.
@@ -201,7 +202,8 @@ class RequestCalculator {
   ResourceSum sidecars_;
   ResourceSum phase_;
   ResourceSum container_;
-  std::vector<const ContainerStatus*> statuses_;  // The pod's, by name.
+  // The statuses that count, those with resources, by name. Valid within Calculate().
+  std::vector<const ContainerStatus*> statuses_;
 };
 
 }  // namespace berth::host

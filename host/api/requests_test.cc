@@ -389,6 +389,22 @@ TEST_F(RequestsTest, AccountsForResizes) {
          {plain, plain, plain, 2000, 20});
 }
 
+TEST_F(RequestsTest, TheLastOfEqualStatusesCounts) {
+  const auto status = [](const char* cpu) {
+    return std::string("{'name':'a','resources':{'requests':{'cpu':'") + cpu + "'}}}";
+  };
+  const std::string without = "{'name':'a'}";
+  const auto accounted = [&](const std::string& statuses) {
+    return DecodePod("'containers':[{'name':'a'}]", statuses)->view().accounted->milli_cpu;
+  };
+  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "," + status("2") + "]"), 2000);
+  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "," + without + "]"), 0);
+  EXPECT_EQ(accounted("'containerStatuses':[" + without + "," + status("2") + "]"), 2000);
+  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "],'initContainerStatuses':[" +
+                      status("3") + "]"),
+            3000);
+}
+
 TEST_F(RequestsTest, AccountsForResizesOnlyOfSidecars) {
   constexpr const char* kStatus =
       "'initContainerStatuses':[{'name':'i','resources':{'requests':{'cpu':'5','memory':'1'}}}]";
@@ -410,6 +426,17 @@ TEST_F(RequestsTest, AccountsForResizesOfThePod) {
          "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
          "'resources':{'requests':{'cpu':'1','memory':'4'}}",
          {"cpu=2000 memory=20", "", "cpu=1000 memory=4", 1000, 4});
+  const Sums plain = {"cpu=2000 memory=20", "", "cpu=2000 memory=20", 2000, 20};
+  Expect("allocatedResources without resources: the spec counts", kSpec,
+         "'allocatedResources':{'cpu':'3'}", plain);
+  Expect("the status has no requests", kSpec, "'resources':{}", plain);
+  Expect("the resize is infeasible, and the status has no amount", kSpec,
+         "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
+         "'resources':{'requests':{'cpu':'1'}}",
+         {"cpu=2000 memory=20", "", "cpu=1000 memory=0", 1000, 0});
+  Expect("names that only the status has do not count", "'resources':{'requests':{'cpu':'2'}}",
+         "'resources':{'requests':{'cpu':'3','memory':'5'}}",
+         {"cpu=2000", "", "cpu=3000", 3000, 0});
   Expect("a spec without pod-level requests", "", "'resources':{'requests':{'cpu':'1'}}",
          {"", "", "", 0, 0});
 }
@@ -605,6 +632,13 @@ struct RandomContainer {
   std::vector<ResourceAmount> requests;
 };
 
+struct RandomStatus {
+  std::string name;
+  bool has_resources = false;
+  std::vector<ResourceAmount> requests;
+  std::vector<ResourceAmount> allocated;
+};
+
 // A pod, and the sums of component-helpers/resource/helpers.go (PodRequests), written as there.
 class RandomPod {
  public:
@@ -612,30 +646,42 @@ class RandomPod {
     // Beyond 16 containers and 16 names, the calculator takes other paths.
     const bool is_large = seed % 4 == 0;
     names_ = is_large ? 60 : 5;
-    for (std::vector<RandomContainer>* list : {&containers_, &init_containers_}) {
-      const uint64_t size = random_.Next() % (is_large ? 50 : 4);
-      for (uint64_t i = 0; i < size; ++i) list->push_back(Container());
+    const uint64_t sizes = is_large ? 50 : 4;
+    for (uint64_t n = random_.Next() % sizes; n > 0; --n) containers_.push_back(Container());
+    for (uint64_t n = random_.Next() % sizes; n > 0; --n) init_containers_.push_back(Container());
+    if (seed % 3 == 0) return;
+    infeasible_ = random_.Next() % 2 == 0;
+    for (uint64_t n = random_.Next() % sizes; n > 0; --n) {
+      statuses_.push_back({Name(), random_.Next() % 2 == 0, List(), List()});
     }
   }
 
   RequestInputs Inputs() {
-    for (const auto& [from, to] :
-         {std::pair(&containers_, &views_[0]), std::pair(&init_containers_, &views_[1])}) {
-      for (const RandomContainer& c : *from) to->push_back({c.name, c.sidecar, c.requests});
+    for (const RandomContainer& c : containers_) {
+      views_.push_back({c.name, c.sidecar, c.requests});
+    }
+    for (const RandomContainer& c : init_containers_) {
+      init_views_.push_back({c.name, c.sidecar, c.requests});
+    }
+    for (const RandomStatus& s : statuses_) {
+      status_views_.push_back({s.name, s.has_resources, s.requests, s.allocated});
     }
     RequestInputs inputs;
-    inputs.containers = views_[0];
-    inputs.init_containers = views_[1];
+    inputs.containers = views_;
+    inputs.init_containers = init_views_;
+    inputs.statuses = status_views_;
+    inputs.resize_infeasible = infeasible_;
     return inputs;
   }
 
-  Amounts Sum(int64_t default_cpu) const {
+  // Returns the sum of the requests, with `defaults` for a container that lacks one of them.
+  Amounts Sum(bool use_status, const Amounts& defaults = {}) const {
     Amounts total;
     Amounts sidecars;
     Amounts largest;
-    for (const RandomContainer& c : containers_) Add(total, Of(c, default_cpu));
+    for (const RandomContainer& c : containers_) Add(total, Of(c, use_status, defaults));
     for (const RandomContainer& c : init_containers_) {
-      Amounts phase = Of(c, default_cpu);
+      Amounts phase = Of(c, use_status && c.sidecar, defaults);
       if (c.sidecar) {
         Add(total, phase);
         Add(sidecars, phase);
@@ -650,24 +696,32 @@ class RandomPod {
   }
 
  private:
-  RandomContainer Container() {
-    RandomContainer container;
-    container.name = "c" + std::to_string(random_.Next() % 8);
-    container.sidecar = random_.Next() % 2 == 0;
+  std::string Name() { return "c" + std::to_string(random_.Next() % 8); }
+  RandomContainer Container() { return {Name(), random_.Next() % 2 == 0, List()}; }
+  std::vector<ResourceAmount> List() {
     Amounts amounts;
     for (uint64_t n = random_.Next() % 4; n > 0; --n) {
       const auto name = static_cast<Id>(random_.Next() % names_);
       const ResourceKey key = name == 0 ? ResourceKey{BERTH_PRESENT_CPU} : ScalarKey(name);
       amounts[key] = static_cast<int64_t>(random_.Next() % 10);
     }
-    for (const auto& [key, amount] : amounts) {
-      container.requests.push_back({key, Quantity(amount, 0)});
-    }
-    return container;
+    std::vector<ResourceAmount> list;
+    for (const auto& [key, amount] : amounts) list.push_back({key, Quantity(amount, 0)});
+    return list;
   }
-  static Amounts Of(const RandomContainer& container, int64_t default_cpu) {
+
+  Amounts Of(const RandomContainer& container, bool use_status, const Amounts& defaults) const {
+    const RandomStatus* status = nullptr;
+    for (const RandomStatus& one : statuses_) {
+      if (use_status && one.name == container.name) status = &one;
+    }
     Amounts amounts = AmountsOf(container.requests);
-    if (default_cpu > 0) amounts.emplace(BERTH_PRESENT_CPU, default_cpu);
+    if (status != nullptr && status->has_resources) {
+      if (infeasible_) amounts.clear();
+      Max(amounts, AmountsOf(status->requests));
+      Max(amounts, AmountsOf(status->allocated));
+    }
+    amounts.insert(defaults.begin(), defaults.end());
     return amounts;
   }
   static void Add(Amounts& to, const Amounts& from) {
@@ -679,21 +733,40 @@ class RandomPod {
 
   SplitMix64 random_;
   uint64_t names_ = 0;
+  bool infeasible_ = false;
   std::vector<RandomContainer> containers_;
   std::vector<RandomContainer> init_containers_;
-  std::vector<ContainerRequests> views_[2];
+  std::vector<RandomStatus> statuses_;
+  std::vector<ContainerRequests> views_;
+  std::vector<ContainerRequests> init_views_;
+  std::vector<ContainerStatus> status_views_;
 };
 
+Amounts AmountsOf(const berth_resources& resources) {
+  Amounts amounts;
+  if (resources.present & BERTH_PRESENT_CPU) amounts[BERTH_PRESENT_CPU] = resources.milli_cpu;
+  if (resources.present & BERTH_PRESENT_MEMORY) amounts[BERTH_PRESENT_MEMORY] = resources.memory;
+  for (const berth_quantity& scalar : Elements<berth_quantity>(resources.scalars)) {
+    amounts[ScalarKey(scalar.name)] = scalar.value;
+  }
+  return amounts;
+}
+
 TEST(RandomRequests, AreThoseOfTheHelper) {
+  const Amounts defaults = {{BERTH_PRESENT_CPU, 100}, {BERTH_PRESENT_MEMORY, 200 * kMi}};
   RequestCalculator calculator;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
     RandomPod pod(seed);
     const RequestInputs inputs = pod.Inputs();
-    ASSERT_EQ(AmountsOf(calculator.SumContainers(inputs)), pod.Sum(0)) << seed;
     Arena arena;
     const PodRequests requests = calculator.Calculate(inputs, arena);
-    EXPECT_TRUE(SameResources(*requests.accounted, *requests.request)) << seed;
-    ASSERT_EQ(requests.request_of_containers->milli_cpu, pod.Sum(100)[BERTH_PRESENT_CPU]) << seed;
+    ASSERT_EQ(AmountsOf(*requests.request), pod.Sum(false)) << seed;
+    ASSERT_EQ(AmountsOf(*requests.request_of_containers), pod.Sum(false, defaults)) << seed;
+    ASSERT_EQ(AmountsOf(*requests.accounted), pod.Sum(true)) << seed;
+    Amounts nonzero = pod.Sum(true, defaults);
+    ASSERT_EQ(requests.nonzero_milli_cpu, nonzero[BERTH_PRESENT_CPU]) << seed;
+    ASSERT_EQ(requests.nonzero_memory, nonzero[BERTH_PRESENT_MEMORY]) << seed;
+    ASSERT_EQ(AmountsOf(calculator.SumContainers(inputs)), pod.Sum(false)) << seed;
   }
 }
 
