@@ -78,7 +78,8 @@ class PluginFaults {
     // Receives the first fault of each plugin, point and kind, then one each time their number has
     // doubled, with the plugin as the logger. May be null.
     LogSink* log = nullptr;
-    // Called when a quarantine begins, on the thread that noted the fault. May be null.
+    // Called when a quarantine begins, by the thread that notes the fault, without a lock. May be
+    // empty.
     std::function<void(const Quarantined& plugin)> on_quarantine = {};
     // Null: time stands still, so that all faults lie in one window.
     const Clock* clock = nullptr;

@@ -146,7 +146,7 @@ endfunction()
 
 # --- tests ---------------------------------------------------------------------------------------
 # The labels of GoogleTest binaries. The target tests_<label> builds all binaries with the label.
-# The tests with the label `commands` run whole commands, or other compilers, hundreds of times.
+# The tests with the label `commands` run whole commands, most of them hundreds of times.
 set(BERTH_TEST_LABELS unit plugin loader threads integration commands conformance simulation)
 # A sanitizer build runs the first five seeds, with the numbers 0 to 4, of a test that is instantiated
 # for many: the others, which other builds run, reach the same code, and each takes ten times as long.

@@ -1,6 +1,7 @@
 """Permissions and credentials."""
 
 import os
+import time
 
 from api import wait_for
 from fixture import EndToEndTest, replace_file
@@ -99,6 +100,7 @@ printf '"status": {{"token": "%s"}}}}' "$(cat {path})"
 
     def expire(self, path, kubeconfig):
         """Runs Berth with a token that expires, and another one in its place before that."""
+        began = time.monotonic()
         tokens = [self.cluster.expiring_token("berth", 8), self.cluster.request_token("berth")]
         replace_file(path, tokens[0])
         berth = self.expect_bound(kubeconfig=kubeconfig)
@@ -106,18 +108,16 @@ printf '"status": {{"token": "%s"}}}}' "$(cat {path})"
         self.cluster.wait_refused(tokens[0])
         self.cluster.add_pod(pod("later"))
         self.cluster.wait_bound("later", "n1")
+        # Without a refusal, the file is read once a minute.
+        self.assertLess(time.monotonic() - began, 50)
         for token in tokens:
             self.assertNotIn(token, berth.log())
         self.assertEqual(berth.stop(), 0)
 
     def test_exec_plugin(self):
         """The plugin returns a token that is valid for 20 s, so that it must be run again."""
-        folder = self.folder()
-        os.makedirs(folder)
-        count = os.path.join(folder, "count")
-        program = os.path.join(folder, "plugin.sh")
-        with open(program, "w", encoding="utf-8") as file:
-            file.write(f"""#!/bin/sh
+        count, program = self.path("count"), self.path("plugin.sh")
+        replace_file(program, f"""#!/bin/sh
 echo run >> {count}
 end=$(date -u -d '+20 seconds' +%Y-%m-%dT%H:%M:%SZ)
 printf '{{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", '

@@ -248,9 +248,9 @@ class Cluster:
         return answer["status"]["token"]
 
     def expiring_token(self, account, seconds):
-        """Returns a token that the server refuses after `seconds`, fewer than the 600 that it grants,
-        and up to ten more, for which it goes on accepting a token that it has just accepted. The
-        token is one of the server's, with other times and signed again.
+        """Returns a token that the server refuses `seconds` from now, or up to ten seconds later,
+        because it remembers tokens that it has accepted. The server grants no token for less than
+        600 s, so that this is one of its tokens with other times, signed again.
         """
         header, payload, _ = self.request_token(account).split(".")
         claims = json.loads(base64.urlsafe_b64decode(payload + "=="))

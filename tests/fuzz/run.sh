@@ -82,7 +82,8 @@ done
 batch_of base host/base/*.cc
 batch_of api_1 host/api/[a-l]*.cc
 batch_of api_2 host/api/[m-z]*.cc
-mapfile -t sources < <(tests/fuzz/sources_of.py "${fuzzers[@]}")
+sources_text=$(tests/fuzz/sources_of.py "${fuzzers[@]}")
+mapfile -t sources <<< "$sources_text"
 for room in host/*/; do
   mapfile -t files < <(printf '%s\n' "${sources[@]}" | grep "^$room" || true)
   [ ${#files[@]} -eq 0 ] || batch_of "$(basename "$room")" "${files[@]}"

@@ -173,11 +173,21 @@ void ClusterRun::Lead() {
                           .scheduler = first_profile_,
                           .metrics = &client_metrics_,
                           .write_event = [this](Event event) { WriteEvent(std::move(event)); },
-                          .on_started = [this] { OnLeading(); },
+                          .on_started =
+                              [this] {
+                                OnLeading();
+                                WriteEarlierQuarantines();
+                              },
                           .on_lost = [this](auto why) { OnLeaseLost(why); },
                           .last_progress_ns = [this] { return last_progress_ns(); },
                           .log = session_.LogOf("leaderElection")});
   leadership_->Start();
+}
+
+void ClusterRun::WriteEarlierQuarantines() {
+  for (const PluginFaults::Quarantined& plugin : scheduler_->loop().faults().InQuarantine()) {
+    WriteEvent(QuarantineEvent(election_, plugin, session_.clock().NowNs()));
+  }
 }
 
 void ClusterRun::End() {

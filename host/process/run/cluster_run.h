@@ -96,6 +96,8 @@ class ClusterRun final : private ClusterDriver {
 
   // ---- Start and end ----
   void Lead();
+  // A process that does not lead writes no events. Its PreEnqueue plugins are called already.
+  void WriteEarlierQuarantines();
   void WriteEvent(Event event) { session_.client().CreateEvent(std::move(event), {}); }
   void End();
 

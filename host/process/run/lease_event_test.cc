@@ -52,6 +52,7 @@ TEST(LeaseEventTest, TellsWhichPluginIsInQuarantine) {
       "acme.RackPower of the profile acme-scheduler is in quarantine for 30s: 10 faults within "
       "1m0s");
   EXPECT_EQ(event.reporting_controller, "acme-scheduler");
+  EXPECT_TRUE(event.is_unique) << "a series has the note of its first event";
 }
 
 TEST(LeaseEventTest, ShortensALongReason) {
