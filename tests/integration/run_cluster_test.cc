@@ -27,7 +27,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kLease =
@@ -73,6 +72,15 @@ class RunClusterTest : public RunProcessTest {
                       R"(","namespace":"default"},"spec":{"schedulerName":"default-scheduler",)"
                       R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":")" +
                       cpu + R"("}}}]}})");
+  }
+  // The lease expires three seconds after this process sees it.
+  void CreateLeaseOfAnother() {
+    Create("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+           R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{)"
+           R"("name":"kube-scheduler","namespace":"kube-system"},"spec":{)"
+           R"("holderIdentity":"other","leaseDurationSeconds":3,"leaseTransitions":4,)"
+           R"("acquireTime":"2026-01-10T08:00:00.000000Z",)"
+           R"("renewTime":"2026-01-10T08:00:00.000000Z"}})");
   }
   void Create(const std::string& target, const std::string& body) {
     const HttpResponse response = Send("POST", target, body);
@@ -161,6 +169,26 @@ class RunClusterTest : public RunProcessTest {
     return log.substr(begin, log.find('"', begin) - begin);
   }
   std::string Output() const { return ReadAll(folder_ + "/out"); }
+
+  // Returns the path of a profile with a plugin whose first exception puts it in quarantine.
+  std::string ProfileThatThrowsAt(const std::string& point) {
+    config_ += "[quarantine]\nfaults = 1\n";
+    return File("p.toml",
+                "extends = \"default\"\n[[plugins]]\nname = \"test.Thrower\"\nlibrary = "
+                "\"" BERTH_TEST_PLUGIN_DIR "/libtest_thrower.so\"\npoints = [\"" +
+                    point + "\"]\nargs = {at = \"" + point + "\"}\n");
+  }
+  // Returns the note of the event about a quarantine; empty if there is none.
+  std::string QuarantineNote() {
+    const Json list = Get("/apis/events.k8s.io/v1/namespaces/kube-system/events");
+    for (const Json& event : list.value("items", Json::array())) {
+      if (event["reason"] == "PluginQuarantined" &&
+          event["regarding"]["name"] == "kube-scheduler") {
+        return event.value("note", "");
+      }
+    }
+    return "";
+  }
 
   // Returns a kubeconfig for the server, with a token that no output may contain.
   std::string Kubeconfig() const {
@@ -265,12 +293,7 @@ TEST_F(RunClusterTest, WithoutAnElectionItUsesNoLease) {
 
 TEST_F(RunClusterTest, AStandbyChangesNothingAndTakesOver) {
   CreateNode("a");
-  Create(
-      "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
-      R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{)"
-      R"("name":"kube-scheduler","namespace":"kube-system"},"spec":{"holderIdentity":"other",)"
-      R"("leaseDurationSeconds":3,"leaseTransitions":4,)"
-      R"("acquireTime":"2026-01-10T08:00:00.000000Z","renewTime":"2026-01-10T08:00:00.000000Z"}})");
+  CreateLeaseOfAnother();
   CreatePod("web");
   const pid_t berth = StartRun();
   ASSERT_TRUE(WaitForLog("Waiting for the lease")) << Error();
@@ -405,26 +428,23 @@ TEST_F(RunClusterTest, ReloadsProfileAndKeepsRunningOneAfterError) {
 TEST_F(RunClusterTest, TellsOfAQuarantine) {
   CreateNode("a");
   CreatePod("web");
-  config_ += "[quarantine]\nfaults = 1\n";
-  const std::string profile =
-      File("p.toml",
-           "extends = \"default\"\n[[plugins]]\nname = \"test.Thrower\"\nlibrary = "
-           "\"" BERTH_TEST_PLUGIN_DIR
-           "/libtest_thrower.so\"\npoints = [\"Filter\"]\nargs = {at = \"Filter\"}\n");
-  const pid_t berth = StartRun({"--profile", profile});
-  Json event;
-  EXPECT_TRUE(WaitFor([&] {
-    const Json list = Get("/apis/events.k8s.io/v1/namespaces/kube-system/events");
-    for (const Json& item : list.value("items", Json::array())) {
-      if (item["reason"] == "PluginQuarantined") event = item;
-    }
-    return !event.is_null();
-  })) << Error();
+  const pid_t berth = StartRun({"--profile", ProfileThatThrowsAt("Filter")});
   const std::string text =
       "test.Thrower of the profile default-scheduler is in quarantine for 30s: ";
-  EXPECT_THAT(event.value("note", ""), StartsWith(text));
-  EXPECT_EQ(event["regarding"]["name"], "kube-scheduler");
+  EXPECT_TRUE(WaitFor([&] { return QuarantineNote().starts_with(text); })) << Error();
   EXPECT_THAT(Ask(HttpAddress(), "GET /readyz?verbose"), HasSubstr("note: " + text));
+  EXPECT_EQ(Stop(berth), 0);
+}
+
+TEST_F(RunClusterTest, AStandbyTellsOfAQuarantineWhenItLeads) {
+  CreateLeaseOfAnother();
+  CreatePod("web");
+  const pid_t berth = StartRun({"--profile", ProfileThatThrowsAt("PreEnqueue")});
+  ASSERT_TRUE(WaitForLog("in quarantine")) << Error();
+  EXPECT_EQ(QuarantineNote(), "");
+  EXPECT_EQ(Holder(), "other");
+  EXPECT_TRUE(WaitFor([&] { return !QuarantineNote().empty(); })) << Error();
+  EXPECT_NE(Holder(), "other");
   EXPECT_EQ(Stop(berth), 0);
 }
 
