@@ -436,7 +436,7 @@ TEST_F(RunClusterTest, TellsOfAQuarantine) {
   EXPECT_EQ(Stop(berth), 0);
 }
 
-TEST_F(RunClusterTest, AStandbyTellsOfAQuarantineWhenItLeads) {
+TEST_F(RunClusterTest, ANewLeaderTellsOfItsQuarantine) {
   CreateLeaseOfAnother();
   CreatePod("web");
   const pid_t berth = StartRun({"--profile", ProfileThatThrowsAt("PreEnqueue")});
