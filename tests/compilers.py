@@ -21,8 +21,8 @@ def rust_compilers():
 
 def precompiled_standard_headers(compiler, folder):
     """Returns options for `compiler` that include the standard headers of the SDK, precompiled in a
-    new folder in `folder`. A test that compiles many short files against the SDK takes half the time
-    with them."""
+    new folder in `folder`. They save time in a test that compiles many short files. They also hide
+    missing includes."""
     names = set()
     for path in glob.glob(os.path.join(SDK, "berth", "**", "*.h"), recursive=True):
         with open(path, encoding="utf-8") as file:

@@ -177,7 +177,10 @@ ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
 void RequestCalculator::SortStatuses(const RequestInputs& pod) {
   statuses_.clear();
   for (const ContainerStatus& status : pod.statuses) statuses_.push_back(&status);
-  std::ranges::stable_sort(statuses_, {}, [](const ContainerStatus* one) { return one->name; });
+  // Elements of one array: equal names keep their order, and no memory is allocated for it.
+  std::ranges::sort(statuses_, [](const ContainerStatus* a, const ContainerStatus* b) {
+    return a->name != b->name ? a->name < b->name : a < b;
+  });
   // Of several statuses with one name, the last one counts.
   size_t kept = 0;
   for (size_t i = 0; i < statuses_.size(); ++i) {

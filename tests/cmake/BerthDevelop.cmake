@@ -29,9 +29,9 @@ if(CMAKE_UNITY_BUILD)
                          $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 
-# The files of a test are compiled about as often as they are run, so that optimising them, or
-# describing them to a debugger, costs more time than it saves. The code that a test tests is compiled
-# as the preset says, and so are the tests of a debug build.
+# The files of a test are compiled about as often as they are run, so that optimising them costs more
+# time than it saves; so does debug information, except in a debug build. The code that a test tests
+# is compiled as the preset says.
 add_library(berth_test_options INTERFACE)
 target_compile_options(berth_test_options INTERFACE -O0 $<$<NOT:$<CONFIG:Debug>>:-g0>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
@@ -44,8 +44,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND BERTH_SANITIZE)
 endif()
 
 # --- linker of tests -----------------------------------------------------------------------------
-# lld links the large programs of tests in a fifth of the time. The default linker links the files that
-# are installed.
+# lld links the large programs of tests in a fifth of the time. The default linker links the files
+# that are installed.
 find_program(BERTH_LLD ld.lld)
 if(BERTH_LLD)
   target_link_options(berth_test_options INTERFACE -fuse-ld=lld)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Prints the source files that fuzz targets need, one per line.
 
-usage: tests/fuzz/sources_of.py <file>...     for example: tests/fuzz/sources_of.py tests/fuzz/list_fuzz.cc
+usage: sources_of.py <file>...     for example: sources_of.py tests/fuzz/list_fuzz.cc
 
-A file needs the headers that it includes, and each header of host/ needs the source file of the same
-name. host/base and host/api are left out: the targets link them whole.
+Run it at the root of the tree. A file needs the headers that it includes, and each header of host/
+needs the source file of the same name. host/base and host/api are left out: the targets link them
+whole.
 """
 import os
 import re

@@ -17,6 +17,7 @@
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/spec.h>
 
+#include "tests/work/linear.h"
 #include "tests/work/steps.h"
 
 namespace berth::testing {
@@ -252,18 +253,6 @@ class PodWorkTest : public ::testing::TestWithParam<Field> {
     const uint64_t before = Steps();
     CountedPlugin(field.plugin, std::move(scenario)).Try(field.pod(size), field.step);
     return Steps() - before;
-  }
-
-  // Expects that the steps for a size are in proportion to it. From 10 to 10,000 they then grow by
-  // 11 times what they grow by from 10 to 1,000; n * log(n) by 14 times, the square by 101.
-  template <class F>
-  static void ExpectLinear(int size, F&& steps) {
-    constexpr uint64_t kMostGrowth = 15;
-    const uint64_t least = steps(10);
-    const uint64_t some = steps(size / 10);
-    const uint64_t most = steps(size);
-    ASSERT_GT(some, least) << "the plugin reads another field";
-    EXPECT_LE(most - least, kMostGrowth * (some - least)) << least << ", " << some << ", " << most;
   }
 };
 

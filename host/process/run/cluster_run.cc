@@ -93,9 +93,7 @@ Status ClusterRun::Connect(const ClusterAccess& access) {
 Status ClusterRun::OpenScheduler() {
   SchedulerOptions options = session_.TakeSchedulerOptions(session_.clock());
   options.loop.metrics = &scheduler_metrics_;
-  options.loop.on_quarantine = [this](const PluginFaults::Quarantined& plugin) {
-    WriteEvent(QuarantineEvent(election_, plugin, session_.clock().NowNs()));
-  };
+  options.loop.on_quarantine = [this](const auto& plugin) { OnQuarantine(plugin); };
   options.bind_threads = kBindThreads;
   ObjectSource* source = &session_.client();
   if (options_.on_decision) {
@@ -173,21 +171,23 @@ void ClusterRun::Lead() {
                           .scheduler = first_profile_,
                           .metrics = &client_metrics_,
                           .write_event = [this](Event event) { WriteEvent(std::move(event)); },
-                          .on_started =
-                              [this] {
-                                OnLeading();
-                                WriteEarlierQuarantines();
-                              },
+                          .on_started = [this] { OnElected(); },
                           .on_lost = [this](auto why) { OnLeaseLost(why); },
                           .last_progress_ns = [this] { return last_progress_ns(); },
                           .log = session_.LogOf("leaderElection")});
   leadership_->Start();
 }
 
-void ClusterRun::WriteEarlierQuarantines() {
+void ClusterRun::OnElected() {
+  OnLeading();
+  // Before, this process could write no events, but it called PreEnqueue plugins already.
   for (const PluginFaults::Quarantined& plugin : scheduler_->loop().faults().InQuarantine()) {
-    WriteEvent(QuarantineEvent(election_, plugin, session_.clock().NowNs()));
+    OnQuarantine(plugin);
   }
+}
+
+void ClusterRun::OnQuarantine(const PluginFaults::Quarantined& plugin) {
+  WriteEvent(QuarantineEvent(election_, plugin, session_.clock().NowNs()));
 }
 
 void ClusterRun::End() {

@@ -96,8 +96,8 @@ class ClusterRun final : private ClusterDriver {
 
   // ---- Start and end ----
   void Lead();
-  // A process that does not lead writes no events. Its PreEnqueue plugins are called already.
-  void WriteEarlierQuarantines();
+  void OnElected();                                            // Threading: any.
+  void OnQuarantine(const PluginFaults::Quarantined& plugin);  // Threading: any.
   void WriteEvent(Event event) { session_.client().CreateEvent(std::move(event), {}); }
   void End();
 
@@ -107,8 +107,8 @@ class ClusterRun final : private ClusterDriver {
   MetricTable metrics_;
   ClientMetrics client_metrics_{metrics_};
   SchedulerMetrics scheduler_metrics_{metrics_};
-  ClusterSession session_;  // Reports to client_metrics_ until its connections are closed.
-  ElectionOptions election_;
+  ClusterSession session_;    // Reports to client_metrics_ until its connections are closed.
+  ElectionOptions election_;  // Without an election, only its lease is used, in events.
   bool elects_ = false;
   std::string first_profile_;  // Its schedulerName at the start.
   std::optional<ClusterServing> serving_;

@@ -32,9 +32,9 @@ Event QuarantineEvent(const ElectionOptions& election, const PluginFaults::Quara
   Event event = LeaseEvent(election, plugin.profile, time_ns);
   event.type = "Warning";
   event.reason = "PluginQuarantined";
-  event.is_unique = true;  // The note names the plugin, which is no part of the key of a series.
   event.action = "Scheduling";
   event.note = TruncateNote(plugin.ToString());
+  event.is_unique = true;  // A series would keep the note of its first event, about another plugin.
   return event;
 }
 
