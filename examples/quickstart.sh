@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Berth and schedules a small cluster: five nodes, eight pods, one of which fits on no node.
-# The preset `quickstart` builds the same program as `release` faster: it is optimised less, and there
-# are neither warnings nor debug information. Use `release` to measure.
+# The preset `quickstart` builds the same program as `release` in a third of the time, with clang and
+# without optimisation. It decides a tenth as fast: use `release` to measure, and on a cluster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
