@@ -59,10 +59,11 @@ class ColumnSpec {
   uint32_t width() const;
   // Returns true for sums over pods, whose values change when a pod is added or removed.
   bool is_pod_sum() const { return rule_ >= ColumnRule::kReqCpu; }
-  // Returns the resource that a column of requests sums up, unless it is cpu, memory or ephemeral
-  // storage; no value for any other column.
+  // Returns the resource whose amounts the column has, unless it is cpu, memory, ephemeral storage
+  // or pods; no value for a column of anything else.
   std::optional<Id> scalar() const {
-    return rule_ == ColumnRule::kReqScalar ? std::optional<Id>(argument_) : std::nullopt;
+    const bool is_scalar = rule_ == ColumnRule::kAllocScalar || rule_ == ColumnRule::kReqScalar;
+    return is_scalar ? std::optional<Id>(argument_) : std::nullopt;
   }
   // Returns true for a column of objects, whose values the node alone does not determine.
   bool is_object() const { return rule_ == ColumnRule::kObject; }
@@ -106,11 +107,13 @@ std::string_view ObjectKindOf(std::string_view column);
 // Returns the amount of a scalar resource; 0 when it is not listed.
 int64_t ScalarAmount(const berth_resources& resources, Id name);
 
-// Zero-initialised memory for one value per row, aligned to a cache line.
+// Zero-initialised memory for one value per row, aligned to a cache line. It is empty until the first
+// Resize().
 class ColumnStorage {
  public:
   explicit ColumnStorage(uint32_t width) : width_(width) {}
 
+  bool empty() const { return capacity_ == 0; }
   void Resize(uint32_t rows);
   void* At(uint32_t row) { return data_ + size_t{row} * width_; }
   const void* At(uint32_t row) const { return data_ + size_t{row} * width_; }

@@ -10,6 +10,22 @@
 namespace berth::host {
 namespace {
 
+// The number of owners of each resource that `amounts` lists.
+using Owners = std::unordered_map<Id, uint32_t>;
+
+void AddOwner(Owners& owners, const berth_resources& amounts) {
+  for (const berth_quantity& scalar : Elements<berth_quantity>(amounts.scalars)) {
+    ++owners[scalar.name];
+  }
+}
+
+void RemoveOwner(Owners& owners, const berth_resources& amounts) {
+  for (const berth_quantity& scalar : Elements<berth_quantity>(amounts.scalars)) {
+    const auto owner = owners.find(scalar.name);
+    if (--owner->second == 0) owners.erase(owner);
+  }
+}
+
 // To sort this number of changes, and one more for each kRowsPerChange rows, takes as long as to
 // compare the generations of all rows.
 constexpr uint64_t kFewChanges = 64;
@@ -37,6 +53,8 @@ Row NodeTable::SetNode(NodeRef node) {
   // The ids of the old object must outlive the columns that hold them, so release the object last.
   const NodeRef old = std::exchange(node_refs_[row], std::move(node));
   nodes_[row] = &node_refs_[row]->view();
+  AddOwner(nodes_by_scalar_, *nodes_[row]->allocatable);
+  if (old != nullptr) RemoveOwner(nodes_by_scalar_, *old->view().allocatable);
   WriteNodeColumns(row);
   BumpGeneration(row);
   return row;
@@ -47,6 +65,7 @@ Row NodeTable::RemoveNode(std::string_view name) {
   if (row == kNoRow) return kNoRow;
   --node_count_;
   ++node_set_generation_;
+  RemoveOwner(nodes_by_scalar_, *nodes_[row]->allocatable);
   nodes_[row] = nullptr;
   ClearNodeColumns(row);
   node_refs_[row].reset();
@@ -124,8 +143,9 @@ Row NodeTable::NewRow(std::string_view name) {
     pod_lists_.push_back({nullptr, 0});
     row_numbers_.push_back(row);
     generations_.push_back(0);
+    if (!zeros_.empty()) zeros_.Resize(row_count());
     for (const auto& column : columns_) {
-      if (column == nullptr) continue;
+      if (column == nullptr || column->storage.empty()) continue;
       if (column->pins == 0) RemoveIdle(*column);
       column->storage.Resize(row_count());
       if (column->pins == 0) AddIdle(*column);
@@ -221,11 +241,23 @@ void NodeTable::BumpLiveRows() {
   }
 }
 
+bool NodeTable::IsZero(const ColumnSpec& spec) const {
+  const std::optional<Id> scalar = spec.scalar();
+  if (!scalar.has_value()) return false;
+  const Owners& owners = spec.is_pod_sum() ? pods_by_scalar_ : nodes_by_scalar_;
+  return owners.find(*scalar) == owners.end();
+}
+
+void NodeTable::Materialize(Column& column) {
+  if (column.pins == 0) RemoveIdle(column);
+  column.storage.Resize(row_count());
+  if (column.pins == 0) AddIdle(column);
+}
+
 void NodeTable::FillColumn(Column& column) {
-  column.storage.Resize(std::max<uint32_t>(row_count(), 1));
-  // No pod adds to most of the columns that a pod with thousands of resources asks for.
-  const std::optional<Id> scalar = column.spec.scalar();
-  if (scalar.has_value() && pods_by_scalar_.find(*scalar) == pods_by_scalar_.end()) return;
+  const uint32_t rows = std::max<uint32_t>(row_count(), 1);
+  if (IsZero(column.spec)) return zeros_.Resize(rows);
+  column.storage.Resize(rows);
   for (Row row = 0; row < row_count(); ++row) {
     if (!column.spec.is_pod_sum()) {
       if (IsLive(row)) WriteNodeValue(column, row);
@@ -243,6 +275,10 @@ void NodeTable::WriteNodeColumns(Row row) {
 }
 
 void NodeTable::WriteNodeValue(Column& column, Row row) {
+  if (column.storage.empty()) {
+    if (IsZero(column.spec)) return;
+    Materialize(column);
+  }
   void* const value = column.storage.At(row);
   if (!column.spec.is_object()) return column.spec.NodeValue(*nodes_[row], value);
   const ObjectRef object = objects_ != nullptr
@@ -278,36 +314,34 @@ void NodeTable::OnObjectChange(Column& column, const ObjectChange& change) {
 
 void NodeTable::ClearNodeColumns(Row row) {
   for (const auto& column : columns_) {
-    if (column != nullptr && !column->spec.is_pod_sum()) column->storage.Clear(row);
-  }
-}
-
-template <class F>
-void NodeTable::ForEachPodSum(Row row, F&& each) {
-  for (const auto& column : columns_) {
-    if (column == nullptr || !column->spec.is_pod_sum()) continue;
-    each(column->spec, *static_cast<int64_t*>(column->storage.At(row)));
+    if (column == nullptr || column->spec.is_pod_sum() || column->storage.empty()) continue;
+    column->storage.Clear(row);
   }
 }
 
 void NodeTable::AddToPodColumns(Row row, const berth_pod& pod) {
-  for (const berth_quantity& scalar : Elements<berth_quantity>(pod.accounted->scalars)) {
-    ++pods_by_scalar_[scalar.name];
+  AddOwner(pods_by_scalar_, *pod.accounted);
+  for (const auto& column : columns_) {
+    if (column == nullptr || !column->spec.is_pod_sum()) continue;
+    const int64_t amount = column->spec.PodAmount(pod);
+    if (column->storage.empty()) {
+      if (amount == 0) continue;
+      Materialize(*column);
+    }
+    auto& value = *static_cast<int64_t*>(column->storage.At(row));
+    value = AddAmounts(value, amount);
   }
-  ForEachPodSum(row, [&pod](const ColumnSpec& spec, int64_t& value) {
-    value = AddAmounts(value, spec.PodAmount(pod));
-  });
 }
 
 void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
-  for (const berth_quantity& scalar : Elements<berth_quantity>(pod.accounted->scalars)) {
-    const auto pods = pods_by_scalar_.find(scalar.name);
-    if (--pods->second == 0) pods_by_scalar_.erase(pods);
-  }
-  ForEachPodSum(row, [&](const ColumnSpec& spec, int64_t& value) {
+  RemoveOwner(pods_by_scalar_, *pod.accounted);
+  for (const auto& column : columns_) {
+    if (column == nullptr || !column->spec.is_pod_sum() || column->storage.empty()) continue;
+    auto& value = *static_cast<int64_t*>(column->storage.At(row));
     // A sum that reached the limit may be less than the sum of its amounts, so it is computed anew.
-    value = value == kMaxAmount ? spec.SumOver(pods_[row].views()) : value - spec.PodAmount(pod);
-  });
+    value = value == kMaxAmount ? column->spec.SumOver(pods_[row].views())
+                                : value - column->spec.PodAmount(pod);
+  }
 }
 
 uint32_t PrivateRows::Add(Row row) {

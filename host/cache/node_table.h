@@ -238,7 +238,11 @@ class NodeTable {
   Result<ColumnIndex> ColumnFor(std::string_view name);
   const ColumnSpec& column_spec(ColumnIndex column) const { return columns_[column]->spec; }
   // Returns the address of row 0's value; the other values follow spec.width() bytes apart.
-  const void* column_data(ColumnIndex column) const { return columns_[column]->storage.At(0); }
+  // Lifetime: until the next change of the table.
+  const void* column_data(ColumnIndex column) const {
+    const ColumnStorage& storage = columns_[column]->storage;
+    return storage.empty() ? zeros_.At(0) : storage.At(0);
+  }
   // Pins and unpins a column. Pins are counted; a pinned column is never dropped.
   void PinColumn(ColumnIndex column);
   void UnpinColumn(ColumnIndex column);
@@ -259,6 +263,8 @@ class NodeTable {
   struct Column {
     explicit Column(ColumnSpec column_spec) : spec(std::move(column_spec)), storage(spec.width()) {}
     ColumnSpec spec;
+    // Empty if all values are 0: those of a resource that no node has, or that no pod asks for. A
+    // pod with thousands of such resources takes no memory for each node.
     ColumnStorage storage;
     uint32_t pins = 0;
     uint64_t last_use = 0;
@@ -276,13 +282,14 @@ class NodeTable {
   void BumpLiveRows();
   void WriteNodeColumns(Row row);
   void ClearNodeColumns(Row row);
-  // Calls each(spec, value) for every sum over pods, with the row's value.
-  template <class F>
-  void ForEachPodSum(Row row, F&& each);
   void AddToPodColumns(Row row, const berth_pod& pod);
   // REQUIRES: the pod is no longer in pods_[row].
   void RemoveFromPodColumns(Row row, const berth_pod& pod);
   void FillColumn(Column& column);
+  // Returns whether no live row, or no pod, has an amount of the resource of the column.
+  bool IsZero(const ColumnSpec& spec) const;
+  // Gives memory to a column, before its first value that is not 0.
+  void Materialize(Column& column);
   // Writes the value of a live row. REQUIRES: the column is not a sum over pods.
   void WriteNodeValue(Column& column, Row row);
   // Keeps a column of objects up to date from now on.
@@ -308,9 +315,11 @@ class NodeTable {
   std::unordered_map<Id, Row> row_by_name_;
   std::vector<std::unique_ptr<Column>> columns_;  // Null for dropped columns.
   std::vector<ColumnIndex> free_columns_;         // The dropped ones.
-  // How many pods on rows account for a resource other than cpu, memory and ephemeral storage. The
-  // pods keep the ids.
+  // How many pods on rows account for a resource, and how many live rows have it, other than cpu,
+  // memory and ephemeral storage. The pods and nodes keep the ids.
   std::unordered_map<Id, uint32_t> pods_by_scalar_;
+  std::unordered_map<Id, uint32_t> nodes_by_scalar_;
+  ColumnStorage zeros_{sizeof(int64_t)};  // The values of columns without memory.
   std::unordered_map<std::string_view, ColumnIndex> column_by_name_;  // By ColumnSpec::name().
   std::set<std::string, std::less<>> dropped_object_columns_;         // By name.
   uint32_t node_count_ = 0;

@@ -146,7 +146,7 @@ void PluginCycle::Begin(uint64_t id, const berth_pod& pod, const uint32_t* cance
   what_if_faults_.clear();
   added_reasons_.clear();
   columns_.clear();
-  table_columns_.clear();
+  kinds_.clear();
   // A new map: clear() takes time for each bucket that the largest pod needed.
   if (placed_ != 0) places_ = {};
   placed_ = 0;
@@ -183,11 +183,11 @@ PluginCycle* PluginCycle::FromAbi(const berth_cycle* cycle) {
 void PluginCycle::AddColumn(ColumnIndex column) {
   columns_.push_back(column);
   if (column == kNoColumn) {
-    table_columns_.push_back({nullptr, 0, 0});
+    kinds_.push_back({nullptr, 0, 0});
     return;
   }
   const ColumnSpec& spec = table_.column_spec(column);
-  table_columns_.push_back({table_.column_data(column), spec.type(), spec.width()});
+  kinds_.push_back({nullptr, spec.type(), spec.width()});
 }
 
 uint32_t PluginCycle::PlaceOf(ColumnIndex column) {
@@ -258,10 +258,13 @@ std::vector<std::string> PluginCycle::RejectionTexts(uint64_t mask) const {
 
 berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const uint32_t> selected,
                                   std::vector<berth_column>& columns) const {
-  columns.assign(shared().table_columns_.begin(), shared().table_columns_.end());
-  for (berth_column& column : columns) {
-    if (column.data == nullptr) continue;
-    column.data = static_cast<const std::byte*>(column.data) + size_t{first_row} * column.stride;
+  columns.assign(shared().kinds_.begin(), shared().kinds_.end());
+  const auto& indices = shared().columns_;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (indices[i] == kNoColumn) continue;
+    // Read now, because the data moves when a pod that is placed needs memory for a column.
+    columns[i].data = static_cast<const std::byte*>(table_.column_data(indices[i])) +
+                      size_t{first_row} * columns[i].stride;
   }
   return BlockOf({table_.row_numbers(), table_.node_views(), table_.pod_lists()}, first_row, count,
                  selected, columns);
@@ -271,7 +274,7 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t co
                                   std::span<const uint32_t> selected,
                                   std::vector<berth_column>& columns) const {
   const auto& indices = shared().columns_;
-  columns.assign(shared().table_columns_.begin(), shared().table_columns_.end());
+  columns.assign(shared().kinds_.begin(), shared().kinds_.end());
   for (size_t i = 0; i < columns.size(); ++i) {
     if (indices[i] == kNoColumn) continue;
     columns[i].data = static_cast<const std::byte*>(rows.ColumnData(indices[i])) +

@@ -190,7 +190,7 @@ class PluginCycle {
   // The first place of each column among the first `placed_` of columns_, if there are many.
   std::unordered_map<ColumnIndex, uint32_t> places_;
   uint32_t placed_ = 0;
-  std::vector<berth_column> table_columns_;  // Row 0 of each column.
+  std::vector<berth_column> kinds_;  // The type and width of each column, without data.
   std::vector<std::string> added_reasons_;
   std::vector<const PassedNodes*> passed_nodes_;  // To the call in progress or the next.
   bool binding_allowed_ = false;

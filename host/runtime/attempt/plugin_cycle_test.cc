@@ -20,11 +20,11 @@ std::map<int, const void*> DataOfColumns(Attempt& attempt, const std::vector<int
   cycle.set_binding_allowed(true);
   std::map<int, uint32_t> places;
   for (const int number : numbers) {
-    const std::string name = "alloc:acme.io/r" + std::to_string(number);
-    const Result<uint32_t> place = cycle.BindColumn(name, BERTH_TYPE_I64, /*optional=*/false);
+    const std::string name = "label:r" + std::to_string(number);
+    const Result<uint32_t> place = cycle.BindColumn(name, BERTH_TYPE_ID, /*optional=*/false);
     EXPECT_TRUE(place.ok()) << place.status().ToString();
     if (place.ok()) places[number] = *place;
-    EXPECT_EQ(cycle.BindColumn(name, BERTH_TYPE_I64, false).value(), places[number]) << number;
+    EXPECT_EQ(cycle.BindColumn(name, BERTH_TYPE_ID, false).value(), places[number]) << number;
   }
   std::vector<berth_column> columns;
   const berth_block block = cycle.BlockFor(0, 1, {}, columns);
@@ -55,6 +55,28 @@ TEST(PluginCycleTest, ManyColumnsHaveTheirPlacesInEveryAttempt) {
   EXPECT_EQ(DataOfColumns(stage.Begin(), descending), first);
   EXPECT_EQ(DataOfColumns(stage.Begin(), {99, 50, 0}),
             (std::map<int, const void*>{{0, first.at(0)}, {50, first.at(50)}, {99, first.at(99)}}));
+}
+
+// Reserve and Permit read a column after the pod was placed, and its data may have moved then.
+TEST(PluginCycleTest, BlockHasTheAmountsOfAPodThatWasJustPlaced) {
+  Stage stage;
+  stage.Add("puppet.A", {Point::kPreFilter});
+  stage.Build();
+  const Row row = stage.table().SetNode(stage.objects().Node({.name = "a"}));
+  Attempt& attempt = stage.Begin();
+  PluginCycle& cycle = attempt.cycle(0);
+  cycle.set_binding_allowed(true);
+  const uint32_t place = cycle.BindColumn("req:acme.io/gpu", BERTH_TYPE_I64, false).value();
+  const auto requested = [&] {
+    std::vector<berth_column> columns;
+    const berth_block block = cycle.BlockFor(row, 1, {}, columns);
+    return *static_cast<const int64_t*>(block.columns[place].data);
+  };
+  EXPECT_EQ(requested(), 0);
+  stage.table().AddPod(
+      row, stage.objects().Pod({.name = "p", .node = "a", .requests = R"("acme.io/gpu":"3")"}));
+  EXPECT_EQ(requested(), 3);
+  attempt.End();
 }
 
 }  // namespace
