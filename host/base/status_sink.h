@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <berth/abi.h>
@@ -53,6 +54,8 @@ class StatusSink {
   // reasons() and argument_errors() return the texts in the order in which the plugin added them.
   std::span<const std::string> reasons() const { return reasons_; }
   std::span<const ArgumentError> argument_errors() const { return argument_errors_; }
+  // Returns the reasons, which are empty from then on.
+  std::vector<std::string> TakeReasons() { return std::exchange(reasons_, {}); }
   // Returns true if a reason was NULL, which breaks the contract.
   bool has_null_reason() const { return has_null_reason_; }
 

@@ -35,7 +35,7 @@ PluginAnswer CallWithStatus(F&& f) {
   StatusSink sink;
   const berth_code code = f(sink.raw());
   const bool is_bug = code != BERTH_SUCCESS && sink.has_null_reason();
-  return {is_bug ? BERTH_BUG : code, {sink.reasons().begin(), sink.reasons().end()}};
+  return {is_bug ? BERTH_BUG : code, sink.TakeReasons()};
 }
 
 // Calls `f()` inside a PluginCall and returns what it returns: for functions that belong to no

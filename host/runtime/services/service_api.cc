@@ -50,8 +50,7 @@ KeptOutcome Keep(const berth_outcome& given) {
     if (IsNull(reason) || reason.len != 0) sink.raw()->add_reason(sink.raw(), reason);
   }
   const bool is_bug = sink.has_null_reason() && given.code != BERTH_SUCCESS;
-  return {is_bug ? berth_code{BERTH_BUG} : given.code,
-          {sink.reasons().begin(), sink.reasons().end()}};
+  return {is_bug ? berth_code{BERTH_BUG} : given.code, sink.TakeReasons()};
 }
 
 void Complete(berth_done done, const berth_outcome* outcome) noexcept {
