@@ -126,4 +126,12 @@ PodSpec CopyOf(const PodSpec& pod, const std::string& node, const std::string& s
   return copy.NodeName(node).Phase(BERTH_PHASE_RUNNING);
 }
 
+NodeSpec CopyOf(const NodeSpec& node, const std::string& suffix) {
+  NodeSpec copy = node;
+  copy.name += "-" + suffix;
+  copy.uid += "-" + suffix;
+  for (PodSpec& pod : copy.pods) pod = CopyOf(pod, copy.name, suffix);
+  return copy;
+}
+
 }  // namespace berth::testing

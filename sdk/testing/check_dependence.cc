@@ -96,10 +96,8 @@ void DependenceChecker::CheckNode(uint32_t row) {
   Table without = table_;
   without.rows.erase(without.rows.begin() + static_cast<std::ptrdiff_t>(row));
   if (Compare(without, "other nodes", others, "without node \"" + node + "\"")) return;
-  NodeSpec copy = table_.rows[row].node.spec();
-  copy.name += "-copy";
   Table with = table_;
-  with.Add(copy);
+  with.Add(CopyOf(table_.rows[row].node.spec(), "copy"));
   Compare(
       with, "other nodes", [](const Row&) { return true; },
       "with another node like \"" + node + "\"");

@@ -1,15 +1,19 @@
 // Tests that the kit's services give the answers of the host's.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <berth/plugin.h>
+#include <berth/testing/attempt.h>
 #include <berth/testing/gtest.h>
 
 #include "testing_found.h"
@@ -19,6 +23,7 @@ namespace berth::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -379,6 +384,57 @@ TEST(FaultsAsInTheHost, InOtherInstancesAreReported) {
   findings.clear();
   plugin.Score(MakePod("q"));
   EXPECT_THAT(findings, Contains(fault)) << "a check removes pods in an instance of its own";
+}
+
+// --- identities ----------------------------------------------------------------------------------
+
+// Rejects nodes with a pod, by a book of the node of each uid.
+class Book : public Plugin {
+ public:
+  static constexpr std::string_view kName = "test.Book";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Rejects nodes that have a pod.";
+  static constexpr berth::Reasons kReasons{"used"};
+  static constexpr Dependence kFilterDependence{.cluster = kNodePods, .pod_parts = 0};
+  using Node = NodeRow<berth::Columns<>>;
+
+  void OnChange(const Change& change) {
+    if (change.pod == nullptr) return;
+    const std::string uid(berth::Pod(*change.pod).uid());
+    if (change.kind == BERTH_CHANGE_POD_ADDED) rows_[uid] = change.row;
+    if (change.kind == BERTH_CHANGE_POD_REMOVED) rows_.erase(uid);
+  }
+  berth::Verdict Filter(const berth::Cycle& /*cycle*/, const Node& node) const {
+    const auto is_here = [&](const auto& entry) { return entry.second == node.row(); };
+    return UnschedulableIf(std::ranges::any_of(rows_, is_here), 0);
+  }
+
+ private:
+  std::map<std::string, uint32_t> rows_;
+};
+
+TEST(IdentitiesAsInTheHost, NoTwoPodsHaveOneUid) {
+  std::vector<std::string> findings;
+  const NodeSpec used = MakeNode("b").Pod(MakePod("old"));
+  PluginUnderTest plugin(
+      kEntryOf<Book>, {.nodes = {MakeNode("a"), used},
+                       .on_failure = [&](const std::string& text) { findings.push_back(text); }});
+  plugin.Filter(MakePod("web"));
+  // The book knows nothing of what-if questions, but does not depend on other nodes.
+  EXPECT_THAT(findings, Each(HasSubstr("[kWhatIf]")));
+}
+
+TEST(IdentitiesAsInTheHost, ACopiedNodeHasNewNamesAndUids) {
+  const NodeSpec node = MakeNode("a").Pod(MakePod("p")).Pod(MakePod("q"));
+  const NodeSpec copy = CopyOf(node, "copy");
+  EXPECT_EQ(copy.name, "a-copy");
+  EXPECT_EQ(copy.uid, node.uid + "-copy");
+  ASSERT_THAT(copy.pods, SizeIs(2));
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(copy.pods[i].name, node.pods[i].name + "-copy");
+    EXPECT_EQ(copy.pods[i].uid, node.pods[i].uid + "-copy");
+    EXPECT_EQ(copy.pods[i].node_name, "a-copy");
+  }
 }
 
 }  // namespace

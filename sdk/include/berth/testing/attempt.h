@@ -16,6 +16,7 @@
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
 #include <berth/testing/instance.h>
+#include <berth/testing/node_spec.h>
 #include <berth/testing/pod_spec.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
@@ -97,6 +98,8 @@ std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_t most)
 
 // Returns a copy of `pod` that runs on `node`.
 PodSpec CopyOf(const PodSpec& pod, const std::string& node, const std::string& suffix = "copy");
+// Returns another node like `node`, with as many pods. Names and uids are new, as in a cluster.
+NodeSpec CopyOf(const NodeSpec& node, const std::string& suffix);
 
 }  // namespace berth::testing
 
