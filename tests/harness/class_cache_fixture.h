@@ -3,6 +3,7 @@
 #define BERTH_TESTS_HARNESS_CLASS_CACHE_FIXTURE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +41,31 @@ class ClassCacheTest : public ::testing::Test {
         out.codes[i] = fits ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
         out.reasons[i] = fits ? 0 : 1;
       });
+      return BERTH_SUCCESS;
+    };
+    return puppet;
+  }
+
+  // Adds a whole Filter that passes the nodes for whose number of pods `passes` holds, and records
+  // the nodes that it is asked about. It fails while `fails` returns true.
+  Puppet& AddWhole(
+      const std::string& name, std::function<bool(size_t pods)> passes,
+      std::function<bool()> fails = [] { return false; }) {
+    Puppet& puppet = stage_.Add(name, {Point::kFilter});
+    puppet.reasons = {AsStr("alone")};
+    puppet.filter_whole = [this, name, passes = std::move(passes), fails = std::move(fails)](
+                              const berth_cycle&, const berth_nodes& survivors,
+                              berth_filter_whole_out& out, berth_status*) {
+      if (fails()) return BERTH_ERROR;
+      for (uint32_t b = 0; b < survivors.n_blocks; ++b) {
+        const berth_block* const block = survivors.block(&survivors, b);
+        ForEachSelected(*block, [&](uint32_t i) {
+          Note(name, *block, i);
+          const bool pass = passes(block->pods[i].count);
+          out.codes[block->rows[i]] = pass ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+          out.reasons[block->rows[i]] = pass ? 0 : 1;
+        });
+      }
       return BERTH_SUCCESS;
     };
     return puppet;
@@ -95,6 +121,9 @@ class ClassCacheTest : public ::testing::Test {
       stage_.log.push_back(name.substr(name.find('.') + 1) + " " + NodeNameIn(block, i));
   }
 
+  static std::string DifferenceText(const std::optional<ReuseDifference>& difference) {
+    return difference.has_value() ? difference->text : "";
+  }
   // Returns the result of a fresh evaluation, without recording calls.
   template <class F>
   auto Fresh(F&& evaluate) {
@@ -114,7 +143,7 @@ class ClassCacheTest : public ::testing::Test {
     if (!filtered.status.ok()) return TextOf(filtered.status);
     const Filtered fresh = Fresh(
         [&](FreshEvaluation& evaluation) { return evaluation.Filter(attempt, nodes, nominator_); });
-    EXPECT_EQ(FindDifference(attempt, filtered, fresh).value_or(""), "");
+    EXPECT_EQ(DifferenceText(FindDifference(attempt, filtered, fresh)), "");
     const Selection& feasible = *filtered.feasible;
     if (feasible.size() == 0) return Rejections(attempt, filtered);
     if (PluginStatus status = RunPreScore(attempt, feasible); !status.ok()) return TextOf(status);
@@ -122,7 +151,7 @@ class ClassCacheTest : public ::testing::Test {
     if (!ranked.status().ok()) return TextOf(ranked.status());
     const Ranked fresh_ranked =
         Fresh([&](FreshEvaluation& evaluation) { return evaluation.Score(attempt, filtered); });
-    EXPECT_EQ(FindDifference(attempt, feasible, ranked, fresh_ranked).value_or(""), "");
+    EXPECT_EQ(DifferenceText(FindDifference(attempt, feasible, ranked, fresh_ranked)), "");
     return TotalsText(attempt, feasible, ranked);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace berth::host {
 namespace {
@@ -25,6 +26,20 @@ bool HasWholeFilter(const Attempt& attempt) {
     const PluginCycle& cycle = attempt.cycle(use.plugin);
     return !cycle.skip_filter && FiltersWhole(cycle.plugin());
   });
+}
+
+std::vector<FilterStage> FilterStages(const Attempt& attempt) {
+  std::vector<FilterStage> stages(1);
+  for (const PlannedUse& use : attempt.plan().At(Point::kFilter)) {
+    const PluginCycle& cycle = attempt.cycle(use.plugin);
+    if (cycle.skip_filter) continue;
+    if (FiltersWhole(cycle.plugin())) {
+      stages.push_back({.whole = use.plugin});
+    } else {
+      stages.back().in_blocks.push_back(use.plugin);
+    }
+  }
+  return stages;
 }
 
 PluginStatus CheckFilters(const Attempt& attempt) {
@@ -146,6 +161,21 @@ PluginStatus FilterPass::RunWhole(uint32_t plugin, const Selection& from, Select
     if (!status.ok()) return status;
   }
   passed.AssignRows(attempt_.table(), kept);
+  return status;
+}
+
+PluginStatus FilterPass::RunStages(std::span<const FilterStage> stages, Selection& rows) {
+  PluginStatus status;
+  for (const FilterStage& stage : stages) {
+    if (rows.size() == 0) break;
+    const Selection survivors = std::exchange(rows, {});
+    status = RunWhole(stage.whole, survivors, rows);
+    if (status.ok() && !stage.in_blocks.empty()) {
+      const Selection left = std::exchange(rows, {});
+      status = RunInBlocks(stage.in_blocks, left, {}, rows);
+    }
+    if (!status.ok()) break;
+  }
   return status;
 }
 

@@ -30,6 +30,15 @@ namespace berth::host {
 bool FiltersWhole(const PlannedPlugin& plugin);
 // Returns whether a Filter of the attempt is called once for all nodes.
 bool HasWholeFilter(const Attempt& attempt);
+
+// A whole Filter, and the Filters after it that are called block by block, up to the next whole one.
+struct FilterStage {
+  uint32_t whole = kNoPlugin;  // Called first; kNoPlugin in the first stage of an attempt.
+  std::vector<uint32_t> in_blocks = {};
+};
+// Returns the Filters of the attempt in the order of their calls: one stage or more.
+std::vector<FilterStage> FilterStages(const Attempt& attempt);
+
 // Returns an error if a Filter of the attempt is quarantined.
 PluginStatus CheckFilters(const Attempt& attempt);
 
@@ -98,6 +107,10 @@ class FilterPass {
   // Calls a whole Filter (BERTH_FILTER_WHOLE) once for all rows of `from`. Replaces `passed` by the
   // rows that pass. Returns: success; an error when the plugin failed.
   PluginStatus RunWhole(uint32_t plugin, const Selection& from, Selection& passed);
+
+  // Runs stages that begin with a whole Filter, until no row is left. Replaces `rows`, which passed
+  // the Filters before them, by the rows that pass. Returns: success; an error when a plugin failed.
+  PluginStatus RunStages(std::span<const FilterStage> stages, Selection& rows);
 
  private:
   PluginStatus RunBlock(std::span<const uint32_t> plugins, const Selection::Block& block,

@@ -10,6 +10,8 @@
 namespace berth::host {
 namespace {
 
+using ::testing::HasSubstr;
+
 // --- normalization -------------------------------------------------------------------------------
 
 struct RangeCase {
@@ -96,9 +98,34 @@ TEST_F(ClassCacheTest, TheCheckFindsAVerdictReusedWrongly) {
   };
   EXPECT_EQ(Run(), "n0 0, n1 0, n2 0");
   fits = false;
-  EXPECT_EQ(Run(),
-            "Error: an answer was reused wrongly: pod default/p, node n1: feasible by reused "
-            "verdicts, but by new ones \"puppet.A: full\"");
+  EXPECT_EQ(
+      Run(),
+      "Error: an answer was reused wrongly: pod default/p, node n1: the reused verdict is "
+      "\"feasible\", a new one \"puppet.A: full\"; the pod differs from default/p, the pod of "
+      "the reused answer, in no part that dependence.pod_parts of puppet.A leaves out: its "
+      "answer depends on something else, such as other nodes or the time");
+}
+
+TEST_F(ClassCacheTest, TheCheckNamesUndeclaredPartsOfAVerdict) {
+  options_.is_checked = true;
+  AddScore("puppet.B", 5);
+  AddLimit("puppet.A", 2).filter = [](const berth_cycle& cycle, const berth_block& block,
+                                      berth_filter_out& out, berth_status*) {
+    const bool fits = cycle.pod->priority == 0;
+    ForEachSelected(block, [&](uint32_t i) {
+      out.codes[i] = fits ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+      out.reasons[i] = fits ? 0 : 1;
+    });
+    return BERTH_SUCCESS;
+  };
+  EXPECT_EQ(Run("p"), "n0 5, n1 5, n2 5");
+  const PodRef urgent = stage_.objects().Pod(
+      {.name = "q", .spec = R"("priority":7)", .meta = R"("labels":{"app":"x"})"});
+  EXPECT_THAT(Run(urgent),
+              HasSubstr("pod default/q, node n0: the reused verdict is \"feasible\", a new one "
+                        "\"puppet.A: full\"; dependence.pod_parts of puppet.A does not name parts "
+                        "in which the pod differs from default/p, the pod of the reused answer: "
+                        "IDENTITY, PRIORITY"));
 }
 
 TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
@@ -112,7 +139,30 @@ TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
   };
   EXPECT_EQ(Run(), "n0 1, n1 1, n2 1");
   score = 2;
-  EXPECT_THAT(Run(), ::testing::HasSubstr("node n0: the reused total is 1, a new one 2"));
+  EXPECT_THAT(Run(),
+              HasSubstr("node n0: the reused total is 1, a new one 2: puppet.B scored it 1, "
+                        "now 2; the pod differs from default/p, the pod of the reused answer, "
+                        "in no part that dependence.pod_parts of puppet.B leaves out"));
+}
+
+// The plugins of a profile are told apart, also if the first of them scores as before.
+TEST_F(ClassCacheTest, TheCheckNamesThePluginOfAScore) {
+  options_.is_checked = true;
+  int64_t score = 1;
+  AddLimit("puppet.A", 2);
+  AddScore("puppet.B", 10);
+  AddScore("puppet.C", 0).score = [&](const berth_cycle&, const berth_block& block, int64_t* out,
+                                      berth_status*) {
+    ForEachSelected(block, [&](uint32_t i) { out[i] = score; });
+    return BERTH_SUCCESS;
+  };
+  EXPECT_EQ(Run("p"), "n0 11, n1 11, n2 11");
+  score = 4;
+  EXPECT_THAT(Run("q"),
+              HasSubstr("the reused total is 11, a new one 14: puppet.C scored it 1, now "
+                        "4; dependence.pod_parts of puppet.C does not name parts in which "
+                        "the pod differs from default/p, the pod of the reused answer: "
+                        "IDENTITY"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -352,22 +353,56 @@ TEST_F(ClassCacheTest, AsksUndeclaredFiltersAboutAllRowsPassedEarlier) {
   EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
 }
 
-TEST_F(ClassCacheTest, ProfileWithAWholeFilterIsEvaluatedAnew) {
+TEST_F(ClassCacheTest, OnlyWhatFollowsAWholeFilterIsAskedAgain) {
   AddLimit("puppet.A", 2);
-  stage_.Add("puppet.B", {Point::kFilter}).filter_whole =
-      [](const berth_cycle&, const berth_nodes& survivors, berth_filter_whole_out& out,
-         berth_status*) {
-        for (uint32_t i = 0; i < survivors.n_blocks; ++i) {
-          const berth_block* const block = survivors.block(&survivors, i);
-          ForEachSelected(*block, [&](uint32_t k) { out.codes[block->rows[k]] = BERTH_SUCCESS; });
-        }
-        return BERTH_SUCCESS;
-      };
+  AddWhole("puppet.B", [](size_t) { return true; });
+  AddLimit("puppet.C", 2);
+  AddScore("puppet.D", 50);
+  Run();
+  EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2", "B n0", "B n1", "B n2", "C n0", "C n1",
+                                   "C n2", "D n0", "D n1", "D n2"));
+  Put("x", "n1");
+  Put("y", "n1");
+  EXPECT_EQ(Run(), "n0 50, n2 50");
+  EXPECT_THAT(Asked(), ElementsAre("A n1", "B n0", "B n2", "C n0", "C n2", "D n0", "D n2"));
+  EXPECT_EQ(cache_->class_count(), 1U);
+}
+
+TEST_F(ClassCacheTest, VerdictsBeforeAndAfterAWholeFilterAreReported) {
+  AddLimit("puppet.A", 2);
+  AddWhole("puppet.B", [](size_t pods) { return pods > 0; });
+  AddLimit("puppet.C", 1);
+  for (const char* pod : {"x", "y"}) Put(pod, "n1");
+  Put("z", "n2");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Run(), "n0 puppet.B: alone, n1 puppet.A: full, n2 puppet.C: full");
+  }
+  EXPECT_THAT(Asked(),
+              ElementsAre("A n0", "A n1", "A n2", "B n0", "B n2", "C n2", "B n0", "B n2", "C n2"));
+}
+
+TEST_F(ClassCacheTest, NothingIsReusedAfterAWholeFilter) {
+  AddWhole("puppet.A", [](size_t) { return true; });
+  AddLimit("puppet.B", 2);
   for (int i = 0; i < 2; ++i) {
     Run();
-    EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
+    EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2", "B n0", "B n1", "B n2"));
   }
   EXPECT_EQ(cache_->class_count(), 0U);
+}
+
+TEST_F(ClassCacheTest, AFailedWholeFilterFailsTheAttemptOnly) {
+  AddLimit("puppet.A", 2);
+  bool fails = false;
+  AddWhole(
+      "puppet.B", [&](size_t) { return true; }, [&] { return fails; });
+  Run();
+  fails = true;
+  EXPECT_THAT(Run(), HasSubstr("puppet.B"));
+  fails = false;
+  Asked();
+  EXPECT_EQ(Run(), "n0 0, n1 0, n2 0");
+  EXPECT_THAT(Asked(), ElementsAre("B n0", "B n1", "B n2")) << "the class is kept";
 }
 
 TEST_F(ClassCacheTest, NothingIsReusedWithoutMemory) {

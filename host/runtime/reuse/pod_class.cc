@@ -102,13 +102,12 @@ class VerdictLayer {
 
 // --- the identity of a class ---------------------------------------------------------------------
 
-namespace {
-
-// Returns the dependence that the plugin declares at Filter or Score; null if it declares none.
 const berth_dependence* DependenceAt(const PlannedPlugin& plugin, Point point) {
   return point == Point::kFilter ? plugin.instance->filter()->dependence
                                  : plugin.instance->score()->dependence;
 }
+
+namespace {
 
 bool TakesPart(const Attempt& attempt, Point point, const PlannedUse& use) {
   return point == Point::kFilter ? !attempt.cycle(use.plugin).skip_filter : IsScored(attempt, use);
@@ -133,6 +132,7 @@ ClassKey::ClassKey(Attempt& attempt, Point point) {
   for (const PlannedUse& use : attempt.plan().At(point)) {
     if (!TakesPart(attempt, point, use)) continue;
     PluginCycle& cycle = attempt.cycle(use.plugin);
+    if (point == Point::kFilter && FiltersWhole(cycle.plugin())) break;
     Reuse reuse = ReuseOf(cycle.plugin(), point);
     if (reuse != Reuse::kNever && !AddSignature(cycle, point)) reuse = Reuse::kNever;
     if (reuse != Reuse::kNever) {

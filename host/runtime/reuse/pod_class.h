@@ -24,6 +24,9 @@ namespace berth::host {
 class FilterPass;
 class VerdictLayer;
 
+// Returns the dependence that the plugin declares at Filter or Score; null if it declares none.
+const berth_dependence* DependenceAt(const PlannedPlugin& plugin, Point point);
+
 // How long an answer of a plugin for a class and a node stays valid.
 enum class Reuse : uint8_t {
   kNever,  // For one cycle.
@@ -46,7 +49,8 @@ struct ClassUse {
 class ClassKey {
  public:
   // Makes the key of Filter after PreFilter, or the key of Score after PreScore. Calls `sign` of
-  // the plugins that have it. REQUIRES: `point` is Point::kFilter or Point::kScore.
+  // the plugins that have it. At Filter, the plugins before the first whole Filter take part: the
+  // others see what it leaves. REQUIRES: `point` is Point::kFilter or Point::kScore.
   ClassKey(Attempt& attempt, Point point);
 
   // The plugins that take part, in the order of the profile.
@@ -87,7 +91,7 @@ struct ClassMemory {
   std::vector<int64_t> by_row;        // Totals of all rows of the table.
 };
 
-// The verdicts of all Filters for the pods of a class, and the feasible rows that follow from them.
+// The verdicts of the Filters of a key for the pods of a class, and the feasible rows that follow.
 // Refresh() brings them up to date: it evaluates the rows that changed since the last attempt of
 // the class, and those that a plugin names.
 //

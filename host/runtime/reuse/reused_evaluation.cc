@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "host/base/text.h"
 #include "host/runtime/points/run_filter.h"
 #include "host/runtime/points/run_score.h"
 #include "host/runtime/points/what_if.h"
@@ -14,6 +13,10 @@ namespace berth::host {
 namespace {
 
 constexpr size_t kMaxScores = 4;  // ClassScores of one class.
+
+PluginStatus ReusedWrongly(const std::string& difference) {
+  return PluginStatus::Error(std::nullopt, std::string(kReusedWrongly) + difference);
+}
 
 }  // namespace
 
@@ -91,7 +94,7 @@ Filtered ReusedEvaluation::Filter(Attempt& attempt, const Selection& candidates,
   current_ = nullptr;
   retired_.clear();
   const bool can_reuse = options_.bytes > 0 && &candidates == &attempt.live_rows();
-  if (!can_reuse || HasWholeFilter(attempt)) return fresh_.Filter(attempt, candidates, nominator);
+  if (!can_reuse) return fresh_.Filter(attempt, candidates, nominator);
   if (PluginStatus status = CheckFilters(attempt); !status.ok())
     return {.status = std::move(status)};
   const ClassKey key(attempt, Point::kFilter);
@@ -112,26 +115,45 @@ Filtered ReusedEvaluation::Filter(Attempt& attempt, const Selection& candidates,
     return {.status = std::move(status)};
   }
   current_ = entry;
-  Filtered filtered = FilteredByClass(attempt);
+  Filtered filtered =
+      HasWholeFilter(attempt) ? FilterAfterClass(attempt) : FilteredByClass(attempt);
   KeepLimit();
+  if (!filtered.status.ok()) return filtered;
   if (options_.is_checked) Check(attempt, nominator, filtered);
   return filtered;
 }
 
+const Selection& ReusedEvaluation::FeasibleOfClass() {
+  const Selection& feasible = current_->pod_class.feasible();
+  if (rejected_.empty()) return feasible;
+  reduced_ = feasible;
+  for (const RejectedRow& rejected : rejected_) reduced_.Erase(rejected.row);
+  return reduced_;
+}
+
 Filtered ReusedEvaluation::FilteredByClass(const Attempt& attempt) {
-  const PodClass& pod_class = current_->pod_class;
-  const Selection* feasible = &pod_class.feasible();
-  if (!rejected_.empty()) {
-    reduced_ = *feasible;
-    for (const RejectedRow& rejected : rejected_) reduced_.Erase(rejected.row);
-    feasible = &reduced_;
-  }
-  if (feasible->size() == 0) {
-    pod_class.AppendRejected(attempt.live_rows(), rejected_);
+  const Selection& feasible = FeasibleOfClass();
+  if (feasible.size() == 0) {
+    current_->pod_class.AppendRejected(attempt.live_rows(), rejected_);
   } else {
     rejected_.clear();
   }
-  return {.feasible = feasible, .rejected = rejected_};
+  return {.feasible = &feasible, .rejected = rejected_};
+}
+
+Filtered ReusedEvaluation::FilterAfterClass(Attempt& attempt) {
+  if (const Selection& feasible = FeasibleOfClass(); &feasible != &reduced_) reduced_ = feasible;
+  const std::vector<FilterStage> stages = FilterStages(attempt);
+  FilterPass pass(attempt, rejected_);
+  PluginStatus status = pass.RunStages(std::span(stages).subspan(1), reduced_);
+  if (!status.ok()) return {.status = std::move(status)};
+  if (reduced_.size() == 0) {
+    std::ranges::sort(rejected_, {}, &RejectedRow::row);
+    current_->pod_class.AppendRejected(attempt.live_rows(), rejected_);
+  } else {
+    rejected_.clear();
+  }
+  return {.feasible = &reduced_, .rejected = rejected_};
 }
 
 // --- Score ---------------------------------------------------------------------------------------
@@ -165,8 +187,10 @@ Ranked ReusedEvaluation::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
   KeepLimit();
   const auto is_reused = [](const ClassUse& use) { return use.reuse == Reuse::kRow; };
   if (std::ranges::all_of(key.uses(), is_reused)) return {feasible, scores.totals()};
-  totals_.clear();
-  feasible.ForEachRow([&](Row row) { totals_.push_back(scores.totals().totals()[row]); });
+  const std::span<const int64_t> total_by_row = scores.totals().totals();
+  totals_.resize(feasible.size());
+  int64_t* total = totals_.data();
+  feasible.ForEachRow([&](Row row) { *total++ = total_by_row[row]; });
   for (const ClassUse& use : key.uses()) {
     if (is_reused(use)) continue;
     status = ScoreRows(attempt, use.use.plugin, feasible, scores_);
@@ -178,89 +202,31 @@ Ranked ReusedEvaluation::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
 
 // --- the check -----------------------------------------------------------------------------------
 
-namespace {
-
-std::string VerdictText(const Attempt& attempt, const RowVerdict& verdict) {
-  if (verdict.plugin == kNoPlugin) return "no verdict";
-  const PluginCycle& cycle = attempt.cycle(verdict.plugin);
-  return cycle.plugin().name + ": " + Join(cycle.RejectionTexts(verdict.reasons), ", ");
-}
-
-std::string About(const Attempt& attempt, Row row) {
-  return "pod " + attempt.pod()->Key() + ", node " + std::string(attempt.table().node(row)->name());
-}
-
-std::string NewPassFails(const Attempt& attempt, const PluginStatus& status) {
-  return "pod " + attempt.pod()->Key() + ": a new pass fails: " + status.Message();
-}
-
-std::vector<RowVerdict> ByRow(const Attempt& attempt, std::span<const RejectedRow> rejected) {
-  std::vector<RowVerdict> verdicts(attempt.table().row_count());
-  for (const RejectedRow& each : rejected) verdicts[each.row] = each.verdict;
-  return verdicts;
-}
-
-PluginStatus ReusedWrongly(const std::string& difference) {
-  return PluginStatus::Error(std::nullopt, std::string(kReusedWrongly) + difference);
-}
-
-}  // namespace
-
-std::optional<std::string> FindDifference(const Attempt& attempt, const Filtered& reused,
-                                          const Filtered& fresh) {
-  if (!fresh.status.ok()) return NewPassFails(attempt, fresh.status);
-  const std::vector<Row> rows = reused.feasible->Rows();
-  const std::vector<Row> fresh_rows = fresh.feasible->Rows();
-  if (rows != fresh_rows) {
-    const auto [a, b] = std::ranges::mismatch(rows, fresh_rows);
-    const bool is_reused = b == fresh_rows.end() || (a != rows.end() && *a < *b);
-    if (!is_reused) return About(attempt, *b) + ": feasible, but not by reused verdicts";
-    return About(attempt, *a) + ": feasible by reused verdicts, but by new ones \"" +
-           VerdictText(attempt, fresh.VerdictOf(*a)) + '"';
-  }
-  if (!rows.empty()) return std::nullopt;
-  const std::vector<RowVerdict> verdicts = ByRow(attempt, reused.rejected);
-  const std::vector<RowVerdict> fresh_verdicts = ByRow(attempt, fresh.rejected);
-  const auto [a, b] = std::ranges::mismatch(verdicts, fresh_verdicts);
-  if (a == verdicts.end()) return std::nullopt;
-  return About(attempt, static_cast<Row>(a - verdicts.begin())) + ": the reused verdict is \"" +
-         VerdictText(attempt, *a) + "\", a new one \"" + VerdictText(attempt, *b) + '"';
-}
-
-std::optional<std::string> FindDifference(const Attempt& attempt, const Selection& feasible,
-                                          const Ranked& reused, const Ranked& fresh) {
-  if (!fresh.status().ok()) return NewPassFails(attempt, fresh.status());
-  const std::vector<int64_t> totals = reused.Totals();
-  const std::vector<int64_t> fresh_totals = fresh.Totals();
-  const auto [a, b] = std::ranges::mismatch(totals, fresh_totals);
-  if (a != totals.end()) {
-    const auto i = static_cast<uint32_t>(a - totals.begin());
-    return About(attempt, feasible.At(i)) + ": the reused total is " + std::to_string(*a) +
-           ", a new one " + std::to_string(*b);
-  }
-  uint32_t k = 0;
-  for (const Row row : fresh.BestRows()) {
-    if (k >= reused.best_count() || reused.BestRow(k) != row) {
-      return About(attempt, row) + ": not among the best nodes by reused scores";
-    }
-    ++k;
-  }
-  if (k == reused.best_count()) return std::nullopt;
-  return About(attempt, reused.BestRow(k)) + ": among the best nodes by reused scores only";
-}
-
 void ReusedEvaluation::Check(Attempt& attempt, const Nominator& nominator, Filtered& reused) {
-  const Filtered fresh = fresh_.Filter(attempt, attempt.live_rows(), nominator);
-  if (const auto difference = FindDifference(attempt, reused, fresh)) {
-    reused.status = ReusedWrongly(*difference);
+  const Filtered fresh = checker_.Filter(attempt, attempt.live_rows(), nominator);
+  Filtered with_verdicts = reused;
+  std::vector<RejectedRow> rejected(reused.rejected.begin(), reused.rejected.end());
+  if (rejected.empty()) current_->pod_class.AppendRejected(attempt.live_rows(), rejected);
+  with_verdicts.rejected = rejected;
+  const auto difference = FindDifference(attempt, with_verdicts, fresh);
+  CheckedAnswers& answers = current_->checked;
+  if (difference.has_value()) {
+    reused.status = ReusedWrongly(answers.Explain(attempt, Point::kFilter, *difference));
+  } else {
+    answers.KeepVerdicts(attempt.pod());
   }
 }
 
 void ReusedEvaluation::Check(Attempt& attempt, const Filtered& filtered, Ranked& reused) {
-  const Ranked fresh = fresh_.Score(attempt, filtered);
-  if (const auto difference = FindDifference(attempt, *filtered.feasible, reused, fresh)) {
-    reused = Ranked(ReusedWrongly(*difference));
+  const Ranked fresh = checker_.Score(attempt, filtered);
+  auto difference = FindDifference(attempt, *filtered.feasible, reused, fresh);
+  CheckedAnswers& answers = current_->checked;
+  if (difference.has_value()) {
+    answers.NamePlugin(attempt, *filtered.feasible, fresh, *difference);
+    reused = Ranked(ReusedWrongly(answers.Explain(attempt, Point::kScore, *difference)));
+    return;
   }
+  answers.KeepScores(attempt.pod(), *filtered.feasible, fresh);
 }
 
 }  // namespace berth::host

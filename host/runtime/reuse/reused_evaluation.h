@@ -20,6 +20,7 @@
 #include "host/runtime/attempt/evaluation.h"
 #include "host/runtime/points/fresh_evaluation.h"
 #include "host/runtime/reuse/pod_class.h"
+#include "host/runtime/reuse/reuse_check.h"
 
 namespace berth::host {
 
@@ -42,8 +43,9 @@ inline constexpr std::string_view kReusedWrongly = "an answer was reused wrongly
 // for the longest time.
 //
 // Every node is evaluated afresh if the class is not kept (yet); if the attempt is restricted to
-// some nodes; and if a Filter has to see all nodes in one call (BERTH_FILTER_WHOLE). All scores are
-// computed if a nominated pod keeps a node from being feasible.
+// some nodes. A Filter that has to see all nodes in one call (BERTH_FILTER_WHOLE) is asked in each
+// attempt, and so is every plugin after it. All scores are computed if it, or a nominated pod, keeps
+// a node from being feasible.
 //
 // Threading: the scheduling thread.
 class ReusedEvaluation final : public Evaluation {
@@ -68,7 +70,8 @@ class ReusedEvaluation final : public Evaluation {
     // seldom differ in what Score depends on.
     std::vector<std::unique_ptr<ClassScores>> scores;
     size_t bytes = 0;
-    uint64_t last_use = 0;  // The number of the lookup.
+    uint64_t last_use = 0;   // The number of the lookup.
+    CheckedAnswers checked;  // Empty without ReuseOptions::is_checked.
   };
   // A class that is not kept, by its hash.
   struct Sighting {
@@ -86,6 +89,11 @@ class ReusedEvaluation final : public Evaluation {
   // Makes the result of Filter from the current class, without the rows of `rejected_`, which
   // nominated pods keep from being feasible.
   Filtered FilteredByClass(const Attempt& attempt);
+  // Runs the first whole Filter and the Filters after it over the rows that the class leaves.
+  // REQUIRES: there is a whole Filter.
+  Filtered FilterAfterClass(Attempt& attempt);
+  // Returns the feasible rows of the class, without those of `rejected_`.
+  const Selection& FeasibleOfClass();
   Ranked ScoreWithClass(Attempt& attempt, const ClassKey& key);
   // Removes everything but the list element. The caller removes that from classes_.
   void Unlink(Entries::iterator entry);
@@ -100,6 +108,7 @@ class ReusedEvaluation final : public Evaluation {
 
   const ReuseOptions options_;
   FreshEvaluation fresh_;
+  FreshEvaluation checker_{FreshEvaluation::Scores::kByPlugin};
   ClassMemory memory_;
   Entries classes_;
   Entries retired_;  // One class at most.
@@ -115,14 +124,6 @@ class ReusedEvaluation final : public Evaluation {
   std::vector<int64_t> totals_;
   std::vector<int64_t> scores_;  // The scores of one plugin.
 };
-
-// Return the first node, in words, whose result differs between a reused and a fresh evaluation of
-// the same attempt; nullopt if there is none. Verdicts are compared only if no row is feasible.
-std::optional<std::string> FindDifference(const Attempt& attempt, const Filtered& reused,
-                                          const Filtered& fresh);
-// Compares the totals, and which rows are the best. `feasible`: the rows that were scored.
-std::optional<std::string> FindDifference(const Attempt& attempt, const Selection& feasible,
-                                          const Ranked& reused, const Ranked& fresh);
 
 }  // namespace berth::host
 
