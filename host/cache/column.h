@@ -107,8 +107,8 @@ std::string_view ObjectKindOf(std::string_view column);
 // Returns the amount of a scalar resource; 0 when it is not listed.
 int64_t ScalarAmount(const berth_resources& resources, Id name);
 
-// Zero-initialised memory for one value per row, aligned to a cache line. It is empty until the first
-// Resize().
+// Zero-initialised memory for one value per row, aligned to a cache line. It is empty until the
+// first Resize().
 class ColumnStorage {
  public:
   explicit ColumnStorage(uint32_t width) : width_(width) {}

@@ -58,7 +58,7 @@ TEST(PluginCycleTest, ManyColumnsHaveTheirPlacesInEveryAttempt) {
 }
 
 // Reserve and Permit read a column after the pod was placed, and its data may have moved then.
-TEST(PluginCycleTest, BlockHasTheAmountsOfAPodThatWasJustPlaced) {
+TEST(PluginCycleTest, BlockHasTheAmountsOfAPlacedPod) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreFilter});
   stage.Build();

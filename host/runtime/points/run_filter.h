@@ -31,7 +31,8 @@ bool FiltersWhole(const PlannedPlugin& plugin);
 // Returns whether a Filter of the attempt is called once for all nodes.
 bool HasWholeFilter(const Attempt& attempt);
 
-// A whole Filter, and the Filters after it that are called block by block, up to the next whole one.
+// A whole Filter, and the Filters after it that are called block by block, until the next whole one
+// follows.
 struct FilterStage {
   uint32_t whole = kNoPlugin;  // Called first; kNoPlugin in the first stage of an attempt.
   std::vector<uint32_t> in_blocks = {};
@@ -109,7 +110,8 @@ class FilterPass {
   PluginStatus RunWhole(uint32_t plugin, const Selection& from, Selection& passed);
 
   // Runs stages that begin with a whole Filter, until no row is left. Replaces `rows`, which passed
-  // the Filters before them, by the rows that pass. Returns: success; an error when a plugin failed.
+  // the Filters before them, by the rows that pass.
+  // Returns: success; an error when a plugin failed.
   PluginStatus RunStages(std::span<const FilterStage> stages, Selection& rows);
 
  private:

@@ -145,7 +145,7 @@ TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
                         "in no part that dependence.pod_parts of puppet.B leaves out"));
 }
 
-// The plugins of a profile are told apart, also if the first of them scores as before.
+// The first plugin scores as before.
 TEST_F(ClassCacheTest, TheCheckNamesThePluginOfAScore) {
   options_.is_checked = true;
   int64_t score = 1;

@@ -353,7 +353,7 @@ TEST_F(ClassCacheTest, AsksUndeclaredFiltersAboutAllRowsPassedEarlier) {
   EXPECT_THAT(Asked(), ElementsAre("A n0", "A n1", "A n2"));
 }
 
-TEST_F(ClassCacheTest, OnlyWhatFollowsAWholeFilterIsAskedAgain) {
+TEST_F(ClassCacheTest, OnlyWhatFollowsWholeFiltersIsAskedAgain) {
   AddLimit("puppet.A", 2);
   AddWhole("puppet.B", [](size_t) { return true; });
   AddLimit("puppet.C", 2);
@@ -368,7 +368,7 @@ TEST_F(ClassCacheTest, OnlyWhatFollowsAWholeFilterIsAskedAgain) {
   EXPECT_EQ(cache_->class_count(), 1U);
 }
 
-TEST_F(ClassCacheTest, VerdictsBeforeAndAfterAWholeFilterAreReported) {
+TEST_F(ClassCacheTest, VerdictsAroundAWholeFilterAreReported) {
   AddLimit("puppet.A", 2);
   AddWhole("puppet.B", [](size_t pods) { return pods > 0; });
   AddLimit("puppet.C", 1);

@@ -44,8 +44,8 @@ inline constexpr std::string_view kReusedWrongly = "an answer was reused wrongly
 //
 // Every node is evaluated afresh if the class is not kept (yet); if the attempt is restricted to
 // some nodes. A Filter that has to see all nodes in one call (BERTH_FILTER_WHOLE) is asked in each
-// attempt, and so is every plugin after it. All scores are computed if it, or a nominated pod, keeps
-// a node from being feasible.
+// attempt, and so is every plugin after it. All scores are computed in such an attempt, and if a
+// nominated pod keeps a node from being feasible.
 //
 // Threading: the scheduling thread.
 class ReusedEvaluation final : public Evaluation {

@@ -30,9 +30,9 @@
 // Returns:   the first form: kPass; Unschedulable, Unresolvable or Pending with reasons; Failed,
 //            which fails the cycle. The other forms: Success when every selected node has a
 //            verdict; any other code fails the cycle.
-// Cost:      the last form is called in each attempt, and so is every Filter after it and every Score,
-//            for all nodes that are left: none of their answers is reused. Where a profile without
-//            it reuses them, a decision then takes several times as long. Put it last.
+// Cost:      the last form is called in each attempt, and so is every Filter after it and every
+//            Score, for all nodes that are left: none of their answers is reused. Where a profile
+//            without it reuses them, a decision then takes several times as long. Put it last.
 // Must not:  block, log per node, write a node that is not selected, or leave a selected one out.
 //            The last form may wait until cycle.deadline_ns(); no pod is scheduled meanwhile.
 #ifndef BERTH_FILTER_H_
