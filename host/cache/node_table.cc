@@ -10,7 +10,7 @@
 namespace berth::host {
 namespace {
 
-// The number of owners of each resource that `amounts` lists.
+// How many nodes or pods list each resource.
 using Owners = std::unordered_map<Id, uint32_t>;
 
 void AddOwner(Owners& owners, const berth_resources& amounts) {

@@ -172,7 +172,7 @@ using ColumnIndex = uint32_t;
 // Threading: the scheduling thread. While workers filter or score blocks, they read the table and
 // no thread writes to it.
 // Lifetime: pointers into the table are valid until the next change of the row, or of the set of
-// rows.
+// rows; those to columns until any change.
 class NodeTable {
  public:
   // More changes than there are between two decisions, except after a pause.
@@ -238,7 +238,6 @@ class NodeTable {
   Result<ColumnIndex> ColumnFor(std::string_view name);
   const ColumnSpec& column_spec(ColumnIndex column) const { return columns_[column]->spec; }
   // Returns the address of row 0's value; the other values follow spec.width() bytes apart.
-  // Lifetime: until the next change of the table.
   const void* column_data(ColumnIndex column) const {
     const ColumnStorage& storage = columns_[column]->storage;
     return storage.empty() ? zeros_.At(0) : storage.At(0);
@@ -286,7 +285,8 @@ class NodeTable {
   // REQUIRES: the pod is no longer in pods_[row].
   void RemoveFromPodColumns(Row row, const berth_pod& pod);
   void FillColumn(Column& column);
-  // Returns whether no live row, or no pod, has an amount of the resource of the column.
+  // Returns whether all values are 0: it is a column of a resource that no live node lists, or of
+  // the requests for one that no pod on a row has.
   bool IsZero(const ColumnSpec& spec) const;
   // Gives memory to a column, before its first value that is not 0.
   void Materialize(Column& column);

@@ -347,6 +347,21 @@ TEST_F(NodeTableTest, ColumnsWithoutAmountsTakeNoMemory) {
   EXPECT_FALSE(idle_columns_fit(2 * 101 * sizeof(int64_t) - 1));
 }
 
+TEST_F(NodeTableTest, ANodeMayListAnAmountOfZero) {
+  const auto set = [this](const std::string& name, const std::string& amount) {
+    return table_.SetNode(
+        objects_.Node({.name = name, .allocatable = "\"example.com/gpu\":\"" + amount + '"'}));
+  };
+  const Row a = set("a", "0");
+  const Row b = set("b", "0");
+  EXPECT_EQ(At("alloc:example.com/gpu", a), 0);
+  set("b", "2");
+  EXPECT_EQ(At("alloc:example.com/gpu", b), 2);
+  table_.RemoveNode("a");
+  set("b", "0");
+  EXPECT_EQ(At("alloc:example.com/gpu", b), 0);
+}
+
 TEST_F(NodeTableTest, PinnedColumnGetsItsMemoryLater) {
   const Row row = Set("a");
   const ColumnIndex column = Index("req:example.com/gpu");

@@ -91,6 +91,28 @@ TEST_F(PrivateRowsTest, ACopyHasTheValuesOfTheTable) {
   ExpectSame(rows, 1, 0);
 }
 
+// The table has no memory for the requests of a resource that no pod on a row has.
+TEST_F(PrivateRowsTest, APodMayRequestWhatNothingHas) {
+  const ColumnIndex column = *table_.ColumnFor("req:example.com/nic");
+  const PodRef pod = objects_.Pod({.name = "new", .requests = R"("example.com/nic":"7")"});
+  for (const bool is_bound_before : {false, true}) {
+    PrivateRows rows(table_);
+    rows.Add(0);
+    rows.Add(2);
+    const auto value = [&](uint32_t index) {
+      return static_cast<const int64_t*>(rows.ColumnData(column))[index];
+    };
+    if (is_bound_before) {
+      EXPECT_EQ(value(1), 0);
+    }
+    rows.AddPod(1, pod->view());
+    EXPECT_EQ(value(0), 0);
+    EXPECT_EQ(value(1), 7);
+    EXPECT_TRUE(rows.RemovePod(1, pod->view()));
+    EXPECT_EQ(value(1), 0);
+  }
+}
+
 TEST_F(PrivateRowsTest, PodsChangeTheValuesAsInATable) {
   PrivateRows rows(table_);
   rows.Add(0);

@@ -1,5 +1,5 @@
 // Tests that the services of the test kit and those of the host return the same codes for the same
-// calls.
+// calls, and that both have the same names of parts.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,10 @@
 
 #include <berth/plugin.h>
 #include <berth/testing/fake_host.h>
+#include <berth/testing/parts.h>
 
 #include "host/plan/instance_host.h"
+#include "host/runtime/reuse/reuse_check.h"
 #include "host/runtime/services/test_services.h"
 
 namespace berth::host {
@@ -368,6 +370,12 @@ TEST_F(SameCodesTest, TheSameCallHasTheSameCode) {
   ASSERT_EQ(of_the_host.size(), of_the_kit.size());
   for (size_t i = 0; i < of_the_host.size(); ++i) {
     EXPECT_EQ(of_the_kit[i].second, of_the_host[i].second) << of_the_host[i].first;
+  }
+}
+
+TEST(SameNamesTest, PartsOfAPod) {
+  for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
+    EXPECT_EQ(PartName(part), berth::testing::PartName(static_cast<int>(part)));
   }
 }
 

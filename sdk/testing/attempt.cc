@@ -130,7 +130,13 @@ NodeSpec CopyOf(const NodeSpec& node, const std::string& suffix) {
   NodeSpec copy = node;
   copy.name += "-" + suffix;
   copy.uid += "-" + suffix;
-  for (PodSpec& pod : copy.pods) pod = CopyOf(pod, copy.name, suffix);
+  const auto hostname = copy.labels.find("kubernetes.io/hostname");
+  if (hostname != copy.labels.end() && hostname->second == node.name) hostname->second = copy.name;
+  for (PodSpec& pod : copy.pods) {
+    pod.name += "-" + suffix;
+    pod.uid += "-" + suffix;
+    pod.node_name = copy.name;
+  }
   return copy;
 }
 

@@ -425,8 +425,14 @@ TEST(IdentitiesAsInTheHost, NoTwoPodsHaveOneUid) {
 }
 
 TEST(IdentitiesAsInTheHost, ACopiedNodeHasNewNamesAndUids) {
-  const NodeSpec node = MakeNode("a").Pod(MakePod("p")).Pod(MakePod("q"));
+  const NodeSpec node = MakeNode("a")
+                            .Label("kubernetes.io/hostname", "a")
+                            .Label("zone", "a")
+                            .Pod(MakePod("p"))
+                            .Pod(MakePod("q").Phase(BERTH_PHASE_SUCCEEDED));
   const NodeSpec copy = CopyOf(node, "copy");
+  EXPECT_EQ(copy.labels.at("kubernetes.io/hostname"), "a-copy");
+  EXPECT_EQ(copy.labels.at("zone"), "a");
   EXPECT_EQ(copy.name, "a-copy");
   EXPECT_EQ(copy.uid, node.uid + "-copy");
   ASSERT_THAT(copy.pods, SizeIs(2));
@@ -434,6 +440,7 @@ TEST(IdentitiesAsInTheHost, ACopiedNodeHasNewNamesAndUids) {
     EXPECT_EQ(copy.pods[i].name, node.pods[i].name + "-copy");
     EXPECT_EQ(copy.pods[i].uid, node.pods[i].uid + "-copy");
     EXPECT_EQ(copy.pods[i].node_name, "a-copy");
+    EXPECT_EQ(copy.pods[i].phase, node.pods[i].phase);
   }
 }
 

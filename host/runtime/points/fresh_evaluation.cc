@@ -8,6 +8,7 @@
 #include "host/runtime/points/what_if.h"
 
 namespace berth::host {
+
 Filtered FreshEvaluation::Filter(Attempt& attempt, const Selection& candidates,
                                  const Nominator& nominator) {
   feasible_.Clear();

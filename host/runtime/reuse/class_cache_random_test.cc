@@ -69,7 +69,9 @@ class ClassCacheRandomTest : public ClassCacheTest, public ::testing::WithParamI
         ForEachSelected(*block, [&](uint32_t i) {
           const uint32_t row = block->rows[i];
           const bool passes = (survivors.n_nodes + row + outside_[row]) % 4 != 0;
-          out.codes[row] = passes ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+          const auto rejection =
+              row % 3 == 0 ? BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE : BERTH_UNSCHEDULABLE;
+          out.codes[row] = static_cast<uint8_t>(passes ? BERTH_SUCCESS : rejection);
           out.reasons[row] = passes ? 0 : 1;
         });
       }

@@ -99,11 +99,12 @@ TEST_F(ClassCacheTest, TheCheckFindsAVerdictReusedWrongly) {
   EXPECT_EQ(Run(), "n0 0, n1 0, n2 0");
   fits = false;
   EXPECT_EQ(
-      Run(),
-      "Error: an answer was reused wrongly: pod default/p, node n1: the reused verdict is "
+      Run("q"),
+      "Error: an answer was reused wrongly: pod default/q, node n1: the reused verdict is "
       "\"feasible\", a new one \"puppet.A: full\"; the pod differs from default/p, the pod of "
-      "the reused answer, in no part that dependence.pod_parts of puppet.A leaves out: its "
-      "answer depends on something else, such as other nodes or the time");
+      "the reused answer, in no part that puppet.A leaves out, apart from IDENTITY and TIMES: "
+      "does the answer depend on other nodes, on the time, or on what its signature or "
+      "`changed` leaves out?");
 }
 
 TEST_F(ClassCacheTest, TheCheckNamesUndeclaredPartsOfAVerdict) {
@@ -123,9 +124,28 @@ TEST_F(ClassCacheTest, TheCheckNamesUndeclaredPartsOfAVerdict) {
       {.name = "q", .spec = R"("priority":7)", .meta = R"("labels":{"app":"x"})"});
   EXPECT_THAT(Run(urgent),
               HasSubstr("pod default/q, node n0: the reused verdict is \"feasible\", a new one "
-                        "\"puppet.A: full\"; dependence.pod_parts of puppet.A does not name parts "
-                        "in which the pod differs from default/p, the pod of the reused answer: "
-                        "IDENTITY, PRIORITY"));
+                        "\"puppet.A: full\"; the pod differs from default/p, the pod of the reused "
+                        "answer, in parts that puppet.A does not declare: PRIORITY"));
+}
+
+// Only what comes before a whole Filter is reused, and is checked.
+TEST_F(ClassCacheTest, TheCheckFindsVerdictsBeforeWholeFilters) {
+  options_.is_checked = true;
+  bool fits = true;
+  AddLimit("puppet.A", 2).filter = [&](const berth_cycle&, const berth_block& block,
+                                       berth_filter_out& out, berth_status*) {
+    ForEachSelected(block, [&](uint32_t i) {
+      out.codes[i] = fits || block.rows[i] != 1 ? BERTH_SUCCESS : BERTH_UNSCHEDULABLE;
+      out.reasons[i] = 1;
+    });
+    return BERTH_SUCCESS;
+  };
+  AddWhole("puppet.B", [](size_t pods) { return pods == 0; });
+  Put("x", "n2");
+  EXPECT_EQ(Run("p"), "n0 0, n1 0");
+  fits = false;
+  EXPECT_THAT(Run("q"), HasSubstr("node n1: the reused verdict is \"feasible\", a new one "
+                                  "\"puppet.A: full\""));
 }
 
 TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
@@ -139,30 +159,36 @@ TEST_F(ClassCacheTest, TheCheckFindsAScoreReusedWrongly) {
   };
   EXPECT_EQ(Run(), "n0 1, n1 1, n2 1");
   score = 2;
-  EXPECT_THAT(Run(),
-              HasSubstr("node n0: the reused total is 1, a new one 2: puppet.B scored it 1, "
-                        "now 2; the pod differs from default/p, the pod of the reused answer, "
-                        "in no part that dependence.pod_parts of puppet.B leaves out"));
+  EXPECT_THAT(Run("q"),
+              HasSubstr("node n0: the reused total is 1, a new one 2; puppet.B scored node "
+                        "n0 1, and scores it 2 now; the pod differs from default/p, the pod "
+                        "of the reused answer, in no part that puppet.B leaves out"));
 }
 
-// The first plugin scores as before.
+// Neither the plugin that is asked about every pod, nor the one whose node has changed, is blamed.
 TEST_F(ClassCacheTest, TheCheckNamesThePluginOfAScore) {
   options_.is_checked = true;
-  int64_t score = 1;
-  AddLimit("puppet.A", 2);
-  AddScore("puppet.B", 10);
-  AddScore("puppet.C", 0).score = [&](const berth_cycle&, const berth_block& block, int64_t* out,
-                                      berth_status*) {
-    ForEachSelected(block, [&](uint32_t i) { out[i] = score; });
+  int64_t asked = 0;
+  int64_t stale = 10;
+  AddLimit("puppet.A", 9);
+  AddScore("puppet.Slow", 0, std::nullopt).score = [&](const berth_cycle&, const berth_block& block,
+                                                       int64_t* out, berth_status*) {
+    ForEachSelected(block, [&](uint32_t i) { out[i] = asked; });
     return BERTH_SUCCESS;
   };
-  EXPECT_EQ(Run("p"), "n0 11, n1 11, n2 11");
-  score = 4;
-  EXPECT_THAT(Run("q"),
-              HasSubstr("the reused total is 11, a new one 14: puppet.C scored it 1, now "
-                        "4; dependence.pod_parts of puppet.C does not name parts in which "
-                        "the pod differs from default/p, the pod of the reused answer: "
-                        "IDENTITY"));
+  AddScore("puppet.B", 50);
+  Puppet& c = AddScore("puppet.C", 0);
+  c.normalize_mode = BERTH_NORMALIZE_MAX;
+  c.score = [&](const berth_cycle&, const berth_block& block, int64_t* out, berth_status*) {
+    ForEachSelected(block, [&](uint32_t i) { out[i] = block.rows[i] == 2 ? stale : 10; });
+    return BERTH_SUCCESS;
+  };
+  EXPECT_EQ(Run("p"), "n0 150, n1 150, n2 150");
+  asked = 7;
+  Put("x", "n0");
+  stale = 20;
+  EXPECT_THAT(Run("q"), HasSubstr("; puppet.C scored node n2 10, and scores it 20 now; the pod "
+                                  "differs from default/p"));
 }
 
 }  // namespace

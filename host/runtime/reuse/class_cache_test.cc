@@ -381,6 +381,18 @@ TEST_F(ClassCacheTest, VerdictsAroundAWholeFilterAreReported) {
               ElementsAre("A n0", "A n1", "A n2", "B n0", "B n2", "C n2", "B n0", "B n2", "C n2"));
 }
 
+// A verdict on a node with nominated pods stands, also if the class rejects the node.
+TEST_F(ClassCacheTest, NominatedPodsCountBeforeAWholeFilter) {
+  AddLimit("puppet.A", 1);
+  AddWhole("puppet.B", [](size_t pods) { return pods > 0; });
+  Put("x", "n1");
+  nominator_.Add(MakePod("y"), "n0");
+  nominator_.Add(MakePod("z"), "n1");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Run(), "n0 puppet.A: full, n1 puppet.A: full, n2 puppet.B: alone");
+  }
+}
+
 TEST_F(ClassCacheTest, NothingIsReusedAfterAWholeFilter) {
   AddWhole("puppet.A", [](size_t) { return true; });
   AddLimit("puppet.B", 2);

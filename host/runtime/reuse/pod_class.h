@@ -18,6 +18,7 @@
 #include "host/runtime/attempt/plugin_status.h"
 #include "host/runtime/attempt/selection.h"
 #include "host/runtime/points/run_score.h"
+#include "host/runtime/reuse/reuse_check.h"
 
 namespace berth::host {
 
@@ -188,6 +189,9 @@ class ClassScores {
 
   // The sums by row; TotalsTree::kNone for rows that are not feasible.
   const TotalsTree& totals() const { return totals_; }
+
+  // For ReuseOptions::is_checked.
+  LastChecked last_checked;
 
   size_t bytes() const;
 

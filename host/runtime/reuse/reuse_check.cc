@@ -51,7 +51,6 @@ ReuseDifference DifferentVerdicts(const Attempt& attempt, Row row, const RowVerd
   return {.text = About(attempt, row) + ": the reused verdict is \"" +
                   VerdictText(attempt, reused) + "\", a new one \"" + VerdictText(attempt, fresh) +
                   '"',
-          .row = row,
           .plugin = FirstAsked(attempt, reused, fresh)};
 }
 
@@ -87,74 +86,80 @@ std::optional<ReuseDifference> FindDifference(const Attempt& attempt, const Sele
   if (a != totals.end()) {
     const Row row = feasible.At(static_cast<uint32_t>(a - totals.begin()));
     return ReuseDifference{.text = About(attempt, row) + ": the reused total is " +
-                                   std::to_string(*a) + ", a new one " + std::to_string(*b),
-                           .row = row};
+                                   std::to_string(*a) + ", a new one " + std::to_string(*b)};
   }
   uint32_t k = 0;
   for (const Row row : fresh.BestRows()) {
     if (k >= reused.best_count() || reused.BestRow(k) != row) {
-      return ReuseDifference{
-          .text = About(attempt, row) + ": not among the best nodes by reused scores", .row = row};
+      return ReuseDifference{.text = About(attempt, row) +
+                                     ": not among the best nodes by reused scores"};
     }
     ++k;
   }
   if (k == reused.best_count()) return std::nullopt;
-  const Row row = reused.BestRow(k);
-  return ReuseDifference{
-      .text = About(attempt, row) + ": among the best nodes by reused scores only", .row = row};
+  return ReuseDifference{.text = About(attempt, reused.BestRow(k)) +
+                                 ": among the best nodes by reused scores only"};
 }
 
 // --- their cause ---------------------------------------------------------------------------------
 
-void CheckedAnswers::KeepScores(PodRef pod, const Selection& feasible, const Ranked& fresh) {
-  pod_of_scores_ = std::move(pod);
+void LastChecked::Keep(const Attempt& attempt, const Selection& feasible, const Ranked& fresh) {
+  pod_ = attempt.pod();
+  generation_ = attempt.table().generation();
   rows_ = feasible.Rows();
   scores_.clear();
   for (const ScoreColumn& column : fresh.columns()) scores_.push_back({column.plugin, column.raw});
 }
 
-void CheckedAnswers::NamePlugin(const Attempt& attempt, const Selection& feasible,
-                                const Ranked& fresh, ReuseDifference& difference) const {
-  const auto before = std::ranges::lower_bound(rows_, difference.row);
-  if (before == rows_.end() || *before != difference.row) return;
+void LastChecked::NamePlugin(const Attempt& attempt, const Selection& feasible, const Ranked& fresh,
+                             const std::vector<uint32_t>& plugins,
+                             ReuseDifference& difference) const {
   const std::vector<Row> rows = feasible.Rows();
-  const auto now = std::ranges::lower_bound(rows, difference.row) - rows.begin();
   for (const ScoreColumn& column : fresh.columns()) {
     const auto kept = std::ranges::find(scores_, column.plugin, &Scores::plugin);
-    if (kept == scores_.end()) continue;
-    const int64_t old_score = kept->raw[static_cast<size_t>(before - rows_.begin())];
-    const int64_t new_score = column.raw[static_cast<size_t>(now)];
-    if (old_score == new_score) continue;
-    difference.plugin = column.plugin;
-    difference.text += ": " + attempt.cycle(column.plugin).plugin().name + " scored it " +
-                       std::to_string(old_score) + ", now " + std::to_string(new_score);
-    return;
+    const bool is_reused = std::ranges::find(plugins, column.plugin) != plugins.end();
+    if (kept == scores_.end() || !is_reused) continue;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (attempt.table().Generation(rows[i]) > generation_) continue;
+      const auto before = std::ranges::lower_bound(rows_, rows[i]);
+      if (before == rows_.end() || *before != rows[i]) continue;
+      const int64_t old_score = kept->raw[static_cast<size_t>(before - rows_.begin())];
+      if (old_score == column.raw[i]) continue;
+      difference.plugin = column.plugin;
+      difference.text += "; " + attempt.cycle(column.plugin).plugin().name + " scored node " +
+                         std::string(attempt.table().node(rows[i])->name()) + " " +
+                         std::to_string(old_score) + ", and scores it " +
+                         std::to_string(column.raw[i]) + " now";
+      return;
+    }
   }
 }
 
-std::string CheckedAnswers::Explain(const Attempt& attempt, Point point,
-                                    const ReuseDifference& difference) const {
-  const PodRef& last = point == Point::kFilter ? pod_of_verdicts_ : pod_of_scores_;
-  if (difference.plugin == kNoPlugin || last == nullptr) return difference.text;
+std::string LastChecked::Explain(const Attempt& attempt, Point point,
+                                 const ReuseDifference& difference) const {
+  if (difference.plugin == kNoPlugin || pod_ == nullptr) return difference.text;
   const PlannedPlugin& plugin = attempt.cycle(difference.plugin).plugin();
   const berth_dependence* const declared = DependenceAt(plugin, point);
   if (declared == nullptr) return difference.text;
+  // Two pods always differ in these.
+  constexpr uint64_t kAlways = BERTH_PART(IDENTITY) | BERTH_PART(TIMES);
   std::vector<std::string> parts;
   for (uint32_t part = 0; part < BERTH_PART_COUNT; ++part) {
-    if ((declared->pod_parts >> part & 1) != 0) continue;
-    if (last->part_hash(part) != attempt.pod()->part_hash(part)) {
-      parts.emplace_back(kPartNames[part]);
-    }
+    if (((declared->pod_parts | kAlways) >> part & 1) != 0) continue;
+    if (pod_->part_hash(part) != attempt.pod()->part_hash(part)) parts.emplace_back(PartName(part));
   }
-  const std::string since = ", the pod of the reused answer";
+  const std::string since =
+      "; the pod differs from " + pod_->Key() + ", the pod of the reused answer, in ";
   if (!parts.empty()) {
-    return difference.text + "; dependence.pod_parts of " + plugin.name +
-           " does not name parts in which the pod differs from " + last->Key() + since + ": " +
-           Join(parts, ", ");
+    return difference.text + since + "parts that " + plugin.name +
+           " does not declare: " + Join(parts, ", ");
   }
-  return difference.text + "; the pod differs from " + last->Key() + since +
-         ", in no part that dependence.pod_parts of " + plugin.name +
-         " leaves out: its answer depends on something else, such as other nodes or the time";
+  return difference.text + since + "no part that " + plugin.name +
+         " leaves out, apart from IDENTITY and TIMES: does the answer depend on other nodes, on "
+         "the "
+         "time, or on what its signature or `changed` leaves out?";
 }
+
+std::string_view PartName(uint32_t part) { return kPartNames[part]; }
 
 }  // namespace berth::host

@@ -115,12 +115,11 @@ Filtered ReusedEvaluation::Filter(Attempt& attempt, const Selection& candidates,
     return {.status = std::move(status)};
   }
   current_ = entry;
-  Filtered filtered =
-      HasWholeFilter(attempt) ? FilterAfterClass(attempt) : FilteredByClass(attempt);
   KeepLimit();
-  if (!filtered.status.ok()) return filtered;
-  if (options_.is_checked) Check(attempt, nominator, filtered);
-  return filtered;
+  if (options_.is_checked) {
+    if (status = CheckVerdicts(attempt); !status.ok()) return {.status = std::move(status)};
+  }
+  return HasWholeFilter(attempt) ? FilterAfterClass(attempt) : FilteredByClass(attempt);
 }
 
 const Selection& ReusedEvaluation::FeasibleOfClass() {
@@ -169,7 +168,7 @@ Ranked ReusedEvaluation::Score(Attempt& attempt, const Filtered& filtered) {
   if (!key.CanReuse()) return fresh_.Score(attempt, filtered);
   Ranked ranked = ScoreWithClass(attempt, key);
   if (ranked.status().ok()) {
-    if (options_.is_checked) Check(attempt, filtered, ranked);
+    if (options_.is_checked) CheckScores(attempt, key, filtered, ranked);
     return ranked;
   }
   RetireCurrent();
@@ -202,31 +201,41 @@ Ranked ReusedEvaluation::ScoreWithClass(Attempt& attempt, const ClassKey& key) {
 
 // --- the check -----------------------------------------------------------------------------------
 
-void ReusedEvaluation::Check(Attempt& attempt, const Nominator& nominator, Filtered& reused) {
-  const Filtered fresh = checker_.Filter(attempt, attempt.live_rows(), nominator);
-  Filtered with_verdicts = reused;
-  std::vector<RejectedRow> rejected(reused.rejected.begin(), reused.rejected.end());
-  if (rejected.empty()) current_->pod_class.AppendRejected(attempt.live_rows(), rejected);
-  with_verdicts.rejected = rejected;
-  const auto difference = FindDifference(attempt, with_verdicts, fresh);
-  CheckedAnswers& answers = current_->checked;
-  if (difference.has_value()) {
-    reused.status = ReusedWrongly(answers.Explain(attempt, Point::kFilter, *difference));
-  } else {
-    answers.KeepVerdicts(attempt.pod());
+// The verdicts on nominated pods in `rejected_` are not reused, and those of a whole Filter and of
+// the Filters after it are not either.
+PluginStatus ReusedEvaluation::CheckVerdicts(Attempt& attempt) {
+  const PodClass& pod_class = current_->pod_class;
+  Filtered reused{.feasible = &FeasibleOfClass()};
+  std::vector<RejectedRow> reused_rejections = rejected_;
+  pod_class.AppendRejected(attempt.live_rows(), reused_rejections);
+  reused.rejected = reused_rejections;
+
+  Selection feasible;
+  std::vector<RejectedRow> rejections = rejected_;
+  FilterPass pass(attempt, rejections);
+  Filtered fresh{.feasible = &feasible};
+  fresh.status = pass.RunInBlocks(FilterStages(attempt).front().in_blocks, attempt.live_rows(),
+                                  rejected_, feasible);
+  fresh.rejected = rejections;
+  if (const auto difference = FindDifference(attempt, reused, fresh)) {
+    return ReusedWrongly(current_->last_checked.Explain(attempt, Point::kFilter, *difference));
   }
+  current_->last_checked.Keep(attempt.pod());
+  return {};
 }
 
-void ReusedEvaluation::Check(Attempt& attempt, const Filtered& filtered, Ranked& reused) {
+void ReusedEvaluation::CheckScores(Attempt& attempt, const ClassKey& key, const Filtered& filtered,
+                                   Ranked& reused) {
   const Ranked fresh = checker_.Score(attempt, filtered);
+  LastChecked& last = ScoresFor(key).last_checked;
   auto difference = FindDifference(attempt, *filtered.feasible, reused, fresh);
-  CheckedAnswers& answers = current_->checked;
-  if (difference.has_value()) {
-    answers.NamePlugin(attempt, *filtered.feasible, fresh, *difference);
-    reused = Ranked(ReusedWrongly(answers.Explain(attempt, Point::kScore, *difference)));
-    return;
+  if (!difference.has_value()) return last.Keep(attempt, *filtered.feasible, fresh);
+  std::vector<uint32_t> plugins;
+  for (const ClassUse& use : key.uses()) {
+    if (use.reuse == Reuse::kRow) plugins.push_back(use.use.plugin);
   }
-  answers.KeepScores(attempt.pod(), *filtered.feasible, fresh);
+  last.NamePlugin(attempt, *filtered.feasible, fresh, plugins, *difference);
+  reused = Ranked(ReusedWrongly(last.Explain(attempt, Point::kScore, *difference)));
 }
 
 }  // namespace berth::host

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,10 +41,10 @@ inline constexpr std::string_view kReusedWrongly = "an answer was reused wrongly
 // The classes of one profile. If they need too much memory, it drops the class that was not used
 // for the longest time.
 //
-// Every node is evaluated afresh if the class is not kept (yet); if the attempt is restricted to
+// Every node is evaluated afresh if the class is not kept (yet), or if the attempt is restricted to
 // some nodes. A Filter that has to see all nodes in one call (BERTH_FILTER_WHOLE) is asked in each
-// attempt, and so is every plugin after it. All scores are computed in such an attempt, and if a
-// nominated pod keeps a node from being feasible.
+// attempt, and so are the Filters after it. All scores are computed then, and if a nominated pod
+// keeps a node from being feasible.
 //
 // Threading: the scheduling thread.
 class ReusedEvaluation final : public Evaluation {
@@ -70,8 +69,8 @@ class ReusedEvaluation final : public Evaluation {
     // seldom differ in what Score depends on.
     std::vector<std::unique_ptr<ClassScores>> scores;
     size_t bytes = 0;
-    uint64_t last_use = 0;   // The number of the lookup.
-    CheckedAnswers checked;  // Empty without ReuseOptions::is_checked.
+    uint64_t last_use = 0;     // The number of the lookup.
+    LastChecked last_checked;  // For ReuseOptions::is_checked.
   };
   // A class that is not kept, by its hash.
   struct Sighting {
@@ -102,9 +101,9 @@ class ReusedEvaluation final : public Evaluation {
   void RetireCurrent();
   // Counts the memory of the current class, and removes classes until the limit is kept.
   void KeepLimit();
-  // Add an error to the result if a new evaluation differs.
-  void Check(Attempt& attempt, const Nominator& nominator, Filtered& reused);
-  void Check(Attempt& attempt, const Filtered& filtered, Ranked& reused);
+  // Return an error, or make it the result, if a new evaluation of the class differs.
+  PluginStatus CheckVerdicts(Attempt& attempt);
+  void CheckScores(Attempt& attempt, const ClassKey& key, const Filtered& filtered, Ranked& reused);
 
   const ReuseOptions options_;
   FreshEvaluation fresh_;
@@ -116,7 +115,7 @@ class ReusedEvaluation final : public Evaluation {
   size_t bytes_ = 0;
   uint64_t lookups_ = 0;
   std::vector<Sighting> sightings_;  // At hash % kSightings: the last class with this remainder.
-  // The class of the current attempt, the first one; null if the result of Filter is not its.
+  // The class of the current attempt, the first one; null if the attempt reuses nothing.
   Entry* current_ = nullptr;
   // The memory of results.
   Selection reduced_;  // The feasible rows, if they are not all of the class.

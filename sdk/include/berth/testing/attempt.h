@@ -98,7 +98,8 @@ std::vector<uint32_t> SampleRows(const std::vector<uint32_t>& rows, size_t most)
 
 // Returns a copy of `pod` that runs on `node`.
 PodSpec CopyOf(const PodSpec& pod, const std::string& node, const std::string& suffix = "copy");
-// Returns another node like `node`, with as many pods. Names and uids are new, as in a cluster.
+// Returns another node like `node`, with as many pods. Names, uids and the label of the host name
+// are new, as in a cluster.
 NodeSpec CopyOf(const NodeSpec& node, const std::string& suffix);
 
 }  // namespace berth::testing
