@@ -80,8 +80,9 @@ def read_layers():
     return Layers("\n".join(line for _, line in tree.lines("host/layers.txt")))
 
 
-# Further headers that single files of the test kit may include.
-KIT_EXTRA_HEADERS = {
+# Further headers that single files of the test kit and of the examples may include.
+EXTRA_HEADERS = {
+    "examples/plugins/python/plugin.c": ("Python.h", "dlfcn.h", "structseq.h"),
     "sdk/include/berth/testing/gtest.h": ("gtest/gtest.h",),
     "sdk/testing/check_leaks.cc": ("malloc.h",),
     "sdk/testing/instance.cc": ("dlfcn.h",),
@@ -100,7 +101,7 @@ def check_contract(path, bracket, name):
     if name.startswith("berth/testing/"):
         testing = is_test or path.startswith(("sdk/include/berth/testing/", "sdk/testing/", "tests/"))
         return None if testing else "only *_test.cc may include the test kit"
-    if name in KIT_EXTRA_HEADERS.get(path, ()):
+    if name in EXTRA_HEADERS.get(path, ()):
         return None
     if name.startswith("berth/") or (is_test and name.startswith(("gtest/", "gmock/"))):
         return None

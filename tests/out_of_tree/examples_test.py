@@ -13,12 +13,6 @@ from compilers import rust_compilers
 
 
 class ExamplesTest(installed.InstalledTest):
-    def copy(self, name, to=None):
-        folder = os.path.join(self.folder, to or name)
-        shutil.copytree(os.path.join(installed.ROOT, "examples", "plugins", name), folder,
-                        ignore=shutil.ignore_patterns("build", "target", "Cargo.lock"))
-        return folder
-
     def check(self, library, name, argument, args="{}"):
         """Checks and describes the library with the installed host."""
         self.keeps_contract(library, args)
@@ -30,11 +24,6 @@ class ExamplesTest(installed.InstalledTest):
         self.assertTrue({"PreFilter", "Filter", "Score"} <=
                         {point["name"] for point in plugin["points"]})
         self.assertEqual(described["warnings"], [])
-
-    def expect_decision(self, folder, pod, without, with_it):
-        """Asserts the node that is chosen for the pod without and with the profile."""
-        self.assertEqual(self.chosen(folder, pod), without)
-        self.assertEqual(self.chosen(folder, pod, "--profile", "profile.toml"), with_it)
 
     def test_cpp(self):
         folder = self.copy("cpp")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,14 @@ class InstalledTest(unittest.TestCase):
                          f"{' '.join(command)} in {folder}:\n{done.stdout}\n{done.stderr}")
         return done.stdout + (done.stderr if status else "")
 
+    def copy(self, name, to=None):
+        """Returns a copy of an example plugin, without what was built in it."""
+        folder = os.path.join(self.folder, to or name)
+        shutil.copytree(os.path.join(ROOT, "examples", "plugins", name), folder,
+                        ignore=shutil.ignore_patterns("build", "target", "Cargo.lock",
+                                                      "__pycache__"))
+        return folder
+
     def build(self, folder, *options, tests=True, build="build"):
         """Builds the plugin in `folder` as its README describes."""
         self.run_in(folder, "cmake", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
@@ -67,6 +76,11 @@ class InstalledTest(unittest.TestCase):
 
     def keeps_contract(self, library, args="{}"):
         self.run_in(self.folder, self.berth, "plugin", "check", library, "--args", args)
+
+    def expect_decision(self, folder, pod, without, with_it):
+        """Asserts the node that is chosen for the pod without and with the profile."""
+        self.assertEqual(self.chosen(folder, pod), without)
+        self.assertEqual(self.chosen(folder, pod, "--profile", "profile.toml"), with_it)
 
     def chosen(self, folder, pod, *options):
         """Returns the node that is chosen for a pod of the folder's cluster."""

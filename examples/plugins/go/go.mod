@@ -1,0 +1,3 @@
+module acme.example/no_crumbs
+
+go 1.21
