@@ -19,7 +19,8 @@ import (
 // the scheduler.
 
 //export GoCreate
-func GoCreate(args *C.char, size C.uint64_t, status *C.berth_status) C.uintptr_t {
+func GoCreate(args *C.char, size C.uint64_t, status *C.berth_status) (handle C.uintptr_t) {
+	defer reportPanic(status, func() { handle = 0 })
 	policy, err := NewPolicy(unsafe.Slice((*byte)(unsafe.Pointer(args)), size))
 	if err != nil {
 		addReason(status, err.Error())
@@ -36,7 +37,7 @@ func GoDestroy(policy C.uintptr_t) {
 //export GoFilter
 func GoFilter(policy C.uintptr_t, pod *C.berth_pod, block *C.berth_block,
 	out *C.berth_filter_out, status *C.berth_status) (code C.berth_code) {
-	defer reportPanic(status, &code)
+	defer reportPanic(status, func() { code = C.BERTH_BUG })
 	p, thePod := policyOf(policy), podOf(pod)
 	codes := unsafe.Slice((*uint8)(unsafe.Pointer(out.codes)), block.count)
 	reasons := unsafe.Slice((*uint64)(unsafe.Pointer(out.reasons)), block.count)
@@ -53,7 +54,7 @@ func GoFilter(policy C.uintptr_t, pod *C.berth_pod, block *C.berth_block,
 //export GoScore
 func GoScore(policy C.uintptr_t, pod *C.berth_pod, block *C.berth_block,
 	out *C.berth_score_out, status *C.berth_status) (code C.berth_code) {
-	defer reportPanic(status, &code)
+	defer reportPanic(status, func() { code = C.BERTH_BUG })
 	p, thePod := policyOf(policy), podOf(pod)
 	scores := unsafe.Slice((*int64)(unsafe.Pointer(out.scores)), block.count)
 	forEachNode(block, func(i int, node Node) { scores[i] = p.Score(thePod, node) })
@@ -84,11 +85,11 @@ func forEachNode(block *C.berth_block, visit func(i int, node Node)) {
 	}
 }
 
-// reportPanic turns a panic into a status. It must be deferred.
-func reportPanic(status *C.berth_status, code *C.berth_code) {
+// reportPanic turns a panic into a reason, and calls fail. It must be deferred.
+func reportPanic(status *C.berth_status, fail func()) {
 	if reason := recover(); reason != nil {
 		addReason(status, fmt.Sprint("panic: ", reason))
-		*code = C.BERTH_BUG
+		fail()
 	}
 }
 

@@ -56,15 +56,15 @@ void AddReason(berth_status* status, const char* text, uint64_t size) {
   status->add_reason(status, reason);
 }
 
-/* Appends a piece of JSON to the buffer `to`. */
+/* The arguments as JSON. */
 typedef struct Json {
   char text[4096];
-  uint64_t size;
+  uint64_t size; /* may exceed that of `text`, which then is incomplete */
 } Json;
 static void PutJson(void* to, berth_str piece) {
   Json* json = to;
-  for (uint64_t i = 0; i < piece.len && json->size < sizeof json->text; ++i) {
-    json->text[json->size++] = piece.ptr[i];
+  for (uint64_t i = 0; i < piece.len; ++i, ++json->size) {
+    if (json->size < sizeof json->text) json->text[json->size] = piece.ptr[i];
   }
 }
 
@@ -81,6 +81,10 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
   Instance* plugin = NULL;
   if (host->get_service(host, BERTH_SERVICE_VALUES, &values) != BERTH_SUCCESS) return BERTH_ERROR;
   ((const berth_values*)values)->write_json(request->args, PutJson, &args);
+  if (args.size > sizeof args.text) {
+    status->add_argument_error(status, BERTH_STR(""), BERTH_STR("expected at most 4096 bytes"));
+    return BERTH_BAD_ARGUMENT;
+  }
   plugin = calloc(1, sizeof *plugin);
   if (plugin == NULL) return BERTH_ERROR;
   plugin->policy = GoCreate(args.text, args.size, status);
