@@ -64,6 +64,9 @@ typedef struct State {
     defined BREAKS_SILENCE
 #include "loading.h"
 #endif
+#ifdef BREAKS_NOTHING_WITH_A_POOL
+#include "pool.h"
+#endif
 
 typedef struct Instance {
   berth_plugin abi;
@@ -215,6 +218,9 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #endif
 #ifdef BREAKS_SURVIVAL_BY_EXIT
   exit(3);
+#endif
+#ifdef BREAKS_NOTHING_WITH_A_POOL
+  WaitForPool();
 #endif
 #ifdef BREAKS_DEADLINES_ONCE
   if (__atomic_exchange_n(&calls, 1, __ATOMIC_RELAXED) == 0) Sleep(1100);

@@ -274,6 +274,7 @@ TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
   std::vector<std::string> libraries = {Broken("nothing"),
                                         Broken("nothing_with_a_cache"),
                                         Broken("nothing_with_a_thread"),
+                                        Broken("nothing_with_a_pool"),
                                         Broken("nothing_with_an_index"),
                                         Broken("nothing_after_unreserve"),
                                         Broken("nothing_after_post_bind"),
