@@ -164,12 +164,12 @@ void ResetSignalHandlers() {
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) != 0) continue;  // A signal of the C library.
-    const bool is_plain = (static_cast<unsigned>(action.sa_flags) & SA_SIGINFO) == 0;
-    if (is_plain && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) continue;
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     ::sigaction(signal, &standard, nullptr);
   }
+  ::signal(SIGPIPE, SIG_IGN);
 }
 
 [[noreturn]] void RunChild(pid_t parent, const std::function<void(int pipe)>& body, int pipe) {

@@ -29,8 +29,9 @@ struct ChildResult {
 // ended. Does not wait for processes that the child started. Kills a child that has not ended after
 // `limit_ns`. The child's standard output goes to standard error. Signals that this process handles
 // have their default action in the child, so that a crash is the signal in `status`; signals that
-// are ignored stay ignored. The child is killed when the thread that forked it ends. If `body`
-// throws, the child exits with status 1, and writes what() to standard error.
+// are ignored stay ignored. SIGPIPE is ignored, as this program ignores it from its start, also if
+// a library has installed a handler since. The child is killed when the thread that forked it ends.
+// If `body` throws, the child exits with status 1, and writes what() to standard error.
 // Threading: the caller may have other threads. The child has only the thread that forked it, and a
 //            lock that another thread held at the fork is never released there. No other thread of
 //            the caller may hold a lock that `body` takes. The C library makes an exception of its
@@ -66,7 +67,8 @@ struct SubprocessResult {
 // open descriptor, in a process group of its own, and waits for its end. Kills the group when the
 // time is up or when the program prints too much. Processes that the program leaves behind are not
 // waited for.
-// All signals have their default action in the program, and none is blocked.
+// All signals have their default action in the program, and none is blocked, whatever this process
+// or a library in it has set: a Go runtime, for example, installs a handler for SIGPIPE.
 // `steady_ns` is a monotonic clock.
 // Threading: any. Blocks the calling thread.
 // Errors: kNotFound (no such program, directory or interpreter), kPermissionDenied (not

@@ -141,10 +141,29 @@ TEST(ChildProcessTest, SignalsHaveTheirDefaultActionInTheChild) {
     EXPECT_TRUE(WIFSIGNALED(end.status));
     EXPECT_EQ(WTERMSIG(end.status), signal);
   }
-  ::signal(SIGUSR1, SIG_IGN);
-  const ChildResult ignores = RunInTestChild([](int) { ::raise(SIGUSR1); });
-  ::signal(SIGUSR1, SIG_DFL);
-  EXPECT_EQ(ignores.status, 0);
+  for (const int flags : {0, SA_SIGINFO}) {  // A Go runtime sets SA_SIGINFO for every action.
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ignore.sa_flags = flags;
+    ::sigaction(SIGUSR1, &ignore, nullptr);
+    const ChildResult ignores = RunInTestChild([](int) { ::raise(SIGUSR1); });
+    ::signal(SIGUSR1, SIG_DFL);
+    EXPECT_EQ(ignores.status, 0);
+  }
+}
+
+// A library may replace the action of SIGPIPE, which this program ignores, as Go runtimes do.
+TEST(ChildProcessTest, ChildIgnoresSigpipeWhateverALibraryInstalled) {
+  for (const sighandler_t installed : {SIG_IGN, SIG_DFL, sighandler_t([](int) { ::_exit(7); })}) {
+    const sighandler_t before = ::signal(SIGPIPE, installed);
+    const ChildResult end = RunInTestChild([](int pipe) {
+      ::raise(SIGPIPE);
+      WriteToParent(pipe, "alive");
+    });
+    ::signal(SIGPIPE, before);
+    EXPECT_EQ(end.text, "alive");
+    EXPECT_EQ(end.status, 0);
+  }
 }
 
 TEST(ChildProcessTest, KeepsTheSignalMask) {
@@ -271,20 +290,30 @@ TEST_F(SubprocessTest, TheProgramInheritsNoDescriptor) {
 }
 
 TEST_F(SubprocessTest, SignalsHaveTheirDefaultAction) {
-  struct sigaction ignore {};
-  struct sigaction before {};
-  ignore.sa_handler = SIG_IGN;
-  ASSERT_EQ(::sigaction(SIGTERM, &ignore, &before), 0);
-  sigset_t blocked;
-  sigset_t mask_before;
-  ::sigemptyset(&blocked);
-  ::sigaddset(&blocked, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &blocked, &mask_before);
-  const SubprocessResult result = RunScript("kill -TERM $$; echo alive");
-  ::pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
-  ::sigaction(SIGTERM, &before, nullptr);
-  EXPECT_EQ(result.output, "");
-  EXPECT_TRUE(WIFSIGNALED(result.status));
+  const struct {
+    int signal;
+    sighandler_t installed;
+  } cases[] = {
+      {SIGTERM, SIG_IGN},
+      {SIGPIPE, SIG_IGN},
+      {SIGPIPE, [](int) {}},  // As the runtime of a library leaves it.
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(SignalText(c.signal));
+    const sighandler_t before = ::signal(c.signal, c.installed);
+    sigset_t blocked;
+    sigset_t mask_before;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, c.signal);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &mask_before);
+    const SubprocessResult result =
+        RunScript("kill -" + std::to_string(c.signal) + " $$; echo alive");
+    ::pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+    ::signal(c.signal, before);
+    EXPECT_EQ(result.output, "");
+    ASSERT_TRUE(WIFSIGNALED(result.status));
+    EXPECT_EQ(WTERMSIG(result.status), c.signal);
+  }
 }
 
 TEST_F(SubprocessTest, SearchesTheProgramInPath) {
