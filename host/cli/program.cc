@@ -170,6 +170,7 @@ int Run(int argc, char** argv, const ProgramCommand& command) {
   // A parent process may have set this signal to be ignored. Then the status of a child process
   // would be lost.
   std::signal(SIGCHLD, SIG_DFL);
+  InstallCrashReport(nullptr);  // Before a library is loaded, whose runtime handles its own faults.
   InstallSignalCleanup(RemovePrivateDirectories);
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + 1, argv + argc);

@@ -1,6 +1,5 @@
 #include "host/guard/crash_report.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,22 +11,20 @@
 #include <string_view>
 
 #include "host/base/assert.h"
+#include "host/guard/crash_handler.h"
 
 namespace berth::host {
 namespace {
 
-constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-constexpr size_t kStackBytes = size_t{64} << 10;
+constexpr std::string_view kNoCall = "outside any plugin call";
 
 // Handlers of signals and of exit() can only reach global variables.
 std::atomic<const CallMonitor*> reported_monitor = nullptr;
-alignas(16) std::array<char, kStackBytes> signal_stack;
 std::atomic<int> reported_status = 0;  // 0 while there is no ExitReport.
 std::atomic<pid_t> reported_process = 0;
 
-// Writes "berth: <what> <where>\n", where <where> is what this thread is doing, or `otherwise` if
-// there is no monitor. Async-signal-safe.
-void WriteReport(std::string_view what, std::string_view otherwise) {
+// Writes "berth: <what> <where>\n", where <where> is what this thread is doing. Async-signal-safe.
+void WriteReport(std::string_view what) {
   std::array<char, 4096> line;
   size_t size = 0;
   for (const std::string_view part : {std::string_view("berth: "), what, std::string_view(" ")}) {
@@ -36,7 +33,7 @@ void WriteReport(std::string_view what, std::string_view otherwise) {
   const CallMonitor* monitor = reported_monitor.load(std::memory_order_acquire);
   size += monitor != nullptr
               ? monitor->Describe(std::span(line).subspan(size, line.size() - size - 1))
-              : otherwise.copy(line.data() + size, otherwise.size());
+              : kNoCall.copy(line.data() + size, kNoCall.size());
   line[size++] = '\n';
   for (std::string_view text(line.data(), size); !text.empty();) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -45,21 +42,14 @@ void WriteReport(std::string_view what, std::string_view otherwise) {
   }
 }
 
-// SA_RESETHAND has restored the default action: the next signal ends the process.
-void OnCrash(int signal, siginfo_t* info, void*) {
-  if (reported_monitor.load(std::memory_order_acquire) != nullptr) WriteReport("crashed", "");
-  // A failed instruction is executed again after the return, so that the core dump shows it. A
-  // signal that was sent must be raised again.
-  const bool comes_back = info->si_code > 0 && signal != SIGABRT;
-  if (!comes_back) raise(signal);
-}
+void ReportSignal(int /*signal*/) { WriteReport("crashed"); }
 
 void EndProcess(const std::string& function) {
   const int status = reported_status.load();
   if (status == 0 || reported_process.load() != ::getpid()) return;
   // A plugin often prints why it exits. _exit() does not write the buffer of stdio.
   static_cast<void>(std::fflush(stdout));
-  WriteReport(function + " was called", "outside any plugin call");
+  WriteReport(function + " was called");
   ::_exit(status);
 }
 
@@ -70,16 +60,7 @@ void OnQuickExit() { EndProcess("quick_exit()"); }
 
 void InstallCrashReport(const CallMonitor* monitor) {
   reported_monitor.store(monitor, std::memory_order_release);
-  if (monitor == nullptr) return;
-  stack_t stack{};
-  stack.ss_sp = signal_stack.data();
-  stack.ss_size = signal_stack.size();
-  sigaltstack(&stack, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = OnCrash;
-  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
-  sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  InstallCrashHandler(ReportSignal);
 }
 
 ExitReport::ExitReport(int exit_status) {

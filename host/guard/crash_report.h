@@ -6,13 +6,16 @@
 
 namespace berth::host {
 
-// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
+// Installs the handlers of crash_handler.h, which write
 //   berth: crashed in plugin X (library path) at Filter, pod ns/name
-// to standard error and then let the signal's default action happen. A crash on a thread that a
-// plugin has started is reported as "outside any plugin call".
+// to standard error once, and then let the signal end the process. This includes an exception, also
+// one of another language, that leaves a plugin's function: it ends the process by SIGABRT. A crash
+// on a thread that a plugin has started, or without a monitor, is reported as "outside any plugin
+// call".
 //
-// Called:    once, by main(), on the thread that becomes the scheduling thread. That thread gets a
-//            stack for signal handlers, so that an overflow of its stack is reported too.
+// Called:    by main(), on the thread that becomes the scheduling thread, with null and before any
+//            library is loaded: the runtime of a language handles its own faults only then. By the
+//            scheduler, with its monitor before it creates plugins, and with null in the end.
 // Lifetime:  the monitor must live until the process ends, or until null is passed.
 void InstallCrashReport(const CallMonitor* monitor);
 
@@ -22,7 +25,12 @@ void InstallCrashReport(const CallMonitor* monitor);
 // command for a successful one. The plugin is the one that the calling thread is in, according to
 // the monitor of InstallCrashReport(). On a thread that a plugin has started, the call is reported
 // as "outside any plugin call". Handlers that were registered with atexit() before this object was
-// created do not run. _exit() is not reported.
+// created do not run.
+//
+// A library that ends the process without exit() is not reported, and no code of the process can
+// report it: _exit() is a system call that ends all threads at once, and the exit status is the one
+// that the library passes. os.Exit() of Go ends the process like that. `berth plugin check` reports
+// it, because it waits for a child process.
 //
 // In a child process that was forked meanwhile, exit() has its usual effect.
 //
