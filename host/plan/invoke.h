@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <berth/abi.h>
@@ -28,12 +29,25 @@ struct PluginAnswer {
   std::string Message() const { return Join(reasons, ", "); }
 };
 
+// Returns `f()`. An exception of any language that leaves `f` calls std::terminate() here, while
+// the PluginCall still names the plugin for the crash report.
+template <std::invocable<> F>
+auto CallOrTerminate(F&& f) noexcept {
+  using Called = std::remove_reference_t<F>;
+  using Result = std::invoke_result_t<Called&>;
+  Result (*call)(Called&) = [](Called& called) -> Result { return called(); };
+  // Functions of plugins are declared noexcept. A compiler that sees this leaves the check out, and
+  // the exception passes through the host.
+  asm("" : "+r"(call));
+  return call(f);
+}
+
 // Calls `f(berth_status*)` and returns its answer: BERTH_BUG if it is not Success and a reason is
 // NULL. Allocates only for reasons.
 template <std::invocable<berth_status*> F>
 PluginAnswer CallWithStatus(F&& f) {
   StatusSink sink;
-  const berth_code code = f(sink.raw());
+  const berth_code code = CallOrTerminate([&] { return f(sink.raw()); });
   const bool is_bug = code != BERTH_SUCCESS && sink.has_null_reason();
   return {is_bug ? BERTH_BUG : code, sink.TakeReasons()};
 }
@@ -43,7 +57,7 @@ PluginAnswer CallWithStatus(F&& f) {
 template <std::invocable<> F>
 auto Invoke(InstanceHost& host, Point point, F&& f, CallTerms terms = {}) {
   const PluginCall call(host, point, terms);
-  return f();
+  return CallOrTerminate(f);
 }
 
 // Calls `f(instance)` inside a PluginCall and returns what it returns: for functions without a
@@ -51,7 +65,7 @@ auto Invoke(InstanceHost& host, Point point, F&& f, CallTerms terms = {}) {
 template <std::invocable<const PluginInstance&> F>
 auto Invoke(const PlannedPlugin& plugin, Point point, F&& f, CallTerms terms = {}) {
   const PluginCall call(*plugin.host, point, terms);
-  return f(*plugin.instance);
+  return CallOrTerminate([&] { return f(*plugin.instance); });
 }
 
 // Calls `f(instance, status)` inside a PluginCall and returns its answer.

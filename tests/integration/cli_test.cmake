@@ -10,6 +10,14 @@ target_link_libraries(test_quitter PRIVATE berth_warnings Threads::Threads)
 set_target_properties(test_quitter PROPERTIES
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/quitter)
 
+# A plugin that imitates the runtime of another language.
+berth_add_plugin(test_foreign NO_INSTALL SOURCES plugins/foreign/foreign.c)
+target_link_libraries(test_foreign PRIVATE berth_warnings)
+target_include_directories(test_foreign PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(test_foreign PRIVATE _DEFAULT_SOURCE)
+set_target_properties(test_foreign PROPERTIES
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/foreign)
+
 # A plugin whose pods never get permission.
 berth_add_plugin(test_waiter NO_INSTALL SOURCES plugins/waiter/waiter.cc)
 target_link_libraries(test_waiter PRIVATE berth_warnings)
@@ -27,7 +35,8 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES broken_library_cli_test.cc cli_test.cc host_file_cli_test.cc hostile_cli_test.cc
+  SOURCES broken_library_cli_test.cc cli_test.cc foreign_runtime_cli_test.cc host_file_cli_test.cc
+          hostile_cli_test.cc
           inter_pod_affinity_cli_test.cc json_output_test.cc live_cli_test.cc permit_cli_test.cc
           profile_cli_test.cc
           profile_convert_test.cc profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
@@ -46,10 +55,11 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_OPEN_DOOR="$<TARGET_FILE:test_door_1>"
   BERTH_WAITER="$<TARGET_FILE:test_waiter>"
   BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  BERTH_TEST_FOREIGN="$<TARGET_FILE:test_foreign>"
   BERTH_TEST_QUITTER="$<TARGET_FILE:test_quitter>"
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth berth_plugins test_gang test_guest test_probe test_quitter
+add_dependencies(cli_test berth berth_plugins test_foreign test_gang test_guest test_probe test_quitter
                  test_shapes test_talker test_thrower test_door_0 test_door_1 test_waiter
                  ${variants})

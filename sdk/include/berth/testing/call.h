@@ -67,6 +67,19 @@ bool ExpectCycle(Reporter& reporter, const char* service, const berth_cycle* cyc
 bool ExpectPoint(Reporter& reporter, const char* service,
                  std::initializer_list<std::string_view> points);
 
+// Returns `call(status)`. An exception of any language that leaves `call` calls std::terminate()
+// here, while the CallScope names the call.
+template <class Call>
+berth_code CallOrTerminate(Call& call, berth_status* status) noexcept {
+  berth_code (*function)(Call&, berth_status*) = [](Call& called, berth_status* to) -> berth_code {
+    return called(to);
+  };
+  // Functions of plugins are declared noexcept. A compiler that sees this leaves the check out, and
+  // the exception passes through the caller.
+  asm("" : "+r"(function));
+  return function(call, status);
+}
+
 }  // namespace berth::testing
 
 #endif  // BERTH_TESTING_CALL_H_

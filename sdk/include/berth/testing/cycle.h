@@ -68,7 +68,7 @@ class Cycle {
   Answer Invoke(const char* point, Word word, Call call) const {
     Status status;
     const CallScope scope(&instance_->reporter(), point, word, &abi_);
-    const berth_code code = call(status.abi());
+    const berth_code code = CallOrTerminate(call, status.abi());
     return status.With(code);
   }
 
