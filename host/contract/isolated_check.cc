@@ -1,6 +1,5 @@
 #include "host/contract/isolated_check.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include <berth/testing/call.h>
 
+#include "host/base/assert.h"
 #include "host/base/clock.h"
 #include "host/base/interner.h"
 #include "host/base/json_text.h"
@@ -34,6 +34,7 @@
 #include "host/contract/deadline_observer.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
+#include "host/guard/crash_handler.h"
 #include "host/loader/library_store.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/loader/private_copy.h"
@@ -54,6 +55,7 @@ constexpr std::string_view kChecked = "checked";
 // sentence.
 constexpr std::string_view kUnseen = "unseen";
 constexpr std::string_view kCrash = "crash";  // The text is the function, a space, and the signal.
+constexpr std::string_view kExit = "exit";    // The text is the call, such as "exit(3) in Filter".
 // The limit of the whole check, for plugins that evade the limits of single calls.
 constexpr int64_t kMaxCheckNs = kHour;
 constexpr const char* kLoading = "a static constructor";
@@ -61,36 +63,49 @@ constexpr const char* kCreating = "create or destroy";
 
 // ---- In the child process -----------------------------------------------------------------------
 
-// The pipe that the crash handler writes to. Global because a signal handler takes no arguments.
-int crash_pipe = -1;  // NOLINT(readability-identifier-naming)
+// Handlers of signals and of exit() can only reach global variables.
+int report_pipe = -1;       // NOLINT(readability-identifier-naming)
+pid_t checked_process = 0;  // NOLINT(readability-identifier-naming)
+
+// Returns the plugin's function that this thread is in.
+std::string_view CurrentFunction() {
+  const testing::CallScope* call = testing::CallScope::current();
+  const char* function = call == nullptr ? "no call" : call->point();
+  return {function, ::strlen(function)};
+}
 
 // Calls only functions that are async-signal-safe.
 void WriteCrash(int signal) {
-  const testing::CallScope* call = testing::CallScope::current();
-  const char* function = call == nullptr ? "no call" : call->point();
   const std::array<char, 3> number = {static_cast<char>('0' + signal / 10 % 10),
                                       static_cast<char>('0' + signal % 10), '\n'};
-  WriteToParent(crash_pipe, "\ncrash\t");
-  WriteToParent(crash_pipe, std::string_view(function, ::strlen(function)));
-  WriteToParent(crash_pipe, " ");
-  WriteToParent(crash_pipe, std::string_view(number.data(), number.size()));
+  WriteToParent(report_pipe, "\ncrash\t");
+  WriteToParent(report_pipe, CurrentFunction());
+  WriteToParent(report_pipe, " ");
+  WriteToParent(report_pipe, std::string_view(number.data(), number.size()));
   ::_exit(1);
 }
 
-void CatchCrashes(int pipe) {
-  crash_pipe = pipe;
-  static std::array<char, 64 * 1024>
-      stack;  // The handler needs a stack of its own for a stack overflow.
-  stack_t alternative{};
-  alternative.ss_sp = stack.data();
-  alternative.ss_size = stack.size();
-  ::sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
-  action.sa_handler = &WriteCrash;
-  action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
-    ::sigaction(signal, &action, nullptr);
-  }
+void WriteExit(const std::string& call, int status) {
+  if (::getpid() != checked_process) return;  // A process that the plugin forked.
+  // A plugin often prints why it exits. _exit() does not write the buffer of stdio.
+  static_cast<void>(std::fflush(stdout));
+  WriteToParent(report_pipe, "\nexit\t" + call + " in " + std::string(CurrentFunction()) + "\n");
+  ::_exit(status);
+}
+
+void OnExit(int status, void*) { WriteExit("exit(" + std::to_string(status) + ")", status); }
+void OnQuickExit() { WriteExit("quick_exit()", 1); }
+
+// Lets crashes and exits of this process be lines of the pipe. The handlers of crashes are those of
+// the scheduler, and are installed before the library is loaded as there: a plugin that survives a
+// fault here survives it in the scheduler too.
+void CatchEnds(int pipe) {
+  report_pipe = pipe;
+  checked_process = ::getpid();
+  InstallCrashHandler(WriteCrash);
+  const bool is_registered =
+      ::on_exit(OnExit, nullptr) == 0 && std::at_quick_exit(OnQuickExit) == 0;
+  BERTH_ASSERT(is_registered);
 }
 
 std::string LineOf(std::string_view promise, std::string text) {
@@ -222,7 +237,7 @@ std::optional<HostRejection> Validate(std::shared_ptr<PluginLibrary> library,
 
 void RunChild(const PluginLibrary::Source& source, const ContractCheckRequest& request,
               const std::function<int64_t()>& steady_ns, int pipe) {
-  CatchCrashes(pipe);
+  CatchEnds(pipe);
   std::mutex mutex;
   const auto write_line = [&](std::string_view promise, std::string text) {
     const std::lock_guard lock(mutex);
@@ -282,9 +297,10 @@ ContractFinding EndOf(const ChildResult& end, bool is_loaded) {
   }
   std::string text = WIFSIGNALED(end.status)
                          ? SignalText(WTERMSIG(end.status)) + " ends the process"
-                         : "the plugin ends the process with exit status " +
-                               std::to_string(WEXITSTATUS(end.status));
-  return {std::string(kSurvivesPromise), is_loaded ? text : text + " while the library is loaded"};
+                         : "the library ends the process with status " +
+                               std::to_string(WEXITSTATUS(end.status)) +
+                               " and without exit(), as _exit() does, or os.Exit() of Go";
+  return {std::string(kSurvivesPromise), is_loaded ? text : text + ", while the library is loaded"};
 }
 
 std::optional<ContractCoverage> ParseCoverage(const std::string& text) {
@@ -311,6 +327,9 @@ bool AddLine(std::string_view promise, std::string text, std::vector<ContractGap
   } else if (promise == kChecked) {
     outcome.coverage = ParseCoverage(text);
     if (outcome.coverage.has_value()) outcome.coverage->gaps = std::move(gaps);
+    return false;
+  } else if (promise == kExit) {
+    outcome.findings.push_back({std::string(kSurvivesPromise), text + " ends the process"});
     return false;
   } else {
     outcome.findings.push_back(

@@ -31,7 +31,10 @@ struct ContractOutcome {
 // that ends early has no coverage.
 ContractOutcome OutcomeOf(const ChildResult& end);
 
-// Checks a library in a child process. No code of the library runs in this process.
+// Checks a library in a child process. No code of the library runs in this process. The child has
+// the handlers of crash_handler.h from before it loads the library, as the scheduler has. The
+// finding about a crash, exit() or quick_exit() names the plugin's function; that about an end
+// without exit() has the exit status alone.
 // Errors: Unavailable if the child process could not be created.
 Result<ContractOutcome> CheckContractIsolated(const PluginLibrary::Source& library,
                                               const ContractCheckRequest& request,

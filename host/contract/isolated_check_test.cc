@@ -25,6 +25,7 @@ TEST(OutcomeOfTest, ReadsTheLinesOfTheChild) {
       {"a child that ends before its lines", begin, false, 0, "survives"},
       {"a plugin that was not created", begin + "create\tcreate answers Error\nchecked\t\n", false,
        0, "create"},
+      {"an exit after a gap", begin + unseen + "\nexit\texit(3) in Filter\n", false, 0, "survives"},
       {"a crash after a gap", begin + unseen + "\ncrash\tFilter 11\n", false, 0, "survives"},
   };
   for (const auto& c : cases) {

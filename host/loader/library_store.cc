@@ -40,8 +40,8 @@ std::string ProblemOf(const ChildResult& end) {
     return "the library ends the process with " + SignalText(WTERMSIG(end.status)) +
            " while it is loaded";
   }
-  return "the library calls exit(" + std::to_string(WEXITSTATUS(end.status)) +
-         ") while it is loaded";
+  return "the library ends the process with status " + std::to_string(WEXITSTATUS(end.status)) +
+         " while it is loaded";
 }
 
 // The end of a child process that loaded libraries.

@@ -39,7 +39,7 @@ constexpr struct {
   bool is_slow = false;
 } kDeadly[] = {
     {"aborts", "libhostile.so: the library ends the process with SIGABRT while it is loaded"},
-    {"exits", "libhostile.so: the library calls exit("},
+    {"exits", "libhostile.so: the library ends the process with status "},
     {"bad_pointer", "libhostile.so: the library ends the process with SIGSEGV while it is loaded"},
     {"hangs", "libhostile.so: the library has not finished loading after 10 s", true},
 };

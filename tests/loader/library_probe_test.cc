@@ -73,7 +73,7 @@ class LibraryProbeTest : public LoaderTest {
 };
 
 constexpr const char* kAborts = "the library ends the process with SIGABRT while it is loaded";
-constexpr const char* kExits = "the library calls exit(0) while it is loaded";
+constexpr const char* kExits = "the library ends the process with status 0 while it is loaded";
 
 TEST_F(LibraryProbeTest, RefusesALibraryThatEndsTheProcess) {
   const struct {

@@ -61,7 +61,7 @@ typedef struct State {
 } State;
 
 #if defined BREAKS_LOADING || defined BREAKS_LOADING_BY_EXIT || defined BREAKS_LOADING_FOR_EVER || \
-    defined BREAKS_SILENCE
+    defined BREAKS_LOADING_WITHOUT_EXIT || defined BREAKS_SILENCE
 #include "loading.h"
 #endif
 #ifdef BREAKS_NOTHING_WITH_A_POOL
@@ -115,6 +115,7 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #ifdef COUNTS_RACKS
 #include "racks.h"
 #endif
+#include "foreign.h"
 #include "neighbours.h"
 #if defined BREAKS_NOTHING_AFTER_UNRESERVE || defined BREAKS_NOTHING_AFTER_POST_BIND
 #include "reservations.h"
@@ -222,6 +223,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #ifdef BREAKS_NOTHING_WITH_A_POOL
   WaitForPool();
 #endif
+  ActInFilter();
 #ifdef BREAKS_DEADLINES_ONCE
   if (__atomic_exchange_n(&calls, 1, __ATOMIC_RELAXED) == 0) Sleep(1100);
 #endif

@@ -71,10 +71,15 @@ inline constexpr BrokenVariant kBroken[] = {
     {"deadlines_for_ever", "deadlines", "Filter has not returned after "},
     {"deadlines_once", "deadlines", "; the deadline of the host is 1.0 s"},
     {"survival", "survives", "SIGSEGV in Filter ends the process"},
-    {"survival_by_exit", "survives", "the plugin ends the process with exit status 3"},
+    {"survival_by_exit", "survives", "exit(3) in Filter ends the process"},
+    {"survival_without_exit", "survives",
+     "the library ends the process with status 4 and without exit(), as _exit() does, or "
+     "os.Exit()"},
+    {"survival_of_a_fault", "survives", "SIGSEGV in Filter ends the process"},
+    {"survival_of_an_exception", "survives", "SIGABRT in Filter ends the process"},
     {"loading", "survives", "SIGABRT in a static constructor ends the process"},
-    {"loading_by_exit", "survives",
-     "the plugin ends the process with exit status 0 while the library is loaded"},
+    {"loading_by_exit", "survives", "exit(0) in a static constructor ends the process"},
+    {"loading_without_exit", "survives", "os.Exit() of Go, while the library is loaded"},
     // Misuse of a service.
     {"leaks_of_ids", "leaks", " ids more after ", BERTH_SERVICE_STRINGS},
     {"leaks_by_nodes", "leaks", " ids more after ", BERTH_SERVICE_STRINGS},

@@ -7,6 +7,8 @@ __attribute__((constructor)) static void RunOnLoad(void) {
   abort();
 #elif defined BREAKS_LOADING_BY_EXIT
   exit(0);
+#elif defined BREAKS_LOADING_WITHOUT_EXIT
+  _exit(0);
 #elif defined BREAKS_LOADING_FOR_EVER
   for (;;) pause();
 #else

@@ -281,6 +281,7 @@ TEST(PluginCheckTest, ReportsNothingForCorrectPlugins) {
                                         Broken("nothing_is_released"),
                                         Broken("nothing_with_requests"),
                                         Broken("nothing_with_a_sign"),
+                                        Broken("nothing_with_a_runtime"),
                                         Broken("nothing_left_open"),
                                         Broken("nothing_with_lanes")};
   for (const auto& file : std::filesystem::directory_iterator(BERTH_PLUGINS)) {
@@ -355,7 +356,7 @@ TEST(PluginCheckTest, ReportsChecksThatDidNotRunAsUnknown) {
       {"create_by_code", "codes", "create answers Skip"},
       {"host", "host", "[bad-slot]"},
       {"survival", "survives", "SIGSEGV in Filter"},
-      {"survival_by_exit", "survives", "exit status 3"},
+      {"survival_by_exit", "survives", "exit(3) in Filter"},
       {"deadlines", "deadlines", "; the deadline of the host is 1.0 s"},
   };
   for (const auto& c : cases) {
