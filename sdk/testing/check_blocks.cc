@@ -98,7 +98,8 @@ void BlockChecker::RunAtOnce(const std::vector<uint32_t>& allowed) {
     for (size_t round = 0; round < kRounds; ++round) {
       const std::string where =
           "in blocks on " + std::to_string(kThreads) + " threads at the same time";
-      Compare(block, Evaluate(cycle_, block, step_, where), Check::kConcurrency, where);
+      Compare(block, Evaluate(cycle_, block, step_, where, Threads::kSeveral), Check::kConcurrency,
+              where);
     }
   };
   std::vector<std::thread> threads;
@@ -110,9 +111,16 @@ void BlockChecker::RunAtOnce(const std::vector<uint32_t>& allowed) {
 void BlockChecker::Compare(const Block& block, const BlockAnswer& answer, Check check,
                            const std::string& where) {
   const std::string subject = Subject(step_, cycle_.pod()) + " " + where;
+  std::string remedy;
+  if (check == Check::kConcurrency) {
+    remedy = std::string("; the host, too, calls ") + StepName(step_) +
+             " on several threads at the same time: guard everything that its calls share and "
+             "change, or set " +
+             (step_ == Step::kFilter ? "BERTH_FILTER_SERIAL" : "BERTH_SCORE_SERIAL");
+  }
   if (answer.call.code != reference_.call.code) {
     reporter_.Fail(check, subject + ": returns " + ToString(answer.call) + ", but in one block " +
-                              ToString(reference_.call));
+                              ToString(reference_.call) + remedy);
     return;
   }
   for (uint32_t i = 0; i < block.count(); ++i) {
@@ -120,7 +128,7 @@ void BlockChecker::Compare(const Block& block, const BlockAnswer& answer, Check 
     if (!block.is_selected(i) || answer.rows[i] == want) continue;
     reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " +
                               std::to_string(i) + ": " + ToString(step_, answer.rows[i]) +
-                              ", but in one block " + ToString(step_, want));
+                              ", but in one block " + ToString(step_, want) + remedy);
     return;
   }
 }

@@ -48,7 +48,7 @@ class GuardedArray {
 
 class BlockCall {
  public:
-  BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where);
+  BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where, Threads threads);
 
   BlockAnswer Run() {
     if (step_ == Step::kScore) return RunScore();
@@ -85,12 +85,24 @@ class BlockCall {
   Cycle& cycle_;
   const Block& block_;
   const Step step_;
+  const char* const point_;
   Reporter& reporter_;
   std::string where_;
 };
 
-BlockCall::BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where)
-    : cycle_(cycle), block_(block), step_(step), reporter_(cycle.instance().reporter()) {
+const char* PointName(Step step, Threads threads) {
+  if (threads == Threads::kOne) return StepName(step);
+  return step == Step::kFilter ? "Filter on several threads at the same time"
+                               : "Score on several threads at the same time";
+}
+
+BlockCall::BlockCall(Cycle& cycle, const Block& block, Step step, const std::string& where,
+                     Threads threads)
+    : cycle_(cycle),
+      block_(block),
+      step_(step),
+      point_(PointName(step, threads)),
+      reporter_(cycle.instance().reporter()) {
   where_ = std::string(StepName(step)) + " of pod " + cycle.pod().spec().ns + "/" +
            cycle.pod().name() + (where.empty() ? "" : " " + where);
 }
@@ -101,7 +113,7 @@ BlockAnswer BlockCall::RunFilter() {
   GuardedArray<uint64_t> reasons(block_.count(), block_.poison());
   berth_filter_out out{sizeof out, 0, codes.data(), reasons.data()};
   BlockAnswer result;
-  result.call = cycle_.Invoke("Filter", kBlock, [&](berth_status* status) {
+  result.call = cycle_.Invoke(point_, kBlock, [&](berth_status* status) {
     return point.filter(cycle_.instance().self(), cycle_.abi(), &block_.view(), &out, status);
   });
   ExpectInside("codes", codes);
@@ -169,7 +181,7 @@ BlockAnswer BlockCall::RunScore() {
   GuardedArray<int64_t> scores(block_.count(), block_.poison());
   berth_score_out out{sizeof out, 0, scores.data()};
   BlockAnswer result;
-  result.call = cycle_.Invoke("Score", kBlock, [&](berth_status* status) {
+  result.call = cycle_.Invoke(point_, kBlock, [&](berth_status* status) {
     return point.score(cycle_.instance().self(), cycle_.abi(), &block_.view(), &out, status);
   });
   ExpectInside("scores", scores);
@@ -255,8 +267,9 @@ std::string ToString(Step step, const RowAnswer& answer) {
   return step == Step::kFilter ? ToString(answer.answer) : std::to_string(answer.score);
 }
 
-BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where) {
-  return BlockCall(cycle, block, step, where).Run();
+BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where,
+                     Threads threads) {
+  return BlockCall(cycle, block, step, where, threads).Run();
 }
 
 }  // namespace berth::testing

@@ -10,6 +10,11 @@
 
 #include <berth/abi.h>
 
+/* Some variants do not use everything. The options of clang cannot state it before -Wall. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+
 #ifdef BREAKS_CODES_OF_TWO
 #define BREAKS_CODES
 #define BREAKS_ARGS_OF_TWO
@@ -203,7 +208,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
   const uint64_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % 300;
   free(__atomic_exchange_n(&cache[at], malloc(200), __ATOMIC_RELAXED));
 #endif
-#ifdef BREAKS_CONCURRENCY
+#if defined(BREAKS_CONCURRENCY) || defined(BREAKS_SURVIVAL_OF_THREADS)
   concurrent = __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST);
   /* Calls on the thread of create() come one after the other, so waiting there finds no other. */
   if (!pthread_equal(pthread_self(), creator)) Sleep(2);
@@ -216,6 +221,9 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #endif
 #ifdef BREAKS_SURVIVAL
   *(volatile int*)(uintptr_t)(block->count - block->count) = 1;
+#endif
+#ifdef BREAKS_SURVIVAL_OF_THREADS
+  if (concurrent != 0) *(volatile int*)(uintptr_t)(block->count - block->count) = 1;
 #endif
 #ifdef BREAKS_SURVIVAL_BY_EXIT
   exit(3);
@@ -247,7 +255,7 @@ static berth_code Filter(void* self, const berth_cycle* cycle, const berth_block
 #ifdef BREAKS_OUTPUTS_OF_OTHERS
   for (uint32_t i = 0; i < block->count; ++i) out->codes[i] = BERTH_SUCCESS;
 #endif
-#ifdef BREAKS_CONCURRENCY
+#if defined(BREAKS_CONCURRENCY) || defined(BREAKS_SURVIVAL_OF_THREADS)
   __atomic_fetch_sub(&busy, 1, __ATOMIC_SEQ_CST);
 #endif
   return BERTH_SUCCESS;

@@ -35,7 +35,9 @@ inline constexpr BrokenVariant kBroken[] = {
     {"next_lane", "codes", "QueueSort's next returns the index 1 of 1 lanes"},
     {"blocks", "blocks", "but in one block"},
     {"selection", "blocks", "selected"},
-    {"concurrency", "concurrency", "on 4 threads at the same time"},
+    {"concurrency", "concurrency",
+     "; the host, too, calls Filter on several threads at the same time: guard everything that its "
+     "calls share and change, or set BERTH_FILTER_SERIAL"},
     {"repeat", "repeat", "called again"},
     {"lanes", "repeat", "QueueSort returns two lanes for one pod"},
     {"whatif", "whatif", "AddPod"},
@@ -71,6 +73,8 @@ inline constexpr BrokenVariant kBroken[] = {
     {"deadlines_for_ever", "deadlines", "Filter has not returned after "},
     {"deadlines_once", "deadlines", "; the deadline of the host is 1.0 s"},
     {"survival", "survives", "SIGSEGV in Filter ends the process"},
+    {"survival_of_threads", "survives",
+     "SIGSEGV in Filter on several threads at the same time ends the process"},
     {"survival_by_exit", "survives", "exit(3) in Filter ends the process"},
     {"survival_without_exit", "survives",
      "the library ends the process with status 4 and without exit(), as _exit() does, or "

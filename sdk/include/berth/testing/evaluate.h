@@ -18,6 +18,9 @@ enum class Step { kFilter, kScore };
 
 inline const char* StepName(Step step) { return step == Step::kFilter ? "Filter" : "Score"; }
 
+// Whether other threads call the same step meanwhile. Crashes and late calls are reported with it.
+enum class Threads { kOne, kSeveral };
+
 // The result of a step for one node.
 struct RowAnswer {
   Answer answer;      // Filter
@@ -36,7 +39,8 @@ struct BlockAnswer {
 };
 
 // Calls the step for `block`. `where` describes the block in failure messages: "in blocks of 3".
-BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where = "");
+BlockAnswer Evaluate(Cycle& cycle, const Block& block, Step step, const std::string& where = "",
+                     Threads threads = Threads::kOne);
 
 }  // namespace berth::testing
 
