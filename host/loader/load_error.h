@@ -48,6 +48,7 @@ enum class LoadErrorCode : uint8_t {
   kDlopenFailed,
   kEntryMagic,
   kEntrySize,
+  kAbiDraft,       // The plugin was built with another draft of <berth/abi.h>.
   kEntryFunction,  // A function of the entry is missing, or belongs to another library.
   kBadInfo,        // A berth_plugin_info lacks a required member, or has an unknown flag.
   kBadKind,        // A berth_plugin_info declares a kind that berth.objects/1 does not serve.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cfenv>
+#include <cinttypes>
 #include <cstddef>
+#include <cstdio>
 #include <tuple>
 #include <utility>
 
@@ -209,6 +211,22 @@ const void* LibraryOf(const void* address) {
   return ::dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
+std::string DraftText(uint64_t draft) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "draft %016" PRIx64, draft);
+  return text.data();
+}
+
+// A plugin of another draft would read and write other members than this host.
+std::optional<LoadError> CheckDraft(const berth_entry& entry) {
+  const bool has_draft = BERTH_HAS(&entry, berth_entry, abi_draft);
+  if (has_draft && entry.abi_draft == BERTH_ABI_DRAFT) return std::nullopt;
+  return MakeLoadError(LoadErrorCode::kAbiDraft, DraftText(BERTH_ABI_DRAFT) + " of <berth/abi.h>",
+                       (has_draft ? DraftText(entry.abi_draft) : "a draft without a digest") +
+                           "; build the plugin again with the SDK of this host, because "
+                           "<berth/abi.h> may change in any way until it is frozen");
+}
+
 std::optional<LoadError> CheckEntry(const berth_entry& entry) {
   if (entry.magic != BERTH_MAGIC) {
     return MakeLoadError(LoadErrorCode::kEntryMagic, "magic number " + std::to_string(BERTH_MAGIC),
@@ -220,6 +238,7 @@ std::optional<LoadError> CheckEntry(const berth_entry& entry) {
                          "an entry of at least " + std::to_string(kSize) + " bytes",
                          std::to_string(entry.struct_size));
   }
+  if (auto error = CheckDraft(entry)) return error;
   if (entry.pointer_bits != 64) {
     return MakeLoadError(LoadErrorCode::kEntrySize, "pointers of 64 bits",
                          std::to_string(entry.pointer_bits));

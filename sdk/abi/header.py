@@ -34,6 +34,7 @@ class Header:
 
     def __init__(self):
         self.major = self.minor = 0
+        self.draft = 0       # BERTH_ABI_DRAFT
         self.structs = {}    # name -> Struct
         self.opaque = []     # names of structs without members
         self.types = {}      # name -> C type, and the order of a function's parameters
@@ -280,6 +281,8 @@ def _read_macros(path, header, flags):
             header.major = int(body)
         elif name == "BERTH_ABI_MINOR":
             header.minor = int(body)
+        elif name == "BERTH_ABI_DRAFT":
+            header.draft = int(body.rstrip("uUlL"), 0)
         elif parameters is not None or NO_VALUE.fullmatch(body):
             text = "" if BODY_NOT_LOCKED.fullmatch(name) else _compact(body)
             header.macros[name] = (parameters or "") + (f" = {text}" if text else "")

@@ -1,5 +1,6 @@
 """The lock: the layout of the header as a text file, and what may change in it."""
 
+import hashlib
 import re
 
 import header as reader
@@ -40,6 +41,15 @@ def render(header, state, released=0):
     out += [f"string {name} = {text}" for name, text in header.strings.items()]
     out += [f"macro {name}{parameters}" for name, parameters in header.macros.items()]
     return "\n".join(out) + "\n"
+
+
+def draft(header, state):
+    """Returns the value of BERTH_ABI_DRAFT that belongs to the header: the first 64 bits of the
+    SHA-256 of its lock, which has all of its declarations, but neither its comments nor that value.
+    After the freeze it is 0."""
+    if state == FROZEN:
+        return 0
+    return int(hashlib.sha256(render(header, DRAFT).encode()).hexdigest()[:16], 16)
 
 
 PATTERNS = {

@@ -121,7 +121,8 @@ def render(header):
     for name, ctype in header.types.items():
         out.append(f"pub type {name} = {type_of(ctype)};")
     out += ["", f"pub const BERTH_ABI_MAJOR: u16 = {header.major};",
-            f"pub const BERTH_ABI_MINOR: u16 = {header.minor};"]
+            f"pub const BERTH_ABI_MINOR: u16 = {header.minor};",
+            f"pub const BERTH_ABI_DRAFT: u64 = 0x{header.draft:016x};"]
     out += [f"pub const {name}: {number_type(value)} = "
             f"{hex(value) if value > 0xffff else value};" for name, value in header.numbers.items()]
     out += [f"pub const {name}: &str = \"{text}\";" for name, text in header.strings.items()]

@@ -1,4 +1,5 @@
-"""Writes what is generated from <berth/abi.h>: abi.lock here, and the module `sys` of sdk/rust.
+"""Writes what is generated from <berth/abi.h>: abi.lock here, BERTH_ABI_DRAFT in the header itself,
+and the module `sys` of sdk/rust.
 
 usage: update.py [--check] [--freeze] [--release]
   --check    writes nothing; fails with a list of what is not up to date
@@ -7,13 +8,17 @@ usage: update.py [--check] [--freeze] [--release]
   --release  records that this minor version is released: from then on an append needs the next one
 
 While version 1 is a draft, every change of the header is accepted, and this command prints those
-that are not an append. After the freeze it refuses them: a change of that kind needs a new major
-version. A new struct, member or enumerator is then marked BERTH_SINCE with a minor version that is
-newer than the last release.
+that are not an append. Every change of a declaration changes BERTH_ABI_DRAFT, so that the host
+refuses the plugins that were built before.
+
+After the freeze this command refuses changes that are not an append: a change of that kind needs a
+new major version. A new struct, member or enumerator is then marked BERTH_SINCE with a minor version
+that is newer than the last release.
 """
 
 import argparse
 import os
+import re
 import sys
 
 import header as reader
@@ -33,6 +38,14 @@ def read_text(path):
         return ""
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def with_draft(header, text, state):
+    """Returns the text of the header with the BERTH_ABI_DRAFT that belongs to its declarations, and
+    sets it in `header`. The text of a header without that line is returned as it is."""
+    header.draft = locks.draft(header, state)
+    return re.sub(r"(?m)^#define BERTH_ABI_DRAFT .*$",
+                  f"#define BERTH_ABI_DRAFT 0x{header.draft:016x}ull", text)
 
 
 def generated(header, state, released):
@@ -57,10 +70,11 @@ def check(header_path, lock_text, files=True):
                         "with sdk/abi/update.py"]
     if not files:
         return []
+    expected = {header_path: with_draft(header, read_text(header_path), lock.state),
+                **generated(header, lock.state, lock.released)}
     return rust.missing_features(header, read_text(MANIFEST)) + [
         f"{os.path.relpath(path, os.path.dirname(SDK))}: not up to date: run sdk/abi/update.py"
-        for path, text in generated(header, lock.state, lock.released).items()
-        if read_text(path) != text]
+        for path, text in expected.items() if read_text(path) != text]
 
 
 def main():
@@ -91,7 +105,9 @@ def main():
         sys.exit("--release: version 1 is a draft; --freeze releases it")
     starts = state == locks.FROZEN and lock.state == locks.DRAFT
     released = header.minor if flags.release or starts else lock.released
-    for path, text in generated(header, state, released).items():
+    written = {HEADER: with_draft(header, read_text(HEADER), state),
+               **generated(header, state, released)}
+    for path, text in written.items():
         if read_text(path) != text:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:

@@ -36,7 +36,10 @@ void ShapeChecker::CheckEntry() {
                                                  std::to_string(entry.abi_major));
   Expect(entry.pointer_bits == 64,
          "berth_entry.pointer_bits: expected 64, found " + std::to_string(entry.pointer_bits));
-  Expect(BERTH_HAS(&entry, berth_entry, create), "berth_entry.struct_size is too small");
+  const bool has_draft = BERTH_HAS(&entry, berth_entry, abi_draft);
+  Expect(has_draft, "berth_entry.struct_size is too small");
+  Expect(!has_draft || entry.abi_draft == BERTH_ABI_DRAFT,
+         "berth_entry.abi_draft is not BERTH_ABI_DRAFT of this SDK: build the plugin with it");
   Expect(BERTH_HAS(&plugin_, berth_plugin, destroy), "berth_plugin.struct_size is too small");
   Expect(plugin_.destroy != nullptr, "berth_plugin.destroy is NULL");
   const berth_plugin_info& info = *world_.info;

@@ -72,7 +72,8 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     kPlugins,
                                     NULL,
                                     NULL,
-                                    create};
+                                    create,
+                                    BERTH_ABI_DRAFT};
 
 #define NOTE(name)                                                                            \
   "{\"name\":\"" name                                                                         \

@@ -52,6 +52,7 @@ inline std::vector<HostileLibrary> HostileLibraries() {
       {"no exported symbol", "no_export", nullptr, "", "found no such symbol"},
       {"an undefined symbol", "unresolved", nullptr, "", "undefined symbol"},
       {"a run path with $ORIGIN", "origin_run_path", nullptr, "", "$ORIGIN/lib"},
+      {"a library of another draft", "other_draft", nullptr, "", "draft 0000000000001234"},
       {"a failing init", "init_fails", nullptr, "", "init"},
       {"a constructor that aborts", "aborts", nullptr, "",
        "libhostile.so: the library ends the process with SIGABRT while it is loaded"},

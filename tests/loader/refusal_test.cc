@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cinttypes>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -210,6 +213,18 @@ TEST_F(RefusalTest, EntryMagic) {
 
 TEST_F(RefusalTest, EntrySize) {
   ExpectRefusedAfterLoading(Variant("entry_size"), LoadErrorCode::kEntrySize, "found 8 ");
+}
+
+TEST_F(RefusalTest, AbiDraft) {
+  std::array<char, 32> draft;
+  std::snprintf(draft.data(), draft.size(), "draft %016" PRIx64, uint64_t{BERTH_ABI_DRAFT});
+  const std::string expected =
+      std::string("expected ") + draft.data() + " of <berth/abi.h>, found ";
+  const std::string remedy = "; build the plugin again with the SDK of this host";
+  ExpectRefusedAfterLoading(Variant("other_draft"), LoadErrorCode::kAbiDraft,
+                            expected + "draft 0000000000001234" + remedy);
+  ExpectRefusedAfterLoading(Variant("no_draft"), LoadErrorCode::kAbiDraft,
+                            expected + "a draft without a digest" + remedy);
 }
 
 TEST_F(RefusalTest, NoCreate) {

@@ -36,6 +36,9 @@
 #ifndef TEST_MIN_HOST_MINOR
 #define TEST_MIN_HOST_MINOR 0
 #endif
+#ifndef TEST_ABI_DRAFT
+#define TEST_ABI_DRAFT BERTH_ABI_DRAFT
+#endif
 #ifndef TEST_CREATE
 #define TEST_CREATE Create
 #endif
@@ -333,4 +336,5 @@ const berth_entry TEST_ENTRY_SYMBOL = {
     .init = Init,
     .deinit = Deinit,
     .create = TEST_CREATE,
+    .abi_draft = TEST_ABI_DRAFT,
 };

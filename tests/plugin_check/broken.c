@@ -514,4 +514,5 @@ const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
                                     .pointer_bits = 64,
                                     .n_plugins = sizeof kPlugins / sizeof kPlugins[0],
                                     .plugins = kPlugins,
-                                    .create = Create};
+                                    .create = Create,
+                                    .abi_draft = BERTH_ABI_DRAFT};

@@ -167,4 +167,5 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     kPlugins,
                                     NULL,
                                     NULL,
-                                    Create};
+                                    Create,
+                                    BERTH_ABI_DRAFT};

@@ -171,7 +171,8 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
             infos_,
             nullptr,
             nullptr,
-            &Create};
+            &Create,
+            BERTH_ABI_DRAFT};
 }
 
 SampleLibrary::~SampleLibrary() { current_parts = nullptr; }

@@ -115,6 +115,10 @@ extern "C" {
 #define BERTH_ABI_MAJOR 1
 #define BERTH_ABI_MINOR 0
 #define BERTH_MAGIC 0x31485442u /* "BTH1" */
+/* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
+ * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
+ * after the freeze. */
+#define BERTH_ABI_DRAFT 0xcfe2a4c28d9e5e5aull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -2054,6 +2058,7 @@ typedef struct berth_entry {
    * each wrong argument; or ERROR. Threading: [load]. */
   berth_code (*create)(const berth_host* host, const berth_instance_request* request,
                        berth_plugin** out, berth_status* status) BERTH_NOEXCEPT;
+  uint64_t abi_draft; /* BERTH_ABI_DRAFT of the header that the plugin was built with */
 } berth_entry;
 
 /* The only symbol that a library exports. */

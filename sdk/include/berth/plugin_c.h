@@ -100,7 +100,8 @@
       .build_flags = BERTH_LIBRARY_ASSERTS | BERTH_LIBRARY_SANITIZED,                             \
       .n_plugins = 1,                                                                             \
       .plugins = berth_infos,                                                                     \
-      .create = create_}
+      .create = create_,                                                                          \
+      .abi_draft = BERTH_ABI_DRAFT}
 
 /* Used by BERTH_LIBRARY: how this file is compiled. */
 #ifdef NDEBUG

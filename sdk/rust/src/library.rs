@@ -479,6 +479,7 @@ macro_rules! library {
                     n_plugins: __BERTH_INFOS.len() as ::core::primitive::u64,
                     plugins: __BERTH_INFOS.as_ptr(),
                     create: ::core::option::Option::Some(__berth_create),
+                    abi_draft: $crate::sys::BERTH_ABI_DRAFT,
                     ..$crate::sys::berth_entry::ZERO
                 });
         };

@@ -20,6 +20,7 @@ pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const bert
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
+pub const BERTH_ABI_DRAFT: u64 = 0xcfe2a4c28d9e5e5a;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -1296,6 +1297,7 @@ pub struct berth_entry {
     pub init: Option<unsafe extern "C" fn(host: *const berth_host, status: *mut berth_status) -> berth_code>,
     pub deinit: Option<unsafe extern "C" fn()>,
     pub create: Option<unsafe extern "C" fn(host: *const berth_host, request: *const berth_instance_request, out: *mut *mut berth_plugin, status: *mut berth_status) -> berth_code>,
+    pub abi_draft: u64,
 }
 
 macro_rules! zero {

@@ -775,7 +775,7 @@ fn structs_have_the_layout_of_c() {
         points: 48,
         deadline_ns: 64,
     ]);
-    check!(berth_entry, 64, 8, [
+    check!(berth_entry, 72, 8, [
         magic: 0,
         struct_size: 4,
         abi_major: 8,
@@ -788,5 +788,6 @@ fn structs_have_the_layout_of_c() {
         init: 40,
         deinit: 48,
         create: 56,
+        abi_draft: 64,
     ]);
 }

@@ -758,7 +758,8 @@ const berth_entry berth_entry_v1 = {.magic = BERTH_MAGIC,
                                     .plugins = kPlugins,
                                     .init = Init,
                                     .deinit = Deinit,
-                                    .create = Create};
+                                    .create = Create,
+                                    .abi_draft = BERTH_ABI_DRAFT};
 
 BERTH_NOTE(
     "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"golden.Everything\","

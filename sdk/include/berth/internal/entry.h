@@ -124,7 +124,8 @@ constexpr berth_entry MakeEntry() {
             Library<P...>::kPlugins.data(),
             nullptr,
             nullptr,
-            &Library<P...>::Create};
+            &Library<P...>::Create,
+            BERTH_ABI_DRAFT};
   } else {
     return {};
   }

@@ -384,7 +384,8 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     kPlugins,
                                     NULL,
                                     NULL,
-                                    Create};
+                                    Create,
+                                    BERTH_ABI_DRAFT};
 
 BERTH_NOTE(
     "{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":[{\"name\":\"test.Guest\","

@@ -435,7 +435,8 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
                                     kPlugins,
                                     NULL,
                                     NULL,
-                                    create};
+                                    create,
+                                    BERTH_ABI_DRAFT};
 
 #define POINTS                                                                                     \
   "\"version\":\"1.0.0\",\"points\":[\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.pre_score/" \
