@@ -13,8 +13,10 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr uint16_t kHostMachine = EM_X86_64;
+constexpr bool kExecutableStackByDefault = true;  // Without PT_GNU_STACK.
 #elif defined(__aarch64__)
 constexpr uint16_t kHostMachine = EM_AARCH64;
+constexpr bool kExecutableStackByDefault = false;
 #else
 #error "the plugin boundary is 64-bit little-endian; name this machine's ELF number here"
 #endif
@@ -147,8 +149,12 @@ class ElfReader {
     const std::optional<Bytes> table =
         Slice(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr));
     if (!table.has_value()) return Bad("program headers within the file", "the end of the file");
+    image->executable_stack_ = kExecutableStackByDefault;
     for (uint64_t i = 0; i < header_.e_phnum; ++i) {
       const Elf64_Phdr segment = Element<Elf64_Phdr>(*table, i);
+      if (segment.p_type == PT_GNU_STACK) {
+        image->executable_stack_ = (segment.p_flags & PF_X) != 0;
+      }
       if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC && segment.p_type != PT_NOTE) {
         continue;
       }

@@ -41,6 +41,10 @@ class ElfImage {
   // in spite of RTLD_LOCAL.
   uint64_t unique_symbols() const { return unique_symbols_; }
 
+  // Returns true if the dynamic linker makes the stacks of all threads executable when it loads the
+  // library.
+  bool executable_stack() const { return executable_stack_; }
+
   // Returns the descriptors of all notes with this name and type: those in PT_NOTE segments or, if
   // there are none, those in note sections.
   std::vector<std::span<const std::byte>> FindNotes(std::string_view name, uint32_t type) const;
@@ -57,6 +61,7 @@ class ElfImage {
   std::vector<ElfSymbol> exports_;
   std::vector<std::string_view> imports_;
   uint64_t unique_symbols_ = 0;
+  bool executable_stack_ = false;
   std::vector<NoteArea> note_segments_;
   std::vector<NoteArea> note_sections_;
 };

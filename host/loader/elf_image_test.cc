@@ -277,6 +277,21 @@ TEST(ElfImage, FindsTheNoteInSegmentsOrSections) {
   }
 }
 
+TEST(ElfImage, DetectsTheRequestForAnExecutableStack) {
+  const auto with_stack = [](uint32_t type, uint32_t flags) {
+    ElfBuilder builder = TypicalLibrary();
+    builder.notes_in_segment = false;  // Leaves a program header unused.
+    std::vector<std::byte> bytes = builder.Build();
+    const size_t at = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+    std::memcpy(bytes.data() + at + offsetof(Elf64_Phdr, p_type), &type, sizeof(type));
+    std::memcpy(bytes.data() + at + offsetof(Elf64_Phdr, p_flags), &flags, sizeof(flags));
+    return ElfImage::Parse(bytes)->executable_stack();
+  };
+  EXPECT_FALSE(with_stack(PT_GNU_STACK, PF_R | PF_W));
+  EXPECT_TRUE(with_stack(PT_GNU_STACK, PF_R | PF_W | PF_X));
+  EXPECT_EQ(with_stack(PT_NULL, PF_R), kMachine == EM_X86_64);
+}
+
 TEST(ElfImage, WorksWithoutSectionHeaders) {
   std::vector<std::byte> bytes = TypicalLibrary().Build();
   const uint64_t nowhere = ~uint64_t{0};

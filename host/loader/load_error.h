@@ -37,7 +37,9 @@ enum class LoadErrorCode : uint8_t {
   kNoNote,
   kBadNote,
   kAbiMajor,
-  kHostTooOld,  // The plugin's min_host_minor is above this host's ABI minor version.
+  kHostTooOld,       // The plugin's min_host_minor is above this host's ABI minor version.
+  kOtherLibc,        // The library is linked against another C library than glibc.
+  kExecutableStack,  // The library requests an executable stack.
   kSanitizerRuntime,
   kOriginRunPath,
   kRelativeRunPath,

@@ -13,6 +13,7 @@
 
 #include <berth/abi.h>
 
+#include "host/loader/library_check.h"
 #include "host/loader/load_error.h"
 #include "host/loader/plugin_note.h"
 
@@ -44,16 +45,6 @@ struct LibraryDescription {
   std::vector<PluginInfo> plugins;
   std::vector<std::string> warnings;  // Problems that are no reason to reject the library.
 };
-
-// The result of CheckLibrary().
-struct CheckedLibrary {
-  PluginNote note;
-  std::vector<std::string> warnings;
-};
-// Checks a library before any of its code runs: the ELF file, its note, its exports, and the
-// libraries that it needs.
-// Errors: kNotElf to kExports; the caller sets `path`.
-LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file);
 
 // A library that is loaded into this process. It is never unmapped (RTLD_NODELETE), because a
 // plugin's threads and thread-local destructors may still be running.

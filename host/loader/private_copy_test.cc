@@ -144,7 +144,7 @@ TEST_F(CopyToDirectoryOrMemoryTest, UsesMemoryOtherwise) {
 
 // The errors of the real places.
 TEST_F(CopyToDirectoryOrMemoryTest, ReportsTheCauseOfTheSystem) {
-  const auto reason = [this](const std::string& directory) {
+  const auto reason = [](const std::string& directory) {
     CopyLog memory{.written = {}, .discarded = {}, .failing_write = 1};
     FallbackCopies copies(
         directory, [directory] { return CopyToDirectory(directory); },

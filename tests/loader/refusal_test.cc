@@ -175,6 +175,17 @@ TEST_F(RefusalTest, SanitizerRuntime) {
   ExpectRefused(Variant("sanitized"), LoadErrorCode::kSanitizerRuntime, "san.so");
 }
 
+TEST_F(RefusalTest, MuslLibc) {
+  ExpectRefused(Variant("musl"), LoadErrorCode::kOtherLibc,
+                "is linked against musl libc (libc.musl-x86_64.so.1), and this host runs on "
+                "glibc; build it for glibc");
+}
+
+TEST_F(RefusalTest, ExecutableStack) {
+  ExpectRefused(Variant("executable_stack"), LoadErrorCode::kExecutableStack,
+                "found one that requests it; link it with -Wl,-z,noexecstack");
+}
+
 TEST_F(RefusalTest, OriginRunPath) {
   ExpectRefused(Variant("origin_run_path"), LoadErrorCode::kOriginRunPath, "$ORIGIN/lib");
 }
@@ -185,7 +196,15 @@ TEST_F(RefusalTest, RelativeRunPath) {
 
 TEST_F(RefusalTest, TwoExports) {
   ExpectRefused(Variant("two_exports"), LoadErrorCode::kExports,
-                "found 1 more: berth_test_second_export");
+                "found 1 more: berth_test_second_export; link it with "
+                "-Wl,--version-script=<libdir>/cmake/berth/berth_plugin.version, a file of the "
+                "SDK (pkg-config --variable=plugin_version_script berth-sdk) [exports]");
+}
+
+TEST_F(RefusalTest, ExportsOfGo) {
+  ExpectRefused(Variant("go_exports"), LoadErrorCode::kExports,
+                "found 1 more: _cgo_test_export; build it with go build -buildmode=c-shared "
+                "-ldflags '-extldflags \"-Wl,--version-script=");
 }
 
 TEST_F(RefusalTest, NoExport) {

@@ -102,9 +102,12 @@ __attribute__((constructor)) static void Construct(void) {
 void berth_test_undefined_function(void);
 #endif
 
+#ifndef TEST_SECOND_NAME
+#define TEST_SECOND_NAME berth_test_second_export
+#endif
 #ifdef TEST_SECOND_EXPORT
-extern BERTH_EXPORT const int berth_test_second_export;
-const int berth_test_second_export = 1;
+extern BERTH_EXPORT const int TEST_SECOND_NAME;
+const int TEST_SECOND_NAME = 1;
 #endif
 
 static berth_str Str(const char* text) {

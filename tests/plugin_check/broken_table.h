@@ -14,7 +14,7 @@ struct BrokenVariant {
 };
 
 inline constexpr BrokenVariant kBroken[] = {
-    {"exports", "library", "berth_entry_v1_extra"},
+    {"exports", "library", "berth_entry_v1_extra; link it with -Wl,--version-script="},
     {"note", "library", "2.0.0"},
     {"host", "host", "expected slot 0 with an alignment that is a power of two"},
     {"host_by_flag", "host", "expected in berth.enqueue_extensions/1 no flags, found 0x20"},

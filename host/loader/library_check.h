@@ -1,0 +1,30 @@
+// The checks of a plugin library before any of its code runs.
+#ifndef BERTH_HOST_LOADER_LIBRARY_CHECK_H_
+#define BERTH_HOST_LOADER_LIBRARY_CHECK_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/loader/load_error.h"
+#include "host/loader/plugin_note.h"
+
+namespace berth::host {
+
+// The major and minor version of the ABI that this host serves: "1.0".
+std::string HostAbi();
+
+// The result of CheckLibrary().
+struct CheckedLibrary {
+  PluginNote note;
+  std::vector<std::string> warnings = {};  // Problems that are no reason to reject the library.
+};
+// Checks a library before any of its code runs: the ELF file, its note, its exports, and the libraries
+// that it needs.
+// Errors: kNotElf to kExports; the caller sets `path`.
+LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_LOADER_LIBRARY_CHECK_H_
