@@ -234,11 +234,16 @@ class ElfReader {
       const Elf64_Dyn entry = Element<Elf64_Dyn>(entries, i);
       if (entry.d_tag == DT_NULL) break;
       const bool is_run_path = entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
-      if (entry.d_tag != DT_NEEDED && !is_run_path) continue;
+      const bool is_soname = entry.d_tag == DT_SONAME;
+      if (entry.d_tag != DT_NEEDED && !is_run_path && !is_soname) continue;
       const std::optional<std::string_view> name = Name(entry.d_un.d_val);
       if (!name.has_value()) {
-        return Bad("names of needed libraries and run paths within the string table",
+        return Bad("the names of libraries and run paths within the string table",
                    "offset " + std::to_string(entry.d_un.d_val));
+      }
+      if (is_soname) {
+        image->soname_ = *name;
+        continue;
       }
       if (!is_run_path) {
         image->needed_.push_back(*name);

@@ -33,6 +33,8 @@ class ElfImage {
   std::span<const std::string_view> needed() const { return needed_; }
   // Returns the directories of DT_RPATH and DT_RUNPATH, one element per directory.
   std::span<const std::string_view> run_paths() const { return run_paths_; }
+  // Returns the name by which other libraries need this one (DT_SONAME), or nothing.
+  std::string_view soname() const { return soname_; }
   // Returns the exported symbols in the order of the symbol table.
   std::span<const ElfSymbol> exports() const { return exports_; }
   // Returns the names of the symbols that other libraries must define.
@@ -58,6 +60,7 @@ class ElfImage {
 
   std::vector<std::string_view> needed_;
   std::vector<std::string_view> run_paths_;
+  std::string_view soname_;
   std::vector<ElfSymbol> exports_;
   std::vector<std::string_view> imports_;
   uint64_t unique_symbols_ = 0;

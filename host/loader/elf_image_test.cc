@@ -241,6 +241,7 @@ TEST(ElfImage, ReadsNeededLibrariesAndRunPaths) {
   ASSERT_TRUE(image.ok());
   EXPECT_THAT(image->needed(), ElementsAre("libc.so.6", "libasan.so.8"));
   EXPECT_THAT(image->run_paths(), ElementsAre("/opt/lib", "$ORIGIN/../lib"));
+  EXPECT_EQ(image->soname(), "");
 }
 
 TEST(ElfImage, SplitsRunPathsWithEmptyElements) {

@@ -12,7 +12,9 @@
 #include <berth/abi.h>
 
 #include "host/base/foreign_struct.h"
+#include "host/base/text.h"
 #include "host/loader/elf_image.h"
+#include "host/loader/origin_libraries.h"
 
 namespace berth::host {
 namespace {
@@ -123,29 +125,30 @@ std::optional<LoadError> CheckStack(const ElfImage& image) {
                        "nested function of GNU C, which must become a function of its own");
 }
 
-// The library is loaded from a private copy, so paths relative to its own location do not work, and
-// paths relative to the working directory are unsafe.
-std::optional<LoadError> CheckRunPaths(const ElfImage& image) {
-  const auto names_origin = [](std::string_view path) { return path.find('$') != path.npos; };
+// A path that is relative to the working directory is unsafe. $ORIGIN is replaced later; see
+// OriginLibraries. `whose`: "run paths". `has_origin`: is set if the path has $ORIGIN.
+std::optional<LoadError> CheckPath(std::string_view path, const std::string& whose,
+                                   bool& has_origin) {
+  const std::string expanded = ExpandOrigin(path, "/");
+  has_origin = has_origin || expanded != path;
+  if (expanded.find('$') != std::string::npos) {
+    return MakeLoadError(LoadErrorCode::kRunPathToken, whose + " without '$' except for $ORIGIN",
+                         Quoted(path));
+  }
+  if (!expanded.starts_with('/')) {
+    return MakeLoadError(LoadErrorCode::kRelativeRunPath,
+                         whose + " that are absolute or begin with $ORIGIN", Quoted(path));
+  }
+  return std::nullopt;
+}
+
+std::optional<LoadError> CheckRunPaths(const ElfImage& image, bool& has_origin) {
   for (const std::string_view path : image.run_paths()) {
-    if (names_origin(path)) {
-      return MakeLoadError(LoadErrorCode::kOriginRunPath, "run paths without $ORIGIN",
-                           std::string(path));
-    }
-    if (!path.starts_with('/')) {
-      return MakeLoadError(LoadErrorCode::kRelativeRunPath, "absolute run paths",
-                           "\"" + std::string(path) + "\"");
-    }
+    if (auto error = CheckPath(path, "run paths", has_origin)) return error;
   }
   for (const std::string_view needed : image.needed()) {
-    if (names_origin(needed)) {
-      return MakeLoadError(LoadErrorCode::kOriginRunPath, "needed libraries without $ORIGIN",
-                           std::string(needed));
-    }
-    if (needed.find('/') != needed.npos && !needed.starts_with('/')) {
-      return MakeLoadError(LoadErrorCode::kRelativeRunPath,
-                           "needed libraries by name or absolute path", std::string(needed));
-    }
+    if (needed.find_first_of("/$") == needed.npos) continue;
+    if (auto error = CheckPath(needed, "paths of needed libraries", has_origin)) return error;
   }
   return std::nullopt;
 }
@@ -202,18 +205,22 @@ std::string HostAbi() {
   return std::to_string(BERTH_ABI_MAJOR) + "." + std::to_string(BERTH_ABI_MINOR);
 }
 
+std::optional<LoadError> CheckDependency(const ElfImage& image) {
+  if (auto error = CheckLibc(image)) return error;
+  return CheckStack(image);
+}
+
 LoadResult<CheckedLibrary> CheckLibrary(std::span<const std::byte> file) {
   const LoadResult<ElfImage> image = ElfImage::Parse(file);
   if (!image.ok()) return image.error();
   LoadResult<PluginNote> note = ReadNote(*image);
   if (!note.ok()) return std::move(note).error();
   if (auto error = CheckVersion(*note)) return *std::move(error);
-  if (auto error = CheckLibc(*image)) return *std::move(error);
-  if (auto error = CheckStack(*image)) return *std::move(error);
+  if (auto error = CheckDependency(*image)) return *std::move(error);
   if (auto error = CheckSanitizers(*image)) return *std::move(error);
-  if (auto error = CheckRunPaths(*image)) return *std::move(error);
+  CheckedLibrary checked{.note = *std::move(note)};
+  if (auto error = CheckRunPaths(*image, checked.has_origin)) return *std::move(error);
   if (auto error = CheckExports(*image)) return *std::move(error);
-  CheckedLibrary checked{*std::move(note), {}};
   if (image->unique_symbols() > 0) {
     checked.warnings.push_back(
         std::to_string(image->unique_symbols()) +

@@ -115,15 +115,19 @@ std::string Sha256Hex(std::span<const std::byte> bytes) {
   return text;
 }
 
+// A library that was read and checked.
 struct LibraryStore::Content {
   TrustedFile file;
   std::string digest;
+  std::string identity;
+  CheckedLibrary checked;
+  std::vector<OriginLibrary> origin_libraries;
 };
 
 // The libraries that one call of LoadAll() loads.
 struct LibraryStore::Batch {
   std::vector<PluginLibrary::Source> sources;  // One for each content that was copied.
-  std::map<std::string, LoadError> rejected;   // By digest. The errors have no path.
+  std::map<std::string, LoadError> rejected;   // By identity. The errors have no path.
 };
 
 LibraryStore::Loaded LibraryStore::Load(const std::string& path, const LoadOptions& options) {
@@ -133,12 +137,12 @@ LibraryStore::Loaded LibraryStore::Load(const std::string& path, const LoadOptio
 std::vector<LibraryStore::Loaded> LibraryStore::LoadAll(std::span<const std::string> paths,
                                                         const LoadOptions& options) {
   Batch batch;
-  std::vector<LoadResult<std::string>> digests;
-  for (const std::string& path : paths) digests.push_back(Add(path, options, batch));
+  std::vector<LoadResult<std::string>> added;
+  for (const std::string& path : paths) added.push_back(Add(path, options, batch));
   Probe(batch);
   std::vector<Loaded> results;
   for (size_t i = 0; i < paths.size(); ++i) {
-    Loaded library = digests[i].ok() ? Open(*digests[i], batch) : std::move(digests[i]).error();
+    Loaded library = added[i].ok() ? Open(*added[i], batch) : std::move(added[i]).error();
     if (!library.ok()) library = WithPath(paths[i], std::move(library).error());
     results.push_back(std::move(library));
   }
@@ -149,28 +153,28 @@ LoadResult<std::string> LibraryStore::Add(const std::string& path, const LoadOpt
                                           Batch& batch) {
   LoadResult<Content> content = Read(path, options);
   if (!content.ok()) return std::move(content).error();
-  std::string digest = content->digest;
-  if (libraries_.contains(digest)) return digest;
-  if (std::ranges::find(batch.sources, digest, &PluginLibrary::Source::digest) !=
+  std::string identity = content->identity;
+  if (libraries_.contains(identity)) return identity;
+  if (std::ranges::find(batch.sources, identity, &PluginLibrary::Source::identity) !=
       batch.sources.end()) {
-    return digest;
+    return identity;
   }
-  if (const auto probed = probed_.find(digest);
+  if (const auto probed = probed_.find(identity);
       probed != probed_.end() && probed->second.has_value()) {
-    batch.rejected.emplace(digest, *probed->second);
-    return digest;
+    batch.rejected.emplace(identity, *probed->second);
+    return identity;
   }
-  LoadResult<PluginLibrary::Source> source = CheckAndCopy(path, *std::move(content));
+  LoadResult<PluginLibrary::Source> source = Copy(path, *std::move(content));
   if (!source.ok()) return std::move(source).error();
   batch.sources.push_back(*std::move(source));
-  return digest;
+  return identity;
 }
 
 void LibraryStore::Probe(Batch& batch) {
   if (!steady_ns_) return;
   std::vector<PluginLibrary::Source> unknown;
   std::ranges::copy_if(batch.sources, std::back_inserter(unknown),
-                       [this](const auto& source) { return !probed_.contains(source.digest); });
+                       [this](const auto& source) { return !probed_.contains(source.identity); });
   if (unknown.empty()) return;
   auto errors = ProbeLibraries(unknown, steady_ns_);
   for (size_t i = 0; i < unknown.size(); ++i) {
@@ -180,27 +184,40 @@ void LibraryStore::Probe(Batch& batch) {
                                     "a child process, which loads the library first",
                                     std::string(errors.status().message()));
     if (error.has_value()) {
-      batch.rejected.emplace(unknown[i].digest, *error);
+      batch.rejected.emplace(unknown[i].identity, *error);
       copies_->Discard(unknown[i].load_path);
     }
     // Without a child process, nothing is known about the library.
-    if (errors.ok()) probed_.emplace(unknown[i].digest, std::move(error));
+    if (errors.ok()) probed_.emplace(unknown[i].identity, std::move(error));
   }
 }
 
-LibraryStore::Loaded LibraryStore::Open(const std::string& digest, Batch& batch) {
-  if (const auto known = libraries_.find(digest); known != libraries_.end()) return known->second;
-  if (const auto rejected = batch.rejected.find(digest); rejected != batch.rejected.end()) {
+LibraryStore::Loaded LibraryStore::Open(const std::string& identity, Batch& batch) {
+  if (const auto known = libraries_.find(identity); known != libraries_.end()) return known->second;
+  if (const auto rejected = batch.rejected.find(identity); rejected != batch.rejected.end()) {
     return rejected->second;
   }
-  const auto source = std::ranges::find(batch.sources, digest, &PluginLibrary::Source::digest);
+  const auto source = std::ranges::find(batch.sources, identity, &PluginLibrary::Source::identity);
   BERTH_ASSERT(source != batch.sources.end());
-  Loaded library = PluginLibrary::Open(*source);
+  Loaded library = OpenOnce(*source);
   if (library.ok()) {
-    libraries_.emplace(digest, *library);
+    libraries_.emplace(identity, *library);
   } else {
-    if (library.error().code == LoadErrorCode::kDlopenFailed) copies_->Discard(source->load_path);
-    batch.rejected.emplace(digest, library.error());
+    batch.rejected.emplace(identity, library.error());
+  }
+  return library;
+}
+
+LibraryStore::Loaded LibraryStore::OpenOnce(const PluginLibrary::Source& source) {
+  auto conflict = origin_libraries_.FindConflict(source.origin_libraries);
+  Loaded library =
+      conflict.has_value() ? Loaded(*std::move(conflict)) : PluginLibrary::Open(source);
+  // After any other error the library stays mapped, with what it needs.
+  const bool is_mapped = library.ok() || library.error().code > LoadErrorCode::kDlopenFailed;
+  if (is_mapped) {
+    origin_libraries_.AddLoaded(source.origin_libraries);
+  } else {
+    copies_->Discard(source.load_path);
   }
   return library;
 }
@@ -209,11 +226,11 @@ LoadResult<PluginLibrary::Source> LibraryStore::Prepare(const std::string& path,
                                                         const LoadOptions& options) {
   LoadResult<Content> content = Read(path, options);
   if (!content.ok()) return std::move(content).error();
-  return CheckAndCopy(path, *std::move(content));
+  return Copy(path, *std::move(content));
 }
 
 LoadResult<LibraryStore::Content> LibraryStore::Read(const std::string& path,
-                                                     const LoadOptions& options) {
+                                                     const LoadOptions& options) const {
   LoadResult<TrustedFile> file = ReadTrustedFile(path, options.trust);
   if (!file.ok()) return WithPath(path, std::move(file).error());
   std::string digest = Sha256Hex(file->bytes);
@@ -221,19 +238,35 @@ LoadResult<LibraryStore::Content> LibraryStore::Read(const std::string& path,
     return WithPath(path, MakeLoadError(LoadErrorCode::kPinMismatch, "sha256 " + options.sha256,
                                         std::move(digest)));
   }
-  return Content{*std::move(file), std::move(digest)};
+  LoadResult<CheckedLibrary> checked = CheckLibrary(file->bytes);
+  if (!checked.ok()) return WithPath(path, std::move(checked).error());
+  Content content{*std::move(file), digest, digest, *std::move(checked), {}};
+  if (!content.checked.has_origin) return content;
+  auto found = origin_libraries_.Find(content.file, options.trust);
+  if (!found.ok()) return WithPath(path, std::move(found).error());
+  content.origin_libraries = *std::move(found);
+  std::string text = digest + " " + content.file.path;
+  for (const OriginLibrary& library : content.origin_libraries) {
+    text.append("\n").append(library.digest).append(" ").append(library.path);
+  }
+  content.identity = Sha256Hex(std::as_bytes(std::span(text)));
+  return content;
 }
 
-LoadResult<PluginLibrary::Source> LibraryStore::CheckAndCopy(const std::string& path,
-                                                             Content content) {
-  LoadResult<CheckedLibrary> checked = CheckLibrary(content.file.bytes);
-  if (!checked.ok()) return WithPath(path, std::move(checked).error());
-  LoadResult<std::string> copy = copies_->Write(content.digest, content.file.bytes);
+LoadResult<PluginLibrary::Source> LibraryStore::Copy(const std::string& path, Content content) {
+  if (content.checked.has_origin) {
+    auto relocated = origin_libraries_.Relocate(content.file, content.origin_libraries);
+    if (!relocated.ok()) return WithPath(path, std::move(relocated).error());
+    content.file.bytes = *std::move(relocated);
+  }
+  LoadResult<std::string> copy = copies_->Write(content.identity, content.file.bytes);
   if (!copy.ok()) return WithPath(path, std::move(copy).error());
   return PluginLibrary::Source{.path = std::move(content.file.path),
                                .digest = std::move(content.digest),
                                .load_path = *std::move(copy),
-                               .checked = *std::move(checked)};
+                               .checked = std::move(content.checked),
+                               .identity = std::move(content.identity),
+                               .origin_libraries = std::move(content.origin_libraries)};
 }
 
 }  // namespace berth::host

@@ -59,7 +59,8 @@ Result<std::vector<std::optional<LoadError>>> ProbeLibraries(
 // All plugin libraries of this process, by the digest of their content. One store serves all
 // generations of the configuration. The same content is loaded and initialised once, however often
 // and under whatever path it is requested. A file that changed under its path becomes a second
-// library beside the old one. Libraries are never unloaded.
+// library beside the old one, and so does one that finds a changed library through $ORIGIN.
+// Libraries are never unloaded.
 //
 // A store with a clock passes each new content to ProbeLibraries() first, and rejects content that
 // ends or blocks the child process. The result of the probe holds for the life of the store: the
@@ -96,20 +97,24 @@ class LibraryStore {
   struct Content;
   struct Batch;
 
-  static LoadResult<Content> Read(const std::string& path, const LoadOptions& options);
-  LoadResult<PluginLibrary::Source> CheckAndCopy(const std::string& path, Content content);
-  // Returns the digest of the file. Adds the library to the batch, if its content is not loaded.
+  // Reads and checks the library.
+  LoadResult<Content> Read(const std::string& path, const LoadOptions& options) const;
+  LoadResult<PluginLibrary::Source> Copy(const std::string& path, Content content);
+  // Returns the identity of the library. Adds it to the batch, if it is not loaded.
   LoadResult<std::string> Add(const std::string& path, const LoadOptions& options, Batch& batch);
   // Probes the libraries of the batch that were never probed.
   void Probe(Batch& batch);
-  // Returns the library with this digest, which is loaded or in the batch.
-  Loaded Open(const std::string& digest, Batch& batch);
+  // Returns the library with this identity, which is loaded or in the batch.
+  Loaded Open(const std::string& identity, Batch& batch);
+  // Loads a library that is not loaded.
+  Loaded OpenOnce(const PluginLibrary::Source& source);
 
   std::unique_ptr<PrivateCopies> copies_;
   const std::function<int64_t()> steady_ns_;  // Empty: there is no probe.
-  // Keyed by digest.
+  OriginLibraries origin_libraries_;
+  // Keyed by identity; see PluginLibrary::Source.
   std::map<std::string, std::shared_ptr<PluginLibrary>, std::less<>> libraries_;
-  // The results of probes, keyed by digest; nullopt if the library can be loaded.
+  // The results of probes, keyed by identity; nullopt if the library can be loaded.
   std::map<std::string, std::optional<LoadError>, std::less<>> probed_;
 };
 

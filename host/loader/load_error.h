@@ -41,11 +41,12 @@ enum class LoadErrorCode : uint8_t {
   kOtherLibc,        // The library is linked against another C library than glibc.
   kExecutableStack,  // The library requests an executable stack.
   kSanitizerRuntime,
-  kOriginRunPath,
+  kRunPathToken,  // A run path contains $LIB or $PLATFORM, or $ORIGIN that cannot be replaced.
   kRelativeRunPath,
   kExports,  // The exported symbols are not exactly the entry.
   // Errors while loading.
-  kCopyFailed,   // The private copy could not be made.
+  kCopyFailed,       // The private copy could not be made.
+  kLibraryConflict,  // A library beside the plugin needs one whose name another library has.
   kProbeFailed,  // The library ends the process in which it is loaded, or does not finish loading.
   kDlopenFailed,
   kEntryMagic,

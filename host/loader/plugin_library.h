@@ -15,6 +15,7 @@
 
 #include "host/loader/library_check.h"
 #include "host/loader/load_error.h"
+#include "host/loader/origin_libraries.h"
 #include "host/loader/plugin_note.h"
 
 namespace berth::host {
@@ -57,6 +58,10 @@ class PluginLibrary {
     std::string digest;     // The SHA-256 of the content.
     std::string load_path;  // The path of the private copy.
     CheckedLibrary checked;
+    // What the library is: its digest, or, if it finds libraries through $ORIGIN, a digest of its
+    // content, its folder and these libraries.
+    std::string identity;
+    std::vector<OriginLibrary> origin_libraries;
   };
 
   // Loads the copy and compares its entry with its note. The library's constructors run here.

@@ -186,8 +186,9 @@ TEST_F(RefusalTest, ExecutableStack) {
                 "found one that requests it; link it with -Wl,-z,noexecstack");
 }
 
-TEST_F(RefusalTest, OriginRunPath) {
-  ExpectRefused(Variant("origin_run_path"), LoadErrorCode::kOriginRunPath, "$ORIGIN/lib");
+TEST_F(RefusalTest, RunPathToken) {
+  ExpectRefused(Variant("token_run_path"), LoadErrorCode::kRunPathToken,
+                "except for $ORIGIN, found \"$ORIGIN/$LIB\"");
 }
 
 TEST_F(RefusalTest, RelativeRunPath) {

@@ -92,8 +92,19 @@ static void MisbehaveOnLoad(void) {
 #endif
 }
 
+#ifdef TEST_NEEDS_SIDE
+int SideNumber(void);
+static void TraceSide(void) {
+  const char text[] = {'s', 'i', 'd', 'e', ' ', (char)('0' + SideNumber()), 0};
+  Trace(text);
+}
+#else
+static void TraceSide(void) {}
+#endif
+
 __attribute__((constructor)) static void Construct(void) {
   Trace("constructor");
+  TraceSide();
   SpoilArithmetic();
   MisbehaveOnLoad();
 }
