@@ -20,7 +20,7 @@
 
 static struct sigaction foreign_kept[NSIG]; /* The handlers that were there before. */
 /* Where this thread goes on after a fault in the language's own code; NULL in other code. */
-static _Thread_local sigjmp_buf* foreign_recovery;
+static _Thread_local sigjmp_buf* volatile foreign_recovery; /* Read by a handler. */
 
 static void ForeignHandle(int signal, siginfo_t* info, void* context) {
   const struct sigaction* earlier = &foreign_kept[signal];
