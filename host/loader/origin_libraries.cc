@@ -112,10 +112,12 @@ class OriginSearch {
     std::vector<std::string> paths;
     if (IsOfProcess(needed, started_with_)) return paths;
     for (const std::string_view run_path : image.run_paths()) {
-      const std::string directory = ExpandOrigin(run_path, folder);
-      const std::string path = directory + "/" + needed;
-      if (directory != run_path) {
-        paths.push_back(path);
+      std::string path = ExpandOrigin(run_path, folder);
+      const bool is_expanded = path != run_path;
+      path += '/';
+      path += needed;
+      if (is_expanded) {
+        paths.push_back(std::move(path));
       } else if (::access(path.c_str(), R_OK) == 0) {
         break;
       }

@@ -123,14 +123,16 @@ void BlockChecker::Compare(const Block& block, const BlockAnswer& answer, Check 
                               ToString(reference_.call) + remedy);
     return;
   }
-  for (uint32_t i = 0; i < block.count(); ++i) {
-    const RowAnswer& want = reference_.rows[block.index(i)];
-    if (!block.is_selected(i) || answer.rows[i] == want) continue;
-    reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " +
-                              std::to_string(i) + ": " + ToString(step_, answer.rows[i]) +
-                              ", but in one block " + ToString(step_, want) + remedy);
-    return;
-  }
+  const auto differs = [&](uint32_t i) {
+    return block.is_selected(i) && answer.rows[i] != reference_.rows[block.index(i)];
+  };
+  uint32_t i = 0;
+  while (i < block.count() && !differs(i)) ++i;
+  if (i == block.count()) return;
+  reporter_.Fail(check, subject + ": node \"" + block.NodeName(i) + "\" at index " +
+                            std::to_string(i) + ": " + ToString(step_, answer.rows[i]) +
+                            ", but in one block " +
+                            ToString(step_, reference_.rows[block.index(i)]) + remedy);
 }
 
 std::vector<uint32_t> BlockChecker::Select(Selection selection, uint32_t count) {
