@@ -201,6 +201,7 @@ std::optional<HostRejection> ValidateByHost(const std::shared_ptr<PluginLibrary>
   NodeTable table(interner);
   TimerQueue timers;
   Inbox inbox(nullptr);
+  PluginWork work(nullptr);
   MetricStore metrics;
   IdleScheduler scheduler;
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
@@ -208,6 +209,7 @@ std::optional<HostRejection> ValidateByHost(const std::shared_ptr<PluginLibrary>
   services.scheduler = &scheduler;
   services.client = &cluster;
   services.timers = &timers;
+  services.work = &work;
   services.inbox = &inbox;
   services.clock = &clock;
   services.metrics = &metrics;

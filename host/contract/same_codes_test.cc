@@ -298,6 +298,14 @@ constexpr SameCall kEventCalls[] = {
      }},
     {"start a timer", [](const Caller& c) { return StartTimer(c, NoFire); }},
     {"start a timer without a function", [](const Caller& c) { return StartTimer(c, nullptr); }},
+    {"hold and release",
+     [](const Caller& c) -> int64_t {
+       const auto& timer = c.Get<berth_timer>(BERTH_SERVICE_TIMER);
+       uint64_t hold = 0;
+       const berth_code code = timer.hold(c.host, &hold);
+       timer.release(c.host, hold);
+       return code;
+     }},
     {"post without a function",
      [](const Caller& c) -> int64_t {
        return c.Get<berth_timer>(BERTH_SERVICE_TIMER).post(c.host, nullptr, nullptr);

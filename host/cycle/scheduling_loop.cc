@@ -152,6 +152,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
       sink_(options_.log != nullptr && options_.logs_decisions ? decision_log_
                                                                : decision_log_.next()),
       inbox_(options_.waker),
+      plugin_work_(options_.waker),
       calls_{.inbox = &inbox_,
              .pool = options_.pool,
              .timers = &timers_,
@@ -215,6 +216,7 @@ HostServices SchedulingLoop::MakeServices() {
   services.inbox = &inbox_;
   services.client = &writer_;
   services.timers = &timers_;
+  services.work = &plugin_work_;
   services.metrics = &metrics_;
   return services;
 }

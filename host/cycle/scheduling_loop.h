@@ -269,6 +269,8 @@ class SchedulingLoop {
   const Cache& cache() const { return cache_; }
   const EventRouter& router() const { return router_; }
   const PluginIds& plugin_ids() const { return services_.plugin_ids; }
+  // The timers and the announced work of plugins. They do not count for AtRest().
+  const PluginWork& plugin_work() const { return plugin_work_; }
   PluginFaults& faults() { return faults_; }
   const PluginFaults& faults() const { return faults_; }
   const MetricStore& metrics() const { return metrics_; }
@@ -298,6 +300,7 @@ class SchedulingLoop {
   DecisionSink& sink_;
   Inbox inbox_;
   TimerQueue timers_;
+  PluginWork plugin_work_;
   AsyncCalls calls_;
   ObjectStore objects_;
   Cache cache_;

@@ -85,6 +85,7 @@ void Services::Close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    holds_.clear();
     rest.swap(later_);
   }
   timers_.clear();
@@ -102,6 +103,11 @@ bool Services::is_closed() {
 size_t Services::held_ids() {
   const std::lock_guard lock(mutex_);
   return interned_.size();
+}
+
+size_t Services::holds() {
+  const std::lock_guard lock(mutex_);
+  return holds_.size();
 }
 
 Holdings Services::holdings() {
@@ -415,6 +421,24 @@ berth_code Services::Post(const berth_host* host, void (*run)(void*, berth_code)
     const CallScope scope(&self.reporter_, "a posted function", kEvent);
     run(to, cancelled ? BERTH_CANCELLED : BERTH_SUCCESS);
   });
+}
+
+berth_code Services::Hold(const berth_host* host, uint64_t* hold) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  if (self.closed_) return BERTH_CANCELLED;
+  if (self.holds_.size() >= kMostWaiting) return BERTH_CONFLICT;
+  *hold = ++self.last_hold_;
+  self.holds_.insert(*hold);
+  return BERTH_SUCCESS;
+}
+
+void Services::ReleaseHold(const berth_host* host, uint64_t hold) noexcept {
+  Services& self = Of(host);
+  const std::lock_guard lock(self.mutex_);
+  if (self.holds_.erase(hold) != 0 || self.closed_) return;
+  self.reporter_.Fail(Check::kShape,
+                      "releases hold " + std::to_string(hold) + ", which it does not have");
 }
 
 // SplitMix64, as in the host.

@@ -337,6 +337,7 @@ Stage::Stage()
   services_.monitor = &monitor_;
   services_.faults = &faults_;
   services_.clock = &clock_;
+  services_.work = &work_;
   live_slots = 0;
   for (const char* name : {"n0", "n1", "n2"}) cache_.SetNode(objects_.Node({.name = name}));
 }

@@ -203,6 +203,7 @@ class Stage {
   ThreadWaker waker_;
   Inbox inbox_{&waker_};
   TimerQueue timers_;
+  PluginWork work_{&waker_};
   AsyncCalls calls_;
   puppet_functions functions_;
   PlanSpec spec_;

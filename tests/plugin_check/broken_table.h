@@ -121,6 +121,7 @@ inline constexpr BrokenVariant kBroken[] = {
     {"survival_of_time", "survives", "SIGABRT in a timer ends the process", BERTH_SERVICE_WAITING},
     {"threads", "threads", "calls timer.start from Filter [block]", BERTH_SERVICE_TIMER},
     {"post_without_run", "shape", "calls timer.post without a function", BERTH_SERVICE_TIMER},
+    {"hold_unknown", "shape", "releases hold 7, which it does not have", BERTH_SERVICE_TIMER},
     {"random_outside", "threads", "calls random.next from hint [queue]", BERTH_SERVICE_RANDOM},
     {"request_too_small", "shape", "calls api.request with a struct_size of 8", BERTH_SERVICE_API},
     {"eviction_with_a_flag", "shape", "calls api.evict with the unknown flags 128",

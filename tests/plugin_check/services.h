@@ -117,6 +117,14 @@ static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
   (void)cycle, (void)all;
   timer->post(plugin->host, NULL, NULL);
 }
+#elif defined BREAKS_HOLD_UNKNOWN
+#define MISUSED_ID BERTH_SERVICE_TIMER
+static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
+                              const berth_nodes* all) {
+  const berth_timer* timer = plugin->misused;
+  (void)cycle, (void)all;
+  timer->release(plugin->host, 7);
+}
 #elif defined BREAKS_PLACE_OF_OTHER_NODES
 #define MISUSED_ID BERTH_SERVICE_NODES
 static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,

@@ -91,6 +91,7 @@ TEST_F(HostTest, AServiceThatIsNotServedThrows) {
       {BERTH_SERVICE_TIMER, [&] { static_cast<void>(Timer(host.timers(), nothing).Start(1s)); }},
       {BERTH_SERVICE_TIMER, [&] { static_cast<void>(host.timers().Post(nothing)); }},
       {BERTH_SERVICE_TIMER, [&] { static_cast<void>(host.timers().Now()); }},
+      {BERTH_SERVICE_TIMER, [&] { static_cast<void>(PendingWork(host.timers())); }},
       {BERTH_SERVICE_API, [&] { static_cast<void>(host.api().Bind(binding, done)); }},
       {BERTH_SERVICE_API, [&] { static_cast<void>(host.api().Event(cycle_.pod, {})); }},
       {BERTH_SERVICE_STRINGS, [&] { host.Intern("x"); }},
@@ -304,6 +305,34 @@ TEST_F(HostTest, TimersFireOncePerStartUntilDestruction) {
   EXPECT_EQ(small_.timers_cancelled, 1U);
   EXPECT_EQ(host_.timers().Now(), 42ns);
   EXPECT_EQ(host_.timers().WallNow(), 43ns);
+}
+
+TEST_F(HostTest, PendingWorkHoldsUntilItsDestruction) {
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  {
+    PendingWork work(host_.timers());
+    EXPECT_TRUE(work);
+    const PendingWork moved = std::move(work);
+    EXPECT_TRUE(moved);
+    EXPECT_THAT(small_.released_holds, IsEmpty());
+  }
+  EXPECT_THAT(small_.released_holds, ElementsAre(1U));
+  PendingWork replaced(host_.timers());
+  replaced = PendingWork(host_.timers());
+  EXPECT_THAT(small_.released_holds, ElementsAre(1U, 2U));
+  replaced = PendingWork();
+  EXPECT_FALSE(replaced);
+  EXPECT_THAT(small_.released_holds, ElementsAre(1U, 2U, 3U));
+}
+
+TEST_F(HostTest, RefusedPendingWorkIsEmpty) {
+  small_.hold_code = BERTH_CANCELLED;
+  {
+    const PendingWork work(host_.timers());
+    EXPECT_FALSE(work);
+  }
+  EXPECT_TRUE(small_.released_holds.empty());
 }
 
 TEST_F(HostTest, ATimerMayBeDestroyedByItsFunction) {

@@ -90,6 +90,9 @@ class SmallHost {
   void (*fire)(void* to) noexcept = nullptr;
   void* fire_to = nullptr;
   uint32_t timers_cancelled = 0;
+  berth_code hold_code = BERTH_SUCCESS;
+  uint64_t last_hold = 0;
+  std::vector<uint64_t> released_holds;
   std::vector<const berth_object*> objects;
   void (*changed)(void* to, const berth_object_change* change) noexcept = nullptr;
   void* changed_to = nullptr;
@@ -239,6 +242,14 @@ inline berth_code CancelTimer(const berth_host* host, uint64_t /*timer*/) noexce
   ++Of(host).timers_cancelled;
   return BERTH_SUCCESS;
 }
+inline berth_code Hold(const berth_host* host, uint64_t* hold) noexcept {
+  if (Of(host).hold_code != BERTH_SUCCESS) return Of(host).hold_code;
+  *hold = ++Of(host).last_hold;
+  return BERTH_SUCCESS;
+}
+inline void ReleaseHold(const berth_host* host, uint64_t hold) noexcept {
+  Of(host).released_holds.push_back(hold);
+}
 // The code of calls about a kind, whose name states it.
 inline berth_code CodeOfKind(berth_str kind) {
   if (Str(kind) == "v1/Undeclared") return BERTH_BAD_ARGUMENT;
@@ -315,9 +326,11 @@ inline berth_code SmallHost::GetService(const berth_host* host, const char* id,
   static const berth_api api = {
       sizeof(api),    0, &small::ApiBind, &small::Patch, &small::Evict, &small::PutEvent,
       &small::Request};
-  static const berth_timer timer = {
-      sizeof(timer),       0,           &small::Now, &small::WallNow, &small::StartTimer,
-      &small::CancelTimer, &small::Post};
+  static const berth_timer timer = {sizeof(timer),      0,
+                                    &small::Now,        &small::WallNow,
+                                    &small::StartTimer, &small::CancelTimer,
+                                    &small::Post,       &small::Hold,
+                                    &small::ReleaseHold};
   static const berth_objects objects = {sizeof(objects),   0,
                                         &small::GetObject, &small::ListObjects,
                                         &small::IsServed,  &small::WatchObjects};

@@ -222,6 +222,30 @@ TEST(Services, PostedFunctionsRunInAdvanceOrAreCancelled) {
                                     HasSubstr("calls timer.post without a function")));
 }
 
+TEST(Services, HoldsAreCountedUntilTheirRelease) {
+  static uint64_t first;
+  const Parts parts = WithReserve([](const berth_cycle&, const berth_target&) {
+    uint64_t second = 0;
+    EXPECT_EQ(found.timer->hold(found.host, &first), BERTH_SUCCESS);
+    EXPECT_EQ(found.timer->hold(found.host, &second), BERTH_SUCCESS);
+    found.timer->release(found.host, second);
+    found.timer->release(found.host, second);
+  });
+  const auto findings = FindingsOf(parts, [](PluginUnderTest& plugin) {
+    EXPECT_EQ(plugin.pending_work(), 0U);
+    plugin.Reserve(MakePod("p"), "a");
+    EXPECT_EQ(plugin.pending_work(), 1U);
+    found.timer->release(found.host, first);
+    EXPECT_EQ(plugin.pending_work(), 0U);
+    plugin.Reserve(MakePod("q"), "a");
+    EXPECT_EQ(plugin.pending_work(), 1U);
+    plugin.End();
+    EXPECT_EQ(plugin.pending_work(), 0U);
+  });
+  EXPECT_THAT(findings, ElementsAre(HasSubstr("releases hold 2, which it does not have"),
+                                    HasSubstr("releases hold 4, which it does not have")));
+}
+
 TEST(Services, RandomNumbersAreRepeatable) {
   static std::vector<uint64_t> numbers;
   numbers.clear();

@@ -188,6 +188,13 @@ std::vector<Function> FunctionsOfAny() {
          return found.timer->post(
              found.host, [](void*, berth_code) noexcept {}, nullptr);
        }},
+      {"timer.hold", kAnyWord, nullptr, kConflict,
+       [](auto*) -> int64_t {
+         uint64_t hold = 0;
+         const berth_code code = found.timer->hold(found.host, &hold);
+         if (code == BERTH_SUCCESS) found.timer->release(found.host, hold);
+         return code;
+       }},
       {"api.request", kAnyWord, nullptr, kConflict,
        [](auto*) -> int64_t {
          berth_api_request request{};

@@ -3,6 +3,7 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "host/base/kind_name.h"
@@ -113,8 +114,8 @@ constexpr berth_objects kObjects{sizeof(berth_objects), 0,        GetObject,
 
 // --- berth.timer/1 -------------------------------------------------------------------------------
 
-// The timers of one instance, and the functions that it has posted: berth_timer.post.
-// Threading: the scheduling thread, except Post().
+// The timers of one instance, the functions that it has posted (berth_timer.post), and its holds.
+// Threading: the scheduling thread, except Post(), Hold() and Release().
 // Lifetime:  owned by its InstanceHost; others hold it only while a task runs.
 class PluginTimers final : public ServiceState, public std::enable_shared_from_this<PluginTimers> {
  public:
@@ -133,16 +134,21 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
     // The callback needs the timer's id, which is known only after Start().
     auto self = std::make_shared<TimerQueue::Id>(0);
     *self = ServicesOf(host_).timers->Start(now + after, [this, self, fire, to] {
-      open_.erase(*self);
+      Forget(open_.find(*self));
+      work().OnCalledByItself();
       Invoke(host_, kCallback, [&] { fire(to); });
     });
-    open_.insert(*self);
+    open_.emplace(*self, now + after);
+    work().OnTimerStarted(host_.id(), now + after);
     *timer = *self;
     return BERTH_SUCCESS;
   }
   // Returns false if it is no open timer of this instance.
   bool CancelTimer(TimerQueue::Id timer) {
-    return open_.erase(timer) != 0 && ServicesOf(host_).timers->Cancel(timer);
+    const auto open = open_.find(timer);
+    if (open == open_.end()) return false;
+    Forget(open);
+    return ServicesOf(host_).timers->Cancel(timer);
   }
   // Lets the scheduling thread call `run` later, in the order of the calls. Returns the code of the
   // service: SUCCESS; BAD_ARGUMENT without `run`; CANCELLED after Stop(); CONFLICT if
@@ -153,7 +159,7 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
       const std::scoped_lock lock(mutex_);
       if (stopped_) return BERTH_CANCELLED;
       if (posted_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
-      posted_.push_back({run, to});
+      posted_.push_back({run, to, PosterHere()});
     }
     // Each task calls the oldest function, so that the order of the tasks does not matter.
     ServicesOf(host_).inbox->Push([weak = weak_from_this()] {
@@ -162,11 +168,30 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
     return BERTH_SUCCESS;
   }
 
+  // Returns the code of the service: SUCCESS, which sets `*hold`; CANCELLED after Stop(); CONFLICT
+  // if there are kMaxWaitingWork holds. Threading: any.
+  berth_code Hold(uint64_t* hold) {
+    const std::scoped_lock lock(mutex_);
+    if (stopped_) return BERTH_CANCELLED;
+    if (holds_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
+    *hold = work().Hold(host_.id());
+    holds_.insert(*hold);
+    return BERTH_SUCCESS;
+  }
+  // Returns false if it is no hold of this instance, and Stop() was not called. Threading: any.
+  bool Release(uint64_t hold) {
+    const std::scoped_lock lock(mutex_);
+    if (holds_.erase(hold) == 0) return stopped_;
+    work().Release(hold);
+    return true;
+  }
+
   void Stop() override {
-    for (const TimerQueue::Id timer : open_) ServicesOf(host_).timers->Cancel(timer);
-    open_.clear();
+    while (!open_.empty()) CancelTimer(open_.begin()->first);
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
+    for (const uint64_t hold : holds_) work().Release(hold);
+    holds_.clear();
   }
   void Cancel() override {
     std::deque<Posted> rest;
@@ -183,10 +208,25 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
   }
 
  private:
+  enum class Poster : uint8_t { kItself, kAnnouncedThread, kOtherThread };
   struct Posted {
     Run run;
     void* to;
+    Poster poster;
   };
+  using OpenTimers = std::unordered_map<TimerQueue::Id, int64_t>;  // When they are due.
+
+  PluginWork& work() const { return *ServicesOf(host_).work; }
+  // REQUIRES: the caller holds mutex_.
+  Poster PosterHere() const {
+    if (host_.IsOnSchedulingThread()) return Poster::kItself;
+    return holds_.empty() ? Poster::kOtherThread : Poster::kAnnouncedThread;
+  }
+  // The timer has ended. `open` must be in open_.
+  void Forget(OpenTimers::iterator open) {
+    work().OnTimerEnded(host_.id(), open->second);
+    open_.erase(open);
+  }
 
   void RunNext() {
     Posted next{};
@@ -196,6 +236,8 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
       next = posted_.front();
       posted_.pop_front();
     }
+    if (next.poster == Poster::kItself) work().OnCalledByItself();
+    if (next.poster == Poster::kAnnouncedThread) work().OnCalledByThread();
     Call(next, BERTH_SUCCESS);
   }
   void Call(const Posted& posted, berth_code code) {
@@ -203,9 +245,10 @@ class PluginTimers final : public ServiceState, public std::enable_shared_from_t
   }
 
   InstanceHost& host_;
-  std::unordered_set<TimerQueue::Id> open_;
+  OpenTimers open_;
   std::mutex mutex_;  // Guards what follows.
   std::deque<Posted> posted_;
+  std::unordered_set<uint64_t> holds_;
   bool stopped_ = false;
 };
 
@@ -237,13 +280,27 @@ berth_code Post(const berth_host* host, PluginTimers::Run run, void* to) noexcep
   return instance ? StateOf<PluginTimers>(*instance).Post(run, to) : BERTH_CANCELLED;
 }
 
+berth_code Hold(const berth_host* host, uint64_t* hold) noexcept {
+  const HostUse instance(host);
+  return instance ? StateOf<PluginTimers>(*instance).Hold(hold) : BERTH_CANCELLED;
+}
+
+void Release(const berth_host* host, uint64_t hold) noexcept {
+  const HostUse instance(host);
+  if (!instance || StateOf<PluginTimers>(*instance).Release(hold)) return;
+  instance->NoteFaultAtCurrentPoint("released hold " + std::to_string(hold) +
+                                    ", which it does not have");
+}
+
 // One clock serves now_ns and wall_ns. It starts with the wall clock at the start of the process
 // and never goes back.
-constexpr berth_timer kTimer{sizeof(berth_timer), 0, NowNs, NowNs, StartTimer, CancelTimer, Post};
+constexpr berth_timer kTimer{sizeof(berth_timer), 0,    NowNs, NowNs,  StartTimer,
+                             CancelTimer,         Post, Hold,  Release};
 
 bool HasTimers(const InstanceHost& host) {
   const HostServices& services = ServicesOf(host);
-  return services.timers != nullptr && services.clock != nullptr && services.inbox != nullptr;
+  return services.timers != nullptr && services.clock != nullptr && services.inbox != nullptr &&
+         services.work != nullptr;
 }
 
 }  // namespace

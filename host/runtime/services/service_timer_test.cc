@@ -98,6 +98,92 @@ TEST_F(TimerServiceTest, TimersEndWithTheInstance) {
   EXPECT_EQ(fired_, 0);
 }
 
+TEST_F(TimerServiceTest, OpenTimersAreReportedToTheHost) {
+  EXPECT_EQ(work_.NextTimerNs(), std::nullopt);
+  const uint64_t late = Start(abi(), 20);
+  Start(abi(), 10);
+  EXPECT_EQ(work_.NextTimerNs(), clock_.NowNs() + 10);
+  EXPECT_EQ(work_.CountByPlugin().at(host_->id()).timers, 2U);
+  clock_.Advance(10);
+  RunLoop();
+  EXPECT_EQ(work_.calls_by_itself(), 1U);
+  EXPECT_EQ(work_.NextTimerNs(), clock_.NowNs() + 10);
+  EXPECT_EQ(service().cancel(abi(), late), BERTH_SUCCESS);
+  EXPECT_EQ(work_.NextTimerNs(), std::nullopt);
+  Start(abi(), 10);
+  host_->Close();
+  EXPECT_EQ(work_.NextTimerNs(), std::nullopt);
+  EXPECT_TRUE(work_.CountByPlugin().empty());
+}
+
+TEST_F(TimerServiceTest, HoldsEndWithTheirReleaseOrTheInstance) {
+  uint64_t first = 0;
+  uint64_t second = 0;
+  std::thread([&] { EXPECT_EQ(service().hold(abi(), &first), BERTH_SUCCESS); }).join();
+  EXPECT_EQ(service().hold(abi(), &second), BERTH_SUCCESS);
+  EXPECT_NE(first, 0U);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(work_.CountByPlugin().at(host_->id()).holds, 2U);
+  std::thread([&] { service().release(abi(), first); }).join();
+  EXPECT_EQ(work_.CountByPlugin().at(host_->id()).holds, 1U);
+  host_->Close();
+  EXPECT_TRUE(work_.CountByPlugin().empty());
+  service().release(abi(), second);
+  EXPECT_EQ(service().hold(abi(), &first), BERTH_CANCELLED);
+  EXPECT_TRUE(lines_.empty()) << "no fault";
+  // An instance whose create() failed is not closed.
+  auto other = Host("test.Other");
+  EXPECT_EQ(service().hold(other->abi(), &first), BERTH_SUCCESS);
+  other.reset();
+  EXPECT_TRUE(work_.CountByPlugin().empty());
+}
+
+TEST_F(TimerServiceTest, ReleaseOfUnknownHoldIsAFault) {
+  uint64_t hold = 0;
+  EXPECT_EQ(service().hold(abi(), &hold), BERTH_SUCCESS);
+  const auto other = Host("test.Other");
+  service().release(other->abi(), hold);
+  EXPECT_EQ(work_.CountByPlugin().at(host_->id()).holds, 1U);
+  service().release(abi(), hold);
+  service().release(abi(), hold);
+  EXPECT_THAT(lines_, ::testing::ElementsAre(::testing::HasSubstr("which it does not have"),
+                                             ::testing::HasSubstr("which it does not have")));
+}
+
+TEST_F(TimerServiceTest, AtMost65536HoldsOfAnInstanceExist) {
+  uint64_t hold = 0;
+  for (size_t i = 0; i < kMaxWaitingWork; ++i) {
+    ASSERT_EQ(service().hold(abi(), &hold), BERTH_SUCCESS);
+  }
+  uint64_t refused = 0;
+  EXPECT_EQ(service().hold(abi(), &refused), BERTH_CONFLICT);
+  service().release(abi(), hold);
+  EXPECT_EQ(service().hold(abi(), &refused), BERTH_SUCCESS);
+}
+
+TEST_F(TimerServiceTest, PostsOfAnnouncedThreadsAreCountedApart) {
+  struct Nothing {
+    static void Run(void*, berth_code) noexcept {}
+  };
+  EXPECT_EQ(service().post(abi(), Nothing::Run, nullptr), BERTH_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(service().post(abi(), Nothing::Run, nullptr), BERTH_SUCCESS);
+  }).join();
+  RunLoop();
+  EXPECT_EQ(work_.calls_by_itself(), 1U);
+  EXPECT_EQ(work_.calls_by_threads(), 0U) << "nothing was announced";
+  uint64_t hold = 0;
+  EXPECT_EQ(service().hold(abi(), &hold), BERTH_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(service().post(abi(), Nothing::Run, nullptr), BERTH_SUCCESS);
+    EXPECT_EQ(service().post(abi(), Nothing::Run, nullptr), BERTH_SUCCESS);
+    service().release(abi(), hold);
+  }).join();
+  RunLoop();
+  EXPECT_EQ(work_.calls_by_itself(), 1U);
+  EXPECT_EQ(work_.calls_by_threads(), 2U);
+}
+
 // A posted function that records its number and code.
 struct Posted {
   std::vector<std::string>& log;

@@ -171,6 +171,7 @@ class WordsTest : public ServicesTest {
         {"timer.now_ns", kAnyWord, [=, this] { return AsCode(timer->now_ns(abi()) != 0); }},
         {"timer.wall_ns", kAnyWord, [=, this] { return AsCode(timer->wall_ns(abi()) != 0); }},
         {"timer.post", kAnyWord, [=, this] { return timer->post(abi(), Run, nullptr); }},
+        {"timer.hold", kAnyWord, [=, this] { return timer->hold(abi(), &large_); }},
         {"metrics.define", kLoadWord,
          [=, this] {
            berth_metric metric{};
@@ -329,6 +330,7 @@ TEST_F(WordsTest, EndingInstanceMayCallItsWordsServices) {
                                          "timer.start",
                                          "timer.start without a function",
                                          "timer.post",
+                                         "timer.hold",
                                          "api.request"};
   host_->Begin();
   host_->Close();

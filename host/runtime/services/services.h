@@ -25,12 +25,13 @@
 #include "host/queue/nominator.h"
 #include "host/queue/queue_policy.h"
 #include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/plugin_work.h"
 
 namespace berth::host {
 
-// How many posts, open requests, waiting events and timers of one instance there may be, of each. A
-// plugin that adds them faster than the scheduling thread handles them would otherwise fill the
-// memory. <berth/abi.h> states the number.
+// How many posts, holds, open requests, waiting events and timers of one instance there may be, of
+// each. A plugin that adds them faster than the scheduling thread handles them would otherwise fill
+// the memory. <berth/abi.h> states the number.
 inline constexpr size_t kMaxWaitingWork = 65'536;
 
 // The requests of plugins to the scheduler, through the services of <berth/abi.h>. The scheduling
@@ -76,8 +77,11 @@ struct HostServices : InstanceContext {
   SchedulerRequests* scheduler = nullptr;
   // berth.api/1.
   DecisionWriter* client = nullptr;
-  // berth.timer/1, which also needs the inbox and the clock, and the time limits of requests.
+  // berth.timer/1, which also needs the inbox, the clock and `work`, and the time limits of
+  // requests.
   TimerQueue* timers = nullptr;
+  // Receives what berth.timer/1 reports about timers and threads.
+  PluginWork* work = nullptr;
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
 };

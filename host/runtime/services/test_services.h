@@ -84,6 +84,7 @@ class ServicesTest : public ::testing::Test {
     services_.scheduler = &scheduler_;
     services_.client = &cluster_;
     services_.timers = &timers_;
+    services_.work = &work_;
     services_.clock = &clock_;
     services_.metrics = &metrics_;
     services_.inbox = &inbox_;
@@ -120,6 +121,7 @@ class ServicesTest : public ::testing::Test {
   FakeScheduler scheduler_;
   EmbeddedCluster cluster_{{.clock = clock_, .max_events = 10, .serve = nullptr}};
   TimerQueue timers_;
+  PluginWork work_{nullptr};
   MetricStore metrics_;
   Inbox inbox_{nullptr};
   HostServices services_{test_objects_.interner(), objects_};

@@ -1859,6 +1859,16 @@ typedef struct berth_timer {
    * 65,536 posts of the instance wait already. `run` is called only after SUCCESS. */
   berth_code (*post)(const berth_host* host, void (*run)(void* to, berth_code code) BERTH_NOEXCEPT,
                      void* to) BERTH_NOEXCEPT;
+  /* Announces work of a thread of the plugin that will post a function or make a request. A
+   * simulation or a replay that would end, and its virtual time, wait for `release`, up to a limit
+   * in real time. No other run waits. A plugin announces the work before the thread begins it,
+   * because the run may end in between. Sets `*hold`, which is never 0 and never reused. Threading:
+   * [any]. Returns SUCCESS; CANCELLED when the instance ends; CONFLICT when the instance has 65,536
+   * holds already. */
+  berth_code (*hold)(const berth_host* host, uint64_t* hold) BERTH_NOEXCEPT;
+  /* Ends a hold, after the post. The host ends those that are left when the instance ends. To
+   * release something that the instance does not hold counts as a fault. Threading: [any]. */
+  void (*release)(const berth_host* host, uint64_t hold) BERTH_NOEXCEPT;
 } berth_timer;
 
 /* Random numbers that a replay repeats.

@@ -18,6 +18,7 @@
 #include <berth/abi.h>
 #include <berth/cycle.h>
 #include <berth/internal/callback.h>
+#include <berth/internal/handle.h>
 #include <berth/internal/services.h>
 #include <berth/internal/status_sink.h>
 #include <berth/nodes.h>
@@ -267,6 +268,36 @@ class Timers {
 
  private:
   const internal::Services* services_;
+};
+
+// Work of a thread of the plugin that will post a function or make a request. While it exists, a
+// simulation or a replay does not end and its virtual time stands still, up to a limit in real
+// time; see berth_timer.hold. Movable only. Threading: [any], one thread at a time.
+//
+// Announce the work before the thread begins it, and post before the object is destroyed:
+//   thread_ = std::thread([this, work = berth::PendingWork(host_.timers())] {
+//     auto quotas = FetchQuotas();
+//     (void)host_.timers().Post([this, quotas] { Use(quotas); });
+//   });
+class [[nodiscard]] PendingWork {
+ public:
+  // An empty object, for which nothing waits.
+  PendingWork() = default;
+  // The object is empty if the instance ends, or if it has 65,536 of them already.
+  explicit PendingWork(Timers timers) {
+    const internal::Services& services = timers.services();
+    const berth_timer& timer = *services.timer;
+    uint64_t hold = 0;
+    if (timer.hold(services.host, &hold) == BERTH_SUCCESS) {
+      hold_ = {services.host, timer.release, hold};
+    }
+  }
+
+  // False if it is empty: default-constructed, moved away, or refused by the host.
+  explicit operator bool() const { return bool(hold_); }
+
+ private:
+  internal::Handle<uint64_t> hold_;
 };
 
 // Random numbers that a replay of the run repeats. Threading: [cycle].

@@ -1159,6 +1159,8 @@ pub struct berth_timer {
     pub start: Option<unsafe extern "C" fn(host: *const berth_host, after_ns: i64, fire: Option<unsafe extern "C" fn(*mut c_void)>, to: *mut c_void, timer: *mut u64) -> berth_code>,
     pub cancel: Option<unsafe extern "C" fn(host: *const berth_host, timer: u64) -> berth_code>,
     pub post: Option<unsafe extern "C" fn(host: *const berth_host, run: Option<unsafe extern "C" fn(*mut c_void, berth_code)>, to: *mut c_void) -> berth_code>,
+    pub hold: Option<unsafe extern "C" fn(host: *const berth_host, hold: *mut u64) -> berth_code>,
+    pub release: Option<unsafe extern "C" fn(host: *const berth_host, hold: u64)>,
 }
 
 #[repr(C)]

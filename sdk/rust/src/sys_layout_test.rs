@@ -668,7 +668,7 @@ fn structs_have_the_layout_of_c() {
         allow: 16,
         reject: 24,
     ]);
-    check!(berth_timer, 48, 8, [
+    check!(berth_timer, 64, 8, [
         struct_size: 0,
         reserved: 4,
         now_ns: 8,
@@ -676,6 +676,8 @@ fn structs_have_the_layout_of_c() {
         start: 24,
         cancel: 32,
         post: 40,
+        hold: 48,
+        release: 56,
     ]);
     check!(berth_random, 16, 8, [
         struct_size: 0,

@@ -675,6 +675,7 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
                          berth_plugin** out, berth_status* status) {
   golden* g = (golden*)calloc(1, sizeof(golden));
   uint64_t timer = 0;
+  uint64_t hold = 0;
   (void)status;
   if (g == NULL) return BERTH_ERROR;
   g->host = host;
@@ -693,6 +694,8 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
   Note(g, "timer.start %d", g->timer->start(host, kSecond, Tick, g, &timer));
   Note(g, "timer.now_ns %d", g->timer->now_ns(host) >= 0);
   Note(g, "timer.wall_ns %d", g->timer->wall_ns(host) > 0);
+  Note(g, "timer.hold %d", g->timer->hold(host, &hold));
+  g->timer->release(host, hold);
   g->abi.struct_size = sizeof(berth_plugin);
   g->abi.self = g;
   g->abi.columns = (berth_array){kColumns, 2, sizeof(kColumns[0])};

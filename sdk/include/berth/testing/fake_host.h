@@ -171,6 +171,9 @@ class PluginUnderTest {
 
   // --- Records ---
   const std::vector<LogLine>& log() const { return instance_->services().log(); }
+  // Returns how much work of its threads the plugin has announced: the PendingWork that exist.
+  // Threading: any.
+  size_t pending_work() const { return instance_->services().holds(); }
   const std::map<std::string, Metric>& metrics() const {
     return instance_->services().metrics().all();
   }

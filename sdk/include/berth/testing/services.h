@@ -98,6 +98,8 @@ class Services {
   FakeMetrics& metrics() { return metrics_; }
   Promises& promises() { return promises_; }
   size_t timers() const { return timers_.size(); }
+  // The number of holds that the plugin has, see berth_timer.hold. Threading: any.
+  size_t holds();
   FakeApi& api() { return api_; }
 
   // Advances the clock and fires the timers that are due, in order. Before the first timer, and
@@ -233,11 +235,13 @@ class Services {
   static berth_code CancelTimer(const berth_host* host, uint64_t timer) noexcept;
   static berth_code Post(const berth_host* host, void (*run)(void*, berth_code) BERTH_NOEXCEPT,
                          void* to) noexcept;
+  static berth_code Hold(const berth_host* host, uint64_t* hold) noexcept;
+  static void ReleaseHold(const berth_host* host, uint64_t hold) noexcept;
 
   // random
   static uint64_t NextRandom(const berth_host* host, const berth_cycle* cycle) noexcept;
 
-  static constexpr size_t kMostWaiting = 65'536;  // posts, or timers, as in the host
+  static constexpr size_t kMostWaiting = 65'536;  // posts, timers, or holds, as in the host
   static constexpr uint32_t kLevel = BERTH_LOG_TRACE;
   static constexpr int64_t kWallStartNs = 1'767'225'600'000'000'000;  // 2026-01-01
   static constexpr berth_log kLog{sizeof(berth_log), 0, &kLevel, &Log};
@@ -247,8 +251,8 @@ class Services {
   static constexpr berth_columns kColumns{sizeof(berth_columns), 0, &Bind};
   static constexpr berth_objects kObjects{sizeof(berth_objects), 0,         &GetObject,
                                           &ListObjects,          &IsServed, &WatchObjects};
-  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,    &NowNs, &WallNs, &StartTimer,
-                                      &CancelTimer,        &Post};
+  static constexpr berth_timer kTimer{sizeof(berth_timer), 0,     &NowNs, &WallNs,     &StartTimer,
+                                      &CancelTimer,        &Post, &Hold,  &ReleaseHold};
   static constexpr berth_random kRandom{sizeof(berth_random), 0, &NextRandom};
   static constexpr std::pair<const char*, const void*> kOwn[] = {
       {BERTH_SERVICE_LOG, &kLog},
@@ -277,6 +281,8 @@ class Services {
   std::vector<Due> later_;
   size_t posts_ = 0;     // of later_
   size_t requests_ = 0;  // of later_
+  std::set<uint64_t> holds_;
+  uint64_t last_hold_ = 0;
   bool closed_ = false;
 
   FakeApi api_{*this};
