@@ -194,6 +194,18 @@ void AddDuration(CLI::App& command, const std::string& name, const std::string& 
       ->type_name("DURATION");
 }
 
+// `usual`: how long the run waits for timers otherwise.
+void AddWaits(CLI::App& command, const std::string& usual, WaitFlags& waits) {
+  AddDuration(command, "--max-timer-wait",
+              "How long pending pods wait for timers of plugins that place no pod and change "
+              "nothing, before the run ends [" +
+                  usual + "]",
+              waits.timer_ns);
+  AddDuration(command, "--max-thread-wait",
+              "How long, in real time, they wait for announced work of threads of plugins [1m]",
+              waits.thread_ns);
+}
+
 // ---- Commands -----------------------------------------------------------------------------------
 
 template <class Flags>
@@ -257,6 +269,7 @@ void AddReplay(CLI::App& app, Execution& execute) {
       "The clock: real or virtual [real]");
   AddOption(*command, "--record", "FILE", flags.record,
             "Record the events and decisions in this file");
+  AddWaits(*command, "1h in virtual time, 1m in real time", flags.waits);
   AddScheduling(*command, flags, kLevels);
   AddReuseCheck(*command, flags);
   command->footer(HelpOf({"replay", "reload", "decisions", "replay_end"}));
@@ -300,6 +313,7 @@ void AddSimulate(CLI::App& app, Execution& execute) {
   command->add_flag(
       "-q,--quiet", flags.quiet,
       "Print only the pods that could not be placed and the summary; print no progress");
+  AddWaits(*command, "1h, in virtual time", flags.waits);
   command->footer(HelpOf({"simulate", "exit_status"}));
 }
 

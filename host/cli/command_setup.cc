@@ -11,6 +11,7 @@
 #include <berth/abi.h>
 
 #include "host/base/child_process.h"
+#include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
@@ -90,6 +91,19 @@ int OutputFailed(CommandEnvironment& env, int error) {
   std::string text = "the output could not be written";
   if (error != 0) text.append(": ").append(std::strerror(error));
   return Fail(env, Status::Unavailable(std::move(text)));
+}
+
+void AppendWaiting(const StillWaiting& waiting, std::string& out) {
+  std::vector<std::string> parts;
+  for (const auto& [plugin, count] : waiting.timers) {
+    parts.push_back(CountOf(count, "timer") + " of " + plugin);
+  }
+  for (const auto& [plugin, count] : waiting.threads) {
+    parts.push_back(CountOf(count, "thread") + " of " + plugin);
+  }
+  if (waiting.on_permit > 0) parts.push_back(CountOf(waiting.on_permit, "pod") + " on Permit");
+  if (waiting.in_backoff > 0) parts.push_back(CountOf(waiting.in_backoff, "pod") + " in backoff");
+  if (!parts.empty()) out += "Still waiting: " + Join(parts, ", ") + ".\n";
 }
 
 // ---- Input and options --------------------------------------------------------------------------

@@ -72,11 +72,18 @@ struct RunFlags : ClusterFlags {
   bool prints_decisions = false;            // --output was given.
 };
 
+// The flags of commands that end by themselves. A member that is nullopt was not given.
+struct WaitFlags {
+  std::optional<int64_t> timer_ns;
+  std::optional<int64_t> thread_ns;
+};
+
 struct ReplayFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
   std::string events;  // The file of the stream; empty if there is none.
   std::string record;  // The file for the recording; empty if nothing is recorded.
   bool virtual_time = false;
+  WaitFlags waits;
 };
 
 struct ShadowFlags : ClusterFlags {
@@ -96,6 +103,7 @@ struct InspectionFlags : SchedulingFlags {
 struct SimulateFlags : InspectionFlags {
   std::vector<std::string> pod_files;
   bool quiet = false;
+  WaitFlags waits;
 };
 
 struct ExplainFlags : InspectionFlags {
@@ -209,6 +217,16 @@ inline constexpr std::string_view kNoProgressText =
     "Ended without progress: the remaining pods would be tried again for ever, but have failed "
     "several times since the cluster last changed.\n"
     "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
+
+// The explanation of a run that ended at a limit of timers or threads of plugins.
+inline constexpr std::string_view kLimitReachedText =
+    "Ended at a limit: timers or threads of plugins were still at work, but no pod was placed and "
+    "the cluster did not change for this time.\n"
+    "Use --max-timer-wait or --max-thread-wait to wait longer.\n";
+
+// Appends a line about what was still waiting when the run ended: "Still waiting: 1 timer of
+// acme.Quota, 2 pods on Permit.". Appends nothing if nothing was.
+void AppendWaiting(const StillWaiting& waiting, std::string& out);
 
 // Returns an error unless the flags of `command` name files, or a kubeconfig, and not both.
 Status CheckSource(std::string_view command, const InspectionFlags& flags);

@@ -160,6 +160,7 @@ void AppendSummary(const ReplaySummary& summary, TerminalWidth width, std::strin
     out += std::string("Stopped by SIG") + sigabbrev_np(summary.signal) + ".\n";
   }
   if (summary.without_progress) out += kNoProgressText;
+  if (summary.limit_reached) out += kLimitReachedText;
   out += WithCommas(summary.bound) + " bound, " + WithCommas(summary.pending) + " pending";
   if (summary.other_schedulers > 0) {
     out += ", " + WithCommas(summary.other_schedulers) + " of other schedulers";
@@ -174,6 +175,7 @@ void AppendSummary(const ReplaySummary& summary, TerminalWidth width, std::strin
     out += CountOf(summary.reloaded, "reload") + " succeeded, " +
            WithCommas(summary.failed_reloads) + " failed.\n";
   }
+  AppendWaiting(summary.waiting, out);
   if (!summary.pending_by_reason.empty()) AppendReasons(summary.pending_by_reason, width, out);
 }
 
@@ -186,6 +188,8 @@ int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env) {
   options.events = flags.events;
   options.record = flags.record;
   options.virtual_time = flags.virtual_time;
+  options.timer_wait_ns = flags.waits.timer_ns;
+  options.thread_wait_ns = flags.waits.thread_ns;
   options.in = &env.in;
   options.in_descriptor = env.in_descriptor;
   Replay replay(std::move(options), printer);

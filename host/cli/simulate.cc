@@ -25,6 +25,7 @@ struct Outcome {
   uint64_t seed = 0;
   int64_t took_ns = 0;
   Simulation::End end = Simulation::End::kAtRest;
+  StillWaiting waiting;
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
   // Returns nullopt if nothing was decided, or if no time has passed.
@@ -54,6 +55,7 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
   outcome.end = simulation.Run(
       [&] { progress.ShowCount("Scheduling", simulation.outcome_count(), total, "pods"); }, stop);
   outcome.took_ns = steady_ns() - start_ns;
+  outcome.waiting = simulation.Waiting();
   outcome.decisions = simulation.outcome_count();
   outcome.pods = simulation.TakeOutcomes();
   Count(outcome);
@@ -73,6 +75,7 @@ std::string_view EndName(Simulation::End end) {
   switch (end) {
     case Simulation::End::kAtRest: return "AtRest";
     case Simulation::End::kNoProgress: return "NoProgress";
+    case Simulation::End::kLimitReached: return "LimitReached";
     case Simulation::End::kStopped: return "Stopped";
   }
   return "";
@@ -87,6 +90,15 @@ Json Placement(const PodOutcome& outcome) {
   placement["code"] = CodeText(outcome.code);
   placement["message"] = outcome.message;
   return placement;
+}
+
+Json ToJson(const StillWaiting& waiting) {
+  Json json = Json::object();
+  if (!waiting.timers.empty()) json["timers"] = waiting.timers;
+  if (!waiting.threads.empty()) json["threads"] = waiting.threads;
+  if (waiting.on_permit > 0) json["permit"] = waiting.on_permit;
+  if (waiting.in_backoff > 0) json["backoff"] = waiting.in_backoff;
+  return json;
 }
 
 double Rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -104,6 +116,7 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
     summary["decisionsPerSecond"] = Rounded(*rate);
   }
   summary["seed"] = outcome.seed;
+  if (!outcome.waiting.empty()) summary["waiting"] = ToJson(outcome.waiting);
   return {{"placements", std::move(placements)}, {"summary", std::move(summary)}};
 }
 
@@ -128,6 +141,7 @@ void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, s
 
 void AppendSummary(const Outcome& outcome, std::string& out) {
   if (outcome.end == Simulation::End::kNoProgress) out += kNoProgressText;
+  if (outcome.end == Simulation::End::kLimitReached) out += kLimitReachedText;
   if (outcome.end == Simulation::End::kStopped) out += "Stopped before the end.\n";
   if (outcome.pods.empty()) {
     out += "No pod is pending";
@@ -144,6 +158,7 @@ void AppendSummary(const Outcome& outcome, std::string& out) {
     out += "; " + WithCommas(outcome.others) + " pending pods of other schedulers";
   }
   out += ".\n";
+  AppendWaiting(outcome.waiting, out);
   if (outcome.pods.empty()) return;
   const bool short_run = outcome.seconds() < 1;
   out += short_run ? FormatFixed(outcome.seconds() * 1e3, 1) + " ms"
@@ -180,6 +195,10 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
     progress.Clear();
     return Fail(env, status);
   }
+  const WaitLimits usual;
+  (*simulation)
+      ->SetWaitLimits({.timers_ns = flags.waits.timer_ns.value_or(usual.timers_ns),
+                       .threads_ns = flags.waits.thread_ns.value_or(usual.threads_ns)});
   std::atomic<int> stop = 0;
   const auto requests = env.requests ? env.requests({}) : nullptr;
   if (requests != nullptr) requests->OnStop([&stop](int signal) { stop = signal; });

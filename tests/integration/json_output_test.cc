@@ -46,6 +46,14 @@ TEST_F(JsonOutputTest, OfSimulate) {
   ExpectOnPage(page, {"simulate", "--cluster", "-"},
                kNodes + PodOf("huge", "16") + PodOf("web", "1"));
   ExpectOnPage(page, {"simulate", "--cluster", "-"}, kNodes);
+  const std::string waits =
+      ProfileWith("name = \"acme.Waiter\"\nlibrary = \"" BERTH_WAITER
+                  "\"\n[[plugins]]\n"
+                  "name = \"acme.Later\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
+                  "/libtest_later.so\"\npoints = [\"PreEnqueue\"]\n"
+                  "args = {everyMs = 10000, hangs = true, rejects = false}\n");
+  ExpectOnPage(page, {"simulate", "--cluster", "-", "--profile", waits, "--max-thread-wait", "1us"},
+               kNodes + PodOf("web", "1") + PodOf("db", "1"));
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 

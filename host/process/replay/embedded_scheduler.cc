@@ -63,6 +63,11 @@ Status LocalCluster::AddFile(const std::string& path, std::istream& in) {
 }
 
 void StallDetector::OnProgress() {
+  ++progress_;
+  ForgetFailures();
+}
+
+void StallDetector::ForgetFailures() {
   failures_.clear();
   exhausted_ = 0;
   most_failures_ = 0;
@@ -120,6 +125,7 @@ EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
       cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
       stalls_(std::exchange(options.loop.sink, &stalls_)),
+      wait_(*options.loop.clock),
       host_(interner_, cluster_.client(), std::move(options)) {}
 
 Status EmbeddedScheduler::Start() {
@@ -155,7 +161,10 @@ bool EmbeddedScheduler::StepWith(const std::function<bool()>& step_loop) {
   bool did = cluster_.FinishDeletions();
   if (did) stalls_.OnProgress();
   did |= cluster_.Deliver();
+  const uint64_t attempts = loop().attempts();
   did |= step_loop();
+  const bool has_tried = loop().attempts() > attempts;
+  if (wait_.OnStep(loop().plugin_work(), stalls_.progress(), has_tried)) stalls_.ForgetFailures();
   did |= cluster_.Deliver();
   return did;
 }
@@ -169,6 +178,31 @@ std::optional<int64_t> EmbeddedScheduler::NextTimerNs() const {
 }
 
 bool EmbeddedScheduler::AtRest() const { return loop().AtRest() && cluster_.AtRest(); }
+
+PluginWait::Awaited EmbeddedScheduler::Awaited() const {
+  if (loop().queue().size() == 0) return PluginWait::Awaited::kNothing;
+  return wait_.AwaitedOf(loop().plugin_work());
+}
+
+StillWaiting EmbeddedScheduler::Waiting() const {
+  StillWaiting waiting;
+  const bool has_pending = loop().queue().size() > 0;
+  for (const auto& [plugin, counts] : loop().plugin_work().CountByPlugin()) {
+    if (!has_pending) break;
+    const std::string& name = loop().plugin_ids().NameOf(plugin);
+    if (counts.timers > 0) waiting.timers[name] += counts.timers;
+    if (counts.holds > 0) waiting.threads[name] += counts.holds;
+  }
+  for (const auto& [uid, binding] : loop().bindings()) {
+    if (binding->is_waiting()) ++waiting.on_permit;
+  }
+  loop().queue().ForEach([&waiting](const QueuedEntity& entity) {
+    const bool backs_off =
+        entity.place == QueuePlace::kBackoff || entity.place == QueuePlace::kErrorBackoff;
+    if (backs_off) entity.ForEachPod([&waiting](const PodRef&) { ++waiting.in_backoff; });
+  });
+  return waiting;
+}
 
 bool EmbeddedScheduler::WaitForThreads(ThreadWaker& waker) const {
   const bool binds = std::ranges::any_of(

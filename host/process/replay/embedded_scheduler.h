@@ -25,6 +25,7 @@
 #include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
 #include "host/process/assemble/scheduler_host.h"
+#include "host/process/replay/plugin_wait.h"
 #include "host/process/replay/stream_event.h"
 #include "host/queue/scheduling_queue.h"
 
@@ -105,6 +106,11 @@ class StallDetector final : public DecisionSink {
   // Records progress that is not a decision: a pod left the cluster, an event of a stream was
   // applied, or the plugins were replaced.
   void OnProgress();
+  // Counts failures anew without progress: a plugin was called back by a timer or a thread of its
+  // own, and may answer differently now.
+  void ForgetFailures();
+  // Returns how often there was progress.
+  uint64_t progress() const { return progress_; }
   // Returns whether the scheduler with this queue is stalled. The cost is constant on average.
   bool IsStalled(const SchedulingQueue& queue);
 
@@ -118,7 +124,8 @@ class StallDetector final : public DecisionSink {
 
   DecisionSink no_sink_;
   DecisionSink& sink_;
-  // The counts below begin at the last progress.
+  uint64_t progress_ = 0;
+  // The counts below begin at the last progress, or at the last ForgetFailures().
   StringMap<uint32_t> failures_;  // Keyed by uid.
   size_t exhausted_ = 0;          // Pods with at least kMaxFailures failures.
   uint32_t most_failures_ = 0;    // The highest value in failures_.
@@ -173,6 +180,30 @@ class EmbeddedScheduler {
   // Makes the scheduler count failing attempts anew, because something outside has changed.
   void OnProgress() { stalls_.OnProgress(); }
 
+  // ---- Timers and threads of plugins ------------------------------------------------------------
+
+  // Replaces the limits, which are otherwise those of WaitLimits. Called: before the first step.
+  void SetWaitLimits(const WaitLimits& limits) { wait_.SetLimits(limits); }
+  // Returns what could still place a pending pod although the scheduler is at rest or stalled.
+  PluginWait::Awaited Awaited() const;
+  // Returns true if plugins were called back so often without progress that the run ends, even if
+  // the scheduler is not at rest.
+  bool IsRunaway() const { return wait_.IsRunaway(); }
+  // Returns when the next timer of a plugin is due; none if there is none.
+  std::optional<int64_t> NextPluginTimerNs() const { return loop().plugin_work().NextTimerNs(); }
+  // Returns how far the owner of a virtual clock advances it although Step() still has work: 0,
+  // unless plugins keep the scheduler busy at one time by calling themselves.
+  int64_t BusyAdvanceNs() const { return wait_.BusyAdvanceNs(); }
+  // Waits a moment, at most `most_ns`, for the work that threads of plugins have announced. The
+  // owner of a virtual clock calls this method before it advances the clock. Returns false, and
+  // does not wait, if there is no such work, or if the limit was reached.
+  bool WaitForAnnouncedWork(ThreadWaker& waker, int64_t most_ns = INT64_MAX) {
+    return wait_.WaitForThreads(loop().plugin_work(), waker, most_ns);
+  }
+  // Returns what waits now. Timers and threads are left out if no pod is pending, because nothing
+  // waits for them.
+  StillWaiting Waiting() const;
+
   // Waits a moment until a plugin thread on which a binding may depend sends a task to the
   // scheduling thread. The owner of a virtual clock calls this method before it advances the clock.
   // Returns false if no binding depends on a thread, or if no task arrived.
@@ -190,6 +221,7 @@ class EmbeddedScheduler {
   Interner interner_;
   LocalCluster cluster_;
   StallDetector stalls_;
+  PluginWait wait_;
   SchedulerHost host_;
 };
 

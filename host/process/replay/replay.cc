@@ -81,12 +81,22 @@ Status Replay::OpenScheduler() {
   // Virtual time does not pass while a plugin blocks, and threads would add chance to it.
   options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
   scheduler_.emplace(std::move(options), EmbeddedScheduler::Stream::kFollowed);
+  scheduler_->SetWaitLimits(Limits());
   for (const std::string& file : options_.cluster_files) {
     observer_.OnReadingFile(InputName(file));
     Status status = scheduler_->cluster().AddFile(file, *options_.in);
     if (!status.ok()) return status;
   }
   return scheduler_->Start();
+}
+
+WaitLimits Replay::Limits() const {
+  WaitLimits limits;
+  if (!options_.virtual_time) limits.timers_ns = kRealTimerWaitNs;
+  limits.timers_ns = options_.timer_wait_ns.value_or(limits.timers_ns);
+  limits.threads_ns = options_.thread_wait_ns.value_or(limits.threads_ns);
+  limits.steady_ns = options_.steady_ns;
+  return limits;
 }
 
 // ---- Running ------------------------------------------------------------------------------------
@@ -103,7 +113,8 @@ Status Replay::Run() {
                          .recording = recording_.has_value() ? &*recording_ : nullptr,
                          .log = session_.log()});
   session_.End();
-  without_progress_ = status.ok() && !is_stop_requested() && !scheduler_->AtRest();
+  without_progress_ =
+      status.ok() && !is_stop_requested() && !has_reached_limit() && !scheduler_->AtRest();
   return status;
 }
 
@@ -127,6 +138,8 @@ ReplaySummary Replay::Summary() const {
   const SchedulingLoop& loop = scheduler_->loop();
   ReplaySummary summary{.signal = signal(),
                         .without_progress = without_progress_,
+                        .limit_reached = has_reached_limit(),
+                        .waiting = scheduler_->Waiting(),
                         .bound = reporter_.bound(),
                         .pending = loop.queue().size(),
                         .other_schedulers = loop.router().other_schedulers_pending(),

@@ -15,11 +15,13 @@
 #include "host/base/clock.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
+#include "host/base/time_units.h"
 #include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/decision_reporter.h"
 #include "host/process/assemble/session.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
+#include "host/process/replay/plugin_wait.h"
 #include "host/process/replay/stream_driver.h"
 #include "host/process/replay/stream_event.h"
 
@@ -45,6 +47,8 @@ class ReplayObserver {
   virtual LogSink& log() = 0;
 };
 
+inline constexpr int64_t kRealTimerWaitNs = kMinute;
+
 // The default of log_level is BERTH_LOG_WARN.
 struct ReplayOptions : ProcessOptions {
   std::vector<std::string> cluster_files = {};  // Files with objects; kStandardInput is `in`.
@@ -52,6 +56,10 @@ struct ReplayOptions : ProcessOptions {
   std::string events = {};
   std::string record = {};  // The file for the recording; empty if the run is not recorded.
   bool virtual_time = false;
+  // How long the run waits for timers and for threads of plugins: see WaitLimits. Nullopt: the
+  // defaults, but kRealTimerWaitNs for timers in real time, in which an hour is too long.
+  std::optional<int64_t> timer_wait_ns = {};
+  std::optional<int64_t> thread_wait_ns = {};
 
   std::istream* in = nullptr;  // Must be set.
   int in_descriptor = -1;      // The file that `in` reads from, or -1.
@@ -62,6 +70,8 @@ struct ReplaySummary {
   int signal = 0;  // The signal that stopped the run, or 0.
   // The run ended although pods would be tried again; see StallDetector.
   bool without_progress = false;
+  bool limit_reached = false;  // A limit of timers or threads of plugins has ended the run.
+  StillWaiting waiting = {};
   size_t bound = 0;
   size_t pending = 0;
   size_t other_schedulers = 0;  // Pending pods that name a scheduler that no profile has.
@@ -88,8 +98,8 @@ class Replay final : private StreamDriver {
   // Errors: the first thing that failed.
   Status Open();
 
-  // Runs until the stream has ended and the scheduler is at rest or stalled, or until a request to
-  // stop or an error ends the run.
+  // Runs until the stream has ended, the scheduler is at rest or stalled, and no plugin is awaited,
+  // or until a request to stop or an error ends the run.
   // Called: once. REQUIRES: Open() succeeded.
   // Errors: those of StreamDriver::Run.
   Status Run();
@@ -99,6 +109,7 @@ class Replay final : private StreamDriver {
 
  private:
   Status OpenScheduler();
+  WaitLimits Limits() const;
   const Clock& clock() const;
   void OnDecision(const DecisionLine& line);
   void BeforeStep() override;

@@ -95,6 +95,8 @@ class ReplayTest : public ::testing::Test {
                          "",
                          "",
                          true,
+                         std::nullopt,
+                         std::nullopt,
                          &in_};
   Recorder recorder_;
   std::optional<Replay> run_;

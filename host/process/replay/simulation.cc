@@ -63,7 +63,9 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
 }  // namespace
 
 Simulation::Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns)
-    : clock_(now_ns), steady_ns_(std::move(steady_ns)), scheduler_(Complete(std::move(options))) {}
+    : clock_(now_ns), steady_ns_(std::move(steady_ns)), scheduler_(Complete(std::move(options))) {
+  SetWaitLimits({});
+}
 
 SchedulerOptions Simulation::Complete(SchedulerOptions options) {
   options.loop.clock = &clock_;
@@ -79,21 +81,49 @@ Status Simulation::Start() {
   return status;
 }
 
+void Simulation::SetWaitLimits(WaitLimits limits) {
+  limits.steady_ns = steady_ns_;
+  scheduler_.SetWaitLimits(limits);
+}
+
 Simulation::End Simulation::Run(const std::function<void()>& progress,
                                 const std::atomic<int>& stop) {
-  while (!scheduler_.AtRest()) {
-    if (stop.load(std::memory_order_relaxed) != 0) return End::kStopped;
-    if (scheduler_.IsStalled()) return End::kNoProgress;
-    if (scheduler_.Step()) {
-      if (progress) progress();
-      continue;
+  while (true) {
+    const bool is_at_rest = scheduler_.AtRest();
+    if (is_at_rest) {
+      if (const auto end = EndUnlessAwaited(End::kAtRest)) return *end;
     }
-    if (scheduler_.WaitForThreads(waker_)) continue;
-    const std::optional<int64_t> next = scheduler_.NextStepNs();
-    if (!next.has_value()) return End::kAtRest;
-    clock_.AdvanceTo(std::max(*next, clock_.NowNs()));
+    if (stop.load(std::memory_order_relaxed) != 0) return End::kStopped;
+    if (scheduler_.IsRunaway()) return End::kLimitReached;
+    const bool is_stalled = !is_at_rest && scheduler_.IsStalled();
+    if (is_stalled) {
+      if (const auto end = EndUnlessAwaited(End::kNoProgress)) return *end;
+    }
+    // While it is stalled, only plugins can change anything: no pod is tried.
+    if (is_stalled ? scheduler_.Settle() : scheduler_.Step()) {
+      if (progress) progress();
+      if (scheduler_.BusyAdvanceNs() == 0) continue;
+    }
+    if (scheduler_.WaitForAnnouncedWork(waker_) || scheduler_.WaitForThreads(waker_)) continue;
+    std::optional<int64_t> next = is_stalled ? scheduler_.NextTimerNs() : scheduler_.NextStepNs();
+    const int64_t now_ns = clock_.NowNs();
+    const int64_t busy_ns = scheduler_.BusyAdvanceNs();
+    if (busy_ns > 0) next = now_ns + busy_ns;
+    if (next.has_value()) {
+      clock_.AdvanceTo(std::max(*next, now_ns));
+    } else if (!is_at_rest) {
+      return End::kAtRest;
+    }
   }
-  return End::kAtRest;
+}
+
+std::optional<Simulation::End> Simulation::EndUnlessAwaited(End end) const {
+  switch (scheduler_.Awaited()) {
+    case PluginWait::Awaited::kNothing: return end;
+    case PluginWait::Awaited::kPlugins: return std::nullopt;
+    case PluginWait::Awaited::kLimitReached: return End::kLimitReached;
+  }
+  return end;
 }
 
 void Simulation::OnBound(const PodRef& pod, std::string_view node) {

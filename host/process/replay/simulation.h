@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/replay/embedded_scheduler.h"
+#include "host/process/replay/plugin_wait.h"
 
 namespace berth::host {
 
@@ -47,9 +49,10 @@ class Simulation final : private DecisionSink {
  public:
   // Why Run() returned.
   enum class End : uint8_t {
-    kAtRest,      // No pod can be tried again.
-    kNoProgress,  // The scheduler is stalled: see StallDetector.
-    kStopped,     // `stop` was set.
+    kAtRest,        // No pod can be tried again.
+    kNoProgress,    // The scheduler is stalled: see StallDetector.
+    kLimitReached,  // A limit of timers or threads of plugins was reached: see WaitLimits.
+    kStopped,       // `stop` was set.
   };
 
   // Sets the clock, the decision sink, the waker and the deadline of bindings in `options.loop`.
@@ -72,9 +75,14 @@ class Simulation final : private DecisionSink {
 
   SchedulingLoop& loop() { return scheduler_.loop(); }
   // Schedules until no pod is ready and no binding is under way, until nothing but failing attempts
-  // are repeated, or until `stop` is not 0. Calls `progress` after each attempt, if set. A pod
-  // whose attempt failed with an error is not tried again.
+  // are repeated, or until `stop` is not 0. While a pod is pending, it goes on for timers of
+  // plugins and for announced work of their threads, up to the limits. Calls `progress` after each
+  // step, if set. A pod whose attempt failed with an error does not keep the run from ending.
   End Run(const std::function<void()>& progress, const std::atomic<int>& stop);
+  // Sets the limits of Run(), whose steady_ns is that of the constructor.
+  void SetWaitLimits(WaitLimits limits);
+  // Returns what waits; after Run(), what was still waiting at the end.
+  StillWaiting Waiting() const { return scheduler_.Waiting(); }
   // Returns the outcomes in the order of the pods' first results, followed by the pods without a
   // result, such as gated ones, by namespace and name. Clears the outcomes.
   std::vector<PodOutcome> TakeOutcomes();
@@ -82,6 +90,9 @@ class Simulation final : private DecisionSink {
 
  private:
   SchedulerOptions Complete(SchedulerOptions options);
+  // Returns how Run() ends if the scheduler is at rest or stalled, which is `end`; nullopt if it
+  // goes on for plugins.
+  std::optional<End> EndUnlessAwaited(End end) const;
   void OnBound(const PodRef& pod, std::string_view node) override;
   void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
   void OnSkipped(const PodRef& pod, std::string_view message) override;

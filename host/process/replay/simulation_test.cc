@@ -4,9 +4,11 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -80,7 +82,12 @@ class SimulationTest : public ::testing::Test {
     ASSERT_TRUE(added.ok()) << added.ToString();
     ASSERT_TRUE(simulation_->Start().ok());
   }
+  // acme.Later lets pods pass later; see its arguments.
+  void UseLater(nlohmann::json args, Point point = Point::kPreEnqueue) {
+    Use("acme.Later", {point}, std::move(args));
+  }
   Simulation::End Run() { return simulation_->Run(on_progress_, stop_); }
+  Simulation& simulation() { return *simulation_; }
 
   // Returns "pod: node", or "pod: code message", for each outcome.
   std::vector<std::string> Outcomes() {
@@ -98,8 +105,9 @@ class SimulationTest : public ::testing::Test {
   std::function<void()> on_progress_;
   std::atomic<int> stop_ = 0;
 
- private:
   PlanSpec spec_;
+
+ private:
   std::unique_ptr<Simulation> simulation_;
 };
 
@@ -116,6 +124,103 @@ TEST_F(SimulationTest, EndsWithoutProgressWhenGroupCannotBeCompleted) {
   Open(kNode + Member("a") + Member("b"));
   EXPECT_EQ(Run(), Simulation::End::kNoProgress);
   EXPECT_THAT(Outcomes(), ::testing::SizeIs(2));
+}
+
+TEST_F(SimulationTest, GoesOnForATimerOfAPlugin) {
+  for (const Point point : {Point::kPreEnqueue, Point::kPreFilter}) {
+    UseLater({{"opensMs", 3'000'000}}, point);
+    Open(kNode + Member("a"));
+    EXPECT_EQ(Run(), Simulation::End::kAtRest);
+    EXPECT_THAT(Outcomes(), ElementsAre("a: n1"));
+    EXPECT_TRUE(simulation().Waiting().empty());
+    spec_.plugins.pop_back();
+    spec_.points[static_cast<size_t>(point)].pop_back();
+  }
+}
+
+TEST_F(SimulationTest, EndsAtTheLimitOfPeriodicTimers) {
+  UseLater({{"everyMs", 10'000}});
+  Open(kNode + Member("a"));
+  EXPECT_EQ(Run(), Simulation::End::kLimitReached);
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("not yet")));
+  EXPECT_THAT(simulation().Waiting().timers, ElementsAre(::testing::Pair("acme.Later", 1U)));
+}
+
+// Without the timer of the other pod, the simulation ends when both members have failed five times.
+TEST_F(SimulationTest, AStalledSimulationGoesOnForTimers) {
+  UseGangWithoutEvents();
+  UseLater({{"pod", "c"}, {"opensMs", 3'000'000}});
+  Open(kNode + Member("a") + Member("b") + Member("c"));
+  EXPECT_EQ(Run(), Simulation::End::kAtRest);
+  EXPECT_THAT(Outcomes(), ::testing::UnorderedElementsAre("a: n1", "b: n1", "c: n1"));
+}
+
+TEST_F(SimulationTest, AStalledSimulationEndsAtTheLimit) {
+  UseGangWithoutEvents();
+  UseLater({{"pod", "c"}, {"everyMs", 600'000}});
+  Open(kNode + Member("a") + Member("b") + Member("c"));
+  EXPECT_EQ(Run(), Simulation::End::kLimitReached);
+  EXPECT_THAT(Outcomes(), ::testing::SizeIs(3));
+}
+
+// The timer fires more often than the pods fail, so that they never fail five times in between.
+TEST_F(SimulationTest, FrequentTimersDoNotHideAStall) {
+  UseGangWithoutEvents();
+  UseLater({{"pod", "none"}, {"everyMs", 10'000}});
+  Open(kNode + Member("a") + Member("b"));
+  EXPECT_EQ(Run(), Simulation::End::kLimitReached);
+  EXPECT_THAT(Outcomes(), ::testing::SizeIs(2));
+}
+
+TEST_F(SimulationTest, WaitsForAnnouncedWorkOfThreads) {
+  UseLater({{"threadMs", 20}});
+  Open(kNode + Member("a"));
+  EXPECT_EQ(Run(), Simulation::End::kAtRest);
+  EXPECT_THAT(Outcomes(), ElementsAre("a: n1"));
+}
+
+// A timer in a minute must not be reached before a thread that works for milliseconds.
+TEST_F(SimulationTest, TimeStandsStillForAnnouncedWork) {
+  UseLater({{"threadMs", 20}, {"opensMs", 60'000}});
+  Open(kNode + Member("a"));
+  EXPECT_EQ(Run(), Simulation::End::kAtRest);
+  EXPECT_THAT(Outcomes(), ElementsAre("a: n1"));
+  EXPECT_NE(simulation().loop().plugin_work().NextTimerNs(), std::nullopt)
+      << "the timer has not fired";
+}
+
+TEST_F(SimulationTest, AStopEndsTheWaitForThreads) {
+  UseLater({{"hangs", true}});
+  Open(kNode + Member("a"));
+  std::thread stopper([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop_ = SIGINT;
+  });
+  EXPECT_EQ(Run(), Simulation::End::kStopped);
+  stopper.join();
+  EXPECT_THAT(simulation().Waiting().threads, ElementsAre(::testing::Pair("acme.Later", 1U)));
+}
+
+TEST_F(SimulationTest, EndsWhenPluginsCallThemselvesWithoutEnd) {
+  for (const char* what : {"postsOn", "everyMs"}) {
+    nlohmann::json args = {{what, 0}};
+    if (what == std::string("postsOn")) args[what] = true;
+    UseLater(args);
+    Open(kNode + Member("a"));
+    simulation().SetWaitLimits({.calls = 1'000});
+    EXPECT_EQ(Run(), Simulation::End::kLimitReached) << what;
+    spec_.plugins.pop_back();
+    spec_.points[static_cast<size_t>(Point::kPreEnqueue)].pop_back();
+  }
+}
+
+// The pod that backs off is tried although a plugin keeps the scheduler busy.
+TEST_F(SimulationTest, TimePassesAlthoughAPluginCallsItself) {
+  UseGangWithoutEvents();
+  UseLater({{"pod", "none"}, {"everyMs", 0}});
+  Open(kNode + Member("a") + Member("b") + Member("c"));
+  EXPECT_EQ(Run(), Simulation::End::kAtRest);
+  EXPECT_THAT(Outcomes(), ::testing::UnorderedElementsAre("a: n1", "b: n1", "c: n1"));
 }
 
 TEST_F(SimulationTest, AStopLeavesPodsUndecided) {

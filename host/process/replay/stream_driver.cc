@@ -80,8 +80,8 @@ Status StreamDriver::Run(const Collaborators& used) {
 bool StreamDriver::RunRound() {
   if (!is_stopping()) StopOnError(ApplyDueEvents());
   if (!is_stopping()) BeforeStep();
-  if (FollowRecording() || SkipToNextEvent()) return true;
-  const bool did = Step();
+  if (FollowRecording() || SkipToNextChange()) return true;
+  const bool did = Step() && !(is_virtual() && used_.scheduler->BusyAdvanceNs() > 0);
   used_.reporter->ReportWaitingPods();
   // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
   const bool has_more = !is_stopping() && (has_due_events_ || is_stop_requested());
@@ -187,7 +187,13 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
 bool StreamDriver::IsDone() {
   if (is_stopping()) return used_.scheduler->loop().binding_count() == 0;
   if (!stream_ended_ || next_.has_value()) return false;
-  return (used_.scheduler->AtRest() && !HasRetries()) || used_.scheduler->IsStalled();
+  if (used_.scheduler->IsRunaway()) return has_reached_limit_ = true;
+  const bool has_nothing_to_do =
+      (used_.scheduler->AtRest() && !HasRetries()) || used_.scheduler->IsStalled();
+  if (!has_nothing_to_do) return false;
+  const PluginWait::Awaited awaited = used_.scheduler->Awaited();
+  has_reached_limit_ = awaited == PluginWait::Awaited::kLimitReached;
+  return awaited != PluginWait::Awaited::kPlugins;
 }
 
 bool StreamDriver::IsNextAnAttempt() const {
@@ -234,12 +240,20 @@ bool StreamDriver::Step() {
 
 // Attempts take no virtual time, so that pods which are always requeued at once could keep the next
 // event from ever being due.
-bool StreamDriver::SkipToNextEvent() {
-  if (!is_virtual() || is_stopping() || !next_.has_value() || !used_.scheduler->IsStalled()) {
-    return false;
+bool StreamDriver::SkipToNextChange() {
+  if (!is_virtual() || is_stopping() || !used_.scheduler->IsStalled()) return false;
+  if (used_.scheduler->WaitForAnnouncedWork(waker())) return true;
+  std::optional<int64_t> to_ns;
+  if (used_.scheduler->NextPluginTimerNs().has_value()) {
+    // Only plugins can change anything: no pod is tried until a timer has fired.
+    const int64_t busy_ns = used_.scheduler->BusyAdvanceNs();
+    if (busy_ns == 0 && used_.scheduler->Settle()) return true;
+    to_ns = used_.scheduler->NextTimerNs();
+    if (busy_ns > 0) to_ns = used_.clock->NowNs() + busy_ns;
   }
-  if (next_->due_ns <= used_.clock->NowNs()) return false;
-  used_.virtual_clock->AdvanceTo(next_->due_ns);
+  if (next_.has_value()) to_ns = std::min(to_ns.value_or(next_->due_ns), next_->due_ns);
+  if (!to_ns.has_value() || *to_ns <= used_.clock->NowNs()) return false;
+  used_.virtual_clock->AdvanceTo(*to_ns);
   return true;
 }
 
@@ -259,17 +273,23 @@ void StreamDriver::Flush() {
 }
 
 void StreamDriver::Wait() {
-  if (is_virtual() && used_.scheduler->WaitForThreads(waker())) return;
   std::optional<int64_t> until_ns = used_.scheduler->NextStepNs();
+  const int64_t busy_ns = is_virtual() ? used_.scheduler->BusyAdvanceNs() : 0;
+  if (busy_ns > 0) until_ns = used_.clock->NowNs() + busy_ns;
   if (next_.has_value()) until_ns = std::min(until_ns.value_or(next_->due_ns), next_->due_ns);
-  if (!until_ns.has_value()) {
-    waker().Wait(INT64_MAX);
-  } else if (is_virtual()) {
-    used_.virtual_clock->AdvanceTo(std::max(*until_ns, used_.clock->NowNs()));
-    if (next_.has_value()) used_.scheduler->OnProgress();  // The next event comes closer.
-  } else {
-    waker().Wait(*until_ns - used_.clock->NowNs());
+  const int64_t wait_ns = until_ns.has_value() ? *until_ns - used_.clock->NowNs() : INT64_MAX;
+  // In real time, the limit of threads begins when nothing but them keeps the run from ending.
+  if (!is_stopping() && (is_virtual() || (stream_ended_ && !next_.has_value()))) {
+    const int64_t most_ns = is_virtual() ? INT64_MAX : wait_ns;
+    if (used_.scheduler->WaitForAnnouncedWork(waker(), most_ns) || IsDone()) return;
   }
+  if (is_virtual() && used_.scheduler->WaitForThreads(waker())) return;
+  if (!until_ns.has_value() || !is_virtual()) {
+    waker().Wait(wait_ns);
+    return;
+  }
+  used_.virtual_clock->AdvanceTo(std::max(*until_ns, used_.clock->NowNs()));
+  if (next_.has_value()) used_.scheduler->OnProgress();  // The next event comes closer.
 }
 
 }  // namespace berth::host

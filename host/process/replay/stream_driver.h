@@ -70,8 +70,10 @@ class Recording {
 //
 // The run ends when the stream has ended and the scheduler is at rest or stalled: the remaining
 // pods are parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
-// (StallDetector). A stop ends the run earlier: no further pod is tried, pods that wait on Permit
-// return to the queue, and Run() waits for bindings that are under way.
+// (StallDetector). While a pod is pending, it goes on for timers of plugins and for announced work
+// of their threads, up to the limits of the scheduler (WaitLimits). A stop ends the run earlier: no
+// further pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings
+// that are under way.
 //
 // Threading: as Driver.
 class StreamDriver : public Driver {
@@ -106,6 +108,8 @@ class StreamDriver : public Driver {
   size_t events() const { return events_; }
   // How many events were rejected.
   size_t rejected() const { return rejected_; }
+  // Returns true if a limit of timers or threads of plugins has ended the run.
+  bool has_reached_limit() const { return has_reached_limit_; }
 
  private:
   struct PendingEvent {
@@ -144,9 +148,9 @@ class StreamDriver : public Driver {
   // Makes one step of the scheduler. Records it if it was an attempt, and ends the ATTEMPT event
   // that is due. Returns false if there was nothing to do.
   bool Step();
-  // Advances virtual time to the next event if the scheduler is stalled at the present time.
-  // Returns false otherwise.
-  bool SkipToNextEvent();
+  // If the scheduler is stalled at the present virtual time, waits for the plugins that may change
+  // that, or advances the time to the next event or timer of a plugin. Returns false otherwise.
+  bool SkipToNextChange();
   // Returns true if a pod that failed with an error will be tried again.
   bool HasRetries() const;
 
@@ -161,6 +165,7 @@ class StreamDriver : public Driver {
   size_t rejected_ = 0;
   bool has_event_ = false;  // An event was read, so that the file is a stream.
   bool stream_ended_ = false;
+  bool has_reached_limit_ = false;
   bool has_due_events_ = false;  // ApplyDueEvents() returned before it had applied all of them.
   Status error_;
 };

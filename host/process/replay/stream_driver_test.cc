@@ -95,6 +95,7 @@ class StreamDriverTest : public ::testing::Test {
     options.loop.waker = &driver_.waker();
     scheduler_ = std::make_unique<EmbeddedScheduler>(std::move(options),
                                                      EmbeddedScheduler::Stream::kFollowed);
+    scheduler_->SetWaitLimits(limits_);
     if (Status status = scheduler_->Start(); !status.ok()) return status;
     reporter_.StartWatch(scheduler_->cluster().client().source, scheduler_->loop());
     EventFeed feed(Events(), "events", {}, driver_.waker());
@@ -107,11 +108,13 @@ class StreamDriverTest : public ::testing::Test {
   }
   const SchedulingQueue& queue() const { return scheduler_->loop().queue(); }
   EmbeddedScheduler& scheduler() { return *scheduler_; }
+  int64_t PassedNs() const { return clock_.NowNs() - reporter_.start_ns(); }
 
   // "2 Bound web" for each decision, in order.
   std::vector<std::string> decisions_;
   std::function<void(const DecisionLine& line)> on_line_;
   StreamDriver driver_{nullptr};
+  WaitLimits limits_;
 
  private:
   FileDescriptor Events() const {
@@ -212,6 +215,100 @@ TEST_F(StreamDriverTest, RetriesFailingPodsUntilTheLastEvent) {
     EXPECT_THAT(decisions_, ::testing::Contains(EndsWith(" Bound " + std::string(pod))));
   }
   EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(StreamDriverTest, GoesOnForATimerOfAPlugin) {
+  Use("acme.Later", {Point::kPreEnqueue}, {{"opensMs", 5'000}});
+  Use("DefaultBinder", {Point::kBind});
+  Add(Node("n"));
+  Add(Member("a"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ElementsAre("0 Gated a: not yet", "5 Bound a"));
+  EXPECT_FALSE(driver_.has_reached_limit());
+}
+
+TEST_F(StreamDriverTest, EndsAtTheLimitOfPeriodicTimers) {
+  Use("acme.Later", {Point::kPreEnqueue}, {{"everyMs", 10'000}});
+  Use("DefaultBinder", {Point::kBind});
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"), "50m");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(driver_.has_reached_limit());
+  EXPECT_EQ(queue().size(), 2U);
+  EXPECT_EQ(PassedNs(), 110 * kMinute) << "an hour after the last event";
+}
+
+TEST_F(StreamDriverTest, AStalledRunGoesOnForTimers) {
+  UseGangWithoutEvents();
+  Use("acme.Later", {Point::kPreEnqueue}, {{"pod", "c"}, {"opensMs", 3'000'000}});
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ::testing::Contains("3000 Bound c"));
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+// The timer fires more often than the pods fail, so that they never fail five times in between.
+TEST_F(StreamDriverTest, FrequentTimersDoNotHideAStall) {
+  UseGangWithoutEvents();
+  Use("acme.Later", {Point::kPreEnqueue}, {{"pod", "none"}, {"everyMs", 10'000}});
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(driver_.has_reached_limit());
+  EXPECT_EQ(queue().size(), 2U);
+}
+
+// The run is stalled long before the event, and the timer is due before the event.
+TEST_F(StreamDriverTest, TimersFireBeforeLaterEvents) {
+  UseGangWithoutEvents();
+  Use("acme.Later", {Point::kPreEnqueue}, {{"pod", "c"}, {"opensMs", 3'000'000}});
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"));
+  Add(Node("late"), "2h");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ::testing::Contains("3000 Bound c"));
+}
+
+TEST_F(StreamDriverTest, EndsWhenATimerWithoutDelayRepeats) {
+  UseGangWithoutEvents();
+  Use("acme.Later", {Point::kPreEnqueue}, {{"pod", "c"}, {"everyMs", 0}});
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Member("b"));
+  Add(Member("c"));
+  limits_.calls = 10'000;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(driver_.has_reached_limit());
+}
+
+TEST_F(StreamDriverTest, TimeStandsStillForAnnouncedWork) {
+  Use("acme.Later", {Point::kPreEnqueue}, {{"threadMs", 20}});
+  Use("DefaultBinder", {Point::kBind});
+  limits_.steady_ns = [] { return int64_t{0}; };
+  Add(Node("n"));
+  Add(Member("a"));
+  Add(Node("late"), "1h");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ElementsAre("0 Gated a: not yet", "0 Bound a"));
+}
+
+TEST_F(StreamDriverTest, AStopEndsTheWaitForThreads) {
+  Use("acme.Later", {Point::kPreEnqueue}, {{"hangs", true}});
+  Use("DefaultBinder", {Point::kBind});
+  limits_.steady_ns = [] { return int64_t{0}; };
+  Add(Node("n"));
+  Add(Member("a"));
+  on_line_ = [this](const DecisionLine&) { driver_.RequestStop(SIGTERM); };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(queue().size(), 1U);
+  EXPECT_FALSE(driver_.has_reached_limit());
 }
 
 TEST_F(StreamDriverTest, AStopWaitsForBindingsUnderWay) {

@@ -29,7 +29,7 @@ TEST_P(ClassCacheRangeTest, NewRangeOfRawScoresChangesAllTotals) {
   AddLimit("puppet.A", 9);
   Puppet& b = AddScore("puppet.B", 0);
   b.normalize_mode = GetParam().mode;
-  b.score = [this](const berth_cycle&, const berth_block& block, int64_t* out, berth_status*) {
+  b.score = [](const berth_cycle&, const berth_block& block, int64_t* out, berth_status*) {
     constexpr int64_t kByPods[] = {40, 30, 60};
     ForEachSelected(block, [&](uint32_t i) { out[i] = kByPods[block.pods[i].count]; });
     return BERTH_SUCCESS;

@@ -169,7 +169,7 @@ TEST_F(ClassCacheTest, EvaluatesNamedRowsWhateverThePluginReturns) {
   AddLimit("puppet.A", 2);
   AddLimit("puppet.B", 2, kOther).changed = [&](uint64_t& token, const auto& put) {
     token = 1;
-    for (int i = 0; i < 300; ++i) put(2 - i % 2);
+    for (int i = 0; i < 300; ++i) put(static_cast<uint32_t>(2 - i % 2));
     return result;
   };
   constexpr uint32_t kAnswers[] = {BERTH_STALE_NONE, BERTH_STALE_ROWS, BERTH_STALE_ALL, 77};
