@@ -32,7 +32,7 @@ std::string Split(std::string_view text, size_t piece, size_t limit = kLimit) {
 // Splits the text at once, and expects the same result when it is appended in small pieces.
 std::string Split(std::string_view text) {
   const std::string whole = Split(text, text.size() + 1);
-  for (const size_t piece : {1, 2, 3, 5}) EXPECT_EQ(Split(text, piece), whole) << text;
+  for (const size_t piece : {1U, 2U, 3U, 5U}) EXPECT_EQ(Split(text, piece), whole) << text;
   return whole;
 }
 

@@ -37,7 +37,7 @@ std::string SplitList(std::string_view text, size_t piece,
 // Splits the text at once, and expects the same result when it is appended in pieces.
 std::string SplitList(std::string_view text) {
   const std::string whole = SplitList(text, text.size() + 1);
-  for (const size_t piece : {1, 2, 3, 7, 70}) {
+  for (const size_t piece : {1U, 2U, 3U, 7U, 70U}) {
     EXPECT_EQ(SplitList(text, piece), whole) << text << " in pieces of " << piece;
   }
   return whole;
