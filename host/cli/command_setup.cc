@@ -110,11 +110,13 @@ void AppendWaiting(const StillWaiting& waiting, std::string& out) {
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                CommandEnvironment& env) {
+                                CommandEnvironment& env, CheckArguments check_arguments) {
   auto set = LoadProfiles({.profiles = profiles,
                            .plugin_directories = plugin_directories,
                            .executable = env.executable,
-                           .libraries = MakeLibraryStore(env.temporary_directory, env.steady_ns)});
+                           .libraries = MakeLibraryStore(env.temporary_directory, env.steady_ns),
+                           .before_read = {},
+                           .check_arguments = std::move(check_arguments)});
   if (set.ok()) PrintWarnings(set->warnings, env);
   return set;
 }

@@ -173,10 +173,10 @@ int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env);
 
 // Loads the profiles, as LoadProfiles() of process/assemble/profile_set.h, with a library store of
-// their own. Prints the warnings.
+// their own. Prints the warnings. `check_arguments`: see ProfileRequest.
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                CommandEnvironment& env);
+                                CommandEnvironment& env, CheckArguments check_arguments = {});
 
 // Returns what a process gets from the flags and the environment of its command. The log level is
 // not set.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +12,13 @@
 #include "host/base/time.h"
 #include "host/cli/commands.h"
 #include "host/config/args_schema.h"
+#include "host/config/config_errors.h"
+#include "host/config/profile.h"
 #include "host/config/profile_writer.h"
+#include "host/contract/try_instance.h"
 #include "host/guard/point.h"
+#include "host/plan/profile_plan.h"
+#include "host/process/assemble/profile_set.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {
@@ -137,10 +143,58 @@ std::string WholeFile(const Profile& profile, const PlanSpec& spec) {
   return WriteProfile(whole, profile.file + " with everything that it extends.");
 }
 
+// Returns whether there is an error about the plugin.
+bool HasErrorOf(const ConfigErrors& errors, const ProfilePlugin& plugin) {
+  return std::ranges::any_of(errors.errors(), [&](const ConfigError& error) {
+    return error.key.starts_with(PluginContext(plugin.name.value));
+  });
+}
+
+bool HasErrorAt(const ConfigErrors& errors, const std::string& file, const std::string& key) {
+  return std::ranges::any_of(errors.errors(), [&](const ConfigError& error) {
+    return error.place.file == file && error.key == key;
+  });
+}
+
+// Creates a plugin, and adds the errors that it reports, except those of arguments that have an
+// error already: the plugin repeats what its schema forbids.
+void AddErrorsOfPlugin(const ProfilePlugin& plugin, const PluginCatalog& catalog,
+                       const ReportCrashes& report_crashes, ConfigErrors& errors) {
+  const auto rejection = TryInstance(MakePluginSpec(plugin), catalog, report_crashes);
+  if (!rejection.has_value()) return;
+  ConfigErrors found;
+  for (const ArgumentError& error : rejection->argument_errors) {
+    ConfigPlace place = plugin.args.PlaceOf(error.path);
+    if (place.file.empty()) place = plugin.name.place;
+    const std::string key = PluginContext(plugin.name.value) + ArgsKey(error.path);
+    if (!HasErrorAt(errors, place.file, key)) found.Add(place, key, error.text);
+  }
+  // Without a list of arguments, the cause may be an error that is known already.
+  if (rejection->argument_errors.empty() && !HasErrorOf(errors, plugin)) {
+    found.Add(plugin.name.place, "", rejection->ToString());
+  }
+  for (const ConfigError& error : found.errors()) errors.Add(error.place, error.key, error.text);
+}
+
+// Adds the errors of all enabled plugins that were found.
+void AddErrorsOfPlugins(std::span<const Profile> profiles, const PluginCatalog& catalog,
+                        const ReportCrashes& report_crashes, ConfigErrors& errors) {
+  for (const Profile& profile : profiles) {
+    for (const ProfilePlugin& plugin : profile.plugins) {
+      if (!plugin.is_enabled() || !catalog.plugins().contains(plugin.name.value)) continue;
+      AddErrorsOfPlugin(plugin, catalog, report_crashes, errors);
+    }
+  }
+}
+
 }  // namespace
 
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
-  const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
+  const CheckArguments check = [&env](std::span<const Profile> profiles,
+                                      const PluginCatalog& catalog, ConfigErrors& errors) {
+    AddErrorsOfPlugins(profiles, catalog, env.report_crashes, errors);
+  };
+  const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env, check);
   if (!set.ok()) return Fail(env, set.status());
   const auto trials = TryProfiles(set->plugins, set->specs, env.steady_ns, env.report_crashes);
   if (!trials.ok()) return Fail(env, trials.status());

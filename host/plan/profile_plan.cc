@@ -95,18 +95,8 @@ class Expander {
     enabled.runs = RunsAt(plugin, enabled.implements);
     CheckWeight(plugin, enabled);
     CheckArguments(plugin, info);
-    AddSpec(plugin);
+    spec_.plugins.push_back(MakePluginSpec(plugin));
     enabled_.push_back(enabled);
-  }
-
-  void AddSpec(const ProfilePlugin& plugin) {
-    PlanSpec::Plugin spec;
-    spec.name = plugin.name.value;
-    spec.args = std::make_shared<const nlohmann::json>(plugin.args.value);
-    spec.where = plugin.name.place.ToString();
-    if (plugin.deadline_ns.has_value()) spec.deadline_ns = plugin.deadline_ns->value;
-    for (const auto& [pointer, place] : plugin.args.places) spec.places[pointer] = place.ToString();
-    spec_.plugins.push_back(std::move(spec));
   }
 
   void ReportUnknownPlugin(const ProfilePlugin& plugin) {
@@ -349,6 +339,16 @@ std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const Plu
 
 std::vector<std::string> ProfilePoints() {
   std::vector<std::string> names;
+PluginSpec MakePluginSpec(const ProfilePlugin& plugin) {
+  PluginSpec spec;
+  spec.name = plugin.name.value;
+  spec.args = std::make_shared<const nlohmann::json>(plugin.args.value);
+  spec.where = plugin.name.place.ToString();
+  if (plugin.deadline_ns.has_value()) spec.deadline_ns = plugin.deadline_ns->value;
+  for (const auto& [pointer, place] : plugin.args.places) spec.places[pointer] = place.ToString();
+  return spec;
+}
+
   for (const PointInfo& info : kPoints) {
     if (IsNamed(info.point)) names.emplace_back(info.name);
   }

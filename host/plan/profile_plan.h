@@ -42,6 +42,9 @@ std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const Plu
                                     std::span<const std::string> searched, ConfigErrors& errors);
 
 // Returns the points that profiles may name, in the order in which they run for a pod.
+// Returns the plugin of a profile as plans create it.
+PluginSpec MakePluginSpec(const ProfilePlugin& plugin);
+
 std::vector<std::string> ProfilePoints();
 
 }  // namespace berth::host

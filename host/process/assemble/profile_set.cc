@@ -10,7 +10,6 @@
 #include "host/base/kind_name.h"
 #include "host/base/text.h"
 #include "host/cluster/client.h"
-#include "host/config/config_errors.h"
 #include "host/config/config_value.h"
 #include "host/config/toml_document.h"
 #include "host/loader/private_copy.h"
@@ -185,6 +184,9 @@ Result<ProfileSet> LoadProfiles(const ProfileRequest& request) {
   }
   LoadLibraries(set.profiles, plugins->catalog(), errors);
   set.specs = MakePlanSpecs(set.profiles, plugins->catalog(), directories, errors);
+  if (!errors.empty() && request.check_arguments) {
+    request.check_arguments(set.profiles, plugins->catalog(), errors);
+  }
   status = CheckProfiles(errors, *plugins, set);
   if (!status.ok()) return status;
   set.plugins = std::move(plugins);

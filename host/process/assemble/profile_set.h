@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/base/status.h"
+#include "host/config/config_errors.h"
 #include "host/config/profile.h"
 #include "host/config/profile_reader.h"
 #include "host/loader/library_store.h"
@@ -84,6 +85,10 @@ ProfileFiles FindProfiles(const std::string& executable);
 // Called with the path of each directory and file before it is read.
 using BeforeRead = std::function<void(const std::string& path)>;
 
+// Adds the errors that only plugins themselves find in their arguments.
+using CheckArguments = std::function<void(std::span<const Profile> profiles,
+                                          const PluginCatalog& catalog, ConfigErrors& errors)>;
+
 struct ProfileRequest {
   std::vector<std::string> profiles;            // Files or names. If empty, kDefaultProfile.
   std::vector<std::string> plugin_directories;  // If empty, FindPluginDirectory(executable).
@@ -91,6 +96,8 @@ struct ProfileRequest {
   std::string executable;
   std::shared_ptr<LibraryStore> libraries;
   BeforeRead before_read = {};  // May be empty.
+  // Called only if the profiles have errors, which would hide those of the plugins. May be empty.
+  CheckArguments check_arguments = {};
 };
 
 struct ProfileSet {
@@ -112,7 +119,7 @@ Status AddPluginDirectories(std::span<const std::string> directories, const Befo
 std::string NotLoadedText(const LoadError& error);
 
 // Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
-// expands the profiles into plan specifications. Creates no plugin.
+// expands the profiles into plan specifications. Creates no plugin, but request.check_arguments may.
 // Errors: those of FindPluginDirectory and AddPluginDirectories; otherwise all errors in the
 //         profiles, one per line. If a profile names a plugin that was not found, every library
 //         that could not be loaded is listed. If an enabled plugin is in two libraries, the refused

@@ -17,6 +17,10 @@
 //
 // An optional method checks what rows cannot express. All errors are reported, not only the first:
 //   static void Validate(const Args& args, berth::ArgErrors& errors);
+// Validate also runs if the profile has other errors, so that one check of a profile finds all of
+// them. An argument that is wrong or missing then has its initial value, and errors that Validate
+// adds for it or for a part of it are dropped. Validate sees only values that the rows permit: it
+// does not run if the initial value of a wrong or missing argument is outside its Range or Items.
 #ifndef BERTH_ARGS_H_
 #define BERTH_ARGS_H_
 
@@ -85,15 +89,28 @@ class ArgErrors {
  public:
   explicit ArgErrors(berth_status* status) : status_(status) {}
 
+  // Adds an error, unless Replace() was called for the argument or for one that contains it.
   void Add(std::string_view path, std::string_view text) {
+    if (IsReplaced(path)) return;
     ++count_;
     if (status_ != nullptr) status_->add_argument_error(status_, Str(path), Str(text));
   }
+  // Drops further errors of the argument, because its initial value replaces the wrong one.
+  void Replace(std::string_view path) { replaced_.emplace_back(path); }
   uint32_t count() const { return count_; }
 
  private:
+  bool IsReplaced(std::string_view path) const {
+    for (const std::string_view above : replaced_) {
+      if (!path.starts_with(above)) continue;
+      if (path.size() == above.size() || path[above.size()] == '/') return true;
+    }
+    return false;
+  }
+
   berth_status* status_;
   uint32_t count_ = 0;
+  std::vector<std::string> replaced_;
 };
 
 namespace internal {

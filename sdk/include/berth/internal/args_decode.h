@@ -164,7 +164,7 @@ bool DecodeScalar(const Value& value, const ArgLimits& limits, const N& names, T
 }
 
 template <class T, class Rows>
-void DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
+bool DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
                   ArgErrors& errors);
 
 template <class T, class N>
@@ -231,32 +231,95 @@ void ReportUnknownKeys(const Value& value, const Rows& rows, const std::string& 
 }
 
 template <class T, class Rows>
-void DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
+bool PermitsAll(const Rows& rows, const T& value);
+
+// Returns whether a row with these limits and names permits the value.
+template <class T, class N>
+bool Permits(const ArgLimits& limits, const N& names, const T& value) {
+  if constexpr (IntegerArg<T>) {
+    const Range<int64_t> range = IntegerRange<T>(limits);
+    return value >= range.min && value <= range.max;
+  } else if constexpr (std::same_as<T, double>) {
+    return !limits.ranged || (value >= limits.floats.min && value <= limits.floats.max);
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::any_of(names.names.begin(), names.names.end(),
+                       [&](const auto& name) { return name.value == value; });
+  } else if constexpr (kIsVector<T>) {
+    if (value.size() < limits.items.min || value.size() > limits.items.max) return false;
+    return std::all_of(value.begin(), value.end(), [&](const typename T::value_type& element) {
+      return Permits(limits, names, element);
+    });
+  } else if constexpr (StructArg<T>) {
+    return PermitsAll(T::kArgs, value);
+  } else {
+    return true;
+  }
+}
+
+template <class T, class Rows>
+bool PermitsAll(const Rows& rows, const T& value) {
+  bool permitted = true;
+  rows.ForEach([&](const auto& row) {
+    permitted = permitted && Permits(row.limits, row.names, value.*row.member);
+  });
+  return permitted;
+}
+
+// Fills in `out`, which keeps its initial value if the profile's is wrong. Returns whether the row
+// permits the value of `out`.
+template <class M, class Row>
+bool DecodeMember(const Value& value, const Row& row, const std::string& path, M& out,
+                  ArgErrors& errors) {
+  if constexpr (StructArg<M>) {
+    return DecodeObject(value, M::kArgs, path, out, errors);
+  } else {
+    const uint32_t before = errors.count();
+    M decoded = out;
+    DecodeValue(value, RowView<std::decay_t<decltype(row.names)>>{row.limits, row.names}, path,
+                decoded, errors);
+    if (errors.count() == before) {
+      out = std::move(decoded);
+      return true;
+    }
+    errors.Replace(path);
+    return Permits(row.limits, row.names, out);
+  }
+}
+
+// Fills in the members of `out`; those whose values are wrong keep their initial ones. Returns
+// whether the rows permit the values of all members.
+template <class T, class Rows>
+bool DecodeObject(const Value& value, const Rows& rows, const std::string& path, T& out,
                   ArgErrors& errors) {
   if (!value.absent() && value.kind() != BERTH_VALUE_OBJECT) {
     errors.Add(path, "expected object, found " + FoundText(value));
-    return;
+    errors.Replace(path);
+    return PermitsAll(rows, out);
   }
   ReportUnknownKeys(value, rows, path, errors);
+  bool permitted = true;
   rows.ForEach([&](const auto& row) {
     const Value member = value[row.key];
     const std::string below = Under(path, row.key);
+    auto& target = out.*row.member;
     if (!member.absent()) {
-      DecodeValue(member, RowView<std::decay_t<decltype(row.names)>>{row.limits, row.names}, below,
-                  out.*row.member, errors);
+      permitted = DecodeMember(member, row, below, target, errors) && permitted;
     } else if (row.limits.required) {
       errors.Add(below, "is required");
+      errors.Replace(below);
+      permitted = Permits(row.limits, row.names, target) && permitted;
     }
   });
+  return permitted;
 }
 
 // Fills in `out`. Returns false if there were errors, all of which are added to `status`.
 template <class P>
 bool DecodeArgs(const Value& value, typename P::Args& out, berth_status* status) {
   ArgErrors errors(status);
-  DecodeObject(value, RowsOf<P>(), "", out, errors);
+  const bool permitted = DecodeObject(value, RowsOf<P>(), "", out, errors);
   if constexpr (kHasValidate<P>) {
-    if (errors.count() == 0) P::Validate(std::as_const(out), errors);
+    if (permitted) P::Validate(std::as_const(out), errors);
   }
   return errors.count() == 0;
 }
