@@ -388,6 +388,17 @@ Status CheckFormat(std::string_view text) {
           .append("; expected Kubernetes objects as YAML or JSON: use kubectl get -o json"));
 }
 
+// Returns whether the text, whose first character after spaces is `first`, is JSON; see
+// ReadManifest(). Otherwise it is YAML.
+bool IsJson(std::string_view text, char first, std::string_view file_name) {
+  if (first != '{' && first != '[') return false;
+  const std::string name = ToLower(file_name);
+  if (name.ends_with(".json")) return true;
+  if (!FindSyntaxError(text).has_value()) return true;
+  if (name.ends_with(".yaml") || name.ends_with(".yml")) return false;
+  return !YamlToJson(text).ok();
+}
+
 }  // namespace
 
 std::string_view RecognizeForeignText(std::string_view text) {
@@ -418,8 +429,7 @@ Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Dec
   }
   if (Status status = CheckFormat(text); !status.ok()) return status.Annotate(file_name);
   ManifestReader reader(text, file_name, decoder, sink);
-  const bool is_json = text[begin] == '{' || text[begin] == '[';
-  return is_json ? reader.ReadJson() : reader.ReadYaml();
+  return IsJson(text, text[begin], file_name) ? reader.ReadJson() : reader.ReadYaml();
 }
 
 Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& decoder,

@@ -22,7 +22,13 @@ using ManifestSink = std::function<Status(AnyObject object)>;
 //   YAML   a stream of documents
 // Each document is an object of any kind, or a list of objects: a List, whose items state their
 // type, or a typed list such as PodList or NodeList, whose items may omit it. Items are decoded one
-// by one. A text that begins with "{" or "[" is JSON; a byte order mark is skipped.
+// by one. A byte order mark is skipped.
+//
+// A text is YAML unless it begins with "{" or "[". Such a text may also be YAML in flow style:
+//   *.json          is JSON.
+//   *.yaml, *.yml   is JSON if its syntax is, and YAML otherwise. YAML includes JSON documents, but
+//                   not a sequence of them without "---".
+//   other names     is YAML only if it has no syntax of JSON and YAML accepts it.
 //
 // Returns: one line for each error, with the line of the value and the object:
 //   nodes.json:52: Node n3: /items/3/spec/taints/0/effect: expected NoSchedule, ..., found "Foo"

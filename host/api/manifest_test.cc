@@ -81,6 +81,39 @@ TEST_F(ManifestTest, ReadsYaml) {
             "pod default/a; node b; ");
 }
 
+// A text that begins with a brace may be JSON, or YAML in flow style.
+TEST_F(ManifestTest, TheNameAndTheSyntaxTellTheFormat) {
+  const std::string flow = "{apiVersion: v1, kind: Pod, metadata: {name: a}}\n";
+  const std::string two = flow + "---\n" + Json(kNodeB) + "\n";
+  const std::string json = Json(kPodA) + "\n";
+  const std::string no_quotes = ":1: expected a key in quotes, found 'a'";
+  const struct {
+    const char* name;
+    std::string text;
+    const char* file;
+    std::string want;
+  } cases[] = {
+      {"YAML in flow style", flow, "f.yaml", "pod default/a; "},
+      {"another suffix of YAML", flow, "f.yml", "pod default/a; "},
+      {"large letters", flow, "F.YAML", "pod default/a; "},
+      {"two documents", two, "f.yaml", "pod default/a; node b; "},
+      {"a comment after the brace", "{ # a pod\n" + flow.substr(1), "f.yaml", "pod default/a; "},
+      {"JSON is YAML", json, "f.yaml", "pod default/a; "},
+      {"JSON lines in a YAML file", json + json, "f.yaml", "pod default/a; pod default/a; "},
+      {"JSON stays JSON", flow, "f.json", "f.json" + no_quotes},
+      {"JSON on standard input", json + json, "standard input", "pod default/a; pod default/a; "},
+      {"YAML on standard input", two, "standard input", "pod default/a; node b; "},
+      {"a file without a suffix", flow, "f", "pod default/a; "},
+      {"neither JSON nor YAML", "{apiVersion: v1,\n", "standard input",
+       "standard input" + no_quotes},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(Read(c.text, c.file), c.want);
+  }
+  EXPECT_EQ(Read("{apiVersion: v1,\n", "f.yaml").substr(0, 13), "f.yaml: line ");
+}
+
 TEST_F(ManifestTest, ErrorsNameThePathAndTheValue) {
   struct Case {
     const char* text;
