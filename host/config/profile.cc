@@ -264,6 +264,11 @@ void MovePlugins(const Plugins& entries, bool complete, Plugins& plugins, Config
   Sorter(entries, plugins, errors).Sort();
 }
 
+bool IsSha256(std::string_view text) {
+  constexpr size_t kDigits = 64;
+  return text.size() == kDigits && std::ranges::all_of(text, IsHexDigit);
+}
+
 std::string PluginContext(const std::string& plugin) { return "plugin " + Quoted(plugin) + ": "; }
 
 }  // namespace berth::host

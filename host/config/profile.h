@@ -49,7 +49,8 @@ struct ProfilePlugin {
   // The path of the plugin's library, relative to the working directory (not to the profile's
   // file). If not set, the plugin is in one of the plugin directories.
   std::optional<Placed<std::string>> library;
-  std::optional<Placed<std::string>> sha256;  // 64 hexadecimal digits; only with `library`.
+  // 64 hexadecimal digits; only with `library`. If there was an error, another text, or none.
+  std::optional<Placed<std::string>> sha256;
   // Set by the profile's own file, and already applied to the order of Profile::plugins.
   std::optional<Placed<std::string>> before;
   std::optional<Placed<std::string>> after;
@@ -106,6 +107,9 @@ void MergePlugin(std::vector<ProfilePlugin>& plugins, ProfilePlugin entry);
 // Errors: unknown names, a plugin that names itself, contradicting keys.
 void MovePlugins(const std::vector<ProfilePlugin>& entries, bool complete,
                  std::vector<ProfilePlugin>& plugins, ConfigErrors& errors);
+
+// Returns whether the text is a digest: 64 hexadecimal digits.
+bool IsSha256(std::string_view text);
 
 // Returns the prefix of a plugin's keys in messages: `plugin "ImageLocality": `.
 std::string PluginContext(const std::string& plugin);

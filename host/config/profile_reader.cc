@@ -10,11 +10,30 @@
 namespace berth::host {
 namespace {
 
-constexpr size_t kSha256Digits = 64;
 constexpr size_t kMaxOrders = 100;  // More than the number of extension points.
 
-bool IsSha256(std::string_view text) {
-  return text.size() == kSha256Digits && std::ranges::all_of(text, IsHexDigit);
+// Returns what is found in place of a digest: "62", or `62, and 2 other characters, the first of
+// them "g" at position 3`.
+std::string DescribeDigits(std::string_view text) {
+  const auto digits = static_cast<size_t>(std::ranges::count_if(text, IsHexDigit));
+  std::string found = std::to_string(digits);
+  size_t position = 0;
+  size_t others = 0;
+  std::string first;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at + 1;
+    while (end < text.size() && (static_cast<uint8_t>(text[end]) & 0xC0U) == 0x80U) ++end;
+    ++position;
+    const std::string_view character = text.substr(at, end - at);
+    at = end;
+    if (character.size() == 1 && IsHexDigit(character[0])) continue;
+    ++others;
+    if (first.empty()) first = Quoted(character) + " at position " + std::to_string(position);
+  }
+  if (others == 0) return found;
+  return found + (others == 1 ? ", and the character " + first
+                              : ", and " + std::to_string(others) +
+                                    " other characters, the first of them " + first);
 }
 
 class ProfileReader {
@@ -187,9 +206,12 @@ class ProfileReader {
     if (plugin.library.has_value()) {
       plugin.library->value = Beside(profile.file, plugin.library->value);
     }
-    if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) {
+    if (!plugin.sha256.has_value() && table.Find("sha256") != nullptr) {
+      // A value of another type is reported already. No digest is not the same as a wrong one.
+      plugin.sha256 = Placed<std::string>{"", table.Find("sha256")->place};
+    } else if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) {
       reader.Expected("sha256", plugin.sha256->place, "64 hexadecimal digits",
-                      Quoted(plugin.sha256->value));
+                      DescribeDigits(plugin.sha256->value));
     }
     if (plugin.points.has_value() && plugin.points->empty() &&
         table.Find("points")->elements.empty()) {

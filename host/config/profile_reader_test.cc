@@ -394,8 +394,27 @@ TEST(ReadProfileTest, ReportsInvalidKeys) {
       {"[[plugins]]\nname = \"A\"\npoints = [\"Filter\", 1,\n\"Filter\"]",
        "p/a.toml:3: plugin \"A\": points: expected an array of names of extension points, found 1\n"
        "p/a.toml:4: plugin \"A\": points: expected unique values, found \"Filter\" twice"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(ProfileErrors({{"p/a.toml", c.toml}}), c.error) << c.toml;
+}
+
+TEST(ReadProfileTest, ReportsWhatIsNoDigest) {
+  struct Case {
+    const char* toml;
+    const char* error;
+  };
+  const Case cases[] = {
       {"[[plugins]]\nname = \"A\"\nlibrary = \"a.so\"\nsha256 = \"12\"",
-       "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found \"12\""},
+       "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found 2"},
+      {"[[plugins]]\nname = \"A\"\nlibrary = \"a.so\"\nsha256 = 12",
+       "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found 12"},
+      {"[[plugins]]\nname = \"A\"\nlibrary = \"a.so\"\nsha256 = \"sha256:12\"",
+       "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found 6, and 3 other "
+       "characters, the first of them \"s\" at position 1"},
+      {"[[plugins]]\nname = \"A\"\nlibrary = \"a.so\"\nsha256 = \"00000000000000000000000000000000"
+       "0000000000000000000000000000000\xc3\xa9\"",
+       "p/a.toml:4: plugin \"A\": sha256: expected 64 hexadecimal digits, found 63, and the "
+       "character \"\xc3\xa9\" at position 64"},
       {"[[plugins]]\nname = \"A\"\n"
        "sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"",
        "p/a.toml:3: plugin \"A\": sha256: expected a `library` key in the same entry, which the "

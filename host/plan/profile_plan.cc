@@ -32,6 +32,8 @@ void LoadLibrary(const ProfilePlugin& plugin, PluginCatalog& catalog, ConfigErro
   const std::string& name = plugin.name.value;
   const std::string context = PluginContext(name);
   LoadOptions options;
+  // An error of the profile, which is reported already: no library has this digest.
+  if (plugin.sha256.has_value() && !IsSha256(plugin.sha256->value)) return;
   if (plugin.sha256.has_value()) options.sha256 = plugin.sha256->value;
   const auto library = catalog.AddLibrary(plugin.library->value, options);
   if (!library.ok()) {
@@ -337,8 +339,6 @@ std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const Plu
   return specs;
 }
 
-std::vector<std::string> ProfilePoints() {
-  std::vector<std::string> names;
 PluginSpec MakePluginSpec(const ProfilePlugin& plugin) {
   PluginSpec spec;
   spec.name = plugin.name.value;
@@ -349,6 +349,8 @@ PluginSpec MakePluginSpec(const ProfilePlugin& plugin) {
   return spec;
 }
 
+std::vector<std::string> ProfilePoints() {
+  std::vector<std::string> names;
   for (const PointInfo& info : kPoints) {
     if (IsNamed(info.point)) names.emplace_back(info.name);
   }

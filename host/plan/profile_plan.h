@@ -17,6 +17,7 @@ namespace berth::host {
 // `catalog`: first those of enabled plugins, then the others. A disabled plugin counts as
 // installed: profiles ignore the pod fields that it handles, and pods with such fields are not
 // refused.
+// A library whose pin is no digest is not loaded; the reader of the profile has reported the pin.
 // Errors: in `errors`: those of PluginCatalog::AddLibrary for enabled plugins; a library without
 //         the plugin. The library of a disabled plugin may be missing or broken; its fields then
 //         count as not handled.
@@ -41,10 +42,10 @@ void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog, Co
 std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const PluginCatalog& catalog,
                                     std::span<const std::string> searched, ConfigErrors& errors);
 
-// Returns the points that profiles may name, in the order in which they run for a pod.
 // Returns the plugin of a profile as plans create it.
 PluginSpec MakePluginSpec(const ProfilePlugin& plugin);
 
+// Returns the points that profiles may name, in the order in which they run for a pod.
 std::vector<std::string> ProfilePoints();
 
 }  // namespace berth::host

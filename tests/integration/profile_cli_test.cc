@@ -252,6 +252,11 @@ TEST_F(ProfileCliTest, LoadsTheLibrariesOfAProfile) {
   EXPECT_EQ(Check(plugin + "sha256 = \"" + std::string(64, '0') + "\"\n"),
             "berth: a.toml:5: plugin \"" + name + "\": sha256: libgang.so: expected sha256 " +
                 std::string(64, '0') + ", found " + digest + " [pin-mismatch]\n");
+  const std::string wrong_pin = "berth: a.toml:5: plugin \"" + name + "\": sha256: expected 64 ";
+  EXPECT_EQ(Check(plugin + "sha256 = \"" + digest.substr(2) + "\"\n"),
+            wrong_pin + "hexadecimal digits, found 62\n");
+  EXPECT_EQ(Check(plugin + "sha256 = 12\n[order]\nFilter = [\"" + name + "\"]\n"),
+            wrong_pin + "hexadecimal digits, found 12\n");
   EXPECT_THAT(Check("extends = \"default\"\n[[plugins]]\nname = \"acme.X\"\nlibrary = \"no.so\"\n"),
               HasSubstr("berth: a.toml:4: plugin \"acme.X\": library: no.so: expected "));
   EXPECT_EQ(
