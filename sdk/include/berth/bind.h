@@ -40,10 +40,11 @@ struct BindPoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || kNow<P> || kLater<P>,
-                  "Bind has the wrong signature; expected one of\n"
-                  "  berth::Status Bind(const berth::Binding& binding)\n"
-                  "  berth::Status Bind(const berth::Binding& binding, berth::Done& done)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Bind, P, (kNow<P> || kLater<P>),
+        "expected one of\n"
+        "  berth::Status Bind(const berth::Binding& binding)\n"
+        "  berth::Status Bind(const berth::Binding& binding, berth::Done& done)");
     static_assert(!(kNow<P> && kLater<P>), "implement Bind with or without berth::Done, not both");
   }
 

@@ -38,9 +38,9 @@ struct ChangesPoint {
     constexpr bool kFits = requires(P & plugin, const Change& change) {
       { plugin.OnChange(change) } -> std::same_as<void>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "OnChange has the wrong signature; expected\n"
-                  "  void OnChange(const berth::Change& change)");
+    BERTH_INTERNAL_CHECK_METHOD(OnChange, P, (kFits),
+                                "expected\n"
+                                "  void OnChange(const berth::Change& change)");
     static_assert(kNamed<P> || !P::kPendingChanges,
                   "kPendingChanges requires OnChange in the same class");
   }

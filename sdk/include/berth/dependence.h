@@ -120,31 +120,35 @@ constexpr void CheckDependenceMethods() {
       requires(const P& plugin, const Cycle& cycle, uint64_t& token, RowSink& rows) {
     { plugin.ScoreChanged(cycle, token, rows) } -> std::same_as<Stale>;
   };
-  static_assert(!kHasSignFilter<P> || kSignFilterFits,
-                "SignFilter has the wrong signature; expected\n"
-                "  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const");
-  static_assert(!kHasSignScore<P> || kSignScoreFits,
-                "SignScore has the wrong signature; expected\n"
-                "  std::optional<berth::Signature> SignScore(const berth::Cycle& cycle) const");
-  static_assert(!kHasFilterChanged<P> || (kFilterChangedFits && !kFilterTokenIsCopied),
-                "FilterChanged has the wrong signature; expected\n"
-                "  berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token, "
-                "berth::RowSink& rows) const");
-  static_assert(!kHasScoreChanged<P> || (kScoreChangedFits && !kScoreTokenIsCopied),
-                "ScoreChanged has the wrong signature; expected\n"
-                "  berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token, "
-                "berth::RowSink& rows) const");
+  BERTH_INTERNAL_CHECK_METHOD(
+      SignFilter, P, (kSignFilterFits),
+      "expected\n"
+      "  std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const");
+  BERTH_INTERNAL_CHECK_METHOD(
+      SignScore, P, (kSignScoreFits),
+      "expected\n"
+      "  std::optional<berth::Signature> SignScore(const berth::Cycle& cycle) const");
+  BERTH_INTERNAL_CHECK_METHOD(
+      FilterChanged, P, (kFilterChangedFits && !kFilterTokenIsCopied),
+      "expected\n"
+      "  berth::Stale FilterChanged(const berth::Cycle& cycle, uint64_t& token, "
+      "berth::RowSink& rows) const");
+  BERTH_INTERNAL_CHECK_METHOD(
+      ScoreChanged, P, (kScoreChangedFits && !kScoreTokenIsCopied),
+      "expected\n"
+      "  berth::Stale ScoreChanged(const berth::Cycle& cycle, uint64_t& token, "
+      "berth::RowSink& rows) const");
 }
 
 template <class P>
 constexpr void CheckDependence() {
   CheckDependenceMethods<P>();
-  static_assert(!kHasFilterDependence<P> || FilterDependenceMethod<P>,
-                "FilterDependence has the wrong signature; expected\n"
-                "  berth::Dependence FilterDependence() const");
-  static_assert(!kHasScoreDependence<P> || ScoreDependenceMethod<P>,
-                "ScoreDependence has the wrong signature; expected\n"
-                "  berth::Dependence ScoreDependence() const");
+  BERTH_INTERNAL_CHECK_METHOD(FilterDependence, P, (FilterDependenceMethod<P>),
+                              "expected\n"
+                              "  berth::Dependence FilterDependence() const");
+  BERTH_INTERNAL_CHECK_METHOD(ScoreDependence, P, (ScoreDependenceMethod<P>),
+                              "expected\n"
+                              "  berth::Dependence ScoreDependence() const");
   static_assert(!(kHasFilterDependence<P> && kHaskFilterDependence<P>),
                 "declare FilterDependence() or kFilterDependence, not both");
   static_assert(!(kHasScoreDependence<P> && kHaskScoreDependence<P>),

@@ -85,12 +85,12 @@ struct EnqueueExtensionsPoint {
     constexpr bool kHintFits = requires(P & plugin, const Queued& queued, const Event& event) {
       { plugin.Hint(queued, event) } -> std::same_as<QueueingHint>;
     };
-    static_assert(!kNamed<P> || kEventsFit,
-                  "EventsToRegister has the wrong signature; expected\n"
-                  "  std::vector<berth::EventInterest> EventsToRegister() const");
-    static_assert(
-        !kHasHint<P> || kHintFits,
-        "Hint has the wrong signature; expected\n"
+    BERTH_INTERNAL_CHECK_METHOD(EventsToRegister, P, (kEventsFit),
+                                "expected\n"
+                                "  std::vector<berth::EventInterest> EventsToRegister() const");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Hint, P, (kHintFits),
+        "expected\n"
         "  berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event)");
     static_assert(!kHasHint<P> || kNamed<P>, "Hint requires EventsToRegister in the same class");
   }

@@ -126,14 +126,14 @@ struct FilterPoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || FiltersNode<P> || FiltersBlock<P> || FiltersWhole<P>,
-                  "Filter has the wrong signature; expected one of\n"
-                  "  berth::Verdict Filter(const berth::Cycle& cycle, "
-                  "const berth::NodeRow<Columns>& node) const\n"
-                  "  berth::Status Filter(const berth::Cycle& cycle, "
-                  "const berth::Block<Columns>& block, berth::FilterOut& out) const\n"
-                  "  berth::Status Filter(const berth::Cycle& cycle, "
-                  "const berth::Nodes& survivors, berth::FilterWholeOut& out) const");
+    BERTH_INTERNAL_CHECK_METHOD(Filter, P, (FiltersNode<P> || FiltersBlock<P> || FiltersWhole<P>),
+                                "expected one of\n"
+                                "  berth::Verdict Filter(const berth::Cycle& cycle, "
+                                "const berth::NodeRow<Columns>& node) const\n"
+                                "  berth::Status Filter(const berth::Cycle& cycle, "
+                                "const berth::Block<Columns>& block, berth::FilterOut& out) const\n"
+                                "  berth::Status Filter(const berth::Cycle& cycle, "
+                                "const berth::Nodes& survivors, berth::FilterWholeOut& out) const");
     static_assert(FiltersNode<P> + FiltersBlock<P> + FiltersWhole<P> <= 1,
                   "implement Filter per node, per block, or for all nodes: only one of them");
     static_assert(!FiltersWhole<P> || !(kHasFilterDependence<P> || kHaskFilterDependence<P>),

@@ -42,10 +42,11 @@ struct PermitPoint {
                                     std::chrono::nanoseconds& timeout) {
       { plugin.Permit(cycle, target, timeout) } -> std::same_as<Status>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "Permit has the wrong signature; expected\n"
-                  "  berth::Status Permit(berth::Cycle& cycle, const berth::Target& target, "
-                  "std::chrono::nanoseconds& timeout)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Permit, P, (kFits),
+        "expected\n"
+        "  berth::Status Permit(berth::Cycle& cycle, const berth::Target& target, "
+        "std::chrono::nanoseconds& timeout)");
   }
 
   template <class I>

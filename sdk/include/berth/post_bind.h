@@ -29,9 +29,9 @@ struct PostBindPoint {
     constexpr bool kFits = requires(P & plugin, const Binding& binding) {
       { plugin.PostBind(binding) } -> std::same_as<void>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "PostBind has the wrong signature; expected\n"
-                  "  void PostBind(const berth::Binding& binding)");
+    BERTH_INTERNAL_CHECK_METHOD(PostBind, P, (kFits),
+                                "expected\n"
+                                "  void PostBind(const berth::Binding& binding)");
   }
 
   template <class I>

@@ -63,10 +63,11 @@ struct PostFilterPoint {
                                     const Verdicts& verdicts, PostFilterOut& out) {
       { plugin.PostFilter(cycle, all, verdicts, out) } -> std::same_as<Status>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "PostFilter has the wrong signature; expected\n"
-                  "  berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all, "
-                  "const berth::Verdicts& verdicts, berth::PostFilterOut& out)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        PostFilter, P, (kFits),
+        "expected\n"
+        "  berth::Status PostFilter(berth::Cycle& cycle, const berth::Nodes& all, "
+        "const berth::Verdicts& verdicts, berth::PostFilterOut& out)");
   }
 
   template <class I>

@@ -46,18 +46,19 @@ struct PreBindPoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || kNow<P> || kLater<P>,
-                  "PreBind has the wrong signature; expected one of\n"
-                  "  berth::Status PreBind(const berth::Binding& binding)\n"
-                  "  berth::Status PreBind(const berth::Binding& binding, berth::Done& done)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        PreBind, P, (kNow<P> || kLater<P>),
+        "expected one of\n"
+        "  berth::Status PreBind(const berth::Binding& binding)\n"
+        "  berth::Status PreBind(const berth::Binding& binding, berth::Done& done)");
     static_assert(!(kNow<P> && kLater<P>),
                   "implement PreBind with or without berth::Done, not both");
     constexpr bool kFlightFits = requires(P & plugin, const Binding& binding) {
       { plugin.PreBindPreFlight(binding) } -> std::same_as<Status>;
     };
-    static_assert(!kHasPreBindPreFlight<P> || kFlightFits,
-                  "PreBindPreFlight has the wrong signature; expected\n"
-                  "  berth::Status PreBindPreFlight(const berth::Binding& binding)");
+    BERTH_INTERNAL_CHECK_METHOD(PreBindPreFlight, P, (kFlightFits),
+                                "expected\n"
+                                "  berth::Status PreBindPreFlight(const berth::Binding& binding)");
     static_assert(!kHasPreBindPreFlight<P> || kNamed<P>,
                   "PreBindPreFlight requires PreBind in the same class");
     static_assert(!kHaskPreBindParallel<P> || kNamed<P>,

@@ -45,10 +45,10 @@ struct PreEnqueuePoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || PreEnqueuesPod<P> || PreEnqueuesQueued<P>,
-                  "PreEnqueue has the wrong signature; expected one of\n"
-                  "  berth::Status PreEnqueue(const berth::Pod& pod)\n"
-                  "  berth::Status PreEnqueue(const berth::Queued& queued)");
+    BERTH_INTERNAL_CHECK_METHOD(PreEnqueue, P, (PreEnqueuesPod<P> || PreEnqueuesQueued<P>),
+                                "expected one of\n"
+                                "  berth::Status PreEnqueue(const berth::Pod& pod)\n"
+                                "  berth::Status PreEnqueue(const berth::Queued& queued)");
     static_assert(!(PreEnqueuesPod<P> && PreEnqueuesQueued<P>),
                   "implement PreEnqueue for a pod or for a queued entity, not both");
   }

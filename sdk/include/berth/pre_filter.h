@@ -90,18 +90,21 @@ struct PreFilterPoint {
         requires(P & plugin, Cycle & cycle, const Pod& pod, const Node& node) {
       { plugin.RemovePod(cycle, pod, node) } -> std::same_as<Status>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "PreFilter has the wrong signature; expected\n"
-                  "  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all, "
-                  "berth::PreFilterOut& out)");
-    static_assert(!kHasAddPod<P> || kAddFits,
-                  "AddPod has the wrong signature; expected\n"
-                  "  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, "
-                  "const berth::NodeRow<Columns>& node)");
-    static_assert(!kHasRemovePod<P> || kRemoveFits,
-                  "RemovePod has the wrong signature; expected\n"
-                  "  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, "
-                  "const berth::NodeRow<Columns>& node)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        PreFilter, P, (kFits),
+        "expected\n"
+        "  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all, "
+        "berth::PreFilterOut& out)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        AddPod, P, (kAddFits),
+        "expected\n"
+        "  berth::Status AddPod(berth::Cycle& cycle, const berth::Pod& pod, "
+        "const berth::NodeRow<Columns>& node)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        RemovePod, P, (kRemoveFits),
+        "expected\n"
+        "  berth::Status RemovePod(berth::Cycle& cycle, const berth::Pod& pod, "
+        "const berth::NodeRow<Columns>& node)");
     static_assert(kHasAddPod<P> == kHasRemovePod<P>,
                   "implement AddPod and RemovePod together, or neither");
     static_assert(!kHasAddPod<P> || kNamed<P>,

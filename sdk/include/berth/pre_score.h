@@ -34,10 +34,11 @@ struct PreScorePoint {
     constexpr bool kFits = requires(P & plugin, Cycle & cycle, const Nodes& nodes) {
       { plugin.PreScore(cycle, nodes, nodes) } -> std::same_as<Status>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "PreScore has the wrong signature; expected\n"
-                  "  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& feasible, "
-                  "const berth::Nodes& all)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        PreScore, P, (kFits),
+        "expected\n"
+        "  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& feasible, "
+        "const berth::Nodes& all)");
   }
 
   template <class I>

@@ -122,12 +122,13 @@ struct QueueSortPoint {
     constexpr bool kLessFits = requires(const P& plugin, const Queued& queued) {
       { plugin.Less(queued, queued) } -> std::same_as<bool>;
     };
-    static_assert(!kHasKey<P> || kKeyFits,
-                  "Key has the wrong signature; expected\n"
-                  "  berth::SortKey Key(const berth::Queued& queued) const");
-    static_assert(!kHasLess<P> || kLessFits,
-                  "Less has the wrong signature; expected\n"
-                  "  bool Less(const berth::Queued& a, const berth::Queued& b) const");
+    BERTH_INTERNAL_CHECK_METHOD(Key, P, (kKeyFits),
+                                "expected\n"
+                                "  berth::SortKey Key(const berth::Queued& queued) const");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Less, P, (kLessFits),
+        "expected\n"
+        "  bool Less(const berth::Queued& a, const berth::Queued& b) const");
     static_assert(!(kHasKey<P> && kHasLess<P>), "implement Key or Less, not both");
   }
 
@@ -152,12 +153,12 @@ struct QueueSortLanesPoint {
     constexpr bool kNextLaneFits = requires(P & plugin, const Lanes& lanes) {
       { plugin.NextLane(lanes) } -> std::same_as<std::size_t>;
     };
-    static_assert(!kHasLane<P> || kLaneFits,
-                  "Lane has the wrong signature; expected\n"
-                  "  uint64_t Lane(const berth::Queued& queued) const");
-    static_assert(!kHasNextLane<P> || kNextLaneFits,
-                  "NextLane has the wrong signature; expected\n"
-                  "  std::size_t NextLane(const berth::Lanes& lanes)");
+    BERTH_INTERNAL_CHECK_METHOD(Lane, P, (kLaneFits),
+                                "expected\n"
+                                "  uint64_t Lane(const berth::Queued& queued) const");
+    BERTH_INTERNAL_CHECK_METHOD(NextLane, P, (kNextLaneFits),
+                                "expected\n"
+                                "  std::size_t NextLane(const berth::Lanes& lanes)");
     static_assert(kHasLane<P> == kHasNextLane<P>, "implement both Lane and NextLane, or neither");
     static_assert(!kHasLanes<P> || kHasKey<P> || kHasLess<P>,
                   "implement Key or Less beside Lane and NextLane: the order within a lane");

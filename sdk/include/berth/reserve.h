@@ -37,12 +37,13 @@ struct ReservePoint {
     constexpr bool kUnreserveFits = requires(P & plugin, const Binding& binding) {
       { plugin.Unreserve(binding) } -> std::same_as<void>;
     };
-    static_assert(!kNamed<P> || kFits,
-                  "Reserve has the wrong signature; expected\n"
-                  "  berth::Status Reserve(berth::Cycle& cycle, const berth::Target& target)");
-    static_assert(!kHasUnreserve<P> || kUnreserveFits,
-                  "Unreserve has the wrong signature; expected\n"
-                  "  void Unreserve(const berth::Binding& binding)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Reserve, P, (kFits),
+        "expected\n"
+        "  berth::Status Reserve(berth::Cycle& cycle, const berth::Target& target)");
+    BERTH_INTERNAL_CHECK_METHOD(Unreserve, P, (kUnreserveFits),
+                                "expected\n"
+                                "  void Unreserve(const berth::Binding& binding)");
     static_assert(!kHasUnreserve<P> || kNamed<P>, "Unreserve requires Reserve in the same class");
   }
 

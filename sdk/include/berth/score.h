@@ -97,20 +97,22 @@ struct ScorePoint {
 
   template <class P>
   static constexpr void Check() {
-    static_assert(!kNamed<P> || ScoresNode<P> || ScoresBlock<P>,
-                  "Score has the wrong signature; expected one of\n"
-                  "  int64_t Score(const berth::Cycle& cycle, "
-                  "const berth::NodeRow<Columns>& node) const\n"
-                  "  berth::Status Score(const berth::Cycle& cycle, "
-                  "const berth::Block<Columns>& block, std::span<int64_t> out) const");
+    BERTH_INTERNAL_CHECK_METHOD(
+        Score, P, (ScoresNode<P> || ScoresBlock<P>),
+        "expected one of\n"
+        "  int64_t Score(const berth::Cycle& cycle, "
+        "const berth::NodeRow<Columns>& node) const\n"
+        "  berth::Status Score(const berth::Cycle& cycle, "
+        "const berth::Block<Columns>& block, std::span<int64_t> out) const");
     static_assert(!(ScoresNode<P> && ScoresBlock<P>),
                   "implement Score per node or per block, not both");
     constexpr bool kNormalizeFits = requires(P & plugin, Cycle & cycle, Scores & scores) {
       { plugin.NormalizeScore(cycle, scores) } -> std::same_as<Status>;
     };
-    static_assert(!kHasNormalizeScore<P> || kNormalizeFits,
-                  "NormalizeScore has the wrong signature; expected\n"
-                  "  berth::Status NormalizeScore(berth::Cycle& cycle, berth::Scores& scores)");
+    BERTH_INTERNAL_CHECK_METHOD(
+        NormalizeScore, P, (kNormalizeFits),
+        "expected\n"
+        "  berth::Status NormalizeScore(berth::Cycle& cycle, berth::Scores& scores)");
     static_assert(!(kHasNormalizeScore<P> && kHaskNormalize<P>),
                   "declare kNormalize or NormalizeScore, not both");
     static_assert(

@@ -1,4 +1,4 @@
-// expected: Filter has the wrong signature; expected one of
+// expected: Filter is private: make it public
 #include "tests/sdk/must_not_compile/sample.h"
 
 class Sample : public Sampled {

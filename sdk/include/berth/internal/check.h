@@ -13,6 +13,7 @@
 #include <berth/host.h>
 #include <berth/internal/args_schema.h>
 #include <berth/internal/detect.h>
+#include <berth/internal/near_names.h>
 #include <berth/internal/points.h>
 
 namespace berth {
@@ -119,12 +120,12 @@ constexpr bool CheckArgs() {
                     std::is_constructible_v<P, const Args&>,
                 "kArgs is declared, but no constructor takes the arguments; expected "
                 "(const berth::Host&, const Args&) or (const Args&)");
-  if constexpr (kHasValidate<P>) {
-    static_assert(
-        requires(const Args& args, ArgErrors& errors) { P::Validate(args, errors); },
-        "Validate has the wrong signature; expected\n"
-        "  static void Validate(const Args& args, berth::ArgErrors& errors)");
-  }
+  constexpr bool kValidateFits = requires(const Args& args, ArgErrors& errors) {
+    P::Validate(args, errors);
+  };
+  BERTH_INTERNAL_CHECK_METHOD(Validate, P, kValidateFits,
+                              "expected\n"
+                              "  static void Validate(const Args& args, berth::ArgErrors& errors)");
   if constexpr (kHaskArgs<P>) {
     constexpr bool kFit = kRowsFit<std::remove_cvref_t<decltype(P::kArgs)>>;
     static_assert(
@@ -173,6 +174,7 @@ template <class P>
 constexpr void CheckMethods() {
   CheckKinds<P>();
   using Args = typename P::Args;
+  CheckNearNames<P>();
   AllPoints::Check<P>();
   CheckDependence<P>();
   static_assert(PointsOf<P>::kCount > 0,

@@ -18,11 +18,10 @@
 #include <berth/host.h>
 #include <berth/internal/detect.h>
 #include <berth/internal/guard.h>
+#include <berth/internal/near_names.h>
 #include <berth/internal/points.h>
 #include <berth/internal/services.h>
 #include <berth/internal/text.h>
-
-BERTH_INTERNAL_DETECT(Quiesce);
 
 namespace berth::internal {
 
