@@ -33,6 +33,20 @@ struct Scoring {
       Arg("resources", &Scoring::resources, Items{1, 3}, "What counts."));
 };
 
+// A row may have several options. `Names` and `Range` are for the elements.
+struct Combined {
+  std::vector<int64_t> weights;
+  std::vector<Strategy> strategies;
+  int64_t port = 0;
+
+  static constexpr auto kArgs = ArgRows<Combined>(
+      Arg("weights", &Combined::weights, Range{1, 100}, Items{1, 3}, kRequired, "Of the zones."),
+      Arg("strategies", &Combined::strategies, Items{.max = 2}, kRequired,
+          Names{Name{"LeastAllocated", Strategy::kLeast}, Name{"MostAllocated", Strategy::kMost}},
+          "In this order."),
+      Arg("port", &Combined::port, kRequired, Range{1, 65535}, "Where to ask."));
+};
+
 struct AllArgs {
   bool on = true;
   int32_t small = -3;
@@ -170,6 +184,59 @@ TEST(Args, AreAllUnknownToAPluginWithoutRows) {
       testing::PluginUnderTest::Create(kEntryOf<Plain>, {.args = testing::Args(R"({"a": 1})")}),
       (testing::Answer{BERTH_BAD_ARGUMENT, {"/a: unknown key \"a\""}}));
   EXPECT_EQ(kEntryOf<Plain>.plugins[0]->args_schema, nullptr);
+}
+
+class Combining : public Plugin {
+ public:
+  static constexpr std::string_view kName = "Combining";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Combines the options of rows.";
+  using Args = Combined;
+  static constexpr auto kArgs = Combined::kArgs;
+
+  explicit Combining(const Args& /*args*/) {}
+  Verdict Filter(const Cycle& /*cycle*/, const NodeRow<Columns>& /*node*/) const { return kPass; }
+};
+
+TEST(Args, OptionsOfARowAreAllChecked) {
+  const char* const kRest = R"("strategies": ["MostAllocated"], "port": 80)";
+  const struct {
+    std::string json;
+    std::vector<std::string> errors;
+  } cases[] = {
+      {std::string(R"("weights": [1, 100], )") + kRest, {}},
+      {std::string(R"("weights": [], )") + kRest,
+       {"/weights: expected array of 1..3, found one of 0"}},
+      {std::string(R"("weights": [1, 101], )") + kRest,
+       {"/weights/1: expected integer 1..100, found integer 101"}},
+      {kRest, {"/weights: is required"}},
+      {R"("weights": [1], "strategies": ["Most"], "port": 0)",
+       {"/strategies/0: expected one of \"LeastAllocated\", \"MostAllocated\", found string "
+        "\"Most\"",
+        "/port: expected integer 1..65535, found integer 0"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.json);
+    const testing::Answer answer = testing::PluginUnderTest::Create(
+        kEntryOf<Combining>, {.args = testing::Args("{" + c.json + "}")});
+    EXPECT_EQ(answer.reasons, c.errors);
+  }
+  EXPECT_EQ(
+      ArgsTable<Combining>(),
+      "| Key | Expected | Default | Meaning |\n"
+      "|---|---|---|---|\n"
+      "| `weights` | array of 1..3 of integer 1..100 | required | Of the zones. |\n"
+      "| `strategies` | array of 0..2 of one of \"LeastAllocated\", \"MostAllocated\" | required "
+      "| In this order. |\n"
+      "| `port` | integer 1..65535 | required | Where to ask. |\n");
+  EXPECT_EQ(std::string(kEntryOf<Combining>.plugins[0]->args_schema),
+            R"({"type":"object","additionalProperties":false,"properties":{)"
+            R"("weights":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"integer",)"
+            R"("minimum":1,"maximum":100},"description":"Of the zones."},)"
+            R"("strategies":{"type":"array","maxItems":2,"items":{"enum":["LeastAllocated",)"
+            R"("MostAllocated"]},"description":"In this order."},)"
+            R"("port":{"type":"integer","minimum":1,"maximum":65535,)"
+            R"("description":"Where to ask."}},"required":["weights","strategies","port"]})");
 }
 
 TEST(ArgsTable, HasOneLinePerKey) {

@@ -227,6 +227,20 @@ constexpr auto PickNames(const First& first, const Rest&... rest) {
   }
 }
 
+template <class T, class M, class... Option>
+constexpr auto MakeRow(std::string_view key, M T::*member, std::string_view help,
+                       const Option&... option) {
+  (CheckOption<M, Option>(), ...);
+  static_assert((0 + ... + int{kIsRange<Option>}) <= 1 && (0 + ... + int{kIsNames<Option>}) <= 1 &&
+                    (0 + ... + int{std::same_as<Option, Items>}) <= 1 &&
+                    (0 + ... + int{std::same_as<Option, Required>}) <= 1,
+                "berth::Arg has the same option twice");
+  ArgLimits limits;
+  (limits.Set(option), ...);
+  const auto names = PickNames(option...);
+  return ArgRow<T, M, std::remove_const_t<decltype(names)>>{key, member, limits, names, help};
+}
+
 template <class T>
 inline constexpr ArgList<T> kNoRows{};
 
@@ -242,31 +256,23 @@ constexpr const auto& RowsOf() {
 
 }  // namespace internal
 
-// Returns a row: the key in the profile, the member, options (Range, Items, Names, kRequired) and a
-// help text.
+// Returns a row: the key in the profile, the member, options (Range, Items, Names, kRequired; each at
+// most once, in any order) and a help text.
 template <class T, class M>
 constexpr auto Arg(std::string_view key, M T::*member, std::string_view help) {
-  return internal::ArgRow<T, M, internal::NoNames>{key, member, {}, {}, help};
+  return internal::MakeRow(key, member, help);
 }
 template <class T, class M, class A>
 constexpr auto Arg(std::string_view key, M T::*member, A a, std::string_view help) {
-  internal::CheckOption<M, A>();
-  internal::ArgLimits limits;
-  limits.Set(a);
-  const auto names = internal::PickNames(a);
-  return internal::ArgRow<T, M, std::remove_const_t<decltype(names)>>{key, member, limits, names,
-                                                                      help};
+  return internal::MakeRow(key, member, help, a);
 }
 template <class T, class M, class A, class B>
 constexpr auto Arg(std::string_view key, M T::*member, A a, B b, std::string_view help) {
-  internal::CheckOption<M, A>();
-  internal::CheckOption<M, B>();
-  internal::ArgLimits limits;
-  limits.Set(a);
-  limits.Set(b);
-  const auto names = internal::PickNames(a, b);
-  return internal::ArgRow<T, M, std::remove_const_t<decltype(names)>>{key, member, limits, names,
-                                                                      help};
+  return internal::MakeRow(key, member, help, a, b);
+}
+template <class T, class M, class A, class B, class C>
+constexpr auto Arg(std::string_view key, M T::*member, A a, B b, C c, std::string_view help) {
+  return internal::MakeRow(key, member, help, a, b, c);
 }
 
 template <class T, class... Row>
