@@ -183,6 +183,25 @@ bool ReadOwners(Reader& reader, JsonValue& value, berth_array* owners) {
                             });
 }
 
+// Replaces an object by its member, or an array by the element at an index as in RFC 6901.
+// Errors: INCORRECT_TYPE for another value, and for an array if the segment is no index.
+simdjson::error_code FindPart(const std::string& segment, JsonValue& value) {
+  simdjson::ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == simdjson::ondemand::json_type::array) {
+    constexpr size_t kMaxDigits = 9;
+    const bool is_index = IsNumber(segment) && segment.size() <= kMaxDigits &&
+                          (segment == "0" || !segment.starts_with('0'));
+    if (!is_index) return simdjson::INCORRECT_TYPE;
+    simdjson::ondemand::array elements;
+    if (const auto error = value.get_array().get(elements)) return error;
+    return elements.at(std::stoul(segment)).get(value);
+  }
+  JsonObject object;
+  if (const auto error = value.get_object().get(object)) return error;
+  return object.find_field(segment).get(value);
+}
+
 // Reads the value at `pointer`. Leaves `*tree` unchanged if the value is absent, and sets it to
 // null if the value is null. After an error the rest of the document cannot be read.
 bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
@@ -192,9 +211,9 @@ bool FindTree(Reader& reader, JsonObject object, std::string_view pointer,
   if (segments.empty()) return true;
   for (const std::string& segment : segments) {
     const bool is_first = &segment == segments.data();
-    auto error = is_first ? simdjson::SUCCESS : value.get_object().get(object);
-    if (!error) error = object.find_field(segment).get(value);
-    if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE) {
+    auto error = is_first ? object.find_field(segment).get(value) : FindPart(segment, value);
+    if (error == simdjson::NO_SUCH_FIELD || error == simdjson::INCORRECT_TYPE ||
+        error == simdjson::INDEX_OUT_OF_BOUNDS) {
       return true;
     }
     if (error) return reader.FailSyntax(error);

@@ -312,6 +312,40 @@ TEST_F(DecodePodTest, KeepsRequestedFields) {
   EXPECT_EQ(Show(Elements<berth_field>((*node)->meta().fields)[0].value), "'10.0.0.0/24'");
 }
 
+// A segment is the key of a member, or the index of an element; see kFields in plugin.h.
+TEST_F(DecodePodTest, KeepsFieldsInArrays) {
+  const struct {
+    const char* path;
+    const char* value;  // Null: absent.
+  } cases[] = {
+      {"/spec/list/0", "1"},
+      {"/spec/list/1/a", "'b'"},
+      {"/spec/list/1", "{'a':'b'}"},
+      {"/spec/list/2/0", "'c'"},
+      {"/spec/list", "[1,{'a':'b'},['c']]"},
+      {"/spec/list/3", nullptr},
+      {"/spec/list/01", nullptr},
+      {"/spec/list/-", nullptr},
+      {"/spec/list/a", nullptr},
+      {"/spec/list/0/a", nullptr},
+      {"/spec/list/99999999999999999999", nullptr},
+      {"/spec/map/0", "'d'"},
+  };
+  DecodeOptions options;
+  for (const auto& c : cases) options.pod_fields.emplace_back(c.path);
+  Decoder decoder(interner_, options);
+  const Result<PodRef> pod =
+      decoder.DecodePod(PodText("'list':[1, {'a':'b'}, ['c']],'map':{'0':'d'}"));
+  ASSERT_TRUE(pod.ok()) << pod.status().ToString();
+  const auto fields = Elements<berth_field>((*pod)->meta().fields);
+  ASSERT_EQ(fields.size(), std::size(cases));
+  for (size_t i = 0; i < fields.size(); ++i) {
+    SCOPED_TRACE(cases[i].path);
+    ASSERT_EQ(fields[i].value == nullptr, cases[i].value == nullptr);
+    if (cases[i].value != nullptr) EXPECT_EQ(Show(fields[i].value), cases[i].value);
+  }
+}
+
 TEST_F(DecodePodTest, ReadsEveryFormOfAQuantity) {
   for (const char* amount :
        {"'1'", "1", "1.0", "'+1'", "'1.'", "' 1\\n'", "1e0", "'1e4294967296'"}) {

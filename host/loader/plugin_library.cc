@@ -16,6 +16,7 @@
 #include "host/base/foreign_struct.h"
 #include "host/base/kind_name.h"
 #include "host/base/text.h"
+#include "host/loader/field_path.h"
 #include "host/loader/plugin_points.h"
 
 #if defined(__x86_64__)
@@ -138,6 +139,20 @@ std::optional<LoadError> CheckKinds(const PluginInfo& info) {
   return std::nullopt;
 }
 
+std::optional<LoadError> CheckFields(const PluginInfo& info) {
+  const auto error = [&info](const std::string& list, FieldPathError wrong) {
+    return MakeLoadError(LoadErrorCode::kBadInfo, "in " + list + " " + wrong.expected,
+                         std::move(wrong.found), info.name);
+  };
+  for (const std::string& path : info.fields) {
+    if (auto wrong = CheckFieldPath(path)) return error("fields", *std::move(wrong));
+  }
+  for (const std::string& pointer : info.pod_fields) {
+    if (auto wrong = CheckPodFieldPath(pointer)) return error("pod_fields", *std::move(wrong));
+  }
+  return std::nullopt;
+}
+
 LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
   const std::string which = "plugin info " + std::to_string(index);
   if (from == nullptr) return MakeLoadError(LoadErrorCode::kBadInfo, which, "NULL");
@@ -168,6 +183,7 @@ LoadResult<PluginInfo> CopyInfo(const berth_plugin_info* from, uint64_t index) {
     return *std::move(error);
   }
   if (auto error = CheckKinds(info)) return *std::move(error);
+  if (auto error = CheckFields(info)) return *std::move(error);
   return info;
 }
 

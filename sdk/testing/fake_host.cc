@@ -329,6 +329,11 @@ void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter*
                            World* world) {
   world->info = &library.Find(scenario.plugin);
   world->SetProfile(scenario.profile, scenario.points, scenario.deadline_ns);
+  std::vector<std::string> fields;
+  for (const char* const* path = world->info->fields; path != nullptr && *path != nullptr; ++path) {
+    fields.emplace_back(*path);
+  }
+  world->ids->set_fields(std::move(fields));
   world->args = std::move(scenario.args);
   world->scripted = std::move(scenario.services);
   world->reporter = reporter;

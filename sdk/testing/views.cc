@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/testing/field_tree.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/node_spec.h>
 #include <berth/testing/object_spec.h>
@@ -57,6 +59,28 @@ class ViewBuilder {
 
   berth_array IdList(const std::vector<std::string>& texts);
 
+  // Returns the parts that the plugin names for objects of the kind. `kind`: "Pod:".
+  berth_array Fields(std::string_view kind,
+                     const std::vector<std::pair<std::string, std::string>>& fields) {
+    const auto& declared = memory_.ids().fields();
+    if (fields.empty() && (!declared.has_value() || declared->empty())) {
+      return {nullptr, 0, sizeof(berth_field)};
+    }
+    const FieldTree tree(fields);
+    std::vector<std::string> paths;
+    if (declared.has_value()) {
+      for (const std::string& field : *declared) {
+        if (field.starts_with(kind)) paths.push_back(field.substr(kind.size()));
+      }
+    } else {
+      paths = tree.Paths();
+    }
+    return Each(paths, [&](const std::string& path) {
+      const ValueSpec* part = tree.Find(path);
+      return berth_field{Text(path), part == nullptr ? nullptr : memory_.Value(*part)};
+    });
+  }
+
   template <class Spec>
   const berth_meta* Meta(const Spec& spec) {
     berth_meta meta{};
@@ -78,11 +102,8 @@ class ViewBuilder {
                          Id(owner.api_version),      Id(owner.kind),
                          owner.controller ? 1u : 0u, 0};
     });
-    meta.fields = Each(spec.fields, [this](const auto& field) {
-      const std::string& json = field.second;
-      return berth_field{Text(field.first),
-                         json.empty() ? nullptr : memory_.Value(internal::ReadJson(json))};
-    });
+    if constexpr (std::same_as<Spec, PodSpec>) meta.fields = Fields("Pod:", spec.fields);
+    if constexpr (std::same_as<Spec, NodeSpec>) meta.fields = Fields("Node:", spec.fields);
     return memory_.One(meta);
   }
 

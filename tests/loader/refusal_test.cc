@@ -263,6 +263,10 @@ TEST_F(RefusalTest, BadInfo) {
       Variant("info_flags"), LoadErrorCode::kBadInfo,
       "plugin \"test.Variant\": expected plugin info 0 with flags within 0x1, "
       "found 0x7");
+  ExpectRefusedAfterLoading(Variant("bad_field"), LoadErrorCode::kBadInfo,
+                            "plugin \"test.Variant\": expected in fields a field of a Pod of "
+                            "Kubernetes 1.37, found \"Pod:/spec/hostIpc\"; did you mean "
+                            "Pod:/spec/hostIPC?");
 }
 
 TEST_F(RefusalTest, NoteDiffersFromEntry) {

@@ -314,6 +314,9 @@ __attribute__((unused)) extern berth_code CreateElsewhere(const berth_host* host
 static const char* const points[] = {TEST_POINTS, NULL};
 static const char* const services[] = {TEST_SERVICES, NULL};
 static const char* const kinds[] = {"v1/Namespace", NULL};
+#ifdef TEST_FIELD
+static const char* const fields[] = {TEST_FIELD, NULL};
+#endif
 static const berth_plugin_info info = {
     .struct_size = sizeof info,
     .flags = BERTH_PLUGIN_BLOCKS_IN_BIND | TEST_INFO_FLAGS,
@@ -329,6 +332,9 @@ static const berth_plugin_info info = {
     .points = points,
     .services = services,
     .kinds = kinds,
+#ifdef TEST_FIELD
+    .fields = fields,
+#endif
     .args_schema = "{\"type\":\"object\"}",
 };
 static const berth_plugin_info* const infos[] = {&info};

@@ -96,7 +96,18 @@ class Plugin {
   // several versions: of "resource.k8s.io/v1|v1beta1/ResourceClaim" the host uses the first one
   // that the API server serves. Pods and nodes come with blocks and with OnChange instead.
   static constexpr std::array<const char*, 0> kKinds{};
-  // Parts of pods and nodes that the host keeps, as "Pod:/spec/hostIPC". Read them with Pod::Field.
+  // Parts of pods and nodes that the host keeps beside their views, as "Pod:/spec/hostIPC". Read them
+  // with Pod::Field and Node::Field, by the path after the colon. A path is a JSON pointer (RFC 6901)
+  // into the JSON of the object:
+  //   "/spec/hostIPC"            a value.
+  //   "/spec/securityContext"    the whole object or array at the path, as one Value.
+  //   "/spec/containers/0/image" that of the first container: a segment after an array is the index
+  //                              of an element. There is no path to a member of every element:
+  //                              name the array, and read it in a loop.
+  //   "/metadata/labels/a~1b"    the member "a/b": "~1" stands for "/", and "~0" for "~".
+  // A part that the object does not have, or that is null, is absent. Two paths may overlap.
+  // The host does not load a plugin with a path whose first two segments name no field of a pod or
+  // node, such as "Pod:/spec/hostIpc". It does not check what follows them.
   static constexpr std::array<const char*, 0> kFields{};
   // Fields of a pod that this plugin handles, as "/spec/tolerations".
   static constexpr std::array<const char*, 0> kPodFields{};

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <berth/abi.h>
 
@@ -82,6 +84,11 @@ class Ids {
   // The number of ids that are in use.
   size_t size() const;
 
+  // The paths that the plugin under test names in kFields: the views of pods and nodes have these
+  // parts and no others. Nothing before a plugin is known: the views have all parts that are set.
+  const std::optional<std::vector<std::string>>& fields() const { return fields_; }
+  void set_fields(std::vector<std::string> fields) { fields_ = std::move(fields); }
+
   LiveViews& views() { return views_; }
 
  private:
@@ -102,6 +109,7 @@ class Ids {
   Entries dropped_;
   std::deque<berth_id> dropped_order_;
   std::atomic<bool> keeps_dropped_ = true;
+  std::optional<std::vector<std::string>> fields_;
   LiveViews views_;
 };
 

@@ -145,7 +145,7 @@ struct MetaSpec {
   std::map<std::string, std::string> labels;
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<OwnerSpec> owners;
-  std::vector<std::pair<std::string, std::string>> fields;  // path, JSON; empty: absent
+  std::vector<std::pair<std::string, std::string>> fields;  // path, JSON; empty: not set
 
   Self& Uid(std::string text) { return uid = std::move(text), self(); }
   Self& ResourceVersion(std::string text) { return resource_version = std::move(text), self(); }
@@ -158,7 +158,9 @@ struct MetaSpec {
     return annotations.emplace_back(std::move(key), std::move(value)), self();
   }
   Self& Owner(OwnerSpec owner) { return owners.push_back(std::move(owner)), self(); }
-  // Sets a part of the object that no view has: Field("/spec/hostIPC", "true").
+  // Sets a part of the object that no view has: Field("/spec/hostIPC", "true"). A plugin sees it, as
+  // in the host, through every path of kFields that names it, a part of it, or an object or array
+  // that contains it.
   Self& Field(std::string path, std::string json) {
     return fields.emplace_back(std::move(path), std::move(json)), self();
   }

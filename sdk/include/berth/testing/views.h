@@ -39,6 +39,8 @@ class ViewMemory {
   ViewMemory(const ViewMemory&) = delete;
   ViewMemory& operator=(const ViewMemory&) = delete;
 
+  // REQUIRES: the view has ids of its own.
+  const Ids& ids() const { return *ids_; }
   berth_id Intern(std::string_view text) { return uses_.emplace_back(ids_->Intern(text)); }
   template <class T>
   T* Copy(const T* items, size_t count) {
