@@ -354,6 +354,11 @@ void AddPluginCheck(CLI::App& plugin, Execution& execute) {
       "How long a call of the plugin may take, as `deadline` in its profile [the defaults of "
       "the host: 1s, PostFilter 10s, PreBind and Bind on a thread of the pool 10m]; for a "
       "library with several plugins, give --deadline NAME=DURATION once for each plugin");
+  AddRepeated(
+      *command, "--points", "[NAME=]POINTS", flags.points,
+      "The extension points to check, separated by commas, such as Filter,OnChange [all "
+      "points of the plugin]; for a library with several plugins, give --points NAME=POINTS "
+      "once for each plugin");
   AddRepeated(*command, "-c,--cluster", "FILE", flags.cluster_files,
               "A file with nodes, pods and other objects to check the plugin with; - is standard "
               "input [a cluster made for the columns that the plugin reads]; may be given several "

@@ -15,12 +15,23 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
+#include "host/guard/point.h"
 #include "host/process/assemble/input_files.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {
 namespace {
+
+// A method in C++ that has another name than its extension point.
+struct MethodOfPoint {
+  std::string_view name;
+  Point point;
+};
+constexpr std::array<MethodOfPoint, 4> kMethods{{{"OnChange", Point::kChanges},
+                                                 {"EventsToRegister", Point::kEnqueueExtensions},
+                                                 {"Less", Point::kQueueSort},
+                                                 {"Key", Point::kQueueSort}}};
 
 // Returns the value of the variable; nullopt if it is not set. The first entry counts, as getenv()
 // decides.
@@ -144,6 +155,32 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags) {
   const std::string name(command);
   const bool is_live = !flags.access.kubeconfig.empty();
   if (is_live && !flags.cluster_files.empty()) {
+Result<std::vector<Point>> ParsePoints(std::string_view names) {
+  std::vector<std::string> known;
+  known.reserve(kPoints.size());
+  for (const PointInfo& info : kPoints) known.emplace_back(info.name);
+  const std::vector<std::string> points = known;
+  for (const MethodOfPoint& method : kMethods) known.emplace_back(method.name);
+  std::vector<Point> parsed;
+  for (size_t end = 0; end != std::string_view::npos;) {
+    end = names.find(',');
+    const std::string name(names.substr(0, end));
+    names.remove_prefix(std::min(end, names.size() - 1) + 1);
+    const auto point = std::ranges::find(kPoints, name, &PointInfo::name);
+    const auto method = std::ranges::find(kMethods, name, &MethodOfPoint::name);
+    if (point != kPoints.end()) {
+      parsed.push_back(point->point);
+    } else if (method != kMethods.end()) {
+      parsed.push_back(method->point);
+    } else {
+      return Status::InvalidArgument("--points: expected an extension point, found \"" + name +
+                                     "\"" + DidYouMean(name, known) +
+                                     "\nThe extension points are " + Join(points, ", "));
+    }
+  }
+  return parsed;
+}
+
     return Status::InvalidArgument(name +
                                    ": expected --cluster or --kubeconfig, found both: the pods and "
                                    "nodes come from files, or from a real cluster");

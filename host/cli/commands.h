@@ -22,6 +22,7 @@
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
 #include "host/config/convert/kube_plan.h"
+#include "host/guard/point.h"
 #include "host/loader/plugin_catalog.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
@@ -143,6 +144,9 @@ struct PluginCheckFlags {
   std::vector<std::string> args;
   // The deadlines of calls: "DURATION" for the only plugin of the library, or "NAME=DURATION".
   std::vector<std::string> deadlines;
+  // The points to check, separated by commas: "POINTS" for the only plugin of the library, or
+  // "NAME=POINTS". All points of a plugin that is not named.
+  std::vector<std::string> points;
   std::vector<std::string> cluster_files;  // If empty, a cluster is made for each plugin.
   OutputFormat output = OutputFormat::kTable;
 };
@@ -167,6 +171,12 @@ int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env);
 int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env);
 int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env);
 int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env);
+
+// Returns the extension points with these names, which are separated by commas. A point may also
+// have the name of its method in C++: OnChange for Changes, EventsToRegister for EnqueueExtensions,
+// Less or Key for QueueSort.
+// Errors: InvalidArgument for a name that is unknown, with all names that are known.
+Result<std::vector<Point>> ParsePoints(std::string_view names);
 
 // Returns `given`, or the default directory if `given` is empty.
 // Errors: those of FindPluginDirectory.

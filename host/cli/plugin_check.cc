@@ -1,6 +1,7 @@
 // `berth plugin check`: checks that a plugin library keeps the contract.
 #include <algorithm>
 #include <istream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,7 @@ struct PluginFlag {
 };
 constexpr PluginFlag kArgsFlag = {"--args", "{\"key\": value}"};
 constexpr PluginFlag kDeadlineFlag = {"--deadline", "5s"};
+constexpr PluginFlag kPointsFlag = {"--points", "Filter,Score"};
 
 // Adds the value of a flag, "VALUE" or "NAME=VALUE", to the values by plugin. `name_end`: where
 // NAME ends, or npos if there is none. `parse`: returns nullopt if VALUE is not what is `expected`.
@@ -103,6 +105,46 @@ Result<ByPlugin<int64_t>> ParseDeadlines(const std::vector<std::string>& given,
     Status status = AddValue(kDeadlineFlag, text, text.find('='), note,
                              "a duration of more than 0, such as 5s or 1m30s", parse, all);
     if (!status.ok()) return status;
+  }
+  return all;
+}
+
+// Returns the ids of the points of the plugin that are among `points`.
+// Errors: the plugin does not implement one of the points.
+Result<std::vector<std::string>> IdsOf(const std::vector<Point>& points,
+                                       const PluginInNote& plugin) {
+  std::vector<std::string> ids;
+  for (const Point point : points) {
+    if (!HasPoint(plugin.points, point)) {
+      return Status::InvalidArgument("--points: expected points of the plugin " + plugin.name +
+                                     " (" + Join(PointNames(plugin.points), ", ") + "), found " +
+                                     std::string(InfoOf(point).name));
+    }
+    std::ranges::copy_if(plugin.points, std::back_inserter(ids), [point](const std::string& id) {
+      const PointInfo* info = FindPoint(id);
+      return info != nullptr && info->point == point;
+    });
+  }
+  return ids;
+}
+
+// Returns the ids of the points to check; nothing for a plugin whose points are all checked.
+Result<ByPlugin<std::vector<std::string>>> ParsePointFlags(const std::vector<std::string>& given,
+                                                           const PluginNote& note) {
+  ByPlugin<std::string> texts;
+  ByPlugin<std::vector<std::string>> all;
+  for (const std::string_view text : given) {
+    const auto keep = [](std::string_view value) { return std::optional(std::string(value)); };
+    Status status =
+        AddValue(kPointsFlag, text, text.find('='), note, "extension points", keep, texts);
+    if (!status.ok()) return status;
+  }
+  for (const auto& [name, text] : texts) {
+    const Result<std::vector<Point>> points = ParsePoints(text);
+    if (!points.ok()) return points.status();
+    auto ids = IdsOf(*points, *std::ranges::find(note.plugins, name, &PluginInNote::name));
+    if (!ids.ok()) return std::move(ids).status();
+    all.emplace(name, std::move(ids).value());
   }
   return all;
 }
@@ -176,12 +218,13 @@ Json PromisesOf(const ContractOutcome& outcome) {
   return list;
 }
 
-// Returns the report of a plugin. `outcome`: null if it was not checked.
-Json ReportOf(const PluginInNote& plugin, const ContractOutcome* outcome) {
-  Json report = {
-      {"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(plugin.points)},
-      {"kept", nullptr},     {"notSeen", nullptr},        {"promises", Json::array()},
-      {"asked", nullptr},    {"findings", Json::array()}};
+// Returns the report of a plugin. `points`: the ids of those that are checked. `outcome`: null if it
+// was not checked.
+Json ReportOf(const PluginInNote& plugin, const std::vector<std::string>& points,
+              const ContractOutcome* outcome) {
+  Json report = {{"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(points)},
+                 {"kept", nullptr},     {"notSeen", nullptr},        {"promises", Json::array()},
+                 {"asked", nullptr},    {"findings", Json::array()}};
   if (outcome == nullptr) return report;
   report["kept"] = outcome->findings.empty();
   report["promises"] = PromisesOf(*outcome);
@@ -311,15 +354,20 @@ std::string CreationError(const std::string& plugin, const std::vector<ContractF
 class LibraryCheck {
  public:
   LibraryCheck(const PluginLibrary::Source& source, const ByPlugin<std::string>& args,
-               const ByPlugin<int64_t>& deadlines, std::span<const ClusterManifest> cluster,
-               const CommandEnvironment& env)
-      : source_(source), args_(args), deadlines_(deadlines), cluster_(cluster), env_(env) {}
+               const ByPlugin<int64_t>& deadlines, const ByPlugin<std::vector<std::string>>& points,
+               std::span<const ClusterManifest> cluster, const CommandEnvironment& env)
+      : source_(source),
+        args_(args),
+        deadlines_(deadlines),
+        points_(points),
+        cluster_(cluster),
+        env_(env) {}
 
   // Errors: a process could not be created.
   Status Run() {
     for (const PluginInNote& plugin : note().plugins) {
       if (!is_loaded_) {
-        plugins_.push_back(ReportOf(plugin, nullptr));
+        plugins_.push_back(ReportFor(plugin, nullptr));
       } else if (Status status = Check(plugin); !status.ok()) {
         return status;
       }
@@ -343,41 +391,51 @@ class LibraryCheck {
  private:
   const PluginNote& note() const { return source_.checked.note; }
 
+  Json ReportFor(const PluginInNote& plugin, const ContractOutcome* outcome) const {
+    const auto points = points_.find(plugin.name);
+    return ReportOf(plugin, points == points_.end() ? plugin.points : points->second, outcome);
+  }
+
+  ContractCheckRequest RequestFor(const std::string& plugin) const {
+    ContractCheckRequest request;
+    request.plugin = plugin;
+    if (const auto args = args_.find(plugin); args != args_.end()) request.args = args->second;
+    request.cluster = cluster_;
+    const auto deadline = deadlines_.find(plugin);
+    if (deadline != deadlines_.end()) request.deadline_ns = deadline->second;
+    const auto points = points_.find(plugin);
+    if (points != points_.end()) request.points = points->second;
+    return request;
+  }
+
   Status Check(const PluginInNote& plugin) {
-    const auto args = args_.find(plugin.name);
-    const auto deadline = deadlines_.find(plugin.name);
-    const auto outcome =
-        CheckContractIsolated(source_,
-                              {.plugin = plugin.name,
-                               .args = args == args_.end() ? std::string() : args->second,
-                               .cluster = cluster_,
-                               .deadline_ns = deadline == deadlines_.end() ? 0 : deadline->second},
-                              env_.steady_ns);
+    const auto outcome = CheckContractIsolated(source_, RequestFor(plugin.name), env_.steady_ns);
     if (!outcome.ok()) return outcome.status();
     const std::string why =
         CreationError(plugin.name, outcome->findings, note().plugins.size() == 1);
     if (!why.empty()) {
       not_created_ += (not_created_.empty() ? "" : "\n") + why;
-      plugins_.push_back(ReportOf(plugin, nullptr));
+      plugins_.push_back(ReportFor(plugin, nullptr));
       return {};
     }
     has_results_ = true;
     kept_ = kept_ && outcome->findings.empty();
     is_loaded_ = outcome->is_loaded;
     if (is_loaded_) {
-      plugins_.push_back(ReportOf(plugin, &*outcome));
+      plugins_.push_back(ReportFor(plugin, &*outcome));
       return {};
     }
     for (const ContractFinding& finding : outcome->findings) {
       findings_.push_back(LibraryFinding(finding, outcome->rejection));
     }
-    plugins_.push_back(ReportOf(plugin, nullptr));
+    plugins_.push_back(ReportFor(plugin, nullptr));
     return {};
   }
 
   const PluginLibrary::Source& source_;
   const ByPlugin<std::string>& args_;
   const ByPlugin<int64_t>& deadlines_;
+  const ByPlugin<std::vector<std::string>>& points_;
   const std::span<const ClusterManifest> cluster_;
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
@@ -399,9 +457,11 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!args.ok()) return Fail(env, args.status());
   const auto deadlines = ParseDeadlines(flags.deadlines, source->checked.note);
   if (!deadlines.ok()) return Fail(env, deadlines.status());
+  const auto points = ParsePointFlags(flags.points, source->checked.note);
+  if (!points.ok()) return Fail(env, points.status());
   const auto cluster = ReadClusterFiles(flags.cluster_files, env.in);
   if (!cluster.ok()) return Fail(env, cluster.status());
-  LibraryCheck check(*source, *args, *deadlines, *cluster, env);
+  LibraryCheck check(*source, *args, *deadlines, *points, *cluster, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);

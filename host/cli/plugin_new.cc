@@ -153,26 +153,19 @@ Result<Language> ParseLanguage(const std::string& name) {
   return Status::InvalidArgument("--language: expected cpp, c or rust, found \"" + name + "\"");
 }
 
-Result<TemplatePoints> ParsePoints(const std::string& text, const Language& language) {
+Result<TemplatePoints> ParseTemplatePoints(const std::string& text, const Language& language) {
+  const Result<std::vector<Point>> parsed = ParsePoints(text);
+  if (!parsed.ok()) return parsed.status();
   TemplatePoints points;
-  std::string_view rest = text;
-  do {
-    const std::string name(TakeUntil(',', rest));
-    std::vector<std::string> names;
-    names.reserve(kPoints.size());
-    for (const PointInfo& point : kPoints) names.emplace_back(point.name);
-    if (std::ranges::find(names, name) == names.end()) {
-      return Status::InvalidArgument("--points: expected an extension point, found \"" + name +
-                                     "\"" + DidYouMean(name, names) +
-                                     "\nThe extension points are " + Join(names, ", "));
-    }
+  for (const Point point : *parsed) {
+    const std::string name(InfoOf(point).name);
     if (!language.all_points && name != "Filter" && name != "Score") {
       return Status::InvalidArgument("--points: expected Filter, Score or both for --language " +
                                      std::string(language.name) + ", found " + name +
                                      "; add other points by hand, see <berth/abi.h>");
     }
     points.insert(name);
-  } while (!rest.empty());
+  }
   return points;
 }
 
@@ -304,7 +297,7 @@ int ExecutePluginNew(const PluginNewFlags& flags, CommandEnvironment& env) {
   if (!plugin.ok()) return Fail(env, plugin.status());
   const auto language = ParseLanguage(flags.language);
   if (!language.ok()) return Fail(env, language.status());
-  const auto points = ParsePoints(flags.points, *language);
+  const auto points = ParseTemplatePoints(flags.points, *language);
   if (!points.ok()) return Fail(env, points.status());
 
   fs::path folder = flags.directory.empty() ? plugin->file : flags.directory;

@@ -212,6 +212,7 @@ class ContractChecker {
     world_ = MakeWorld();
     {
       PluginUnderTest plugin(*subject_.entry, ScenarioWith(world_.nodes));
+      LeaveOutHints(plugin);
       plugin_ = &plugin;
       seen_.filter.is_declared = plugin.instance().filter.has_value();
       CheckQueue();
@@ -246,9 +247,19 @@ class ContractChecker {
             .objects = world_.objects,
             .pending = world_.pods,
             .plugin = subject_.request.plugin,
+            .points = subject_.request.points,
             .deadline_ns = subject_.request.deadline_ns,
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
+  }
+
+  // Removes EnqueueExtensions, which a profile cannot disable, from the instance if it is not among
+  // the points of the request.
+  void LeaveOutHints(PluginUnderTest& plugin) const {
+    const auto& points = subject_.request.points;
+    if (!points.has_value()) return;
+    if (std::ranges::find(*points, BERTH_POINT_ENQUEUE_EXTENSIONS) != points->end()) return;
+    plugin.instance().enqueue_extensions.reset();
   }
 
   // Creates a cluster with the columns that the plugin reads, also those that it binds in a cycle,
@@ -426,7 +437,9 @@ class ContractChecker {
   void CheckMemory() {
     const MemoryBudget budget{subject_.request.budget.memory_ns, subject_.steady_ns};
     const auto create = [this] {
-      return std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario());
+      auto plugin = std::make_unique<PluginUnderTest>(*subject_.entry, QuietScenario());
+      LeaveOutHints(*plugin);
+      return plugin;
     };
     const MemoryReport report = CheckMemoryOfCalls(create, world_, budget);
     for (const MemoryLeak& leak : report.leaks) sink_({"leaks", ToString(leak)});
@@ -516,7 +529,7 @@ class ContractChecker {
     reporter.set_observer(&observer_);
     testing::World world{testing::Library(*subject_.entry)};
     world.info = &world.library.Find(subject_.request.plugin);
-    world.SetProfile("default-scheduler", std::nullopt, subject_.request.deadline_ns);
+    world.SetProfile("default-scheduler", subject_.request.points, subject_.request.deadline_ns);
     world.args = Args();
     world.reporter = &reporter;
     testing::Table table;

@@ -72,6 +72,9 @@ struct ContractCheckRequest {
   ContractBudget budget = {};
   // The deadline of each call, as in a profile: see DeadlineObserver. 0: those of the host.
   int64_t deadline_ns = 0;
+  // The ids of the extension points to check; none: all. Changes are always delivered, because the
+  // other points may need what the plugin keeps of them.
+  std::optional<std::vector<std::string>> points = {};
 };
 
 // Why the host rejects a plugin, which it creates as it creates the plugins of a profile.

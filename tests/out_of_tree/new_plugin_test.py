@@ -131,6 +131,8 @@ class NewPluginTest(installed.InstalledTest):
                  "taken: expected a folder that does not exist"),
                 ("an existing folder in --dir", ["acme.Rack", "--dir", "taken"],
                  "taken: expected a folder that does not exist"),
+                ("a misspelled method", ["acme.Rack", "--points", "OnChanged"],
+                 'expected an extension point, found "OnChanged"; did you mean OnChange'),
                 ("an unknown point", ["acme.Rack", "--points", "Filter,Scores"],
                  'expected an extension point, found "Scores"; did you mean Score?'),
                 ("no point", ["acme.Rack", "--points", ""],
