@@ -77,6 +77,7 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   context_.queue.PolicyChanged();
   context_.queue.SetGroups(SetHandledFields(catalog));
   context_.router.SetProfiles(std::move(names));
+  RejectPodsOfDisabledPlugins();
   DropUnusedRetired();
   context_.queue.RequeueAll();
   return {};
@@ -147,6 +148,30 @@ std::vector<std::string> Profiles::WatchedKinds() const {
     }
   }
   return {kinds.begin(), kinds.end()};
+}
+
+bool Profiles::RunsAtPermit(PluginId plugin) const {
+  return std::ranges::any_of(active_, [plugin](const auto& profile) {
+    const Plan& plan = *profile->plan;
+    return std::ranges::any_of(plan.At(Point::kPermit), [&](const PlannedUse& use) {
+      return plan.plugins()[use.plugin].id == plugin;
+    });
+  });
+}
+
+// The other pods that such a pod waits for, and the plugin's answer, may never come: new pods do
+// not reach the plugin any more.
+void Profiles::RejectPodsOfDisabledPlugins() {
+  for (const auto& [uid, binding] : context_.waiting_pods.all()) {
+    const Plan& plan = binding->plan();
+    for (const PlannedUse& use : plan.At(Point::kPermit)) {
+      const PlannedPlugin& plugin = plan.plugins()[use.plugin];
+      if (!binding->WaitsFor(plugin.id) || RunsAtPermit(plugin.id)) continue;
+      binding->Reject(plugin.id, "rejected because a reload of the profile disabled plugin " +
+                                     plugin.name + ", which the pod waited for");
+    }
+    if (binding->rejection() != nullptr) binding->ApplyVerdict();
+  }
 }
 
 // --- look-up ------------------------------------------------------------------------------------

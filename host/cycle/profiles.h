@@ -53,7 +53,8 @@ class Profiles {
 
   // Builds a plan for each profile and replaces all present profiles with them. Starts the watches
   // of the kinds that their plugins use. Pods that are being bound continue with the plugins that
-  // they began with; all other pods are tried again.
+  // they began with; all other pods are tried again. A pod that waits on Permit for a plugin that
+  // does not run at Permit any more is rejected at once.
   // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
   //         schedulerName, or with different QueueSort plugins. Then nothing has changed.
   // REQUIRES: there is at least one profile.
@@ -83,6 +84,9 @@ class Profiles {
   bool SetHandledFields(const PluginCatalog& catalog);
   // Returns the kinds that plugins of active and retired profiles use.
   std::vector<std::string> WatchedKinds() const;
+  // Returns whether an active profile runs the plugin at Permit.
+  bool RunsAtPermit(PluginId plugin) const;
+  void RejectPodsOfDisabledPlugins();
   bool IsRetired(const Plan& plan) const;
   void Drop(Profile& profile);
 

@@ -221,19 +221,44 @@ TEST_F(ProfilesTest, PodThatWaitsOnPermitKeepsItsPlugins) {
   harness_.AddPod(Member("a", 2));
   harness_.Run();
   ASSERT_EQ(harness_.loop().binding_count(), 1U);
-  ReloadWith(Fit());
+  ReloadWith(Gang());
   EXPECT_EQ(harness_.loop().draining(), 1U);
   EXPECT_EQ(harness_.Column("req.cpu", "n1"), 1000);
-  // The new plugins do not make a pod wait.
-  harness_.AddPod(Member("b", 2));
   harness_.Run();
-  EXPECT_EQ(NodeOf("b"), "n1");
-  EXPECT_EQ(NodeOf("a"), "");
+  EXPECT_EQ(harness_.loop().binding_count(), 1U);
   harness_.Advance(60 * kSecond);  // Pod "a" times out and is tried with the new plugins.
   EXPECT_EQ(harness_.loop().draining(), 0U);
-  harness_.Advance(2 * kSecond);
-  EXPECT_EQ(NodeOf("a"), "n1");
-  EXPECT_EQ(queue().size(), 0U);
+}
+
+// Without the plugin, nothing permits the pod before its timeout.
+TEST_F(ProfilesTest, DisabledPluginRejectsItsWaitingPods) {
+  const struct {
+    const char* name;
+    std::vector<PlanSpec> reloaded;
+    bool is_rejected;
+  } cases[] = {
+      {"the plugin is disabled", {Fit().Spec()}, true},
+      {"the plugin does not run at Permit any more",
+       {Fit().Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve}).Spec()},
+       true},
+      {"another profile runs the plugin", {TestProfile().Spec(), Named(Gang(), "other")}, true},
+      {"the plugin gets other arguments", {Gang(R"({"countByGang":true})").Spec()}, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Harness harness;
+    harness.AddNodes({"n1"});
+    ASSERT_TRUE(harness.Start(Gang()).ok());
+    harness.AddPod(Member("a", 2));
+    harness.Run();
+    ASSERT_EQ(harness.loop().binding_count(), 1U);
+    ASSERT_TRUE(harness.loop().Reload(TestCatalog(), c.reloaded).ok());
+    harness.Run();
+    const PodRef pod = harness.cluster().FindPod("default", "a");
+    EXPECT_EQ(harness.loop().draining(), c.is_rejected ? 0U : 1U);
+    EXPECT_EQ(pod->node_name(), c.is_rejected ? "n1" : "");
+    harness.Stop();
+  }
 }
 
 TEST_F(ProfilesTest, NewInstanceOfPluginMayAllowWaitingPods) {
@@ -320,9 +345,9 @@ TEST_F(ProfilesTest, PodsOfARemovedProfileLeaveTheQueue) {
   harness_.Run();
   EXPECT_EQ(queue().size(), 2U);
   ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
-  EXPECT_EQ(queue().size(), 1U);  // The pod that waits on Permit.
+  EXPECT_EQ(queue().size(), 1U);  // The pod that waited on Permit.
   EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
-  harness_.Advance(61 * kSecond);
+  harness_.Run();
   EXPECT_EQ(queue().size(), 0U);
   EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 2U);
   EXPECT_EQ(harness_.loop().draining(), 0U);
@@ -371,10 +396,14 @@ TEST_F(ProfilesTest, IgnoresNewPodsOfARetiredProfile) {
   harness_.AddPod(waiting);
   harness_.Run();
   ASSERT_TRUE(Reload({TestProfile().Spec()}).ok());
-  harness_.AddPod(Of("late", "third"));
-  harness_.Run();
+  // The rejected pod "w" is still undone with the plugins of the retired profile.
   EXPECT_EQ(harness_.loop().draining(), 1U);
+  harness_.AddPod(Of("late", "third"));
+  EXPECT_EQ(harness_.PlaceOf("late"), std::nullopt);
   EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 1U);
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().draining(), 0U);
+  EXPECT_EQ(harness_.loop().router().other_schedulers_pending(), 2U);
   EXPECT_EQ(harness_.PlaceOf("late"), std::nullopt);
 }
 
