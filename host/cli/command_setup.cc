@@ -117,6 +117,17 @@ void AppendWaiting(const StillWaiting& waiting, std::string& out) {
   if (!parts.empty()) out += "Still waiting: " + Join(parts, ", ") + ".\n";
 }
 
+std::string NoProgressText(std::span<const std::string> without_events) {
+  std::string text =
+      "Ended without progress: the remaining pods would be tried again for ever, but have failed "
+      "several times since the cluster last changed.\n";
+  if (without_events.empty()) return text;
+  const bool is_one = without_events.size() == 1;
+  return text + "One cause is the " + (is_one ? "plugin " : "plugins ") +
+         Join(without_events, ", ") + " without EventsToRegister: " + (is_one ? "its" : "their") +
+         " pods are tried again after every event.\n";
+}
+
 // ---- Input and options --------------------------------------------------------------------------
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
@@ -144,17 +155,6 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
   return FindPluginDirectory(env.executable);
 }
 
-Status CheckStandardInput(std::string_view command, std::span<const std::string> files) {
-  if (std::ranges::count(files, kStandardInput) <= 1) return {};
-  return Status::InvalidArgument(
-      std::string(command) +
-      ": expected - for one input, found it for several: standard input can be read only once");
-}
-
-Status CheckSource(std::string_view command, const InspectionFlags& flags) {
-  const std::string name(command);
-  const bool is_live = !flags.access.kubeconfig.empty();
-  if (is_live && !flags.cluster_files.empty()) {
 Result<std::vector<Point>> ParsePoints(std::string_view names) {
   std::vector<std::string> known;
   known.reserve(kPoints.size());
@@ -181,6 +181,17 @@ Result<std::vector<Point>> ParsePoints(std::string_view names) {
   return parsed;
 }
 
+Status CheckStandardInput(std::string_view command, std::span<const std::string> files) {
+  if (std::ranges::count(files, kStandardInput) <= 1) return {};
+  return Status::InvalidArgument(
+      std::string(command) +
+      ": expected - for one input, found it for several: standard input can be read only once");
+}
+
+Status CheckSource(std::string_view command, const InspectionFlags& flags) {
+  const std::string name(command);
+  const bool is_live = !flags.access.kubeconfig.empty();
+  if (is_live && !flags.cluster_files.empty()) {
     return Status::InvalidArgument(name +
                                    ": expected --cluster or --kubeconfig, found both: the pods and "
                                    "nodes come from files, or from a real cluster");

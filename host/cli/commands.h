@@ -222,11 +222,9 @@ std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags, uint32_t usual 
 // Returns "2026-01-10T08:00:00.250Z ". Every text has the same length, so that log lines align.
 std::string LogTime(int64_t wall_ns);
 
-// The explanation of a run that ended although pods would be tried again.
-inline constexpr std::string_view kNoProgressText =
-    "Ended without progress: the remaining pods would be tried again for ever, but have failed "
-    "several times since the cluster last changed.\n"
-    "One cause is a plugin without EventsToRegister: its pods are tried again after every event.\n";
+// Returns the explanation of a run that ended although pods would be tried again.
+// `without_events`: the plugins that rejected these pods and have no EventsToRegister.
+std::string NoProgressText(std::span<const std::string> without_events);
 
 // The explanation of a run that ended at a limit of timers or threads of plugins.
 inline constexpr std::string_view kLimitReachedText =

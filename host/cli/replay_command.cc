@@ -159,7 +159,7 @@ void AppendSummary(const ReplaySummary& summary, TerminalWidth width, std::strin
   if (summary.signal > 0) {
     out += std::string("Stopped by SIG") + sigabbrev_np(summary.signal) + ".\n";
   }
-  if (summary.without_progress) out += kNoProgressText;
+  if (summary.without_progress) out += NoProgressText(summary.without_events);
   if (summary.limit_reached) out += kLimitReachedText;
   out += WithCommas(summary.bound) + " bound, " + WithCommas(summary.pending) + " pending";
   if (summary.other_schedulers > 0) {

@@ -26,6 +26,7 @@ struct Outcome {
   int64_t took_ns = 0;
   Simulation::End end = Simulation::End::kAtRest;
   StillWaiting waiting;
+  std::vector<std::string> without_events;  // See EmbeddedScheduler::RejectorsWithoutEvents().
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
   // Returns nullopt if nothing was decided, or if no time has passed.
@@ -57,6 +58,9 @@ Outcome ScheduleAll(Simulation& simulation, const std::function<int64_t()>& stea
   outcome.took_ns = steady_ns() - start_ns;
   outcome.waiting = simulation.Waiting();
   outcome.decisions = simulation.outcome_count();
+  if (outcome.end == Simulation::End::kNoProgress) {
+    outcome.without_events = simulation.RejectorsWithoutEvents();
+  }
   outcome.pods = simulation.TakeOutcomes();
   Count(outcome);
   outcome.others = simulation.loop().router().other_schedulers_pending();
@@ -140,7 +144,9 @@ void AppendPlacements(const Outcome& outcome, bool quiet, TerminalWidth width, s
 }
 
 void AppendSummary(const Outcome& outcome, std::string& out) {
-  if (outcome.end == Simulation::End::kNoProgress) out += kNoProgressText;
+  if (outcome.end == Simulation::End::kNoProgress) {
+    out += NoProgressText(outcome.without_events);
+  }
   if (outcome.end == Simulation::End::kLimitReached) out += kLimitReachedText;
   if (outcome.end == Simulation::End::kStopped) out += "Stopped before the end.\n";
   if (outcome.pods.empty()) {

@@ -333,7 +333,7 @@ Status SchedulingLoop::Reload(const PluginCatalog& catalog, std::span<const Plan
   return profiles_.Load(catalog, profiles);
 }
 
-SchedulingCycle* SchedulingLoop::CycleFor(const Pod& pod) {
+SchedulingCycle* SchedulingLoop::CycleFor(const Pod& pod) const {
   const Profiles::Profile* profile = profiles_.Find(pod);
   return profile != nullptr ? profile->cycle.get() : nullptr;
 }

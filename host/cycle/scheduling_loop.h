@@ -277,7 +277,7 @@ class SchedulingLoop {
   // The scheduling cycle of the first profile.
   SchedulingCycle& cycle() { return *profiles_.front().cycle; }
   // The scheduling cycle of the pod's profile; null if no profile has its schedulerName.
-  SchedulingCycle* CycleFor(const Pod& pod);
+  SchedulingCycle* CycleFor(const Pod& pod) const;
   // The binding cycles of the pods that wait on Permit or are being bound, by uid.
   const WaitingPods::Map& bindings() const { return waiting_pods_.all(); }
 

@@ -38,7 +38,8 @@ TEST_F(PermitCliTest, SimulateEndsWithoutProgress) {
   EXPECT_EQ(json.json()["placements"].size(), 2U);
   const Outcome table = Run({"simulate", "--cluster", Cluster(), "--profile", Profile()});
   EXPECT_THAT(table.out,
-              AllOf(HasSubstr("\nEnded without progress: "), HasSubstr("\nPlaced 0 of 2 pods")));
+              AllOf(HasSubstr("\nEnded without progress: "), HasSubstr("\nPlaced 0 of 2 pods"),
+                    HasSubstr("\nOne cause is the plugin acme.Waiter without EventsToRegister: ")));
 }
 
 TEST_F(PermitCliTest, SimulateEndsWhenNoPodCanBeRetried) {
@@ -73,7 +74,8 @@ TEST_F(PermitCliTest, RunInVirtualTimeEndsWithoutProgress) {
   const Outcome run =
       Run({"replay", "--time", "virtual", "--cluster", Cluster(), "--profile", Profile()});
   EXPECT_EQ(run.exit_status, 1);
-  EXPECT_THAT(run.err, AllOf(StartsWith("Ended without progress: "), HasSubstr("2 pending")));
+  EXPECT_THAT(run.err, AllOf(StartsWith("Ended without progress: "), HasSubstr("2 pending"),
+                             HasSubstr("\nOne cause is the plugin acme.Waiter without ")));
 }
 
 TEST_F(PermitCliTest, ExplainTriesPermit) {

@@ -1,9 +1,12 @@
 #include "host/process/replay/embedded_scheduler.h"
 
 #include <algorithm>
+#include <set>
 
 #include "host/api/manifest.h"
 #include "host/base/time_units.h"
+#include "host/guard/point.h"
+#include "host/plan/plan.h"
 #include "host/process/assemble/input_files.h"
 
 namespace berth::host {
@@ -23,6 +26,16 @@ constexpr int64_t kThreadWaitNs = kSecond;
 std::optional<int64_t> Earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
   return std::min(*a, *b);
+}
+
+// Adds the name of the plugin if it is one of the plan and does not run at EnqueueExtensions.
+void AddIfWithoutEvents(const Plan& plan, PluginId id, std::set<std::string>& names) {
+  const std::span<const PlannedPlugin> plugins = plan.plugins();
+  const auto plugin = std::ranges::find(plugins, id, &PlannedPlugin::id);
+  if (plugin == plugins.end()) return;
+  const auto index = static_cast<uint32_t>(plugin - plugins.begin());
+  const auto uses = plan.At(Point::kEnqueueExtensions);
+  if (std::ranges::find(uses, index, &PlannedUse::plugin) == uses.end()) names.insert(plugin->name);
 }
 
 }  // namespace
@@ -208,6 +221,19 @@ bool EmbeddedScheduler::WaitForThreads(ThreadWaker& waker) const {
   const bool binds = std::ranges::any_of(
       loop().bindings(), [](const auto& binding) { return !binding.second->is_waiting(); });
   return binds && waker.Wait(kThreadWaitNs);
+}
+
+std::vector<std::string> EmbeddedScheduler::RejectorsWithoutEvents() const {
+  std::set<std::string> names;
+  loop().queue().ForEach([&](const QueuedEntity& entity) {
+    const SchedulingCycle* cycle = loop().CycleFor(*entity.pod);
+    if (cycle == nullptr) return;
+    for (const std::vector<PluginId>* ids :
+         {&entity.rejection().plugins, &entity.rejection().pending}) {
+      for (const PluginId id : *ids) AddIfWithoutEvents(cycle->plan(), id, names);
+    }
+  });
+  return {names.begin(), names.end()};
 }
 
 }  // namespace berth::host

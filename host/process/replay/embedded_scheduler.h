@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/api/decode.h"
 #include "host/api/objects.h"
@@ -177,6 +178,9 @@ class EmbeddedScheduler {
   // Returns whether the scheduler only repeats attempts that fail; see StallDetector. The owner
   // ends the run then, or lets time pass until the cluster changes.
   bool IsStalled() { return stalls_.IsStalled(loop().queue()); }
+  // Returns the names of the plugins that rejected pods which are still in the queue and that have
+  // no EventsToRegister, sorted: a cause of a stall, because every event requeues these pods.
+  std::vector<std::string> RejectorsWithoutEvents() const;
   // Makes the scheduler count failing attempts anew, because something outside has changed.
   void OnProgress() { stalls_.OnProgress(); }
 

@@ -138,6 +138,7 @@ ReplaySummary Replay::Summary() const {
   const SchedulingLoop& loop = scheduler_->loop();
   ReplaySummary summary{.signal = signal(),
                         .without_progress = without_progress_,
+                        .without_events = {},
                         .limit_reached = has_reached_limit(),
                         .waiting = scheduler_->Waiting(),
                         .bound = reporter_.bound(),
@@ -150,6 +151,7 @@ ReplaySummary Replay::Summary() const {
                         .reloaded = session_.reloads().reloaded(),
                         .failed_reloads = session_.reloads().failed(),
                         .pending_by_reason = {}};
+  if (without_progress_) summary.without_events = scheduler_->RejectorsWithoutEvents();
   loop.queue().ForEach([&](const QueuedEntity& entity) {
     entity.ForEachPod([&](const PodRef& pod) {
       ++summary.pending_by_reason[WhyPending(entity, *pod, scheduler_->cluster().objects())];

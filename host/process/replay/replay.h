@@ -70,6 +70,8 @@ struct ReplaySummary {
   int signal = 0;  // The signal that stopped the run, or 0.
   // The run ended although pods would be tried again; see StallDetector.
   bool without_progress = false;
+  // If without progress: see EmbeddedScheduler::RejectorsWithoutEvents().
+  std::vector<std::string> without_events = {};
   bool limit_reached = false;  // A limit of timers or threads of plugins has ended the run.
   StillWaiting waiting = {};
   size_t bound = 0;

@@ -87,6 +87,10 @@ class Simulation final : private DecisionSink {
   // result, such as gated ones, by namespace and name. Clears the outcomes.
   std::vector<PodOutcome> TakeOutcomes();
   size_t outcome_count() const { return outcomes_.size(); }
+  // See EmbeddedScheduler.
+  std::vector<std::string> RejectorsWithoutEvents() const {
+    return scheduler_.RejectorsWithoutEvents();
+  }
 
  private:
   SchedulerOptions Complete(SchedulerOptions options);

@@ -86,6 +86,14 @@ class SimulationTest : public ::testing::Test {
   void UseLater(nlohmann::json args, Point point = Point::kPreEnqueue) {
     Use("acme.Later", {point}, std::move(args));
   }
+  void UseGangWithEvents() {
+    Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
+        {{"timeoutMs", 60'000}});
+  }
+  std::vector<std::string> RejectorsWithoutEvents() {
+    return simulation_->RejectorsWithoutEvents();
+  }
+
   Simulation::End Run() { return simulation_->Run(on_progress_, stop_); }
   Simulation& simulation() { return *simulation_; }
 
@@ -123,6 +131,15 @@ TEST_F(SimulationTest, EndsWithoutProgressWhenGroupCannotBeCompleted) {
   UseGangWithoutEvents();
   Open(kNode + Member("a") + Member("b"));
   EXPECT_EQ(Run(), Simulation::End::kNoProgress);
+  EXPECT_THAT(RejectorsWithoutEvents(), ElementsAre("acme.Gang"));
+  EXPECT_THAT(Outcomes(), ::testing::SizeIs(2));
+}
+
+TEST_F(SimulationTest, APluginWithEventsIsNoCauseOfRetries) {
+  UseGangWithEvents();
+  Open(kNode + Member("a") + Member("b"));
+  EXPECT_EQ(Run(), Simulation::End::kAtRest);
+  EXPECT_THAT(RejectorsWithoutEvents(), ::testing::IsEmpty());
   EXPECT_THAT(Outcomes(), ::testing::SizeIs(2));
 }
 
