@@ -218,8 +218,8 @@ Json PromisesOf(const ContractOutcome& outcome) {
   return list;
 }
 
-// Returns the report of a plugin. `points`: the ids of those that are checked. `outcome`: null if it
-// was not checked.
+// Returns the report of a plugin. `points`: the ids of those that are checked. `outcome`: null if
+// it was not checked.
 Json ReportOf(const PluginInNote& plugin, const std::vector<std::string>& points,
               const ContractOutcome* outcome) {
   Json report = {{"name", plugin.name}, {"version", plugin.version}, {"points", PointNames(points)},

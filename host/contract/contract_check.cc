@@ -367,7 +367,7 @@ class ContractChecker {
   void CheckHints(const PodSpec& pod) {
     testing::HintCaller caller(&instance());
     const testing::PodHandle handle(pod, plugin_->ids());
-    for (const testing::EventSpec& event : MakeContractEvents(world_)) {
+    for (const testing::EventSpec& event : MakeContractEvents(world_, pod)) {
       plugin_->Hint(pod, event);
       const testing::EventView seen_event(testing::HintCaller::SeenFrom(pod, event),
                                           plugin_->ids());

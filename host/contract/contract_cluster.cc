@@ -12,6 +12,7 @@
 namespace berth::host {
 namespace {
 
+using testing::EventSpec;
 using testing::MakeNode;
 using testing::MakePod;
 using testing::NodeSpec;
@@ -19,6 +20,7 @@ using testing::PodSpec;
 
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 constexpr size_t kNodes = 6;
+constexpr const char* kChangedKey = "example.com/changed";
 
 // Returns the names of the columns that start with `prefix`, without the prefix and without
 // duplicates.
@@ -132,6 +134,82 @@ std::vector<testing::ObjectSpec> StorageObjects() {
   return objects;
 }
 
+// ---- Events -------------------------------------------------------------------------------------
+
+void AddNodeEvents(const ContractCluster& cluster, std::vector<EventSpec>& events) {
+  const NodeSpec& node = cluster.nodes.front();
+  const NodeSpec& other = cluster.nodes.back();
+  events.push_back(
+      {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}});
+  for (const uint32_t action :
+       {BERTH_ACTION_UPDATE_NODE_LABEL, BERTH_ACTION_UPDATE_NODE_ALLOCATABLE}) {
+    events.push_back({.resource = BERTH_RESOURCE_NODE,
+                      .action = action,
+                      .old_node = {other},
+                      .new_node = {node}});
+  }
+}
+
+void AddUpdate(uint32_t action, const PodSpec& before, const PodSpec& after,
+               std::vector<EventSpec>& events) {
+  events.push_back({.resource = BERTH_RESOURCE_POD_ANY,
+                    .action = action,
+                    .old_pod = {before},
+                    .new_pod = {after}});
+}
+
+// Returns a pod that runs; if the cluster has none, a pod like `parked` on the first node.
+PodSpec FindRunning(const ContractCluster& cluster, const PodSpec& parked) {
+  for (const NodeSpec& node : cluster.nodes) {
+    if (!node.pods.empty()) return node.pods.front();
+  }
+  PodSpec pod = parked;
+  pod.name += "-running";
+  pod.uid += "-running";
+  return pod.NodeName(cluster.nodes.front().name).Phase(BERTH_PHASE_RUNNING);
+}
+
+// Returns the pod with a higher request for cpu.
+PodSpec Larger(PodSpec pod) {
+  const auto more = static_cast<int64_t>(pod.containers.size()) + 1;
+  return pod.Container("more").CpuMilli(1000 * more);
+}
+
+// Adds the events of pods that run or that are new, as the queue sends them.
+void AddEventsOfOthers(const ContractCluster& cluster, const PodSpec& parked,
+                       std::vector<EventSpec>& events) {
+  const PodSpec running = FindRunning(cluster, parked);
+  events.push_back(
+      {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {running}});
+  AddUpdate(BERTH_ACTION_UPDATE_POD_LABEL, running, PodSpec(running).Label(kChangedKey, "1"),
+            events);
+  AddUpdate(BERTH_ACTION_UPDATE_POD_SCALE_DOWN, Larger(running), running, events);
+  events.push_back(
+      {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {running}});
+  PodSpec late = parked;
+  late.name += "-late";
+  late.uid += "-late";
+  late.NodeName("").Nominated("");
+  events.push_back(
+      {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {late}});
+}
+
+// Adds the events of changes after which the parked pod is as it is.
+void AddEventsOfParked(const PodSpec& parked, std::vector<EventSpec>& events) {
+  AddUpdate(BERTH_ACTION_UPDATE_POD_LABEL, PodSpec(parked).Label(kChangedKey, "1"), parked, events);
+  AddUpdate(BERTH_ACTION_UPDATE_POD_SCALE_DOWN, Larger(parked), parked, events);
+  AddUpdate(BERTH_ACTION_UPDATE, PodSpec(parked).Annotation(kChangedKey, "1"), parked, events);
+  if (!parked.tolerations.empty()) {
+    PodSpec before = parked;
+    before.tolerations.pop_back();
+    AddUpdate(BERTH_ACTION_UPDATE_POD_TOLERATION, before, parked, events);
+  }
+  if (parked.gates.empty()) {
+    AddUpdate(BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED,
+              PodSpec(parked).Gate("example.com/gate"), parked, events);
+  }
+}
+
 }  // namespace
 
 ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns) {
@@ -181,28 +259,11 @@ ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns
   return world;
 }
 
-std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluster) {
-  const NodeSpec& node = cluster.nodes.front();
-  const NodeSpec& other = cluster.nodes.back();
-  std::vector<testing::EventSpec> events = {
-      {.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD, .new_node = {node}},
-      {.resource = BERTH_RESOURCE_NODE,
-       .action = BERTH_ACTION_UPDATE_NODE_LABEL,
-       .old_node = {other},
-       .new_node = {node}},
-      {.resource = BERTH_RESOURCE_NODE,
-       .action = BERTH_ACTION_UPDATE_NODE_ALLOCATABLE,
-       .old_node = {other},
-       .new_node = {node}}};
-  for (const NodeSpec& each : cluster.nodes) {
-    if (each.pods.empty()) continue;
-    const PodSpec& pod = each.pods.front();
-    events.push_back(
-        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_DELETE, .old_pod = {pod}});
-    events.push_back(
-        {.resource = BERTH_RESOURCE_POD_ANY, .action = BERTH_ACTION_ADD, .new_pod = {pod}});
-    break;
-  }
+std::vector<EventSpec> MakeContractEvents(const ContractCluster& cluster, const PodSpec& parked) {
+  std::vector<EventSpec> events;
+  AddNodeEvents(cluster, events);
+  AddEventsOfOthers(cluster, parked, events);
+  AddEventsOfParked(parked, events);
   return events;
 }
 

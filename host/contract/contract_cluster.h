@@ -26,8 +26,10 @@ struct ContractCluster {
 // host ports among them, with values that differ.
 ContractCluster MakeContractCluster(std::span<const testing::ColumnName> columns);
 
-// Returns events about the nodes and pods of the cluster, for hints.
-std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluster);
+// Returns events for the hints about a parked pod, with one action each, as the queue passes them:
+// nodes, pods that run, a new pod without a node, and the parked pod itself.
+std::vector<testing::EventSpec> MakeContractEvents(const ContractCluster& cluster,
+                                                   const testing::PodSpec& parked);
 
 // Returns the columns that the plugin requested when it was created, and those that PreFilter and
 // PreScore bind for these pods.

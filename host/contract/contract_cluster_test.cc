@@ -73,5 +73,45 @@ TEST(ContractClusterTest, IgnoresHostPortsThatAreNoPorts) {
   }
 }
 
+// Returns the events for the hints about the pod as "resource action", with the numbers of abi.h.
+std::multiset<std::pair<uint32_t, uint32_t>> EventsFor(const testing::PodSpec& pod,
+                                                       const ContractCluster& cluster) {
+  std::multiset<std::pair<uint32_t, uint32_t>> events;
+  for (const testing::EventSpec& event : MakeContractEvents(cluster, pod)) {
+    const testing::EventSpec seen = testing::HintCaller::SeenFrom(pod, event);
+    EXPECT_EQ(event.old_pod.empty() && event.old_node.empty(), event.action == BERTH_ACTION_ADD);
+    EXPECT_EQ(event.new_pod.empty() && event.new_node.empty(), event.action == BERTH_ACTION_DELETE);
+    events.emplace(seen.resource, seen.action);
+  }
+  return events;
+}
+
+TEST(ContractClusterTest, HintsGetEventsOfNodesAndPods) {
+  const std::multiset<std::pair<uint32_t, uint32_t>> all = {
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD},
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_UPDATE_NODE_LABEL},
+      {BERTH_RESOURCE_NODE, BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_ADD},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_UPDATE_POD_LABEL},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
+      {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE},
+      {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_SCALE_DOWN},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_TOLERATION},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED}};
+  const testing::PodSpec pod = testing::MakePod("p").TolerateKey("team");
+  EXPECT_EQ(EventsFor(pod, MakeContractCluster({})), all);
+  // A cluster that was read may have no pod on a node.
+  ContractCluster bare;
+  bare.nodes = {testing::MakeNode("a"), testing::MakeNode("b")};
+  bare.pods = {pod};
+  EXPECT_EQ(EventsFor(pod, bare), all);
+  auto gated = all;
+  gated.erase({BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED});
+  EXPECT_EQ(EventsFor(testing::PodSpec(pod).Gate("g"), bare), gated);
+}
+
 }  // namespace
 }  // namespace berth::host

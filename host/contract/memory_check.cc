@@ -143,10 +143,10 @@ class MemoryCheck {
       testing::EventView event;
     };
     std::vector<HintCall> calls;
-    for (const testing::EventSpec& event : MakeContractEvents(cluster_)) {
-      for (size_t i = 0; i < pods_.size(); ++i) {
-        calls.push_back(
-            {i, {testing::HintCaller::SeenFrom(pods_[i].spec(), event), plugin_.ids()}});
+    for (size_t i = 0; i < pods_.size(); ++i) {
+      const PodSpec& pod = pods_[i].spec();
+      for (const testing::EventSpec& event : MakeContractEvents(cluster_, pod)) {
+        calls.push_back({i, {testing::HintCaller::SeenFrom(pod, event), plugin_.ids()}});
       }
     }
     size_t next = 0;

@@ -284,6 +284,13 @@ static berth_code Score(void* self, const berth_cycle* cycle, const berth_block*
   return BERTH_SUCCESS;
 }
 
+#if defined BREAKS_HINTS_OF_ADDED_PODS
+#define HINTS_OF BERTH_ACTION_ADD
+#elif defined BREAKS_HINTS_OF_UPDATED_PODS
+#define HINTS_OF BERTH_ACTION_UPDATE_POD_SCALE_DOWN
+#elif defined BREAKS_HINTS_OF_DELETED_PODS
+#define HINTS_OF BERTH_ACTION_DELETE
+#endif
 static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* event) {
   (void)event;
   MisuseInQueue(self);
@@ -292,6 +299,9 @@ static uint32_t Hint(void* self, const berth_queued* queued, const berth_event* 
 #endif
 #ifdef BREAKS_HINTS
   if (queued->pod->priority > 500) return BERTH_HINT_SKIP;
+#endif
+#ifdef HINTS_OF
+  if (event->actions == HINTS_OF && queued->pod->priority > 500) return BERTH_HINT_SKIP;
 #endif
   return queued->pod->request->milli_cpu > 0 ? BERTH_HINT_QUEUE : BERTH_HINT_SKIP;
 }
@@ -347,6 +357,8 @@ static const berth_score kScore = {
 #endif
 #ifdef BREAKS_HOST_BY_INTEREST
 enum { kInterest = BERTH_RESOURCE_PVC };
+#elif defined HINTS_OF
+enum { kInterest = BERTH_RESOURCE_ASSIGNED_POD };
 #else
 enum { kInterest = BERTH_RESOURCE_NODE };
 #endif

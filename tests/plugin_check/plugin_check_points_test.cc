@@ -47,7 +47,7 @@ TEST(PluginCheckPointsTest, FindsViolationsAtTheNamedPoints) {
               Contains(HasSubstr(" ids more after ")));
   EXPECT_THAT(Findings(CheckPoints("hints", "EnqueueExtensions")),
               Contains(HasSubstr("depends on the pod's PRIORITY")));
-  EXPECT_THAT(Findings(CheckPoints("codes", "Filter")), Contains(HasSubstr("has no reason")));
+  EXPECT_THAT(Findings(CheckPoints("outputs", "Filter")), Contains(HasSubstr("unwritten")));
 }
 
 TEST(PluginCheckPointsTest, RejectsOtherPoints) {

@@ -211,9 +211,9 @@ TEST(Args, OptionsOfARowAreAllChecked) {
        {"/weights/1: expected integer 1..100, found integer 101"}},
       {kRest, {"/weights: is required"}},
       {R"("weights": [1], "strategies": ["Most"], "port": 0)",
-       {"/strategies/0: expected one of \"LeastAllocated\", \"MostAllocated\", found string "
-        "\"Most\"",
-        "/port: expected integer 1..65535, found integer 0"}},
+       {"/port: expected integer 1..65535, found integer 0",
+        "/strategies/0: expected one of \"LeastAllocated\", \"MostAllocated\", found string "
+        "\"Most\""}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.json);

@@ -119,7 +119,8 @@ Status AddPluginDirectories(std::span<const std::string> directories, const Befo
 std::string NotLoadedText(const LoadError& error);
 
 // Loads the plugin directories, reads the profiles, loads the libraries that the profiles name, and
-// expands the profiles into plan specifications. Creates no plugin, but request.check_arguments may.
+// expands the profiles into plan specifications. Creates no plugin, except in
+// request.check_arguments.
 // Errors: those of FindPluginDirectory and AddPluginDirectories; otherwise all errors in the
 //         profiles, one per line. If a profile names a plugin that was not found, every library
 //         that could not be loaded is listed. If an enabled plugin is in two libraries, the refused

@@ -135,7 +135,7 @@ TEST_F(SimulationTest, EndsWithoutProgressWhenGroupCannotBeCompleted) {
   EXPECT_THAT(Outcomes(), ::testing::SizeIs(2));
 }
 
-TEST_F(SimulationTest, APluginWithEventsIsNoCauseOfRetries) {
+TEST_F(SimulationTest, PluginsWithEventsCauseNoRetries) {
   UseGangWithEvents();
   Open(kNode + Member("a") + Member("b"));
   EXPECT_EQ(Run(), Simulation::End::kAtRest);

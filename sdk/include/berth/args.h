@@ -256,8 +256,8 @@ constexpr const auto& RowsOf() {
 
 }  // namespace internal
 
-// Returns a row: the key in the profile, the member, options (Range, Items, Names, kRequired; each at
-// most once, in any order) and a help text.
+// Returns a row: the key in the profile, the member, options (Range, Items, Names, kRequired; each
+// at most once, in any order) and a help text.
 template <class T, class M>
 constexpr auto Arg(std::string_view key, M T::*member, std::string_view help) {
   return internal::MakeRow(key, member, help);

@@ -96,9 +96,9 @@ class Plugin {
   // several versions: of "resource.k8s.io/v1|v1beta1/ResourceClaim" the host uses the first one
   // that the API server serves. Pods and nodes come with blocks and with OnChange instead.
   static constexpr std::array<const char*, 0> kKinds{};
-  // Parts of pods and nodes that the host keeps beside their views, as "Pod:/spec/hostIPC". Read them
-  // with Pod::Field and Node::Field, by the path after the colon. A path is a JSON pointer (RFC 6901)
-  // into the JSON of the object:
+  // Parts of pods and nodes that the host keeps beside their views, as "Pod:/spec/hostIPC". Read
+  // them with Pod::Field and Node::Field, by the path after the colon. A path is a JSON pointer
+  // (RFC 6901) into the JSON of the object:
   //   "/spec/hostIPC"            a value.
   //   "/spec/securityContext"    the whole object or array at the path, as one Value.
   //   "/spec/containers/0/image" that of the first container: a segment after an array is the index

@@ -158,9 +158,9 @@ struct MetaSpec {
     return annotations.emplace_back(std::move(key), std::move(value)), self();
   }
   Self& Owner(OwnerSpec owner) { return owners.push_back(std::move(owner)), self(); }
-  // Sets a part of the object that no view has: Field("/spec/hostIPC", "true"). A plugin sees it, as
-  // in the host, through every path of kFields that names it, a part of it, or an object or array
-  // that contains it.
+  // Sets a part of the object that no view has: Field("/spec/hostIPC", "true"). A plugin sees it,
+  // as in the host, through every path of kFields that names it, a part of it, or an object or
+  // array that contains it.
   Self& Field(std::string path, std::string json) {
     return fields.emplace_back(std::move(path), std::move(json)), self();
   }
