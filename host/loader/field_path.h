@@ -8,7 +8,7 @@
 
 namespace berth::host {
 
-// What is expected of a path, and what was found.
+// States what a path was expected to be, and what it is.
 struct FieldPathError {
   std::string expected;
   std::string found;  // With the nearest path that exists, if one is similar.

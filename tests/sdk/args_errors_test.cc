@@ -21,7 +21,7 @@ struct Endpoint {
 
   static constexpr auto kArgs =
       ArgRows<Endpoint>(Arg("url", &Endpoint::url, kRequired, "Where to ask."),
-                      Arg("port", &Endpoint::port, Range{1, 65535}, "The port."));
+                        Arg("port", &Endpoint::port, Range{1, 65535}, "The port."));
 };
 
 struct HookArgs {

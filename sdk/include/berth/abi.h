@@ -118,7 +118,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0xcfe2a4c28d9e5e5aull
+#define BERTH_ABI_DRAFT 0xaca719a290cb9db8ull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
