@@ -40,6 +40,10 @@ struct DecodeOptions {
   // berth_meta.fields.
   std::vector<std::string> pod_fields;
   std::vector<std::string> node_fields;
+
+  // Whether the JSON text of every pod, or of every node, is kept with the object: see KeptText().
+  bool keep_pod_text = false;
+  bool keep_node_text = false;
 };
 
 // A value or selector that was decoded on its own, and its memory.

@@ -70,7 +70,11 @@ bool ReadNodeStatus(Reader& reader, JsonValue& value, berth_node* node) {
 }
 
 bool ReadParts(Reader& reader, JsonObject& object, NodeParts* parts) {
-  if (!KeepFields(reader, object, reader.options().node_fields, &parts->meta.fields)) return false;
+  const DecodeOptions& options = reader.options();
+  if (!KeepFields(reader, object, options.node_fields, options.keep_node_text,
+                  &parts->meta.fields)) {
+    return false;
+  }
   if (reader.options().skip_unreadable) reader.problems.StartSkipping();
   const bool ok = reader.ForEachField(object, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {

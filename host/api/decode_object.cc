@@ -356,9 +356,16 @@ bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions) {
 }
 
 bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string> paths,
-                berth_array* fields) {
+                bool keep_text, berth_array* fields) {
   Stack<berth_field>& kept = reader.stack<berth_field>();
   const size_t mark = kept.size();
+  if (keep_text) {
+    std::string_view text;
+    if (const auto error = object.raw_json().get(text)) return reader.FailSyntax(error);
+    if (!reader.Rewind(object)) return false;
+    const Value value = Value::String(Text(reader.CopyText(TrimSpace(text))));
+    kept.Push({{}, reader.arena().New<Value>(value)->abi()});
+  }
   for (const std::string& path : paths) {
     berth_field field = {reader.CopyText(path), nullptr};
     if (!FindTree(reader, object, path, &field.value) || !reader.Rewind(object)) return false;

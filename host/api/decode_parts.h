@@ -20,10 +20,11 @@ bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta);
 // Reads a map of strings as pairs, sorted by key id.
 bool ReadIdPairs(Reader& reader, JsonValue& value, berth_array* pairs);
 bool ReadConditions(Reader& reader, JsonValue& value, berth_array* conditions);
-// Reads the values at the JSON pointers `paths`, then puts `object` back to its beginning.
+// Reads the values at the JSON pointers `paths`, and copies the text of the object if `keep_text`
+// is set: see KeptText(). Then puts `object` back to its beginning.
 // REQUIRES: `object` is at its beginning.
 bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string> paths,
-                berth_array* fields);
+                bool keep_text, berth_array* fields);
 // Reads a value as a tree in the object's arena.
 bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree);
 // Reads a string and fails unless it is `expected`.

@@ -67,7 +67,10 @@ class PodReader {
 
 bool PodReader::Read(JsonObject& object) {
   pod_.restart_policy = BERTH_RESTART_ALWAYS;
-  if (!KeepFields(reader_, object, reader_.options().pod_fields, &meta_.fields)) return false;
+  if (!KeepFields(reader_, object, reader_.options().pod_fields, reader_.options().keep_pod_text,
+                  &meta_.fields)) {
+    return false;
+  }
   if (reader_.options().skip_unreadable) reader_.problems.StartSkipping();
   const bool ok = reader_.ForEachField(object, [this](const Field& field, JsonValue& v) {
     switch (field.hash) {

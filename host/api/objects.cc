@@ -8,6 +8,7 @@
 
 #include "host/api/derivation.h"
 #include "host/api/part_hash.h"
+#include "host/api/value.h"
 
 // GCC supports offsetof for classes without virtual bases.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -234,6 +235,13 @@ NodeRef WithResourceVersion(const NodeRef& node, std::string_view resource_versi
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version) {
   return CopyWithVersion(object, resource_version);
+}
+
+std::string_view KeptText(const berth_meta& meta) {
+  for (const berth_field& field : Elements<berth_field>(meta.fields)) {
+    if (field.path.len == 0 && field.value != nullptr) return Value::Of(field.value)->text();
+  }
+  return {};
 }
 
 const ObjectBase& Base(const AnyObject& object) {

@@ -266,6 +266,11 @@ class Object final : public ViewedObject<Object, berth_object> {
 
 ObjectRef WithResourceVersion(const ObjectRef& object, std::string_view resource_version);
 
+// Returns the JSON text that a pod or node was decoded from; empty if the decoder did not keep it,
+// see DecodeOptions. It is a member of berth_meta.fields with an empty path, which plugins do not
+// read. Changes of a derived object are only in its view.
+std::string_view KeptText(const berth_meta& meta);
+
 // Returns the object as its base class, which gives access to its metadata.
 // REQUIRES: the reference is not null.
 const ObjectBase& Base(const AnyObject& object);

@@ -256,6 +256,7 @@ uint64_t HashPart(const berth_pod& pod, uint32_t part, const Interner& interner)
       break;
     case BERTH_PART_FIELDS:
       hasher.List<berth_field>(meta.fields, [&](const berth_field& field) {
+        if (field.path.len == 0) return;  // The text of the object is no part of it.
         hasher.Texts(field.path);
         hasher.Tree(field.value);
       });

@@ -293,7 +293,7 @@ PodRef SharedParts::SourceFor(std::string_view uid, const PartHashes& hashes) {
 
 PodRef SharedParts::MakePod(const berth_pod& view, const berth_meta& meta,
                             const PartHashes& hashes) {
-  if (pods_.empty()) return nullptr;
+  if (pods_.empty() || !KeptText(meta).empty()) return nullptr;  // No texts are copied.
   const PodRef from = SourceFor(Text(meta.uid), hashes);
   if (from == nullptr) return nullptr;
   const uint64_t different = Differences(hashes, from->part_hashes());
