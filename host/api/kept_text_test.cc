@@ -54,9 +54,9 @@ TEST(KeptText, IsThatOfTheObjectAlone) {
   };
   const std::string pod = R"({"metadata": {"name":"p"}, "x":[1, {"}":"]"}]})";
   const std::string node = R"({"metadata":{"name":"n"}})";
-  EXPECT_THAT(read(R"({"kind":"PodList","apiVersion":"v1","items":[ )" + pod + " , " + pod +
-                   "\n]}"),
-              ElementsAre(pod, pod));
+  EXPECT_THAT(
+      read(R"({"kind":"PodList","apiVersion":"v1","items":[ )" + pod + " , " + pod + "\n]}"),
+      ElementsAre(pod, pod));
   EXPECT_THAT(read(R"({"kind":"NodeList","items":[)" + node + R"(],"apiVersion":"v1"})"),
               ElementsAre(node));
   EXPECT_THAT(read(std::string(" ") + kAPod + "\n" + kANode + " "), ElementsAre(kAPod, kANode));

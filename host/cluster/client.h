@@ -170,6 +170,7 @@ struct Event {
 // Media types.
 inline constexpr std::string_view kJson = "application/json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";  // RFC 7396.
+inline constexpr std::string_view kJsonPatch = "application/json-patch+json";    // RFC 6902.
 // A merge patch that merges the elements of lists that have a merge key.
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 

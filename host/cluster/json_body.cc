@@ -8,9 +8,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-}  // namespace
-
-Result<Json> ParseBody(std::string_view text, size_t max_bytes) {
+// Returns a discarded value if the text is not JSON.
+Result<Json> ParseValue(std::string_view text, size_t max_bytes) {
   if (text.size() > max_bytes) {
     return Status::OutOfRange("Request entity too large: limit is " + std::to_string(max_bytes));
   }
@@ -18,10 +17,24 @@ Result<Json> ParseBody(std::string_view text, size_t max_bytes) {
     return Status::InvalidArgument("the body has more than " + std::to_string(kMaxBodyDepth) +
                                    " levels of nested arrays and objects");
   }
-  Json json = ParseOrderedJson(text);
-  if (!json.is_object()) return Status::InvalidArgument("the body is not a JSON object");
-  return json;
+  return ParseOrderedJson(text);
 }
+
+}  // namespace
+
+Result<Json> ParseBody(std::string_view text, size_t max_bytes) {
+  Result<Json> json = ParseValue(text, max_bytes);
+  if (!json.ok() || json->is_object()) return json;
+  return Status::InvalidArgument("the body is not a JSON object");
+}
+
+Result<Json> ParseArrayBody(std::string_view text, size_t max_bytes) {
+  Result<Json> json = ParseValue(text, max_bytes);
+  if (!json.ok() || json->is_array()) return json;
+  return Status::InvalidArgument("the body is not a JSON array");
+}
+
+bool AreEqual(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
 
 std::string TextMember(const nlohmann::ordered_json& object, const char* key) {
   const auto found = object.find(key);

@@ -25,6 +25,13 @@ inline constexpr size_t kMaxAnswerBytes = size_t{64} << 20;
 // Errors: kInvalidArgument if the text is not a JSON object in UTF-8, or is nested too deeply;
 //         kOutOfRange if it is too large.
 Result<nlohmann::ordered_json> ParseBody(std::string_view text, size_t max_bytes = kMaxBodyBytes);
+// Parses an array, as ParseBody() parses an object.
+Result<nlohmann::ordered_json> ParseArrayBody(std::string_view text,
+                                              size_t max_bytes = kMaxBodyBytes);
+
+// Returns whether two values are equal. Unlike operator==, it ignores the order of the members of
+// objects.
+bool AreEqual(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 
 // Returns a member of an object that is a text; "" if there is no such member, or it is no text.
 std::string TextMember(const nlohmann::ordered_json& object, const char* key);

@@ -187,6 +187,7 @@ std::optional<FieldPathError> CheckPointer(std::string_view kind, const Parts& p
 }  // namespace
 
 std::optional<FieldPathError> CheckFieldPath(std::string_view path) {
+  if (path == kPodPrefix || path == kNodePrefix) return std::nullopt;  // The whole object.
   if (path.starts_with(kPodPrefix)) {
     return CheckPointer("Pod", kPod, kPodPrefix, path.substr(kPodPrefix.size()));
   }

@@ -14,7 +14,8 @@ struct FieldPathError {
   std::string found;  // With the nearest path that exists, if one is similar.
 };
 
-// Checks a path of berth_plugin_info.fields: "Pod:" or "Node:", followed by a JSON pointer.
+// Checks a path of berth_plugin_info.fields: "Pod:" or "Node:", followed by a JSON pointer, which
+// is empty for the whole object.
 //
 // The first two segments must exist in the type of Kubernetes 1.37: /metadata, /spec or /status and
 // one of its fields, or /apiVersion or /kind. What follows them is checked for its syntax only:

@@ -96,6 +96,10 @@ Arguments::Arguments(const nlohmann::json& json, std::string_view where,
 
 namespace {
 
+// What the entries of berth_plugin_info.fields begin with.
+constexpr std::string_view kPodPrefix = "Pod:";
+constexpr std::string_view kNodePrefix = "Node:";
+
 std::string Where(const PluginSpec& spec) {
   return spec.where.empty() ? std::string() : spec.where + ": ";
 }
@@ -353,16 +357,22 @@ std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
 }
 
 DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
-  constexpr std::string_view kPodPrefix = "Pod:";
-  constexpr std::string_view kNodePrefix = "Node:";
   DecodeOptions options;
   for (const std::string& field : fields) {
+    if (field == kPodPrefix || field == kNodePrefix) continue;
     if (field.starts_with(kPodPrefix)) {
       options.pod_fields.push_back(field.substr(kPodPrefix.size()));
     } else if (field.starts_with(kNodePrefix)) {
       options.node_fields.push_back(field.substr(kNodePrefix.size()));
     }
   }
+  return options;
+}
+
+DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields) {
+  DecodeOptions options = DecodeOptionsFor(fields);
+  options.keep_pod_text = fields.contains(std::string(kPodPrefix));
+  options.keep_node_text = fields.contains(std::string(kNodePrefix));
   return options;
 }
 

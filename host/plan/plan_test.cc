@@ -1,6 +1,9 @@
 // Plan: what create() of a plugin receives.
 #include "host/plan/plan.h"
 
+#include <set>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +41,18 @@ TEST(PlanTest, TheRequestHasTheDeadlineOfTheProfile) {
   stage.Build();
   EXPECT_EQ(a.deadline_ns, 5'000'000'000);
   EXPECT_EQ(b.deadline_ns, 0) << "the profile does not set it";
+}
+
+TEST(PlanTest, OnlyALocalClusterKeepsWholeObjects) {
+  const std::set<std::string> fields = {"Pod:", "Pod:/spec/hostIPC", "Node:/spec/podCIDR"};
+  for (const bool is_local : {false, true}) {
+    const DecodeOptions options =
+        is_local ? LocalDecodeOptionsFor(fields) : DecodeOptionsFor(fields);
+    EXPECT_THAT(options.pod_fields, ElementsAre("/spec/hostIPC"));
+    EXPECT_THAT(options.node_fields, ElementsAre("/spec/podCIDR"));
+    EXPECT_EQ(options.keep_pod_text, is_local);
+    EXPECT_FALSE(options.keep_node_text);
+  }
 }
 
 }  // namespace

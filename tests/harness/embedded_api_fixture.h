@@ -18,6 +18,8 @@ class EmbeddedApiTest : public EmbeddedTest {
   static constexpr const char* kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
 
  protected:
+  explicit EmbeddedApiTest(const DecodeOptions& options = {}) : EmbeddedTest(options) {}
+
   // Sends a request and returns the response, or the Status object of an error as a text such as
   // "404 NotFound: message".
   std::string Send(const std::string& verb, const std::string& path, const std::string& body = "",

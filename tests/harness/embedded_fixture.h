@@ -34,8 +34,18 @@ class RecordingSink final : public WatchSink {
   std::vector<WatchEvent> events;
 };
 
+// Returns options with which a decoder keeps the texts of pods and nodes.
+inline DecodeOptions KeepTexts() {
+  DecodeOptions options;
+  options.keep_pod_text = true;
+  options.keep_node_text = true;
+  return options;
+}
+
 class EmbeddedTest : public ::testing::Test {
  protected:
+  explicit EmbeddedTest(const DecodeOptions& options = {}) : decoder_(interner_, options) {}
+
   AnyObject Decode(const std::string& json) {
     Result<AnyObject> object = decoder_.Decode(json);
     BERTH_ASSERT_MSG(object.ok(), "%s: %s", json.c_str(), object.status().ToString().c_str());
@@ -76,7 +86,7 @@ class EmbeddedTest : public ::testing::Test {
   void Advance(int64_t ns) { clock_.AdvanceTo(NowNs() + ns); }
 
   Interner interner_;
-  Decoder decoder_{interner_};
+  Decoder decoder_;
   VirtualClock clock_{1'767'225'600 * kSecond};  // 2026-01-01T00:00:00Z
   EmbeddedCluster cluster_{{.clock = clock_, .max_events = 2, .serve = nullptr}};
   std::vector<std::string> answers_;

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kUnknownFormat =
     "the body of the request was in an unknown format - accepted media types include: ";
 
+constexpr std::string_view kUnprocessable =
+    "the server rejected our request due to an error in our request";
+
 std::string Concat(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) text.append(part);
@@ -53,7 +56,9 @@ struct HttpError {
 HttpError HttpErrorOf(const Status& error) {
   switch (error.code()) {
     case ErrorCode::kInvalidArgument:
-      return IsInvalidError(error) ? HttpError{422, "Invalid"} : HttpError{400, "BadRequest"};
+      return IsInvalidError(error) || error.message().starts_with(kUnprocessable)
+                 ? HttpError{422, "Invalid"}
+                 : HttpError{400, "BadRequest"};
     case ErrorCode::kPermissionDenied: return {403, "Forbidden"};
     case ErrorCode::kNotFound: return {404, "NotFound"};
     case ErrorCode::kUnsupported:
@@ -169,6 +174,10 @@ Status InvalidError(std::string_view kind, std::string_view name, std::string_vi
                     std::string_view why) {
   return Status::InvalidArgument(
       Concat({ShortKind(kind), " \"", name, "\" is invalid: ", field, ": ", why}));
+}
+
+Status UnprocessableError(std::string_view why) {
+  return Status::InvalidArgument(Concat({kUnprocessable, ": ", why}));
 }
 
 Status MediaTypeError(std::string_view accepted) {

@@ -51,6 +51,10 @@ Status StaleError(std::string_view kind, std::string_view name);
 Status InvalidError(std::string_view kind, std::string_view name, std::string_view field,
                     std::string_view why);
 
+// `the server rejected our request due to an error in our request: why`: a patch that does not
+// apply to the object. An API server leaves out why.
+Status UnprocessableError(std::string_view why);
+
 // `the body of the request was in an unknown format - accepted media types include: ...`
 Status MediaTypeError(std::string_view accepted);
 
@@ -83,8 +87,8 @@ struct ApiPath {
 // ---- The Status object (meta/v1) of an error ----------------------------------------------------
 
 // Returns the HTTP status of an error, one of those that client.h lists for its ErrorCode:
-// kInvalidArgument is 422 for an InvalidError() and 400 otherwise, kUnsupported is 415 for a
-// MediaTypeError() and 405 otherwise, and kOutOfRange is 413.
+// kInvalidArgument is 422 for an InvalidError() or UnprocessableError() and 400 otherwise,
+// kUnsupported is 415 for a MediaTypeError() and 405 otherwise, and kOutOfRange is 413.
 // REQUIRES: !error.ok().
 uint32_t HttpStatusOf(const Status& error);
 

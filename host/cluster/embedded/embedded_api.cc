@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -14,8 +13,11 @@
 
 #include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/time.h"
 #include "host/cluster/embedded/api_protocol.h"
+#include "host/cluster/embedded/list_selection.h"
+#include "host/cluster/embedded/object_patch.h"
+#include "host/cluster/embedded/status_patch.h"
+#include "host/cluster/embedded/whole_object.h"
 #include "host/cluster/json_body.h"
 
 namespace berth::host {
@@ -36,7 +38,8 @@ Json ResponseFor(const AnyObject& object, Json body) {
   return body;
 }
 
-bool HasJsonText(std::string_view kind) { return kind != kPodKind && kind != kNodeKind; }
+// Pods and nodes are stored as views, and their texts only if a plugin needs them.
+bool IsViewed(std::string_view kind) { return kind == kPodKind || kind == kNodeKind; }
 
 // Returns the media type of the body without its parameters.
 std::string MediaType(const ApiRequest& request) {
@@ -46,136 +49,25 @@ std::string MediaType(const ApiRequest& request) {
   return ToLower(type);
 }
 
+std::optional<PatchType> PatchTypeOf(std::string_view media_type) {
+  if (media_type == kMergePatch) return PatchType::kMerge;
+  if (media_type == kStrategicMergePatch) return PatchType::kStrategicMerge;
+  return media_type == kJsonPatch ? std::optional(PatchType::kJson) : std::nullopt;
+}
+
 // Returns an error if the body has a media type that the request does not accept.
-Status CheckMediaType(const ApiRequest& request, bool is_pod_status) {
+Status CheckMediaType(const ApiRequest& request, std::string_view kind) {
   const std::string type = MediaType(request);
   if (request.verb != "PATCH") {
-    const bool ok = request.body.empty() || type == kJson;
-    return ok ? Status() : MediaTypeError(kJson);
+    return request.body.empty() || type == kJson ? Status() : MediaTypeError(kJson);
   }
-  const bool ok = type == kMergePatch || (is_pod_status && type == kStrategicMergePatch);
-  if (ok) return {};
-  std::string accepted(kMergePatch);
-  if (is_pod_status) accepted.append(", ").append(kStrategicMergePatch);
+  const std::optional<PatchType> patch = PatchTypeOf(type);
+  if (patch.has_value() && (IsViewed(kind) || patch != PatchType::kStrategicMerge)) return {};
+  std::string accepted(kJsonPatch);
+  accepted.append(", ").append(kMergePatch);
+  if (IsViewed(kind)) accepted.append(", ").append(kStrategicMergePatch);
   return MediaTypeError(accepted);
 }
-
-// ---- The patch of a pod's status ----------------------------------------------------------------
-
-uint32_t ConditionStatus(std::string_view text) {
-  if (text == "True") return BERTH_CONDITION_TRUE;
-  if (text == "False") return BERTH_CONDITION_FALSE;
-  return text == "Unknown" ? uint32_t{BERTH_CONDITION_UNKNOWN} : 0;
-}
-
-Status UnsupportedField(const std::string& field) {
-  return Status::Unsupported("the embedded cluster does not patch " + field);
-}
-
-// Must not: be moved or copied, because patch() points into this object.
-class StatusPatch {
- public:
-  // `now_ns` is the time of conditions without a lastTransitionTime. A merge patch, which is not
-  // strategic, cannot change single conditions, so they are unsupported in it.
-  StatusPatch(bool is_strategic, int64_t now_ns) : is_strategic_(is_strategic), now_ns_(now_ns) {}
-  StatusPatch(const StatusPatch&) = delete;
-  StatusPatch& operator=(const StatusPatch&) = delete;
-
-  // Decodes a patch, which is an object.
-  // Errors: InvalidArgument for a malformed patch; Unsupported for fields that the cluster does not
-  //         store: in the status, all except nominatedNodeName and the conditions PodScheduled and
-  //         DisruptionTarget.
-  Status Read(const Json& json) {
-    for (const auto& [key, value] : json.items()) {
-      if (key == "status") {
-        if (Status status = ReadStatus(value); !status.ok()) return status;
-      } else if (key == "metadata") {
-        if (!value.is_object()) return Expected("/metadata", "an object", value);
-        for (const auto& [name, text] : value.items()) {
-          if (name != "uid") return UnsupportedField("/metadata/" + name);
-          if (!text.is_string()) return Expected("/metadata/uid", "a string", text);
-          uid_ = text;
-        }
-      } else if (key != "kind" && key != "apiVersion") {
-        return UnsupportedField("/" + key);
-      }
-    }
-    return {};
-  }
-
-  const PodStatusPatch& patch() const { return patch_; }
-  // Returns the uid that the pod must have; empty if any uid is accepted.
-  const std::string& uid() const { return uid_; }
-
- private:
-  Status ReadStatus(const Json& status) {
-    if (!status.is_object()) return Expected("/status", "an object", status);
-    for (const auto& [key, value] : status.items()) {
-      if (key == "nominatedNodeName") {
-        if (!value.is_null() && !value.is_string()) {
-          return Expected("/status/nominatedNodeName", "a string", value);
-        }
-        patch_.nominated_node = Keep(value.is_null() ? "" : value.get<std::string>());
-      } else if (key == "conditions" && is_strategic_ && value.is_array()) {
-        for (const Json& condition : value) {
-          if (Status read = ReadCondition(condition); !read.ok()) return read;
-        }
-      } else if (!key.starts_with("$setElementOrder/")) {  // It only orders list elements.
-        return UnsupportedField("/status/" + key);
-      }
-    }
-    return {};
-  }
-
-  Status ReadCondition(const Json& json) {
-    // lastProbeTime and observedGeneration are accepted and ignored.
-    constexpr std::string_view kFields[] = {"type",
-                                            "status",
-                                            "reason",
-                                            "message",
-                                            "lastProbeTime",
-                                            "lastTransitionTime",
-                                            "observedGeneration"};
-    const std::string place = "/status/conditions";
-    if (!json.is_object()) return Expected(place, "an object", json);
-    for (const auto& [key, value] : json.items()) {
-      const std::string path = std::string(place).append(1, '/').append(key);
-      if (std::ranges::find(kFields, key) == std::end(kFields)) return UnsupportedField(path);
-      const bool is_text = value.is_string() || value.is_null();
-      if (!is_text && key != "observedGeneration") return Expected(path, "a string", value);
-    }
-    const std::string type = TextMember(json, "type");
-    auto* into = type == "PodScheduled"       ? &patch_.pod_scheduled
-                 : type == "DisruptionTarget" ? &patch_.disruption_target
-                                              : nullptr;
-    if (into == nullptr) return UnsupportedField(place + " of type \"" + type + "\"");
-    PodStatusPatch::Condition condition;
-    const std::string status = TextMember(json, "status");
-    condition.status = ConditionStatus(status);
-    if (condition.status == 0) {
-      return Status::InvalidArgument(place + "/status: expected True, False or Unknown, found \"" +
-                                     status + "\"");
-    }
-    condition.reason = Keep(TextMember(json, "reason"));
-    condition.message = Keep(TextMember(json, "message"));
-    condition.transition_ns = now_ns_;
-    if (const std::string time = TextMember(json, "lastTransitionTime"); !time.empty()) {
-      const Result<int64_t> parsed = ParseTime(time);
-      if (!parsed.ok()) return parsed.status().Annotate(place + "/lastTransitionTime");
-      condition.transition_ns = *parsed;
-    }
-    *into = condition;
-    return {};
-  }
-
-  std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
-
-  const bool is_strategic_;
-  const int64_t now_ns_;
-  PodStatusPatch patch_{};
-  std::string uid_;
-  std::deque<std::string> texts_;
-};
 
 // ---- One request --------------------------------------------------------------------------------
 
@@ -183,20 +75,27 @@ class ApiCall {
  public:
   ApiCall(EmbeddedCluster& cluster, Decoder& decoder, const ApiRequest& request,
           const ApiPath& path)
-      : cluster_(cluster), decoder_(decoder), request_(request), path_(path), kind_(KindAt(path)) {}
+      : cluster_(cluster),
+        decoder_(decoder),
+        request_(request),
+        path_(path),
+        kind_(KindAt(path)),
+        selection_(kind_) {}
 
   Result<Json> Answer() {
     if (kind_.empty() && request_.verb != "POST") return NoResourceError();
     if (path_.IsPathOf(kNodeKind) && !path_.ns.empty()) return NoResourceError();
-    const bool is_status = path_.subresource == "status" && path_.IsPathOf(kPodKind);
+    const bool is_status = IsStatus();
     if (!path_.subresource.empty() && !is_status) {
       return Status::NotFound(
           NotServedText("the subresource " + path_.subresource + " is not supported"));
     }
-    if (is_status && request_.verb != "PATCH") return NoText();
-    if (Status status = CheckQuery(); !status.ok()) return status;
-    if (Status status = CheckMediaType(request_, is_status); !status.ok()) return status;
-    return is_status ? PatchPodStatus() : Dispatch();
+    if (is_status && request_.verb != "PATCH" && request_.verb != "GET") {
+      return NotServed("the verb is not supported");
+    }
+    if (Status status = ReadQuery(); !status.ok()) return status;
+    if (Status status = CheckMediaType(request_, kind_); !status.ok()) return status;
+    return Dispatch();
   }
 
  private:
@@ -205,7 +104,12 @@ class ApiCall {
            why;
   }
   Status NotServed(const std::string& why) const { return Status::Unsupported(NotServedText(why)); }
-  Status NoText() const { return NotServed("the text of pods and nodes is not stored"); }
+  Status NoText() const {
+    const std::string type = kind_ == kPodKind ? "Pod" : "Node";
+    return NotServed("the cluster keeps the text of a " + ToLower(type) +
+                     " only if a plugin lists \"" + type + ":\" in its fields");
+  }
+  bool IsStatus() const { return path_.subresource == "status" && IsViewed(kind_); }
 
   // Returns the kind whose resource the path names; empty if the cluster does not have the kind.
   std::string KindAt(const ApiPath& path) const {
@@ -217,16 +121,29 @@ class ApiCall {
 
   std::optional<AnyObject> Find() const { return cluster_.Find(kind_, path_.ns, path_.name); }
 
-  Status CheckQuery() const {
+  Status ReadQuery() {
     constexpr std::string_view kIgnored[] = {"fieldManager", "limit", "pretty", "timeout"};
+    const bool is_list = request_.verb == "GET" && path_.name.empty();
     std::string_view query = path_.query;
     while (!query.empty()) {
       const std::string_view one = query.substr(0, query.find('&'));
       query.remove_prefix(std::min(query.size(), one.size() + 1));
       const std::string_view key = one.substr(0, one.find('='));
-      if (std::ranges::find(kIgnored, key) == std::end(kIgnored)) {
+      if (std::ranges::find(kIgnored, key) != std::end(kIgnored)) continue;
+      const bool is_labels = key == "labelSelector";
+      if (!is_list || (!is_labels && key != "fieldSelector")) {
         return NotServed("the query parameter " + std::string(key) + " is not supported");
       }
+      std::string coded(one.substr(std::min(one.size(), key.size() + 1)));
+      std::ranges::replace(coded, '+', ' ');
+      const std::optional<std::string> text = DecodePercent(coded);
+      if (!text.has_value()) {
+        return Status::InvalidArgument("the query parameter " + std::string(key) +
+                                       ": expected two hexadecimal digits after %");
+      }
+      Status status =
+          is_labels ? selection_.AddLabels(*text, decoder_) : selection_.AddFields(*text);
+      if (!status.ok()) return status;
     }
     return {};
   }
@@ -234,10 +151,9 @@ class ApiCall {
   Result<Json> Dispatch() {
     const std::string& verb = request_.verb;
     if (verb == "POST") return Create();
-    if ((verb == "GET" || verb == "PATCH") && !HasJsonText(kind_)) return NoText();
     if (verb == "GET") return path_.name.empty() ? List() : Get();
     if (path_.name.empty()) return NotServed("the path has no object name");
-    if (verb == "PATCH") return Patch();
+    if (verb == "PATCH") return IsViewed(kind_) ? PatchViewed() : Patch();
     if (verb == "DELETE") return Delete();
     if (verb != "PUT") return NotServed("the verb is not supported");
     Result<Json> body = ParseBody(request_.body);
@@ -273,17 +189,31 @@ class ApiCall {
     return decoder_.Decode(DumpJson(body));
   }
 
-  Result<Json> Get() {
+  // Returns the JSON of a stored object.
+  Result<Json> JsonOf(const AnyObject& object) const {
+    if (const auto* tree = std::get_if<ObjectRef>(&object)) return ToJson(**tree);
+    const ObjectBase& base = Base(object);
+    if (KeptText(base.meta()).empty()) return NoText();
+    return WholeObject(object, cluster_.PodScheduledMessage(base.ns(), base.name()));
+  }
+
+  Result<Json> Get() const {
     const auto object = Find();
     if (!object.has_value()) return NotFoundError(kind_, path_.name);
-    return ToJson(*std::get<ObjectRef>(*object));
+    return JsonOf(*object);
   }
 
   Result<Json> List() {
+    const DecodeOptions& options = decoder_.options();
+    const bool has_text = kind_ == kPodKind ? options.keep_pod_text : options.keep_node_text;
+    if (IsViewed(kind_) && !has_text) return NoText();
     Json items = Json::array();
     for (const AnyObject& object : cluster_.List(kind_)) {
       if (!path_.ns.empty() && Base(object).ns() != path_.ns) continue;
-      items.push_back(ToJson(*std::get<ObjectRef>(object)));
+      if (!selection_.Contains(object)) continue;
+      Result<Json> item = JsonOf(object);
+      if (!item.ok()) return item;
+      items.push_back(*std::move(item));
     }
     return Json{{"kind", kind_.substr(kind_.rfind('/') + 1) + "List"},
                 {"apiVersion", path_.group_version},
@@ -316,19 +246,49 @@ class ApiCall {
     return ResponseFor(*stored, std::move(body));
   }
 
+  PatchType RequestedPatch() const { return *PatchTypeOf(MediaType(request_)); }
+
   Result<Json> Patch() {
-    Result<Json> patch = ParseBody(request_.body);
-    if (!patch.ok()) return patch;
     Result<Json> json = Get();
     if (!json.ok()) return json;
-    json->merge_patch(*patch);
-    return Replace(*std::move(json));
+    json = ApplyPatch(RequestedPatch(), kind_, *std::move(json), request_.body);
+    return json.ok() ? Replace(*std::move(json)) : json;
+  }
+
+  // Patches a pod or node, or its status. As in an API server, a patch that changes nothing keeps
+  // the resourceVersion.
+  Result<Json> PatchViewed() {
+    const auto object = Find();
+    if (!object.has_value()) return NotFoundError(kind_, path_.name);
+    const bool has_text = !KeptText(Base(*object).meta()).empty();
+    if (!has_text && kind_ == kPodKind && IsStatus() && RequestedPatch() != PatchType::kJson) {
+      return PatchPodStatus();
+    }
+    const Result<Json> before = JsonOf(*object);
+    if (!before.ok()) return before;
+    Result<Json> after = ApplyPatch(RequestedPatch(), kind_, *before, request_.body);
+    if (!after.ok()) return after;
+    if (Status status = PrepareUpdate(kind_, IsStatus(), *before, *after); !status.ok()) {
+      return status;
+    }
+    if (AreEqual(*before, *after)) return before;
+    Result<AnyObject> decoded = decoder_.Decode(DumpJson(*after));
+    if (!decoded.ok()) {
+      const Status& error = decoded.status();
+      if (error.code() == ErrorCode::kOutOfRange) return error;
+      return InvalidError(kind_, path_.name, "patch",
+                          "Invalid value: " + std::string(error.message()));
+    }
+    Result<AnyObject> stored = cluster_.Update(*std::move(decoded), PodScheduledMessageIn(*after));
+    if (!stored.ok()) return std::move(stored).status();
+    return JsonOf(*stored);
   }
 
   Result<Json> PatchPodStatus() {
     Result<Json> body = ParseBody(request_.body);
     if (!body.ok()) return body;
-    StatusPatch patch(MediaType(request_) != kMergePatch, cluster_.clock().NowNs());
+    const bool is_strategic = RequestedPatch() == PatchType::kStrategicMerge;
+    StatusPatch patch(is_strategic, cluster_.clock().NowNs());
     if (Status status = patch.Read(*body); !status.ok()) return status;
     Status status = cluster_.PatchStatus({path_.ns, path_.name, patch.uid()}, patch.patch());
     if (!status.ok()) return status;
@@ -401,6 +361,7 @@ class ApiCall {
   const ApiRequest& request_;
   const ApiPath& path_;
   const std::string kind_;
+  ListSelection selection_;
 };
 
 }  // namespace

@@ -194,19 +194,24 @@ TEST_F(EmbeddedApiTest, DeletesPodWithGracePeriodOfTheOptions) {
 }
 
 TEST_F(EmbeddedApiTest, NamesWhatIsNotSupported) {
+  constexpr const char* kNoPodText =
+      "the cluster keeps the text of a pod only if a plugin lists \"Pod:\" in its fields";
+  constexpr const char* kNoNodeText =
+      "the cluster keeps the text of a node only if a plugin lists \"Node:\" in its fields";
   AddPod("p");
   AddNode("n");
   Send("POST", kNodes, CsiNode("a"));
   constexpr std::pair<std::pair<const char*, const char*>, const char*> kTable[] = {
-      {{"GET", "/api/v1/pods"}, "the text of pods and nodes is not stored"},
-      {{"GET", "/api/v1/namespaces/default/pods/p"}, "the text of pods and nodes is not stored"},
-      {{"GET", "/api/v1/namespaces/default/pods/p/status"},
-       "the text of pods and nodes is not stored"},
-      {{"PATCH", "/api/v1/namespaces/default/pods/p"}, "the text of pods and nodes is not stored"},
-      {{"GET", "/api/v1/nodes/n"}, "the text of pods and nodes is not stored"},
-      {{"PATCH", "/api/v1/nodes/n"}, "the text of pods and nodes is not stored"},
+      {{"GET", "/api/v1/pods"}, kNoPodText},
+      {{"GET", "/api/v1/namespaces/default/pods/p"}, kNoPodText},
+      {{"GET", "/api/v1/namespaces/default/pods/p/status"}, kNoPodText},
+      {{"PATCH", "/api/v1/namespaces/default/pods/p"}, kNoPodText},
+      {{"GET", "/api/v1/nodes/n"}, kNoNodeText},
+      {{"GET", "/api/v1/nodes/n/status"}, kNoNodeText},
+      {{"PATCH", "/api/v1/nodes/n"}, kNoNodeText},
+      {{"PUT", "/api/v1/nodes/n/status"}, "the verb is not supported"},
       {{"POST", "/api/v1/pods"}, "a pod is created with the path of its namespace"},
-      {{"GET", "/apis/storage.k8s.io/v1/csinodes?labelSelector=a"},
+      {{"GET", "/apis/storage.k8s.io/v1/csinodes/a?labelSelector=a"},
        "the query parameter labelSelector is not supported"},
       {{"GET", "/apis/storage.k8s.io/v1/csinodes?limit=1&watch=1"},
        "the query parameter watch is not supported"},
@@ -220,7 +225,7 @@ TEST_F(EmbeddedApiTest, NamesWhatIsNotSupported) {
                   request.first + " " + request.second + ": " + why);
   }
   for (const char* path : {"/apis/storage.k8s.io/v1/csinodes/a/status",
-                           "/api/v1/namespaces/default/pods/p/binding", "/api/v1/nodes/n/status"}) {
+                           "/api/v1/namespaces/default/pods/p/binding", "/api/v1/nodes/n/proxy"}) {
     EXPECT_THAT(Send("GET", path),
                 StartsWith("404 NotFound: the embedded cluster does not serve "));
   }
@@ -273,7 +278,7 @@ TEST_F(EmbeddedApiTest, RejectsBodiesOfAnotherMediaType) {
       {"JSON as a patch", "PATCH", object, kJson, false},
       {"a strategic merge patch of an object", "PATCH", object, kStrategicMergePatch, false},
       {"a strategic merge patch of a status", "PATCH", status, kStrategicMergePatch, true},
-      {"a JSON patch of a status", "PATCH", status, "application/json-patch+json", false},
+      {"an apply patch of a status", "PATCH", status, "application/apply-patch+yaml", false},
   };
   for (const Case& c : kTable) {
     const bool is_patch = std::string_view(c.verb) == "PATCH";
@@ -364,12 +369,12 @@ TEST_F(StatusPatchTest, RejectsUnsupportedFieldsByName) {
       {R"({"status":{"conditions":[{"$patch":"delete","type":"PodScheduled"}]}})",
        "/status/conditions/$patch"},
   };
-  for (const auto& [body, field] : kTable) {
-    EXPECT_EQ(Patch(body),
-              std::string("405 MethodNotAllowed: the embedded cluster does not patch ") + field);
-  }
+  const std::string begin = "405 MethodNotAllowed: the embedded cluster does not patch ";
+  const std::string end =
+      ": it keeps the text of a pod only if a plugin lists \"Pod:\" in its fields";
+  for (const auto& [body, field] : kTable) EXPECT_EQ(Patch(body), begin + field + end);
   EXPECT_EQ(Patch(R"({"status":{"conditions":[]}})", kMergePatch),
-            "405 MethodNotAllowed: the embedded cluster does not patch /status/conditions");
+            begin + "/status/conditions" + end);
 }
 
 TEST_F(StatusPatchTest, RejectsMalformedPatches) {

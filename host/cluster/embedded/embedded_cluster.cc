@@ -235,7 +235,8 @@ Result<AnyObject> EmbeddedCluster::Create(AnyObject object) {
   return objects_.Add(std::move(added)).object;
 }
 
-Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
+Result<AnyObject> EmbeddedCluster::Update(AnyObject object,
+                                          std::optional<std::string> scheduled_message) {
   const std::string_view kind = KindOf(object);
   const ObjectBase& base = Base(object);
   StoredObject* found = objects_.Find(kind, base.Key());
@@ -256,6 +257,7 @@ Result<AnyObject> EmbeddedCluster::Update(AnyObject object) {
   ServerMeta meta = MetaOf(stored);
   const std::string version = versions_.Next();
   meta.resource_version = version;
+  if (scheduled_message.has_value()) found->scheduled_message = *std::move(scheduled_message);
   objects_.Replace(*found, WithMeta(object, meta));
   return found->object;
 }

@@ -108,11 +108,13 @@ class EmbeddedCluster final : public ObjectSource, public DecisionWriter {
   Result<AnyObject> Create(AnyObject object);
 
   // Replaces a whole object including its status. The uid and the timestamps of the stored object
-  // are kept.
+  // are kept. `scheduled_message`: the message of the pod's condition PodScheduled, which the view
+  // does not contain; nullopt keeps the recorded one.
   // Returns: the object as stored.
   // Errors: kNotFound; kConflict if the object has a resourceVersion that is not the current one,
   //         or another uid; kInvalidArgument if the node of a pod changes, which only Bind may do.
-  Result<AnyObject> Update(AnyObject object);
+  Result<AnyObject> Update(AnyObject object,
+                           std::optional<std::string> scheduled_message = std::nullopt);
 
   // Deletes a pod as DeletePod() with the pod's own grace period does, and any other object
   // immediately.

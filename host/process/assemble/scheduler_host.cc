@@ -30,6 +30,10 @@ DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
   return DecodeOptionsFor(FieldsOf(plugins.catalog()));
 }
 
+DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins) {
+  return LocalDecodeOptionsFor(FieldsOf(plugins.catalog()));
+}
+
 SchedulerHost::Watchdog::Watchdog(CallMonitor& monitor, PluginFaults& faults,
                                   const CallDeadlines& deadlines,
                                   std::function<int64_t()> steady_ns)

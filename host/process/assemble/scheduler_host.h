@@ -55,6 +55,9 @@ struct SchedulerOptions {
 // Returns how objects must be decoded for these plugins: with the parts of pods and nodes that a
 // plugin reads as JSON.
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins);
+// Returns the same for a cluster in this process, with the texts of pods and nodes if a plugin's
+// requests need them.
+DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins);
 
 // Assembles a scheduler over a Client. Construct a SchedulerHost, call Start(), then drive loop()
 // as SchedulingLoop describes.

@@ -135,7 +135,7 @@ uint32_t StallDetector::FailuresOf(const Pod& pod) const {
 
 EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
     : interner_(options.hash_key),
-      cluster_(interner_, DecodeOptionsFor(*options.plugins), *options.loop.clock,
+      cluster_(interner_, LocalDecodeOptionsFor(*options.plugins), *options.loop.clock,
                stream == Stream::kFollowed),
       stalls_(std::exchange(options.loop.sink, &stalls_)),
       wait_(*options.loop.clock),

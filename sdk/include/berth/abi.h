@@ -2005,7 +2005,10 @@ typedef struct berth_plugin_info {
    * order of preference, are separated by "|": "resource.k8s.io/v1|v1beta1/ResourceClaim". v1/Pod
    * and v1/Node are refused: pods and nodes come with berth_block and berth.changes/1. */
   const char* const* kinds;
-  const char* const* fields; /* parts of pods and nodes to keep: "Pod:/spec/hostIPC" */
+  /* Parts of pods and nodes to keep: "Pod:/spec/hostIPC". "Pod:" and "Node:" declare that the
+   * plugin reads or patches whole pods or nodes through berth.api/1: a cluster without an API
+   * server keeps their texts for it. Do not read them as a berth_field. */
+  const char* const* fields;
   /* fields of the pod that the plugin handles: "/spec/tolerations" */
   const char* const* pod_fields;
   const char* args_schema; /* JSON Schema of the arguments; "{}" or NULL: no arguments */

@@ -108,6 +108,8 @@ class Plugin {
   // A part that the object does not have, or that is null, is absent. Two paths may overlap.
   // The host does not load a plugin with a path whose first two segments name no field of a pod or
   // node, such as "Pod:/spec/hostIpc". It does not check what follows them.
+  // "Pod:" and "Node:" declare that the plugin reads or patches whole pods or nodes with Host::api,
+  // so that `berth simulate` and `berth replay` can answer.
   static constexpr std::array<const char*, 0> kFields{};
   // Fields of a pod that this plugin handles, as "/spec/tolerations".
   static constexpr std::array<const char*, 0> kPodFields{};

@@ -18,7 +18,8 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     const SERVICES: &'static [&'static str] = &[];
     /// Kinds of berth.objects/1: "v1/Namespace".
     const KINDS: &'static [&'static str] = &[];
-    /// Parts of pods and nodes to keep: "Pod:/spec/hostIPC".
+    /// Parts of pods and nodes to keep: "Pod:/spec/hostIPC". "Pod:" and "Node:" declare requests for
+    /// whole pods or nodes, which a cluster without an API server answers then.
     const FIELDS: &'static [&'static str] = &[];
     /// Fields of the pod that the plugin handles: "/spec/tolerations".
     const POD_FIELDS: &'static [&'static str] = &[];
