@@ -155,16 +155,34 @@ constexpr EnumValue kConditionStatuses[] = {{"True", BERTH_CONDITION_TRUE},
                                             {"False", BERTH_CONDITION_FALSE},
                                             {"Unknown", BERTH_CONDITION_UNKNOWN}};
 
+// Sorts pairs by their keys, and drops all but the last one of a key that occurs twice. Returns the
+// number of those that are left, at the front.
+template <class Pair, class KeyOf>
+size_t SortByKey(std::span<Pair> pairs, KeyOf key_of) {
+  // API servers send maps in this order. The sort is stable, so that the last one remains the last.
+  if (!std::ranges::is_sorted(pairs, {}, key_of)) std::ranges::stable_sort(pairs, {}, key_of);
+  size_t count = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const bool is_last = i + 1 == pairs.size() || key_of(pairs[i]) != key_of(pairs[i + 1]);
+    if (is_last) pairs[count++] = pairs[i];
+  }
+  return count;
+}
+
 bool ReadAnnotations(Reader& reader, JsonValue& value, berth_array* annotations) {
-  const size_t mark = reader.stack<berth_str_pair>().size();
+  Stack<berth_str_pair>& all = reader.stack<berth_str_pair>();
+  const size_t mark = all.size();
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& text) {
     berth_str_pair pair = {reader.CopyText(field.name), {}};
     if (!reader.ReadString(text, &pair.value)) return false;
-    reader.stack<berth_str_pair>().Push(pair);
+    all.Push(pair);
     return true;
   });
-  if (ok) *annotations = AsArray(reader.stack<berth_str_pair>().Take(mark, reader.arena()));
-  return ok;
+  if (!ok) return false;
+  const auto key_of = [](const berth_str_pair& pair) { return Text(pair.key); };
+  all.Shrink(mark + SortByKey(all.Since(mark), key_of));
+  *annotations = AsArray(all.Take(mark, reader.arena()));
+  return true;
 }
 
 bool ReadOwners(Reader& reader, JsonValue& value, berth_array* owners) {
@@ -309,14 +327,9 @@ bool ReadIdPairs(Reader& reader, JsonValue& value, berth_array* pairs) {
     return true;
   });
   if (!ok) return false;
-  // If a key occurs twice, the last value counts. The sort is stable, so that it remains the last.
-  std::span<berth_id_pair> read = all.Since(mark);
-  std::ranges::stable_sort(read, {}, &berth_id_pair::key);
-  size_t count = 0;
-  for (size_t i = 0; i < read.size(); ++i) {
-    if (i + 1 == read.size() || read[i].key != read[i + 1].key) read[count++] = read[i];
-  }
-  *pairs = AsArray(all.Take(mark, reader.arena()).first(count));
+  const auto key_of = [](const berth_id_pair& pair) { return pair.key; };
+  all.Shrink(mark + SortByKey(all.Since(mark), key_of));
+  *pairs = AsArray(all.Take(mark, reader.arena()));
   return true;
 }
 

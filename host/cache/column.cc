@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <berth/amounts.h>
+#include <berth/pod.h>
 
 #include "host/api/objects.h"
 #include "host/base/kind_name.h"
@@ -91,10 +92,8 @@ uint32_t CountTaints(const berth_node& node, bool soft) {
 }
 
 berth_str AnnotationOf(const berth_node& node, std::string_view key) {
-  for (const berth_str_pair& pair : Elements<berth_str_pair>(node.meta->annotations)) {
-    if (Text(pair.key) == key) return pair.value;
-  }
-  return {};
+  const auto value = FindAnnotation(Annotations(node.meta->annotations), key);
+  return value.has_value() ? AsStr(*value) : berth_str{};
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ Row NodeTable::SetNode(NodeRef node) {
   if (old != nullptr) RemoveOwner(nodes_by_scalar_, *old->view().allocatable);
   WriteNodeColumns(row);
   BumpGeneration(row);
+  node_versions_[row] = generation_;
   return row;
 }
 
@@ -67,6 +68,7 @@ Row NodeTable::RemoveNode(std::string_view name) {
   ++node_set_generation_;
   RemoveOwner(nodes_by_scalar_, *nodes_[row]->allocatable);
   nodes_[row] = nullptr;
+  node_versions_[row] = 0;
   ClearNodeColumns(row);
   node_refs_[row].reset();
   BumpGeneration(row);
@@ -135,7 +137,8 @@ Row NodeTable::NewRow(std::string_view name) {
     row = free_rows_.back();
     free_rows_.pop_back();
   } else {
-    ReserveOneMore(nodes_, node_refs_, names_, pods_, pod_lists_, row_numbers_, generations_);
+    ReserveOneMore(nodes_, node_refs_, names_, pods_, pod_lists_, row_numbers_, generations_,
+                   node_versions_);
     nodes_.push_back(nullptr);
     node_refs_.emplace_back();
     names_.push_back(kNoId);
@@ -143,6 +146,7 @@ Row NodeTable::NewRow(std::string_view name) {
     pod_lists_.push_back({nullptr, 0});
     row_numbers_.push_back(row);
     generations_.push_back(0);
+    node_versions_.push_back(0);
     if (!zeros_.empty()) zeros_.Resize(row_count());
     for (const auto& column : columns_) {
       if (column == nullptr || column->storage.empty()) continue;
@@ -346,12 +350,14 @@ void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
 
 uint32_t PrivateRows::Add(Row row) {
   BERTH_ASSERT(table_.IsLive(row));
-  return Append(row, table_.node_views()[row], table_.pod_lists()[row]);
+  return Append(row, table_.node_views()[row], table_.node_versions()[row],
+                table_.pod_lists()[row]);
 }
 
 uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
   BERTH_ASSERT(&other.table_ == &table_);
-  const uint32_t copy = Append(other.rows_[index], other.nodes_[index], other.pod_lists_[index]);
+  const uint32_t copy = Append(other.rows_[index], other.nodes_[index],
+                               other.node_versions_[index], other.pod_lists_[index]);
   if (other.own_pods_[index] == nullptr) return copy;
   OwnPods(copy);
   for (const Delta& delta : other.deltas_) {
@@ -360,11 +366,13 @@ uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
   return copy;
 }
 
-uint32_t PrivateRows::Append(uint32_t row, const berth_node* node, const berth_pod_list& pods) {
+uint32_t PrivateRows::Append(uint32_t row, const berth_node* node, uint64_t version,
+                             const berth_pod_list& pods) {
   copies_.clear();
   copy_places_ = {};
   rows_.push_back(row);
   nodes_.push_back(node);
+  node_versions_.push_back(version);
   pod_lists_.push_back(pods);
   own_pods_.emplace_back();
   return size() - 1;

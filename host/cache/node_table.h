@@ -228,6 +228,8 @@ class NodeTable {
   // Returns the node views by row; null where the row is not live.
   std::span<const berth_node* const> node_views() const { return nodes_; }
   std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
+  // Returns the numbers of berth_block.versions.
+  std::span<const uint64_t> node_versions() const { return node_versions_; }
   // Returns the row numbers 0, 1, 2, ..., for berth_block.rows.
   std::span<const uint32_t> row_numbers() const { return row_numbers_; }
 
@@ -309,6 +311,8 @@ class NodeTable {
   std::vector<berth_pod_list> pod_lists_;
   std::vector<uint32_t> row_numbers_;
   std::vector<uint64_t> generations_;
+  // The generation of the row when its node was set; 0 if it is not live.
+  std::vector<uint64_t> node_versions_;
   RowJournal journal_;
   std::vector<Row> free_rows_;  // A heap with the lowest row first.
   // By the ids of the names, because the texts of many names need much memory.
@@ -363,6 +367,7 @@ class PrivateRows {
   std::span<const uint32_t> rows() const { return rows_; }
   std::span<const berth_node* const> node_views() const { return nodes_; }
   std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
+  std::span<const uint64_t> node_versions() const { return node_versions_; }
   // Returns the column's values for these rows. Lifetime: until the next Add or AddCopy; AddPod and
   // RemovePod change the values in place.
   const void* ColumnData(ColumnIndex column);
@@ -378,7 +383,8 @@ class PrivateRows {
     ColumnStorage storage;
   };
 
-  uint32_t Append(uint32_t row, const berth_node* node, const berth_pod_list& pods);
+  uint32_t Append(uint32_t row, const berth_node* node, uint64_t version,
+                  const berth_pod_list& pods);
   // Gives row `index` a pod list of its own.
   std::vector<const berth_pod*>& OwnPods(uint32_t index);
   // Applies the last change of row `index` to the values of columns that exist.
@@ -392,6 +398,7 @@ class PrivateRows {
   const NodeTable& table_;
   std::vector<uint32_t> rows_;
   std::vector<const berth_node*> nodes_;
+  std::vector<uint64_t> node_versions_;
   std::vector<berth_pod_list> pod_lists_;  // A row that never changed has the list of the table.
   std::vector<std::unique_ptr<std::vector<const berth_pod*>>> own_pods_;  // Null: never changed.
   std::vector<Delta> deltas_;

@@ -67,6 +67,25 @@ TEST_F(NodeTableTest, StableRowsAndLowestFreeRowIsReused) {
   EXPECT_EQ(Set("g"), 4U);
 }
 
+TEST_F(NodeTableTest, VersionsFollowTheObjectsOfNodes) {
+  const Row row = Set("a");
+  const uint64_t first = table_.node_versions()[row];
+  EXPECT_NE(first, 0U);
+  const PodRef pod = Put(row, "p");
+  EXPECT_EQ(table_.node_versions()[row], first) << "a pod on the node is no change of the node";
+  const Row other = Set("b");
+  EXPECT_EQ(table_.node_versions()[row], first);
+  EXPECT_NE(table_.node_versions()[other], first);
+  Set("a", "8");
+  const uint64_t second = table_.node_versions()[row];
+  EXPECT_NE(second, first);
+  table_.RemoveNode("a");
+  EXPECT_EQ(table_.node_versions()[row], 0U);
+  Set("a");
+  EXPECT_NE(table_.node_versions()[row], first);
+  EXPECT_NE(table_.node_versions()[row], second);
+}
+
 TEST_F(NodeTableTest, BlockArraysShowTheRow) {
   const Row row = Set("a");
   const PodRef pod = Put(row, "p");

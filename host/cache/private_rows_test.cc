@@ -61,6 +61,7 @@ class PrivateRowsTest : public ::testing::Test {
   // pods.
   void ExpectSame(PrivateRows& rows, uint32_t index, Row row) {
     EXPECT_EQ(rows.node_views()[index], reference_.node_views()[row]);
+    EXPECT_EQ(rows.node_versions()[index], table_.node_versions()[row]);
     const auto& list = rows.pod_lists()[index];
     EXPECT_THAT(std::vector(list.data, list.data + list.count),
                 ::testing::UnorderedElementsAreArray(reference_.pod_lists()[row].data,

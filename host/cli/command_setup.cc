@@ -132,7 +132,7 @@ std::string NoProgressText(std::span<const std::string> without_events) {
 
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                CommandEnvironment& env, CheckArguments check_arguments) {
+                                CommandEnvironment& env, ArgumentsCheck check_arguments) {
   auto set = LoadProfiles({.profiles = profiles,
                            .plugin_directories = plugin_directories,
                            .executable = env.executable,

@@ -186,7 +186,7 @@ Result<std::string> PluginDirectory(const std::string& given, const CommandEnvir
 // their own. Prints the warnings. `check_arguments`: see ProfileRequest.
 Result<ProfileSet> LoadProfiles(const std::vector<std::string>& profiles,
                                 const std::vector<std::string>& plugin_directories,
-                                CommandEnvironment& env, CheckArguments check_arguments = {});
+                                CommandEnvironment& env, ArgumentsCheck check_arguments = {});
 
 // Returns what a process gets from the flags and the environment of its command. The log level is
 // not set.

@@ -190,7 +190,7 @@ void AddErrorsOfPlugins(std::span<const Profile> profiles, const PluginCatalog& 
 }  // namespace
 
 int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
-  const CheckArguments check = [&env](std::span<const Profile> profiles,
+  const ArgumentsCheck check = [&env](std::span<const Profile> profiles,
                                       const PluginCatalog& catalog, ConfigErrors& errors) {
     AddErrorsOfPlugins(profiles, catalog, env.report_crashes, errors);
   };

@@ -110,22 +110,11 @@ bool SameTaints(const berth_array& a, const berth_array& b) {
   });
 }
 
+// Compares annotations, which are sorted by key.
 bool SameAnnotations(const berth_array& a, const berth_array& b) {
-  const auto same = [](const berth_str_pair& x, const berth_str_pair& y) {
+  return AllEqual<berth_str_pair>(a, b, [](const berth_str_pair& x, const berth_str_pair& y) {
     return Text(x.key) == Text(y.key) && Text(x.value) == Text(y.value);
-  };
-  if (AllEqual<berth_str_pair>(a, b, same)) return true;
-  if (a.count != b.count) return false;
-  // Annotations are not sorted: compare sorted copies, because another order is no change.
-  const auto sorted = [](const berth_array& pairs) {
-    const auto elements = Elements<berth_str_pair>(pairs);
-    std::vector<berth_str_pair> copy(elements.begin(), elements.end());
-    std::sort(copy.begin(), copy.end(), [](const berth_str_pair& x, const berth_str_pair& y) {
-      return Text(x.key) < Text(y.key);
-    });
-    return copy;
-  };
-  return std::ranges::equal(sorted(a), sorted(b), same);
+  });
 }
 
 // Returns the last condition of the type, as kube-scheduler's map does; null if there is none.

@@ -33,6 +33,11 @@ std::shared_ptr<const void> LiveViews::Find(const berth_tagged& view) const {
   return found->second.owner.lock();
 }
 
+uint64_t LiveViews::NextVersion() {
+  const std::lock_guard lock(mutex_);
+  return ++last_version_;
+}
+
 berth_id Ids::Intern(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (const auto found = by_text_.find(text); found != by_text_.end()) {

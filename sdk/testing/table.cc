@@ -285,12 +285,14 @@ Block::Block(const Table& table, const std::vector<ColumnName>& columns, std::ve
   view_.columns = memory_.Copy(columns_.data(), columns_.size());
   view_.nodes = memory_.Copy(nodes_.data(), nodes_.size());
   view_.pods = memory_.Copy(pods_.data(), pods_.size());
+  view_.versions = memory_.Copy(versions_.data(), versions_.size());
 }
 
 void Block::AddNode(uint32_t i) {
   const Row& row = table_.rows[indices_[i]];
   numbers_.push_back(row.number);
   nodes_.push_back(is_hollow(i) ? nullptr : row.node.get());
+  versions_.push_back(is_hollow(i) ? 0 : row.node.version());
   std::vector<const berth_pod*> pods;
   for (const PodHandle& pod : row.pods) pods.push_back(pod.get());
   if (is_hollow(i)) pods.clear();

@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/quantity.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/quantity.h>
 #include <berth/testing/values.h>
@@ -132,7 +133,6 @@ struct ValueReader {
   static double AsFloat(const berth_value* value) noexcept;
   static berth_str AsString(const berth_value* value) noexcept;
   static berth_str Where(const berth_value* argument) noexcept;
-  // Exponents are not supported; see ParseQuantity.
   static berth_code AsQuantity(const berth_value* value, int64_t* units, int64_t* milli) noexcept;
   static berth_code AsTime(const berth_value* value, int64_t* ns) noexcept;
   static void WriteJson(const berth_value* value, void (*put)(void* to, berth_str text) noexcept,
@@ -329,19 +329,10 @@ berth_code ValueReader::AsQuantity(const berth_value* value, int64_t* units,
   if (kind == BERTH_VALUE_STRING) text = Of(value).text;
   if (kind == BERTH_VALUE_INT) text = std::to_string(Of(value).number);
   if (kind == BERTH_VALUE_FLOAT) text = std::to_string(Of(value).real);
-  const bool negative = text.starts_with('-');
-  const std::string_view digits = std::string_view(text).substr(negative ? 1 : 0);
-  const internal::ReadAmount whole = internal::ReadQuantity(digits, 1);
-  const internal::ReadAmount fine = internal::ReadQuantity(digits, 1000);
-  if ((whole.wrong != nullptr && !whole.too_large) || (fine.wrong != nullptr && !fine.too_large))
-    return BERTH_BAD_ARGUMENT;
-  const auto put = [negative](const internal::ReadAmount& amount) {
-    const int64_t most = std::numeric_limits<int64_t>::max();
-    const int64_t size = amount.too_large ? most : amount.value;
-    return negative ? -size : size;
-  };
-  *units = put(whole);
-  *milli = put(fine);
+  const std::optional<Quantity> amount = ParseQuantity(text);
+  if (!amount.has_value()) return BERTH_BAD_ARGUMENT;
+  *units = amount->units;
+  *milli = amount->milli;
   return BERTH_SUCCESS;
 }
 

@@ -96,7 +96,10 @@ class ViewBuilder {
     const auto text_pair = [this](const auto& pair) {
       return berth_str_pair{Text(pair.first), Text(pair.second)};
     };
-    meta.annotations = Each(spec.annotations, text_pair);
+    // Sorted; the last one of equal keys counts.
+    std::map<std::string, std::string> annotations;
+    for (const auto& [key, value] : spec.annotations) annotations[key] = value;
+    meta.annotations = Each(annotations, text_pair);
     meta.owners = Each(spec.owners, [this](const OwnerSpec& owner) {
       return berth_owner{Text(owner.name),           Text(owner.uid),
                          Id(owner.api_version),      Id(owner.kind),
@@ -404,7 +407,11 @@ uint32_t KindOf(const berth_object& /*view*/) { return BERTH_KIND_OBJECT; }
 
 template <class View, class Spec>
 Handle<View, Spec>::Object::Object(Spec given, Ids& table)
-    : spec(std::move(given)), ids(table), memory(&table), view(Build(spec, &memory)) {}
+    : spec(std::move(given)),
+      ids(table),
+      memory(&table),
+      view(Build(spec, &memory)),
+      version(table.views().NextVersion()) {}
 
 template <class View, class Spec>
 Handle<View, Spec>::Handle(Spec spec, Ids& ids)

@@ -107,7 +107,8 @@ class BindColumnTest : public ::testing::Test {
  private:
   berth_node node_ = {};
   const berth_node* views_[1] = {&node_};
-  berth_block block_ = {sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, views_, nullptr};
+  berth_block block_ = {
+      sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, views_, nullptr, nullptr};
   berth_nodes nodes_ = {};
   berth_pre_score_out pre_score_out_ = {sizeof(berth_pre_score_out), 0, nullptr};
   berth_pre_filter_out out_ = {};

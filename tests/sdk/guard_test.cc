@@ -60,7 +60,8 @@ TEST(Guard, TurnsExceptionsIntoCodes) {
     uint8_t codes[1];
     uint64_t reasons[1];
     berth_filter_out out = {sizeof(out), 0, codes, reasons};
-    const berth_block block = {sizeof(block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+    const berth_block block = {sizeof(block), 1,       1,       0,       nullptr,
+                               nullptr,       nullptr, nullptr, nullptr, nullptr};
     g_thrown = c.thrown;
     EXPECT_EQ(plugin.Point<berth_filter>(BERTH_POINT_FILTER)
                   ->filter(plugin.self(), &cycle.cycle, &block, &out, recorded.abi()),

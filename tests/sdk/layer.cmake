@@ -10,7 +10,8 @@ berth_gtest(sdk_topology_test
 berth_gtest(sdk_layer_test
   SOURCES args_errors_test.cc args_test.cc bind_column_test.cc claims_test.cc dependence_test.cc
           guard_test.cc lanes_test.cc near_names_test.cc nodes_test.cc object_codes_test.cc
-          points_test.cc pre_enqueue_test.cc selectors_test.cc services_test.cc signer_test.cc state_test.cc status_test.cc values_test.cc
+          points_test.cc pre_enqueue_test.cc selectors_test.cc services_test.cc signer_test.cc
+          state_test.cc status_test.cc texts_test.cc values_test.cc
   DEPENDS berth::testing
   LABELS unit)
 

@@ -42,7 +42,8 @@ class NoExceptionsTest : public ::testing::Test {
   testing::SmallInstance plugin_{kEntryOf<Unguarded>, host_};
   testing::SmallCycle<Unguarded::State> cycle_;
   testing::RecordedStatus recorded_;
-  berth_block block_ = {sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+  berth_block block_ = {
+      sizeof(berth_block), 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 };
 
 TEST_F(NoExceptionsTest, BindInAWrongMethodFailsTheCall) {

@@ -47,7 +47,7 @@ class Nodes5 {
     columns_[3] = {taints_, BERTH_TYPE_ARRAY, sizeof(berth_array)};
     columns_[4] = {nullptr, BERTH_TYPE_I64, 0};
     columns_[5] = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
-    block_ = {sizeof(block_), kCount, kCount, 6, nullptr, rows_, columns_, pointers_, pods_};
+    block_ = {sizeof(block_), kCount, kCount, 6, nullptr, rows_, columns_, pointers_, pods_, nullptr};
     pods_[2] = {on_node_, 2};
   }
   void Select(const std::vector<uint32_t>& indices) {
@@ -150,6 +150,30 @@ TEST(Block, RefusesAnIndexWithoutANode) {
     EXPECT_EQ(ErrorOf([&] { return block.Pods(c.index).size(); }), c.error);
     EXPECT_EQ(ErrorOf([&] { return block.Row(c.index); }), c.error);
   }
+}
+
+TEST(Nodes, VersionDependsOnSelectedNodesAndTheirOrder) {
+  uint64_t versions[] = {11, 12, 13};
+  uint32_t selected[] = {0, 2};
+  berth_block block = {};
+  block.struct_size = sizeof(block);
+  block.count = 3;
+  block.n_selected = 2;
+  block.selected = selected;
+  block.versions = versions;
+  const berth_nodes list = {sizeof(list), 1, 2, &block,
+                            [](const berth_nodes* self, uint32_t) noexcept {
+                              return static_cast<const berth_block*>(self->impl);
+                            }};
+  const uint64_t before = Nodes(list).Version();
+  versions[1] = 22;  // It is not selected.
+  EXPECT_EQ(Nodes(list).Version(), before);
+  versions[2] = 23;
+  EXPECT_NE(Nodes(list).Version(), before);
+  versions[2] = 13;
+  EXPECT_EQ(Nodes(list).Version(), before);
+  std::swap(versions[0], versions[2]);
+  EXPECT_NE(Nodes(list).Version(), before);
 }
 
 TEST(Nodes, RefuseABlockThatIsOutOfRange) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <berth/plugin.h>
@@ -453,6 +454,28 @@ TEST_F(HostTest, RandomNumbersBelongToTheCycle) {
   EXPECT_EQ(host_.random().Next(cycle), 100U);
   EXPECT_EQ(host_.random().Next(cycle), 101U);
   EXPECT_EQ(host_.random().Below(cycle, 7), 102U % 7);
+}
+
+TEST_F(HostTest, PatchesNameTheObject) {
+  berth_meta meta{};
+  meta.ns = small_.Id("shop");
+  meta.name = Str(std::string_view("p"));
+  berth_pod pod{};
+  pod.meta = &meta;
+  berth_node node{};
+  node.meta = &meta;
+  const auto ignore = [](const ApiResult&) {};
+  const Patch patch = Patch().Annotation("k", "v");
+  EXPECT_TRUE(host_.api().PatchPod(pod, patch, ignore).ok());
+  berth_api_result result{};
+  result.struct_size = sizeof result;
+  small_.answer(small_.answer_to, &result);
+  EXPECT_TRUE(host_.api().PatchNode(node, patch, ignore).ok());
+  small_.answer(small_.answer_to, &result);
+  const std::string body = R"({"metadata":{"annotations":{"k":"v"}}})";
+  EXPECT_EQ(small_.requests,
+            (std::vector<std::string>{"PATCH /api/v1/namespaces/shop/pods/p  " + body + " 0",
+                                      "PATCH /api/v1/nodes/p  " + body + " 0"}));
 }
 
 TEST_F(HostTest, RequestsAreAnsweredOnce) {

@@ -86,7 +86,7 @@ ProfileFiles FindProfiles(const std::string& executable);
 using BeforeRead = std::function<void(const std::string& path)>;
 
 // Adds the errors that only plugins themselves find in their arguments.
-using CheckArguments = std::function<void(std::span<const Profile> profiles,
+using ArgumentsCheck = std::function<void(std::span<const Profile> profiles,
                                           const PluginCatalog& catalog, ConfigErrors& errors)>;
 
 struct ProfileRequest {
@@ -97,7 +97,7 @@ struct ProfileRequest {
   std::shared_ptr<LibraryStore> libraries;
   BeforeRead before_read = {};  // May be empty.
   // Called only if the profiles have errors, which would hide those of the plugins. May be empty.
-  CheckArguments check_arguments = {};
+  ArgumentsCheck check_arguments = {};
 };
 
 struct ProfileSet {

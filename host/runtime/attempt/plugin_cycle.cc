@@ -116,6 +116,7 @@ struct RowArrays {
   std::span<const uint32_t> rows;
   std::span<const berth_node* const> nodes;
   std::span<const berth_pod_list> pods;
+  std::span<const uint64_t> versions;
 };
 
 berth_block BlockOf(const RowArrays& from, uint32_t first, uint32_t count,
@@ -128,7 +129,8 @@ berth_block BlockOf(const RowArrays& from, uint32_t first, uint32_t count,
           .rows = from.rows.data() + first,
           .columns = columns.data(),
           .nodes = from.nodes.data() + first,
-          .pods = from.pods.data() + first};
+          .pods = from.pods.data() + first,
+          .versions = from.versions.data() + first};
 }
 
 }  // namespace
@@ -266,8 +268,9 @@ berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const
     columns[i].data = static_cast<const std::byte*>(table_.column_data(indices[i])) +
                       size_t{first_row} * columns[i].stride;
   }
-  return BlockOf({table_.row_numbers(), table_.node_views(), table_.pod_lists()}, first_row, count,
-                 selected, columns);
+  return BlockOf({table_.row_numbers(), table_.node_views(), table_.pod_lists(),
+                  table_.node_versions()},
+                 first_row, count, selected, columns);
 }
 
 berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
@@ -280,8 +283,8 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t co
     columns[i].data = static_cast<const std::byte*>(rows.ColumnData(indices[i])) +
                       size_t{first} * columns[i].stride;
   }
-  return BlockOf({rows.rows(), rows.node_views(), rows.pod_lists()}, first, count, selected,
-                 columns);
+  return BlockOf({rows.rows(), rows.node_views(), rows.pod_lists(), rows.node_versions()}, first,
+                 count, selected, columns);
 }
 
 // --- PassedNodes ---------------------------------------------------------------------------------

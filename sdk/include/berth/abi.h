@@ -118,7 +118,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0xaca719a290cb9db8ull
+#define BERTH_ABI_DRAFT 0x5fbde218cb6a43aeull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -308,7 +308,7 @@ typedef struct berth_meta {
   int64_t created_ns;
   int64_t deleted_ns;      /* not 0: the object is being deleted */
   berth_array labels;      /* berth_id_pair, sorted by key id */
-  berth_array annotations; /* berth_str_pair, in the object's order */
+  berth_array annotations; /* berth_str_pair, sorted by the bytes of the key; each key once */
   berth_array owners;      /* berth_owner */
   berth_array fields;      /* berth_field */
 } berth_meta;
@@ -747,6 +747,10 @@ typedef struct berth_block {
   const berth_column* columns;    /* [n_columns] */
   const berth_node* const* nodes; /* [count] NULL where there is no node */
   const berth_pod_list* pods;     /* [count] */
+  /* [count] A number for the object of each node: it changes with every change of the object, and
+   * two objects never have the same one in the life of the instance. Changes of the pods on the node
+   * do not count. 0 where there is no node. */
+  const uint64_t* versions;
 } berth_block;
 
 /* All nodes, or all feasible nodes, block by block, in the order of their rows. `block` returns

@@ -4,14 +4,18 @@
 #define BERTH_API_H_
 
 #include <chrono>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <berth/abi.h>
+#include <berth/api_result.h>
 #include <berth/cycle.h>
 #include <berth/done.h>
 #include <berth/internal/callback.h>
 #include <berth/internal/services.h>
+#include <berth/patch.h>
 #include <berth/pod.h>
 #include <berth/span.h>
 #include <berth/status.h>
@@ -96,6 +100,40 @@ class Api {
                                      request.timeout.count()};
       return services_->api->request(services_->host, &abi, call, to);
     });
+  }
+  // Sends a request whose answer completes `done`: Success, or Error with the text of the server.
+  // Returns Pending; or returns an error, and leaves `done` unchanged.
+  Status Request(const RequestText& request, Done& done) const {
+    auto promise = std::make_shared<Done>(std::move(done));
+    const Status sent = Request(request, [promise](const ApiResult& result) {
+      promise->Complete(result.ok() ? Status::Success() : Status::Error(result.error()));
+    });
+    if (sent.ok()) return Status::Pending();
+    done = std::move(*promise);
+    return sent;
+  }
+  // Sends a merge patch of a pod or a node: see patch.h. `answer`: a callable, or a Done, as of
+  // Request(). Without an API server, the host can answer
+  // only if kFields has "Pod:" or "Node:".
+  // Must not: be called by a plugin without BERTH_SERVICE_STRINGS in kServices.
+  template <class F>
+  Status PatchPod(const berth_pod& pod, const Patch& patch, F&& answer) const {
+    return Request({.verb = "PATCH", .path = PathOf(pod), .body = patch.Body()},
+                   std::forward<F>(answer));
+  }
+  template <class F>
+  Status PatchNode(const berth_node& node, const Patch& patch, F&& answer) const {
+    return Request({.verb = "PATCH", .path = PathOf(node), .body = patch.Body()},
+                   std::forward<F>(answer));
+  }
+  // Returns the path of a pod or a node on the API server: "/api/v1/namespaces/shop/pods/p".
+  std::string PathOf(const berth_pod& pod) const {
+    const berth_str ns = services_->strings->text(services_->host, pod.meta->ns);
+    std::string path = "/api/v1/namespaces/";
+    return path.append(Str(ns)).append("/pods/").append(Str(pod.meta->name));
+  }
+  static std::string PathOf(const berth_node& node) {
+    return std::string("/api/v1/nodes/").append(Str(node.meta->name));
   }
 
  private:

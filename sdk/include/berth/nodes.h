@@ -168,6 +168,8 @@ class NodeRow {
     return {pods.data, pods.count};
   }
   uint32_t row() const { return block_.abi().rows[index_]; }
+  // Returns a number that changes with every change of the node's object: see berth_block.versions.
+  uint64_t version() const { return block_.abi().versions[index_]; }
   // Returns the node's index in the block.
   uint32_t index() const { return index_; }
 
@@ -235,6 +237,18 @@ class Block : public RawBlock {
   internal::ColumnTable<C> columns_;
 };
 
+namespace internal {
+
+// Adds the number of an object to a hash, as the finalizer of SplitMix64 mixes bits.
+constexpr uint64_t MixVersion(uint64_t hash, uint64_t version) {
+  hash = (hash ^ version) + 0x9e3779b97f4a7c15;
+  hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
+  hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+  return hash ^ hash >> 31;
+}
+
+}  // namespace internal
+
 // All nodes, or all feasible nodes.
 //
 // Threading: [cycle].
@@ -264,6 +278,21 @@ class Nodes {
   template <class C, class F>
   void ForEach(F&& each) const {
     for (uint32_t b = 0; b < block_count(); ++b) BlockAt<C>(b).ForEach(each);
+  }
+  // Returns a hash of the nodes and their objects in the order of the rows: it is equal in two calls
+  // of one instance if the list and the objects in it are the same, and otherwise different, but for
+  // one case in 2^64. Changes of the pods on the nodes do not count. It ends the life of the block
+  // that BlockAt returned last. Cost: O(nodes), about a nanosecond each.
+  uint64_t Version() const {
+    uint64_t hash = size();
+    for (uint32_t b = 0; b < block_count(); ++b) {
+      const berth_block& block = *nodes_->block(nodes_, b);
+      for (uint32_t k = 0; k < block.n_selected; ++k) {
+        const uint32_t i = block.selected == nullptr ? k : block.selected[k];
+        hash = internal::MixVersion(hash, block.versions[i]);
+      }
+    }
+    return hash;
   }
   const berth_nodes& abi() const { return *nodes_; }
 

@@ -7,7 +7,9 @@
 #ifndef BERTH_POD_H_
 #define BERTH_POD_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <berth/abi.h>
@@ -33,6 +35,40 @@ inline berth_id FindLabel(Labels labels, berth_id key) {
   return low < labels.size() && labels[low].key == key ? labels[low].value : BERTH_ID_NONE;
 }
 
+using Annotations = Span<const berth_str_pair>;  // Sorted by key.
+
+// Returns the value of annotation `key`; std::nullopt if there is none. Cost: O(log annotations).
+inline std::optional<std::string_view> FindAnnotation(Annotations annotations,
+                                                      std::string_view key) {
+  std::size_t low = 0;
+  std::size_t high = annotations.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const int order = Str(annotations[middle].key).compare(key);
+    if (order == 0) return Str(annotations[middle].value);
+    if (order < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return std::nullopt;
+}
+
+// Returns the value of label `key` as a text; std::nullopt if the label is absent. `host`: the
+// berth::Host, or another object with Find(text) and Text(id). A plugin that reads a label of many
+// pods keeps the id of the key (Host::Intern) and compares ids.
+// Threading: that of berth_strings.find. Cost: a lookup by hash, and O(log labels).
+template <class Texts>
+std::optional<std::string_view> FindLabelText(Labels labels, std::string_view key,
+                                              const Texts& host) {
+  const berth_id id = host.Find(key);
+  if (id == BERTH_ID_NONE) return std::nullopt;
+  const berth_id value = FindLabel(labels, id);
+  if (value == BERTH_ID_NONE) return std::nullopt;
+  return host.Text(value);
+}
+
 // Returns a part that the plugin requested in kFields; absent if the object does not have it.
 inline Value FindField(const berth_meta& meta, std::string_view path) {
   for (const berth_field& field : Span<const berth_field>(meta.fields)) {
@@ -54,12 +90,19 @@ class Pod {
   std::string_view uid() const { return Str(pod_->meta->uid); }
   berth_id ns() const { return pod_->meta->ns; }
   Labels labels() const { return Labels(pod_->meta->labels); }
-  Span<const berth_str_pair> annotations() const {
-    return Span<const berth_str_pair>(pod_->meta->annotations);
+  Annotations annotations() const { return Annotations(pod_->meta->annotations); }
+  // Returns the value of an annotation; std::nullopt if there is none.
+  std::optional<std::string_view> Annotation(std::string_view key) const {
+    return FindAnnotation(annotations(), key);
   }
   Span<const berth_owner> owners() const { return Span<const berth_owner>(pod_->meta->owners); }
   // Returns the value of label `key`, or 0 if the label is absent.
   berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
+  // Returns the text of a label by the text of its key: see FindLabelText().
+  template <class Texts>
+  std::optional<std::string_view> Label(std::string_view key, const Texts& host) const {
+    return FindLabelText(labels(), key, host);
+  }
   // Returns a part that the plugin requested in kFields, by its path: "/spec/hostIPC".
   Value Field(std::string_view path) const { return FindField(*pod_->meta, path); }
 
@@ -117,8 +160,14 @@ class NodeView {
   std::string_view name() const { return Str(node_->meta->name); }
   Labels labels() const { return Labels(node_->meta->labels); }
   berth_id Label(berth_id key) const { return FindLabel(labels(), key); }
-  Span<const berth_str_pair> annotations() const {
-    return Span<const berth_str_pair>(node_->meta->annotations);
+  template <class Texts>
+  std::optional<std::string_view> Label(std::string_view key, const Texts& host) const {
+    return FindLabelText(labels(), key, host);
+  }
+  Annotations annotations() const { return Annotations(node_->meta->annotations); }
+  // Returns the value of an annotation; std::nullopt if there is none.
+  std::optional<std::string_view> Annotation(std::string_view key) const {
+    return FindAnnotation(annotations(), key);
   }
   // Returns a part that the plugin requested in kFields: "/spec/podCIDR" for "Node:/spec/podCIDR".
   Value Field(std::string_view path) const { return FindField(*node_->meta, path); }

@@ -22,15 +22,10 @@
 #include <string_view>
 
 #include <berth/abi.h>
+#include <berth/quantity.h>
 #include <berth/span.h>
 
 namespace berth {
-
-// An amount in Kubernetes' notation ("1Gi", "500m"), rounded up.
-struct Quantity {
-  int64_t units = 0;
-  int64_t milli = 0;  // Thousandths.
-};
 
 class Value {
  public:

@@ -20,7 +20,7 @@ pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const bert
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0xaca719a290cb9db8;
+pub const BERTH_ABI_DRAFT: u64 = 0x5fbde218cb6a43ae;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -656,6 +656,7 @@ pub struct berth_block {
     pub columns: *const berth_column,
     pub nodes: *const *const berth_node,
     pub pods: *const berth_pod_list,
+    pub versions: *const u64,
 }
 
 #[repr(C)]

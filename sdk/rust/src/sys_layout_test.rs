@@ -274,7 +274,7 @@ fn structs_have_the_layout_of_c() {
         data: 0,
         count: 8,
     ]);
-    check!(berth_block, 56, 8, [
+    check!(berth_block, 64, 8, [
         struct_size: 0,
         count: 4,
         n_selected: 8,
@@ -284,6 +284,7 @@ fn structs_have_the_layout_of_c() {
         columns: 32,
         nodes: 40,
         pods: 48,
+        versions: 56,
     ]);
     check!(berth_nodes, 32, 8, [
         struct_size: 0,

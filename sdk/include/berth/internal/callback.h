@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <berth/abi.h>
+#include <berth/api_result.h>
 #include <berth/internal/guard.h>
 #include <berth/internal/services.h>
 #include <berth/span.h>
@@ -19,36 +20,6 @@
 #include <berth/value.h>
 
 namespace berth {
-
-// The answer of the API server to one request.
-// Lifetime: until the callback that received it returns.
-class ApiResult {
- public:
-  explicit ApiResult(const berth_api_result& result) : result_(result) {}
-
-  const berth_api_result& abi() const { return result_; }
-  bool ok() const { return result_.code == BERTH_SUCCESS; }
-  // Returns the code of berth_api_result.code.
-  berth_code code() const { return result_.code; }
-  // Returns the code and the error text.
-  Status status() const {
-    return ok() ? Status() : Status(result_.code, std::string(Str(result_.error)));
-  }
-  // Returns 0 if there was no response.
-  uint32_t http_status() const { return result_.http_status; }
-  // Returns 0 if the server did not state when to try again.
-  std::chrono::nanoseconds retry_after() const {
-    return std::chrono::nanoseconds(result_.retry_after_ns);
-  }
-  std::string_view body() const { return Str(result_.body); }
-  std::string_view error() const { return Str(result_.error); }
-  // Returns the decoded body, which is absent if it is not JSON.
-  Value value() const { return Value(result_.value); }
-
- private:
-  const berth_api_result& result_;
-};
-
 namespace internal {
 
 // For the host's `int32_t (*each)(void* to, const T*)`, which is called within the call that it was

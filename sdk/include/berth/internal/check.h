@@ -15,6 +15,7 @@
 #include <berth/internal/detect.h>
 #include <berth/internal/near_names.h>
 #include <berth/internal/points.h>
+#include <berth/quiesce.h>
 
 namespace berth {
 class Plugin;
@@ -176,6 +177,7 @@ constexpr void CheckMethods() {
   using Args = typename P::Args;
   CheckNearNames<P>();
   AllPoints::Check<P>();
+  CheckQuiesce<P>();
   CheckDependence<P>();
   static_assert(PointsOf<P>::kCount > 0,
                 "the class has no extension point: add a method Filter, Score, Reserve, ... "

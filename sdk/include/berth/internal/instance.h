@@ -22,6 +22,7 @@
 #include <berth/internal/points.h>
 #include <berth/internal/services.h>
 #include <berth/internal/text.h>
+#include <berth/quiesce.h>
 
 namespace berth::internal {
 

@@ -8,8 +8,7 @@
 #include <berth/args.h>
 #include <berth/internal/detect.h>
 #include <berth/internal/points.h>
-
-BERTH_INTERNAL_DETECT(Quiesce);
+#include <berth/quiesce.h>
 
 // X(wrong, right) for each name: another case of letters, one letter left out or doubled, two
 // letters exchanged, another ending. Words of their own, such as Lean, are not among them.

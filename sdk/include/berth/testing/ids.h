@@ -34,6 +34,8 @@ class LiveViews {
   void Remove(const void* view);
   // Returns null if it is no view of an object of this kind that exists.
   std::shared_ptr<const void> Find(const berth_tagged& view) const;
+  // Returns 1, 2, 3, ...
+  uint64_t NextVersion();
 
  private:
   struct Entry {
@@ -42,6 +44,7 @@ class LiveViews {
   };
   mutable std::mutex mutex_;
   std::unordered_map<const void*, Entry> views_;
+  uint64_t last_version_ = 0;
 };
 
 // The ids of texts, with a count of their uses: the views of a test's objects hold the ids in them,

@@ -27,22 +27,10 @@ constexpr int64_t AddAmounts(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
-struct ReadAmount {
-  int64_t value = 0;
-  const char* wrong = nullptr;  // Why it is not a quantity; NULL if it is one.
-  bool too_large = false;
-};
-
-// See ParseQuantity.
-ReadAmount ReadQuantity(std::string_view text, int64_t scale);
-
 }  // namespace internal
 
-// Returns `text` times `scale`, rounded up. `text` has digits, at most one point, and one of the
-// suffixes n u m k M G T P Ki Mi Gi Ti Pi. Any other text ends the test.
-int64_t ParseQuantity(std::string_view text, int64_t scale = 1);
-
-// Returns the amount of resource `name` that `text` specifies, in the resource's unit.
+// Returns the amount of resource `name` that `text` specifies, in the resource's unit and rounded up.
+// A text that berth::ParseQuantity does not accept, or that is negative, ends the test.
 int64_t ParseAmount(std::string_view name, std::string_view text);
 
 }  // namespace berth::testing

@@ -114,6 +114,7 @@ class Block {
   std::vector<uint32_t> selected_;
   std::vector<bool> is_selected_;
   std::vector<const berth_node*> nodes_;
+  std::vector<uint64_t> versions_;
   std::vector<berth_pod_list> pods_;
   std::vector<berth_column> columns_;
   Layout layout_;

@@ -87,6 +87,8 @@ class Handle {
   const View* operator->() const { return &object_->view; }
   const Spec& spec() const { return object_->spec; }
   const std::string& name() const { return object_->spec.name; }
+  // Returns a number that no other object of the same Ids has.
+  uint64_t version() const { return object_->version; }
 
  private:
   struct Object {
@@ -98,6 +100,7 @@ class Handle {
     Ids& ids;
     internal::ViewMemory memory;
     View view;
+    uint64_t version;
   };
 
   explicit Handle(std::shared_ptr<const Object> object) : object_(std::move(object)) {}
