@@ -350,14 +350,14 @@ void NodeTable::RemoveFromPodColumns(Row row, const berth_pod& pod) {
 
 uint32_t PrivateRows::Add(Row row) {
   BERTH_ASSERT(table_.IsLive(row));
-  return Append(row, table_.node_views()[row], table_.node_versions()[row],
-                table_.pod_lists()[row]);
+  return Append(row, table_.arrays().nodes[row], table_.arrays().versions[row],
+                table_.arrays().pods[row]);
 }
 
 uint32_t PrivateRows::AddCopy(const PrivateRows& other, uint32_t index) {
   BERTH_ASSERT(&other.table_ == &table_);
-  const uint32_t copy = Append(other.rows_[index], other.nodes_[index],
-                               other.node_versions_[index], other.pod_lists_[index]);
+  const uint32_t copy = Append(other.rows_[index], other.nodes_[index], other.node_versions_[index],
+                               other.pod_lists_[index]);
   if (other.own_pods_[index] == nullptr) return copy;
   OwnPods(copy);
   for (const Delta& delta : other.deltas_) {

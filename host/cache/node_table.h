@@ -164,6 +164,14 @@ inline constexpr Row kNoRow = UINT32_MAX;
 // DropIdleColumns().
 using ColumnIndex = uint32_t;
 
+// The arrays from which blocks are cut; an element of each is a row.
+struct RowArrays {
+  std::span<const uint32_t> rows;            // berth_block.rows
+  std::span<const berth_node* const> nodes;  // Null where the row is not live.
+  std::span<const berth_pod_list> pods;
+  std::span<const uint64_t> versions;  // berth_block.versions
+};
+
 // The rows, the columns, and the pods on each row.
 //
 // A row may have no node object: pods name a node that has not been added yet, or that was deleted
@@ -225,13 +233,7 @@ class NodeTable {
   uint64_t node_set_generation() const { return node_set_generation_; }
 
   // --- arrays for blocks ---
-  // Returns the node views by row; null where the row is not live.
-  std::span<const berth_node* const> node_views() const { return nodes_; }
-  std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
-  // Returns the numbers of berth_block.versions.
-  std::span<const uint64_t> node_versions() const { return node_versions_; }
-  // Returns the row numbers 0, 1, 2, ..., for berth_block.rows.
-  std::span<const uint32_t> row_numbers() const { return row_numbers_; }
+  RowArrays arrays() const { return {row_numbers_, nodes_, pod_lists_, node_versions_}; }
 
   // --- columns ---
   // Returns the column of that name, and builds it on first use. To build a column of objects again
@@ -364,10 +366,7 @@ class PrivateRows {
   bool RemovePod(uint32_t index, const berth_pod& pod);
 
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
-  std::span<const uint32_t> rows() const { return rows_; }
-  std::span<const berth_node* const> node_views() const { return nodes_; }
-  std::span<const berth_pod_list> pod_lists() const { return pod_lists_; }
-  std::span<const uint64_t> node_versions() const { return node_versions_; }
+  RowArrays arrays() const { return {rows_, nodes_, pod_lists_, node_versions_}; }
   // Returns the column's values for these rows. Lifetime: until the next Add or AddCopy; AddPod and
   // RemovePod change the values in place.
   const void* ColumnData(ColumnIndex column);

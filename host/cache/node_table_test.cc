@@ -69,37 +69,37 @@ TEST_F(NodeTableTest, StableRowsAndLowestFreeRowIsReused) {
 
 TEST_F(NodeTableTest, VersionsFollowTheObjectsOfNodes) {
   const Row row = Set("a");
-  const uint64_t first = table_.node_versions()[row];
+  const uint64_t first = table_.arrays().versions[row];
   EXPECT_NE(first, 0U);
   const PodRef pod = Put(row, "p");
-  EXPECT_EQ(table_.node_versions()[row], first) << "a pod on the node is no change of the node";
+  EXPECT_EQ(table_.arrays().versions[row], first) << "a pod on the node is no change of the node";
   const Row other = Set("b");
-  EXPECT_EQ(table_.node_versions()[row], first);
-  EXPECT_NE(table_.node_versions()[other], first);
+  EXPECT_EQ(table_.arrays().versions[row], first);
+  EXPECT_NE(table_.arrays().versions[other], first);
   Set("a", "8");
-  const uint64_t second = table_.node_versions()[row];
+  const uint64_t second = table_.arrays().versions[row];
   EXPECT_NE(second, first);
   table_.RemoveNode("a");
-  EXPECT_EQ(table_.node_versions()[row], 0U);
+  EXPECT_EQ(table_.arrays().versions[row], 0U);
   Set("a");
-  EXPECT_NE(table_.node_versions()[row], first);
-  EXPECT_NE(table_.node_versions()[row], second);
+  EXPECT_NE(table_.arrays().versions[row], first);
+  EXPECT_NE(table_.arrays().versions[row], second);
 }
 
 TEST_F(NodeTableTest, BlockArraysShowTheRow) {
   const Row row = Set("a");
   const PodRef pod = Put(row, "p");
-  EXPECT_EQ(table_.node_views()[row], &table_.node(row)->view());
-  ASSERT_EQ(table_.pod_lists()[row].count, 1U);
-  EXPECT_EQ(table_.pod_lists()[row].data[0], &pod->view());
+  EXPECT_EQ(table_.arrays().nodes[row], &table_.node(row)->view());
+  ASSERT_EQ(table_.arrays().pods[row].count, 1U);
+  EXPECT_EQ(table_.arrays().pods[row].data[0], &pod->view());
   Set("b");
-  EXPECT_THAT(table_.row_numbers(), ::testing::ElementsAre(0, 1));
+  EXPECT_THAT(table_.arrays().rows, ::testing::ElementsAre(0, 1));
 
   table_.RemoveNode("a");
-  EXPECT_EQ(table_.node_views()[row], nullptr);
+  EXPECT_EQ(table_.arrays().nodes[row], nullptr);
   EXPECT_EQ(table_.node(row), nullptr);
   table_.RemovePod(row, &pod->view());
-  EXPECT_EQ(table_.pod_lists()[row].count, 0U);
+  EXPECT_EQ(table_.arrays().pods[row].count, 0U);
 }
 
 TEST_F(NodeTableTest, AReusedRowStartsEmpty) {

@@ -60,12 +60,12 @@ class PrivateRowsTest : public ::testing::Test {
   // Expects equal values in row `index` of `rows` and in row `row` of a table that really has the
   // pods.
   void ExpectSame(PrivateRows& rows, uint32_t index, Row row) {
-    EXPECT_EQ(rows.node_views()[index], reference_.node_views()[row]);
-    EXPECT_EQ(rows.node_versions()[index], table_.node_versions()[row]);
-    const auto& list = rows.pod_lists()[index];
+    EXPECT_EQ(rows.arrays().nodes[index], reference_.arrays().nodes[row]);
+    EXPECT_EQ(rows.arrays().versions[index], table_.arrays().versions[row]);
+    const auto& list = rows.arrays().pods[index];
     EXPECT_THAT(std::vector(list.data, list.data + list.count),
-                ::testing::UnorderedElementsAreArray(reference_.pod_lists()[row].data,
-                                                     reference_.pod_lists()[row].count));
+                ::testing::UnorderedElementsAreArray(reference_.arrays().pods[row].data,
+                                                     reference_.arrays().pods[row].count));
     for (const std::string_view name : kColumns) {
       SCOPED_TRACE(name);
       const ColumnIndex column = *table_.ColumnFor(name);
@@ -87,7 +87,7 @@ TEST_F(PrivateRowsTest, ACopyHasTheValuesOfTheTable) {
   EXPECT_EQ(rows.Add(2), 0U);
   EXPECT_EQ(rows.Add(0), 1U);
   EXPECT_EQ(rows.size(), 2U);
-  EXPECT_THAT(rows.rows(), ElementsAre(2, 0));
+  EXPECT_THAT(rows.arrays().rows, ElementsAre(2, 0));
   ExpectSame(rows, 0, 2);
   ExpectSame(rows, 1, 0);
 }

@@ -13,14 +13,15 @@ from compilers import rust_compilers
 
 
 class ExamplesTest(installed.InstalledTest):
-    def check(self, library, name, argument, args="{}"):
+    def check(self, library, name, argument=None, args="{}"):
         """Checks and describes the library with the installed host."""
         self.keeps_contract(library, args)
         described = json.loads(self.run_in(self.folder, self.berth, "plugin", "describe", library,
                                            "--output", "json"))
         plugin, = described["plugins"]
         self.assertEqual(plugin["name"], name)
-        self.assertIn(argument, plugin["argsSchema"]["properties"])
+        if argument is not None:
+            self.assertIn(argument, plugin["argsSchema"]["properties"])
         self.assertTrue({"PreFilter", "Filter", "Score"} <=
                         {point["name"] for point in plugin["points"]})
         self.assertEqual(described["warnings"], [])
@@ -40,6 +41,12 @@ class ExamplesTest(installed.InstalledTest):
         self.check(library, "acme.RackPower", "wattsPerRack", '{"wattsPerRack": 10}')
         shutil.copy(library, os.path.join(folder, "build"))
         self.expect_decision(folder, "default/batch", "r1-big", "r2-small")
+
+    def test_gpu_share(self):
+        folder = self.copy("gpu_share")
+        self.build(folder)
+        self.check(os.path.join(folder, "build", "libgpu_share.so"), "acme.GpuShare")
+        self.expect_decision(folder, "default/notebook", "roomy", "busy")
 
     def test_kit_from_source(self):
         # The installed kit uses libstdc++, so that tests with libc++ need their own.

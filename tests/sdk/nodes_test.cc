@@ -47,7 +47,8 @@ class Nodes5 {
     columns_[3] = {taints_, BERTH_TYPE_ARRAY, sizeof(berth_array)};
     columns_[4] = {nullptr, BERTH_TYPE_I64, 0};
     columns_[5] = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
-    block_ = {sizeof(block_), kCount, kCount, 6, nullptr, rows_, columns_, pointers_, pods_, nullptr};
+    block_ = {sizeof(block_), kCount,   kCount,    6,     nullptr,
+              rows_,          columns_, pointers_, pods_, nullptr};
     pods_[2] = {on_node_, 2};
   }
   void Select(const std::vector<uint32_t>& indices) {

@@ -1,5 +1,4 @@
-// What an author reads from and writes to objects: annotations, labels, quantities, durations and
-// patches.
+// Annotations, labels, quantities, durations and patches: texts that authors read and write.
 #include <chrono>
 #include <limits>
 #include <optional>

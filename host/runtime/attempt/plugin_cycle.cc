@@ -111,14 +111,6 @@ namespace {
 
 constexpr size_t kReasonBits = 64;
 
-// The arrays from which a block is cut.
-struct RowArrays {
-  std::span<const uint32_t> rows;
-  std::span<const berth_node* const> nodes;
-  std::span<const berth_pod_list> pods;
-  std::span<const uint64_t> versions;
-};
-
 berth_block BlockOf(const RowArrays& from, uint32_t first, uint32_t count,
                     std::span<const uint32_t> selected, const std::vector<berth_column>& columns) {
   return {.struct_size = sizeof(berth_block),
@@ -268,9 +260,7 @@ berth_block PluginCycle::BlockFor(Row first_row, uint32_t count, std::span<const
     columns[i].data = static_cast<const std::byte*>(table_.column_data(indices[i])) +
                       size_t{first_row} * columns[i].stride;
   }
-  return BlockOf({table_.row_numbers(), table_.node_views(), table_.pod_lists(),
-                  table_.node_versions()},
-                 first_row, count, selected, columns);
+  return BlockOf(table_.arrays(), first_row, count, selected, columns);
 }
 
 berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t count,
@@ -283,8 +273,7 @@ berth_block PluginCycle::BlockFor(PrivateRows& rows, uint32_t first, uint32_t co
     columns[i].data = static_cast<const std::byte*>(rows.ColumnData(indices[i])) +
                       size_t{first} * columns[i].stride;
   }
-  return BlockOf({rows.rows(), rows.node_views(), rows.pod_lists(), rows.node_versions()}, first,
-                 count, selected, columns);
+  return BlockOf(rows.arrays(), first, count, selected, columns);
 }
 
 // --- PassedNodes ---------------------------------------------------------------------------------
@@ -360,7 +349,7 @@ PrivateNodesView::PrivateNodesView(PluginCycle& cycle, PrivateRows& rows, std::v
 std::optional<PassedNodes::Place> PrivateNodesView::Find(Row row) const {
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
     for (const uint32_t index : blocks_[b].selected) {
-      if (rows_.rows()[blocks_[b].first + index] == row) return Place{b, index};
+      if (rows_.arrays().rows[blocks_[b].first + index] == row) return Place{b, index};
     }
   }
   return std::nullopt;

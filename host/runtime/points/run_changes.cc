@@ -61,7 +61,7 @@ void ChangeHub::Replay(const PlannedPlugin& plugin) const {
     if (!table.IsLive(row)) continue;
     berth_change change = MakeChange(BERTH_CHANGE_NODE_ADDED, row);
     change.flags = BERTH_CHANGE_FLAG_REPLAY;
-    change.node = table.node_views()[row];
+    change.node = table.arrays().nodes[row];
     Notify(plugin, change);
   }
   for (Row row = 0; row < table.row_count(); ++row) {
@@ -109,7 +109,7 @@ berth_change ChangeHub::MakeChange(uint32_t kind, Row row) const {
 berth_change ChangeHub::MakePodChange(uint32_t kind, Row row, const PodRef& pod) const {
   berth_change change = MakeChange(kind, row);
   change.pod = &pod->view();
-  change.node = cache_.table().node_views()[row];
+  change.node = cache_.table().arrays().nodes[row];
   return change;
 }
 

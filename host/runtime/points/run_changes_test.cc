@@ -288,7 +288,7 @@ class PendingTest : public ::testing::Test, public QueuePolicy, public QueueOrde
   std::vector<std::string> Take() { return std::exchange(stage_.log, {}); }
   Status Assume(const PodRef& pod) {
     const Row row = stage_.table().FindNode("n0");
-    const PodRef assumed = WithNode(pod, stage_.table().node_views()[row]->name, "1");
+    const PodRef assumed = WithNode(pod, stage_.table().arrays().nodes[row]->name, "1");
     return stage_.cache().AssumePod(assumed, row);
   }
 

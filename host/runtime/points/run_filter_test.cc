@@ -355,7 +355,7 @@ TEST_P(RunFilterRandomClusterTest, VerdictsEqualThoseOfTheTwoClusters) {
     std::vector<PodRef> placed;
     for (const PodRef& promised : pods) {
       if (promised == pod || promised->view().priority < 5) continue;
-      placed.push_back(WithNode(promised, stage_.table().node_views()[node]->name, "2"));
+      placed.push_back(WithNode(promised, stage_.table().arrays().nodes[node]->name, "2"));
       ASSERT_TRUE(stage_.cache().AddPod(placed.back()).ok());
     }
     const std::string with = Verdicts(pod, Nominator())[node];

@@ -103,7 +103,7 @@ PluginStatus WhatIf::AddPod(uint32_t i, const berth_pod& pod) {
 
 PluginStatus WhatIf::RemovePod(uint32_t i, const berth_pod& pod) {
   if (!rows_.RemovePod(i, pod)) {
-    const berth_meta& node = *rows_.node_views()[i]->meta;
+    const berth_meta& node = *rows_.arrays().nodes[i]->meta;
     return {BERTH_NOT_FOUND,
             {},
             {"no corresponding pod " + std::string(Text(pod.meta->name)) + " in pods of node " +
@@ -188,7 +188,7 @@ PluginStatus WhatIf::RunWithNominated(const Nominator& nominator,
   const std::span<const uint32_t> rows = alone ? std::span(&i, 1) : selected;
   const auto at = static_cast<uint32_t>(std::ranges::find(rows, i) - rows.begin());
   std::unique_ptr<WhatIf> copy;
-  for (const PodRef& nominated : nominator.PodsFor(Text(rows_.node_views()[i]->meta->name))) {
+  for (const PodRef& nominated : nominator.PodsFor(Text(rows_.arrays().nodes[i]->meta->name))) {
     if (!CountsAgainst(nominated->view(), pod)) continue;
     if (copy == nullptr) copy.reset(new WhatIf(*this, rows, flags_ | BERTH_CYCLE_NOMINATED));
     PluginStatus status = copy->AddPod(at, nominated->view());
@@ -291,12 +291,12 @@ PluginStatus WhatIf::RunWhole(uint32_t plugin, std::span<const uint32_t> indices
   Callee& callee = *callees_[plugin];
   callee.cycle.SetSlots(callee.Slots(StateOf(indices.front())));
   std::vector<Row> rows;
-  for (const uint32_t i : indices) rows.push_back(rows_.rows()[i]);
+  for (const uint32_t i : indices) rows.push_back(rows_.arrays().rows[i]);
   const PrivateNodesView survivors(callee.cycle, rows_, indices);
   const PluginStatus error = FilterWhole(callee.cycle, attempt_.table(), survivors, rows, whole_);
   if (!error.ok()) return Fail(indices, error, verdicts);
   for (const uint32_t i : indices) {
-    const Row row = rows_.rows()[i];
+    const Row row = rows_.arrays().rows[i];
     PluginStatus status = Record(plugin, i, whole_.codes[row], whole_.reasons[row], verdicts);
     if (!status.ok()) return status;
   }
@@ -310,7 +310,7 @@ PluginStatus WhatIf::Record(uint32_t plugin, uint32_t i, uint8_t code, uint64_t 
     verdicts[i] = {reasons, plugin, code};
     return {};
   }
-  const std::string_view node = Text(rows_.node_views()[i]->meta->name);
+  const std::string_view node = Text(rows_.arrays().nodes[i]->meta->name);
   return Fail({&i, 1}, NodeFailed(callees_[plugin]->cycle, node, code, reasons), verdicts);
 }
 

@@ -44,7 +44,7 @@ TEST_F(WhatIfTest, DoesNotChangeTheAttempt) {
   EXPECT_EQ(PodCountOf(*attempt.cycle(0).abi()), 100);
   EXPECT_EQ(attempt.cycle(0).abi()->flags, 0U);
   const Row row = stage_.table().FindNode("n1");
-  EXPECT_EQ(PodNamesIn(stage_.table().pod_lists()[row]), "a+b");
+  EXPECT_EQ(PodNamesIn(stage_.table().arrays().pods[row]), "a+b");
 }
 
 TEST_F(WhatIfTest, SeveralMayExistAndDestroyTheirState) {

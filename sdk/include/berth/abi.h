@@ -748,8 +748,8 @@ typedef struct berth_block {
   const berth_node* const* nodes; /* [count] NULL where there is no node */
   const berth_pod_list* pods;     /* [count] */
   /* [count] A number for the object of each node: it changes with every change of the object, and
-   * two objects never have the same one in the life of the instance. Changes of the pods on the node
-   * do not count. 0 where there is no node. */
+   * two objects never have the same one in the life of the instance. The pods on the node do not
+   * change it. 0 where there is no node. */
   const uint64_t* versions;
 } berth_block;
 

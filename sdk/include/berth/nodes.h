@@ -279,10 +279,10 @@ class Nodes {
   void ForEach(F&& each) const {
     for (uint32_t b = 0; b < block_count(); ++b) BlockAt<C>(b).ForEach(each);
   }
-  // Returns a hash of the nodes and their objects in the order of the rows: it is equal in two calls
-  // of one instance if the list and the objects in it are the same, and otherwise different, but for
-  // one case in 2^64. Changes of the pods on the nodes do not count. It ends the life of the block
-  // that BlockAt returned last. Cost: O(nodes), about a nanosecond each.
+  // Returns a hash of the nodes and their objects in the order of the rows. Two calls of one
+  // instance get the same hash if the list and the objects in it are the same, and otherwise
+  // different ones, but for one case in 2^64. The pods on the nodes do not change it.
+  // It ends the life of the block that BlockAt returned last. Cost: O(nodes), a nanosecond each.
   uint64_t Version() const {
     uint64_t hash = size();
     for (uint32_t b = 0; b < block_count(); ++b) {
