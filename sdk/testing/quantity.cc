@@ -1,5 +1,3 @@
-#include <berth/testing/quantity.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +6,7 @@
 #include <string_view>
 
 #include <berth/quantity.h>
+#include <berth/testing/quantity.h>
 
 namespace berth::testing {
 
