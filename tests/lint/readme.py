@@ -1,5 +1,5 @@
 """Checks that the READMEs name the existing plugins, extension points, headers and numbers, and that
-the samples of sdk/testing.md are compiled."""
+the samples of sdk/testing.md and sdk/services.md are compiled."""
 
 import os
 import re
@@ -9,8 +9,9 @@ import tree
 
 # The tables of extension points leave these out.
 EVERYWHERE = {"EnqueueExtensions", "Changes"}
-# The file with the samples of sdk/testing.md.
-GUIDE_TEST = "tests/sdk/testing_guide_test.cc"
+# The pages all of whose samples are compiled, and the files with the samples.
+GUIDES = {"sdk/testing.md": "tests/sdk/testing_guide_test.cc",
+          "sdk/services.md": "tests/sdk/services_guide_test.cc"}
 RUNNING = re.compile(r"constexpr size_t kRunning = (\d+);")
 RECORDED = re.compile(r"waiting \+ kRunning, (\d+)U\)")
 CASES = re.compile(r"(\d+) of the (\d+) recorded cases")
@@ -124,11 +125,12 @@ def main():
     for name in missing_headers(sdk, headers):
         findings.add("sdk/README.md", 1, f"does not name the header {name}")
 
-    guide = read("sdk/testing.md")
-    for number in missing_samples(guide, read(GUIDE_TEST)):
-        findings.add("sdk/testing.md", number, f"the sample is not in {GUIDE_TEST}: copy it from there")
-    if not any(samples_of(guide)):
-        findings.add("sdk/testing.md", 1, "found no sample")
+    for path, test in GUIDES.items():
+        guide = read(path)
+        for number in missing_samples(guide, read(test)):
+            findings.add(path, number, f"the sample is not in {test}: copy it from there")
+        if not any(samples_of(guide)):
+            findings.add(path, 1, "found no sample")
     findings.end(len(by_folder) and len(headers))
 
 

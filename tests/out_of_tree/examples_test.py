@@ -6,6 +6,7 @@ usage: examples_test.py BUILD_FOLDER
 
 import json
 import os
+import re
 import shutil
 
 import installed
@@ -41,6 +42,21 @@ class ExamplesTest(installed.InstalledTest):
         self.check(library, "acme.RackPower", "wattsPerRack", '{"wattsPerRack": 10}')
         shutil.copy(library, os.path.join(folder, "build"))
         self.expect_decision(folder, "default/batch", "r1-big", "r2-small")
+
+    def test_guide(self):
+        """Every link of an installed page leads to something that is installed."""
+        guide = os.path.join(self.prefix, "share", "doc", "berth")
+        pages = [os.path.join(folder, name) for folder, _, names in os.walk(guide)
+                 for name in names if name.endswith(".md")]
+        expected = {os.path.join(guide, "sdk", name)
+                    for name in ("README.md", "services.md", "testing.md")}
+        self.assertLessEqual(expected, set(pages))
+        for page in pages:
+            with open(page, encoding="utf-8") as file:
+                targets = re.findall(r"\]\(([A-Za-z.][\w./-]*)(?:#[a-z-]*)?\)", file.read())
+            for target in targets:
+                with self.subTest(page=page, target=target):
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), target)))
 
     def test_gpu_share(self):
         folder = self.copy("gpu_share")

@@ -11,11 +11,13 @@ berth_gtest(sdk_testing_test
   DEPENDS berth::testing
   LABELS unit threads)
 
-# The samples of sdk/testing.md.
-berth_gtest(sdk_testing_guide_test
-  SOURCES testing_guide_test.cc
-  DEPENDS berth::testing
-  LABELS unit)
+# The samples of sdk/testing.md and sdk/services.md. Each defines plugins for its own process.
+foreach(guide IN ITEMS services testing)
+  berth_gtest(sdk_${guide}_guide_test
+    SOURCES ${guide}_guide_test.cc
+    DEPENDS berth::testing
+    LABELS unit)
+endforeach()
 
 # These plugins are not installed, so berth_add_plugin() is not used; the link options are the same.
 set(test_plugins ${CMAKE_CURRENT_BINARY_DIR}/testing_plugins)
