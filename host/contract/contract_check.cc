@@ -64,12 +64,27 @@ class PlacementCheck {
   }
 
   void PlaceAgain(const PodSpec& pod) {
-    if (!unreserves()) return;
-    Placement placement = plugin_.Place(pod);
-    placement.Unreserve(node_);  // The host may call Unreserve without Reserve.
-    on_answer_("Reserve", pod, placement.Reserve(node_), false);
-    placement.Unreserve(node_);
-    placement.Unreserve(node_);
+    if (unreserves()) {
+      Placement placement = plugin_.Place(pod);
+      placement.Unreserve(node_);  // The host may call Unreserve without Reserve.
+      on_answer_("Reserve", pod, placement.Reserve(node_), false);
+      placement.Unreserve(node_);
+      placement.Unreserve(node_);
+    }
+    FailAttempts(pod);
+  }
+
+  // Reports failures of every kind, also of a pod that the plugin has not seen.
+  void FailAttempts(const PodSpec& pod) {
+    if (!instance().attempt_failed) return;
+    const PodSpec other = Named(pod, "-unseen");
+    plugin_.FailAttempt(pod, {.code = BERTH_UNSCHEDULABLE,
+                              .message = "0/1 nodes are available: 1 no room.",
+                              .plugins = {"NodeResourcesFit"},
+                              .flags = BERTH_FAILED_PARKED});
+    plugin_.FailAttempt(pod, {.code = BERTH_ERROR, .message = "the server is busy", .node = node_});
+    plugin_.FailAttempt(other, {.code = BERTH_UNSCHEDULABLE, .flags = BERTH_FAILED_FINAL});
+    plugin_.Advance(0);
   }
 
   // Makes an attempt for the pod while it and another pod are nominated to the node.

@@ -108,6 +108,7 @@ class Traffic {
       plugin_.RemovePod(pod.name, node_);
     } else {
       plugin_.ForgetPod(pod.name, node_);
+      if (instance().attempt_failed) plugin_.FailAttempt(pod);
       plugin_.RemovePendingPod(pod.name);
     }
     plugin_.Advance(0);

@@ -244,6 +244,9 @@ class MemoryCheck {
         if (unreserves()) placement.Unreserve(node());
       });
     }
+    if (instance().attempt_failed) {
+      Measure("AttemptFailed", {}, [this] { plugin_.FailAttempt(cluster_.pods.front()); });
+    }
     if (instance().post_bind) {
       Measure("PostBind", {"PreFilter"}, [this] { Place().PostBind(node()); });
     }

@@ -77,11 +77,19 @@ void FailureHandler::Report(const PodRef& pod, std::string_view node, const Fail
 
 void FailureHandler::ReportUncounted(const PodRef& pod, std::string_view node,
                                      const Failure& failure) {
-  if (queue_.Find(pod->uid()) == nullptr) {
-    Failure last = failure;
-    last.is_final = true;
-    return sink_.OnFailed(pod, node, last);
+  if (queue_.Find(pod->uid()) != nullptr) {
+    ReportToCluster(pod, node, failure);
+    if (on_attempt_failed_) on_attempt_failed_(pod, node, failure);
+    return;
   }
+  Failure last = failure;
+  last.is_final = true;
+  sink_.OnFailed(pod, node, last);
+  if (on_attempt_failed_) on_attempt_failed_(pod, node, last);
+}
+
+void FailureHandler::ReportToCluster(const PodRef& pod, std::string_view node,
+                                     const Failure& failure) {
   sink_.OnFailed(pod, node, failure);
   Nominate(pod, failure);
   writer_.CreateEvent(FailedSchedulingEvent(*pod, failure.message, clock_.NowNs()), nullptr);

@@ -3,10 +3,12 @@
 #define BERTH_HOST_CYCLE_FAILURE_HANDLER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/api/objects.h"
@@ -31,14 +33,20 @@ Event FailedSchedulingEvent(const Pod& pod, std::string_view note, int64_t time_
 // Lifetime:  the arguments of the constructor must outlive it.
 class FailureHandler {
  public:
-  // `meter` may be null.
+  // Called last for each failed attempt, when the pod is back in the queue.
+  using OnAttemptFailed =
+      std::function<void(const PodRef& pod, std::string_view node, const Failure& failure)>;
+
+  // `meter` may be null, and `on_attempt_failed` empty.
   FailureHandler(SchedulingQueue& queue, DecisionWriter& writer, const Clock& clock,
-                 DecisionSink& sink, CycleMeter* meter = nullptr)
+                 DecisionSink& sink, CycleMeter* meter = nullptr,
+                 OnAttemptFailed on_attempt_failed = {})
       : queue_(queue),
         writer_(writer),
         clock_(clock),
         sink_(sink),
         meter_(meter),
+        on_attempt_failed_(std::move(on_attempt_failed)),
         failed_patches_(std::make_shared<FailedPatches>()) {}
 
   // Returns the pod to the queue, in the version that the cluster reported last, and then calls
@@ -49,8 +57,8 @@ class FailureHandler {
 
   // Reports the failure, in this order: the decision sink; the pod's nomination in the queue; an
   // event; the pod's condition PodScheduled and status.nominatedNodeName, as far as they differ
-  // from the last report. Only the sink is called for a pod that was deleted or bound meanwhile,
-  // and it gets the failure with `is_final`.
+  // from the last report; `on_attempt_failed`. Only the sink and `on_attempt_failed` are called for
+  // a pod that was deleted or bound meanwhile, and they get the failure with `is_final`.
   void Report(const PodRef& pod, std::string_view node, const Failure& failure);
 
   // Removes a pod that is being deleted from the queue, and reports `message` by an event.
@@ -66,6 +74,8 @@ class FailureHandler {
     std::vector<std::string> uids;
   };
 
+  // Implements Report() without the metrics and without `on_attempt_failed`.
+  void ReportToCluster(const PodRef& pod, std::string_view node, const Failure& failure);
   // Implements Report() without the metrics.
   void ReportUncounted(const PodRef& pod, std::string_view node, const Failure& failure);
   void Nominate(const PodRef& pod, const Failure& failure);
@@ -78,6 +88,7 @@ class FailureHandler {
   const Clock& clock_;
   DecisionSink& sink_;
   CycleMeter* const meter_;
+  const OnAttemptFailed on_attempt_failed_;
   std::shared_ptr<FailedPatches> failed_patches_;
 };
 

@@ -40,7 +40,19 @@ class FailureHandlerTest : public QueuePartsTest {
   }
 
   RecordingSink sink_;
-  FailureHandler handler_{queue_, client_, clock_, sink_};
+  FailureHandler handler_{queue_,
+                          client_,
+                          clock_,
+                          sink_,
+                          nullptr,
+                          [this](const PodRef& pod, std::string_view node, const Failure& failure) {
+                            const QueuedEntity* entity = queue_.Find(pod->uid());
+                            told_.push_back(std::string(pod->name()) + " on '" + std::string(node) +
+                                            "': " + failure.message +
+                                            (entity != nullptr ? "" : "; gone") +
+                                            (failure.is_final ? "; final" : ""));
+                          }};
+  std::vector<std::string> told_;
 };
 
 TEST_F(FailureHandlerTest, ParksARejectedPodAndReportsIt) {
@@ -51,6 +63,7 @@ TEST_F(FailureHandlerTest, ParksARejectedPodAndReportsIt) {
   EXPECT_THAT(sink_.calls, ElementsAre("failed p on 'n1': no room"));
   EXPECT_THAT(client_.events, ElementsAre("Warning FailedScheduling p: no room"));
   EXPECT_THAT(client_.patches, ElementsAre("p Unschedulable: no room"));
+  EXPECT_THAT(told_, ElementsAre("p on 'n1': no room"));
 }
 
 TEST_F(FailureHandlerTest, CutsMessageThatIsTooLongForCondition) {
@@ -76,6 +89,7 @@ TEST_F(FailureHandlerTest, OnlyTheSinkSeesAPodDeletedMeanwhile) {
   handler_.Handle("uid-p", "", Rejected("no room"));
   EXPECT_EQ(queue_.Find("uid-p"), nullptr);
   EXPECT_THAT(sink_.calls, ElementsAre("failed p on '': no room; final"));
+  EXPECT_THAT(told_, ElementsAre("p on '': no room; gone; final"));
   EXPECT_THAT(client_.events, IsEmpty());
   EXPECT_THAT(client_.patches, IsEmpty());
 }

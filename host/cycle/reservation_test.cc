@@ -19,6 +19,7 @@ namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // One reason to lose the node.
 struct Exit {
@@ -284,7 +285,13 @@ TEST(ReservationTest, IsUndoneForEveryReason) {
       for (const std::string& call : pod.calls()) {
         if (!call.starts_with("reserve")) undone.push_back(call);
       }
+      const std::string message = row.outcome.substr(row.outcome.find(": ") + 2);
       EXPECT_THAT(undone, ElementsAre("unreserve B", "unreserve A"));
+      if (row.outcome == "Wait") {
+        EXPECT_THAT(pod.failures(), IsEmpty()) << "the scheduler has stopped";
+      } else {
+        EXPECT_THAT(pod.failures(), ElementsAre("unreserve A, then: " + message));
+      }
       EXPECT_EQ(harness.loop().binding_count(), 0U);
       EXPECT_EQ(harness.loop().cache().pod_count(), 0U);
       EXPECT_EQ(harness.Column("req.cpu", "n1"), 0);
@@ -292,7 +299,6 @@ TEST(ReservationTest, IsUndoneForEveryReason) {
       const QueuedEntity& other = *harness.loop().queue().Find("uid-other");
       EXPECT_EQ(other.attempts > 1 || other.place != QueuePlace::kUnschedulable,
                 row.requeues_others);
-      const std::string message = row.outcome.substr(row.outcome.find(": ") + 2);
       EXPECT_EQ(harness.cluster().PodScheduledMessage("default", "p"),
                 row.is_reported ? message : "");
       const bool is_event = std::ranges::any_of(harness.cluster().events(), [&](const Event& e) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "host/base/assert.h"
+#include "host/runtime/points/run_attempt_failed.h"
 
 namespace berth::host {
 namespace {
@@ -168,7 +169,10 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
                .clock = options_.clock}),
       services_(MakeServices()),
       queue_(policy_, order_, *options_.clock, options_.queue),
-      failures_(queue_, client.writer, *options_.clock, sink_, meter_.get()),
+      failures_(queue_, client.writer, *options_.clock, sink_, meter_.get(),
+                [this](const PodRef& pod, std::string_view node, const Failure& failure) {
+                  TellPlugins(pod, node, failure);
+                }),
       router_(cache_, objects_, queue_, RouterOptions()),
       context_{.interner = interner,
                .source = client.source,
@@ -195,6 +199,24 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
   meter_->queue().SetPluginNames(
       [this](PluginId plugin) -> std::string_view { return services_.plugin_ids.NameOf(plugin); });
   queue_.SetMeter(&meter_->queue());
+}
+
+void SchedulingLoop::TellPlugins(const PodRef& pod, std::string_view node,
+                                 const Failure& failure) const {
+  const Profiles::Profile* profile = profiles_.Find(*pod);
+  if (profile == nullptr || profile->plan->At(Point::kAttemptFailed).empty()) return;
+  FailedAttempt attempt{.pod = pod->view(),
+                        .code = failure.code,
+                        .node = node,
+                        .message = failure.message,
+                        .is_parked = !failure.rejection.empty() && !failure.is_final,
+                        .is_final = failure.is_final};
+  for (const auto* plugins : {&failure.rejection.plugins, &failure.rejection.pending}) {
+    for (const PluginId plugin : *plugins) {
+      attempt.plugins.push_back(services_.plugin_ids.NameOf(plugin));
+    }
+  }
+  RunAttemptFailed(*profile->plan, attempt);
 }
 
 // Reservations are undone while queue, cache and plugins still exist. This may lead plugins to

@@ -288,6 +288,8 @@ class SchedulingLoop {
   EventRouter::Options RouterOptions();
   void Schedule(const QueuedEntity& entity);
   bool ReleaseFinishedBindings();
+  // Calls AttemptFailed of the plugins of the pod's profile.
+  void TellPlugins(const PodRef& pod, std::string_view node, const Failure& failure) const;
   // Does nothing without metrics.
   void PublishMetrics();
 

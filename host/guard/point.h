@@ -29,9 +29,10 @@ enum class Point : uint8_t {
   kPreBind,
   kBind,
   kPostBind,
+  kAttemptFailed,
   kChanges,
 };
-inline constexpr size_t kPointCount = 14;
+inline constexpr size_t kPointCount = 15;
 
 struct PointInfo {
   Point point;
@@ -54,6 +55,7 @@ inline constexpr std::array<PointInfo, kPointCount> kPoints{{
     {Point::kPreBind, "PreBind", BERTH_POINT_PRE_BIND},
     {Point::kBind, "Bind", BERTH_POINT_BIND},
     {Point::kPostBind, "PostBind", BERTH_POINT_POST_BIND},
+    {Point::kAttemptFailed, "AttemptFailed", BERTH_POINT_ATTEMPT_FAILED},
     {Point::kChanges, "Changes", BERTH_POINT_CHANGES},
 }};
 
@@ -61,7 +63,8 @@ constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size
 
 // Returns whether profiles name the point. The others are used whenever a plugin implements them.
 constexpr bool IsNamed(Point point) {
-  return point != Point::kEnqueueExtensions && point != Point::kChanges;
+  return point != Point::kEnqueueExtensions && point != Point::kAttemptFailed &&
+         point != Point::kChanges;
 }
 
 // Values of Point for calls outside extension points, and for no call (kNoCall).

@@ -19,7 +19,7 @@ TEST(Points, AreTheseFourteen) {
   for (const PointInfo& info : kPoints) names.push_back(info.name);
   EXPECT_THAT(names, ElementsAre("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter",
                                  "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit",
-                                 "PreBind", "Bind", "PostBind", "Changes"));
+                                 "PreBind", "Bind", "PostBind", "AttemptFailed", "Changes"));
 }
 
 TEST(Points, AreInTheOrderOfTheEnumeration) {

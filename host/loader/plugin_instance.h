@@ -100,6 +100,7 @@ class PluginInstance {
   const berth_pre_bind* pre_bind() const { return Get(points_.pre_bind); }
   const berth_bind* bind() const { return Get(points_.bind); }
   const berth_post_bind* post_bind() const { return Get(points_.post_bind); }
+  const berth_attempt_failed* attempt_failed() const { return Get(points_.attempt_failed); }
   const berth_changes* changes() const { return Get(points_.changes); }
 
  private:

@@ -48,6 +48,7 @@ struct PluginPoints {
   std::optional<berth_pre_bind> pre_bind;
   std::optional<berth_bind> bind;
   std::optional<berth_post_bind> post_bind;
+  std::optional<berth_attempt_failed> attempt_failed;
   std::optional<berth_changes> changes;
 
   std::optional<berth_dependence> filter_dependence;

@@ -83,6 +83,7 @@ TEST(PluginPoints, FlagThatPointDoesNotHaveIsRefused) {
       RowOf(BERTH_POINT_PRE_BIND, With(&berth_pre_bind::pre_bind), BERTH_PRE_BIND_PARALLEL),
       RowOf(BERTH_POINT_BIND, With(&berth_bind::bind)),
       RowOf(BERTH_POINT_POST_BIND, With(&berth_post_bind::post_bind)),
+      RowOf(BERTH_POINT_ATTEMPT_FAILED, With(&berth_attempt_failed::attempt_failed)),
       RowOf(BERTH_POINT_CHANGES, With(&berth_changes::change), BERTH_CHANGES_FLAG_PENDING),
   };
   for (const PointRow& row : kTable) {

@@ -48,7 +48,8 @@ uint32_t WordsOf(Point point) {
     case Point::kChanges: return kCycleWord | kEventWord;
     case Point::kPreBind:
     case Point::kBind: return kBindWord;
-    case Point::kPostBind: return kEventWord;
+    case Point::kPostBind:
+    case Point::kAttemptFailed: return kEventWord;
   }
   return 0;  // kNoCall
 }

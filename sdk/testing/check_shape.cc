@@ -76,6 +76,8 @@ void ShapeChecker::CheckPoints() {
   ExpectPoint(instance_.pre_bind, BERTH_POINT_PRE_BIND, &berth_pre_bind::pre_bind);
   ExpectPoint(instance_.bind, BERTH_POINT_BIND, &berth_bind::bind);
   ExpectPoint(instance_.post_bind, BERTH_POINT_POST_BIND, &berth_post_bind::post_bind);
+  ExpectPoint(instance_.attempt_failed, BERTH_POINT_ATTEMPT_FAILED,
+              &berth_attempt_failed::attempt_failed);
   ExpectPoint(instance_.changes, BERTH_POINT_CHANGES, &berth_changes::change);
   if (const auto& changes = instance_.changes) {
     Expect((changes->flags & ~uint32_t{BERTH_CHANGES_FLAG_PENDING}) == 0,

@@ -295,6 +295,25 @@ void PluginUnderTest::AddWaiting(const PodSpec& pod) {
   instance_->services().scheduling().AddWaiting(PodHandle(pod, *world_.ids));
 }
 
+void PluginUnderTest::FailAttempt(const PodSpec& pod, const FailedAttemptSpec& failed) {
+  if (!instance_->attempt_failed) Misuse("the plugin has no AttemptFailed");
+  const PodHandle handle(pod, *world_.ids);
+  std::vector<berth_str> names;
+  for (const std::string& name : failed.plugins) names.push_back(ToAbi(name));
+  const berth_failed_attempt attempt = {
+      sizeof attempt,
+      failed.flags,
+      handle.get(),
+      failed.code,
+      0,
+      ToAbi(failed.node),
+      ToAbi(failed.message),
+      {names.data(), static_cast<uint32_t>(names.size()), sizeof(berth_str)}};
+  const CallScope scope(&reporter_, "AttemptFailed", kEvent);
+  instance_->attempt_failed->attempt_failed(instance_->self(), &attempt);
+  reporter_.Flush();
+}
+
 void PluginUnderTest::Advance(int64_t ns) {
   now_ns_ += ns;
   instance_->services().Advance(ns);

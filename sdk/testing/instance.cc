@@ -52,7 +52,11 @@ const berth_plugin_info& Library::Find(const std::string& name) const {
 }
 
 bool World::Enables(const std::string& id) const {
-  if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_CHANGES) return true;
+  // A profile does not name these points.
+  if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_ATTEMPT_FAILED ||
+      id == BERTH_POINT_CHANGES) {
+    return true;
+  }
   return std::find(points->begin(), points->end(), id) != points->end();
 }
 
@@ -121,7 +125,7 @@ void Instance::End() {
   plugin_ = nullptr;
   const auto drop = [](auto&... points) { (points.reset(), ...); };
   drop(pre_enqueue, enqueue_extensions, queue_sort, pre_filter, filter, post_filter, pre_score,
-       score, reserve, permit, pre_bind, bind, post_bind, changes);
+       score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes);
 }
 
 void Instance::AddSlots(Slots* slots) { live_slots_.push_back(slots); }
@@ -230,6 +234,7 @@ void Instance::CopyPoints(const World& world) {
   copy(pre_bind, BERTH_POINT_PRE_BIND);
   copy(bind, BERTH_POINT_BIND);
   copy(post_bind, BERTH_POINT_POST_BIND);
+  copy(attempt_failed, BERTH_POINT_ATTEMPT_FAILED);
   copy(changes, BERTH_POINT_CHANGES);
   for (uint32_t i = 0; i < plugin_->columns.count; ++i) {
     const auto* request = BERTH_AT(berth_column_request, plugin_->columns, i);

@@ -160,7 +160,7 @@ std::string UsesAt(const PlanSpec& spec, const PointInfo& point) {
     if (point.point != Point::kScore) continue;
     uses.back() += "=" + std::to_string(std::max<int64_t>(use.weight, 1));
   }
-  if (point.point == Point::kEnqueueExtensions || point.point == Point::kChanges) {
+  if (!IsNamed(point.point)) {
     std::ranges::sort(uses);
   }
   std::string text;

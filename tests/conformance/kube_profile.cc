@@ -120,9 +120,7 @@ bool IsBuiltFor(const PluginCatalog& catalog, const std::string& plugin, const P
 }
 
 // Returns whether an enabled plugin always runs at the point, without being named there.
-bool IsImplicit(const PointInfo& point) {
-  return point.point == Point::kEnqueueExtensions || point.point == Point::kChanges;
-}
+bool IsImplicit(const PointInfo& point) { return !IsNamed(point.point); }
 
 // Returns the plugins that kube-scheduler runs at the point `key`.
 std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& key,

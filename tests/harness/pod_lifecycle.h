@@ -26,7 +26,7 @@ class PodLifecycle {
                                    Point::kPermit, Point::kPreBind})),
         b_(stage_.Add("puppet.B",
                       {Point::kReserve, Point::kPermit, Point::kPreBind, Point::kPostBind})),
-        c_(stage_.Add("puppet.C", {Point::kBind})) {
+        c_(stage_.Add("puppet.C", {Point::kBind, Point::kAttemptFailed})) {
     a_.has_slot = true;
     a_.interests = {{.resource = BERTH_RESOURCE_ASSIGNED_POD,
                      .actions = BERTH_ACTION_DELETE,
@@ -46,6 +46,11 @@ class PodLifecycle {
     };
     RecordReservations("A", a_);
     RecordReservations("B", b_);
+    c_.attempt_failed = [this](const berth_failed_attempt& attempt) {
+      if (Text(attempt.pod->meta->name) != "p") return;
+      const std::string before = calls_.empty() ? "nothing" : calls_.back();
+      failures_.push_back(before + ", then: " + std::string(Text(attempt.message)));
+    };
     b_.post_bind = [this](const berth_binding&) { calls_.emplace_back("post_bind B"); };
   }
 
@@ -54,6 +59,8 @@ class PodLifecycle {
   Puppet& c() { return c_; }
   Harness& harness() { return harness_; }
   std::vector<std::string>& calls() { return calls_; }
+  // What AttemptFailed got for "p": "unreserve A, then: no room".
+  const std::vector<std::string>& failures() const { return failures_; }
   berth_done done() const { return done_; }
   // Makes A reject "other" only until A's Unreserve was called for "p".
   void OtherFitsAfterUnreserve() { other_fits_after_unreserve_ = true; }
@@ -125,6 +132,7 @@ class PodLifecycle {
   Puppet& b_;
   Puppet& c_;
   std::vector<std::string> calls_;
+  std::vector<std::string> failures_;
   berth_done done_ = {};
   std::function<void()> before_run_;
   Harness harness_;  // Destroyed first, because it calls the plugins.

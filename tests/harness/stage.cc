@@ -88,6 +88,7 @@ struct Stage::Actor {
   berth_pre_bind pre_bind{};
   berth_bind bind{};
   berth_post_bind post_bind{};
+  berth_attempt_failed attempt_failed{};
 
   void FillIn();
 
@@ -116,6 +117,7 @@ const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) n
     case Point::kPreBind: return &actor.pre_bind;
     case Point::kBind: return &actor.bind;
     case Point::kPostBind: return &actor.post_bind;
+    case Point::kAttemptFailed: return &actor.attempt_failed;
     default: return nullptr;
   }
 }
@@ -294,6 +296,10 @@ void Stage::Actor::FillIn() {
   post_bind = {sizeof(berth_post_bind), 0, [](void* self, const berth_binding* binding) noexcept {
                  if (const auto& f = Of(self).post_bind) f(*binding);
                }};
+  attempt_failed = {sizeof(berth_attempt_failed), 0,
+                    [](void* self, const berth_failed_attempt* attempt) noexcept {
+                      if (const auto& f = Of(self).attempt_failed) f(*attempt);
+                    }};
   plugin.struct_size = sizeof(berth_plugin);
   plugin.self = this;
   if (puppet.has_slot) plugin.slots = {&kSlot, 1, sizeof(kSlot)};

@@ -96,6 +96,7 @@ struct Puppet {
   std::function<berth_code(const berth_binding&, berth_done, berth_status*)> pre_bind;
   std::function<berth_code(const berth_binding&, berth_done, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
+  std::function<void(const berth_failed_attempt&)> attempt_failed;
   std::function<void()> create;
   bool fails_in_create = false;  // create() returns Error, after `create`.
   std::function<void()> quiesce;

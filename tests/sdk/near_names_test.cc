@@ -45,6 +45,7 @@ TEST(NearNames, EveryMethodHasSome) {
       {"PreBind", {"Prebind"}},
       {"Bind", {"Bnd"}},
       {"PostBind", {"PostBnd", "Postbind"}},
+      {"AttemptFailed", {"AttemptFail", "Attemptfailed"}},
       {"OnChange", {"OnChanged", "OnChanges", "Onchange", "OnChnage"}},
       {"FilterDependence", {"FilterDependance"}},
       {"ScoreDependence", {"ScoreDependance"}},

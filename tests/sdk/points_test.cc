@@ -131,6 +131,15 @@ class Everything : public Plugin {
   void PostBind(const Binding& binding) {
     static_cast<void>(Called("PostBind " + std::string(binding.pod().uid())));
   }
+  void AttemptFailed(const FailedAttempt& attempt) {
+    std::string text = "AttemptFailed " + std::string(attempt.pod().uid()) + " on '" +
+                       std::string(attempt.node()) + "': " + std::string(attempt.message()) + ";";
+    for (const berth_str& plugin : attempt.plugins()) text += " " + std::string(Str(plugin));
+    if (attempt.rejected()) text += " rejected";
+    if (attempt.parked()) text += " parked";
+    if (attempt.final()) text += " final";
+    static_cast<void>(Called(text));
+  }
   void OnChange(const Change& change) {
     static_cast<void>(Called("OnChange " + std::to_string(change.sequence)));
     if (g_behavior.fail_void) throw std::runtime_error("index lost");
@@ -147,7 +156,7 @@ class PointsTest : public ::testing::Test {
     g_behavior = {};
     for (uint32_t i = 0; i < 3; ++i) cpu_[i] = 100 * (i + 1);
     column_ = {cpu_, BERTH_TYPE_I64, sizeof(int64_t)};
-    block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, views_, nullptr};
+    block_ = {sizeof(block_), 3, 3, 1, nullptr, rows_, &column_, views_, nullptr, nullptr};
     nodes_ = {sizeof(nodes_), 1, 3, &block_, [](const berth_nodes* self, uint32_t) noexcept {
                 return static_cast<const berth_block*>(self->impl);
               }};
@@ -179,12 +188,13 @@ TEST_F(PointsTest, AreDeclaredByTheirMethods) {
     points.emplace_back(*id);
     EXPECT_NE(plugin_.Point<void>(*id), nullptr) << *id;
   }
-  EXPECT_EQ(points, (std::vector<std::string>{
-                        BERTH_POINT_PRE_ENQUEUE, BERTH_POINT_ENQUEUE_EXTENSIONS,
-                        BERTH_POINT_QUEUE_SORT, BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER,
-                        BERTH_POINT_POST_FILTER, BERTH_POINT_PRE_SCORE, BERTH_POINT_SCORE,
-                        BERTH_POINT_RESERVE, BERTH_POINT_PERMIT, BERTH_POINT_PRE_BIND,
-                        BERTH_POINT_BIND, BERTH_POINT_POST_BIND, BERTH_POINT_CHANGES}));
+  EXPECT_EQ(points,
+            (std::vector<std::string>{
+                BERTH_POINT_PRE_ENQUEUE, BERTH_POINT_ENQUEUE_EXTENSIONS, BERTH_POINT_QUEUE_SORT,
+                BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_POST_FILTER,
+                BERTH_POINT_PRE_SCORE, BERTH_POINT_SCORE, BERTH_POINT_RESERVE, BERTH_POINT_PERMIT,
+                BERTH_POINT_PRE_BIND, BERTH_POINT_BIND, BERTH_POINT_POST_BIND,
+                BERTH_POINT_ATTEMPT_FAILED, BERTH_POINT_CHANGES}));
   EXPECT_EQ(plugin_.Point<void>("berth.unknown/1"), nullptr);
 }
 
@@ -478,6 +488,24 @@ TEST_F(PointsTest, BindGoesThroughTheApiServer) {
 TEST_F(PointsTest, NotificationsArrive) {
   plugin_.Point<berth_post_bind>(BERTH_POINT_POST_BIND)->post_bind(plugin_.self(), &cycle_.binding);
   EXPECT_EQ(Last(), "PostBind uid-p");
+  const berth_str names[] = {Str(std::string_view("Fit")), Str(std::string_view("Gang"))};
+  const auto fail = [&](berth_code code, uint32_t flags, uint32_t plugins) {
+    const berth_failed_attempt attempt = {sizeof(attempt),
+                                          flags,
+                                          cycle_.binding.pod,
+                                          code,
+                                          0,
+                                          Str(std::string_view("n1")),
+                                          Str(std::string_view("no room")),
+                                          {names, plugins, sizeof(berth_str)}};
+    plugin_.Point<berth_attempt_failed>(BERTH_POINT_ATTEMPT_FAILED)
+        ->attempt_failed(plugin_.self(), &attempt);
+    return Last();
+  };
+  EXPECT_EQ(fail(BERTH_UNSCHEDULABLE, BERTH_FAILED_PARKED, 2),
+            "AttemptFailed uid-p on 'n1': no room; Fit Gang rejected parked");
+  EXPECT_EQ(fail(BERTH_ERROR, BERTH_FAILED_FINAL, 0),
+            "AttemptFailed uid-p on 'n1': no room; final");
   berth_change change = {};
   change.sequence = 8;
   plugin_.Point<berth_changes>(BERTH_POINT_CHANGES)->change(plugin_.self(), &change);

@@ -150,7 +150,7 @@ template <class P>
 class StateTest : public ::testing::Test {
  protected:
   StateTest() {
-    block_ = {sizeof(block_), 1, 1, 0, nullptr, rows_, nullptr, nullptr, nullptr};
+    block_ = {sizeof(block_), 1, 1, 0, nullptr, rows_, nullptr, nullptr, nullptr, nullptr};
     nodes_ = {sizeof(nodes_), 1, 1, &block_, [](const berth_nodes* self, uint32_t) noexcept {
                 return static_cast<const berth_block*>(self->impl);
               }};

@@ -323,11 +323,17 @@ TEST_F(TimerServiceTest, IsAvailableOnTheSchedulingThreadOutsideBlocks) {
     EXPECT_EQ(service().now_ns(abi()), clock_.NowNs());
   }).join();
   const std::pair<Point, berth_code> kTable[] = {
-      {Point::kFilter, BERTH_CONFLICT},    {Point::kScore, BERTH_CONFLICT},
-      {Point::kPreEnqueue, BERTH_SUCCESS}, {Point::kPreFilter, BERTH_SUCCESS},
-      {Point::kPostFilter, BERTH_SUCCESS}, {Point::kPreBind, BERTH_SUCCESS},
-      {Point::kPostBind, BERTH_SUCCESS},   {Point::kChanges, BERTH_SUCCESS},
-      {kCycleState, BERTH_SUCCESS},        {kLoad, BERTH_SUCCESS},
+      {Point::kFilter, BERTH_CONFLICT},
+      {Point::kScore, BERTH_CONFLICT},
+      {Point::kPreEnqueue, BERTH_SUCCESS},
+      {Point::kPreFilter, BERTH_SUCCESS},
+      {Point::kPostFilter, BERTH_SUCCESS},
+      {Point::kPreBind, BERTH_SUCCESS},
+      {Point::kPostBind, BERTH_SUCCESS},
+      {Point::kChanges, BERTH_SUCCESS},
+      {Point::kAttemptFailed, BERTH_SUCCESS},
+      {kCycleState, BERTH_SUCCESS},
+      {kLoad, BERTH_SUCCESS},
   };
   for (const auto& [point, code] : kTable) {
     const PluginCall call(*host_, point);

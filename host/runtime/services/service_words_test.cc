@@ -55,6 +55,7 @@ constexpr PlaceRow kPlaces[] = {
     {"PreBind", {.point = Point::kPreBind}, kBindWord},
     {"Bind", {.point = Point::kBind}, kBindWord},
     {"PostBind", {.point = Point::kPostBind}, kEventWord},
+    {"AttemptFailed", {.point = Point::kAttemptFailed}, kEventWord},
     {"Changes", {.point = Point::kChanges}, kCycleWord | kEventWord},
 };
 

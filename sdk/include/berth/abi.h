@@ -118,7 +118,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x5fbde218cb6a43aeull
+#define BERTH_ABI_DRAFT 0xd0711b8ede06395cull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -1372,6 +1372,45 @@ typedef struct berth_post_bind {
   void (*post_bind)(void* self, const berth_binding* binding) BERTH_NOEXCEPT;
 } berth_post_bind;
 
+/* AttemptFailed: tells the plugin why an attempt to place a pod of its profile failed: because of a
+ * plugin at any point, a timeout of Permit, another scheduler, or an error of the API server.
+ * PostFilter is not called after another plugin has ended the point, and Unreserve gets no reason.
+ * Called:    once for each attempt that failed, also if this plugin was not called in it; after
+ *            Unreserve of all plugins, when the pod is back in the queue. Not for a pod that
+ *            PreEnqueue holds, which is not attempted; nor for a pod that was deleted before its
+ *            attempt; nor when the scheduler stops. The host calls all plugins of the profile, in
+ *            the order of the profile.
+ * Threading: [event].
+ * Lifetime:  `attempt`, and what it points to, until the call returns.
+ * The call cannot change the decision. It may use berth.waiting/1 and berth.activate/1, for other
+ * members of a group for example. A plugin that activates the pod of the call itself makes the
+ * scheduler try it without a pause.
+ * A profile does not name this point: it is called for every plugin of the profile that has it. */
+enum {
+  /* The pod is parked until an event for one of `plugins`; otherwise it backs off, or is FINAL. */
+  BERTH_FAILED_PARKED = 1,
+  /* The pod is not tried again: it was deleted, or another client has bound it. */
+  BERTH_FAILED_FINAL = 2
+};
+typedef struct berth_failed_attempt {
+  uint32_t struct_size;
+  uint32_t flags; /* BERTH_FAILED_* */
+  const berth_pod* pod;
+  /* UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or PENDING: plugins rejected the pod. SKIP: the
+   * pod is being deleted. Any other code: the attempt ended with an error. */
+  berth_code code;
+  uint32_t reserved;
+  berth_str node;      /* the name of the node that the pod had been given; empty: none */
+  berth_str message;   /* the text of the pod's condition PodScheduled */
+  berth_array plugins; /* berth_str: the names of the plugins that rejected the pod; may be empty */
+} berth_failed_attempt;
+#define BERTH_POINT_ATTEMPT_FAILED "berth.attempt_failed/1"
+typedef struct berth_attempt_failed {
+  uint32_t struct_size;
+  uint32_t flags;
+  void (*attempt_failed)(void* self, const berth_failed_attempt* attempt) BERTH_NOEXCEPT;
+} berth_attempt_failed;
+
 /* Changes: reports every change of the node table to a plugin that maintains its own index.
  * Called:    for every change, in order. A new instance first receives everything that exists (flag
  *            REPLAY), then SYNCED, before its first cycle. A pod is ADDED when it is assumed or
@@ -2047,8 +2086,8 @@ typedef struct berth_instance_request {
   berth_str profile;
   const berth_value* args; /* NULL: no arguments */
   /* berth_str: the ids of berth_plugin_info.points whose functions the host calls: those of the
-   * points that the profile enables for this plugin, of EnqueueExtensions and of Changes. If a
-   * point has several revisions, only the one that the host uses. */
+   * points that the profile enables for this plugin, of EnqueueExtensions, AttemptFailed and
+   * Changes. If a point has several revisions, only the one that the host uses. */
   berth_array points;
   /* How long a call of the plugin may take, as the profile sets it for this plugin. 0: the profile
    * does not set it, and the host's own deadlines apply. */

@@ -20,7 +20,7 @@ pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const bert
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x5fbde218cb6a43ae;
+pub const BERTH_ABI_DRAFT: u64 = 0xd0711b8ede06395c;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -41,6 +41,7 @@ pub const BERTH_POINT_PERMIT: &str = "berth.permit/1";
 pub const BERTH_POINT_PRE_BIND: &str = "berth.pre_bind/1";
 pub const BERTH_POINT_BIND: &str = "berth.bind/1";
 pub const BERTH_POINT_POST_BIND: &str = "berth.post_bind/1";
+pub const BERTH_POINT_ATTEMPT_FAILED: &str = "berth.attempt_failed/1";
 pub const BERTH_POINT_CHANGES: &str = "berth.changes/1";
 pub const BERTH_SERVICE_LOG: &str = "berth.log/1";
 pub const BERTH_SERVICE_STRINGS: &str = "berth.strings/1";
@@ -265,6 +266,9 @@ pub const BERTH_NORMALIZE_MIN_MAX_FLOAT: u32 = 5;
 pub const BERTH_SCORE_SERIAL: u32 = 1;
 
 pub const BERTH_PRE_BIND_PARALLEL: u32 = 1;
+
+pub const BERTH_FAILED_PARKED: u32 = 1;
+pub const BERTH_FAILED_FINAL: u32 = 2;
 
 pub const BERTH_CHANGE_POD_ADDED: u32 = 1;
 pub const BERTH_CHANGE_POD_CHANGED: u32 = 2;
@@ -944,6 +948,25 @@ pub struct berth_post_bind {
 }
 
 #[repr(C)]
+pub struct berth_failed_attempt {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub pod: *const berth_pod,
+    pub code: berth_code,
+    pub reserved: u32,
+    pub node: berth_str,
+    pub message: berth_str,
+    pub plugins: berth_array,
+}
+
+#[repr(C)]
+pub struct berth_attempt_failed {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub attempt_failed: Option<unsafe extern "C" fn(self_: *mut c_void, attempt: *const berth_failed_attempt)>,
+}
+
+#[repr(C)]
 pub struct berth_change {
     pub struct_size: u32,
     pub kind: u32,
@@ -1409,6 +1432,8 @@ zero! {
     berth_pre_bind
     berth_bind
     berth_post_bind
+    berth_failed_attempt
+    berth_attempt_failed
     berth_change
     berth_changes
     berth_host
@@ -1488,6 +1513,8 @@ new! {
     berth_pre_bind
     berth_bind
     berth_post_bind
+    berth_failed_attempt
+    berth_attempt_failed
     berth_change
     berth_changes
     berth_host
@@ -1539,5 +1566,6 @@ point! {
     berth_pre_bind: BERTH_POINT_PRE_BIND
     berth_bind: BERTH_POINT_BIND
     berth_post_bind: BERTH_POINT_POST_BIND
+    berth_attempt_failed: BERTH_POINT_ATTEMPT_FAILED
     berth_changes: BERTH_POINT_CHANGES
 }

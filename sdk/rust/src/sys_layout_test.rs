@@ -503,6 +503,21 @@ fn structs_have_the_layout_of_c() {
         flags: 4,
         post_bind: 8,
     ]);
+    check!(berth_failed_attempt, 72, 8, [
+        struct_size: 0,
+        flags: 4,
+        pod: 8,
+        code: 16,
+        reserved: 20,
+        node: 24,
+        message: 40,
+        plugins: 56,
+    ]);
+    check!(berth_attempt_failed, 16, 8, [
+        struct_size: 0,
+        flags: 4,
+        attempt_failed: 8,
+    ]);
     check!(berth_change, 56, 8, [
         struct_size: 0,
         kind: 4,

@@ -550,6 +550,13 @@ static berth_code Bind(void* self, const berth_binding* binding, berth_done done
   return code;
 }
 
+static void AttemptFailed(void* self, const berth_failed_attempt* attempt) {
+  golden* g = self;
+  Note(g, "point AttemptFailed of %.*s, code %d, flags %u, by %u plugins: %.*s",
+       (int)attempt->pod->meta->name.len, attempt->pod->meta->name.ptr, attempt->code,
+       attempt->flags, attempt->plugins.count, (int)attempt->message.len, attempt->message.ptr);
+}
+
 static void PostBind(void* self, const berth_binding* binding) {
   golden* g = (golden*)self;
   Note(g, "point PostBind of %.*s on %.*s", (int)binding->pod->meta->name.len,
@@ -593,6 +600,7 @@ static const berth_permit kPermit = {sizeof(berth_permit), 0, Permit};
 static const berth_pre_bind kPreBind = {sizeof(berth_pre_bind), 0, PreFlight, PreBind};
 static const berth_bind kBind = {sizeof(berth_bind), 0, Bind};
 static const berth_post_bind kPostBind = {sizeof(berth_post_bind), 0, PostBind};
+static const berth_attempt_failed kAttemptFailed = {sizeof(berth_attempt_failed), 0, AttemptFailed};
 static const berth_changes kChanges = {sizeof(berth_changes), BERTH_CHANGES_FLAG_PENDING, Changed};
 
 static const struct {
@@ -612,6 +620,7 @@ static const struct {
                {BERTH_POINT_PRE_BIND, &kPreBind},
                {BERTH_POINT_BIND, &kBind},
                {BERTH_POINT_POST_BIND, &kPostBind},
+               {BERTH_POINT_ATTEMPT_FAILED, &kAttemptFailed},
                {BERTH_POINT_CHANGES, &kChanges}};
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
@@ -712,14 +721,23 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE, BERTH_POINT_ENQUEUE_EXTENSIONS,
-                                      BERTH_POINT_QUEUE_SORT,  BERTH_POINT_QUEUE_SORT_2,
-                                      BERTH_POINT_PRE_FILTER,  BERTH_POINT_FILTER,
-                                      BERTH_POINT_POST_FILTER, BERTH_POINT_PRE_SCORE,
-                                      BERTH_POINT_SCORE,       BERTH_POINT_RESERVE,
-                                      BERTH_POINT_PERMIT,      BERTH_POINT_PRE_BIND,
-                                      BERTH_POINT_BIND,        BERTH_POINT_POST_BIND,
-                                      BERTH_POINT_CHANGES,     NULL};
+static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      BERTH_POINT_QUEUE_SORT,
+                                      BERTH_POINT_QUEUE_SORT_2,
+                                      BERTH_POINT_PRE_FILTER,
+                                      BERTH_POINT_FILTER,
+                                      BERTH_POINT_POST_FILTER,
+                                      BERTH_POINT_PRE_SCORE,
+                                      BERTH_POINT_SCORE,
+                                      BERTH_POINT_RESERVE,
+                                      BERTH_POINT_PERMIT,
+                                      BERTH_POINT_PRE_BIND,
+                                      BERTH_POINT_BIND,
+                                      BERTH_POINT_POST_BIND,
+                                      BERTH_POINT_ATTEMPT_FAILED,
+                                      BERTH_POINT_CHANGES,
+                                      NULL};
 static const char* const kServices[] = {
     BERTH_SERVICE_LOG,     BERTH_SERVICE_STRINGS,    BERTH_SERVICE_REFS,
     BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,     BERTH_SERVICE_SELECTORS,
@@ -769,5 +787,6 @@ BERTH_NOTE(
     "\"version\":\"1.0.0\",\"points\":[\"berth.pre_enqueue/1\",\"berth.enqueue_extensions/1\","
     "\"berth.queue_sort/1\",\"berth.queue_sort/2\",\"berth.pre_filter/1\",\"berth.filter/1\","
     "\"berth.post_filter/1\",\"berth.pre_score/1\",\"berth.score/1\",\"berth.reserve/1\","
-    "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/1\","
+    "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/"
+    "1\",\"berth.attempt_failed/1\","
     "\"berth.changes/1\"]}]}");

@@ -228,6 +228,13 @@
   X(Validtae, Validate) X(Validaet, Validate) X(Vaalidate, Validate) X(Vallidate, Validate) \
   X(Valiidate, Validate) X(Validdate, Validate) X(Validaate, Validate) X(Validatte, Validate) \
   X(Validatee, Validate) \
+  X(attemptFailed, AttemptFailed) X(Attemptfailed, AttemptFailed) \
+  X(attempt_failed, AttemptFailed) X(AttemptFail, AttemptFailed) X(AttemptFails, AttemptFailed) \
+  X(AttemptFailure, AttemptFailed) X(AtemptFailed, AttemptFailed) X(AttemtFailed, AttemptFailed) \
+  X(AttmptFailed, AttemptFailed) X(AttempFailed, AttemptFailed) X(AttemptFaild, AttemptFailed) \
+  X(AttemptFailde, AttemptFailed) X(AttemptFalied, AttemptFailed) \
+  X(AttemptFialed, AttemptFailed) X(AttepmtFailed, AttemptFailed) \
+  X(OnAttemptFailed, AttemptFailed) X(AttemptsFailed, AttemptFailed) \
   X(QuiesceX, Quiesce) X(Qiesce, Quiesce) X(Quesce, Quiesce) X(Quisce, Quiesce) \
   X(Quiece, Quiesce) X(Quiese, Quiesce) X(Quiesc, Quiesce) X(Qiuesce, Quiesce) \
   X(Queisce, Quiesce) X(Quisece, Quiesce) X(Quiecse, Quiesce) X(Quiesec, Quiesce) \

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <berth/attempt_failed.h>
 #include <berth/bind.h>
 #include <berth/changes.h>
 #include <berth/enqueue_extensions.h>
@@ -51,10 +52,10 @@ struct Named<P, PointList<Point...>>
     : Join<PointList<>,
            std::conditional_t<Point::template kNamed<P>, PointList<Point>, PointList<>>...> {};
 
-using AllPoints =
-    PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, QueueSortLanesPoint,
-              PreFilterPoint, FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint, ReservePoint,
-              PermitPoint, PreBindPoint, BindPoint, PostBindPoint, ChangesPoint>;
+using AllPoints = PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint,
+                            QueueSortLanesPoint, PreFilterPoint, FilterPoint, PostFilterPoint,
+                            PreScorePoint, ScorePoint, ReservePoint, PermitPoint, PreBindPoint,
+                            BindPoint, PostBindPoint, AttemptFailedPoint, ChangesPoint>;
 
 // The points for which class P has a method.
 template <class P>

@@ -60,6 +60,15 @@ struct Scenario {
   CallObserver* observer = nullptr;  // receives every call into the plugin
 };
 
+// How an attempt failed: see berth_failed_attempt.
+struct FailedAttemptSpec {
+  berth_code code = BERTH_UNSCHEDULABLE;
+  std::string message = {};
+  std::vector<std::string> plugins = {};  // those that rejected the pod
+  std::string node = {};                  // the one that the pod had been given; empty: none
+  uint32_t flags = 0;                     // BERTH_FAILED_*
+};
+
 // One instance of a plugin in a cluster that the test specifies.
 //
 // Threading: one thread.
@@ -118,6 +127,9 @@ class PluginUnderTest {
   // --- Scheduling cycle ---
   // Runs PreFilter and Filter over all nodes, and all checks.
   FilterResult Filter(const PodSpec& pod);
+
+  // Calls AttemptFailed for the pod, which need not have been placed before.
+  void FailAttempt(const PodSpec& pod, const FailedAttemptSpec& failed = {});
 
   // Runs PreFilter, PreScore, Score and normalisation over all nodes, as if all were feasible, and
   // all checks.

@@ -168,6 +168,7 @@ class Instance {
   std::optional<berth_pre_bind> pre_bind;
   std::optional<berth_bind> bind;
   std::optional<berth_post_bind> post_bind;
+  std::optional<berth_attempt_failed> attempt_failed;
   std::optional<berth_changes> changes;
 
   uint64_t cycles = 0;  // the number of cycles so far
