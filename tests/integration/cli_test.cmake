@@ -37,7 +37,7 @@ endforeach()
 berth_gtest(cli_test
   SOURCES broken_library_cli_test.cc cli_test.cc foreign_runtime_cli_test.cc gpu_share_cli_test.cc
           host_file_cli_test.cc
-          hostile_cli_test.cc
+          hostile_cli_test.cc job_gang_cli_test.cc
           inter_pod_affinity_cli_test.cc json_output_test.cc live_cli_test.cc permit_cli_test.cc
           plugin_wait_cli_test.cc profile_arguments_cli_test.cc
           profile_cli_test.cc
@@ -63,6 +63,6 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
 add_dependencies(cli_test berth berth_plugins test_foreign test_gang test_gpu_share test_guest
-                 test_later test_probe test_quitter
+                 test_job_gang test_later test_probe test_quitter
                  test_shapes test_talker test_thrower test_door_0 test_door_1 test_waiter
                  ${variants})

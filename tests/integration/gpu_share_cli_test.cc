@@ -39,7 +39,7 @@ TEST_F(GpuShareCliTest, SimulateFillsEachGpu) {
   const Outcome run =
       Run({"simulate", "--cluster", File("cluster.yaml", cluster), "--profile", Profile()});
   EXPECT_EQ(run.err, "");
-  EXPECT_NE(run.out.find("6 bound, 1 pending"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Placed 6 of 7 pods"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("q     <none>   0/2 nodes are available: 2 No GPU has enough room."),
             std::string::npos)
       << run.out;

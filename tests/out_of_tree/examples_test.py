@@ -64,6 +64,15 @@ class ExamplesTest(installed.InstalledTest):
         self.check(os.path.join(folder, "build", "libgpu_share.so"), "acme.GpuShare")
         self.expect_decision(folder, "default/notebook", "roomy", "busy")
 
+    def test_job_gang(self):
+        folder = self.copy("job_gang")
+        self.build(folder)
+        self.keeps_contract(os.path.join(folder, "build", "libjob_gang.so"))
+        placed = json.loads(self.run_in(folder, self.berth, "simulate", "--cluster",
+                                        "cluster.yaml", "--profile", "profile.toml", "--output",
+                                        "json"))["placements"]
+        self.assertEqual({pod["name"] for pod in placed if pod["node"]}, {"small-1", "small-2"})
+
     def test_kit_from_source(self):
         # The installed kit uses libstdc++, so that tests with libc++ need their own.
         folder = self.copy("cpp", to="kit_from_source")
