@@ -263,6 +263,9 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
 //   weights             {<plugin>: weight} of the plugins in scores
 //   selected            the nodes that may be chosen: those with the highest total
 //   rejectors           the plugins that made the pod unschedulable
+//   awaits              the plugin that returned Pending in PreFilter or PreScore: the pod waits
+//                       until it activates the pod
+//   awaitsAt            "PreFilter" or "PreScore"; `nodes` and `feasible` are known in PreScore
 //   chosen              the node that was chosen among `selected`
 //   rejectedAt          "Reserve" or "Permit": a plugin rejected the chosen node there, or failed
 //   waits               {<plugin>: timeout} of the plugins that make the pod wait on Permit

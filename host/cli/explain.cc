@@ -186,20 +186,11 @@ Json OutcomeOf(const CycleResult& result) {
   return report;
 }
 
-Json NamesOf(const Attempt& attempt, const Rejection& rejection) {
-  std::vector<std::string> names;
-  for (const auto* plugins : {&rejection.plugins, &rejection.pending}) {
-    for (const PluginId plugin : *plugins) names.push_back(attempt.plan().NameOf(plugin));
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 // Adds what Reserve and Permit said about the chosen node.
 void AddReservation(const Attempt& attempt, const CycleResult& result, Json& report) {
   if (result.ended_at.has_value()) {
     report["rejectedAt"] = NameOf(*result.ended_at);
-    const Json names = NamesOf(attempt, result.failure->rejection);
+    const Json names = NamesOf(attempt.plan(), result.failure->rejection);
     if (!names.empty()) report["rejectors"] = names;
   }
   for (const PermitWait& wait : result.waits) {
@@ -207,10 +198,29 @@ void AddReservation(const Attempt& attempt, const CycleResult& result, Json& rep
   }
 }
 
+// Adds which plugin the pod waits for, and what was found out about the nodes before. If PreFilter
+// returned Pending, no node was evaluated.
+void AddAwaited(const SchedulingCycle& cycle, const Failure& failure, Json& report) {
+  const Attempt& attempt = cycle.attempt();
+  const NodeFindings& findings = cycle.findings();
+  report["awaits"] = NamesOf(attempt.plan(), failure.rejection);
+  report["awaitsAt"] =
+      NameOf(findings.pre_filter.status.ok() ? Point::kPreScore : Point::kPreFilter);
+  if (!findings.pre_filter.status.ok()) return;
+  if (Json nodes = RejectedNodes(attempt, findings); !nodes.empty()) {
+    report["nodes"] = std::move(nodes);
+  }
+  report["feasible"] = SortedNames(attempt, RowsOf(*findings.filtered.feasible));
+}
+
 }  // namespace
 
 Json ExplainReport(const SchedulingCycle& cycle, const CycleResult& result) {
   Json report = OutcomeOf(result);
+  if (result.failure.has_value() && result.failure->rejection.only_awaits()) {
+    AddAwaited(cycle, *result.failure, report);
+    return report;
+  }
   // Other codes mean that not all nodes were evaluated, unless a node was chosen.
   const bool is_complete = result.code() == BERTH_SUCCESS || result.code() == BERTH_UNSCHEDULABLE ||
                            result.ended_at.has_value();
@@ -329,6 +339,7 @@ std::string Sentence(const Json& report) {
     return pod + " is placed on " + TextOf(report["chosen"]) + ": " + WhyThisNode(report) + ".";
   }
   const std::string& message = TextOf(report["message"]);
+  if (report.contains("awaits")) return pod + " has no node yet: " + message + ".";
   if (code == "Skipped") return pod + " is being deleted and is not scheduled.";
   if (code == "Error") return pod + " could not be scheduled because of an error: " + message;
   return pod + " cannot be scheduled: " + message;
@@ -447,6 +458,19 @@ void AppendRejected(const Json& nodes, TerminalWidth width, std::string& out) {
   }
 }
 
+// Appends the nodes that were evaluated for a pod that waits for a plugin, and until when it waits.
+void AppendAwaited(const Json& report, TerminalWidth width, std::string& out) {
+  if (report.contains("feasible")) {
+    out += "\nFits on " + Nodes(report["feasible"].size()) + ", not scored yet:\n";
+    AppendWrapped("  " + Printable(JoinTexts(report["feasible"], ", ")), 2, width, out);
+  }
+  if (report.contains("nodes")) AppendRejected(report["nodes"], width, out);
+  out += '\n';
+  AppendWrapped("The pod is tried again when " + JoinTexts(report["awaits"], ", ") +
+                    " activates it, when the pod changes, and after five minutes.",
+                0, width, out);
+}
+
 }  // namespace
 
 void AppendExplanation(const Json& report, TerminalWidth width, std::string& out) {
@@ -460,6 +484,7 @@ void AppendExplanation(const Json& report, TerminalWidth width, std::string& out
     out += "\nRejected for all nodes by PreFilter:\n";
     AppendWrapped("  " + Printable(Verdict(report["preFilter"])), 2, width, out);
   }
+  if (report.contains("awaits")) return AppendAwaited(report, width, out);
   if (report.contains("feasible")) AppendFeasible(report, width, out);
   if (report.contains("nodes")) AppendRejected(report["nodes"], width, out);
   if (report.contains("rejectors") && !report["rejectors"].empty()) {

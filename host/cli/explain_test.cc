@@ -108,6 +108,27 @@ TEST(ExplainTableTest, ReportsThatThePodWaitsOnPermit) {
       << out;
 }
 
+TEST(ExplainTableTest, ReportsThatThePodAwaitsAPlugin) {
+  const std::string before = Explained(Json::parse(R"({"code":"Pending",
+      "message":"pod is waiting for the plugin acme.Rater: asked","awaits":["acme.Rater"],
+      "awaitsAt":"PreFilter","pod":"x/p","nodeCount":2,"seed":1})"));
+  const std::string until =
+      "\nThe pod is tried again when acme.Rater activates it, when the pod changes, and after five "
+      "minutes.\n";
+  EXPECT_EQ(before,
+            "x/p has no node yet: pod is waiting for the plugin acme.Rater: asked.\n" + until);
+  const std::string after = Explained(Json::parse(R"({"code":"Pending",
+      "message":"pod is waiting for the plugin acme.Rater","awaits":["acme.Rater"],
+      "awaitsAt":"PreScore","feasible":["a","b"],
+      "nodes":{"c":{"plugin":"Fit","code":"Unschedulable","reasons":["no room"]}},
+      "pod":"x/p","nodeCount":3,"seed":1})"));
+  EXPECT_EQ(after,
+            "x/p has no node yet: pod is waiting for the plugin acme.Rater.\n"
+            "\nFits on 2 nodes, not scored yet:\n  a, b\n"
+            "\nDoes not fit on 1 node:\n  1  Fit (Unschedulable): no room\n     c\n" +
+                until);
+}
+
 TEST(ExplainTableTest, GroupsNodesWithTheSameReasons) {
   const std::string out = Explained(Json::parse(R"({"code":"Unschedulable",
       "message":"0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.",

@@ -90,6 +90,23 @@ TEST_F(DecisionLogTest, WritesARecordForEachDecision) {
           "2 scheduling: Skip schedule deleting pod: it is being deleted pod=default/p"));
 }
 
+// A group may have members that wait for a plugin and others that were rejected.
+TEST_F(DecisionLogTest, WritesARecordForAnAwaitingPod) {
+  TestLog log(BERTH_LOG_TRACE, true);
+  DecisionLog decisions(Log(log, kSchedulingLogger), clock_, sink_);
+  DecisionSink& sink = decisions;
+  const std::string why = "pod is waiting for the plugin A";
+  sink.OnFailed(pod_, "", {.code = BERTH_PENDING, .message = why, .rejection = {.awaited = {1}}});
+  sink.OnFailed(pod_, "",
+                {.code = BERTH_UNSCHEDULABLE,
+                 .message = "no room",
+                 .rejection = {.plugins = {2}, .awaited = {1}}});
+  EXPECT_THAT(
+      log.lines(),
+      ElementsAre("2 scheduling: Pod waits for a plugin: " + why + " pod=default/p",
+                  "2 scheduling: Unable to schedule pod; no fit; waiting: no room pod=default/p"));
+}
+
 // Something delays the end of the deletion, such as a finalizer: the queue still has the pod.
 TEST_F(DecisionLogTest, FailureOfATerminatingPodIsNoError) {
   TestLog log(BERTH_LOG_TRACE, true);

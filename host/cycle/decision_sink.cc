@@ -22,6 +22,9 @@ FailureRecord RecordOf(const Pod& pod, const Failure& failure) {
   if (failure.is_final) {
     return {BERTH_LOG_INFO, "Pod was deleted or bound meanwhile; not retrying"};
   }
+  if (failure.rejection.only_awaits()) {
+    return {BERTH_LOG_INFO, "Pod waits for a plugin"};
+  }
   if (!failure.rejection.empty()) {
     return {BERTH_LOG_INFO, "Unable to schedule pod; no fit; waiting"};
   }

@@ -72,16 +72,17 @@ inline constexpr std::string_view kSchedulingLogger = "scheduling";
 // Writes a record for each decision and passes the decision on:
 //   debug  "Assumed" pod node
 //   info   "Bound" pod node profile
+//   info   "Pod waits for a plugin" pod err [nominatedNode]
 //   info   "Unable to schedule pod; no fit; waiting" pod err [node] [nominatedNode]
 //   error  "Error scheduling pod; retrying" pod err [node] [nominatedNode]
 //   info   "Pod is being deleted; not retrying" pod err [node] [nominatedNode]
 //   info   "Pod was deleted or bound meanwhile; not retrying" pod err [node]
 //   info   "Skip schedule deleting pod" pod err
-// The third record is about a failure after which the pod is parked, the fifth record about any
-// other failure of a pod whose deletion has begun, which the next attempt skips, the sixth record
-// about one after which the pod is not tried again (Failure::is_final), and the fourth record about
-// any other failure. The third, the fourth and the last text are those of kube-scheduler
-// (pkg/scheduler/schedule_one.go).
+// The third record is about a pod that waits until a plugin activates it, the fourth record about
+// another failure after which the pod is parked, the sixth record about any other failure of a pod
+// whose deletion has begun, which the next attempt skips, the seventh record about one after which
+// the pod is not tried again (Failure::is_final), and the fifth record about any other failure. The
+// fourth, the fifth and the last text are those of kube-scheduler (pkg/scheduler/schedule_one.go).
 //
 // A pod that goes on failing for the same reason is written once in kRepeatNs, with the number of
 // failures since the last record as `repeats`, so that thousands of pending pods do not fill the

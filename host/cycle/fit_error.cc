@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 
 #include "host/runtime/attempt/plugin_status.h"
@@ -107,14 +106,20 @@ Rejection RejectedBy(const Plan& plan, const NodeFindings& findings) {
 }
 
 std::vector<std::string> RejectorNames(const Plan& plan, const NodeFindings& findings) {
-  const Rejection by = RejectedBy(plan, findings);
-  std::vector<PluginId> ids;
-  std::ranges::set_union(by.plugins, by.pending, std::back_inserter(ids));
+  return NamesOf(plan, RejectedBy(plan, findings));
+}
+
+std::vector<std::string> NamesOf(const Plan& plan, const Rejection& rejection) {
   std::vector<std::string> names;
-  names.reserve(ids.size());
-  for (const PluginId id : ids) names.push_back(plan.NameOf(id));
+  for (const PluginId id : rejection.All()) names.push_back(plan.NameOf(id));
   std::ranges::sort(names);
   return names;
+}
+
+std::string AwaitedMessage(const Plan& plan, const PluginStatus& status) {
+  const std::string message = "pod is waiting for the plugin " + plan.NameOf(*status.plugin);
+  const std::string reasons = status.Message();
+  return reasons.empty() ? message : message + ": " + reasons;
 }
 
 }  // namespace berth::host

@@ -44,8 +44,16 @@ std::string AbsentReason(const Plan& plan, const PreFilterResult& pre_filter);
 // (kube-scheduler: pkg/scheduler/framework/types.go, Diagnosis.AddPluginStatus)
 Rejection RejectedBy(const Plan& plan, const NodeFindings& findings);
 
-// Returns the names of all plugins of RejectedBy(), sorted, for texts.
+// Return the names of all plugins of RejectedBy(), and of all plugins of a rejection; sorted, for
+// texts.
 std::vector<std::string> RejectorNames(const Plan& plan, const NodeFindings& findings);
+std::vector<std::string> NamesOf(const Plan& plan, const Rejection& rejection);
+
+// "pod is waiting for the plugin acme.Rater: scores are requested"
+//
+// Returns the message for a pod that PreFilter or PreScore parks until the plugin activates it.
+// `status`: that of the point, with the code Pending.
+std::string AwaitedMessage(const Plan& plan, const PluginStatus& status);
 
 }  // namespace berth::host
 

@@ -88,10 +88,45 @@ TEST_F(PluginRequestsTest, ActivatesLater) {
 
 TEST_F(PluginRequestsTest, ActivatesOnlyPodsThatWaitInTheQueue) {
   requests_.Activate("uid-unknown");
+  EXPECT_TRUE(requests_.empty());
   PopPod("p");
   requests_.Activate("uid-p");
-  EXPECT_TRUE(requests_.empty());
   queue_.Return("uid-p", {.plugins = {1}});
+  requests_.CarryOut();
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
+// The answer that the pod waits for may arrive before the pod is parked.
+TEST_F(PluginRequestsTest, ActivatesAPodThatIsAboutToWait) {
+  PopPod("p");
+  requests_.Activate("uid-p");
+  queue_.Return("uid-p", {.awaited = {1}});
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+  requests_.CarryOut();
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kActive);
+  PopAgain("uid-p");
+  queue_.Return("uid-p", {.awaited = {1}});
+  requests_.CarryOut();
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable) << "one activation counts once";
+}
+
+TEST_F(PluginRequestsTest, AnActivationDoesNotOutliveItsAttempt) {
+  PopPod("p");
+  requests_.Activate("uid-p");
+  queue_.Return("uid-p", {.awaited = {1}});
+  queue_.Activate("uid-p");
+  PopAgain("uid-p");
+  queue_.Return("uid-p", {.awaited = {1}});
+  requests_.CarryOut();
+  EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
+TEST_F(PluginRequestsTest, IgnoresActivationDuringTheBinding) {
+  PopPod("p");
+  requests_.Activate("uid-p");
+  requests_.CarryOut();
+  queue_.Return("uid-p", {.awaited = {1}});
+  EXPECT_FALSE(requests_.CarryOut());
   EXPECT_EQ(PlaceOf("p"), QueuePlace::kUnschedulable);
 }
 

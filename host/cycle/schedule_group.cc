@@ -151,6 +151,7 @@ void GroupCycle::ReturnToQueue(const std::string& name, const Members& members,
     is_slow |= failure->is_slow;
     Append(rejection.plugins, failure->rejection.plugins);
     Append(rejection.pending, failure->rejection.pending);
+    Append(rejection.awaited, failure->rejection.awaited);
   }
   context_.queue.ReturnGroup(name, is_error ? Rejection() : std::move(rejection), is_slow);
   for (const Member& member : members) {

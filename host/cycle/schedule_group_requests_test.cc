@@ -61,6 +61,37 @@ TEST_F(GroupCycleTest, IgnoresTheActivationOfItsMembers) {
   EXPECT_EQ(harness_.PlaceOf("a"), QueuePlace::kUnschedulable);
 }
 
+// The answer that a member waits for arrives within the cycle of the group.
+TEST_F(GroupCycleTest, KeepsTheActivationOfAMemberThatWaits) {
+  int attempts = 0;
+  a_.pre_score = [&](const berth_cycle& cycle, const berth_nodes&, const berth_nodes&,
+                     berth_status*) {
+    if (NameOf(*cycle.pod) == "a") return ++attempts == 1 ? BERTH_PENDING : BERTH_SUCCESS;
+    const std::string_view uid = "uid-a";
+    const berth_str text{uid.data(), uid.size()};
+    EXPECT_EQ(a_.activate->activate(a_.host, &text, 1), BERTH_SUCCESS);
+    return BERTH_SUCCESS;
+  };
+  Run();
+  EXPECT_EQ(attempts, 2);
+  EXPECT_EQ(Bound(), "abc");
+}
+
+TEST_F(GroupCycleTest, WaitsForThePluginOfOneMember) {
+  SetAnswerForAll("PermitA", {BERTH_WAIT, {"quorum"}});
+  a_.pre_score = [&](const berth_cycle& cycle, const berth_nodes&, const berth_nodes&,
+                     berth_status*) {
+    return NameOf(*cycle.pod) == "b" ? BERTH_PENDING : BERTH_SUCCESS;
+  };
+  Run();
+  EXPECT_EQ(Message("b"), "pod is waiting for the plugin puppet.A");
+  EXPECT_EQ(Message("a"), "pod group is unschedulable");
+  EXPECT_EQ(harness_.PlaceOf("b"), QueuePlace::kUnschedulable);
+  const QueuedEntity& group = *harness_.loop().queue().Find("uid-b");
+  EXPECT_EQ(group.rejection().awaited.size(), 1U);
+  EXPECT_EQ(group.rejection().plugins.size(), 1U) << "Permit of the others";
+}
+
 TEST_F(GroupCycleTest, DoesNotDeleteMemberEvictedDuringTheCycle) {
   SetAnswer("Filter", "c", {BERTH_UNSCHEDULABLE, {}});
   SetAnswerForAll("PermitA", {BERTH_WAIT, {"quorum"}});

@@ -35,6 +35,17 @@ std::optional<Failure> ErrorIn(const PluginStatus& status) {
   return Failure{.message = status.Message()};
 }
 
+// Returns the failure if the result of PreFilter or PreScore ends the cycle: a plugin failed, or
+// the pod must wait until the plugin activates it. Such a pod was not rejected, and so keeps the
+// room that it is nominated to.
+std::optional<Failure> EndIn(const PluginStatus& status, const Plan& plan) {
+  if (status.code != BERTH_PENDING) return ErrorIn(status);
+  return Failure{.code = BERTH_PENDING,
+                 .message = AwaitedMessage(plan, status),
+                 .rejection = {.awaited = {status.plugin.value()}},
+                 .overrides_nomination = false};
+}
+
 // The failure for a result of Reserve or Permit, which is about the selected node alone. A
 // rejection parks the pod until an event that the plugin registered for; after Pending, this event
 // requeues the pod without backoff.
@@ -89,7 +100,8 @@ void SchedulingCycle::ScheduleOne(const PodRef& pod) {
 //
 //   skipped  The pod leaves the queue.
 //   parked   The failure has a rejection: the pod waits in the queue for an event that the plugins
-//            which rejected it are interested in. The host itself rejects pods too, under ids of
+//            which rejected it are interested in, or until a plugin activates it that returned
+//            Pending in PreFilter or PreScore. The host itself rejects pods too, under ids of
 //            its own (handled_fields.h).
 //   error    The failure has no rejection: the pod backs off and is tried again.
 //
@@ -104,14 +116,15 @@ CycleResult SchedulingCycle::RunStages(const PodRef& pod, Evaluation& evaluation
   if ((failure = CheckNodes())) return result;  // The cluster has no node: parked until it has one.
   const int64_t since_ns = context_.meter != nullptr ? context_.meter->NowNs() : 0;
   pre_filter = PreFilter();  // If it rejects the pod, no node is feasible.
-  if ((failure = ErrorIn(pre_filter.status))) return result;  // A plugin failed: error.
+  // A plugin waits for an answer: parked until it activates the pod. It failed: error.
+  if ((failure = EndIn(pre_filter.status, plan_))) return result;
   filtered = Filter(evaluation);
   if ((failure = ErrorIn(filtered.status))) return result;  // A plugin failed: error.
   if (filtered.feasible->size() == 0) {
     failure = PostFilter();  // No node fits: parked. A plugin may nominate a node for the pod.
     return result;
   }
-  if ((failure = ErrorIn(PreScore()))) return result;  // A plugin failed: error.
+  if ((failure = EndIn(PreScore(), plan_))) return result;  // As for PreFilter.
   ranked = Score(evaluation);
   if ((failure = ErrorIn(ranked.status()))) return result;  // A plugin failed: error.
   result.row = Select();

@@ -55,8 +55,8 @@ TEST_F(SchedulingCycleFilterTest, AnswersOfPreFilter) {
        "Error: running PreFilter plugin \"test.A\": boom, bang"},
       {R"({"preFilter":{"code":1}})",
        "Error: running PreFilter plugin \"test.A\": plugin returned Error"},
-      {R"({"preFilter":{"code":6,"reasons":["later"]}})",  // Pending is no answer of PreFilter.
-       "Error: running PreFilter plugin \"test.A\": later"},
+      {R"({"preFilter":{"code":6,"reasons":["later", "", "soon"]}})",
+       "Pending: pod is waiting for the plugin test.A: later, soon"},
       {R"({"preFilter":{"code":37,"reasons":["a bug"]}})",
        "Error: running PreFilter plugin \"test.A\": a bug"},
       {R"({"preFilter":{"code":2,"reasons":["not today"]}})",

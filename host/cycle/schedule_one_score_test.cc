@@ -53,6 +53,8 @@ TEST_F(SchedulingCycleScoreTest, FailuresOfPreScoreAndScore) {
        "Error: running PreScore plugin \"test.A\": boom"},
       {R"({"preScore":{"code":2,"reasons":["no"]}})",  // Score cannot reject a pod.
        "Error: running PreScore plugin \"test.A\": no"},
+      {R"({"preScore":{"code":6,"reasons":["later"]}})",
+       "Pending: pod is waiting for the plugin test.A: later"},
       {R"({"preScore":{"code":1}})",
        "Error: running PreScore plugin \"test.A\": plugin returned Error"},
       {R"({"score":{"code":1,"reasons":["boom"]}})",

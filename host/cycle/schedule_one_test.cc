@@ -190,6 +190,31 @@ std::vector<CycleFailure> FailuresWithoutNode() {
   };
 }
 
+// A plugin waits for an answer.
+std::vector<CycleFailure> WaitsForAPlugin() {
+  const auto parked = QueuePlace::kUnschedulable;
+  return {
+      {"PreFilterAwaitsAnAnswer",
+       AnswerAt(Point::kPreFilter, BERTH_PENDING, "asked the rater"),
+       {"PreFilter"},
+       "Pending: pod is waiting for the plugin puppet.A: asked the rater",
+       parked,
+       "Unschedulable"},
+      {"PreFilterGivesNoReasonToWait",
+       AnswerAt(Point::kPreFilter, BERTH_PENDING, ""),
+       {"PreFilter"},
+       "Pending: pod is waiting for the plugin puppet.A",
+       parked,
+       "Unschedulable"},
+      {"PreScoreAwaitsAnAnswer",
+       AnswerAt(Point::kPreScore, BERTH_PENDING, "asked the rater"),
+       {"PreFilter", "Filter", "PreScore"},
+       "Pending: pod is waiting for the plugin puppet.A: asked the rater",
+       parked,
+       "Unschedulable"},
+  };
+}
+
 // The stages after "assume". The answers are about the selected node alone.
 std::vector<CycleFailure> FailuresOnANode() {
   const auto parked = QueuePlace::kUnschedulable;
@@ -238,6 +263,8 @@ std::string NameOfFailure(const ::testing::TestParamInfo<CycleFailure>& info) {
 
 INSTANTIATE_TEST_SUITE_P(WithoutNode, SchedulingCycleFailureTest,
                          ::testing::ValuesIn(FailuresWithoutNode()), NameOfFailure);
+INSTANTIATE_TEST_SUITE_P(ForAPlugin, SchedulingCycleFailureTest,
+                         ::testing::ValuesIn(WaitsForAPlugin()), NameOfFailure);
 INSTANTIATE_TEST_SUITE_P(OnANode, SchedulingCycleFailureTest,
                          ::testing::ValuesIn(FailuresOnANode()), NameOfFailure);
 

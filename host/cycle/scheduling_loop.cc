@@ -45,17 +45,18 @@ bool PluginRequests::ClearNomination(std::string_view uid) {
 
 // A pod in its attempt, on Permit or in its binding is not waiting in the queue. If it could be
 // activated there, it would be retried without end, each time at once after it failed. The same
-// applies to a pod whose attempt begins before the request is carried out.
+// applies to a pod whose attempt begins before the request is carried out. An attempt that ends
+// with Pending in PreFilter or PreScore is the exception: the answer that the pod waits for may
+// arrive before the pod is parked, and no other event would requeue it.
 void PluginRequests::Activate(std::string_view uid) {
-  const auto waiting = [this](std::string_view pod) {
-    const QueuedEntity* entity = queue_.Find(pod);
-    return entity != nullptr && entity->place != QueuePlace::kInFlight ? entity : nullptr;
-  };
-  const QueuedEntity* entity = waiting(uid);
+  const QueuedEntity* entity = queue_.Find(uid);
   if (entity == nullptr) return;
-  Defer([this, waiting, uid = std::string(uid), attempts = entity->attempts] {
-    const QueuedEntity* now = waiting(uid);
-    if (now != nullptr && now->attempts == attempts) queue_.Activate(uid);
+  const bool is_in_flight = entity->place == QueuePlace::kInFlight;
+  Defer([this, is_in_flight, uid = std::string(uid), attempts = entity->attempts] {
+    const QueuedEntity* now = queue_.Find(uid);
+    const bool waits =
+        now != nullptr && now->place != QueuePlace::kInFlight && now->attempts == attempts;
+    if (waits && (!is_in_flight || !now->rejection().awaited.empty())) queue_.Activate(uid);
   });
 }
 

@@ -1,9 +1,12 @@
-// Class SchedulingLoop: its memory while pods come and go, and the conditions that it writes.
+// Class SchedulingLoop: its memory while pods come and go, pods that wait for a plugin, and the
+// conditions that it writes.
 #include "host/cycle/scheduling_loop.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -11,6 +14,7 @@
 
 #include "host/base/time_units.h"
 #include "tests/harness/harness.h"
+#include "tests/harness/stage.h"
 
 namespace berth::host {
 namespace {
@@ -66,6 +70,111 @@ TEST_F(SchedulingLoopTest, DropsTheColumnsOfFormerPods) {
   EXPECT_GT(most, before + 90);
   EXPECT_LE(most, before + 100);
 }
+
+// --- pods that wait for a plugin ----------------------------------------------------------------
+
+// puppet.A returns Pending for pod "p" until it has an answer.
+class AwaitingPodTest : public ::testing::TestWithParam<Point> {
+ protected:
+  AwaitingPodTest() : a_(stage_.Add("puppet.A", {GetParam(), Point::kScore})) {
+    a_.pre_filter = [this](const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
+                           berth_status* status) { return Answer(status); };
+    a_.pre_score = [this](const berth_cycle&, const berth_nodes&, const berth_nodes&,
+                          berth_status* status) { return Answer(status); };
+    harness_.AddNodes({"n1", "n2"});
+    stage_.CompleteProfile();
+    spec_ = "\"schedulerName\":\"" + stage_.spec().scheduler_name + '"';
+    EXPECT_TRUE(harness_.Start(stage_.spec(), Stage::catalog()).ok());
+  }
+  void Activate() {
+    const std::string_view uid = "uid-p";
+    const berth_str text{uid.data(), uid.size()};
+    EXPECT_EQ(a_.activate->activate(a_.host, &text, 1), BERTH_SUCCESS);
+  }
+
+  Stage stage_;
+  Puppet& a_;
+  std::string spec_;
+  bool has_answer_ = false;
+  bool activates_itself_ = false;
+  int asked_ = 0;
+  Harness harness_;  // Destroyed first, because it calls the plugins.
+
+ private:
+  berth_code Answer(berth_status* status) {
+    ++asked_;
+    if (has_answer_) return BERTH_SUCCESS;
+    if (activates_itself_) {  // Like an answer that a thread has just brought.
+      has_answer_ = true;
+      Activate();
+    }
+    return Report({BERTH_PENDING, {"asked the rater"}}, status);
+  }
+};
+
+TEST_P(AwaitingPodTest, WaitsUntilThePluginActivatesIt) {
+  harness_.AddPod({.name = "p", .spec = spec_});
+  harness_.Run();
+  EXPECT_EQ(harness_.cluster().PodScheduledMessage("default", "p"),
+            "pod is waiting for the plugin puppet.A: asked the rater");
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+  EXPECT_EQ(harness_.loop().cache().pod_count(), 0U);
+  // puppet.A has no EventsToRegister, so that every event would requeue a pod that it rejects.
+  harness_.AddNode({.name = "n3"});
+  harness_.AddPod({.name = "on-node", .node = "n1"});
+  harness_.Run();
+  ASSERT_TRUE(harness_.cluster().Remove(kPodKind, "default", "on-node").ok());
+  harness_.Run();
+  EXPECT_EQ(asked_, 1);
+  has_answer_ = true;
+  harness_.AddPod({.name = "q", .spec = spec_});
+  harness_.Run();
+  EXPECT_EQ(asked_, 2) << "q";
+  EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kUnschedulable);
+}
+
+TEST_P(AwaitingPodTest, AnActivationWithinTheAttemptCounts) {
+  activates_itself_ = true;
+  harness_.AddPod({.name = "p", .spec = spec_});
+  harness_.Run();
+  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(harness_.PlaceOf("p"), std::nullopt);
+  EXPECT_EQ(harness_.results().back().failure.code, BERTH_SUCCESS);
+}
+
+TEST_P(AwaitingPodTest, AChangeOfThePodEndsTheWait) {
+  harness_.AddPod({.name = "p", .spec = spec_});
+  harness_.Run();
+  ASSERT_TRUE(harness_.cluster()
+                  .Update(harness_.objects().Pod(
+                      {.name = "p", .spec = spec_, .meta = R"("labels":{"a":"b"})"}))
+                  .ok());
+  harness_.Run();
+  EXPECT_EQ(asked_, 2);
+}
+
+TEST_P(AwaitingPodTest, TheFlushEndsTheWait) {
+  harness_.AddPod({.name = "p", .spec = spec_});
+  harness_.Run();
+  harness_.Advance(299 * kSecond);
+  EXPECT_EQ(asked_, 1);
+  harness_.Advance(61 * kSecond);
+  EXPECT_EQ(asked_, 2);
+}
+
+// The room that was made for the pod stays its own.
+TEST_P(AwaitingPodTest, ThePodKeepsItsNomination) {
+  harness_.AddPod({.name = "p", .spec = spec_, .status = "\"nominatedNodeName\":\"gone\""});
+  harness_.Run();
+  EXPECT_EQ(harness_.loop().queue().nominator().NodeOf("uid-p"), "gone");
+  EXPECT_EQ(harness_.cluster().FindPod("default", "p")->nominated_node(), "gone");
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, AwaitingPodTest,
+                         ::testing::Values(Point::kPreFilter, Point::kPreScore),
+                         [](const auto& info) { return std::string(NameOf(info.param)); });
+
+// --- conditions ---------------------------------------------------------------------------------
 
 // An equal condition is sent again for a new generation of the pod.
 TEST_F(SchedulingLoopTest, ConditionsHaveTheGenerationOfThePod) {

@@ -429,6 +429,9 @@ Requeueing EventMatcher::ApplyPodChange(const QueueEntry& entry, const PodRef& o
   // kube-scheduler treats this as an event too, and so retries a pod because its own Unschedulable
   // condition was written.
   if (change == BERTH_ACTION_UPDATE && OnlyStatusChanged(*old, *pod)) return Requeueing::kSkip;
+  const bool waits_for_plugin =
+      entry.entity.place != QueuePlace::kInFlight && !entry.entity.rejection().awaited.empty();
+  if (waits_for_plugin && change != 0) return Requeueing::kImmediately;
   for (uint32_t left = change; left != 0;) {
     const uint32_t action = change == BERTH_ACTION_UPDATE ? change : left & (~left + 1);
     left &= ~action;

@@ -38,6 +38,7 @@ inline PluginBits BitsOf(const Rejection& rejection) {
   PluginBits bits = 0;
   for (const PluginId plugin : rejection.plugins) bits |= BitOf(plugin);
   for (const PluginId plugin : rejection.pending) bits |= BitOf(plugin);
+  for (const PluginId plugin : rejection.awaited) bits |= BitOf(plugin);
   return bits;
 }
 
@@ -245,6 +246,7 @@ class ParkedIndex {
 
 // Returns what an event does to an entity with this rejection. `interests` are the interests that
 // match the event. An interest of a plugin that returned Pending lets the entity skip its backoff.
+// The interests of a plugin in Rejection::awaited do not matter.
 // (kube-scheduler: scheduling_queue.go, isPodWorthRequeuing)
 Requeueing DecideRequeueing(const Rejection& rejection, std::span<const Interest* const> interests,
                             const QueuedEntity& entity, const ParkedIndex::HintFunction& hint);
@@ -282,9 +284,9 @@ class EventMatcher {
   // the entity is not recording.
   void RecordFor(const QueueEntry& entry, const QueueEvent& event);
   // Applies each event of a change of the entity's own pod, as a TARGET_POD event, until one
-  // requeues the entity. Returns how to requeue it; kSkip if no event does. For an entity in
-  // flight, records all these events and returns kSkip. A change of the pod's status alone is no
-  // event.
+  // requeues the entity; an entity that waits for a plugin (Rejection::awaited) is requeued by each
+  // of them. Returns how to requeue it; kSkip if no event does. For an entity in flight, records
+  // all these events and returns kSkip. A change of the pod's status alone is no event.
   Requeueing ApplyPodChange(const QueueEntry& entry, const PodRef& old, const PodRef& pod);
   // Returns how to requeue an entity whose attempt has ended with entity.rejection(), by the events
   // that were recorded for it.

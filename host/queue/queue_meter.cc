@@ -1,7 +1,5 @@
 #include "host/queue/queue_meter.h"
 
-#include <algorithm>
-#include <iterator>
 #include <vector>
 
 namespace berth::host {
@@ -54,9 +52,7 @@ Gauge& QueueMeter::UnschedulableOf(PluginId plugin, std::string_view profile) {
 
 void QueueMeter::CountRejected(const QueuedEntity& entity, int64_t by) {
   if (entity.rejection().empty()) return;
-  std::vector<PluginId> plugins;  // Those in both lists once.
-  std::ranges::set_union(entity.rejection().plugins, entity.rejection().pending,
-                         std::back_inserter(plugins));
+  const std::vector<PluginId> plugins = entity.rejection().All();
   entity.ForEachPod([&](const PodRef& pod) {
     for (const PluginId plugin : plugins) UnschedulableOf(plugin, pod->scheduler_name()).Add(by);
   });

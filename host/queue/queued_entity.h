@@ -15,16 +15,30 @@
 
 #include "host/api/objects.h"
 #include "host/base/assert.h"
+#include "host/base/vectors.h"
 #include "host/queue/queue_policy.h"
 
 namespace berth::host {
 
-// The plugins that rejected an entity. If both lists are empty, the attempt failed with an error.
+// The plugins that rejected an entity. If all lists are empty, the attempt failed with an error.
 struct Rejection {
   std::vector<PluginId> plugins = {};  // Unschedulable or UnschedulableAndUnresolvable; sorted.
   std::vector<PluginId> pending = {};  // Pending: their hints skip the backoff; sorted.
+  // Pending from PreFilter or PreScore: the entity waits until a plugin activates it or a pod of it
+  // changes. No event that these plugins registered for requeues it. Sorted.
+  std::vector<PluginId> awaited = {};
 
-  bool empty() const { return plugins.empty() && pending.empty(); }
+  bool empty() const { return plugins.empty() && pending.empty() && awaited.empty(); }
+  // Returns whether the entity waits for plugins and nothing has rejected it.
+  bool only_awaits() const { return plugins.empty() && pending.empty() && !awaited.empty(); }
+  // Returns the plugins of all lists, each once; sorted.
+  std::vector<PluginId> All() const {
+    std::vector<PluginId> all = plugins;
+    all.insert(all.end(), pending.begin(), pending.end());
+    all.insert(all.end(), awaited.begin(), awaited.end());
+    SortUnique(all);
+    return all;
+  }
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 reads a 0 into it.
   friend auto operator<=>(const Rejection&, const Rejection&) = default;
 };

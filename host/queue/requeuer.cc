@@ -49,7 +49,7 @@ bool Requeuer::GateIfPreEnqueueRejects(QueueEntry& entry) {
   });
   if (!is_rejected) return false;
   entity.was_flushed = false;
-  SetRejection(entry, {.plugins = {gate->plugin}, .pending = {}});
+  SetRejection(entry, {.plugins = {gate->plugin}});
   entity.gate = std::make_unique<Gate>(*std::move(gate));
   Move(entry, QueuePlace::kGated);
   return true;

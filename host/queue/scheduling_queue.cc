@@ -331,12 +331,14 @@ Requeueing SchedulingQueue::EndAttempt(QueueEntry& entry, Rejection rejection, b
   QueuedEntity& entity = entry.entity;
   SortUnique(rejection.plugins);
   SortUnique(rejection.pending);
+  SortUnique(rejection.awaited);
   requeuer_.SetRejection(entry, std::move(rejection));
   entities_.SetSlowCount(entry, is_slow ? entity.slow_count + 1 : 0);
   if (entity.rejection().empty() || is_slow) {
     ++entity.error_count;
   } else {
-    ++entity.rejected_count;
+    // A pod that only waits for a plugin was not rejected: its backoff does not grow.
+    if (!entity.rejection().only_awaits()) ++entity.rejected_count;
     entity.error_count = 0;
   }
   entity.was_flushed = false;

@@ -66,6 +66,50 @@ constexpr QueueScript kEvents[] = {
 
 TEST(SchedulingQueueEventsTest, MovesParkedPods) { ExpectPlaces(kEvents); }
 
+// A pod for which a plugin returned Pending in PreFilter or PreScore waits for that plugin.
+constexpr QueueScript kAwaits[] = {
+    {"no event that the plugin registered for", "add a; pop a; await a 1; node n-1", "a=parked"},
+    {"no event for a plugin without a hint", "add a; pop a; await a 2; freed x", "a=parked"},
+    {"no event in flight", "add a; pop a; node n-1; await a 1", "a=parked"},
+    {"it is activated", "add a; pop a; await a 1; activate a", "a=active"},
+    {"another pod is activated", "add a; add b; pop a; await a 1; activate b", "a=parked b=active"},
+    {"its label changes", "add a; pop a; await a 5; label a y", "a=active"},
+    {"its annotation changes", "add a; pop a; await a 5; touch a", "a=active"},
+    {"nothing of it changes", "add a; pop a; await a 5; label a x", "a=parked"},
+    {"only its status changes", "add a; pop a; await a 5; nominate a n", "a=parked"},
+    {"it is not yet flushed", "add a; pop a; await a 1; wait 300", "a=parked"},
+    {"it is flushed", "add a; pop a; await a 1; wait 330.1", "a=active"},
+    {"all pods are tried again", "add a; pop a; await a 1; all", "a=active"},
+    {"PreEnqueue rejects it meanwhile", "add a; pop a; await a 1; hold a 4; activate a", "a=gated"},
+    {"it is removed", "add a; pop a; await a 1; remove a", ""},
+    {"an event for another rejector", "add a; pop a; await a 1 2; freed x", "a=backoff"},
+    {"an event for nothing but the plugin", "add a; pop a; await a 1 2; node n-1", "a=parked"},
+    {"its group has a change of a member", "join a g; join b g; pop g(a,b); await g 1; touch b",
+     "g(a,b)=active"},
+    {"its group is activated by a member", "join a g; join b g; pop g(a,b); await g 1; activate b",
+     "g(a,b)=active"},
+};
+
+TEST(SchedulingQueueEventsTest, AwaitingPodsIgnoreEvents) {
+  ExpectPlaces(kAwaits, {.groups = true});
+}
+
+// The pod was not rejected, so that its next rejection counts as the first.
+TEST(SchedulingQueueEventsTest, WaitingForAPluginAddsNoBackoff) {
+  TestQueue test;
+  test.Run("add a; pop a; await a 1; activate a; pop a; await a 1; activate a; pop a");
+  EXPECT_EQ(test.Entity("a").attempts, 3U);
+  EXPECT_EQ(test.Entity("a").rejected_count, 0U);
+  test.Run("return a 1; node n-1; wait 2");
+  EXPECT_EQ(test.Places(), "a=active");
+}
+
+TEST(SchedulingQueueEventsTest, WaitingForAPluginResetsErrors) {
+  TestQueue test;
+  test.Run("add a; pop a; fail a; wait 2; pop a; await a 1");
+  EXPECT_EQ(test.Entity("a").error_count, 0U);
+}
+
 TEST(SchedulingQueueEventsTest, WithoutBackoffARequeuedPodIsActive) {
   constexpr QueueScript kCases[] = {
       {"an event helps", "add a; pop a; return a 1; node n-1", "a=active"},

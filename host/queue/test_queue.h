@@ -137,6 +137,7 @@ inline std::string_view PlaceName(QueuePlace place) {
 //   delete a               sets its deletionTimestamp; remove a: removes it from the queue
 //   pop a                  pops, and expects a; pop -: expects that no pod is ready
 //   return a 1,2 [3]       rejected by plugins 1 and 2, pending on 3; return a - 3; return g ...
+//   await a 7 [2]          waits for plugin 7, and may be rejected by plugin 2
 //   take a                 splits member a off its group
 //   fail a                 returned with an error; slow a 1: rejected by plugin 1, slowly
 //   done a                 stop a: StopRecording(); activate a
@@ -340,10 +341,12 @@ class TestQueue {
       EXPECT_EQ(entity == nullptr ? "-" : NameOf(*entity), name);
     } else if (verb == "return") {
       EndAttempt(name, {.plugins = Plugins(more), .pending = Plugins(last)});
+    } else if (verb == "await") {
+      EndAttempt(name, {.plugins = Plugins(last), .awaited = Plugins(more)});
     } else if (verb == "fail") {
       EndAttempt(name, {});
     } else if (verb == "slow") {
-      EndAttempt(name, {.plugins = Plugins(more), .pending = {}}, /*is_slow=*/true);
+      EndAttempt(name, {.plugins = Plugins(more)}, /*is_slow=*/true);
     } else if (verb == "take") {
       queue->SplitFromGroup(uid);
     } else if (verb == "done") {

@@ -87,10 +87,11 @@ Answer Cycle::PreFilter() {
   });
   skips_filter_ = answer.code == BERTH_SKIP;
   const bool allows_none = answer.ok() && only_nodes_ && only_nodes_->empty();
-  has_ended_early_ = allows_none || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+  has_ended_early_ = allows_none || answer.code == BERTH_PENDING ||
+                     answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
   Expect("PreFilter", answer,
          {BERTH_SUCCESS, BERTH_SKIP, BERTH_UNSCHEDULABLE, BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE,
-          BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+          BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
   if (reasons_.size() > 64) {
     instance_->reporter().Fail(Check::kCodes, "PreFilter has more than 64 reasons");
   }
@@ -107,7 +108,8 @@ Answer Cycle::PreScore() {
   const Answer answer = Invoke("PreScore", kCycle, [&](berth_status* status) {
     return point->pre_score(instance_->self(), &abi_, feasible.abi(), all.abi(), &out, status);
   });
-  Expect("PreScore", answer, {BERTH_SUCCESS, BERTH_SKIP, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
+  Expect("PreScore", answer,
+         {BERTH_SUCCESS, BERTH_SKIP, BERTH_PENDING, BERTH_ERROR, BERTH_CANCELLED, BERTH_BUG});
   return answer;
 }
 
@@ -118,8 +120,9 @@ void Cycle::Expect(const char* point, const Answer& answer,
                                                   CodeName(answer.code) +
                                                   ", which is not a valid code of " + point);
   }
-  const bool rejection = answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_PENDING ||
-                         answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
+  // Pending needs no reason: the host names the plugin that the pod waits for.
+  const bool rejection =
+      answer.code == BERTH_UNSCHEDULABLE || answer.code == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE;
   if (rejection && answer.reasons.empty()) {
     instance_->reporter().Fail(Check::kCodes, std::string(point) + " returns " +
                                                   CodeName(answer.code) + " without a reason");

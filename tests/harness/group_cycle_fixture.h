@@ -32,9 +32,9 @@ struct ScriptedFailure {
 class GroupCycleTest : public ::testing::Test {
  protected:
   GroupCycleTest()
-      : a_(stage_.Add("puppet.A",
-                      {Point::kPreEnqueue, Point::kEnqueueExtensions, Point::kFilter,
-                       Point::kPostFilter, Point::kReserve, Point::kPermit, Point::kPreBind})),
+      : a_(stage_.Add("puppet.A", {Point::kPreEnqueue, Point::kEnqueueExtensions, Point::kFilter,
+                                   Point::kPostFilter, Point::kPreScore, Point::kScore,
+                                   Point::kReserve, Point::kPermit, Point::kPreBind})),
         b_(stage_.Add("puppet.B", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit})),
         c_(stage_.Add("puppet.C", {Point::kBind})) {
     c_.bind = [this](const berth_binding& binding, berth_done done, berth_status*) {

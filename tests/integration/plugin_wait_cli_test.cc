@@ -24,7 +24,7 @@ class PluginWaitCliTest : public CliTest {
                                      "library = \"" BERTH_TEST_PLUGIN_DIR
                                      "/libtest_later.so\"\n"
                                      "points = [\"" +
-                                         point + "\"]\nargs = " + args + "\n");
+                                         point + "\", \"Score\"]\nargs = " + args + "\n");
     command.insert(command.end(), {"--cluster", cluster, "--profile", profile});
     return command;
   }
@@ -59,6 +59,38 @@ TEST_F(PluginWaitCliTest, TimersCountAlsoForUnschedulablePods) {
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_EQ(run.json()["summary"]["placed"], 2);
   EXPECT_EQ(run.json()["summary"]["end"], "AtRest");
+}
+
+// A pod that waits for a plugin is pending, so that the plugin's timers and threads count for it.
+TEST_F(PluginWaitCliTest, SimulateGoesOnForAwaitingPods) {
+  for (const char* point : {"PreFilter", "PreScore"}) {
+    for (const char* args :
+         {"{awaits = true, opensMs = 3000000}", "{awaits = true, threadMs = 20}"}) {
+      SCOPED_TRACE(std::string(point) + " " + args);
+      const Outcome run = Run(With({"simulate", "--output", "json"}, args, point));
+      EXPECT_EQ(run.exit_status, 0) << run.err;
+      EXPECT_EQ(run.json()["summary"]["placed"], 2);
+      EXPECT_EQ(run.json()["summary"]["end"], "AtRest");
+    }
+  }
+}
+
+TEST_F(PluginWaitCliTest, SimulateSaysWhichPluginAPodAwaits) {
+  const Outcome run = Run(With({"simulate"}, "{awaits = true}", "PreFilter"));
+  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_THAT(run.out, HasSubstr("pod is waiting for the plugin acme.Later: not yet"));
+  EXPECT_THAT(run.out, Not(HasSubstr("EventsToRegister")));
+}
+
+TEST_F(PluginWaitCliTest, ExplainSaysWhichPluginAPodAwaits) {
+  const Outcome before = Run(With({"explain", "--pod", "web"}, "{awaits = true}", "PreFilter"));
+  EXPECT_EQ(before.exit_status, 1);
+  EXPECT_THAT(before.out,
+              AllOf(HasSubstr("has no node yet: pod is waiting for the plugin acme.Later: not yet"),
+                    HasSubstr("\nThe pod is tried again when acme.Later activates it")));
+  const Outcome after = Run(With({"explain", "--pod", "web"}, "{}", "PreScore"));
+  EXPECT_THAT(after.out, AllOf(HasSubstr("pod is waiting for the plugin acme.Later"),
+                               HasSubstr("\nFits on 2 nodes, not scored yet:\n")));
 }
 
 TEST_F(PluginWaitCliTest, SimulateEndsAtTheLimitOfPeriodicTimers) {

@@ -2,8 +2,10 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -117,9 +119,56 @@ class Pairs : public berth::Plugin {
   std::string last_changed_;
 };
 
+// Lets each pod wait for an answer, which arrives a second later.
+class Inventory : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = "acme.Inventory";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Asks an inventory about each pod.";
+
+  explicit Inventory(berth::Host host)
+      : host_(std::move(host)), answer_(host_.timers(), [this] { Answer(); }) {}
+
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
+                          berth::PreFilterOut& /*out*/) {
+    if (Knows(cycle.pod())) return berth::Status::Success();
+    return berth::Status::Pending("the inventory was asked");
+  }
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    const berth::Status ready =
+        Knows(cycle.pod(), "prices of ") ? berth::Status::Success() : berth::Status::Pending();
+    return ready;
+  }
+  int64_t Score(const berth::Cycle& /*cycle*/, const berth::NodeRow<Columns>& /*node*/) const {
+    return 1;
+  }
+
+ private:
+  // Asks for the answer if it is not known.
+  bool Knows(const berth::Pod& pod, const std::string& what = "") {
+    if (known_.contains(what + std::string(pod.uid()))) return true;
+    asked_[what + std::string(pod.uid())] = pod.uid();
+    static_cast<void>(answer_.Start(std::chrono::seconds(1)));
+    return false;
+  }
+  void Answer() {
+    for (const auto& [question, uid] : asked_) {
+      known_.insert(question);
+      static_cast<void>(host_.activate().Pod(uid));
+    }
+    asked_.clear();
+  }
+
+  berth::Host host_;
+  std::map<std::string, std::string> asked_;
+  std::set<std::string> known_;
+  berth::Timer answer_;
+};
+
 }  // namespace
 
-BERTH_PLUGINS(DeviceGuard, Pairs);
+BERTH_PLUGINS(DeviceGuard, Pairs, Inventory);
 
 namespace berth::testing {
 namespace {
@@ -242,6 +291,21 @@ TEST(TestingGuide, RequestsToTheScheduler) {
   PluginUnderTest plugin({.nodes = {MakeNode("a")}, .plugin = "acme.Pairs"});
   plugin.Place(MakePod("p")).Unreserve("a");
   EXPECT_EQ(plugin.scheduling().activated(), (std::vector<std::string>{"uid-p"}));
+}
+
+TEST(TestingGuide, APluginThatWaits) {
+  PluginUnderTest plugin({.nodes = {MakeNode("a")}, .plugin = "acme.Inventory"});
+  EXPECT_EQ(plugin.Filter(MakePod("p")).pre_filter, Pending("the inventory was asked"));
+  plugin.Advance(1'000'000'000);
+  EXPECT_EQ(plugin.scheduling().activated(), (std::vector<std::string>{"uid-p"}));
+  EXPECT_EQ(plugin.Filter(MakePod("p")).On("a"), Success());
+
+  const ScoreResult waits = plugin.Score(MakePod("p"));
+  EXPECT_EQ(waits.pre_filter, Success());
+  EXPECT_EQ(waits.pre_score, Pending()) << "no reason is needed";
+  EXPECT_TRUE(waits.raw.empty());
+  plugin.Advance(1'000'000'000);
+  EXPECT_EQ(plugin.Score(MakePod("p")).raw.at("a"), 1);
 }
 
 TEST(TestingGuide, AFakeService) {

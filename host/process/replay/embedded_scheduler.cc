@@ -228,6 +228,7 @@ std::vector<std::string> EmbeddedScheduler::RejectorsWithoutEvents() const {
   loop().queue().ForEach([&](const QueuedEntity& entity) {
     const SchedulingCycle* cycle = loop().CycleFor(*entity.pod);
     if (cycle == nullptr) return;
+    // No event requeues a pod that waits for a plugin (Rejection::awaited).
     for (const std::vector<PluginId>* ids :
          {&entity.rejection().plugins, &entity.rejection().pending}) {
       for (const PluginId id : *ids) AddIfWithoutEvents(cycle->plan(), id, names);

@@ -64,6 +64,11 @@ PluginStatus PointStatus(const PlannedPlugin& plugin, Point point, PluginAnswer 
   return PluginError(plugin, point, FailureText(answer.code, answer.Message()));
 }
 
+PluginStatus AwaitedStatus(const PlannedPlugin& plugin, PluginAnswer answer) {
+  std::erase_if(answer.reasons, [](const std::string& reason) { return reason.empty(); });
+  return {BERTH_PENDING, plugin.id, std::move(answer.reasons)};
+}
+
 void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std::string_view why) {
   if (code == BERTH_ERROR || code == BERTH_CANCELLED) return;
   if (code == BERTH_BUG) {

@@ -93,6 +93,10 @@ PluginStatus AnswerError(const PlannedPlugin& plugin, Point point, const PluginA
 // Threading: any.
 PluginStatus PointStatus(const PlannedPlugin& plugin, Point point, PluginAnswer answer);
 
+// Returns what Pending from PreFilter or PreScore means: the pod waits until the plugin activates
+// it. Empty reasons are left out; there may be none.
+PluginStatus AwaitedStatus(const PlannedPlugin& plugin, PluginAnswer answer);
+
 // Counts the fault that lies in a code which the called function must not return: an exception for
 // BERTH_BUG, a bad code otherwise; none for BERTH_ERROR and BERTH_CANCELLED. `why` joins the
 // reasons. Threading: any.

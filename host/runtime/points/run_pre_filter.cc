@@ -124,6 +124,10 @@ PluginStatus RunPlugins(Attempt& attempt, std::optional<NodeSubset>& common,
       // The subsets of other plugins do not matter any more.
       subset_plugins.clear();
       return rejection;
+    } else if (answer.code == BERTH_PENDING) {
+      // Other answers do not matter: a new attempt asks all plugins again.
+      subset_plugins.clear();
+      return AwaitedStatus(plugin, std::move(answer));
     } else if (!answer.ok()) {
       return AnswerError(plugin, Point::kPreFilter, answer);
     } else if (out.nodes().has_value()) {

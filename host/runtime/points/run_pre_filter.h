@@ -13,8 +13,8 @@
 namespace berth::host {
 
 struct PreFilterResult {
-  // Success; a rejection of the pod on all nodes at once; or an error of a plugin, which fails the
-  // cycle.
+  // Success; a rejection of the pod on all nodes at once; Pending: the pod waits until the plugin
+  // activates it; or an error of a plugin, which fails the cycle.
   PluginStatus status = {};
   // The plugins that restricted the pod to a subset of the nodes, in the order of their calls;
   // indices into Plan::plugins().
@@ -32,8 +32,8 @@ struct PreFilterResult {
 // Runs the PreFilter plugins in order. Sets PluginCycle::skip_filter.
 //
 // Threading: [cycle].
-// Rules:     UnschedulableAndUnresolvable stops at once; after Unschedulable the other plugins
-//            still run; subsets are intersected, and an empty intersection rejects the pod.
+// Rules:     UnschedulableAndUnresolvable and Pending stop at once; after Unschedulable the other
+//            plugins still run; subsets are intersected, and an empty intersection rejects the pod.
 //            (kube-scheduler: pkg/scheduler/framework/runtime/framework.go, RunPreFilterPlugins)
 PreFilterResult RunPreFilter(Attempt& attempt);
 

@@ -127,7 +127,7 @@ PluginStatus RunPreScore(Attempt& attempt, const Selection& feasible) {
     berth_pre_score_out out{
         .struct_size = sizeof(berth_pre_score_out), .reserved = 0, .impl = nullptr};
     cycle.set_binding_allowed(true);
-    const PluginAnswer answer =
+    PluginAnswer answer =
         Invoke(cycle, Point::kPreScore, [&](auto& instance, auto* abi, berth_status* status) {
           return instance.pre_score()->pre_score(instance.self(), abi, passed.abi(), all.abi(),
                                                  &out, status);
@@ -135,6 +135,8 @@ PluginStatus RunPreScore(Attempt& attempt, const Selection& feasible) {
     cycle.set_binding_allowed(false);
     if (answer.code == BERTH_SKIP) {
       cycle.skip_score = true;
+    } else if (answer.code == BERTH_PENDING) {
+      return AwaitedStatus(plugin, std::move(answer));
     } else if (!answer.ok()) {
       return AnswerError(plugin, Point::kPreScore, answer);
     }

@@ -36,8 +36,9 @@ void Normalize(uint32_t mode, ScoreRange range, std::span<int64_t> scores);
 
 // Runs the PreScore plugins in order over the feasible nodes. Sets PluginCycle::skip_score.
 // Threading: [cycle].
-// Returns:   success; an error when a plugin returned anything but Success or Skip, which fails the
-//            cycle: a pod is never unschedulable because of Score.
+// Returns:   success; Pending of the first plugin that returned it: the pod waits until the plugin
+//            activates it; an error when a plugin returned anything but Success or Skip, which
+//            fails the cycle: a pod is never unschedulable because of Score.
 PluginStatus RunPreScore(Attempt& attempt, const Selection& feasible);
 
 // Returns whether the plugin scores the nodes in this attempt: it did not skip, and is not

@@ -234,7 +234,8 @@ enum {
   BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE = 3, /* rejected; removing pods does not help */
   BERTH_WAIT = 4,                           /* Permit only: the pod waits */
   BERTH_SKIP = 5,                           /* this plugin has nothing to do for this pod */
-  BERTH_PENDING = 6, /* rejected until an external event occurs; or: completed later */
+  /* rejected until an external event occurs; parked until it is activated; or: completed later */
+  BERTH_PENDING = 6,
   /* Codes that are not verdicts. They state why a call has no result. */
   BERTH_CANCELLED = 32,   /* the caller stopped waiting */
   BERTH_UNSUPPORTED = 33, /* the id is valid, but this host does not serve it */
@@ -1050,7 +1051,15 @@ typedef struct berth_queue_sort_2 {
  *            cycle; UNSCHEDULABLE_AND_UNRESOLVABLE: the pod fits on no node, and the remaining
  *            PreFilters are not called; UNSCHEDULABLE: the pod fits on no node, but the remaining
  *            PreFilters are called, and PostFilter may ask what-if questions, so prepare the slots
- *            first; any other code fails the cycle. */
+ *            first; PENDING: the attempt ends, and the pod is parked until a plugin activates it;
+ *            any other code fails the cycle.
+ * Parked:    for a plugin that waits for an answer, such as that of a service, which its thread or
+ *            a request asks for meanwhile. The remaining plugins, PostFilter included, are not
+ *            called. The pod keeps its nomination and has no reservation. berth.activate/1 ends the
+ *            wait without backoff: a new attempt begins with PreFilter. A change of the pod other
+ *            than of its status, a reload and five minutes also end it; events that a plugin
+ *            registered for do not. An activation within the attempt counts too. A reason in
+ *            `status` is optional; the host names the plugin. */
 typedef struct berth_pre_filter_out {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1184,8 +1193,9 @@ typedef struct berth_post_filter {
  * Called:    once per cycle, when two or more nodes are feasible and the profile has a Score
  *            plugin.
  * Threading: [cycle].
- * Returns:   SUCCESS; SKIP: this plugin's Score is not called in this cycle; any other code fails
- *            the cycle. */
+ * Returns:   SUCCESS; SKIP: this plugin's Score is not called in this cycle; PENDING: the attempt
+ *            ends, and the pod is parked until a plugin activates it, as after PreFilter; any other
+ *            code fails the cycle. */
 typedef struct berth_pre_score_out {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1844,7 +1854,9 @@ typedef struct berth_nominator {
 
 /* Moves pods to the active queue, before the next entry of the queue is tried; PreEnqueue still
  * applies. Pods that are not waiting in the queue at the call, or whose attempt begins before, are
- * ignored. Threading: [event] [queue] [cycle] [bind]. */
+ * ignored; but a pod in an attempt that ends with PENDING in PreFilter or PreScore counts as
+ * waiting, so that an answer which arrives within the attempt is not lost.
+ * Threading: [event] [queue] [cycle] [bind]. */
 #define BERTH_SERVICE_ACTIVATE "berth.activate/1"
 typedef struct berth_activate {
   uint32_t struct_size;

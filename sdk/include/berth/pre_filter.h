@@ -8,8 +8,18 @@
 // Returns:   Success; Skip: this plugin's Filter, AddPod and RemovePod are not called in this
 //            cycle; Unresolvable: the pod fits on no node, and the remaining PreFilters are not
 //            called; Unschedulable: the pod fits on no node, but the remaining PreFilters are
-//            called, and PostFilter may ask what-if questions, so emplace the State first; any
-//            other code fails the cycle.
+//            called, and PostFilter may ask what-if questions, so emplace the State first;
+//            Pending: the attempt ends, and the pod is parked until host.activate() is called for
+//            it; any other code fails the cycle.
+//
+// Return Pending to wait for an answer, such as that of a web service, without holding the
+// scheduling thread. The plugin asks on a thread of its own or by a request, keeps the answer, and
+// activates the pod: then a new attempt begins, without backoff, and PreFilter answers from what
+// was learned. No plugin is called any more in the attempt that ends. The pod has no reservation,
+// keeps its nomination, and is reported as waiting for the plugin, with the reason if there is one.
+// A change of the pod other than of its status, a reload and five minutes also end the wait; events
+// that the plugin registered for do not. Answer a pod that has waited for too long without the
+// service: start a timer that activates it.
 //
 // AddPod and RemovePod update the State, which may be a clone, as if `pod` were added to, or
 // removed from, the node. Implement both or neither; without them, the State must not depend on

@@ -5,9 +5,12 @@
 //
 // Called:    once per cycle, when two or more nodes are feasible.
 // Threading: [cycle]: the method may wait for an answer from outside the process, such as that of
-//            an HTTP extender, until cycle.deadline_ns(). No pod is scheduled meanwhile.
-// Returns:   Success; Skip: this plugin's Score is not called in this cycle; any other code fails
-//            the cycle.
+//            an HTTP extender, until cycle.deadline_ns(). No pod is scheduled meanwhile. Pending
+//            avoids this.
+// Returns:   Success; Skip: this plugin's Score is not called in this cycle; Pending: the attempt
+//            ends, and the pod is parked until host.activate() is called for it, as pre_filter.h
+//            describes: the new attempt begins with PreFilter, and other nodes may be feasible in
+//            it; any other code fails the cycle.
 #ifndef BERTH_PRE_SCORE_H_
 #define BERTH_PRE_SCORE_H_
 

@@ -72,7 +72,8 @@ impl Rejection {
         Rejection::new(sys::BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE, reason)
     }
 
-    /// The pod is rejected until an external event occurs.
+    /// The pod is rejected until an external event occurs. From PreFilter: the pod is parked until
+    /// a plugin activates it (`sys::berth_activate`), because this plugin waits for an answer.
     pub fn pending(reason: impl Into<String>) -> Rejection {
         Rejection::new(sys::BERTH_PENDING, reason)
     }

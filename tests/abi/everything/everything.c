@@ -6,7 +6,8 @@
  * The pods of cluster.yaml have names that select what happens to them:
  *   first   Reserve fails once, and Permit lets it wait
  *   second  is rejected once while it waits on Permit
- *   gated   PreEnqueue rejects it until a timer has activated it
+ *   gated   PreEnqueue rejects it until a timer has activated it; then PreFilter and PreScore let
+ *           it wait once each
  *   big     fits only after "victim" is evicted, which PostFilter finds out and requests */
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ typedef struct golden {
   berth_done done;          /* The promise of PreBind, until a posted function completes it. */
   uint64_t series;
   int ticks, reserved, rejected;
+  int waits; /* How often the pod "gated" has waited in PreFilter and PreScore. */
   char gated[kUidSize], second[kUidSize]; /* Their uids, once they are known. */
 } golden;
 
@@ -327,6 +329,14 @@ static void UseNodes(golden* g, const berth_cycle* cycle, const berth_nodes* all
        g->random->next(g->host, cycle) != g->random->next(g->host, cycle));
 }
 
+/* Lets the pod "gated" wait if it has waited `times` times; the timer activates it. */
+static int LetsWait(golden* g, const berth_pod* pod, int times, const char* point) {
+  if (!IsNamed(pod, "gated") || g->waits != times) return 0;
+  ++g->waits;
+  Note(g, "%s lets gated wait", point);
+  return 1;
+}
+
 static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                             berth_pre_filter_out* out, berth_status* status) {
   golden* g = (golden*)self;
@@ -334,6 +344,7 @@ static berth_code PreFilter(void* self, const berth_cycle* cycle, const berth_no
   const berth_str names[] = {Str("n1"), Str("n2"), Str("none")};
   (void)status;
   Note(g, "point PreFilter");
+  if (LetsWait(g, cycle->pod, 0, "PreFilter")) return BERTH_PENDING;
   UseNodes(g, cycle, all, s);
   UseObjects(g);
   out->only_nodes(out, names, 3);
@@ -465,10 +476,10 @@ static berth_code PostFilter(void* self, const berth_cycle* cycle, const berth_n
 
 static berth_code PreScore(void* self, const berth_cycle* cycle, const berth_nodes* feasible,
                            const berth_nodes* all, berth_pre_score_out* out, berth_status* status) {
-  (void)cycle, (void)out, (void)status;
-  Note((golden*)self, "point PreScore %d feasible of %d", (int)feasible->n_nodes,
-       (int)all->n_nodes);
-  return BERTH_SUCCESS;
+  golden* g = (golden*)self;
+  (void)out, (void)status;
+  Note(g, "point PreScore %d feasible of %d", (int)feasible->n_nodes, (int)all->n_nodes);
+  return LetsWait(g, cycle->pod, 1, "PreScore") ? BERTH_PENDING : BERTH_SUCCESS;
 }
 
 /* The node with the higher number in its label "zone" is better. */

@@ -15,8 +15,9 @@
 
 namespace {
 
-// PreEnqueue holds pods back, and PreFilter makes them unschedulable; a profile selects one of
-// both. The arguments decide what happens from the first pod on.
+// PreEnqueue holds pods back, PreFilter makes them unschedulable or lets them wait, and PreScore
+// lets them wait; a profile selects one of these. The arguments decide what happens from the first
+// pod on.
 class Later : public berth::Plugin {
  public:
   static constexpr std::string_view kName = "acme.Later";
@@ -32,6 +33,7 @@ class Later : public berth::Plugin {
     bool announces = true;
     bool posts_on = false;
     bool rejects = true;
+    bool awaits = false;
   };
   static constexpr auto kArgs = berth::ArgRows<Args>(
       berth::Arg("pod", &Args::pod, "The name of the only pod to reject; by default all."),
@@ -42,7 +44,8 @@ class Later : public berth::Plugin {
       berth::Arg("hangs", &Args::hangs, "A thread announces work that it never does."),
       berth::Arg("announces", &Args::announces, "Whether the thread announces its work."),
       berth::Arg("postsOn", &Args::posts_on, "A function posts itself again and again."),
-      berth::Arg("rejects", &Args::rejects, "Whether pods are rejected at first."));
+      berth::Arg("rejects", &Args::rejects, "Whether pods are rejected at first."),
+      berth::Arg("awaits", &Args::awaits, "PreFilter returns Pending instead of a rejection."));
 
   Later(berth::Host host, Args args)
       : host_(std::move(host)),
@@ -68,7 +71,15 @@ class Later : public berth::Plugin {
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     if (Passes(cycle.pod())) return berth::Status::Success();
-    return berth::Status::Unresolvable("not yet");
+    return args_.awaits ? berth::Status::Pending("not yet")
+                        : berth::Status::Unresolvable("not yet");
+  }
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
+                         const berth::Nodes& /*all*/) {
+    return Passes(cycle.pod()) ? berth::Status::Success() : berth::Status::Pending();
+  }
+  int64_t Score(const berth::Cycle& /*cycle*/, const berth::NodeRow<Columns>& /*node*/) const {
+    return 0;
   }
 
  private:
