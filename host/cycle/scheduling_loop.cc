@@ -204,6 +204,7 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
 
 void SchedulingLoop::TellPlugins(const PodRef& pod, std::string_view node,
                                  const Failure& failure) const {
+  if (failure.rejection.only_awaits()) return;  // A plugin will activate the pod.
   const Profiles::Profile* profile = profiles_.Find(*pod);
   if (profile == nullptr || profile->plan->At(Point::kAttemptFailed).empty()) return;
   FailedAttempt attempt{.pod = pod->view(),
@@ -212,10 +213,8 @@ void SchedulingLoop::TellPlugins(const PodRef& pod, std::string_view node,
                         .message = failure.message,
                         .is_parked = !failure.rejection.empty() && !failure.is_final,
                         .is_final = failure.is_final};
-  for (const auto* plugins : {&failure.rejection.plugins, &failure.rejection.pending}) {
-    for (const PluginId plugin : *plugins) {
-      attempt.plugins.push_back(services_.plugin_ids.NameOf(plugin));
-    }
+  for (const PluginId plugin : failure.rejection.All()) {
+    attempt.plugins.push_back(services_.plugin_ids.NameOf(plugin));
   }
   RunAttemptFailed(*profile->plan, attempt);
 }

@@ -76,7 +76,9 @@ TEST_F(SchedulingLoopTest, DropsTheColumnsOfFormerPods) {
 // puppet.A returns Pending for pod "p" until it has an answer.
 class AwaitingPodTest : public ::testing::TestWithParam<Point> {
  protected:
-  AwaitingPodTest() : a_(stage_.Add("puppet.A", {GetParam(), Point::kScore})) {
+  AwaitingPodTest()
+      : a_(stage_.Add("puppet.A", {GetParam(), Point::kScore, Point::kAttemptFailed})) {
+    a_.attempt_failed = [this](const berth_failed_attempt&) { ++failures_; };
     a_.pre_filter = [this](const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
                            berth_status* status) { return Answer(status); };
     a_.pre_score = [this](const berth_cycle&, const berth_nodes&, const berth_nodes&,
@@ -98,6 +100,7 @@ class AwaitingPodTest : public ::testing::TestWithParam<Point> {
   bool has_answer_ = false;
   bool activates_itself_ = false;
   int asked_ = 0;
+  int failures_ = 0;
   Harness harness_;  // Destroyed first, because it calls the plugins.
 
  private:
@@ -126,6 +129,7 @@ TEST_P(AwaitingPodTest, WaitsUntilThePluginActivatesIt) {
   ASSERT_TRUE(harness_.cluster().Remove(kPodKind, "default", "on-node").ok());
   harness_.Run();
   EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(failures_, 0) << "to wait is no failure";
   has_answer_ = true;
   harness_.AddPod({.name = "q", .spec = spec_});
   harness_.Run();

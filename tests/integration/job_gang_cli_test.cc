@@ -55,7 +55,7 @@ TEST_F(JobGangCliTest, AFailedJobLeavesTheNodeToAnother) {
   }
 }
 
-TEST_F(JobGangCliTest, AJobThatIsNeverCompleteIsNotBound) {
+TEST_F(JobGangCliTest, AJobThatIsNeverCompleteWaits) {
   const std::string events = Line("ADDED", NodeJson("n", "8")) +
                              Line("ADDED", PodJson("a-1", "1", MemberOf("a", "3"))) +
                              Line("ADDED", PodJson("a-2", "1", MemberOf("a", "3")));

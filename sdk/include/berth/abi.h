@@ -1388,7 +1388,8 @@ typedef struct berth_post_bind {
  * Called:    once for each attempt that failed, also if this plugin was not called in it; after
  *            Unreserve of all plugins, when the pod is back in the queue. Not for a pod that
  *            PreEnqueue holds, which is not attempted; nor for a pod that was deleted before its
- *            attempt; nor when the scheduler stops. The host calls all plugins of the profile, in
+ *            attempt; nor for a pod for which PreFilter or PreScore returned PENDING; nor when the
+ *            scheduler stops. The host calls all plugins of the profile, in
  *            the order of the profile.
  * Threading: [event].
  * Lifetime:  `attempt`, and what it points to, until the call returns.
