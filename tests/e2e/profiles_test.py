@@ -7,6 +7,13 @@ from fixture import EndToEndTest, profile, upstream
 from objects import pod
 
 
+def annotated(name, annotations):
+    """A pod of the profile "acme" with annotations."""
+    a_pod = pod(name, scheduler="acme")
+    a_pod["metadata"]["annotations"] = annotations
+    return a_pod
+
+
 class ProfilesTest(EndToEndTest):
     @upstream
     def test_two_profiles_in_one_process(self):
@@ -80,6 +87,46 @@ class ProfilesTest(EndToEndTest):
         berth.signal(signal.SIGHUP)
         self.cluster.wait_bound("hungry")
         self.assertTrue(berth.alive())
+
+    def test_plugin_patches_pods_before_they_are_bound(self):
+        """The example gpu_share writes annotations, and reads them again after a restart."""
+        text = profile("acme", '[[plugins]]\nname = "acme.GpuShare"\nlibrary = '
+                               f'"{self.plugin("gpu_share")}"\n')
+        self.cluster.grant("berth", "patch", [
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]}])
+        self.cluster.add_node("n1", labels={"acme.com/gpus": "1"})
+        berth = self.berth(profiles={"acme": text})
+        for name, percent in (("first", "60"), ("second", "40"), ("third", "10")):
+            self.cluster.add_pod(annotated(name, {"acme.com/gpu-percent": percent}))
+            if name != "third":
+                self.cluster.wait_bound(name, "n1")
+                annotations = self.cluster.pod(name)["metadata"]["annotations"]
+                self.assertEqual(annotations["acme.com/gpu"], "0")
+        full = "0/1 nodes are available: 1 No GPU has enough room."
+        self.cluster.wait_condition("third", full)
+        berth.stop()
+        self.berth(profiles={"acme": text})
+        self.cluster.add_pod(annotated("fourth", {"acme.com/gpu-percent": "1"}))
+        self.cluster.wait_condition("fourth", full)
+        self.cluster.delete_pod("second")
+        for name in ("third", "fourth"):
+            self.cluster.wait_bound(name, "n1")
+
+    def test_plugin_binds_jobs_as_a_whole(self):
+        """The example job_gang: two pods of three fit, and give the node to another job."""
+        self.cluster.add_node("n1", pods="2")
+        self.berth(profiles={"acme": profile(
+            "acme", '[[plugins]]\nname = "acme.JobGang"\nlibrary = '
+                    f'"{self.plugin("job_gang")}"\n')})
+        for job, size in (("large", 3), ("small", 2)):
+            for i in range(size):
+                a_pod = annotated(f"{job}-{i}", {"acme.com/gang-size": str(size)})
+                a_pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] = job
+                self.cluster.add_pod(a_pod)
+        for name in ("small-0", "small-1"):
+            self.cluster.wait_bound(name, "n1")
+        for i in range(3):
+            self.cluster.wait_condition(f"large-{i}")
 
     def test_third_party_queue_sort(self):
         """The node has room for two of four pods: without the plugin they are the first ones."""
