@@ -496,14 +496,14 @@ mod tests {
     #[test]
     fn a_member_exists_when_the_struct_is_large_enough() {
         let mut column = sys::berth_block::NEW;
-        assert!(unsafe { crate::has!(&column, pods) });
+        assert!(unsafe { crate::has!(&column, versions) });
         column.struct_size -= 1;
-        assert!(unsafe { !crate::has!(&column, pods) });
-        assert!(unsafe { crate::has!(&column, nodes) });
+        assert!(unsafe { !crate::has!(&column, versions) });
+        assert!(unsafe { crate::has!(&column, pods) });
         // The memory of an older version's struct ends where its struct_size states.
         let old = Box::new(4u32);
         let old = &*old as *const u32 as *const sys::berth_block;
         assert!(unsafe { crate::has!(old, struct_size) });
-        assert!(unsafe { !crate::has!(old, pods) });
+        assert!(unsafe { !crate::has!(old, versions) });
     }
 }
