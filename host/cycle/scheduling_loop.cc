@@ -207,12 +207,15 @@ void SchedulingLoop::TellPlugins(const PodRef& pod, std::string_view node,
   if (failure.rejection.only_awaits()) return;  // A plugin will activate the pod.
   const Profiles::Profile* profile = profiles_.Find(*pod);
   if (profile == nullptr || profile->plan->At(Point::kAttemptFailed).empty()) return;
-  FailedAttempt attempt{.pod = pod->view(),
-                        .code = failure.code,
-                        .node = node,
-                        .message = failure.message,
-                        .is_parked = !failure.rejection.empty() && !failure.is_final,
-                        .is_final = failure.is_final};
+  // The queue decides: an event during the attempt, or an error of another member, ends the wait.
+  const QueuedEntity* entity = queue_.Find(pod->uid());
+  FailedAttempt attempt{
+      .pod = pod->view(),
+      .code = failure.code,
+      .node = node,
+      .message = failure.message,
+      .is_parked = entity != nullptr && entity->place == QueuePlace::kUnschedulable,
+      .is_final = failure.is_final};
   for (const PluginId plugin : failure.rejection.All()) {
     attempt.plugins.push_back(services_.plugin_ids.NameOf(plugin));
   }

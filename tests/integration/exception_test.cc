@@ -34,9 +34,10 @@ constexpr ExceptionCase kExceptionCases[] = {
     {"Reserve", "Reserve"},       {"Unreserve", "Reserve"},
     {"Permit", "Permit"},         {"PreBindPreFlight", "PreBind"},
     {"PreBind", "PreBind"},       {"Bind", "Bind"},
-    {"PostBind", "PostBind"},     {"OnChange", "Changes"},
-    {"watch", "callback"},        {"timer", "callback"},
-    {"answer", "callback"},       {"post", "callback"},
+    {"PostBind", "PostBind"},     {"AttemptFailed", "AttemptFailed"},
+    {"OnChange", "Changes"},      {"watch", "callback"},
+    {"timer", "callback"},        {"answer", "callback"},
+    {"post", "callback"},
 };
 
 class ExceptionTest : public ::testing::Test {

@@ -112,6 +112,11 @@ TEST_F(JsonOutputTest, OfExplain) {
       {"--profile",
        ProfileWith("name = \"test.Thrower\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
                    "/libtest_thrower.so\"\npoints = [\"Reserve\"]\nargs = {at = \"Reserve\"}\n")});
+  ExpectExplanation(
+      page, PodOf("web", "1"),
+      {"--profile", ProfileWith("name = \"acme.Later\"\nlibrary = \"" BERTH_TEST_PLUGIN_DIR
+                                "/libtest_later.so\"\npoints = [\"PreFilter\", \"Score\"]\n"
+                                "args = {awaits = true}\n")});
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 

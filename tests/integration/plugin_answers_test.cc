@@ -67,7 +67,7 @@ class PluginAnswersTest : public ::testing::Test {
 };
 
 TEST_F(PluginAnswersTest, WrongCodesOfPreFilter) {
-  ExpectBad(Point::kPreFilter, "preFilter", "", kPreFilter, {4, 6, 33, 37, 99, -1});
+  ExpectBad(Point::kPreFilter, "preFilter", "", kPreFilter, {4, 33, 37, 99, -1});
   Expect(Point::kPreFilter, R"({"preFilter":{"code":1,"reasons":["boom"]}})",
          std::string(kPreFilter) + "boom", "");
   Expect(Point::kPreFilter, R"({"preFilter":{"code":32,"reasons":["stopped"]}})",
@@ -81,7 +81,14 @@ TEST_F(PluginAnswersTest, WrongCodesOfFilter) {
 }
 
 TEST_F(PluginAnswersTest, WrongCodesOfPreScore) {
-  ExpectBad(Point::kPreScore, "preScore", "", kPreScore, {2, 3, 4, 6, 37, 99});
+  ExpectBad(Point::kPreScore, "preScore", "", kPreScore, {2, 3, 4, 37, 99});
+}
+
+// Pending is an answer of these two points alone: the pod waits for the plugin.
+TEST_F(PluginAnswersTest, PendingParksThePod) {
+  const std::string outcome = "Pending: pod is waiting for the plugin test.A: asked";
+  Expect(Point::kPreFilter, R"({"preFilter":{"code":6,"reasons":["asked"]}})", outcome, "");
+  Expect(Point::kPreScore, R"({"preScore":{"code":6,"reasons":["asked"]}})", outcome, "");
 }
 
 TEST_F(PluginAnswersTest, WrongCodesOfScore) {

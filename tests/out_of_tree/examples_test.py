@@ -70,7 +70,7 @@ class ExamplesTest(installed.InstalledTest):
         self.keeps_contract(os.path.join(folder, "build", "libjob_gang.so"))
         placed = json.loads(self.run_in(folder, self.berth, "simulate", "--cluster",
                                         "cluster.yaml", "--profile", "profile.toml", "--output",
-                                        "json"))["placements"]
+                                        "json", status=1))["placements"]
         self.assertEqual({pod["name"] for pod in placed if pod["node"]}, {"small-1", "small-2"})
 
     def test_kit_from_source(self):

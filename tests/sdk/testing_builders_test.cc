@@ -19,11 +19,18 @@ TEST(Quantity, IsExactAndRoundsUp) {
     const char* text;
     int64_t want;
   } cases[] = {
-      {"milli cpu", "cpu", "500m", 500},  {"cores", "cpu", "2", 2000},
-      {"half a core", "cpu", "0.5", 500}, {"less than a milli", "cpu", "1u", 1},
-      {"bytes", "memory", "1024", 1024},  {"binary", "memory", "1.5Gi", int64_t{3} << 29},
-      {"decimal", "memory", "1k", 1000},  {"milli bytes", "memory", "1500m", 2},
-      {"zero", "memory", "0", 0},         {"exponent", "memory", "1e3", 1000},
+      {"milli cpu", "cpu", "500m", 500},
+      {"cores", "cpu", "2", 2000},
+      {"half a core", "cpu", "0.5", 500},
+      {"less than a milli", "cpu", "1u", 1},
+      {"bytes", "memory", "1024", 1024},
+      {"binary", "memory", "1.5Gi", int64_t{3} << 29},
+      {"decimal", "memory", "1k", 1000},
+      {"milli bytes", "memory", "1500m", 2},
+      {"zero", "memory", "0", 0},
+      {"exponent", "memory", "1e3", 1000},
+      {"the most", "memory", "9223372036854775807", INT64_MAX},
+      {"more than the most", "cpu", "9224P", INT64_MAX},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -34,8 +41,6 @@ TEST(Quantity, IsExactAndRoundsUp) {
 TEST(QuantityDeathTest, ReportsMistakes) {
   EXPECT_DEATH(ParseAmount("cpu", "half"), "\"half\" is not a quantity: expected a number");
   EXPECT_DEATH(ParseAmount("cpu", "1x"), "\"1x\" is not a quantity: expected a suffix of");
-  EXPECT_DEATH(ParseAmount("cpu", "99999999999999999999"), "it is too large");
-  EXPECT_DEATH(ParseAmount("cpu", "9224P"), "it is too large");
   EXPECT_DEATH(ParseAmount("memory", "-1"), "\"-1\" is not a quantity: expected 0 or more");
 }
 

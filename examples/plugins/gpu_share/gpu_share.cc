@@ -4,9 +4,10 @@
 // needs in the annotation acme.com/gpu-percent. The plugin selects the GPU, and PreBind writes its
 // number to the annotation acme.com/gpu, which the device plugin of the node reads. A scheduler
 // that starts anew reads from these annotations what is taken.
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,61 +34,12 @@ std::optional<int> NumberIn(std::optional<std::string_view> text, int low, int h
   return number;
 }
 
-// The part of one GPU that a pod takes.
+// The part of one GPU that a pod takes. Its annotation has been seen on a node if it is confirmed.
 struct Share {
   berth_id node = BERTH_ID_NONE;  // Its name.
   int gpu = 0;
   int percent = 0;
-};
-
-// The shares that are taken, and what is free on every node. Nodes and pods arrive in any order.
-class Books {
- public:
-  // Increases with every change.
-  uint64_t version() const { return version_; }
-
-  void SetGpus(berth_id node, int count) {
-    counts_[node] = count;
-    ++version_;
-  }
-  void Take(std::string_view uid, const Share& share) {
-    Return(uid);
-    shares_.emplace(uid, share);
-    Used(share.node, share.gpu) += share.percent;
-    ++version_;
-  }
-  void Return(std::string_view uid) {
-    const auto found = shares_.find(std::string(uid));
-    if (found == shares_.end()) return;
-    Used(found->second.node, found->second.gpu) -= found->second.percent;
-    shares_.erase(found);
-    ++version_;
-  }
-  const Share* Find(std::string_view uid) const {
-    const auto found = shares_.find(std::string(uid));
-    return found != shares_.end() ? &found->second : nullptr;
-  }
-  // Returns what is free on each GPU of a node, in percent.
-  std::vector<int> FreeOn(berth_id node) const {
-    const auto count = counts_.find(node);
-    std::vector<int> free(count != counts_.end() ? static_cast<size_t>(count->second) : 0, kWhole);
-    const auto used = used_.find(node);
-    const size_t known = used != used_.end() ? std::min(free.size(), used->second.size()) : 0;
-    for (size_t i = 0; i < known; ++i) free[i] -= used->second[i];
-    return free;
-  }
-
- private:
-  int& Used(berth_id node, int gpu) {
-    std::vector<int>& used = used_[node];
-    used.resize(std::max(used.size(), static_cast<size_t>(gpu) + 1));
-    return used[static_cast<size_t>(gpu)];
-  }
-
-  std::unordered_map<berth_id, int> counts_;             // The GPUs of a node.
-  std::unordered_map<berth_id, std::vector<int>> used_;  // The percentage taken of each.
-  std::unordered_map<std::string, Share> shares_;        // By the uid of the pod.
-  uint64_t version_ = 1;
+  bool is_confirmed = false;
 };
 
 // Returns the GPU with the least room that is enough, so that whole GPUs stay free; -1 if none has.
@@ -99,6 +51,55 @@ int TightestFit(const std::vector<int>& free, int percent) {
   }
   return best;
 }
+
+// The shares that are taken, and what is free on every node. Nodes and pods arrive in any order.
+// The name of a node is an id of the node and of its pods; its entry goes with the last of them.
+class Books {
+ public:
+  void SetGpus(berth_id node, int count) {
+    nodes_[node].gpus = count;
+    Settle(node);
+  }
+  void Take(std::string_view uid, const Share& share) {
+    Return(uid);
+    shares_.emplace(uid, share);
+    Add(share, share.percent);
+  }
+  void Return(std::string_view uid) {
+    const auto share = shares_.extract(std::string(uid));
+    if (!share.empty()) Add(share.mapped(), -share.mapped().percent);
+  }
+  const Share* Find(std::string_view uid) const {
+    const auto found = shares_.find(std::string(uid));
+    return found != shares_.end() ? &found->second : nullptr;
+  }
+  // Returns what is free on each GPU of a node, in percent.
+  std::vector<int> FreeOn(berth_id node) const {
+    const auto found = nodes_.find(node);
+    if (found == nodes_.end()) return {};
+    std::vector<int> free(static_cast<size_t>(found->second.gpus), kWhole);
+    for (size_t i = 0; i < free.size(); ++i) free[i] -= found->second.used[i];
+    return free;
+  }
+
+ private:
+  struct Node {
+    int gpus = 0;
+    std::array<int, kMostGpus> used{};  // The percentage taken of each.
+  };
+
+  void Add(const Share& share, int percent) {
+    nodes_[share.node].used[static_cast<size_t>(share.gpu)] += percent;
+    Settle(share.node);
+  }
+  void Settle(berth_id name) {
+    const Node& node = nodes_[name];
+    if (node.gpus == 0 && node.used == Node().used) nodes_.erase(name);
+  }
+
+  std::unordered_map<berth_id, Node> nodes_;       // By name.
+  std::unordered_map<std::string, Share> shares_;  // By the uid of the pod.
+};
 
 class GpuShare : public berth::Plugin {
  public:
@@ -118,13 +119,8 @@ class GpuShare : public berth::Plugin {
   // What the attempt needs, and how far the nodes of a what-if question differ from the books.
   struct State {
     int percent = 0;
-    std::vector<Share> changes;  // Of removed pods with a negative percentage.
+    std::map<std::string, Share> changes;  // By uid; of removed pods with a negative percentage.
   };
-
-  // The results depend on what was promised to other pods.
-  static constexpr berth::Dependence kFilterDependence{
-      .cluster = berth::kNode | berth::kNodePods | berth::kOther,
-      .pod_parts = BERTH_PART(ANNOTATIONS)};
 
   explicit GpuShare(const berth::Host& host) : host_(host) {}
 
@@ -137,6 +133,8 @@ class GpuShare : public berth::Plugin {
       }
       case BERTH_CHANGE_NODE_REMOVED: return books_.SetGpus(change.node->name, 0);
       case BERTH_CHANGE_POD_ADDED:
+        if (change.flags == BERTH_CHANGE_FLAG_ASSUMED) return;  // Reserve follows.
+        [[fallthrough]];
       case BERTH_CHANGE_POD_CHANGED: return Read(*change.pod);
       case BERTH_CHANGE_POD_REMOVED: return books_.Return(berth::Pod(*change.pod).uid());
       default: return;
@@ -164,23 +162,13 @@ class GpuShare : public berth::Plugin {
     const State& state = cycle.State<State>();
     return berth::UnschedulableIf(TightestFit(Free(state, node), state.percent) < 0, kNoRoom);
   }
-  berth::Stale FilterChanged(const berth::Cycle& /*cycle*/, uint64_t& token,
-                             berth::RowSink& /*rows*/) const {
-    const bool is_current = token == books_.version();
-    token = books_.version();
-    return is_current ? berth::Stale::kNone : berth::Stale::kAll;
-  }
-
-  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
-                         const berth::Nodes& /*all*/) {
-    return cycle.TryState<State>() != nullptr ? berth::Status::Success() : berth::Status::Skip();
-  }
   // The fuller the GPU is afterwards, the better.
   int64_t Score(const berth::Cycle& cycle, const Node& node) const {
-    const State& state = cycle.State<State>();
-    const std::vector<int> free = Free(state, node);
-    const int gpu = TightestFit(free, state.percent);
-    return gpu < 0 ? 0 : kWhole - (free[static_cast<size_t>(gpu)] - state.percent);
+    const State* const state = cycle.TryState<State>();
+    if (state == nullptr) return 0;
+    const std::vector<int> free = Free(*state, node);
+    const int gpu = TightestFit(free, state->percent);
+    return gpu < 0 ? 0 : kWhole - (free[static_cast<size_t>(gpu)] - state->percent);
   }
 
   berth::Status Reserve(berth::Cycle& cycle, const berth::Target& target) {
@@ -192,7 +180,11 @@ class GpuShare : public berth::Plugin {
     books_.Take(cycle.pod().uid(), {node, gpu, state->percent});
     return berth::Status::Success();
   }
-  void Unreserve(const berth::Binding& binding) { books_.Return(binding.pod().uid()); }
+  // The cluster may have confirmed a pod whose binding seems to have failed.
+  void Unreserve(const berth::Binding& binding) {
+    const Share* const share = books_.Find(binding.pod().uid());
+    if (share != nullptr && !share->is_confirmed) books_.Return(binding.pod().uid());
+  }
 
   // The answer of the API server completes the call.
   berth::Status PreBind(const berth::Binding& binding, berth::Done& done) {
@@ -205,33 +197,44 @@ class GpuShare : public berth::Plugin {
 
   std::vector<berth::EventInterest> EventsToRegister() const {
     return {{BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE},
-            {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};
+            {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL},
+            {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE}};
   }
 
  private:
-  // Returns the share that is written to a pod.
-  static std::optional<Share> Written(const berth::Pod& pod, berth_id node) {
+  // Returns the share of a pod on a node: the one in the books, or the one that is written to it. A
+  // pod without either, which is nominated or of another instance, takes the tightest of `free`.
+  std::optional<Share> ShareOf(const berth::Pod& pod, berth_id node,
+                               const std::vector<int>& free) const {
     const auto gpu = NumberIn(pod.Annotation(kGpu), 0, kMostGpus - 1);
     const auto percent = NumberIn(pod.Annotation(kPercent), 1, kWhole);
-    if (!gpu.has_value() || !percent.has_value()) return std::nullopt;
-    return Share{node, *gpu, *percent};
+    if (!percent.has_value()) return std::nullopt;
+    if (gpu.has_value()) return Share{node, *gpu, *percent, true};
+    if (const Share* const taken = books_.Find(pod.uid())) return *taken;
+    const int guess = TightestFit(free, *percent);
+    return guess < 0 ? std::nullopt : std::optional(Share{node, guess, *percent});
   }
+  // The opposite of an earlier change of the pod takes that one back.
   berth::Status NoteChange(berth::Cycle& cycle, const berth::Pod& pod, const Node& node, int sign) {
-    const Share* const taken = books_.Find(pod.uid());
-    const auto share =
-        taken != nullptr ? std::optional(*taken) : Written(pod, node[berth::NodeName{}]);
-    if (!share.has_value()) return berth::Status::Success();
-    cycle.State<State>().changes.push_back({share->node, share->gpu, sign * share->percent});
+    State& state = cycle.State<State>();
+    const std::string uid(pod.uid());
+    const auto before = state.changes.find(uid);
+    if (before != state.changes.end() && (before->second.percent > 0) != (sign > 0)) {
+      state.changes.erase(before);
+    } else if (auto share = ShareOf(pod, node[berth::NodeName{}], Free(state, node))) {
+      share->percent *= sign;
+      state.changes[uid] = *share;
+    }
     return berth::Status::Success();
   }
-  // A pod whose annotation has not arrived yet keeps what Reserve took for it.
   void Read(const berth::Pod& pod) {
-    if (const auto share = Written(pod, pod->node_name)) books_.Take(pod.uid(), *share);
+    const auto share = ShareOf(pod, pod->node_name, books_.FreeOn(pod->node_name));
+    if (share.has_value()) books_.Take(pod.uid(), *share);
   }
   std::vector<int> Free(const State& state, const Node& node) const {
     const berth_id name = node[berth::NodeName{}];
     std::vector<int> free = books_.FreeOn(name);
-    for (const Share& share : state.changes) {
+    for (const auto& [uid, share] : state.changes) {
       const auto gpu = static_cast<size_t>(share.gpu);
       if (share.node == name && gpu < free.size()) free[gpu] -= share.percent;
     }

@@ -80,6 +80,34 @@ TEST(GpuShare, WritesTheGpuAndCountsIt) {
   EXPECT_EQ(plugin.Filter(Sharing("r", "1")).On("n"), Success());
 }
 
+// An attempt that failed after the patch leaves the annotation of a GPU, which may be taken now.
+TEST(GpuShare, AnOldAnnotationIsNoShare) {
+  PluginUnderTest plugin({.nodes = {Gpus("n", "1")}});
+  const PodSpec pod = On("0", "p", "60");
+  plugin.AddPod(pod, "n", BERTH_CHANGE_FLAG_ASSUMED);
+  EXPECT_EQ(plugin.Reserve(pod, "n"), Success());
+}
+
+// The binding failed as far as the scheduler knows, but the cluster reports the pod on the node.
+TEST(GpuShare, UnreserveKeepsTheShareOfABoundPod) {
+  PluginUnderTest plugin({.nodes = {Gpus("n", "1")}});
+  Placement placement = plugin.Place(Sharing("p", "60"));
+  plugin.AddPod(Sharing("p", "60"), "n", BERTH_CHANGE_FLAG_ASSUMED);
+  EXPECT_EQ(placement.Reserve("n"), Success());
+  plugin.ChangePod(On("0", "p", "60"), "n");
+  placement.Unreserve("n");
+  EXPECT_EQ(plugin.Filter(Sharing("q", "41")).On("n"), Unschedulable(kNoRoom));
+}
+
+// Such as one that another instance of the plugin is binding.
+TEST(GpuShare, APodWithoutAnnotationTakesTheTightestFit) {
+  PluginUnderTest plugin(
+      {.nodes = {Gpus("n", "2").Pod(On("0", "old", "50")).Pod(Sharing("p", "40"))}});
+  EXPECT_EQ(plugin.Filter(Sharing("q", "100")).On("n"), Success()) << "the second GPU is free";
+  EXPECT_EQ(plugin.Reserve(Sharing("q", "100"), "n"), Success());
+  EXPECT_EQ(plugin.Filter(Sharing("r", "11")).On("n"), Unschedulable(kNoRoom));
+}
+
 TEST(GpuShare, AnErrorOfTheServerEndsTheAttempt) {
   PluginUnderTest plugin({.nodes = {Gpus("n", "1")}});
   plugin.api().Reply("PATCH", "/api/v1/namespaces/default/pods/p", {.http_status = 409});

@@ -28,7 +28,9 @@ class JobGang : public berth::Plugin {
   static constexpr std::string_view kName = "acme.JobGang";
   static constexpr std::string_view kVersion = "1.0.0";
   static constexpr std::string_view kAbout = "Binds the pods of a job together or not at all.";
-  static constexpr std::array kServices{BERTH_SERVICE_STRINGS, BERTH_SERVICE_WAITING};
+  static constexpr std::array kServices{BERTH_SERVICE_ACTIVATE, BERTH_SERVICE_STRINGS,
+                                        BERTH_SERVICE_WAITING};
+  static constexpr bool kPendingChanges = true;
 
   struct Args {
     int64_t timeout_seconds = 60;
@@ -40,18 +42,17 @@ class JobGang : public berth::Plugin {
   JobGang(const berth::Host& host, const Args& args)
       : host_(host), timeout_(std::chrono::seconds(args.timeout_seconds)) {}
 
-  // The pods of a job leave the queue one after another, so that two jobs do not take half of the
-  // nodes each.
-  std::string_view Entity(const berth::Pod& pod) const {
-    return GangOf(pod).has_value() ? pod.Label(kJob, host_).value_or("") : "";
-  }
-
   // A pod has a node from the moment that it is assumed until it is forgotten or deleted.
   void OnChange(const berth::Change& change) {
     switch (change.kind) {
-      case BERTH_CHANGE_POD_ADDED: return Place(*change.pod);
-      case BERTH_CHANGE_POD_CHANGED: return Remove(*change.old_pod), Place(*change.pod);
-      case BERTH_CHANGE_POD_REMOVED: return Remove(*change.pod);
+      case BERTH_CHANGE_POD_ADDED: return Add(placed_, *change.pod);
+      case BERTH_CHANGE_POD_CHANGED:
+        return Remove(placed_, *change.old_pod), Add(placed_, *change.pod);
+      case BERTH_CHANGE_POD_REMOVED: return Remove(placed_, *change.pod);
+      case BERTH_CHANGE_PENDING_ADDED: return Add(pending_, *change.pod);
+      case BERTH_CHANGE_PENDING_CHANGED:
+        return Remove(pending_, *change.old_pod), Add(pending_, *change.pod);
+      case BERTH_CHANGE_PENDING_REMOVED: return Remove(pending_, *change.pod);
       default: return;
     }
   }
@@ -61,6 +62,12 @@ class JobGang : public berth::Plugin {
     const std::optional<Gang> gang = GangOf(cycle.pod());
     if (!gang.has_value()) return berth::Status::Success();
     if (!IsComplete(*gang)) {
+      // The others may be parked: the node of this pod is no event for them.
+      if (const auto others = pending_.find(gang->key); others != pending_.end()) {
+        for (const std::string& uid : others->second) {
+          static_cast<void>(host_.activate().Pod(uid));
+        }
+      }
       timeout = timeout_;
       return berth::Status::Wait("waiting for the other pods of the job");
     }
@@ -86,10 +93,12 @@ class JobGang : public berth::Plugin {
   std::vector<berth::EventInterest> EventsToRegister() const {
     return {{BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD},
             {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE},
-            {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_ALLOCATABLE}};
+            {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_ALLOCATABLE},
+            {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE}};
   }
 
  private:
+  using Pods = std::map<std::string, std::set<std::string>>;  // The uids of pods, by gang.
   struct Gang {
     std::string key;  // The namespace and the job.
     uint64_t size = 0;
@@ -106,15 +115,15 @@ class JobGang : public berth::Plugin {
     if (!job.has_value() || error != std::errc() || stop != text.data() + text.size()) return {};
     return Gang{std::string(host_.Text(pod.ns())) + "/" + std::string(*job), size};
   }
-  void Place(const berth_pod& pod) {
-    if (const auto gang = GangOf(pod)) placed_[gang->key].insert(Uid(pod));
+  void Add(Pods& pods, const berth_pod& pod) {
+    if (const auto gang = GangOf(pod)) pods[gang->key].insert(Uid(pod));
   }
-  void Remove(const berth_pod& pod) {
+  void Remove(Pods& pods, const berth_pod& pod) {
     const auto gang = GangOf(pod);
     if (!gang.has_value()) return;
-    std::set<std::string>& pods = placed_[gang->key];
-    pods.erase(Uid(pod));
-    if (pods.empty()) placed_.erase(gang->key);
+    std::set<std::string>& uids = pods[gang->key];
+    uids.erase(Uid(pod));
+    if (uids.empty()) pods.erase(gang->key);
   }
   bool IsComplete(const Gang& gang) const {
     const auto placed = placed_.find(gang.key);
@@ -123,7 +132,8 @@ class JobGang : public berth::Plugin {
 
   const berth::Host host_;
   const std::chrono::nanoseconds timeout_;
-  std::map<std::string, std::set<std::string>> placed_;  // The uids of pods with a node, by gang.
+  Pods placed_;   // With a node.
+  Pods pending_;  // Without one.
 };
 
 }  // namespace

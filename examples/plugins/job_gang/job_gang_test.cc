@@ -39,6 +39,16 @@ TEST(JobGang, TheLastMemberAllowsTheOthers) {
   EXPECT_EQ(plugin.scheduling().allowed(), (std::vector<std::string>{"uid-a"}));
 }
 
+TEST(JobGang, AWaitingMemberActivatesTheOthers) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}});
+  for (const PodSpec& pod : {Member("a"), Member("b"), Member("x", "other")}) {
+    plugin.AddPendingPod(pod);
+  }
+  plugin.AssumePod("a", "n");
+  EXPECT_EQ(plugin.Permit(Member("a"), "n").answer.code, BERTH_WAIT);
+  EXPECT_EQ(plugin.scheduling().activated(), (std::vector<std::string>{"uid-b"}));
+}
+
 TEST(JobGang, CountsPodsThatRunAlready) {
   PluginUnderTest plugin({.nodes = {MakeNode("n").Pod(Member("a"))}});
   EXPECT_EQ(PlaceOn(plugin, Member("b")).answer, Success());

@@ -46,6 +46,7 @@ class JsonPatch {
     try {
       if (Status status = Check(operation); !status.ok()) return status;
       if (TextMember(operation, "op") == "test") return Test(operation);
+      if (TextMember(operation, "op") == "move") return Move(operation);
       object_.patch_inplace(Json::array({operation}));
     } catch (const Json::exception& error) {
       return UnprocessableError(Truncate(error.what(), kMaxErrorBytes, " ..."));
@@ -82,6 +83,17 @@ class JsonPatch {
       return UnprocessableError("the result has more than " + std::to_string(kMaxBodyDepth) +
                                 " levels of nested arrays and objects");
     }
+    return {};
+  }
+
+  // A removal from an array moves the elements that follow, so that the target may be gone then.
+  Status Move(const Json& operation) {
+    const std::string from = TextMember(operation, "from");
+    const std::string path = TextMember(operation, "path");
+    const Json value = object_.at(Pointer(from));
+    object_.patch_inplace(Json::array({{{"op", "remove"}, {"path", from}}}));
+    if (!HasPlaceFor(Pointer(path))) return NoPlace(path);
+    object_.patch_inplace(Json::array({{{"op", "add"}, {"path", path}, {"value", value}}}));
     return {};
   }
 

@@ -109,6 +109,8 @@ TEST(JsonPatch, RefusesWhatDoesNotApply) {
       {R"([{"op":"add","value":1}])", ""},
       {R"([{"op":"move","from":"/b","path":"/c"}])", R"(the object has no "/b")"},
       {R"([{"op":"move","from":"/m","path":"/m/x"}])", R"("/m" is moved into itself)"},
+      {R"([{"op":"add","path":"/l/1","value":{}},{"op":"move","from":"/l/0","path":"/l/1/z"}])",
+       R"(the object has no "/l/1/z")"},
       {R"([{"op":"copy","from":"/a"}])", ""},
       {R"([{"op":"copy","path":"/b"}])", ""},
       {R"([{"op":"merge","path":"/a","value":1}])", ""},

@@ -1388,8 +1388,8 @@ typedef struct berth_post_bind {
  * Called:    once for each attempt that failed, also if this plugin was not called in it; after
  *            Unreserve of all plugins, when the pod is back in the queue. Not for a pod that
  *            PreEnqueue holds, which is not attempted; nor for a pod that was deleted before its
- *            attempt; nor for a pod for which PreFilter or PreScore returned PENDING; nor when the
- *            scheduler stops. The host calls all plugins of the profile, in
+ *            attempt; nor for a pod for which PreFilter or PreScore returned PENDING; nor, as a
+ *            rule, when the scheduler stops. The host calls all plugins of the profile, in
  *            the order of the profile.
  * Threading: [event].
  * Lifetime:  `attempt`, and what it points to, until the call returns.
@@ -1398,7 +1398,8 @@ typedef struct berth_post_bind {
  * scheduler try it without a pause.
  * A profile does not name this point: it is called for every plugin of the profile that has it. */
 enum {
-  /* The pod is parked until an event for one of `plugins`; otherwise it backs off, or is FINAL. */
+  /* The pod, or its group, is parked until an event for a plugin that rejected it; otherwise it
+   * backs off, or is FINAL. */
   BERTH_FAILED_PARKED = 1,
   /* The pod is not tried again: it was deleted, or another client has bound it. */
   BERTH_FAILED_FINAL = 2
@@ -1407,8 +1408,9 @@ typedef struct berth_failed_attempt {
   uint32_t struct_size;
   uint32_t flags; /* BERTH_FAILED_* */
   const berth_pod* pod;
-  /* UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or PENDING: plugins rejected the pod. SKIP: the
-   * pod is being deleted. Any other code: the attempt ended with an error. */
+  /* UNSCHEDULABLE, UNSCHEDULABLE_AND_UNRESOLVABLE or PENDING: `plugins` rejected the pod; without
+   * plugins, PreBind or Bind has answered so, or the pod was deleted or bound by another client.
+   * SKIP: a member of a group is being deleted. Any other code: an error ended the attempt. */
   berth_code code;
   uint32_t reserved;
   berth_str node;      /* the name of the node that the pod had been given; empty: none */

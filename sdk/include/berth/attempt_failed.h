@@ -30,7 +30,7 @@ class FailedAttempt {
   berth::Pod pod() const { return *attempt_->pod; }
   // Returns the code with which the attempt ended: see berth_failed_attempt.code.
   berth_code code() const { return attempt_->code; }
-  // Returns whether plugins rejected the pod; otherwise the attempt ended with an error.
+  // Returns whether the pod was rejected; otherwise the attempt ended with an error.
   bool rejected() const {
     return code() == BERTH_UNSCHEDULABLE || code() == BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE ||
            code() == BERTH_PENDING;

@@ -29,7 +29,8 @@ constexpr int64_t AddAmounts(int64_t a, int64_t b) {
 
 }  // namespace internal
 
-// Returns the amount of resource `name` that `text` specifies, in the resource's unit, rounded up.
+// Returns the amount of resource `name` that `text` specifies, in the resource's unit, rounded up
+// and limited to 2^63-1.
 // A text that berth::ParseQuantity does not accept, or that is negative, ends the test.
 int64_t ParseAmount(std::string_view name, std::string_view text);
 

@@ -125,6 +125,7 @@ class Thrower : public berth::Plugin {
   berth::Status PreBind(const berth::Binding& /*binding*/) { return Succeed("PreBind"); }
   berth::Status Bind(const berth::Binding& binding, berth::Done& done) {
     At("Bind");
+    if (at_ == "AttemptFailed") return berth::Status::Error("not bound");
     return host_.api().Bind(binding, done);
   }
   void PostBind(const berth::Binding& binding) {
@@ -135,6 +136,7 @@ class Thrower : public berth::Plugin {
     (void)host_.api().PatchStatus(*binding.pod(), "{}",
                                   [this](const berth::ApiResult&) { At("answer"); });
   }
+  void AttemptFailed(const berth::FailedAttempt& /*attempt*/) { At("AttemptFailed"); }
   void OnChange(const berth::Change& /*change*/) { At("OnChange"); }
   void OnNamespace(const berth::ObjectChange& /*change*/) { At("watch"); }
   void Quiesce() { At("Quiesce"); }
