@@ -105,7 +105,7 @@ class ProfilesTest(EndToEndTest):
         full = "0/1 nodes are available: 1 No GPU has enough room."
         self.cluster.wait_condition("third", full)
         berth.stop()
-        self.berth(profiles={"acme": text})
+        self.berth("successor", profiles={"acme": text})
         self.cluster.add_pod(annotated("fourth", {"acme.com/gpu-percent": "1"}))
         self.cluster.wait_condition("fourth", full)
         self.cluster.delete_pod("second")
