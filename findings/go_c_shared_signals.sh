@@ -19,7 +19,8 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cd "$work"
-export GOTOOLCHAIN=go1.26.8 GOPATH=$work/gopath GOFLAGS=-mod=mod
+readonly version=1.26.8
+export GOTOOLCHAIN=go$version GOPATH=$work/gopath GOFLAGS=-mod=mod
 mkdir library && cd library
 go mod init example.invalid/library 2> /dev/null
 cat > library.go <<'CODE'

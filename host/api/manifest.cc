@@ -388,15 +388,28 @@ Status CheckFormat(std::string_view text) {
           .append("; expected Kubernetes objects as YAML or JSON: use kubectl get -o json"));
 }
 
+// Returns whether the text begins with an object whose first key has quotes, as in all JSON, and
+// nothing separates documents of YAML.
+bool LooksLikeJson(std::string_view text) {
+  size_t at = text.find_first_not_of(kJsonSpaces);
+  while (at < text.size() && text[at] == '[') at = text.find_first_not_of(kJsonSpaces, at + 1);
+  if (at >= text.size() || text[at] != '{') return false;
+  at = text.find_first_not_of(kJsonSpaces, at + 1);
+  return at < text.size() && (text[at] == '"' || text[at] == '}') &&
+         text.find("\n---") == text.npos;
+}
+
 // Returns whether the text, whose first character after spaces is `first`, is JSON; see
 // ReadManifest(). Otherwise it is YAML.
 bool IsJson(std::string_view text, char first, std::string_view file_name) {
   if (first != '{' && first != '[') return false;
   const std::string name = ToLower(file_name);
   if (name.ends_with(".json")) return true;
+  const bool is_yaml_name = name.ends_with(".yaml") || name.ends_with(".yml");
+  // The whole text is searched only if its name or its beginning leave a doubt.
+  if (!is_yaml_name && LooksLikeJson(text)) return true;
   if (!FindSyntaxError(text).has_value()) return true;
-  if (name.ends_with(".yaml") || name.ends_with(".yml")) return false;
-  return !YamlToJson(text).ok();
+  return !is_yaml_name && !YamlToJson(text).ok();
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ using ManifestSink = std::function<Status(AnyObject object)>;
 //   *.json          is JSON.
 //   *.yaml, *.yml   is JSON if its syntax is, and YAML otherwise. YAML includes JSON documents, but
 //                   not a sequence of them without "---".
-//   other names     is YAML only if it has no syntax of JSON and YAML accepts it.
+//   other names     is JSON if it begins with a key in quotes and has no "---" between lines.
+//                   Otherwise it is YAML only if it has no syntax of JSON and YAML accepts it.
 //
 // Returns: one line for each error, with the line of the value and the object:
 //   nodes.json:52: Node n3: /items/3/spec/taints/0/effect: expected NoSchedule, ..., found "Foo"

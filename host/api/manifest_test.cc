@@ -104,6 +104,12 @@ TEST_F(ManifestTest, TheNameAndTheSyntaxTellTheFormat) {
       {"JSON on standard input", json + json, "standard input", "pod default/a; pod default/a; "},
       {"YAML on standard input", two, "standard input", "pod default/a; node b; "},
       {"a file without a suffix", flow, "f", "pod default/a; "},
+      {"JSON documents of YAML on standard input", json + "---\n" + json, "standard input",
+       "pod default/a; pod default/a; "},
+      {"a list in JSON on standard input", "[ " + json + "]", "standard input",
+       "standard input:1: /: expected an object, found an array"},
+      {"a key in quotes makes it JSON", "{\"apiVersion\": v1}", "standard input",
+       "standard input:1: expected a JSON value, found 'v'"},
       {"neither JSON nor YAML", "{apiVersion: v1,\n", "standard input",
        "standard input" + no_quotes},
   };

@@ -96,7 +96,7 @@ Arguments::Arguments(const nlohmann::json& json, std::string_view where,
 
 namespace {
 
-// What the entries of berth_plugin_info.fields begin with.
+// The beginnings of the entries of berth_plugin_info.fields.
 constexpr std::string_view kPodPrefix = "Pod:";
 constexpr std::string_view kNodePrefix = "Node:";
 

@@ -27,7 +27,7 @@ std::string Show(const Value& value) {
   }
 }
 
-// The same paths and values as in the test of the host, KeepsFieldsInArrays.
+// The test KeepsFieldsInArrays of the host has the same paths and values.
 TEST(FieldTree, FindsPartsAsTheHostDoes) {
   const std::vector<std::pair<std::string, std::string>> whole = {
       {"/spec/list", R"([1, {"a": "b"}, ["c"]])"}, {"/spec/map", R"({"0": "d"})"}};

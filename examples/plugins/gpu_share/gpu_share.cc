@@ -116,7 +116,7 @@ class GpuShare : public berth::Plugin {
   using Columns = berth::Columns<berth::NodeName>;
   using Node = berth::NodeRow<Columns>;
 
-  // What the attempt needs, and how far the nodes of a what-if question differ from the books.
+  // The need of the pod, and the changes of nodes in a what-if question.
   struct State {
     int percent = 0;
     std::map<std::string, Share> changes;  // By uid; of removed pods with a negative percentage.
