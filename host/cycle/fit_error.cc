@@ -84,7 +84,7 @@ std::string OneNodeFitError(std::span<const std::string> reasons) {
 }
 
 Rejection RejectedBy(const Plan& plan, const NodeFindings& findings) {
-  const std::span<const PlannedPlugin> planned = plan.plugins();
+  const PlannedPlugins planned = plan.plugins();
   std::vector<bool> rejects(planned.size());
   std::vector<bool> answers_pending(planned.size());
   const PreFilterResult& pre_filter = findings.pre_filter;

@@ -67,15 +67,15 @@ Profiles::~Profiles() {
 
 Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> specs) {
   BERTH_ASSERT(!specs.empty());
-  auto plans = Build(catalog, specs);
-  if (!plans.ok()) return std::move(plans).status();
-  std::ranges::move(active_, std::back_inserter(retired_));
-  active_.clear();
+  auto next = Build(catalog, specs);
+  if (!next.ok()) return std::move(next).status();
+  ConfigureQueue(*next);
+  Replace(std::move(next).value());
   may_drop_ = true;
-  ConfigureQueue(*plans);
-  std::vector<Id> names = Activate(std::move(plans).value());
   context_.queue.PolicyChanged();
   context_.queue.SetGroups(SetHandledFields(catalog));
+  std::vector<Id> names;
+  for (const auto& profile : active_) names.push_back(profile->name);
   context_.router.SetProfiles(std::move(names));
   RejectPodsOfDisabledPlugins();
   DropUnusedRetired();
@@ -83,50 +83,73 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   return {};
 }
 
-Result<Profiles::Plans> Profiles::Build(const PluginCatalog& catalog,
-                                        std::span<const PlanSpec> specs) {
-  Plans plans;
+Result<Profiles::NextProfiles> Profiles::Build(const PluginCatalog& catalog,
+                                               std::span<const PlanSpec> specs) const {
+  NextProfiles all;
   Errors errors;
   for (const PlanSpec& spec : specs) {
-    auto plan = Plan::Build(spec, catalog, services_, context_.cache.table());
-    if (!plan.ok()) {
-      errors.Add(plan.status().message());
+    auto next = BuildOne(catalog, spec);
+    if (!next.ok()) {
+      errors.Add(next.status().message());
       continue;
     }
-    for (const auto& other : plans) {
-      if (other->scheduler_name() != spec.scheduler_name) continue;
+    for (const Next& other : all) {
+      if (other.plan().scheduler_name() != spec.scheduler_name) continue;
       errors.Add("profile " + spec.scheduler_name +
                  ": there are two profiles of this schedulerName");
     }
-    plans.push_back(std::move(plan).value());
+    all.push_back(std::move(next).value());
   }
-  for (const auto& plan : plans) CheckQueueSort(*plans.front(), *plan, errors);
+  for (const Next& next : all) CheckQueueSort(all.front().plan(), next.plan(), errors);
   if (Status status = std::move(errors).ToStatus(); !status.ok()) return status;
-  return plans;
+  return all;
 }
 
-void Profiles::ConfigureQueue(const Plans& plans) {
+Result<Profiles::Next> Profiles::BuildOne(const PluginCatalog& catalog,
+                                          const PlanSpec& spec) const {
+  const auto active = std::ranges::find_if(active_, [&spec](const auto& profile) {
+    return profile->plan->scheduler_name() == spec.scheduler_name;
+  });
+  const Plan* previous = active != active_.end() ? (*active)->plan.get() : nullptr;
+  if (previous != nullptr && previous->IsUpToDate(spec, catalog)) {
+    return Next{.kept = active->get(), .built = nullptr};
+  }
+  auto plan = Plan::Build(spec, catalog, services_, context_.cache.table(), previous);
+  if (!plan.ok()) return std::move(plan).status();
+  return Next{.kept = nullptr, .built = std::move(plan).value()};
+}
+
+void Profiles::ConfigureQueue(const NextProfiles& next) {
   std::vector<const Plan*> all;
-  all.reserve(plans.size());
-  for (const auto& plan : plans) all.push_back(plan.get());
+  all.reserve(next.size());
+  for (const Next& each : next) all.push_back(&each.plan());
   const auto host_interests = rejectors_.interests();
   policy_.SetPlans(all, {host_interests.begin(), host_interests.end()});
   order_.SetPlan(*all.front());
 }
 
-// Returns the schedulerNames.
-std::vector<Id> Profiles::Activate(Plans plans) {
-  std::vector<Id> names;
-  for (auto& plan : plans) {
-    plan->Begin();
-    changes_.AddPlan(*plan);
-    const Id name = names.emplace_back(context_.interner.Intern(plan->scheduler_name()));
-    auto cycle = std::make_unique<SchedulingCycle>(*plan, context_, fields_, rejectors_,
-                                                   options_.seed, attempts_);
-    active_.push_back(std::unique_ptr<Profile>(
-        new Profile{.plan = std::move(plan), .name = name, .cycle = std::move(cycle)}));
+void Profiles::Replace(NextProfiles next) {
+  std::vector<std::unique_ptr<Profile>> before = std::exchange(active_, {});
+  for (Next& each : next) {
+    if (each.kept == nullptr) {
+      active_.push_back(Activate(std::move(each.built)));
+      continue;
+    }
+    const auto kept = std::ranges::find(before, each.kept, &std::unique_ptr<Profile>::get);
+    active_.push_back(std::move(*kept));
+    before.erase(kept);
   }
-  return names;
+  std::ranges::move(before, std::back_inserter(retired_));
+}
+
+std::unique_ptr<Profiles::Profile> Profiles::Activate(std::unique_ptr<Plan> plan) {
+  plan->Begin();
+  changes_.AddPlan(*plan);
+  const Id name = context_.interner.Intern(plan->scheduler_name());
+  auto cycle = std::make_unique<SchedulingCycle>(*plan, context_, fields_, rejectors_,
+                                                 options_.seed, attempts_);
+  return std::unique_ptr<Profile>(
+      new Profile{.plan = std::move(plan), .name = name, .cycle = std::move(cycle)});
 }
 
 // Returns true if a plugin handles groups.

@@ -25,8 +25,9 @@
 
 namespace berth::host {
 
-// A profile that was replaced is retired: it stays until the last pod that its plugins are binding
-// has ended its binding cycle.
+// A profile in which nothing changed stays as it is, with what it keeps for later attempts. One
+// that was replaced is retired: it stays until the last pod that its plugins are binding has ended
+// its binding cycle. The new profile has those of its instances that need not be created anew.
 //
 // Threading: the scheduling thread, between scheduling cycles.
 // Lifetime:  the arguments of the constructor must outlive it. Every binding cycle must have ended
@@ -51,10 +52,11 @@ class Profiles {
   Profiles(const Profiles&) = delete;
   Profiles& operator=(const Profiles&) = delete;
 
-  // Builds a plan for each profile and replaces all present profiles with them. Starts the watches
-  // of the kinds that their plugins use. Pods that are being bound continue with the plugins that
-  // they began with; all other pods are tried again. A pod that waits on Permit for a plugin that
-  // does not run at Permit any more is rejected at once.
+  // Builds a plan for each profile that is new or has changed, and replaces the present profiles
+  // with them; see Plan::Build(). Starts the watches of the kinds that their plugins use. Pods that
+  // are being bound continue with the plugins that they began with; all other pods are tried again.
+  // A pod that waits on Permit for a plugin that does not run at Permit any more is rejected at
+  // once.
   // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
   //         schedulerName, or with different QueueSort plugins. Then nothing has changed.
   // REQUIRES: there is at least one profile.
@@ -76,11 +78,21 @@ class Profiles {
   size_t draining() const { return retired_.size(); }
 
  private:
-  using Plans = std::vector<std::unique_ptr<Plan>>;
+  // One profile after the reload.
+  struct Next {
+    Profile* kept = nullptr;      // The active profile, if nothing in it has changed.
+    std::unique_ptr<Plan> built;  // The new plan otherwise.
 
-  Result<Plans> Build(const PluginCatalog& catalog, std::span<const PlanSpec> specs);
-  void ConfigureQueue(const Plans& plans);
-  std::vector<Id> Activate(Plans plans);
+    const Plan& plan() const { return kept != nullptr ? *kept->plan : *built; }
+  };
+  using NextProfiles = std::vector<Next>;
+
+  Result<NextProfiles> Build(const PluginCatalog& catalog, std::span<const PlanSpec> specs) const;
+  Result<Next> BuildOne(const PluginCatalog& catalog, const PlanSpec& spec) const;
+  void ConfigureQueue(const NextProfiles& next);
+  // Makes them the active profiles, and retires those that are not among them.
+  void Replace(NextProfiles next);
+  std::unique_ptr<Profile> Activate(std::unique_ptr<Plan> plan);
   bool SetHandledFields(const PluginCatalog& catalog);
   // Returns the kinds that plugins of active and retired profiles use.
   std::vector<std::string> WatchedKinds() const;

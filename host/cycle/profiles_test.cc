@@ -34,9 +34,16 @@ class ProfilesTest : public ::testing::Test {
   Status Reload(const std::vector<PlanSpec>& specs) {
     return harness_.loop().Reload(TestCatalog(), specs);
   }
+  // Reloads with new instances of all plugins.
   void ReloadWith(const TestProfile& profile) {
-    const Status status = Reload({profile.Spec()});
+    const Status status = Reload({Renewed(profile.Spec())});
     ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  // Changes the deadlines of all plugins, so that none of their instances stays.
+  PlanSpec Renewed(PlanSpec spec) {
+    ++renewals_;
+    for (PlanSpec::Plugin& plugin : spec.plugins) plugin.deadline_ns = kSecond + renewals_;
+    return spec;
   }
   // Returns a profile that rejects every node. Its plugin is interested in new nodes.
   static TestProfile Rejecting() {
@@ -87,6 +94,9 @@ class ProfilesTest : public ::testing::Test {
   }
 
   Harness harness_;
+
+ private:
+  int64_t renewals_ = 0;
 };
 
 // --- waiting pods -------------------------------------------------------------------------------
@@ -436,9 +446,9 @@ TEST_F(ProfilesTest, InstancesAlwaysEndInTheSameOrder) {
   harness_.AddNodes({"n1"});
   harness_.Run();
   EXPECT_THAT(take(), ElementsAre("create", "node", "post 0"));
-  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{stage.spec()}).ok());
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{Renewed(stage.spec())}).ok());
   EXPECT_THAT(take(), ElementsAre("create", "node", "quiesce", "destroy"));
-  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{stage.spec()}).ok());
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{Renewed(stage.spec())}).ok());
   EXPECT_THAT(take(), ElementsAre("create", "node", "post 32", "quiesce", "destroy"));
   harness_.Stop();
   EXPECT_THAT(take(), ElementsAre("post 32", "quiesce", "destroy"));

@@ -85,8 +85,8 @@ class PluginFaults {
     const Clock* clock = nullptr;
   };
 
-  // The faults of one instance. A quarantine also ends with the instance: reloading a plugin means
-  // to trust it again.
+  // The faults of one instance. A quarantine also ends with the instance: a reload creates a plugin
+  // in quarantine anew, and trusts the new instance. An instance that stays keeps its faults.
   class Account {
    public:
     Account(std::string plugin, std::string profile)

@@ -155,9 +155,9 @@ struct CalledFunction {
 // Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
 //            call services long after the instance was destroyed, and <berth/abi.h> promises that
 //            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,200 bytes
-//            behind for every instance, with the states whose lifetime is StateLifetime::kHost. The
-//            context may be destroyed earlier, and must not be used once it is retired: see
-//            HostUse.
+//            behind for every instance that it replaces, with the states whose lifetime is
+//            StateLifetime::kHost. The context may be destroyed earlier, and must not be used once
+//            it is retired: see HostUse.
 class InstanceHost : private HostBase {
  public:
   // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see

@@ -118,6 +118,17 @@ Status InstanceStatus(const PluginSpec& spec, const LoadError& error) {
   return errors.ToStatus();
 }
 
+// Returns whether a plugin would read the same values in both. Unlike operator==, distinguishes 1
+// from 1.0, and does not distinguish NaN from NaN.
+bool IsSame(const nlohmann::json& a, const nlohmann::json& b) {
+  return nlohmann::json::to_cbor(a) == nlohmann::json::to_cbor(b);
+}
+
+// Returns null, as a JSON value, if there are no arguments.
+nlohmann::json ArgsOf(const std::shared_ptr<const nlohmann::json>& args) {
+  return args != nullptr ? *args : nlohmann::json();
+}
+
 // Returns the ids of the plugin's extension points that the profile uses.
 std::vector<std::string> EnabledPoints(const PlanSpec& spec, const std::string& plugin,
                                        std::span<const std::string> ids) {
@@ -134,19 +145,22 @@ std::vector<std::string> EnabledPoints(const PlanSpec& spec, const std::string& 
 // --- building ------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Plan>> Plan::Build(const PlanSpec& spec, const PluginCatalog& catalog,
-                                          InstanceContext& context, NodeTable& table) {
+                                          InstanceContext& context, NodeTable& table,
+                                          const Plan* previous) {
   std::unique_ptr<Plan> plan(new Plan(table));
   plan->scheduler_name_ = spec.scheduler_name;
+  if (previous != nullptr) {
+    BERTH_ASSERT(previous->scheduler_name_ == spec.scheduler_name);
+    plan->slots_ = previous->slots_;
+  }
   std::string errors;
   const auto note = [&errors](const Status& status) {
     if (status.ok()) return;
     if (!errors.empty()) errors += '\n';
     errors += status.message();
   };
-  // Reserved, because pointers to elements must stay valid.
-  plan->plugins_.reserve(spec.plugins.size());
   for (const PluginSpec& plugin : spec.plugins) {
-    note(plan->AddPlugin(plugin, spec, catalog, context));
+    note(plan->AddPlugin(plugin, spec, catalog, context, previous));
   }
   if (errors.empty()) {
     for (const PointInfo& info : kPoints) {
@@ -175,49 +189,91 @@ std::optional<LoadError> Plan::TryPlugin(const PluginSpec& spec, const PluginCat
   return plan.CreateInstance(spec, CalledPoints(found->info->points), *found, context);
 }
 
+bool Plan::IsUpToDate(const PlanSpec& spec, const PluginCatalog& catalog) const {
+  if (spec.scheduler_name != scheduler_name_ || spec.plugins.size() != plugins_.size())
+    return false;
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    const PluginSpec& plugin = spec.plugins[i];
+    const auto found = catalog.Find(plugin.name);
+    if (!found.ok()) return false;
+    const auto points = EnabledPoints(spec, plugin.name, found->info->points);
+    if (FindUsable(plugin, points, *found) != plugins_[i]) return false;
+  }
+  return std::ranges::all_of(kPoints, [&](const PointInfo& info) {
+    return HasUses(info.point, spec.points[static_cast<size_t>(info.point)]);
+  });
+}
+
+bool Plan::HasUses(Point point, std::span<const PluginUse> uses) const {
+  return std::ranges::equal(At(point), uses, [this](const PlannedUse& has, const PluginUse& use) {
+    return plugins_[has.plugin]->name == use.plugin &&
+           has.weight == (use.weight == 0 ? 1 : use.weight);
+  });
+}
+
+std::shared_ptr<PlannedPlugin> Plan::FindUsable(const PluginSpec& spec,
+                                                std::span<const std::string> points,
+                                                const PluginCatalog::Plugin& from) const {
+  const auto found =
+      std::ranges::find_if(plugins_, [&](const auto& each) { return each->name == spec.name; });
+  if (found == plugins_.end()) return nullptr;
+  const PlannedPlugin& plugin = **found;
+  const PluginFaults::Account* faults = plugin.host->faults();
+  const bool is_usable = &plugin.instance->library() == from.library.get() &&
+                         plugin.host->deadline_ns() == spec.deadline_ns &&
+                         std::ranges::equal(plugin.creation.points, points) &&
+                         IsSame(ArgsOf(plugin.creation.args), ArgsOf(spec.args)) &&
+                         (faults == nullptr || !faults->quarantined());
+  return is_usable ? *found : nullptr;
+}
+
 void Plan::Begin() {
-  for (const PlannedPlugin& plugin : plugins_) plugin.host->Begin();
+  for (const auto& plugin : plugins_) {
+    if (!std::exchange(plugin->has_begun, true)) plugin->host->Begin();
+  }
 }
 
 // Follows the order that <berth/abi.h> states under "The end of an instance". Bindings whose
 // plugins have not answered, with the cycle state of all plugins, live until here.
 Plan::~Plan() {
-  std::vector<bool> busy;
-  for (const PlannedPlugin& plugin : plugins_) {
-    plugin.host->Close();
-    busy.push_back(plugin.host->is_busy());
+  std::vector<EndingPlugin> ending;
+  for (const auto& plugin : plugins_) {
+    if (plugin.use_count() > 1) continue;  // Another plan has it.
+    plugin->host->Close();
+    ending.push_back({.plugin = plugin.get(), .is_busy = plugin->host->is_busy()});
   }
-  for (size_t i = 0; i < plugins_.size(); ++i) {
-    if (busy[i]) continue;
-    Invoke(*plugins_[i].host, kLoad, [&] { plugins_[i].instance->Quiesce(); });
+  for (const auto& [plugin, is_busy] : ending) {
+    if (is_busy) continue;
+    Invoke(*plugin->host, kLoad, [&instance = *plugin->instance] { instance.Quiesce(); });
   }
-  CloseAllPromises(busy);
-  for (size_t i = 0; i < plugins_.size(); ++i) {
-    for (const ColumnIndex column : plugins_[i].columns) {
+  CloseAllPromises(ending);
+  for (const EndingPlugin& each : ending) {
+    for (const ColumnIndex column : each.plugin->columns) {
       if (column != kNoColumn) table_.UnpinColumn(column);
     }
-    DestroyInstance(plugins_[i], busy[i]);
+    DestroyInstance(each);
   }
 }
 
 // The answer of a promise may hold the last reference to a binding. Before answers are destroyed,
 // the slots of all cycle states are, except those of busy instances. The answers of a busy instance
 // are retained, because threads of the plugin may still use their bindings.
-void Plan::CloseAllPromises(const std::vector<bool>& busy) {
+void Plan::CloseAllPromises(std::span<const EndingPlugin> ending) {
   std::vector<std::vector<Promises::Answer>> answers;
-  for (const PlannedPlugin& plugin : plugins_) {
-    answers.push_back(plugin.host->promises()->CloseAll());
+  for (const EndingPlugin& each : ending) {
+    answers.push_back(each.plugin->host->promises()->CloseAll());
   }
-  for (InstanceSlots* slots : *slots_) slots->Destroy(busy);
-  for (size_t i = 0; i < plugins_.size(); ++i) {
-    if (!busy[i] || answers[i].empty()) continue;
-    plugins_[i].host->Retain(
+  for (InstanceSlots* slots : *slots_) slots->Destroy(ending);
+  for (size_t i = 0; i < ending.size(); ++i) {
+    if (!ending[i].is_busy || answers[i].empty()) continue;
+    ending[i].plugin->host->Retain(
         std::make_shared<std::vector<Promises::Answer>>(std::move(answers[i])));
   }
 }
 
-void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
-  if (is_busy) {
+void Plan::DestroyInstance(const EndingPlugin& ending) {
+  PlannedPlugin& plugin = *ending.plugin;
+  if (ending.is_busy) {
     plugin.host->Retain(std::shared_ptr<PluginInstance>(std::move(plugin.instance)));
     return plugin.host->Retire(/*is_busy=*/true);
   }
@@ -226,15 +282,23 @@ void Plan::DestroyInstance(PlannedPlugin& plugin, bool is_busy) {
 }
 
 Status Plan::AddPlugin(const PluginSpec& spec, const PlanSpec& profile,
-                       const PluginCatalog& catalog, InstanceContext& context) {
+                       const PluginCatalog& catalog, InstanceContext& context,
+                       const Plan* previous) {
   auto found = catalog.Find(spec.name);
   if (!found.ok()) return found.error().ToStatus();
-  if (std::ranges::find(plugins_, spec.name, &PlannedPlugin::name) != plugins_.end()) {
+  if (std::ranges::find(plugins(), spec.name, &PlannedPlugin::name) != plugins().end()) {
     return Status::InvalidArgument(Where(spec) + "plugin \"" + spec.name + "\" is listed twice");
   }
+  std::vector<std::string> points = EnabledPoints(profile, spec.name, found->info->points);
+  if (previous != nullptr) {
+    if (auto usable = previous->FindUsable(spec, points, *found)) {
+      plugins_.push_back(std::move(usable));
+      return {};
+    }
+  }
   const std::optional<LoadError> rejection =
-      CreateInstance(spec, EnabledPoints(profile, spec.name, found->info->points), *found, context);
-  return rejection.has_value() ? InstanceStatus(spec, *rejection) : BindColumns(plugins_.back());
+      CreateInstance(spec, std::move(points), *found, context);
+  return rejection.has_value() ? InstanceStatus(spec, *rejection) : BindColumns(*plugins_.back());
 }
 
 std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
@@ -247,9 +311,9 @@ std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
       std::make_shared<InstanceHost>(context, spec.name, from.info->kinds, scheduler_name_,
                                      from.library->path(), spec.deadline_ns);
   plugin.id = plugin.host->id();
+  plugin.creation = {.args = spec.args, .points = points};
   from.library->Keep(plugin.host);
-  const nlohmann::json none;
-  const Arguments args(spec.args != nullptr ? *spec.args : none, spec.where, spec.places);
+  const Arguments args(ArgsOf(spec.args), spec.where, spec.places);
   InstanceOptions options;
   options.library = from.library;
   options.plugin = spec.name;
@@ -284,7 +348,7 @@ std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
   plugin.reasons.assign(plugin.instance->reasons().begin(), plugin.instance->reasons().end());
   // Added before BindColumns(), because the destructor of the plan unpins the columns, also those
   // before one that fails.
-  plugins_.push_back(std::move(plugin));
+  plugins_.push_back(std::make_shared<PlannedPlugin>(std::move(plugin)));
   return std::nullopt;
 }
 
@@ -306,7 +370,8 @@ Status Plan::BindColumns(PlannedPlugin& plugin) {
 
 Status Plan::AddUses(Point point, const std::vector<PluginUse>& uses) {
   for (const PluginUse& use : uses) {
-    const auto plugin = std::ranges::find(plugins_, use.plugin, &PlannedPlugin::name);
+    const auto plugin = std::ranges::find_if(
+        plugins_, [&use](const auto& each) { return each->name == use.plugin; });
     const std::string where = "profile " + scheduler_name_ + ": " +
                               std::string(InfoOf(point).name) + ": plugin \"" + use.plugin + "\"";
     if (plugin == plugins_.end()) {
@@ -317,7 +382,7 @@ Status Plan::AddUses(Point point, const std::vector<PluginUse>& uses) {
     if (std::ranges::find(planned, index, &PlannedUse::plugin) != planned.end()) {
       return Status::InvalidArgument(where + " is listed twice");
     }
-    if (!HasPoint(plugin->instance->info().points, point)) {
+    if (!HasPoint((*plugin)->instance->info().points, point)) {
       return Status::InvalidArgument(where + " does not implement this extension point");
     }
     planned.push_back({index, use.weight == 0 ? 1 : use.weight});
@@ -326,8 +391,8 @@ Status Plan::AddUses(Point point, const std::vector<PluginUse>& uses) {
 }
 
 const std::string& Plan::NameOf(PluginId id) const {
-  const auto plugin = std::ranges::find(plugins_, id, &PlannedPlugin::id);
-  BERTH_ASSERT(plugin != plugins_.end());
+  const auto plugin = std::ranges::find(plugins(), id, &PlannedPlugin::id);
+  BERTH_ASSERT(plugin != plugins().end());
   return plugin->name;
 }
 
@@ -335,7 +400,7 @@ Status Plan::CheckWeights() const {
   int64_t left = INT64_MAX / BERTH_SCORE_MAX;
   for (const PlannedUse& use : At(Point::kScore)) {
     const std::string where =
-        "profile " + scheduler_name_ + ": Score: plugin \"" + plugins_[use.plugin].name + "\": ";
+        "profile " + scheduler_name_ + ": Score: plugin \"" + plugins_[use.plugin]->name + "\": ";
     if (use.weight < 0) {
       return Status::InvalidArgument(where + "expected a weight of at least 1, found " +
                                      std::to_string(use.weight));

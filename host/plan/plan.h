@@ -4,11 +4,13 @@
 #define BERTH_HOST_PLAN_PLAN_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -88,14 +90,58 @@ struct PlanSpec {
 // Stands for an optional column that this host does not have.
 inline constexpr ColumnIndex kNoColumn = UINT32_MAX;
 
-// One plugin instance of a plan.
+// One plugin instance of a plan. Several plans of one profile may have it: see Plan::Build().
 struct PlannedPlugin {
+  // What create() got for this instance, beside its name, profile, library and deadline.
+  struct Creation {
+    std::shared_ptr<const nlohmann::json> args;  // As in PluginSpec.
+    std::vector<std::string> points;             // See berth_instance_request.points.
+  };
+
   std::string name;
   PluginId id = 0;                     // Identifies the plugin of this profile: see PluginIds.
   std::shared_ptr<InstanceHost> host;  // Shared with the library.
   std::unique_ptr<PluginInstance> instance;
   std::vector<ColumnIndex> columns;  // The requested columns, pinned, in the order of the requests.
   std::vector<std::string> reasons;  // The constant part of the reason table.
+  Creation creation = {};
+  bool has_begun = false;  // Plan::Begin() was called for a plan that has it.
+};
+
+// The plugin instances of a plan, in its order. Lifetime: that of the plan.
+class PlannedPlugins {
+ public:
+  using Owners = std::vector<std::shared_ptr<PlannedPlugin>>;
+
+  class Iterator {
+   public:
+    using value_type = PlannedPlugin;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() = default;
+    explicit Iterator(Owners::const_iterator at) : at_(at) {}
+    const PlannedPlugin& operator*() const { return **at_; }
+    const PlannedPlugin* operator->() const { return at_->get(); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+    friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
+
+   private:
+    Owners::const_iterator at_;
+  };
+
+  explicit PlannedPlugins(const Owners& owners) : owners_(owners) {}
+  size_t size() const { return owners_.size(); }
+  const PlannedPlugin& operator[](size_t index) const { return *owners_[index]; }
+  Iterator begin() const { return Iterator(owners_.begin()); }
+  Iterator end() const { return Iterator(owners_.end()); }
+
+ private:
+  const Owners& owners_;
 };
 
 // Returns the column of this name.
@@ -104,12 +150,19 @@ struct PlannedPlugin {
 Result<ColumnIndex> FindColumn(const PlannedPlugin& plugin, NodeTable& table,
                                std::string_view name);
 
+// An instance that ends.
+struct EndingPlugin {
+  PlannedPlugin* plugin;
+  // A thread of the pool was inside the instance when its host was closed.
+  bool is_busy = false;
+};
+
 // The slots that one attempt keeps for the instances of a plan.
 class InstanceSlots {
  public:
-  // Destroys the slots of all instances except those that are marked in `abandoned`, by the index
-  // of the plugin. The slots of marked instances are never destroyed.
-  virtual void Destroy(const std::vector<bool>& abandoned) = 0;
+  // Destroys the slots of the instances that end, except busy ones, whose slots are never
+  // destroyed. Leaves the slots of other instances as they are.
+  virtual void Destroy(std::span<const EndingPlugin> ending) = 0;
 
  protected:
   ~InstanceSlots() = default;
@@ -121,56 +174,70 @@ struct PlannedUse {
 };
 
 // Threading: built and destroyed on the scheduling thread; immutable in between.
-// Lifetime:  the context and the table must outlive it. An instance that a thread of the pool is
-//            still calling when the plan is destroyed is neither quiesced nor destroyed: its
-//            InstanceHost retains it, with everything that it holds.
+// Lifetime:  the context and the table must outlive it. An instance ends with the last plan that
+//            has it. If a thread of the pool is still calling it then, it is neither quiesced nor
+//            destroyed: its InstanceHost retains it, with everything that it holds.
 class Plan {
  public:
   // Creates every instance, in order; replays for their watches wait for Begin(). Errors: all of
   // them, one per line.
+  // `previous`: the plan of this profile that the new one replaces; null if there is none. An
+  // instance of `previous` for which create() would get the same again is not created: both plans
+  // have it. It must be of the same plugin of the same library, with the same arguments, extension
+  // points and deadline. A plugin in quarantine is created anew.
   static Result<std::unique_ptr<Plan>> Build(const PlanSpec& spec, const PluginCatalog& catalog,
-                                             InstanceContext& context, NodeTable& table);
+                                             InstanceContext& context, NodeTable& table,
+                                             const Plan* previous = nullptr);
+  // Returns whether Build() with this plan as `previous` would create no instance, and would call
+  // the instances as this plan does.
+  bool IsUpToDate(const PlanSpec& spec, const PluginCatalog& catalog) const;
   // Creates one instance as Build() does, and destroys it again. Returns why the host rejects the
   // plugin, or nullopt if the host accepts it.
   static std::optional<LoadError> TryPlugin(const PluginSpec& spec, const PluginCatalog& catalog,
                                             InstanceContext& context, NodeTable& table);
   ~Plan();
-  // Activates the plan; see InstanceHost::Begin(). Called: once.
+  // Activates the instances that no other plan has activated; see InstanceHost::Begin(). Called:
+  // once.
   void Begin();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
   const std::string& scheduler_name() const { return scheduler_name_; }
-  std::span<const PlannedPlugin> plugins() const { return plugins_; }
+  PlannedPlugins plugins() const { return PlannedPlugins(plugins_); }
   std::span<const PlannedUse> At(Point point) const { return points_[static_cast<size_t>(point)]; }
   // Returns the name of the plugin with this id, for texts. REQUIRES: it is a plugin of the plan.
   const std::string& NameOf(PluginId id) const;
-  // The existing slots of this plan. They may outlive the plan if a plugin never answered or its
-  // answer waits in the inbox. The destructor of the plan destroys them while the instances exist;
-  // slots of an instance that cannot be destroyed are kept.
+  // The existing slots of this plan, of the plan that it replaced, and so on. They may outlive the
+  // plan if a plugin never answered or its answer waits in the inbox. The slots of an instance are
+  // destroyed before it ends; those of an instance that cannot be destroyed are kept.
   const std::shared_ptr<std::set<InstanceSlots*>>& slots() const { return slots_; }
 
  private:
   explicit Plan(NodeTable& table) : table_(table) {}
 
   Status AddPlugin(const PluginSpec& spec, const PlanSpec& profile, const PluginCatalog& catalog,
-                   InstanceContext& context);
+                   InstanceContext& context, const Plan* previous);
+  // Returns the instance that can be used for `spec`, or null. `points`: those that the profile
+  // enables; `from`: the plugin in the new catalog.
+  std::shared_ptr<PlannedPlugin> FindUsable(const PluginSpec& spec,
+                                            std::span<const std::string> points,
+                                            const PluginCatalog::Plugin& from) const;
+  bool HasUses(Point point, std::span<const PluginUse> uses) const;
   // Adds an instance, which is not yet bound to its columns. `points`: see
   // berth_instance_request.points.
   std::optional<LoadError> CreateInstance(const PluginSpec& spec, std::vector<std::string> points,
                                           const PluginCatalog::Plugin& from,
                                           InstanceContext& context);
   Status BindColumns(PlannedPlugin& plugin);
-  void CloseAllPromises(const std::vector<bool>& busy);
-  // Destroys the instance, or abandons it if it is busy. `is_busy`: as is_busy() was when the host
-  // was closed.
-  static void DestroyInstance(PlannedPlugin& plugin, bool is_busy);
+  void CloseAllPromises(std::span<const EndingPlugin> ending);
+  // Destroys the instance, or abandons it if it is busy.
+  static void DestroyInstance(const EndingPlugin& ending);
   Status AddUses(Point point, const std::vector<PluginUse>& uses);
   Status CheckWeights() const;
 
   NodeTable& table_;
   std::string scheduler_name_;
-  std::vector<PlannedPlugin> plugins_;
+  PlannedPlugins::Owners plugins_;
   std::array<std::vector<PlannedUse>, kPointCount> points_;
   std::shared_ptr<std::set<InstanceSlots*>> slots_ = std::make_shared<std::set<InstanceSlots*>>();
 };
@@ -186,5 +253,9 @@ DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields);
 DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields);
 
 }  // namespace berth::host
+
+// Its iterators may outlive it.
+template <>
+inline constexpr bool std::ranges::enable_borrowed_range<berth::host::PlannedPlugins> = true;
 
 #endif  // BERTH_HOST_PLAN_PLAN_H_

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/time_units.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {
@@ -134,8 +135,9 @@ TEST_F(ClusterDataTest, NewInstanceGetsPendingPodsInItsReplay) {
   harness_.AddPod({.name = "p"});
   harness_.Run();
   Take();
-  const std::vector<PlanSpec> specs = {
+  std::vector<PlanSpec> specs = {
       TestProfile().Use("test.Observer", {Point::kPreFilter, Point::kFilter}, "{}").Spec()};
+  specs[0].plugins[0].deadline_ns = kMinute;  // Another instance than before.
   ASSERT_TRUE(harness_.loop().Reload(TestCatalog(), specs).ok());
   EXPECT_THAT(Take(), Contains("pending pod=p"));
 }

@@ -13,6 +13,8 @@ constexpr int64_t kMaxSettleNs = 120 * kMinute;
 // After this time, pods in error backoff do not count as unfinished work, because some pods fail in
 // every attempt.
 constexpr int64_t kMaxErrorBackoffNs = 30 * kMinute;
+constexpr uint32_t kRenewedPercent = 30;
+constexpr int64_t kDeadlineNs = 10 * kMinute;
 
 }  // namespace
 
@@ -61,7 +63,15 @@ void Run::Start() {
 
 void Run::Reload() {
   trace_.Line("the profiles are reloaded");
-  const Status status = loop_->Reload(setup_.catalog, ProfilesOf(setup_, scenario_.has_chaos));
+  ++reloads_;
+  std::vector<PlanSpec> profiles = ProfilesOf(setup_, scenario_.has_chaos);
+  for (PlanSpec& profile : profiles) {
+    for (PlanSpec::Plugin& plugin : profile.plugins) {
+      // A plugin with another deadline gets a new instance; the others keep theirs.
+      if (random_.Percent(kRenewedPercent)) plugin.deadline_ns = kDeadlineNs + reloads_;
+    }
+  }
+  const Status status = loop_->Reload(setup_.catalog, profiles);
   BERTH_ASSERT_MSG(status.ok(), "%s", status.ToString().c_str());
   audit_.CheckPlaces();
 }

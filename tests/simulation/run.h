@@ -80,6 +80,7 @@ class Run {
   DelayedPool pool_{clock_, random_};
   std::unique_ptr<SchedulingLoop> loop_;
   uint64_t steps_ = 0;
+  int64_t reloads_ = 0;
 };
 
 }  // namespace berth::host

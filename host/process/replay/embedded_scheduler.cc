@@ -30,7 +30,7 @@ std::optional<int64_t> Earlier(std::optional<int64_t> a, std::optional<int64_t> 
 
 // Adds the name of the plugin if it is one of the plan and does not run at EnqueueExtensions.
 void AddIfWithoutEvents(const Plan& plan, PluginId id, std::set<std::string>& names) {
-  const std::span<const PlannedPlugin> plugins = plan.plugins();
+  const PlannedPlugins plugins = plan.plugins();
   const auto plugin = std::ranges::find(plugins, id, &PlannedPlugin::id);
   if (plugin == plugins.end()) return;
   const auto index = static_cast<uint32_t>(plugin - plugins.begin());

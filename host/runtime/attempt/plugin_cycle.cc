@@ -100,11 +100,12 @@ void CycleState::Destroy() {
   for (SlotSet& slots : slots_) slots.Destroy();
 }
 
-void CycleState::Destroy(const std::vector<bool>& abandoned) {
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    if (abandoned[i]) slots_[i].Abandon();
+void CycleState::Destroy(std::span<const EndingPlugin> ending) {
+  for (SlotSet& slots : slots_) {
+    const auto found = std::ranges::find(ending, slots.plugin(), &EndingPlugin::plugin);
+    if (found == ending.end()) continue;
+    found->is_busy ? slots.Abandon() : slots.Destroy();
   }
-  Destroy();
 }
 
 namespace {

@@ -48,6 +48,8 @@ class SlotSet {
   void Destroy();
   // Never destroys the slots, because a plugin still uses them.
   void Abandon() { plugin_ = nullptr; }
+  // The instance whose slots are constructed; null if there are none.
+  const PlannedPlugin* plugin() const { return plugin_; }
 
   // Returns the slots in the order of berth_plugin.slots.
   void* const* data() const { return slots_.data(); }
@@ -64,7 +66,9 @@ class SlotSet {
 
 // One SlotSet per plugin of a plan, in its order.
 // Threading: constructed, cloned and destroyed on the scheduling thread.
-// Lifetime:  the destruction of the plan destroys the slots; afterwards it must not be used.
+// Lifetime:  the slots of an instance are destroyed before it ends. After the destruction of the
+//            plan it can only be destroyed, which destroys the slots of instances that other plans
+//            have.
 class CycleState final : public InstanceSlots {
  public:
   explicit CycleState(const Plan& plan);
@@ -77,7 +81,7 @@ class CycleState final : public InstanceSlots {
   SlotSet& of(uint32_t plugin) { return slots_[plugin]; }
   const SlotSet& of(uint32_t plugin) const { return slots_[plugin]; }
   void Destroy();
-  void Destroy(const std::vector<bool>& abandoned) override;
+  void Destroy(std::span<const EndingPlugin> ending) override;
 
  private:
   const Plan& plan_;

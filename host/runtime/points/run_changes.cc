@@ -46,7 +46,9 @@ ChangeHub::~ChangeHub() {
 void ChangeHub::AddPlan(const Plan& plan) {
   for (const PlannedPlugin& plugin : plan.plugins()) {
     if (plugin.instance->changes() == nullptr) continue;
-    Replay(plugin);
+    const size_t moved = std::erase_if(
+        subscribers_, [&plugin](const Subscriber& each) { return each.plugin == &plugin; });
+    if (moved == 0) Replay(plugin);
     subscribers_.push_back({&plan, &plugin});
   }
 }

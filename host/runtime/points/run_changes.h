@@ -36,9 +36,10 @@ class ChangeHub final : public CacheObserver, public PendingObserver {
   // Delivers the present state to the plan's subscribers (REPLAY: the nodes, then the pods, both by
   // row, then the pending pods in the order of their creation), then SYNCED, and every change from
   // then on. A replay is no change: it carries the sequence number of the last change, and other
-  // plans do not get it.
+  // plans do not get it. An instance that subscribes already, as one of another plan, gets no
+  // replay: it becomes a subscriber of this plan.
   void AddPlan(const Plan& plan);
-  // Stops deliveries to the plan. Does nothing if the plan was never added.
+  // Stops deliveries to the plan's subscribers. Does nothing if the plan was never added.
   void RemovePlan(const Plan& plan);
   // The sequence number of the last change, whether or not there are subscribers.
   uint64_t sequence() const { return sequence_; }

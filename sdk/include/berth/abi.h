@@ -67,7 +67,14 @@
  * berth_status) runs within it: it may call every service that the caller may call. The pod or
  * object that `each` receives is valid until the host's call into the plugin returns.
  *
- * The end of an instance. When its profile is dropped or replaced, or the host stops, the host
+ * A reload of the profiles. An instance stays, with everything that it holds, if create() would get
+ * the same for it: the same plugin of a library with the same content, profile, arguments, points
+ * and deadline. Weights and the places of arguments may differ. The instance is not told. Pods in
+ * their binding cycles stay with the instances that they began with: the host calls [bind]
+ * functions, `unreserve` and `post_bind` of an instance that was replaced until it ends.
+ *
+ * The end of an instance. When a profile without it replaces its profile, when its profile is
+ * dropped, when it is replaced because it is in quarantine, or when the host stops, the host
  * begins no more cycles with the instance. It waits until the instance's pods have left their
  * binding cycles; if it stops, it calls `unreserve` for those that are not bound instead. Neither
  * `unreserve` nor `post_bind` is called afterwards. Then, in this order:
