@@ -22,7 +22,7 @@ TEST(RowJournalTest, ReturnsTheChangesAfterANumber) {
   EXPECT_EQ(journal.last(), 0U);
   EXPECT_TRUE(journal.Covers(0));
   EXPECT_THAT(Since(journal, 0), IsEmpty());
-  for (const uint32_t row : {7, 8, 7}) journal.Add(row);
+  for (const uint32_t row : {7U, 8U, 7U}) journal.Add(row);
   EXPECT_EQ(journal.last(), 3U);
   EXPECT_THAT(Since(journal, 0), ElementsAre(7, 8, 7));
   EXPECT_THAT(Since(journal, 2), ElementsAre(7));

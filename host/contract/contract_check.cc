@@ -360,6 +360,7 @@ class ContractChecker {
         ReportBug("PreEnqueue", pod, answer);
       }
       if (instance().enqueue_extensions) CheckHints(pod);
+      if (instance().entity) plugin_->Entity(pod);
       if (!instance().queue_sort) continue;
       for (const PodSpec& other : world_.pods) {
         plugin_->Less({.pod = pod, .queued_ns = 1}, {.pod = other, .queued_ns = 2});

@@ -116,6 +116,7 @@ class Traffic {
 
   void Queue(const PodSpec& pod) {
     if (instance().pre_enqueue) plugin_.PreEnqueue(pod);
+    if (instance().entity) plugin_.Entity(pod);
     if (instance().queue_sort) plugin_.Next({{.pod = pod, .queued_ns = 1}});
     if (!instance().enqueue_extensions) return;
     plugin_.Hint(pod, {.resource = BERTH_RESOURCE_NODE,

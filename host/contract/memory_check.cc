@@ -90,6 +90,7 @@ class MemoryCheck {
     const auto pod = [this] { return cluster_.pods[NextPod()]; };
     if (instance().pre_enqueue) Measure("PreEnqueue", {}, [&] { plugin_.PreEnqueue(pod()); });
     if (instance().queue_sort) MeasureQueueSort();
+    if (instance().entity) Measure("Entity", {}, [&] { plugin_.Entity(pod()); });
     if (instance().enqueue_extensions) MeasureHints();
   }
 

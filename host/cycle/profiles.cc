@@ -125,7 +125,7 @@ void Profiles::ConfigureQueue(const NextProfiles& next) {
   for (const Next& each : next) all.push_back(&each.plan());
   const auto host_interests = rejectors_.interests();
   policy_.SetPlans(all, {host_interests.begin(), host_interests.end()});
-  order_.SetPlan(*all.front());
+  order_.SetPlans(all);
 }
 
 void Profiles::Replace(NextProfiles next) {

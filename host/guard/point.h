@@ -19,6 +19,7 @@ enum class Point : uint8_t {
   kPreEnqueue,
   kEnqueueExtensions,
   kQueueSort,
+  kEntity,
   kPreFilter,
   kFilter,
   kPostFilter,
@@ -32,7 +33,7 @@ enum class Point : uint8_t {
   kAttemptFailed,
   kChanges,
 };
-inline constexpr size_t kPointCount = 15;
+inline constexpr size_t kPointCount = static_cast<size_t>(Point::kChanges) + 1;
 
 struct PointInfo {
   Point point;
@@ -45,6 +46,7 @@ inline constexpr std::array<PointInfo, kPointCount> kPoints{{
     {Point::kPreEnqueue, "PreEnqueue", BERTH_POINT_PRE_ENQUEUE},
     {Point::kEnqueueExtensions, "EnqueueExtensions", BERTH_POINT_ENQUEUE_EXTENSIONS},
     {Point::kQueueSort, "QueueSort", BERTH_POINT_QUEUE_SORT, BERTH_POINT_QUEUE_SORT_2},
+    {Point::kEntity, "Entity", BERTH_POINT_ENTITY},
     {Point::kPreFilter, "PreFilter", BERTH_POINT_PRE_FILTER},
     {Point::kFilter, "Filter", BERTH_POINT_FILTER},
     {Point::kPostFilter, "PostFilter", BERTH_POINT_POST_FILTER},
@@ -63,8 +65,8 @@ constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size
 
 // Returns whether profiles name the point. The others are used whenever a plugin implements them.
 constexpr bool IsNamed(Point point) {
-  return point != Point::kEnqueueExtensions && point != Point::kAttemptFailed &&
-         point != Point::kChanges;
+  return point != Point::kEnqueueExtensions && point != Point::kEntity &&
+         point != Point::kAttemptFailed && point != Point::kChanges;
 }
 
 // Values of Point for calls outside extension points, and for no call (kNoCall).

@@ -14,12 +14,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Points, AreTheseFourteen) {
+TEST(Points, HaveTheseNames) {
   std::vector<std::string_view> names;
   for (const PointInfo& info : kPoints) names.push_back(info.name);
-  EXPECT_THAT(names, ElementsAre("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter",
-                                 "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit",
-                                 "PreBind", "Bind", "PostBind", "AttemptFailed", "Changes"));
+  EXPECT_THAT(names,
+              ElementsAre("PreEnqueue", "EnqueueExtensions", "QueueSort", "Entity", "PreFilter",
+                          "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit",
+                          "PreBind", "Bind", "PostBind", "AttemptFailed", "Changes"));
 }
 
 TEST(Points, AreInTheOrderOfTheEnumeration) {

@@ -90,6 +90,7 @@ class PluginInstance {
     return Get(points_.enqueue_extensions);
   }
   const berth_queue_sort_2* queue_sort() const { return Get(points_.queue_sort); }
+  const berth_entity* entity() const { return Get(points_.entity); }
   const berth_pre_filter* pre_filter() const { return Get(points_.pre_filter); }
   const berth_filter* filter() const { return Get(points_.filter); }
   const berth_post_filter* post_filter() const { return Get(points_.post_filter); }

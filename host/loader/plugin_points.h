@@ -38,6 +38,7 @@ struct PluginPoints {
   std::optional<berth_enqueue_extensions> enqueue_extensions;
   // Of revision 2; lane and next are NULL if the plugin offers only revision 1.
   std::optional<berth_queue_sort_2> queue_sort;
+  std::optional<berth_entity> entity;
   std::optional<berth_pre_filter> pre_filter;
   std::optional<berth_filter> filter;
   std::optional<berth_post_filter> post_filter;

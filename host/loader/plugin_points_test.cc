@@ -73,6 +73,7 @@ TEST(PluginPoints, FlagThatPointDoesNotHaveIsRefused) {
       RowOf(BERTH_POINT_ENQUEUE_EXTENSIONS, berth_enqueue_extensions{}),
       RowOf(BERTH_POINT_QUEUE_SORT, With(&berth_queue_sort::key)),
       RowOf(BERTH_POINT_QUEUE_SORT_2, lanes),
+      RowOf(BERTH_POINT_ENTITY, With(&berth_entity::entity)),
       RowOf(BERTH_POINT_PRE_FILTER, With(&berth_pre_filter::pre_filter)),
       RowOf(BERTH_POINT_FILTER, filter, BERTH_FILTER_SERIAL | BERTH_FILTER_WHOLE),
       RowOf(BERTH_POINT_POST_FILTER, With(&berth_post_filter::post_filter)),

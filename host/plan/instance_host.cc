@@ -37,7 +37,8 @@ uint32_t WordsOf(Point point) {
   switch (point) {
     case Point::kPreEnqueue:
     case Point::kEnqueueExtensions:
-    case Point::kQueueSort: return kQueueWord;
+    case Point::kQueueSort:
+    case Point::kEntity: return kQueueWord;
     case Point::kPreFilter:
     case Point::kPostFilter:
     case Point::kPreScore:

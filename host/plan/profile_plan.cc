@@ -234,6 +234,13 @@ class Expander {
                        "exactly one plugin that runs at QueueSort",
                        names.empty() ? "none" : Join(names, ", "));
     }
+    const auto& namers = spec_.points[IndexOf(Point::kEntity)];
+    if (namers.size() > 1) {
+      std::vector<std::string> names;
+      for (const PlanSpec::Use& use : namers) names.push_back(use.plugin);
+      errors_.Expected({profile_.file, 0, 0}, "plugins",
+                       "at most one plugin that implements Entity", Join(names, ", "));
+    }
     if (spec_.points[IndexOf(Point::kBind)].empty()) {
       errors_.Expected({profile_.file, 0, 0}, "plugins", "at least one plugin that runs at Bind",
                        "none");

@@ -26,7 +26,7 @@ void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog, Co
 
 // Returns for every profile which plugin runs at which point, in which order and with which weight:
 //   - A plugin runs at every point that it implements or, if it has `points`, at those of them that
-//     `points` names. It always runs at EnqueueExtensions and Changes.
+//     `points` names. It always runs at EnqueueExtensions, Entity, AttemptFailed and Changes.
 //   - At a point, the plugins of [order] come first, then the others in the profile's order. An
 //     [order] that the profile inherits from another file may name plugins that do not run there.
 //   - Only Score uses the weight; 0 and no weight count as 1.
@@ -36,9 +36,9 @@ void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog, Co
 //         (LoadLibraries() reports those with a library); unknown points and points that the plugin
 //         does not implement; an [order] of the profile's own file that names a plugin which does
 //         not run there; a weight of a plugin that does not score; weights that overflow; arguments
-//         that the plugin's schema forbids; not exactly one QueueSort, no Bind; two profiles with
-//         the same schedulerName, with different QueueSort plugins, or with different arguments of
-//         QueueSort. If there are errors, returns an empty vector.
+//         that the plugin's schema forbids; not exactly one QueueSort, two plugins with Entity, no
+//         Bind; two profiles with the same schedulerName, with different QueueSort plugins, or with
+//         different arguments of QueueSort. If there are errors, returns an empty vector.
 std::vector<PlanSpec> MakePlanSpecs(std::span<const Profile> profiles, const PluginCatalog& catalog,
                                     std::span<const std::string> searched, ConfigErrors& errors);
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr size_t kChildren = 4;
 
+// The window of the pods that belong to the run of a lane. That of all others is 0.
+constexpr int64_t kRunWindow = -1;
+
 size_t ParentOf(size_t index) { return (index - 1) / kChildren; }
 
 // Vectors of fewer lanes keep their memory.
@@ -57,8 +60,17 @@ void EntityHeap::Remove(QueueEntry& entry) {
 
 void EntityHeap::Update(QueueEntry& entry) {
   BERTH_ASSERT(Contains(entry));
-  const size_t index = entry.index;
-  const Node node = MakeNode(entry, nodes_[index].window);
+  Replace(entry.index, MakeNode(entry, nodes_[entry.index].window));
+}
+
+void EntityHeap::SetWindow(QueueEntry& entry, int64_t window) {
+  BERTH_ASSERT(Contains(entry));
+  Node node = nodes_[entry.index];
+  node.window = window;
+  Replace(entry.index, node);
+}
+
+void EntityHeap::Replace(size_t index, const Node& node) {
   if (index > 0 && Before(node, nodes_[ParentOf(index)])) {
     SiftUp(index, node);
   } else {
@@ -145,73 +157,174 @@ void EntityHeap::CheckInvariants() const {
   }
 }
 
+// --- LaneQueue -----------------------------------------------------------------------------------
+
+LaneQueue::LaneQueue(const QueueOrder& order)
+    : order_(order), has_shared_(order.has_shared_entities()), heap_(order) {}
+
+void LaneQueue::Push(QueueEntry& entry) {
+  if (!has_shared_) return heap_.Push(entry);
+  Join(entry);
+  heap_.Push(entry, WindowOf(entry));
+}
+
+void LaneQueue::Remove(QueueEntry& entry) {
+  heap_.Remove(entry);
+  Leave(entry);
+}
+
+void LaneQueue::Update(QueueEntry& entry) {
+  heap_.Update(entry);
+  if (!has_shared_) return;
+  Leave(entry);
+  Join(entry);
+  heap_.SetWindow(entry, WindowOf(entry));
+}
+
+void LaneQueue::Rebuild() {
+  if (!has_shared_ && !order_.has_shared_entities()) return heap_.Rebuild();
+  std::vector<QueueEntry*> entries;
+  entries.reserve(size());
+  TakeAll(entries);
+  heap_.Rebuild();
+  has_shared_ = order_.has_shared_entities();
+  for (QueueEntry* entry : entries) Push(*entry);
+}
+
+void LaneQueue::TakeAll(std::vector<QueueEntry*>& entries) {
+  const auto first = static_cast<ptrdiff_t>(entries.size());
+  heap_.TakeAll(entries);
+  std::for_each(entries.begin() + first, entries.end(),
+                [this](QueueEntry* entry) { Leave(*entry); });
+  EndRun();
+}
+
+QueueEntry& LaneQueue::Next() {
+  QueueEntry& entry = heap_.front();
+  if (!has_shared_) return entry;
+  if (heap_.front_window() != kRunWindow) BeginRun(entry);
+  entry.run = run_;
+  return entry;
+}
+
+void LaneQueue::BeginRun(const QueueEntry& entry) {
+  run_ = entry.sequence;
+  run_entity_.clear();
+  if (entry.shared == nullptr) return;
+  run_entity_ = entry.shared->name;
+  for (QueueEntry* pod = entry.shared->pods.front(); pod != nullptr; pod = pod->next) {
+    if (pod != &entry) heap_.SetWindow(*pod, kRunWindow);
+  }
+}
+
+void LaneQueue::EndRun() {
+  BERTH_ASSERT(empty());
+  run_ = 0;
+  run_entity_.clear();
+}
+
+int64_t LaneQueue::WindowOf(const QueueEntry& entry) const {
+  const bool is_in_run =
+      entry.shared != nullptr && entry.run != run_ && entry.shared->name == run_entity_;
+  return is_in_run ? kRunWindow : 0;
+}
+
+void LaneQueue::Join(QueueEntry& entry) {
+  if (entry.entity.group != nullptr) return;
+  const PodRef& pod = entry.entity.pod;
+  const std::string text = order_.SharedEntityOf(pod);
+  if (text.empty()) return;
+  const auto found = shared_.try_emplace(std::string(pod->ns()).append(1, '/').append(text)).first;
+  found->second.name = found->first;
+  found->second.pods.PushBack(entry);
+  entry.shared = &found->second;
+}
+
+void LaneQueue::Leave(QueueEntry& entry) {
+  if (entry.shared == nullptr) return;
+  SharedEntity& shared = *std::exchange(entry.shared, nullptr);
+  shared.pods.Remove(entry);
+  if (shared.pods.empty()) shared_.erase(shared_.find(shared.name));
+}
+
+void LaneQueue::CheckInvariants() const {
+  heap_.CheckInvariants();
+  BERTH_ASSERT(has_shared_ || (shared_.empty() && run_entity_.empty()));
+  for (const auto& [name, shared] : shared_) {
+    BERTH_ASSERT(shared.name.data() == name.data() && !shared.pods.empty());
+    for (const QueueEntry* pod = shared.pods.front(); pod != nullptr; pod = pod->next) {
+      BERTH_ASSERT(pod->shared == &shared && heap_.Contains(*pod));
+    }
+  }
+}
+
 // --- ActiveQueue ---------------------------------------------------------------------------------
 
 ActiveQueue::ActiveQueue(const QueueOrder& order)
-    : order_(order), has_lanes_(order.has_lanes()), heap_(order) {}
+    : order_(order), has_lanes_(order.has_lanes()), lane_(order) {}
 
 void ActiveQueue::Push(QueueEntry& entry) {
   ++size_;
-  if (!has_lanes_) return heap_.Push(entry);
+  if (!has_lanes_) return lane_.Push(entry);
   entry.lane = order_.LaneOf(entry.entity.View());
   const size_t index = IndexOf(entry.lane);
   if (!HasLaneAt(index, entry.lane)) {
     const auto at = static_cast<ptrdiff_t>(index);
-    auto heap = std::make_unique<LaneHeap>(order_);
-    lanes_.insert(lanes_.begin() + at, {.lane = entry.lane, .count = 0, .first = &heap->first});
-    heaps_.insert(heaps_.begin() + at, std::move(heap));
+    auto queue = std::make_unique<NumberedLane>(order_);
+    lanes_.insert(lanes_.begin() + at, {.lane = entry.lane, .count = 0, .first = &queue->first});
+    queues_.insert(queues_.begin() + at, std::move(queue));
   }
-  heaps_[index]->heap.Push(entry);
+  queues_[index]->queue.Push(entry);
   Refresh(index);
 }
 
 void ActiveQueue::Remove(QueueEntry& entry) {
   BERTH_ASSERT(size_ > 0);
   --size_;
-  if (!has_lanes_) return heap_.Remove(entry);
+  if (!has_lanes_) return lane_.Remove(entry);
   const size_t index = IndexOf(entry.lane);
   BERTH_ASSERT(HasLaneAt(index, entry.lane));
-  heaps_[index]->heap.Remove(entry);
-  if (heaps_[index]->heap.empty()) return EraseLane(index);
+  queues_[index]->queue.Remove(entry);
+  if (queues_[index]->queue.empty()) return EraseLane(index);
   Refresh(index);
 }
 
 void ActiveQueue::Update(QueueEntry& entry) {
-  if (!has_lanes_) return heap_.Update(entry);
+  if (!has_lanes_) return lane_.Update(entry);
   const size_t index = IndexOf(entry.lane);
   BERTH_ASSERT(HasLaneAt(index, entry.lane));
-  heaps_[index]->heap.Update(entry);
+  queues_[index]->queue.Update(entry);
   Refresh(index);
 }
 
 void ActiveQueue::Rebuild() {
-  if (!has_lanes_ && !order_.has_lanes()) return heap_.Rebuild();
+  if (!has_lanes_ && !order_.has_lanes()) return lane_.Rebuild();
   std::vector<QueueEntry*> entries;
   entries.reserve(size_);
-  heap_.TakeAll(entries);
-  for (const auto& lane : heaps_) lane->heap.TakeAll(entries);
+  lane_.TakeAll(entries);
+  for (const auto& lane : queues_) lane->queue.TakeAll(entries);
   lanes_.clear();
-  heaps_.clear();
+  queues_.clear();
   Shrink(lanes_);
-  Shrink(heaps_);
-  heap_.Rebuild();
+  Shrink(queues_);
+  lane_.Rebuild();
   size_ = 0;
   has_lanes_ = order_.has_lanes();
   for (QueueEntry* entry : entries) Push(*entry);
 }
 
-QueueEntry& ActiveQueue::Next() const {
-  if (!has_lanes_) return heap_.front();
+QueueEntry& ActiveQueue::Next() {
+  if (!has_lanes_) return lane_.Next();
   BERTH_ASSERT(size_ > 0);
   const size_t index = order_.NextLane(lanes_);
-  BERTH_ASSERT(index < heaps_.size());
-  return heaps_[index]->heap.front();
+  BERTH_ASSERT(index < queues_.size());
+  return queues_[index]->queue.Next();
 }
 
 bool ActiveQueue::Contains(const QueueEntry& entry) const {
-  if (!has_lanes_) return heap_.Contains(entry);
+  if (!has_lanes_) return lane_.Contains(entry);
   const size_t index = IndexOf(entry.lane);
-  return HasLaneAt(index, entry.lane) && heaps_[index]->heap.Contains(entry);
+  return HasLaneAt(index, entry.lane) && queues_[index]->queue.Contains(entry);
 }
 
 size_t ActiveQueue::IndexOf(uint64_t lane) const {
@@ -220,33 +333,33 @@ size_t ActiveQueue::IndexOf(uint64_t lane) const {
 }
 
 void ActiveQueue::Refresh(size_t index) {
-  LaneHeap& lane = *heaps_[index];
-  lanes_[index].count = lane.heap.size();
-  lane.first = lane.heap.front().entity.View();
+  NumberedLane& lane = *queues_[index];
+  lanes_[index].count = lane.queue.size();
+  lane.first = lane.queue.front().entity.View();
 }
 
 void ActiveQueue::EraseLane(size_t index) {
   const auto at = static_cast<ptrdiff_t>(index);
   lanes_.erase(lanes_.begin() + at);
-  heaps_.erase(heaps_.begin() + at);
+  queues_.erase(queues_.begin() + at);
   Shrink(lanes_);
-  Shrink(heaps_);
+  Shrink(queues_);
 }
 
 void ActiveQueue::CheckInvariants() const {
-  BERTH_ASSERT(lanes_.size() == heaps_.size());
-  BERTH_ASSERT(has_lanes_ ? heap_.empty() : lanes_.empty());
-  heap_.CheckInvariants();
-  size_t count = heap_.size();
+  BERTH_ASSERT(lanes_.size() == queues_.size());
+  BERTH_ASSERT(has_lanes_ ? lane_.empty() : lanes_.empty());
+  lane_.CheckInvariants();
+  size_t count = lane_.size();
   for (size_t i = 0; i < lanes_.size(); ++i) {
-    const EntityHeap& heap = heaps_[i]->heap;
-    heap.CheckInvariants();
-    BERTH_ASSERT(!heap.empty() && lanes_[i].count == heap.size());
+    const LaneQueue& queue = queues_[i]->queue;
+    queue.CheckInvariants();
+    BERTH_ASSERT(!queue.empty() && lanes_[i].count == queue.size());
     BERTH_ASSERT(i == 0 || lanes_[i - 1].lane < lanes_[i].lane);
-    BERTH_ASSERT(heap.front().lane == lanes_[i].lane);
-    BERTH_ASSERT(lanes_[i].first == &heaps_[i]->first);
-    BERTH_ASSERT(IsSameView(heaps_[i]->first, heap.front().entity.View()));
-    count += heap.size();
+    BERTH_ASSERT(queue.front().lane == lanes_[i].lane);
+    BERTH_ASSERT(lanes_[i].first == &queues_[i]->first);
+    BERTH_ASSERT(IsSameView(queues_[i]->first, queue.front().entity.View()));
+    count += queue.size();
   }
   BERTH_ASSERT(count == size_);
 }

@@ -69,9 +69,13 @@ class QueuePlaces {
   // Restores all places after the interests or the order changed. No entity changes its place.
   void Rebuild();
 
-  // Returns the active entry that is to be tried now; null if none is active. QueueSort may count
-  // it as tried, so that the caller must move it to kInFlight.
-  QueueEntry* NextActive() const { return active_.empty() ? nullptr : &active_.Next(); }
+  // Returns the active entry that is to be tried now; null if none is active. It counts as tried,
+  // so that the caller must move it to kInFlight.
+  QueueEntry* NextActive() {
+    if (!active_.empty()) return &active_.Next();
+    active_.EndRun();
+    return nullptr;
+  }
   // Returns an entry whose backoff ends first; null if the place is empty. REQUIRES: `place` is
   // kBackoff or kErrorBackoff.
   QueueEntry* FirstBackoff(QueuePlace place) const {

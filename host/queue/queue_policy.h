@@ -66,7 +66,7 @@ class QueuePolicy {
 
 using SortKey = std::array<uint8_t, BERTH_SORT_KEY_SIZE>;
 
-// The queue's interface to the QueueSort plugin.
+// The queue's interface to the plugins of QueueSort and Entity.
 // Threading: [queue].
 class QueueOrder {
  public:
@@ -88,6 +88,13 @@ class QueueOrder {
   // Called: once for each entity that is taken from the active queue.
   // REQUIRES: has_lanes(), and `lanes` is not empty.
   virtual size_t NextLane(std::span<const berth_lane> /*lanes*/) const { return 0; }
+
+  // Returns true if pods may share an entity. Active pods that share one then leave their lane one
+  // after another; see LaneQueue.
+  virtual bool has_shared_entities() const { return false; }
+  // Returns the text that names the entity which the pod shares with other pods of its namespace;
+  // empty if it shares none. REQUIRES: has_shared_entities().
+  virtual std::string SharedEntityOf(const PodRef& /*pod*/) const { return ""; }
 };
 
 // --- pending observer ----------------------------------------------------------------------------

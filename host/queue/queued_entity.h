@@ -137,6 +137,7 @@ struct QueuedEntity {
 // The queue's internal record of an entity, and an intrusive list of such records.
 
 struct ParkedClass;
+struct SharedEntity;
 
 // A queued entity with the queue's internal data. Never moves in memory. Fields listed for one
 // place are meaningless in any other place.
@@ -155,8 +156,12 @@ struct QueueEntry {
   uint64_t log_start = 0;  // The number of the first event after the recording started.
   uint64_t recording = 0;  // The number of the recording; never reused.
 
-  // A field of the place kActive: the entity's lane, if the order has lanes.
+  // Fields of the place kActive: the entity's lane, if the order has lanes, and the entity that the
+  // pod shares with others; null if it shares none.
   uint64_t lane = 0;
+  SharedEntity* shared = nullptr;
+  // The run in which the entry was last taken from the active queue; 0: none. See LaneQueue.
+  uint64_t run = 0;
 
   // Fields of the places kUnschedulable and kGated:
   ParkedClass* parked_in = nullptr;
@@ -205,6 +210,12 @@ class EntryList {
   QueueEntry* front_ = nullptr;
   QueueEntry* back_ = nullptr;
   size_t size_ = 0;
+};
+
+// The active pods of one lane that share an entity.
+struct SharedEntity {
+  std::string_view name;  // "<namespace>/<text>", where the text is that of the plugin.
+  EntryList pods;         // In no particular order; not empty.
 };
 
 }  // namespace berth::host

@@ -295,7 +295,7 @@ bool SchedulingQueue::has_ready() const {
          (options_.pop_from_backoff && CountIn(QueuePlace::kBackoff) > 0);
 }
 
-QueueEntry* SchedulingQueue::NextReady() const {
+QueueEntry* SchedulingQueue::NextReady() {
   QueueEntry* active = places_.NextActive();
   if (active != nullptr || !options_.pop_from_backoff) return active;
   return places_.FirstBackoff(QueuePlace::kBackoff);

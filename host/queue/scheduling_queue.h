@@ -218,7 +218,7 @@ class SchedulingQueue {
 
   // Returns the entity that is to be tried now, which the caller must move into flight; null if
   // there is none.
-  QueueEntry* NextReady() const;
+  QueueEntry* NextReady();
   // Updates the entry's queue data at the end of an attempt. Returns how to requeue it.
   Requeueing EndAttempt(QueueEntry& entry, Rejection rejection, bool is_slow);
 

@@ -56,11 +56,20 @@ class TestOrder final : public QueueOrder {
     return next ? next(lanes) : 0;
   }
 
+  bool has_shared_entities() const override { return shared != nullptr; }
+  std::string SharedEntityOf(const PodRef& pod) const override {
+    asked.push_back(std::string(pod->name()));
+    return shared(*pod);
+  }
+
   bool uses_key = true;
   bool lowest_first = false;
   // Null: there are no lanes.
   std::function<uint64_t(const berth_queued&)> lane;
   std::function<size_t(std::span<const berth_lane>)> next;  // Not set: the first lane.
+  // Null: pods share no entities.
+  std::function<std::string(const Pod&)> shared;
+  mutable std::vector<std::string> asked;  // The pod of each call of SharedEntityOf().
   // The lanes in the last call of NextLane(): "lane:count:first pod".
   mutable std::vector<std::string> offered;
 

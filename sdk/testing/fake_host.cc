@@ -22,6 +22,7 @@
 #include <berth/testing/cycle.h>
 #include <berth/testing/evaluate.h>
 #include <berth/testing/fake_host.h>
+#include <berth/testing/ids.h>
 #include <berth/testing/instance.h>
 #include <berth/testing/node_spec.h>
 #include <berth/testing/object_spec.h>
@@ -99,9 +100,47 @@ uint64_t PluginUnderTest::Lane(const QueuedSpec& queued) {
 }
 
 size_t PluginUnderTest::Next(const std::vector<QueuedSpec>& active) {
-  Need(instance_->queue_sort.has_value(), "QueueSort");
+  const bool has_sort = instance_->queue_sort.has_value();
+  Need(has_sort || instance_->entity.has_value(), "QueueSort or Entity");
   if (active.empty()) Misuse("Next() needs an active pod");
-  return Flushed(QueueSortCaller(instance_.get(), world_.ids.get()).Next(active));
+  const auto is_next = [this](uint64_t lane, const QueuedSpec& pod) {
+    return entity_runs_.IsNext(lane, EntityName(pod), pod.pod.uid);
+  };
+  size_t next = 0;
+  uint64_t lane = 0;
+  if (has_sort) {
+    const QueueSortCaller sort(instance_.get(), world_.ids.get());
+    next = sort.Next(active, is_next);
+    if (instance_->queue_sort->lane != nullptr) lane = sort.Lane(active[next]);
+  } else {
+    const auto first = std::find_if(active.begin(), active.end(),
+                                    [&](const QueuedSpec& pod) { return is_next(0, pod); });
+    if (first != active.end()) next = static_cast<size_t>(first - active.begin());
+  }
+  entity_runs_.Take(lane, EntityName(active[next]), active[next].pod.uid);
+  return Flushed(next);
+}
+
+std::string PluginUnderTest::Entity(const PodSpec& pod) {
+  Need(instance_->entity.has_value(), "Entity");
+  const PodHandle handle(pod, *world_.ids);
+  std::vector<std::string> texts[2];
+  for (std::vector<std::string>& put : texts) {
+    const CallScope scope(&reporter_, "Entity", kQueue);
+    const berth_put_text add = [](void* to, berth_str text) noexcept {
+      static_cast<std::vector<std::string>*>(to)->emplace_back(FromAbi(text));
+    };
+    instance_->entity->entity(instance_->self(), handle.get(), add, &put);
+  }
+  if (texts[0] != texts[1]) reporter_.Fail(Check::kRepeat, "Entity returns two texts for one pod");
+  if (texts[0].size() > 1) reporter_.Fail(Check::kCodes, "Entity calls put more than once");
+  return Flushed(texts[0].empty() ? std::string() : texts[0].back());
+}
+
+std::string PluginUnderTest::EntityName(const QueuedSpec& queued) {
+  if (!instance_->entity || !queued.group.empty()) return "";
+  const std::string text = Entity(queued.pod);
+  return text.empty() ? text : queued.pod.ns + "/" + text;
 }
 
 uint32_t PluginUnderTest::Hint(const PodSpec& pod, const EventSpec& event) {

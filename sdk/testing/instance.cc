@@ -53,8 +53,8 @@ const berth_plugin_info& Library::Find(const std::string& name) const {
 
 bool World::Enables(const std::string& id) const {
   // A profile does not name these points.
-  if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_ATTEMPT_FAILED ||
-      id == BERTH_POINT_CHANGES) {
+  if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_ENTITY ||
+      id == BERTH_POINT_ATTEMPT_FAILED || id == BERTH_POINT_CHANGES) {
     return true;
   }
   return std::find(points->begin(), points->end(), id) != points->end();
@@ -124,8 +124,8 @@ void Instance::End() {
   plugin_->destroy(plugin_);
   plugin_ = nullptr;
   const auto drop = [](auto&... points) { (points.reset(), ...); };
-  drop(pre_enqueue, enqueue_extensions, queue_sort, pre_filter, filter, post_filter, pre_score,
-       score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes);
+  drop(pre_enqueue, enqueue_extensions, queue_sort, entity, pre_filter, filter, post_filter,
+       pre_score, score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes);
 }
 
 void Instance::AddSlots(Slots* slots) { live_slots_.push_back(slots); }
@@ -224,6 +224,7 @@ void Instance::CopyPoints(const World& world) {
   copy(queue_sort, BERTH_POINT_QUEUE_SORT_2);
   // Revision 1 is the beginning of revision 2.
   if (!queue_sort) copy(queue_sort, BERTH_POINT_QUEUE_SORT);
+  copy(entity, BERTH_POINT_ENTITY);
   copy(pre_filter, BERTH_POINT_PRE_FILTER);
   copy(filter, BERTH_POINT_FILTER);
   copy(post_filter, BERTH_POINT_POST_FILTER);

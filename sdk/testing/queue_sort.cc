@@ -57,15 +57,17 @@ uint64_t QueueSortCaller::Lane(const QueuedSpec& queued) const {
   return lanes[0];
 }
 
-size_t QueueSortCaller::Next(const std::vector<QueuedSpec>& active) const {
+size_t QueueSortCaller::Next(const std::vector<QueuedSpec>& active, const IsNext& is_next) const {
   std::map<uint64_t, std::vector<size_t>> lanes;
   for (size_t i = 0; i < active.size(); ++i) {
     lanes[point_.lane != nullptr ? Lane(active[i]) : 0].push_back(i);
   }
   for (auto& [lane, entities] : lanes) {
-    const auto first = std::min_element(entities.begin(), entities.end(), [&](size_t a, size_t b) {
-      return Less(active[a], active[b]);
-    });
+    const auto is_before = [&, of = lane](size_t a, size_t b) {
+      const bool a_is_next = is_next(of, active[a]);
+      return a_is_next == is_next(of, active[b]) ? Less(active[a], active[b]) : a_is_next;
+    };
+    const auto first = std::min_element(entities.begin(), entities.end(), is_before);
     std::iter_swap(entities.begin(), first);
   }
   return AskNext(active, lanes);

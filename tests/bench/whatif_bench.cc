@@ -62,7 +62,7 @@ class InPostFilter {
     }
     attempt.Begin(harness_.objects().Pod(pod), 1);
     if (!RunPreFilter(attempt).status.ok()) std::abort();
-    const PlannedPlugin& plugin = attempt.plan().plugins().front();
+    const PlannedPlugin& plugin = attempt.plan().plugins()[0];
     cycle_ = attempt.cycle(0).abi();
     host_ = plugin.host->abi();
     const void* functions = nullptr;

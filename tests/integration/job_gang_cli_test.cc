@@ -40,6 +40,16 @@ TEST_F(JobGangCliTest, PodsWaitForTheLastMember) {
   EXPECT_THAT(Bindings(events), ElementsAre("5 Bound a-2 n", "5 Bound a-1 n"));
 }
 
+// Without Entity, the first pods of both jobs would take one place each, and both jobs would fail.
+TEST_F(JobGangCliTest, JobsDoNotTakeNodesInTurn) {
+  const std::string events = Line("ADDED", NodeJson("n", "2")) +
+                             Line("ADDED", PodJson("a-1", "1", MemberOf("a", "2"))) +
+                             Line("ADDED", PodJson("b-1", "1", MemberOf("b", "2"))) +
+                             Line("ADDED", PodJson("b-2", "1", MemberOf("b", "2"))) +
+                             Line("ADDED", PodJson("a-2", "1", MemberOf("a", "2")));
+  EXPECT_THAT(Bindings(events), ElementsAre("0 Bound a-2 n", "0 Bound a-1 n"));
+}
+
 // Two of three members fit: they give the node back, so that the other job gets it.
 TEST_F(JobGangCliTest, AFailedJobLeavesTheNodeToAnother) {
   const std::string events = Line("ADDED", NodeJson("n", "2")) +

@@ -282,6 +282,24 @@ TEST_F(PlacementTest, QueueSortByKeyAndByComparison) {
   }
 }
 
+TEST_F(PlacementTest, PodsOfTwoJobsDoNotInterleave) {
+  for (const char* plugin : {"cpp.ByJob", "cpp.ByTeam"}) {
+    SCOPED_TRACE(plugin);
+    Harness harness;
+    harness.AddNode({.name = "n1"});
+    ASSERT_TRUE(harness.Start(TestProfile().Use(plugin, {Point::kEntity})).ok());
+    for (const std::string name : {"a1", "b1", "a2", "b2", "a3", "b3"}) {
+      const std::string job = name.substr(0, 1);
+      harness.AddPod({.name = name,
+                      .meta = R"("annotations":{"example.com/job":")" + job +
+                              R"("},"labels":{"team":")" + job + "\"}"});
+    }
+    std::vector<std::string> order;
+    for (int i = 0; i < 6; ++i) order.emplace_back(harness.Next().pod->name());
+    EXPECT_THAT(order, ElementsAre("a1", "a2", "a3", "b1", "b2", "b3"));
+  }
+}
+
 // The example of dominant-resource fairness (Ghodsi et al., 2011, section 4.1): 9 cpus and 18 GiB,
 // and namespaces whose pods request 1 cpu and 4 GiB, or 3 cpus and 1 GiB. Three pods of the one and
 // two of the other give both a dominant share of 2/3.

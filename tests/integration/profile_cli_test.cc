@@ -402,6 +402,22 @@ TEST_F(ProfileCliTest, ProfilesOfOneProcessMustBeCompatible) {
   EXPECT_EQ(Run({"profile", "check", other}).exit_status, 0);
 }
 
+TEST_F(ProfileCliTest, ProfileHasAtMostOnePluginWithEntity) {
+  const auto profile = [&](const std::string& name, const std::string& second) {
+    const std::string library = "library = \"" BERTH_TEST_PLUGIN_DIR "/libtest_shapes.so\"\n";
+    return File(name + ".toml", "schedulerName = \"" + name + "\"\nextends = \"default\"\n" +
+                                    "[[plugins]]\nname = \"cpp.ByJob\"\n" + library +
+                                    "[[plugins]]\nname = \"" + second + "\"\n" + library);
+  };
+  const std::string two = profile("two", "cpp.ByTeam");
+  const Outcome run = Run({"profile", "check", two});
+  EXPECT_EQ(run.exit_status, 2);
+  EXPECT_EQ(run.err, "berth: " + two +
+                         ": plugins: expected at most one plugin that implements Entity, found "
+                         "cpp.ByJob, cpp.ByTeam\n");
+  EXPECT_EQ(Run({"profile", "check", profile("one", "cpp.PerNode")}).exit_status, 0);
+}
+
 // All profiles share one queue, which is sorted by one plugin with one set of arguments.
 TEST_F(ProfileCliTest, ProfilesMustHaveTheSameQueueSortArguments) {
   const auto sorted = [&](const std::string& name, const std::string& args) {

@@ -8,7 +8,7 @@ import textwrap
 import tree
 
 # The tables of extension points leave these out.
-EVERYWHERE = {"EnqueueExtensions", "AttemptFailed", "Changes"}
+EVERYWHERE = {"EnqueueExtensions", "Entity", "AttemptFailed", "Changes"}
 # The pages all of whose samples are compiled, and the files with the samples.
 GUIDES = {"sdk/testing.md": "tests/sdk/testing_guide_test.cc",
           "sdk/services.md": "tests/sdk/services_guide_test.cc"}

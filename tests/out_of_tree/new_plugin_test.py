@@ -11,8 +11,8 @@ import shutil
 import installed
 from compilers import rust_compilers
 
-POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "PreFilter", "Filter", "PostFilter",
-          "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Changes")
+POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "Entity", "PreFilter", "Filter",
+          "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Changes")
 
 
 class NewPluginTest(installed.InstalledTest):

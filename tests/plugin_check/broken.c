@@ -126,6 +126,8 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #include "reservations.h"
 #elif defined HAS_LANES
 #include "lanes.h"
+#elif defined BREAKS_ENTITY
+#include "entities.h"
 #endif
 #include "bindings.h"
 #include "permits.h"

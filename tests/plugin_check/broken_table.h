@@ -39,6 +39,7 @@ inline constexpr BrokenVariant kBroken[] = {
      "; the host, too, calls Filter on several threads at the same time: guard everything that its "
      "calls share and change, or set BERTH_FILTER_SERIAL"},
     {"repeat", "repeat", "called again"},
+    {"entity", "repeat", "Entity returns two texts for one pod"},
     {"lanes", "repeat", "QueueSort returns two lanes for one pod"},
     {"whatif", "whatif", "AddPod"},
     {"whatif_at_run_time", "whatif", "after AddPod"},

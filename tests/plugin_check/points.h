@@ -39,6 +39,8 @@
 #define MORE_POINTS_TEXT ",\"berth.changes/1\""
 #elif defined HAS_LANES
 #define MORE_POINTS_TEXT ",\"berth.queue_sort/1\",\"berth.queue_sort/2\""
+#elif defined BREAKS_ENTITY
+#define MORE_POINTS_TEXT ",\"berth.entity/1\""
 #elif defined HAS_PRE_BIND
 #define MORE_POINTS_TEXT ",\"berth.pre_bind/1\""
 #elif defined HAS_PERMIT

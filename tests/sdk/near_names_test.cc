@@ -30,6 +30,7 @@ TEST(NearNames, EveryMethodHasSome) {
       {"Less", {"Lss"}},
       {"Lane", {"Lnae"}},
       {"NextLane", {"Nextlane"}},
+      {"Entity", {"Enity", "Entiy", "entity"}},
       {"PreFilter", {"Prefilter", "preFilter", "pre_filter", "PreFiltr"}},
       {"AddPod", {"Addpod"}},
       {"RemovePod", {"RemovPod"}},

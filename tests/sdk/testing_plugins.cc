@@ -29,6 +29,7 @@ const void* GetPoint(const berth_plugin*, const char* id) noexcept {
   if (name == BERTH_POINT_SCORE) return given(parts.score);
   if (name == BERTH_POINT_QUEUE_SORT) return given(parts.queue_sort);
   if (name == BERTH_POINT_QUEUE_SORT_2) return given(parts.queue_sort_2);
+  if (name == BERTH_POINT_ENTITY) return given(parts.entity);
   if (name == BERTH_POINT_ENQUEUE_EXTENSIONS) return given(parts.enqueue_extensions);
   if (name == BERTH_POINT_PERMIT) return given(parts.permit);
   if (name == BERTH_POINT_RESERVE) return given(parts.reserve);
@@ -140,6 +141,7 @@ SampleLibrary::SampleLibrary(Parts given) : parts_(std::move(given)) {
   add(parts.score, BERTH_POINT_SCORE);
   add(parts.queue_sort, BERTH_POINT_QUEUE_SORT);
   add(parts.queue_sort_2, BERTH_POINT_QUEUE_SORT_2);
+  add(parts.entity, BERTH_POINT_ENTITY);
   add(parts.enqueue_extensions, BERTH_POINT_ENQUEUE_EXTENSIONS);
   add(parts.permit, BERTH_POINT_PERMIT);
   add(parts.reserve, BERTH_POINT_RESERVE);

@@ -26,6 +26,7 @@ struct Parts {
   berth_score score{};
   berth_queue_sort queue_sort{};
   berth_queue_sort_2 queue_sort_2{};
+  berth_entity entity{};
   berth_enqueue_extensions enqueue_extensions{};
   berth_permit permit{};
   berth_reserve reserve{};

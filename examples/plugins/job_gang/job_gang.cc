@@ -57,6 +57,11 @@ class JobGang : public berth::Plugin {
     }
   }
 
+  // The pods of a job are tried one after another, so that two jobs do not take nodes in turn.
+  std::string_view Entity(const berth::Pod& pod) const {
+    return GangOf(pod).has_value() ? pod.Label(kJob, host_).value_or("") : "";
+  }
+
   berth::Status Permit(berth::Cycle& cycle, const berth::Target& /*target*/,
                        std::chrono::nanoseconds& timeout) {
     const std::optional<Gang> gang = GangOf(cycle.pod());

@@ -67,6 +67,14 @@ TEST(JobGang, PodsWithoutJobOrSizeAreAlone) {
   EXPECT_EQ(PlaceOn(plugin, Member("one", "single", "1")).answer, Success());
 }
 
+TEST(JobGang, PodsOfAJobAreOneEntity) {
+  PluginUnderTest plugin({.nodes = {MakeNode("n")}});
+  EXPECT_EQ(plugin.Entity(Member("a")), "train");
+  EXPECT_EQ(plugin.Entity(Member("x", "other")), "other");
+  EXPECT_EQ(plugin.Entity(Member("b", "train", "many")), "");
+  EXPECT_EQ(plugin.Entity(MakePod("plain")), "");
+}
+
 TEST(JobGang, AFailureRejectsTheWaitingMembers) {
   PluginUnderTest plugin({.nodes = {MakeNode("n")}});
   for (const PodSpec& pod : {Member("a"), Member("x", "other")}) {

@@ -221,7 +221,7 @@ TEST_F(ShadowObserverTest, UndoesABindingWithItsPodsLaterEvents) {
 
 // Four bindings are needed: two pods for each of the empty nodes.
 TEST_F(ShadowObserverTest, TheNumberOfTriesIsLimited) {
-  for (const size_t max_tries : {3, 4}) {
+  for (const size_t max_tries : {3U, 4U}) {
     observing_.max_tries = max_tries;
     AddNodes(3);
     AddPod({.name = "old", .node = "n1", .requests = R"("cpu":"2")"});

@@ -104,7 +104,8 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
 
 // Returns why the plugin is quarantined; nothing if it is not. A quarantined plugin is not called
 // at these points: Score, PreScore and PostFilter skip it; PreEnqueue gates the pod; PreFilter,
-// Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue.
+// Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue;
+// Entity names no entity.
 // It is still called at QueueSort, and where a call ends or follows what was begun (Unreserve,
 // PostBind, Changes).
 // A quarantine begins at any time, and ends only between scheduling cycles, possibly within a

@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0xd0711b8ede06395cull
+#define BERTH_ABI_DRAFT 0x4b675717caeee133ull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -1050,6 +1050,39 @@ typedef struct berth_queue_sort_2 {
   /* `lanes`: berth_lane, those that have entities, by ascending number; at least one */
   uint32_t (*next)(void* self, berth_array lanes) BERTH_NOEXCEPT;
 } berth_queue_sort_2;
+
+/* Entity: names the pods that are one entity of the queue, such as those with equal values of a
+ * label, so that two groups of pods do not interleave. Profiles do not name this point: it is used
+ * whenever a plugin implements it, and at most one plugin of a profile may. The host calls the
+ * plugin of the pod's own profile. If no plugin implements it, each pod stands alone.
+ * Order:     when a pod is taken from the active queue, the active pods of the same entity are
+ *            taken next, in the order of QueueSort and whatever the priority of others, also those
+ *            that become active meanwhile, until none of them is active when the host takes the
+ *            next pod. A pod that is tried again meanwhile waits for its turn in the order of
+ *            QueueSort, so that an entity whose pods fail does not keep others waiting. A reload of
+ *            the profiles ends the sequence.
+ * Lanes:     with lanes of QueueSort, an entity is followed within each lane for itself, until the
+ *            lane is empty. `next` decides about the lane as ever.
+ * No more:   pods that are gated, parked or in backoff are not waited for. Each pod has its own
+ *            attempts and backoff, and a failure of one changes nothing for the others; Permit and
+ *            berth.activate/1 are for that. A pod that is taken out of the backoff early begins no
+ *            sequence. A pod that waits as a member of a PodGroup (BERTH_QUEUED_GROUP) is not asked
+ *            for.
+ * Called:    when a pod enters the active queue, and when it gets a new version there. When other
+ *            instances take over, for every active pod.
+ * Threading: [queue].
+ * Returns:   calls `put` once with a text that names the entity in the pod's namespace, or not at
+ *            all: the pod stands alone, as with an empty text. Pods of one namespace with equal
+ *            texts are one entity, also if their profiles differ.
+ * Must not:  depend on anything but the pod. Block.
+ * Lifetime:  the host copies the text within `put`. */
+typedef void (*berth_put_text)(void* to, berth_str text) BERTH_NOEXCEPT;
+#define BERTH_POINT_ENTITY "berth.entity/1"
+typedef struct berth_entity {
+  uint32_t struct_size;
+  uint32_t flags;
+  void (*entity)(void* self, const berth_pod* pod, berth_put_text put, void* to) BERTH_NOEXCEPT;
+} berth_entity;
 
 /* PreFilter: checks the pod before any node is evaluated, and prepares cycle state.
  * Called:    once per cycle, plugin by plugin.

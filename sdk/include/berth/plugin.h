@@ -42,6 +42,7 @@
 #include <berth/dependence.h>
 #include <berth/done.h>
 #include <berth/enqueue_extensions.h>
+#include <berth/entity.h>
 #include <berth/filter.h>
 #include <berth/host.h>
 #include <berth/internal/entry.h>

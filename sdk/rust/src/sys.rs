@@ -16,11 +16,12 @@ use std::os::raw::{c_char, c_void};
 pub type berth_id = u32;
 pub type berth_code = i32;
 pub type berth_put_rows = Option<unsafe extern "C" fn(*mut c_void, *const u32, u64)>;
+pub type berth_put_text = Option<unsafe extern "C" fn(*mut c_void, berth_str)>;
 pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const berth_api_result)>;
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0xd0711b8ede06395c;
+pub const BERTH_ABI_DRAFT: u64 = 0x4b675717caeee133;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -31,6 +32,7 @@ pub const BERTH_POINT_PRE_ENQUEUE: &str = "berth.pre_enqueue/1";
 pub const BERTH_POINT_ENQUEUE_EXTENSIONS: &str = "berth.enqueue_extensions/1";
 pub const BERTH_POINT_QUEUE_SORT: &str = "berth.queue_sort/1";
 pub const BERTH_POINT_QUEUE_SORT_2: &str = "berth.queue_sort/2";
+pub const BERTH_POINT_ENTITY: &str = "berth.entity/1";
 pub const BERTH_POINT_PRE_FILTER: &str = "berth.pre_filter/1";
 pub const BERTH_POINT_FILTER: &str = "berth.filter/1";
 pub const BERTH_POINT_POST_FILTER: &str = "berth.post_filter/1";
@@ -773,6 +775,13 @@ pub struct berth_queue_sort_2 {
 }
 
 #[repr(C)]
+pub struct berth_entity {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub entity: Option<unsafe extern "C" fn(self_: *mut c_void, pod: *const berth_pod, put: berth_put_text, to: *mut c_void)>,
+}
+
+#[repr(C)]
 pub struct berth_pre_filter_out {
     pub struct_size: u32,
     pub reserved: u32,
@@ -1411,6 +1420,7 @@ zero! {
     berth_queue_sort
     berth_lane
     berth_queue_sort_2
+    berth_entity
     berth_pre_filter_out
     berth_pre_filter
     berth_filter_out
@@ -1492,6 +1502,7 @@ new! {
     berth_enqueue_extensions
     berth_queue_sort
     berth_queue_sort_2
+    berth_entity
     berth_pre_filter_out
     berth_pre_filter
     berth_filter_out
@@ -1556,6 +1567,7 @@ point! {
     berth_enqueue_extensions: BERTH_POINT_ENQUEUE_EXTENSIONS
     berth_queue_sort: BERTH_POINT_QUEUE_SORT
     berth_queue_sort_2: BERTH_POINT_QUEUE_SORT_2
+    berth_entity: BERTH_POINT_ENTITY
     berth_pre_filter: BERTH_POINT_PRE_FILTER
     berth_filter: BERTH_POINT_FILTER
     berth_post_filter: BERTH_POINT_POST_FILTER

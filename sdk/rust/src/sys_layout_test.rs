@@ -370,6 +370,11 @@ fn structs_have_the_layout_of_c() {
         lane: 24,
         next: 32,
     ]);
+    check!(berth_entity, 16, 8, [
+        struct_size: 0,
+        flags: 4,
+        entity: 8,
+    ]);
     check!(berth_pre_filter_out, 32, 8, [
         struct_size: 0,
         reserved: 4,

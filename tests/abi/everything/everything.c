@@ -301,6 +301,11 @@ static uint32_t Next(void* self, berth_array lanes) {
   return lanes.count - 1;
 }
 
+static void Entity(void* self, const berth_pod* pod, berth_put_text put, void* to) {
+  Note((golden*)self, "point Entity");
+  put(to, pod->meta->name);
+}
+
 /* ---- The scheduling cycle -------------------------------------------------------------------- */
 
 static void UseObjects(golden* g) {
@@ -599,6 +604,7 @@ static const berth_enqueue_extensions kEnqueueExtensions = {
 static const berth_queue_sort kQueueSort = {sizeof(berth_queue_sort), 0, Key, NULL};
 static const berth_queue_sort_2 kQueueSort2 = {
     sizeof(berth_queue_sort_2), 0, Key, NULL, Lane, Next};
+static const berth_entity kEntity = {sizeof(berth_entity), 0, Entity};
 static const berth_pre_filter kPreFilter = {sizeof(berth_pre_filter), 0, PreFilter, AddPod,
                                             RemovePod};
 static const berth_filter kFilter = {sizeof(berth_filter), 0, &kDependence, Filter, NULL};
@@ -617,22 +623,16 @@ static const berth_changes kChanges = {sizeof(berth_changes), BERTH_CHANGES_FLAG
 static const struct {
   const char* id;
   const void* table;
-} kTables[] = {{BERTH_POINT_PRE_ENQUEUE, &kPreEnqueue},
-               {BERTH_POINT_ENQUEUE_EXTENSIONS, &kEnqueueExtensions},
-               {BERTH_POINT_QUEUE_SORT, &kQueueSort},
-               {BERTH_POINT_QUEUE_SORT_2, &kQueueSort2},
-               {BERTH_POINT_PRE_FILTER, &kPreFilter},
-               {BERTH_POINT_FILTER, &kFilter},
-               {BERTH_POINT_POST_FILTER, &kPostFilter},
-               {BERTH_POINT_PRE_SCORE, &kPreScore},
-               {BERTH_POINT_SCORE, &kScore},
-               {BERTH_POINT_RESERVE, &kReserve},
-               {BERTH_POINT_PERMIT, &kPermit},
-               {BERTH_POINT_PRE_BIND, &kPreBind},
-               {BERTH_POINT_BIND, &kBind},
-               {BERTH_POINT_POST_BIND, &kPostBind},
-               {BERTH_POINT_ATTEMPT_FAILED, &kAttemptFailed},
-               {BERTH_POINT_CHANGES, &kChanges}};
+} kTables[] = {
+    {BERTH_POINT_PRE_ENQUEUE, &kPreEnqueue}, {BERTH_POINT_ENQUEUE_EXTENSIONS, &kEnqueueExtensions},
+    {BERTH_POINT_QUEUE_SORT, &kQueueSort},   {BERTH_POINT_QUEUE_SORT_2, &kQueueSort2},
+    {BERTH_POINT_ENTITY, &kEntity},          {BERTH_POINT_PRE_FILTER, &kPreFilter},
+    {BERTH_POINT_FILTER, &kFilter},          {BERTH_POINT_POST_FILTER, &kPostFilter},
+    {BERTH_POINT_PRE_SCORE, &kPreScore},     {BERTH_POINT_SCORE, &kScore},
+    {BERTH_POINT_RESERVE, &kReserve},        {BERTH_POINT_PERMIT, &kPermit},
+    {BERTH_POINT_PRE_BIND, &kPreBind},       {BERTH_POINT_BIND, &kBind},
+    {BERTH_POINT_POST_BIND, &kPostBind},     {BERTH_POINT_ATTEMPT_FAILED, &kAttemptFailed},
+    {BERTH_POINT_CHANGES, &kChanges}};
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
@@ -732,23 +732,15 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
-                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
-                                      BERTH_POINT_QUEUE_SORT,
-                                      BERTH_POINT_QUEUE_SORT_2,
-                                      BERTH_POINT_PRE_FILTER,
-                                      BERTH_POINT_FILTER,
-                                      BERTH_POINT_POST_FILTER,
-                                      BERTH_POINT_PRE_SCORE,
-                                      BERTH_POINT_SCORE,
-                                      BERTH_POINT_RESERVE,
-                                      BERTH_POINT_PERMIT,
-                                      BERTH_POINT_PRE_BIND,
-                                      BERTH_POINT_BIND,
-                                      BERTH_POINT_POST_BIND,
-                                      BERTH_POINT_ATTEMPT_FAILED,
-                                      BERTH_POINT_CHANGES,
-                                      NULL};
+static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,    BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      BERTH_POINT_QUEUE_SORT,     BERTH_POINT_QUEUE_SORT_2,
+                                      BERTH_POINT_PRE_FILTER,     BERTH_POINT_FILTER,
+                                      BERTH_POINT_POST_FILTER,    BERTH_POINT_PRE_SCORE,
+                                      BERTH_POINT_SCORE,          BERTH_POINT_RESERVE,
+                                      BERTH_POINT_PERMIT,         BERTH_POINT_PRE_BIND,
+                                      BERTH_POINT_BIND,           BERTH_POINT_POST_BIND,
+                                      BERTH_POINT_ATTEMPT_FAILED, BERTH_POINT_CHANGES,
+                                      BERTH_POINT_ENTITY,         NULL};
 static const char* const kServices[] = {
     BERTH_SERVICE_LOG,     BERTH_SERVICE_STRINGS,    BERTH_SERVICE_REFS,
     BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,     BERTH_SERVICE_SELECTORS,
@@ -800,4 +792,4 @@ BERTH_NOTE(
     "\"berth.post_filter/1\",\"berth.pre_score/1\",\"berth.score/1\",\"berth.reserve/1\","
     "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/"
     "1\",\"berth.attempt_failed/1\","
-    "\"berth.changes/1\"]}]}");
+    "\"berth.changes/1\",\"berth.entity/1\"]}]}");

@@ -81,7 +81,9 @@ std::string Cell(const std::optional<Change>& change) {
 
 void AddRows(const WorkloadChange& change, host::Table& table) {
   const auto us = [](double number) { return FormatNs(number * 1e3); };
-  const auto count = [](double number) { return host::WithCommas(std::llround(number)); };
+  const auto count = [](double number) {
+    return host::WithCommas(static_cast<uint64_t>(std::llround(number)));
+  };
   table.AddRow({change.workload, Cell(change.pods_per_second, count),
                 Cell(change.cpu_us_per_decision, us), Cell(change.placed.p50_ns, FormatNs),
                 Cell(change.placed.cpu_p99_ns, FormatNs), Cell(change.placed.allocations),

@@ -61,7 +61,7 @@ void AddRow(const Measurement& measurement, host::Table& table) {
   table.AddRow({measurement.workload, host::WithCommas(measurement.nodes),
                 host::WithCommas(measurement.init_pods), host::WithCommas(measurement.pods),
                 host::WithCommas(measurement.bound),
-                host::WithCommas(std::llround(measurement.pods_per_second)),
+                host::WithCommas(static_cast<uint64_t>(std::llround(measurement.pods_per_second))),
                 FormatNs(measurement.cpu_us_per_decision * 1e3), us(placed.p50_ns),
                 us(placed.p99_ns), us(placed.cpu_p99_ns), Optional(placed.allocations),
                 measurement.peak_rss_bytes == 0
@@ -130,7 +130,7 @@ void AppendTable(const Results& results, host::TerminalWidth width, std::string&
 }
 
 std::string FormatNs(double ns) {
-  if (ns < 10e3) return host::WithCommas(std::llround(ns)) + " ns";
+  if (ns < 10e3) return host::WithCommas(static_cast<uint64_t>(std::llround(ns))) + " ns";
   return ns < 10e6 ? FormatFixed(ns / 1e3, 1) + " us" : FormatFixed(ns / 1e6, 2) + " ms";
 }
 

@@ -218,7 +218,6 @@ TEST_F(HttpFaultsTest, ConnectionThatTheServerHasClosedIsReplaced) {
   for (const bool has_tls : {true, false}) {
     for (const bool is_reset : {true, false}) {
       SCOPED_TRACE(std::string(has_tls ? "TLS" : "plain") + (is_reset ? ", RST" : ", FIN"));
-      std::atomic<int> ended = 0;
       const auto server = ServerThat(
           [&](Peer& peer) {
             peer.Write(HttpAnswer(200, "a"));

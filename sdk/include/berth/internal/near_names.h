@@ -44,6 +44,10 @@
   X(EventsToRegisetr, EventsToRegister) X(EventsToRegistre, EventsToRegister) \
   X(Hnt, Hint) X(Hnit, Hint) X(Hitn, Hint) \
   X(Lss, Less) X(Lses, Less) \
+  X(EntityX, Entity) X(Etity, Entity) X(Eniy, Entity) X(Entiy, Entity) X(Entty, Entity) \
+  X(Enity, Entity) X(Netity, Entity) X(Etnity, Entity) X(Enitty, Entity) X(Enttiy, Entity) \
+  X(Entiyt, Entity) X(Enntity, Entity) X(Enttity, Entity) X(Entiity, Entity) X(Entitty, Entity) \
+  X(Entityy, Entity) \
   X(Lne, Lane) X(Lae, Lane) X(Lnae, Lane) X(Laen, Lane) \
   X(nextLane, NextLane) X(Nextlane, NextLane) X(next_lane, NextLane) X(NextlaneX, NextLane) \
   X(NextLanes, NextLane) X(NextLaned, NextLane) X(NextLaneX, NextLane) X(NxtLane, NextLane) \
@@ -247,6 +251,7 @@
   X(score, Score) X(Scores, Score) X(OnScore, Score) \
   X(reserve, Reserve) X(Reserves, Reserve) \
   X(unreserve, Unreserve) X(Unreserves, Unreserve) \
+  X(entity, Entity) X(OnEntity, Entity) \
   X(permit, Permit) X(Permits, Permit) \
   X(bind, Bind) X(SortKey, Key) \
   X(validate, Validate)

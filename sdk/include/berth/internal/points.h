@@ -10,6 +10,7 @@
 #include <berth/bind.h>
 #include <berth/changes.h>
 #include <berth/enqueue_extensions.h>
+#include <berth/entity.h>
 #include <berth/filter.h>
 #include <berth/permit.h>
 #include <berth/post_bind.h>
@@ -52,10 +53,11 @@ struct Named<P, PointList<Point...>>
     : Join<PointList<>,
            std::conditional_t<Point::template kNamed<P>, PointList<Point>, PointList<>>...> {};
 
-using AllPoints = PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint,
-                            QueueSortLanesPoint, PreFilterPoint, FilterPoint, PostFilterPoint,
-                            PreScorePoint, ScorePoint, ReservePoint, PermitPoint, PreBindPoint,
-                            BindPoint, PostBindPoint, AttemptFailedPoint, ChangesPoint>;
+using AllPoints =
+    PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, QueueSortLanesPoint,
+              EntityPoint, PreFilterPoint, FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint,
+              ReservePoint, PermitPoint, PreBindPoint, BindPoint, PostBindPoint, AttemptFailedPoint,
+              ChangesPoint>;
 
 // The points for which class P has a method.
 template <class P>

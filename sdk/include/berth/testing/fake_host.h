@@ -27,6 +27,7 @@
 #include <berth/testing/builders.h>
 #include <berth/testing/call.h>
 #include <berth/testing/cycle.h>
+#include <berth/testing/entity_runs.h>
 #include <berth/testing/evaluate.h>
 #include <berth/testing/fake_metrics.h>
 #include <berth/testing/instance.h>
@@ -113,10 +114,16 @@ class PluginUnderTest {
   // Returns the lane of the entity. Checks that two calls return the same number.
   uint64_t Lane(const QueuedSpec& queued);
 
+  // Returns the text that names the entity of the pod; empty for a pod that stands alone. Checks
+  // that two calls return the same text, and that each puts at most one.
+  std::string Entity(const PodSpec& pod);
+
   // Returns which of these entities, all of which are active, is tried now: an index into `active`.
   // Without lanes it is the first one by Less; otherwise the first one of the lane that the plugin
-  // returns, which counts it as tried. Equal entities are tried in the order of `active`. Checks
-  // the lanes, that the order is strict, and that the returned index is in range.
+  // returns, which counts it as tried. Equal entities are tried in the order of `active`; without
+  // QueueSort, all are equal. With Entity, the pods of the entity that the last call returned come
+  // first in their lane, except those that were returned since the first of them. Checks the lanes,
+  // that the order is strict, and that the returned index is in range.
   size_t Next(const std::vector<QueuedSpec>& active);
 
   // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
@@ -234,6 +241,8 @@ class PluginUnderTest {
 
   void RunChecks(const PodHandle& pod, Step step);
 
+  // Returns "<namespace>/<text>", or "" for a pod that stands alone and for a group.
+  std::string EntityName(const QueuedSpec& queued);
   // Returns the mutations of a pod, which are kept for the next call with an equal pod.
   MutatedPods& MutationsOf(const PodHandle& pod);
   // Keeps pods of the test, whose parts are copied to other pods.
@@ -247,6 +256,7 @@ class PluginUnderTest {
   std::vector<PodSpec> known_;
   std::unique_ptr<MutatedPods> mutated_;
   bool leaks_checked_ = false;
+  EntityRuns entity_runs_;
 };
 
 }  // namespace berth::testing

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -32,8 +33,10 @@ class QueueSortCaller {
   bool Less(const QueuedSpec& a, const QueuedSpec& b) const;
   // REQUIRES: QueueSort has lanes.
   uint64_t Lane(const QueuedSpec& queued) const;
-  // REQUIRES: `active` is not empty.
-  size_t Next(const std::vector<QueuedSpec>& active) const;
+  // Returns the pod to try now. Those for which `is_next(lane, pod)` holds precede the others of
+  // their lane. REQUIRES: `active` is not empty.
+  using IsNext = std::function<bool(uint64_t lane, const QueuedSpec& pod)>;
+  size_t Next(const std::vector<QueuedSpec>& active, const IsNext& is_next) const;
 
  private:
   bool AskLess(const QueuedSpec& a, const QueuedSpec& b) const;

@@ -141,6 +141,32 @@ class ByLess : public berth::Plugin {
 
 // Dominant-resource fairness: the next pod is one of the namespace whose pods on nodes have the
 // smallest share of the cluster's cpu or memory, whichever of the two shares is larger.
+class ByJob : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".ByJob";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Keeps the pods of a job together in the queue.";
+
+  std::string_view Entity(const berth::Pod& pod) const {
+    return pod.Annotation("example.com/job").value_or("");
+  }
+};
+
+class ByTeam : public berth::Plugin {
+ public:
+  static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".ByTeam";
+  static constexpr std::string_view kVersion = "1.0.0";
+  static constexpr std::string_view kAbout = "Keeps the pods of a team together in the queue.";
+
+  explicit ByTeam(berth::Host host) : host_(host) {}
+  std::string Entity(const berth::Pod& pod) const {
+    return "team " + std::string(pod.Label("team", host_).value_or("of nobody"));
+  }
+
+ private:
+  berth::Host host_;
+};
+
 class FairShare : public berth::Plugin {
  public:
   static constexpr std::string_view kName = BERTH_SHAPES_PREFIX ".FairShare";
@@ -251,4 +277,5 @@ class LateBinder : public berth::Plugin {
 
 }  // namespace
 
-BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, FairShare, ApiBinder, LateBinder);
+BERTH_PLUGINS(PerNode, PerBlock, Devices, ByKey, ByLess, FairShare, ByJob, ByTeam, ApiBinder,
+              LateBinder);
