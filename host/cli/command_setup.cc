@@ -28,7 +28,9 @@ struct MethodOfPoint {
   std::string_view name;
   Point point;
 };
-constexpr std::array<MethodOfPoint, 4> kMethods{{{"OnChange", Point::kChanges},
+constexpr std::array<MethodOfPoint, 6> kMethods{{{"OnChange", Point::kChanges},
+                                                 {"Save", Point::kHandOver},
+                                                 {"Restore", Point::kHandOver},
                                                  {"EventsToRegister", Point::kEnqueueExtensions},
                                                  {"Less", Point::kQueueSort},
                                                  {"Key", Point::kQueueSort}}};

@@ -55,8 +55,8 @@ struct ProfilePlugin {
   std::optional<Placed<std::string>> before;
   std::optional<Placed<std::string>> after;
   // The points at which the plugin runs, such as "Filter"; all that it implements if not set.
-  // EnqueueExtensions, Entity, AttemptFailed and Changes, which are not stages of scheduling a pod,
-  // are always included and never listed.
+  // EnqueueExtensions, Entity, AttemptFailed, Changes and HandOver, which are not stages of
+  // scheduling a pod, are always included and never listed.
   std::optional<std::vector<Placed<std::string>>> points;
   ProfileArgs args;
 

@@ -239,6 +239,7 @@ class ContractChecker {
             ReportBug(point, pod, answer);
           });
       CheckChanges();
+      CheckHandOver();
       Observe();
       coverage_.gaps = seen_.Gaps();
     }
@@ -448,6 +449,27 @@ class ContractChecker {
     plugin_->RemovePod(pod.name, "late");
     plugin_->RemoveNode("late");
     plugin_->Advance(60 * kSecond);
+  }
+
+  // Hands the state over to another instance with the same arguments, as a reload does.
+  void CheckHandOver() {
+    if (!instance().hand_over) return;
+    testing::SavedState state = plugin_->Save();
+    const Answer saved = state.answer;
+    if (saved.code == BERTH_BUG) sink_({"faults", "save answers " + ToString(saved)});
+    if (saved.code != BERTH_BUG && saved.code != BERTH_ERROR && saved.code != BERTH_SKIP &&
+        !saved.ok()) {
+      sink_({"codes", "save answers " + ToString(saved) + ", which save must not answer"});
+    }
+    if (!saved.ok()) return;
+    testing::Scenario scenario = ScenarioWith(world_.nodes);
+    scenario.handed_over = std::move(state);
+    const PluginUnderTest successor(*subject_.entry, std::move(scenario));
+    const Answer& restored = successor.restored();
+    if (restored.ok()) return;
+    sink_({restored.code == BERTH_BUG ? "faults" : "codes",
+           "restore answers " + ToString(restored) +
+               " to the state that save of the same library and arguments wrote"});
   }
 
   void CheckMemory() {

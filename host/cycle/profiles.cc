@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
+#include "host/runtime/points/run_hand_over.h"
 
 namespace berth::host {
 namespace {
@@ -69,6 +70,7 @@ Status Profiles::Load(const PluginCatalog& catalog, std::span<const PlanSpec> sp
   BERTH_ASSERT(!specs.empty());
   auto next = Build(catalog, specs);
   if (!next.ok()) return std::move(next).status();
+  HandOver(*next);
   ConfigureQueue(*next);
   Replace(std::move(next).value());
   may_drop_ = true;
@@ -107,16 +109,30 @@ Result<Profiles::NextProfiles> Profiles::Build(const PluginCatalog& catalog,
 
 Result<Profiles::Next> Profiles::BuildOne(const PluginCatalog& catalog,
                                           const PlanSpec& spec) const {
-  const auto active = std::ranges::find_if(active_, [&spec](const auto& profile) {
-    return profile->plan->scheduler_name() == spec.scheduler_name;
-  });
-  const Plan* previous = active != active_.end() ? (*active)->plan.get() : nullptr;
+  Profile* const active = FindActive(spec.scheduler_name);
+  const Plan* previous = active != nullptr ? active->plan.get() : nullptr;
   if (previous != nullptr && previous->IsUpToDate(spec, catalog)) {
-    return Next{.kept = active->get(), .built = nullptr};
+    return Next{.kept = active, .built = nullptr};
   }
   auto plan = Plan::Build(spec, catalog, services_, context_.cache.table(), previous);
   if (!plan.ok()) return std::move(plan).status();
   return Next{.kept = nullptr, .built = std::move(plan).value()};
+}
+
+Profiles::Profile* Profiles::FindActive(std::string_view scheduler_name) const {
+  const auto found = std::ranges::find_if(active_, [scheduler_name](const auto& profile) {
+    return profile->plan->scheduler_name() == scheduler_name;
+  });
+  return found != active_.end() ? found->get() : nullptr;
+}
+
+// Each state lives only until its successor has it: states may be large.
+void Profiles::HandOver(const NextProfiles& next) const {
+  for (const Next& each : next) {
+    if (each.kept != nullptr) continue;
+    const Profile* previous = FindActive(each.built->scheduler_name());
+    if (previous != nullptr) RunHandOver(*previous->plan, *each.built);
+  }
 }
 
 void Profiles::ConfigureQueue(const NextProfiles& next) {

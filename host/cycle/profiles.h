@@ -53,10 +53,10 @@ class Profiles {
   Profiles& operator=(const Profiles&) = delete;
 
   // Builds a plan for each profile that is new or has changed, and replaces the present profiles
-  // with them; see Plan::Build(). Starts the watches of the kinds that their plugins use. Pods that
-  // are being bound continue with the plugins that they began with; all other pods are tried again.
-  // A pod that waits on Permit for a plugin that does not run at Permit any more is rejected at
-  // once.
+  // with them; see Plan::Build(). A new instance gets the state of the active one that it replaces:
+  // see RunHandOver(). Starts the watches of the kinds that their plugins use. Pods that are being
+  // bound continue with the plugins that they began with; all other pods are tried again. A pod
+  // that waits on Permit for a plugin that does not run at Permit any more is rejected at once.
   // Errors: those of Plan::Build, of all profiles; InvalidArgument for two profiles of one
   //         schedulerName, or with different QueueSort plugins. Then nothing has changed.
   // REQUIRES: there is at least one profile.
@@ -89,6 +89,10 @@ class Profiles {
 
   Result<NextProfiles> Build(const PluginCatalog& catalog, std::span<const PlanSpec> specs) const;
   Result<Next> BuildOne(const PluginCatalog& catalog, const PlanSpec& spec) const;
+  // Returns the active profile of this schedulerName, or null.
+  Profile* FindActive(std::string_view scheduler_name) const;
+  // Passes the states of the active instances to those that replace them.
+  void HandOver(const NextProfiles& next) const;
   void ConfigureQueue(const NextProfiles& next);
   // Makes them the active profiles, and retires those that are not among them.
   void Replace(NextProfiles next);

@@ -32,8 +32,9 @@ enum class Point : uint8_t {
   kPostBind,
   kAttemptFailed,
   kChanges,
+  kHandOver,
 };
-inline constexpr size_t kPointCount = static_cast<size_t>(Point::kChanges) + 1;
+inline constexpr size_t kPointCount = static_cast<size_t>(Point::kHandOver) + 1;
 
 struct PointInfo {
   Point point;
@@ -59,6 +60,7 @@ inline constexpr std::array<PointInfo, kPointCount> kPoints{{
     {Point::kPostBind, "PostBind", BERTH_POINT_POST_BIND},
     {Point::kAttemptFailed, "AttemptFailed", BERTH_POINT_ATTEMPT_FAILED},
     {Point::kChanges, "Changes", BERTH_POINT_CHANGES},
+    {Point::kHandOver, "HandOver", BERTH_POINT_HAND_OVER},
 }};
 
 constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size_t>(point)]; }
@@ -66,7 +68,7 @@ constexpr const PointInfo& InfoOf(Point point) { return kPoints[static_cast<size
 // Returns whether profiles name the point. The others are used whenever a plugin implements them.
 constexpr bool IsNamed(Point point) {
   return point != Point::kEnqueueExtensions && point != Point::kEntity &&
-         point != Point::kAttemptFailed && point != Point::kChanges;
+         point != Point::kAttemptFailed && point != Point::kChanges && point != Point::kHandOver;
 }
 
 // Values of Point for calls outside extension points, and for no call (kNoCall).

@@ -20,7 +20,7 @@ TEST(Points, HaveTheseNames) {
   EXPECT_THAT(names,
               ElementsAre("PreEnqueue", "EnqueueExtensions", "QueueSort", "Entity", "PreFilter",
                           "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit",
-                          "PreBind", "Bind", "PostBind", "AttemptFailed", "Changes"));
+                          "PreBind", "Bind", "PostBind", "AttemptFailed", "Changes", "HandOver"));
 }
 
 TEST(Points, AreInTheOrderOfTheEnumeration) {

@@ -103,6 +103,7 @@ class PluginInstance {
   const berth_post_bind* post_bind() const { return Get(points_.post_bind); }
   const berth_attempt_failed* attempt_failed() const { return Get(points_.attempt_failed); }
   const berth_changes* changes() const { return Get(points_.changes); }
+  const berth_hand_over* hand_over() const { return Get(points_.hand_over); }
 
  private:
   PluginInstance(const InstanceOptions& options, const PluginInfo* info, berth_plugin* raw);

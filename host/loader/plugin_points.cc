@@ -252,6 +252,10 @@ constexpr Point kPoints[] = {
      CopyFunctions<&PluginPoints::changes, BERTH_FIRST_SIZE(berth_changes, change),
                    BERTH_CHANGES_FLAG_PENDING, &berth_changes::change>,
      "change to be set"},
+    {BERTH_POINT_HAND_OVER,
+     CopyFunctions<&PluginPoints::hand_over, BERTH_FIRST_SIZE(berth_hand_over, restore), 0,
+                   &berth_hand_over::save, &berth_hand_over::restore>,
+     "save and restore to be set"},
 };
 
 const Point* FindPoint(std::string_view id) {

@@ -51,6 +51,7 @@ struct PluginPoints {
   std::optional<berth_post_bind> post_bind;
   std::optional<berth_attempt_failed> attempt_failed;
   std::optional<berth_changes> changes;
+  std::optional<berth_hand_over> hand_over;
 
   std::optional<berth_dependence> filter_dependence;
   std::optional<berth_dependence> score_dependence;

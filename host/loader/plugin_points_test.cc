@@ -68,6 +68,8 @@ TEST(PluginPoints, FlagThatPointDoesNotHaveIsRefused) {
   auto lanes = With(&berth_queue_sort_2::key);
   lanes.lane = Some<decltype(lanes.lane)>();
   lanes.next = Some<decltype(lanes.next)>();
+  auto hand_over = With(&berth_hand_over::save);
+  hand_over.restore = Some<decltype(hand_over.restore)>();
   const PointRow kTable[] = {
       RowOf(BERTH_POINT_PRE_ENQUEUE, With(&berth_pre_enqueue::pre_enqueue)),
       RowOf(BERTH_POINT_ENQUEUE_EXTENSIONS, berth_enqueue_extensions{}),
@@ -86,6 +88,7 @@ TEST(PluginPoints, FlagThatPointDoesNotHaveIsRefused) {
       RowOf(BERTH_POINT_POST_BIND, With(&berth_post_bind::post_bind)),
       RowOf(BERTH_POINT_ATTEMPT_FAILED, With(&berth_attempt_failed::attempt_failed)),
       RowOf(BERTH_POINT_CHANGES, With(&berth_changes::change), BERTH_CHANGES_FLAG_PENDING),
+      RowOf(BERTH_POINT_HAND_OVER, hand_over),
   };
   for (const PointRow& row : kTable) {
     SCOPED_TRACE(row.id);

@@ -51,6 +51,7 @@ uint32_t WordsOf(Point point) {
     case Point::kBind: return kBindWord;
     case Point::kPostBind:
     case Point::kAttemptFailed: return kEventWord;
+    case Point::kHandOver: return kLoadWord;
   }
   return 0;  // kNoCall
 }
@@ -214,7 +215,7 @@ void InstanceHost::Leave(const CalledFunction& outer) {
 namespace {
 
 CallTerms TermsAt(Point point, CallTerms terms) {
-  terms.may_block |= point == kLoad;
+  terms.may_block |= point == kLoad || point == Point::kHandOver;
   return terms;
 }
 

@@ -26,7 +26,8 @@ void LoadLibraries(std::span<const Profile> profiles, PluginCatalog& catalog, Co
 
 // Returns for every profile which plugin runs at which point, in which order and with which weight:
 //   - A plugin runs at every point that it implements or, if it has `points`, at those of them that
-//     `points` names. It always runs at EnqueueExtensions, Entity, AttemptFailed and Changes.
+//     `points` names. It always runs at EnqueueExtensions, Entity, AttemptFailed, Changes and
+//     HandOver.
 //   - At a point, the plugins of [order] come first, then the others in the profile's order. An
 //     [order] that the profile inherits from another file may name plugins that do not run there.
 //   - Only Score uses the weight; 0 and no weight count as 1.

@@ -79,6 +79,8 @@ void ShapeChecker::CheckPoints() {
   ExpectPoint(instance_.attempt_failed, BERTH_POINT_ATTEMPT_FAILED,
               &berth_attempt_failed::attempt_failed);
   ExpectPoint(instance_.changes, BERTH_POINT_CHANGES, &berth_changes::change);
+  ExpectPoint(instance_.hand_over, BERTH_POINT_HAND_OVER, &berth_hand_over::save);
+  ExpectPoint(instance_.hand_over, BERTH_POINT_HAND_OVER, &berth_hand_over::restore);
   if (const auto& changes = instance_.changes) {
     Expect((changes->flags & ~uint32_t{BERTH_CHANGES_FLAG_PENDING}) == 0,
            "berth_changes.flags is " + std::to_string(changes->flags) +

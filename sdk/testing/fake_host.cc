@@ -353,6 +353,11 @@ void PluginUnderTest::FailAttempt(const PodSpec& pod, const FailedAttemptSpec& f
   reporter_.Flush();
 }
 
+SavedState PluginUnderTest::Save() {
+  Need(instance_->hand_over.has_value(), "HandOver");
+  return Flushed(instance_->Save());
+}
+
 void PluginUnderTest::Advance(int64_t ns) {
   now_ns_ += ns;
   instance_->services().Advance(ns);
@@ -393,6 +398,9 @@ void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter*
   }
   world->ids->set_fields(std::move(fields));
   world->args = std::move(scenario.args);
+  if (scenario.handed_over && scenario.handed_over->answer.ok()) {
+    world->handed_over = std::move(scenario.handed_over);
+  }
   world->scripted = std::move(scenario.services);
   world->reporter = reporter;
   reporter->set_plugin(world->info->name);

@@ -54,7 +54,8 @@ const berth_plugin_info& Library::Find(const std::string& name) const {
 bool World::Enables(const std::string& id) const {
   // A profile does not name these points.
   if (!points || id == BERTH_POINT_ENQUEUE_EXTENSIONS || id == BERTH_POINT_ENTITY ||
-      id == BERTH_POINT_ATTEMPT_FAILED || id == BERTH_POINT_CHANGES) {
+      id == BERTH_POINT_ATTEMPT_FAILED || id == BERTH_POINT_CHANGES ||
+      id == BERTH_POINT_HAND_OVER) {
     return true;
   }
   return std::find(points->begin(), points->end(), id) != points->end();
@@ -106,7 +107,9 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
   use_.emplace(world.library, services_.host(), world.reporter);
   created_ = use_->answer();
   if (created_.ok()) Create(world);
-  if (plugin_ != nullptr) CopyPoints(world);
+  if (plugin_ == nullptr) return;
+  CopyPoints(world);
+  if (world.handed_over && hand_over) Restore(*world.handed_over);
 }
 
 Instance::~Instance() { End(); }
@@ -125,7 +128,8 @@ void Instance::End() {
   plugin_ = nullptr;
   const auto drop = [](auto&... points) { (points.reset(), ...); };
   drop(pre_enqueue, enqueue_extensions, queue_sort, entity, pre_filter, filter, post_filter,
-       pre_score, score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes);
+       pre_score, score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes,
+       hand_over);
 }
 
 void Instance::AddSlots(Slots* slots) { live_slots_.push_back(slots); }
@@ -237,6 +241,7 @@ void Instance::CopyPoints(const World& world) {
   copy(post_bind, BERTH_POINT_POST_BIND);
   copy(attempt_failed, BERTH_POINT_ATTEMPT_FAILED);
   copy(changes, BERTH_POINT_CHANGES);
+  copy(hand_over, BERTH_POINT_HAND_OVER);
   for (uint32_t i = 0; i < plugin_->columns.count; ++i) {
     const auto* request = BERTH_AT(berth_column_request, plugin_->columns, i);
     columns_.push_back({request->name, (request->flags & BERTH_COLUMN_OPTIONAL) != 0,
@@ -245,6 +250,41 @@ void Instance::CopyPoints(const World& world) {
   for (uint32_t i = 0; i < plugin_->reasons.count; ++i) {
     reasons_.emplace_back(FromAbi(*BERTH_AT(berth_str, plugin_->reasons, i)));
   }
+}
+
+SavedState Instance::Save() {
+  struct Saving {
+    SavedState state = {};
+    bool is_too_large = false;
+  } saving;
+  berth_hand_over_out out{};
+  out.struct_size = sizeof out;
+  out.impl = &saving;
+  out.write = [](berth_hand_over_out* self, berth_str bytes) noexcept -> berth_code {
+    Saving& to = *static_cast<Saving*>(self->impl);
+    to.is_too_large |= bytes.len > BERTH_HAND_OVER_MAX_BYTES - to.state.bytes.size();
+    if (to.is_too_large) return BERTH_BAD_ARGUMENT;
+    to.state.bytes.append(FromAbi(bytes));
+    return BERTH_SUCCESS;
+  };
+  Status status;
+  const CallScope scope(&reporter_, "save", kLoad);
+  const berth_code code = hand_over->save(self(), &out, status.abi());
+  saving.state.answer = status.With(code);
+  saving.state.version = out.version;
+  if (saving.is_too_large) {
+    saving.state.answer =
+        Error("the state has more than " + std::to_string(BERTH_HAND_OVER_MAX_BYTES) + " bytes");
+  }
+  return std::move(saving.state);
+}
+
+void Instance::Restore(const SavedState& state) {
+  Status status;
+  const CallScope scope(&reporter_, "restore", kLoad);
+  const berth_code code =
+      hand_over->restore(self(), state.version, ToAbi(state.bytes), status.abi());
+  restored_ = status.With(code);
 }
 
 void Instance::Deliver(berth_change change) {

@@ -160,9 +160,7 @@ std::string UsesAt(const PlanSpec& spec, const PointInfo& point) {
     if (point.point != Point::kScore) continue;
     uses.back() += "=" + std::to_string(std::max<int64_t>(use.weight, 1));
   }
-  if (!IsNamed(point.point)) {
-    std::ranges::sort(uses);
-  }
+  if (!IsNamed(point.point)) std::ranges::sort(uses);
   std::string text;
   for (const std::string& use : uses) text += (text.empty() ? "" : ", ") + use;
   return text;

@@ -23,14 +23,23 @@ static berth_code create(const berth_host* host, const berth_instance_request* r
   return *out != NULL ? BERTH_SUCCESS : BERTH_ERROR;
 }
 
-static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,    BERTH_POINT_ENQUEUE_EXTENSIONS,
-                                      BERTH_POINT_PRE_FILTER,     BERTH_POINT_FILTER,
-                                      BERTH_POINT_CHANGES,        BERTH_POINT_QUEUE_SORT,
-                                      BERTH_POINT_POST_FILTER,    BERTH_POINT_PRE_SCORE,
-                                      BERTH_POINT_SCORE,          BERTH_POINT_RESERVE,
-                                      BERTH_POINT_PERMIT,         BERTH_POINT_PRE_BIND,
-                                      BERTH_POINT_BIND,           BERTH_POINT_POST_BIND,
-                                      BERTH_POINT_ATTEMPT_FAILED, NULL};
+static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      BERTH_POINT_PRE_FILTER,
+                                      BERTH_POINT_FILTER,
+                                      BERTH_POINT_CHANGES,
+                                      BERTH_POINT_QUEUE_SORT,
+                                      BERTH_POINT_POST_FILTER,
+                                      BERTH_POINT_PRE_SCORE,
+                                      BERTH_POINT_SCORE,
+                                      BERTH_POINT_RESERVE,
+                                      BERTH_POINT_PERMIT,
+                                      BERTH_POINT_PRE_BIND,
+                                      BERTH_POINT_BIND,
+                                      BERTH_POINT_POST_BIND,
+                                      BERTH_POINT_ATTEMPT_FAILED,
+                                      BERTH_POINT_HAND_OVER,
+                                      NULL};
 /* Both revisions of QueueSort. */
 static const char* const kLanePoints[] = {BERTH_POINT_QUEUE_SORT_2, BERTH_POINT_QUEUE_SORT, NULL};
 static const char* const kNone[] = {NULL};
@@ -74,8 +83,7 @@ const berth_entry berth_entry_v1 = {BERTH_MAGIC,
   "1\",\"berth.pre_filter/1\",\"berth.filter/1\",\"berth.changes/1\",\"berth.queue_sort/1\"," \
   "\"berth.post_filter/1\",\"berth.pre_score/1\",\"berth.score/1\",\"berth.reserve/1\","      \
   "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/"               \
-  "1\",\"berth.attempt_failed/"                                                               \
-  "1\"]}"
+  "1\",\"berth.attempt_failed/1\",\"berth.hand_over/1\"]}"
 /* clang-format off */
 BERTH_NOTE("{\"abi\":[1,0],\"minHostMinor\":0,\"plugins\":["
            NOTE("puppet.A") "," NOTE("puppet.B") "," NOTE("puppet.C") "," NOTE("puppet.D") ","

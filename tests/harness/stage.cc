@@ -79,6 +79,7 @@ struct Stage::Actor {
   berth_dependence filter_dependence{};
   berth_dependence score_dependence{};
   berth_changes changes{};
+  berth_hand_over hand_over{};
   std::vector<berth_column_request> columns;
   berth_post_filter post_filter{};
   berth_pre_score pre_score{};
@@ -97,6 +98,8 @@ struct Stage::Actor {
   void FillInFilterPoints();
   void FillInDependences();
   void FillInScorePoints();
+  void FillInHandOver();
+  void FillInBindingPoints();
 };
 
 const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) noexcept {
@@ -109,6 +112,7 @@ const void* Stage::Actor::GetPoint(const berth_plugin* plugin, const char* id) n
     case Point::kPreFilter: return &actor.pre_filter;
     case Point::kFilter: return &actor.filter;
     case Point::kChanges: return &actor.changes;
+    case Point::kHandOver: return &actor.hand_over;
     case Point::kPostFilter: return &actor.post_filter;
     case Point::kPreScore: return &actor.pre_score;
     case Point::kScore: return &actor.score;
@@ -247,33 +251,21 @@ void Stage::Actor::FillInDependences() {
   }
 }
 
-void Stage::Actor::FillIn() {
-  FillInQueuePoints();
-  FillInFilterPoints();
-  FillInScorePoints();
-  FillInDependences();
-  post_filter = {sizeof(berth_post_filter), 0,
-                 [](void* self, const berth_cycle* cycle, const berth_nodes* all,
-                    const berth_verdicts* verdicts, berth_post_filter_out* out,
-                    berth_status* status) noexcept -> berth_code {
-                   const auto& f = Of(self).post_filter;
-                   return f ? f(*cycle, *all, *verdicts, *out, status) : BERTH_SUCCESS;
-                 }};
-  reserve = {sizeof(berth_reserve), 0,
-             [](void* self, const berth_cycle* cycle, const berth_target* target,
-                berth_status* status) noexcept -> berth_code {
-               const auto& f = Of(self).reserve;
-               return f ? f(*cycle, *target, status) : BERTH_SUCCESS;
-             },
-             [](void* self, const berth_binding* binding) noexcept {
-               if (const auto& f = Of(self).unreserve) f(*binding);
-             }};
-  permit = {sizeof(berth_permit), 0,
-            [](void* self, const berth_cycle* cycle, const berth_target* target,
-               berth_permit_out* out, berth_status* status) noexcept -> berth_code {
-              const auto& f = Of(self).permit;
-              return f ? f(*cycle, *target, &out->timeout_ns, status) : BERTH_SUCCESS;
-            }};
+void Stage::Actor::FillInHandOver() {
+  hand_over = {
+      sizeof(berth_hand_over), 0,
+      [](void* self, berth_hand_over_out* out, berth_status* status) noexcept -> berth_code {
+        const auto& f = Of(self).save;
+        return f ? f(*out, status) : BERTH_SKIP;
+      },
+      [](void* self, uint32_t version, berth_str bytes,
+         berth_status* status) noexcept -> berth_code {
+        const auto& f = Of(self).restore;
+        return f ? f(version, Text(bytes), status) : BERTH_SUCCESS;
+      }};
+}
+
+void Stage::Actor::FillInBindingPoints() {
   pre_bind = {sizeof(berth_pre_bind), puppet.is_parallel ? uint32_t{BERTH_PRE_BIND_PARALLEL} : 0U,
               nullptr,
               [](void* self, const berth_binding* binding, berth_done done,
@@ -296,10 +288,41 @@ void Stage::Actor::FillIn() {
   post_bind = {sizeof(berth_post_bind), 0, [](void* self, const berth_binding* binding) noexcept {
                  if (const auto& f = Of(self).post_bind) f(*binding);
                }};
+}
+
+void Stage::Actor::FillIn() {
+  FillInQueuePoints();
+  FillInFilterPoints();
+  FillInScorePoints();
+  FillInDependences();
+  FillInBindingPoints();
+  post_filter = {sizeof(berth_post_filter), 0,
+                 [](void* self, const berth_cycle* cycle, const berth_nodes* all,
+                    const berth_verdicts* verdicts, berth_post_filter_out* out,
+                    berth_status* status) noexcept -> berth_code {
+                   const auto& f = Of(self).post_filter;
+                   return f ? f(*cycle, *all, *verdicts, *out, status) : BERTH_SUCCESS;
+                 }};
+  reserve = {sizeof(berth_reserve), 0,
+             [](void* self, const berth_cycle* cycle, const berth_target* target,
+                berth_status* status) noexcept -> berth_code {
+               const auto& f = Of(self).reserve;
+               return f ? f(*cycle, *target, status) : BERTH_SUCCESS;
+             },
+             [](void* self, const berth_binding* binding) noexcept {
+               if (const auto& f = Of(self).unreserve) f(*binding);
+             }};
+  permit = {sizeof(berth_permit), 0,
+            [](void* self, const berth_cycle* cycle, const berth_target* target,
+               berth_permit_out* out, berth_status* status) noexcept -> berth_code {
+              const auto& f = Of(self).permit;
+              return f ? f(*cycle, *target, &out->timeout_ns, status) : BERTH_SUCCESS;
+            }};
   attempt_failed = {sizeof(berth_attempt_failed), 0,
                     [](void* self, const berth_failed_attempt* attempt) noexcept {
                       if (const auto& f = Of(self).attempt_failed) f(*attempt);
                     }};
+  FillInHandOver();
   plugin.struct_size = sizeof(berth_plugin);
   plugin.self = this;
   if (puppet.has_slot) plugin.slots = {&kSlot, 1, sizeof(kSlot)};

@@ -97,6 +97,9 @@ struct Puppet {
   std::function<berth_code(const berth_binding&, berth_done, berth_status*)> bind;
   std::function<void(const berth_binding&)> post_bind;
   std::function<void(const berth_failed_attempt&)> attempt_failed;
+  // If they are not set, nothing is saved, and every state is accepted.
+  std::function<berth_code(berth_hand_over_out&, berth_status*)> save;
+  std::function<berth_code(uint32_t version, std::string_view bytes, berth_status*)> restore;
   std::function<void()> create;
   bool fails_in_create = false;  // create() returns Error, after `create`.
   std::function<void()> quiesce;

@@ -1,5 +1,5 @@
 """Checks that the READMEs name the existing plugins, extension points, headers and numbers, and that
-the samples of sdk/testing.md and sdk/services.md are compiled."""
+the samples of sdk/testing.md and sdk/services.md, and of a section of sdk/README.md, are compiled."""
 
 import os
 import re
@@ -8,10 +8,12 @@ import textwrap
 import tree
 
 # The tables of extension points leave these out.
-EVERYWHERE = {"EnqueueExtensions", "Entity", "AttemptFailed", "Changes"}
+EVERYWHERE = {"EnqueueExtensions", "Entity", "AttemptFailed", "Changes", "HandOver"}
 # The pages all of whose samples are compiled, and the files with the samples.
 GUIDES = {"sdk/testing.md": "tests/sdk/testing_guide_test.cc",
           "sdk/services.md": "tests/sdk/services_guide_test.cc"}
+# The sections of other pages all of whose samples are compiled.
+SECTIONS = {("sdk/README.md", "## Reload"): "tests/sdk/reload_guide_test.cc"}
 RUNNING = re.compile(r"constexpr size_t kRunning = (\d+);")
 RECORDED = re.compile(r"waiting \+ kRunning, (\d+)U\)")
 CASES = re.compile(r"(\d+) of the (\d+) recorded cases")
@@ -66,6 +68,16 @@ def samples_of(text):
         elif line == "```" and begin is not None:
             yield begin, textwrap.dedent("\n".join(lines[begin:number - 1])).split("\n")
             begin = None
+
+
+def section_of(text, heading):
+    """Returns the text with empty lines in place of everything outside the section."""
+    lines, is_inside = [], False
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            is_inside = line == heading
+        lines.append(line if is_inside else "")
+    return "\n".join(lines)
 
 
 def missing_samples(text, source):
@@ -125,8 +137,10 @@ def main():
     for name in missing_headers(sdk, headers):
         findings.add("sdk/README.md", 1, f"does not name the header {name}")
 
-    for path, test in GUIDES.items():
-        guide = read(path)
+    guides = [(path, read(path), test) for path, test in GUIDES.items()]
+    for (path, heading), test in SECTIONS.items():
+        guides.append((path, section_of(read(path), heading), test))
+    for path, guide, test in guides:
         for number in missing_samples(guide, read(test)):
             findings.add(path, number, f"the sample is not in {test}: copy it from there")
         if not any(samples_of(guide)):

@@ -148,6 +148,11 @@ class Readme(unittest.TestCase):
         text = "[a.h](include/berth/a.h), `<berth/b.h>`, c.h"
         self.assertEqual(readme.missing_headers(text, ["a.h", "b.h", "c.h"]), ["c.h"])
 
+    def test_sections(self):
+        text = "# Page\na\n## One\nb\n### Part\nc\n## Two\nd\n"
+        self.assertEqual(readme.section_of(text, "## One"), "\n\n## One\nb\n### Part\nc\n\n\n")
+        self.assertEqual(readme.section_of(text, "## Three").strip(), "")
+
     def test_samples(self):
         source = "  if (a) {\n    b();\n  }\n\nc();\n"
         for sample, missing in [("if (a) {\n  b();\n}", []), ("c();", []), ("  c();", []),

@@ -130,6 +130,7 @@ static int64_t I64(const berth_block* block, uint32_t column, uint32_t i) {
 #include "entities.h"
 #endif
 #include "bindings.h"
+#include "hand_over.h"
 #include "permits.h"
 #include "post_filters.h"
 #include "services.h"

@@ -26,6 +26,11 @@
 #define HAS_PERMIT
 #endif
 
+#if defined BREAKS_NOTHING_WITH_A_STATE || defined BREAKS_CODES_OF_SAVE || \
+    defined BREAKS_CODES_OF_RESTORE || defined BREAKS_FAULTS_OF_SAVE
+#define HAS_HAND_OVER
+#endif
+
 #if defined BREAKS_NOTHING_LEFT_OPEN || defined BREAKS_WHATIF_ENDED || \
     defined BREAKS_WHATIF_RUN_TOO_SMALL || defined BREAKS_SURVIVAL_OF_A_NOMINATION
 #define HAS_POST_FILTER
@@ -43,6 +48,8 @@
 #define MORE_POINTS_TEXT ",\"berth.entity/1\""
 #elif defined HAS_PRE_BIND
 #define MORE_POINTS_TEXT ",\"berth.pre_bind/1\""
+#elif defined HAS_HAND_OVER
+#define MORE_POINTS_TEXT ",\"berth.hand_over/1\""
 #elif defined HAS_PERMIT
 #define MORE_POINTS_TEXT ",\"berth.permit/1\""
 #elif defined HAS_POST_FILTER

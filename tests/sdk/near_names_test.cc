@@ -48,6 +48,8 @@ TEST(NearNames, EveryMethodHasSome) {
       {"PostBind", {"PostBnd", "Postbind"}},
       {"AttemptFailed", {"AttemptFail", "Attemptfailed"}},
       {"OnChange", {"OnChanged", "OnChanges", "Onchange", "OnChnage"}},
+      {"Save", {"Saev", "save"}},
+      {"Restore", {"Restor", "Restores"}},
       {"FilterDependence", {"FilterDependance"}},
       {"ScoreDependence", {"ScoreDependance"}},
       {"SignFilter", {"Signfilter"}},

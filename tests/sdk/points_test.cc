@@ -144,6 +144,16 @@ class Everything : public Plugin {
     static_cast<void>(Called("OnChange " + std::to_string(change.sequence)));
     if (g_behavior.fail_void) throw std::runtime_error("index lost");
   }
+  void Save(HandOver& out) const {
+    if (g_behavior.fail_void) throw std::runtime_error("no memory left");
+    if (g_behavior.answer.code() == BERTH_SKIP) return;
+    out.SetVersion(3);
+    out.Write("one ");
+    out.Write("state");
+  }
+  Status Restore(uint32_t version, std::string_view bytes) {
+    return Called("Restore " + std::to_string(version) + " " + std::string(bytes));
+  }
   void Quiesce() { static_cast<void>(Called("Quiesce")); }
 
  private:
@@ -194,7 +204,7 @@ TEST_F(PointsTest, AreDeclaredByTheirMethods) {
                 BERTH_POINT_PRE_FILTER, BERTH_POINT_FILTER, BERTH_POINT_POST_FILTER,
                 BERTH_POINT_PRE_SCORE, BERTH_POINT_SCORE, BERTH_POINT_RESERVE, BERTH_POINT_PERMIT,
                 BERTH_POINT_PRE_BIND, BERTH_POINT_BIND, BERTH_POINT_POST_BIND,
-                BERTH_POINT_ATTEMPT_FAILED, BERTH_POINT_CHANGES}));
+                BERTH_POINT_ATTEMPT_FAILED, BERTH_POINT_CHANGES, BERTH_POINT_HAND_OVER}));
   EXPECT_EQ(plugin_.Point<void>("berth.unknown/1"), nullptr);
 }
 
@@ -512,6 +522,46 @@ TEST_F(PointsTest, NotificationsArrive) {
   EXPECT_EQ(Last(), "OnChange 8");
   plugin_.abi().quiesce(&plugin_.abi());
   EXPECT_EQ(Last(), "Quiesce");
+}
+
+// What Save wrote, and what its calls returned.
+struct Saved {
+  uint32_t version = 0;
+  std::string bytes;
+  berth_code code = BERTH_SUCCESS;
+};
+Saved Save(testing::SmallInstance& plugin, testing::RecordedStatus& status) {
+  Saved saved;
+  berth_hand_over_out out = {sizeof(out), 0, &saved,
+                             [](berth_hand_over_out* self, berth_str bytes) noexcept -> berth_code {
+                               static_cast<Saved*>(self->impl)->bytes += Str(bytes);
+                               return BERTH_SUCCESS;
+                             }};
+  const auto* point = plugin.Point<berth_hand_over>(BERTH_POINT_HAND_OVER);
+  saved.code = point->save(plugin.self(), &out, status.abi());
+  saved.version = out.version;
+  return saved;
+}
+
+TEST_F(PointsTest, SaveWritesVersionAndBytes) {
+  const Saved saved = Save(plugin_, recorded_);
+  EXPECT_EQ(saved.code, BERTH_SUCCESS);
+  EXPECT_EQ(saved.version, 3U);
+  EXPECT_EQ(saved.bytes, "one state");
+  g_behavior.answer = Status::Skip();
+  EXPECT_EQ(Save(plugin_, recorded_).code, BERTH_SKIP) << "it wrote nothing";
+  g_behavior.fail_void = true;
+  EXPECT_EQ(Save(plugin_, recorded_).code, BERTH_BUG);
+  EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"no memory left"}));
+}
+
+TEST_F(PointsTest, RestoreAnswersWithItsStatus) {
+  const auto* point = plugin_.Point<berth_hand_over>(BERTH_POINT_HAND_OVER);
+  EXPECT_EQ(point->restore(plugin_.self(), 3, Str("one state"), recorded_.abi()), BERTH_SUCCESS);
+  EXPECT_EQ(Last(), "Restore 3 one state");
+  g_behavior.answer = Status::Error("expected version 2");
+  EXPECT_EQ(point->restore(plugin_.self(), 3, {}, recorded_.abi()), BERTH_ERROR);
+  EXPECT_EQ(recorded_.texts, (std::vector<std::string>{"expected version 2"}));
 }
 
 // The instance is no longer valid after an exception in a call that cannot return a code.

@@ -11,8 +11,9 @@ berth_gtest(sdk_testing_test
   DEPENDS berth::testing
   LABELS unit threads)
 
-# The samples of sdk/testing.md and sdk/services.md. Each defines plugins for its own process.
-foreach(guide IN ITEMS services testing)
+# The samples of sdk/testing.md, sdk/services.md and sdk/README.md. Each defines plugins for its own
+# process.
+foreach(guide IN ITEMS reload services testing)
   berth_gtest(sdk_${guide}_guide_test
     SOURCES ${guide}_guide_test.cc
     DEPENDS berth::testing

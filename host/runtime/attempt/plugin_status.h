@@ -106,8 +106,8 @@ void NoteBadCode(const PlannedPlugin& plugin, Point point, berth_code code, std:
 // at these points: Score, PreScore and PostFilter skip it; PreEnqueue gates the pod; PreFilter,
 // Filter, Reserve, Permit, PreBind and Bind fail with this reason; a queueing hint counts as Queue;
 // Entity names no entity.
-// It is still called at QueueSort, and where a call ends or follows what was begun (Unreserve,
-// PostBind, Changes).
+// It is still called at QueueSort and HandOver, and where a call ends or follows what was begun
+// (Unreserve, PostBind, Changes).
 // A quarantine begins at any time, and ends only between scheduling cycles, possibly within a
 // binding cycle. Threading: any.
 std::optional<std::string> QuarantineReason(const PlannedPlugin& plugin);

@@ -227,7 +227,7 @@ TEST_F(PluginQueuePolicyTest, OnlyPluginsThatMayRejectHaveInterests) {
       {Point::kPreEnqueue, true}, {Point::kEnqueueExtensions, false}, {Point::kPreFilter, true},
       {Point::kFilter, true},     {Point::kPostFilter, false},        {Point::kReserve, true},
       {Point::kPermit, true},     {Point::kPreBind, false},           {Point::kBind, false},
-      {Point::kPostBind, false},  {Point::kChanges, false},
+      {Point::kPostBind, false},  {Point::kChanges, false},           {Point::kHandOver, false},
   };
   for (const auto& row : kTable) {
     SCOPED_TRACE(InfoOf(row.point).name);

@@ -57,6 +57,7 @@ constexpr PlaceRow kPlaces[] = {
     {"PostBind", {.point = Point::kPostBind}, kEventWord},
     {"AttemptFailed", {.point = Point::kAttemptFailed}, kEventWord},
     {"Changes", {.point = Point::kChanges}, kCycleWord | kEventWord},
+    {"HandOver", {.point = Point::kHandOver}, kLoadWord},
 };
 
 class WordsTest : public ServicesTest {

@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x4b675717caeee133ull
+#define BERTH_ABI_DRAFT 0xdaa95b013ec31eddull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -1520,6 +1520,51 @@ typedef struct berth_changes {
   void (*change)(void* self, const berth_change* change) BERTH_NOEXCEPT;
 } berth_changes;
 
+/* HandOver: passes the state of an instance to its successor, which replaces it at a reload: the
+ * instance of the plugin of the same name in the profile of the same name. A state is bytes and a
+ * version of their format, which the author chooses. The library of the successor may be another
+ * build, also an older one, so a state contains no pointers; ids and rows belong to one instance,
+ * so it names nodes and objects by their names and uids.
+ * Called:    at a reload, between attempts, when all new instances were created without an error:
+ *            `save` of the old instance, then `restore` of the new one, if both implement the
+ *            point. `restore` precedes every other call of the new instance but create(): objects
+ *            are replayed to its watches, and nodes and pods to berth.changes/1, afterwards.
+ *            `save` is not called when a profile is dropped or the host stops.
+ * Attempts:  those that began before the reload end with the old instance. Only it gets the rest of
+ *            their calls (PreBind, Bind, and Unreserve or PostBind), also long after `save`; calls
+ *            of PreBind and Bind on pool threads may be in progress during `save`. Its changes of
+ *            its state since `save` are lost. The state must therefore name the pod of every
+ *            reservation that is not bound yet, by its uid, and the successor learns how it ended
+ *            from berth.changes/1: the replay contains the pod (POD_ADDED with ASSUMED); then
+ *            POD_CHANGED confirms that it is bound, or POD_REMOVED (FORGOTTEN if it was not bound)
+ *            ends it. A reservation whose pod is on no node when SYNCED arrives has ended.
+ *            A successor that rebuilds all its data from the replay needs no hand-over for them.
+ * Threading: [load].
+ * Returns:   save: SUCCESS; SKIP: there is nothing to hand over; ERROR or BUG. restore: SUCCESS;
+ *            any other code refuses the state. After a refusal, or if `save` failed, the reload
+ *            succeeds, the successor begins without the state, and the host logs both versions of
+ *            the plugin, that of the state, and the reasons.
+ * Must not:  restore a part of the state and then refuse it: the instance is used as it is; refuse
+ *            a state that the same library saved with the same arguments.
+ * Lifetime:  `out`, and `bytes` of both functions, until the call returns. */
+enum { BERTH_HAND_OVER_MAX_BYTES = 67108864 }; /* 64 MiB: the largest state */
+typedef struct berth_hand_over_out {
+  uint32_t struct_size;
+  uint32_t version; /* `save` sets it; 0 if it does not */
+  void* impl;
+  /* Appends bytes to the state. Returns SUCCESS; or BAD_ARGUMENT if the state would be larger than
+   * BERTH_HAND_OVER_MAX_BYTES: then nothing is handed over, whatever `save` returns. */
+  berth_code (*write)(struct berth_hand_over_out* out, berth_str bytes) BERTH_NOEXCEPT;
+} berth_hand_over_out;
+#define BERTH_POINT_HAND_OVER "berth.hand_over/1"
+typedef struct berth_hand_over {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  berth_code (*save)(void* self, berth_hand_over_out* out, berth_status* status) BERTH_NOEXCEPT;
+  berth_code (*restore)(void* self, uint32_t version, berth_str bytes,
+                        berth_status* status) BERTH_NOEXCEPT;
+} berth_hand_over;
+
 /* ---- Services of the host -------------------------------------------------------------------- */
 /* A plugin finds services through berth_host.get_service in create() and may use them until
  * destroy() returns. Of later calls, "The end of an instance" above states the result. A berth_host
@@ -2141,8 +2186,8 @@ typedef struct berth_instance_request {
   berth_str profile;
   const berth_value* args; /* NULL: no arguments */
   /* berth_str: the ids of berth_plugin_info.points whose functions the host calls: those of the
-   * points that the profile enables for this plugin, of EnqueueExtensions, AttemptFailed and
-   * Changes. If a point has several revisions, only the one that the host uses. */
+   * points that the profile enables for this plugin, of EnqueueExtensions, Entity, AttemptFailed,
+   * Changes and HandOver. If a point has several revisions, only the one that the host uses. */
   berth_array points;
   /* How long a call of the plugin may take, as the profile sets it for this plugin. 0: the profile
    * does not set it, and the host's own deadlines apply. */

@@ -44,6 +44,7 @@
 #include <berth/enqueue_extensions.h>
 #include <berth/entity.h>
 #include <berth/filter.h>
+#include <berth/hand_over.h>
 #include <berth/host.h>
 #include <berth/internal/entry.h>
 #include <berth/internal/note.h>

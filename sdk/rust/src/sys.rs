@@ -21,7 +21,7 @@ pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const bert
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x4b675717caeee133;
+pub const BERTH_ABI_DRAFT: u64 = 0xdaa95b013ec31edd;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -45,6 +45,7 @@ pub const BERTH_POINT_BIND: &str = "berth.bind/1";
 pub const BERTH_POINT_POST_BIND: &str = "berth.post_bind/1";
 pub const BERTH_POINT_ATTEMPT_FAILED: &str = "berth.attempt_failed/1";
 pub const BERTH_POINT_CHANGES: &str = "berth.changes/1";
+pub const BERTH_POINT_HAND_OVER: &str = "berth.hand_over/1";
 pub const BERTH_SERVICE_LOG: &str = "berth.log/1";
 pub const BERTH_SERVICE_STRINGS: &str = "berth.strings/1";
 pub const BERTH_SERVICE_REFS: &str = "berth.refs/1";
@@ -288,6 +289,8 @@ pub const BERTH_CHANGE_FLAG_FORGOTTEN: u32 = 2;
 pub const BERTH_CHANGE_FLAG_REPLAY: u32 = 4;
 
 pub const BERTH_CHANGES_FLAG_PENDING: u32 = 1;
+
+pub const BERTH_HAND_OVER_MAX_BYTES: u32 = 67108864;
 
 pub const BERTH_LOG_TRACE: u32 = 0;
 pub const BERTH_LOG_DEBUG: u32 = 1;
@@ -996,6 +999,22 @@ pub struct berth_changes {
 }
 
 #[repr(C)]
+pub struct berth_hand_over_out {
+    pub struct_size: u32,
+    pub version: u32,
+    pub impl_: *mut c_void,
+    pub write: Option<unsafe extern "C" fn(out: *mut berth_hand_over_out, bytes: berth_str) -> berth_code>,
+}
+
+#[repr(C)]
+pub struct berth_hand_over {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub save: Option<unsafe extern "C" fn(self_: *mut c_void, out: *mut berth_hand_over_out, status: *mut berth_status) -> berth_code>,
+    pub restore: Option<unsafe extern "C" fn(self_: *mut c_void, version: u32, bytes: berth_str, status: *mut berth_status) -> berth_code>,
+}
+
+#[repr(C)]
 pub struct berth_host {
     pub struct_size: u32,
     pub abi_major: u16,
@@ -1446,6 +1465,8 @@ zero! {
     berth_attempt_failed
     berth_change
     berth_changes
+    berth_hand_over_out
+    berth_hand_over
     berth_host
     berth_log
     berth_strings
@@ -1528,6 +1549,8 @@ new! {
     berth_attempt_failed
     berth_change
     berth_changes
+    berth_hand_over_out
+    berth_hand_over
     berth_host
     berth_log
     berth_strings
@@ -1580,4 +1603,5 @@ point! {
     berth_post_bind: BERTH_POINT_POST_BIND
     berth_attempt_failed: BERTH_POINT_ATTEMPT_FAILED
     berth_changes: BERTH_POINT_CHANGES
+    berth_hand_over: BERTH_POINT_HAND_OVER
 }

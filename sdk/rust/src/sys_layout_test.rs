@@ -539,6 +539,18 @@ fn structs_have_the_layout_of_c() {
         flags: 4,
         change: 8,
     ]);
+    check!(berth_hand_over_out, 24, 8, [
+        struct_size: 0,
+        version: 4,
+        impl_: 8,
+        write: 16,
+    ]);
+    check!(berth_hand_over, 24, 8, [
+        struct_size: 0,
+        flags: 4,
+        save: 8,
+        restore: 16,
+    ]);
     check!(berth_host, 80, 8, [
         struct_size: 0,
         abi_major: 4,

@@ -592,6 +592,22 @@ static void Changed(void* self, const berth_change* change) {
   }
 }
 
+static berth_code Save(void* self, berth_hand_over_out* out, berth_status* status) {
+  (void)status;
+  out->version = 3;
+  const berth_code code = out->write(out, Str("golden state"));
+  Note((golden*)self, "hand_over.write %d", code);
+  Note((golden*)self, "point HandOver: save");
+  return code;
+}
+
+static berth_code Restore(void* self, uint32_t version, berth_str bytes, berth_status* status) {
+  (void)status;
+  Note((golden*)self, "point HandOver: restore version %u: %.*s", version, (int)bytes.len,
+       bytes.ptr);
+  return BERTH_SUCCESS;
+}
+
 /* ---- The instance ---------------------------------------------------------------------------- */
 
 static const berth_dependence kDependence = {sizeof(berth_dependence), BERTH_DEPENDS_OTHER,
@@ -620,19 +636,29 @@ static const berth_post_bind kPostBind = {sizeof(berth_post_bind), 0, PostBind};
 static const berth_attempt_failed kAttemptFailed = {sizeof(berth_attempt_failed), 0, AttemptFailed};
 static const berth_changes kChanges = {sizeof(berth_changes), BERTH_CHANGES_FLAG_PENDING, Changed};
 
+static const berth_hand_over kHandOver = {sizeof(berth_hand_over), 0, Save, Restore};
+
 static const struct {
   const char* id;
   const void* table;
-} kTables[] = {
-    {BERTH_POINT_PRE_ENQUEUE, &kPreEnqueue}, {BERTH_POINT_ENQUEUE_EXTENSIONS, &kEnqueueExtensions},
-    {BERTH_POINT_QUEUE_SORT, &kQueueSort},   {BERTH_POINT_QUEUE_SORT_2, &kQueueSort2},
-    {BERTH_POINT_ENTITY, &kEntity},          {BERTH_POINT_PRE_FILTER, &kPreFilter},
-    {BERTH_POINT_FILTER, &kFilter},          {BERTH_POINT_POST_FILTER, &kPostFilter},
-    {BERTH_POINT_PRE_SCORE, &kPreScore},     {BERTH_POINT_SCORE, &kScore},
-    {BERTH_POINT_RESERVE, &kReserve},        {BERTH_POINT_PERMIT, &kPermit},
-    {BERTH_POINT_PRE_BIND, &kPreBind},       {BERTH_POINT_BIND, &kBind},
-    {BERTH_POINT_POST_BIND, &kPostBind},     {BERTH_POINT_ATTEMPT_FAILED, &kAttemptFailed},
-    {BERTH_POINT_CHANGES, &kChanges}};
+} kTables[] = {{BERTH_POINT_PRE_ENQUEUE, &kPreEnqueue},
+               {BERTH_POINT_ENQUEUE_EXTENSIONS, &kEnqueueExtensions},
+               {BERTH_POINT_QUEUE_SORT, &kQueueSort},
+               {BERTH_POINT_QUEUE_SORT_2, &kQueueSort2},
+               {BERTH_POINT_PRE_FILTER, &kPreFilter},
+               {BERTH_POINT_FILTER, &kFilter},
+               {BERTH_POINT_POST_FILTER, &kPostFilter},
+               {BERTH_POINT_PRE_SCORE, &kPreScore},
+               {BERTH_POINT_SCORE, &kScore},
+               {BERTH_POINT_RESERVE, &kReserve},
+               {BERTH_POINT_PERMIT, &kPermit},
+               {BERTH_POINT_PRE_BIND, &kPreBind},
+               {BERTH_POINT_BIND, &kBind},
+               {BERTH_POINT_POST_BIND, &kPostBind},
+               {BERTH_POINT_ATTEMPT_FAILED, &kAttemptFailed},
+               {BERTH_POINT_ENTITY, &kEntity},
+               {BERTH_POINT_CHANGES, &kChanges},
+               {BERTH_POINT_HAND_OVER, &kHandOver}};
 
 static const void* GetPoint(const berth_plugin* plugin, const char* id) {
   (void)plugin;
@@ -732,15 +758,25 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,    BERTH_POINT_ENQUEUE_EXTENSIONS,
-                                      BERTH_POINT_QUEUE_SORT,     BERTH_POINT_QUEUE_SORT_2,
-                                      BERTH_POINT_PRE_FILTER,     BERTH_POINT_FILTER,
-                                      BERTH_POINT_POST_FILTER,    BERTH_POINT_PRE_SCORE,
-                                      BERTH_POINT_SCORE,          BERTH_POINT_RESERVE,
-                                      BERTH_POINT_PERMIT,         BERTH_POINT_PRE_BIND,
-                                      BERTH_POINT_BIND,           BERTH_POINT_POST_BIND,
-                                      BERTH_POINT_ATTEMPT_FAILED, BERTH_POINT_CHANGES,
-                                      BERTH_POINT_ENTITY,         NULL};
+static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
+                                      BERTH_POINT_ENQUEUE_EXTENSIONS,
+                                      BERTH_POINT_QUEUE_SORT,
+                                      BERTH_POINT_QUEUE_SORT_2,
+                                      BERTH_POINT_PRE_FILTER,
+                                      BERTH_POINT_FILTER,
+                                      BERTH_POINT_POST_FILTER,
+                                      BERTH_POINT_PRE_SCORE,
+                                      BERTH_POINT_SCORE,
+                                      BERTH_POINT_RESERVE,
+                                      BERTH_POINT_PERMIT,
+                                      BERTH_POINT_PRE_BIND,
+                                      BERTH_POINT_BIND,
+                                      BERTH_POINT_POST_BIND,
+                                      BERTH_POINT_ATTEMPT_FAILED,
+                                      BERTH_POINT_CHANGES,
+                                      BERTH_POINT_ENTITY,
+                                      BERTH_POINT_HAND_OVER,
+                                      NULL};
 static const char* const kServices[] = {
     BERTH_SERVICE_LOG,     BERTH_SERVICE_STRINGS,    BERTH_SERVICE_REFS,
     BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,     BERTH_SERVICE_SELECTORS,
@@ -790,6 +826,6 @@ BERTH_NOTE(
     "\"version\":\"1.0.0\",\"points\":[\"berth.pre_enqueue/1\",\"berth.enqueue_extensions/1\","
     "\"berth.queue_sort/1\",\"berth.queue_sort/2\",\"berth.pre_filter/1\",\"berth.filter/1\","
     "\"berth.post_filter/1\",\"berth.pre_score/1\",\"berth.score/1\",\"berth.reserve/1\","
-    "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/"
-    "1\",\"berth.attempt_failed/1\","
-    "\"berth.changes/1\",\"berth.entity/1\"]}]}");
+    "\"berth.permit/1\",\"berth.pre_bind/1\",\"berth.bind/1\",\"berth.post_bind/1\","
+    "\"berth.attempt_failed/1\",\"berth.changes/1\",\"berth.entity/1\","
+    "\"berth.hand_over/1\"]}]}");

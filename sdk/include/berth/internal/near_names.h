@@ -154,6 +154,12 @@
   X(Onhange, OnChange) X(OnCange, OnChange) X(OnChnge, OnChange) X(OnChage, OnChange) \
   X(OnChane, OnChange) X(OnChang, OnChange) X(OCnhange, OnChange) X(OnhCange, OnChange) \
   X(OnCahnge, OnChange) X(OnChnage, OnChange) X(OnChagne, OnChange) X(OnChaneg, OnChange) \
+  X(Sve, Save) X(Sae, Save) X(Svae, Save) X(Saev, Save) \
+  X(RestoreX, Restore) X(Rstore, Restore) X(Retore, Restore) X(Resore, Restore) \
+  X(Restre, Restore) X(Restoe, Restore) X(Restor, Restore) X(Rsetore, Restore) \
+  X(Retsore, Restore) X(Resotre, Restore) X(Restroe, Restore) X(Restoer, Restore) \
+  X(Reestore, Restore) X(Resstore, Restore) X(Resttore, Restore) X(Restoore, Restore) \
+  X(Restorre, Restore) X(Restoree, Restore) \
   X(filterDependence, FilterDependence) X(Filterdependence, FilterDependence) \
   X(filter_dependence, FilterDependence) X(FilterdependenceX, FilterDependence) \
   X(FilterDependences, FilterDependence) X(FilterDependenced, FilterDependence) \
@@ -254,6 +260,8 @@
   X(entity, Entity) X(OnEntity, Entity) \
   X(permit, Permit) X(Permits, Permit) \
   X(bind, Bind) X(SortKey, Key) \
+  X(save, Save) X(Saves, Save) X(OnSave, Save) \
+  X(restore, Restore) X(Restores, Restore) X(OnRestore, Restore) \
   X(validate, Validate)
 // clang-format on
 

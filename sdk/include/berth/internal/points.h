@@ -12,6 +12,7 @@
 #include <berth/enqueue_extensions.h>
 #include <berth/entity.h>
 #include <berth/filter.h>
+#include <berth/hand_over.h>
 #include <berth/permit.h>
 #include <berth/post_bind.h>
 #include <berth/post_filter.h>
@@ -57,7 +58,7 @@ using AllPoints =
     PointList<PreEnqueuePoint, EnqueueExtensionsPoint, QueueSortPoint, QueueSortLanesPoint,
               EntityPoint, PreFilterPoint, FilterPoint, PostFilterPoint, PreScorePoint, ScorePoint,
               ReservePoint, PermitPoint, PreBindPoint, BindPoint, PostBindPoint, AttemptFailedPoint,
-              ChangesPoint>;
+              ChangesPoint, HandOverPoint>;
 
 // The points for which class P has a method.
 template <class P>

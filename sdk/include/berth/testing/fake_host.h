@@ -54,6 +54,9 @@ struct Scenario {
   std::optional<std::vector<std::string>> points = {};
   // of the plugin's calls, as the profile sets it; see Host::deadline_ns()
   int64_t deadline_ns = 0;
+  // the state of the instance that this one replaces, as PluginUnderTest::Save() returned it;
+  // nothing, or an answer that is not Success: Restore is not called
+  std::optional<SavedState> handed_over = {};
   std::vector<Check> without = {};  // checks to switch off for this plugin
   // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};
@@ -149,6 +152,12 @@ class PluginUnderTest {
   PermitResult Permit(const PodSpec& pod, const std::string& node);
   Answer PreBind(const PodSpec& pod, const std::string& node) { return Place(pod).PreBind(node); }
   Answer Bind(const PodSpec& pod, const std::string& node) { return Place(pod).Bind(node); }
+
+  // --- Reload ---
+  // Returns the state that the plugin hands over to its successor, for Scenario::handed_over.
+  SavedState Save();
+  // The answer of Restore to Scenario::handed_over; Success if it was not called.
+  const Answer& restored() const { return instance_->restored(); }
 
   // --- Cluster ---
   void AddNode(const NodeSpec& node);

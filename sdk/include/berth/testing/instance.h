@@ -86,6 +86,14 @@ class LibraryUse {
   Answer answer_;
 };
 
+// The state that an instance hands over to its successor at a reload: see berth_hand_over.
+struct SavedState {
+  // That of `save`. If it is not Success, the host hands nothing over.
+  Answer answer = {};
+  uint32_t version = 0;
+  std::string bytes = {};
+};
+
 // Everything that an instance is created from.
 struct World {
   explicit World(Library from) : library(from) {}
@@ -104,13 +112,14 @@ struct World {
     points = std::move(enabled);
     deadline_ns = deadline;
   }
-  // Returns whether the profile enables the extension point. EnqueueExtensions and Changes are
-  // always enabled.
+  // Returns whether the profile enables the extension point. EnqueueExtensions, Changes and
+  // HandOver are always enabled.
   bool Enables(const std::string& id) const;
   // Returns berth_instance_request.points.
   std::vector<std::string> EnabledPoints() const;
   std::map<std::string, const void*> scripted;
-  std::set<std::string> not_served;  // kinds, each with one version
+  std::set<std::string> not_served;       // kinds, each with one version
+  std::optional<SavedState> handed_over;  // the state that each instance restores
   std::shared_ptr<Ids> ids = std::make_shared<Ids>();
   Reporter* reporter = nullptr;
 };
@@ -171,8 +180,14 @@ class Instance {
   std::optional<berth_post_bind> post_bind;
   std::optional<berth_attempt_failed> attempt_failed;
   std::optional<berth_changes> changes;
+  std::optional<berth_hand_over> hand_over;
 
   uint64_t cycles = 0;  // the number of cycles so far
+
+  // Calls `save`. REQUIRES: the plugin has the point.
+  SavedState Save();
+  // The answer of `restore`, which was called with World::handed_over; Success if it was not.
+  const Answer& restored() const { return restored_; }
 
   // Reports a change of a pod without a node, if the plugin asks for these changes.
   void ChangePending(uint32_t kind, uint32_t flags, const berth_pod* pod,
@@ -197,6 +212,8 @@ class Instance {
 
   void CopyPoints(const World& world);
 
+  void Restore(const SavedState& state);
+
   void Deliver(berth_change change);
 
   Reporter& reporter_;
@@ -204,6 +221,7 @@ class Instance {
   std::optional<LibraryUse> use_;
   berth_plugin* plugin_ = nullptr;
   Answer created_;
+  Answer restored_;
   std::vector<ColumnName> columns_;
   std::vector<std::string> reasons_;
   uint64_t sequence_ = 0;
