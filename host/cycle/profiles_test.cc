@@ -583,7 +583,7 @@ TEST_F(ProfilesTest, HundredReloadsLoseNoPodAndRetireProfiles) {
 // Only the part of a destroyed instance remains that one of its threads may still call.
 TEST_F(ProfilesTest, AThousandReloadsUseLittleMemory) {
   constexpr int kReloads = 1000;
-  constexpr size_t kBytesPerInstance = 1200;
+  constexpr size_t kBytesPerInstance = 1250;
   harness_.AddNode({.name = "n1", .allocatable = R"("cpu":"1000","pods":"1000")"});
   Start(Fit());
   const auto reload = [this] {

@@ -59,12 +59,13 @@ uint32_t WordsOf(Point point) {
 }  // namespace
 
 InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
-                           std::vector<std::string> kinds, std::string profile, std::string library,
-                           int64_t deadline_ns)
+                           std::vector<std::string> kinds, std::string profile,
+                           InstanceLibrary library, int64_t deadline_ns)
     : HostBase{FindValues(context.services)},
       context_(context),
       id_(context.plugin_ids.IdOf(profile, plugin)),
       deadline_ns_(deadline_ns),
+      library_id_(library.id),
       live_(new Live{std::move(plugin), std::move(profile), std::move(kinds)}),
       abi_{.struct_size = sizeof(berth_host),
            .abi_major = BERTH_ABI_MAJOR,
@@ -81,7 +82,7 @@ InstanceHost::InstanceHost(InstanceContext& context, std::string plugin,
   }
   if (context.monitor != nullptr) {
     callee_ = context.monitor->Register(
-        {this->plugin(), this->profile(), std::move(library), live_->faults, deadline_ns});
+        {this->plugin(), this->profile(), std::move(library.path), live_->faults, deadline_ns});
   }
   for (const ServiceInfo& service : context.services) {
     if (service.create_state != nullptr) states_.push_back(service.create_state(*this));

@@ -150,20 +150,25 @@ struct CalledFunction {
   uint32_t words = 0;
 };
 
+// The library of an instance.
+struct InstanceLibrary {
+  std::string path = {};
+  const void* id = nullptr;  // Tells libraries apart, and the contents of one.
+};
+
 // Threading: created, begun, closed, retired and destroyed on the scheduling thread; other methods
 //            as stated.
 // Lifetime:  that of the instance's library, which is never unmapped: a thread of the plugin may
 //            call services long after the instance was destroyed, and <berth/abi.h> promises that
-//            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,200 bytes
+//            such calls do nothing. A reload therefore leaves one InstanceHost of about 1,250 bytes
 //            behind for every instance that it replaces, with the states whose lifetime is
 //            StateLifetime::kHost. The context may be destroyed earlier, and must not be used once
 //            it is retired: see HostUse.
 class InstanceHost : private HostBase {
  public:
-  // `kinds`: those that the plugin declared; `library`: the path of its library; `deadline_ns`: see
-  // PlanSpec::Plugin.
+  // `kinds`: those that the plugin declared; `deadline_ns`: see PlanSpec::Plugin.
   InstanceHost(InstanceContext& context, std::string plugin, std::vector<std::string> kinds,
-               std::string profile = {}, std::string library = {}, int64_t deadline_ns = 0);
+               std::string profile = {}, InstanceLibrary library = {}, int64_t deadline_ns = 0);
   ~InstanceHost();
 
   // Activates the instance: activates its metric definitions and replays the existing objects to
@@ -198,6 +203,8 @@ class InstanceHost : private HostBase {
   const std::string& profile() const { return live_->profile; }
   // Identifies the plugin of this profile to the queue.
   PluginId id() const { return id_; }
+  // Returns InstanceLibrary::id.
+  const void* library_id() const { return library_id_; }
   // Returns the id of the instance in the call monitor; 0 if it has none.
   CallMonitor::CalleeId callee() const { return callee_; }
   // Returns the deadline of the plugin's calls; 0 if it has none of its own.
@@ -285,6 +292,7 @@ class InstanceHost : private HostBase {
   InstanceContext& context_;
   const PluginId id_;
   const int64_t deadline_ns_;
+  const void* const library_id_;
   const std::thread::id scheduling_thread_ = std::this_thread::get_id();
   PluginFaults::Account* faults_ = nullptr;  // Live::faults.
   CallMonitor::CalleeId callee_ = 0;

@@ -307,9 +307,10 @@ std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
                                               InstanceContext& context) {
   PlannedPlugin plugin;
   plugin.name = spec.name;
-  plugin.host =
-      std::make_shared<InstanceHost>(context, spec.name, from.info->kinds, scheduler_name_,
-                                     from.library->path(), spec.deadline_ns);
+  plugin.host = std::make_shared<InstanceHost>(
+      context, spec.name, from.info->kinds, scheduler_name_,
+      InstanceLibrary{from.library->path(), from.library.get()}, spec.deadline_ns);
+  plugin.library = from.library;
   plugin.id = plugin.host->id();
   plugin.creation = {.args = spec.args, .points = points};
   from.library->Keep(plugin.host);

@@ -99,7 +99,9 @@ struct PlannedPlugin {
   };
 
   std::string name;
-  PluginId id = 0;                     // Identifies the plugin of this profile: see PluginIds.
+  PluginId id = 0;  // Identifies the plugin of this profile: see PluginIds.
+  // Used until the host is retired, which may call functions of the library.
+  std::shared_ptr<PluginLibrary> library;
   std::shared_ptr<InstanceHost> host;  // Shared with the library.
   std::unique_ptr<PluginInstance> instance;
   std::vector<ColumnIndex> columns;  // The requested columns, pinned, in the order of the requests.

@@ -104,6 +104,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
   services_.set_not_served(world.not_served);
   services_.set_scripted(&world.scripted);
   services_.set_now_ns(now_ns);
+  services_.shared().set_library(&world.library.entry());
   use_.emplace(world.library, services_.host(), world.reporter);
   created_ = use_->answer();
   if (created_.ok()) Create(world);
@@ -126,6 +127,7 @@ void Instance::End() {
   const CallScope scope(&reporter_, "destroy", kLoad);
   plugin_->destroy(plugin_);
   plugin_ = nullptr;
+  services_.shared().Release();
   const auto drop = [](auto&... points) { (points.reset(), ...); };
   drop(pre_enqueue, enqueue_extensions, queue_sort, entity, pre_filter, filter, post_filter,
        pre_score, score, reserve, permit, pre_bind, bind, post_bind, attempt_failed, changes,

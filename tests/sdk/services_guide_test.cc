@@ -21,6 +21,11 @@ using namespace std::chrono_literals;
 
 constexpr const char* kQuotas = "acme.com/v1/Quota";
 
+// The number of pods that all instances of this library have seen.
+struct Seen {
+  int pods = 0;
+};
+
 // Uses every service once.
 class Tour : public berth::Plugin {
  public:
@@ -37,6 +42,7 @@ class Tour : public berth::Plugin {
       : host_(host),
         team_(host.Intern("acme.com/team")),
         refused_(host.metrics().Counter("tour_refused_total", "Refused pods.", {"team"})),
+        seen_(host.shared().Get<Seen>("seen")),
         poll_(host.timers(), [this] { Poll(); }) {
     static_cast<void>(host.objects().Watch<&Tour::OnQuota>(kQuotas, this));
     static_cast<void>(poll_.Start(30s));
@@ -114,6 +120,7 @@ class Tour : public berth::Plugin {
 
   berth::Status Permit(berth::Cycle& /*cycle*/, const berth::Target& /*target*/,
                        std::chrono::nanoseconds& timeout) {
+    host_.log().Info("waits", {{"seen", std::to_string(++seen_.pods)}});
     timeout = 10s;
     return berth::Status::Wait();
   }
@@ -162,6 +169,7 @@ class Tour : public berth::Plugin {
   const berth::Host host_;
   const berth_id team_;
   const berth::Metric refused_;
+  Seen& seen_;
   berth::Timer poll_;
   berth::Ref<berth_node> first_;
   std::thread thread_;
@@ -194,6 +202,22 @@ TEST(ServicesGuide, ObjectsMetricsAndLogAreUsed) {
   EXPECT_EQ(plugin.Filter(MakePod("p").Label("acme.com/team", "blue")).On("a"), Success());
   EXPECT_EQ(plugin.Filter(MakePod("p").Annotation("acme.com/rule", "{")).On("a"),
             Unresolvable("acme.com/rule is not JSON"));
+}
+
+TEST(ServicesGuide, InstancesOfALibraryShareAState) {
+  const auto see = [](PluginUnderTest& plugin) {
+    EXPECT_EQ(plugin.Permit(MakePod("p"), "a").answer.code, BERTH_WAIT);
+    return plugin.log().back().pairs.at("seen");
+  };
+  {
+    PluginUnderTest one(TourScenario());
+    EXPECT_EQ(see(one), "1");
+    PluginUnderTest two(TourScenario());
+    EXPECT_EQ(see(two), "2");
+    EXPECT_EQ(see(one), "3");
+  }
+  PluginUnderTest three(TourScenario());
+  EXPECT_EQ(see(three), "1") << "the state ended with the last instance";
 }
 
 TEST(ServicesGuide, PostFilterAsksAndClearsNominations) {

@@ -24,8 +24,9 @@ class PluginErrorTest : public ::testing::Test {
     PlannedPlugin plugin;
     plugin.name = "test.A";
     plugin.id = kPluginId;
-    plugin.host = std::make_shared<InstanceHost>(services_, "test.A", std::vector<std::string>(),
-                                                 "default", "/lib.so");
+    plugin.host =
+        std::make_shared<InstanceHost>(services_, "test.A", std::vector<std::string>(), "default",
+                                       InstanceLibrary{.path = "/lib.so", .id = nullptr});
     return plugin;
   }
   static std::string TextOf(const PluginStatus& status) {

@@ -5,13 +5,15 @@
 namespace berth::host {
 
 HostServices::HostServices(Interner& the_interner, ObjectStore& the_objects)
-    : InstanceContext{.interner = the_interner, .services = Services()}, objects(the_objects) {}
+    : InstanceContext{.interner = the_interner, .services = Services()},
+      objects(the_objects),
+      shared(NewSharedObjects()) {}
 
 std::span<const ServiceInfo> Services() {
   static const auto services = [] {
     std::vector<ServiceInfo> all;
     for (const auto part : {DataServices(), TelemetryServices(), CallbackServices(),
-                            SchedulerServices(), ApiServices()}) {
+                            SchedulerServices(), ApiServices(), SharedServices()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -63,6 +63,10 @@ class SchedulerRequests {
   virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
 };
 
+// The objects that instances of one library share; see service_shared.cc.
+class SharedObjects;
+std::shared_ptr<SharedObjects> NewSharedObjects();
+
 // The context of every instance whose services are those of this folder. Owned by the process and
 // shared by all instances. The services that need a null pointer are not served.
 // Lifetime: see InstanceContext.
@@ -84,6 +88,7 @@ struct HostServices : InstanceContext {
   PluginWork* work = nullptr;
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
+  std::shared_ptr<SharedObjects> shared;  // What berth.shared/1 keeps.
 };
 
 // The services that have a state, in the order of the table: indices for InstanceHost::state().
@@ -99,6 +104,7 @@ enum class ServiceIndex : uint8_t {
   kTimer,
   kWhatIf,
   kApi,
+  kShared,
 };
 
 // Returns every service.
@@ -110,7 +116,8 @@ std::span<const ServiceInfo> TelemetryServices();  // log, metrics
 std::span<const ServiceInfo> CallbackServices();   // objects, timer
 // columns, nodes, random, whatif, nominator, activate, waiting
 std::span<const ServiceInfo> SchedulerServices();
-std::span<const ServiceInfo> ApiServices();  // completion, api
+std::span<const ServiceInfo> ApiServices();     // completion, api
+std::span<const ServiceInfo> SharedServices();  // shared
 
 // For tests: the numbers of what an instance has not released, or waits for.
 size_t ParsedValueCount(const InstanceHost& host);

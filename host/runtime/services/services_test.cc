@@ -60,7 +60,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
                           "berth.log/1", "berth.metrics/1", "berth.objects/1", "berth.timer/1",
                           "berth.columns/1", "berth.nodes/1", "berth.random/1", "berth.whatif/1",
                           "berth.nominator/1", "berth.activate/1", "berth.waiting/1",
-                          "berth.completion/1", "berth.api/1"));
+                          "berth.completion/1", "berth.api/1", "berth.shared/1"));
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
@@ -89,7 +89,8 @@ TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
                         {ServiceIndex::kObjects, BERTH_SERVICE_OBJECTS},
                         {ServiceIndex::kTimer, BERTH_SERVICE_TIMER},
                         {ServiceIndex::kWhatIf, BERTH_SERVICE_WHATIF},
-                        {ServiceIndex::kApi, BERTH_SERVICE_API}};
+                        {ServiceIndex::kApi, BERTH_SERVICE_API},
+                        {ServiceIndex::kShared, BERTH_SERVICE_SHARED}};
   ASSERT_EQ(ids.size(), std::size(cases));
   for (const Case& c : cases) EXPECT_EQ(ids[static_cast<size_t>(c.index)], c.id);
 }

@@ -92,9 +92,11 @@ class ServicesTest : public ::testing::Test {
   }
 
   std::unique_ptr<InstanceHost> Host(const std::string& plugin,
-                                     const std::string& profile = "default-scheduler") {
+                                     const std::string& profile = "default-scheduler",
+                                     const void* library = nullptr) {
     return std::make_unique<InstanceHost>(services_, plugin,
-                                          std::vector<std::string>{"v1/Namespace"}, profile);
+                                          std::vector<std::string>{"v1/Namespace"}, profile,
+                                          InstanceLibrary{.path = {}, .id = library});
   }
   template <class T>
   static const T& Service(const InstanceHost& host, const char* id) {

@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0xdaa95b013ec31eddull
+#define BERTH_ABI_DRAFT 0x881b1df5708e2280ull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -2026,6 +2026,34 @@ typedef struct berth_random {
    * or with the cycle of another instance, is a fault of the plugin, and the result is 0. */
   uint64_t (*next)(const berth_host* host, const berth_cycle* cycle) BERTH_NOEXCEPT;
 } berth_random;
+
+/* Shared states: objects that the instances of one library share, whichever their plugins and
+ * profiles are, and also an old instance and the one that replaces it at a reload.
+ * Ownership: the host owns an object from `add` on. An instance that adds or finds it holds it
+ *            until its destroy() has returned, or its create() has failed. When no instance holds
+ *            the object any more, the host calls its `destroy` under [load], with the last of
+ *            them. An instance that is never destroyed (see "The end of an instance") holds its
+ *            objects for ever.
+ * Library:   one that is loaded with other content has objects of its own, because its code may
+ *            differ. berth.hand_over/1 passes what must survive such a reload.
+ * Object:    belongs to the plugins alone. Calls on the scheduling thread do not overlap; whatever
+ *            [block], [bind] and threads of a plugin also use needs a lock.
+ * Threading: [load].
+ * Must not:  call services in `destroy`. Depend on how many instances there are: the host may
+ *            create an instance and destroy it before any other call, to examine it. */
+#define BERTH_SERVICE_SHARED "berth.shared/1"
+typedef struct berth_shared {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Sets `*object` to the library's object of this key. Returns SUCCESS; NOT_FOUND: add one;
+   * BAD_ARGUMENT: the object was added with another `destroy`, so it is of another type. */
+  berth_code (*find)(const berth_host* host, berth_str key,
+                     void (*destroy)(void* object) BERTH_NOEXCEPT, void** object) BERTH_NOEXCEPT;
+  /* Gives an object to the host. Returns SUCCESS; BAD_ARGUMENT, and does not take the object: the
+   * library has an object of this key, `key` is empty, or `object` or `destroy` is NULL. */
+  berth_code (*add)(const berth_host* host, berth_str key, void* object,
+                    void (*destroy)(void* object) BERTH_NOEXCEPT) BERTH_NOEXCEPT;
+} berth_shared;
 
 /* Requests to the API server. A request that returned SUCCESS is answered exactly once, under
  * [event].

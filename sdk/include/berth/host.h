@@ -15,6 +15,7 @@
 #include <berth/internal/services.h>
 #include <berth/scheduling.h>
 #include <berth/services.h>
+#include <berth/shared.h>
 #include <berth/signer.h>
 #include <berth/siphash.h>
 #include <berth/span.h>
@@ -83,6 +84,7 @@ class Host {
   Waiting waiting() const { return Waiting(*services_); }
   Timers timers() const { return Timers(*services_); }
   Random random() const { return Random(*services_); }
+  Shared shared() const { return Shared(*services_); }
   Api api() const { return Api(*services_); }
 
   const internal::Services& services() const { return *services_; }

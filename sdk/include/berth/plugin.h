@@ -63,6 +63,7 @@
 #include <berth/score.h>
 #include <berth/selectors.h>
 #include <berth/services.h>
+#include <berth/shared.h>
 #include <berth/signer.h>
 #include <berth/siphash.h>
 #include <berth/span.h>

@@ -21,7 +21,7 @@ pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const bert
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0xdaa95b013ec31edd;
+pub const BERTH_ABI_DRAFT: u64 = 0x881b1df5708e2280;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -61,6 +61,7 @@ pub const BERTH_SERVICE_ACTIVATE: &str = "berth.activate/1";
 pub const BERTH_SERVICE_WAITING: &str = "berth.waiting/1";
 pub const BERTH_SERVICE_TIMER: &str = "berth.timer/1";
 pub const BERTH_SERVICE_RANDOM: &str = "berth.random/1";
+pub const BERTH_SERVICE_SHARED: &str = "berth.shared/1";
 pub const BERTH_SERVICE_API: &str = "berth.api/1";
 pub const BERTH_SERVICE_COMPLETION: &str = "berth.completion/1";
 pub const BERTH_NOTE_SECTION: &str = ".note.berth";
@@ -1223,6 +1224,14 @@ pub struct berth_random {
 }
 
 #[repr(C)]
+pub struct berth_shared {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub find: Option<unsafe extern "C" fn(host: *const berth_host, key: berth_str, destroy: Option<unsafe extern "C" fn(*mut c_void)>, object: *mut *mut c_void) -> berth_code>,
+    pub add: Option<unsafe extern "C" fn(host: *const berth_host, key: berth_str, object: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>) -> berth_code>,
+}
+
+#[repr(C)]
 pub struct berth_api_request {
     pub struct_size: u32,
     pub flags: u32,
@@ -1488,6 +1497,7 @@ zero! {
     berth_waiting
     berth_timer
     berth_random
+    berth_shared
     berth_api_request
     berth_api_result
     berth_status_patch
@@ -1572,6 +1582,7 @@ new! {
     berth_waiting
     berth_timer
     berth_random
+    berth_shared
     berth_api_request
     berth_api_result
     berth_status_patch

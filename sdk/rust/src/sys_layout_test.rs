@@ -717,6 +717,12 @@ fn structs_have_the_layout_of_c() {
         reserved: 4,
         next: 8,
     ]);
+    check!(berth_shared, 24, 8, [
+        struct_size: 0,
+        reserved: 4,
+        find: 8,
+        add: 16,
+    ]);
     check!(berth_api_request, 80, 8, [
         struct_size: 0,
         flags: 4,

@@ -38,6 +38,7 @@ typedef struct golden {
   const berth_waiting* waiting;
   const berth_timer* timer;
   const berth_random* random;
+  const berth_shared* shared;
   const berth_api* api;
   const berth_completion* completion;
   char notes[kNotes][kNoteSize];
@@ -304,6 +305,17 @@ static uint32_t Next(void* self, berth_array lanes) {
 static void Entity(void* self, const berth_pod* pod, berth_put_text put, void* to) {
   Note((golden*)self, "point Entity");
   put(to, pod->meta->name);
+}
+
+static void EndShared(void* object) { (void)object; }
+
+static void UseShared(golden* g) {
+  static int shared;
+  void* found = NULL;
+  Note(g, "shared.find of no object %d", g->shared->find(g->host, Str("k"), EndShared, &found));
+  Note(g, "shared.add %d", g->shared->add(g->host, Str("k"), &shared, EndShared));
+  Note(g, "shared.find %d", g->shared->find(g->host, Str("k"), EndShared, &found));
+  Note(g, "shared.find finds %d", found == &shared);
 }
 
 /* ---- The scheduling cycle -------------------------------------------------------------------- */
@@ -707,6 +719,7 @@ static void GetServices(golden* g) {
                 {BERTH_SERVICE_WAITING, (const void**)&g->waiting},
                 {BERTH_SERVICE_TIMER, (const void**)&g->timer},
                 {BERTH_SERVICE_RANDOM, (const void**)&g->random},
+                {BERTH_SERVICE_SHARED, (const void**)&g->shared},
                 {BERTH_SERVICE_API, (const void**)&g->api},
                 {BERTH_SERVICE_COMPLETION, (const void**)&g->completion}};
   const void* none = NULL;
@@ -733,6 +746,7 @@ static berth_code Create(const berth_host* host, const berth_instance_request* r
   UseStrings(g);
   UseValues(g, request->args);
   UseMetrics(g);
+  UseShared(g);
   Note(g, "objects.watch %d", g->objects->watch(host, Str("v1/Namespace"), Watched, g));
   Note(g, "timer.start %d", g->timer->start(host, kSecond, Cancelled, g, &timer));
   Note(g, "timer.cancel %d", g->timer->cancel(host, timer));
@@ -777,13 +791,25 @@ static const char* const kPoints[] = {BERTH_POINT_PRE_ENQUEUE,
                                       BERTH_POINT_ENTITY,
                                       BERTH_POINT_HAND_OVER,
                                       NULL};
-static const char* const kServices[] = {
-    BERTH_SERVICE_LOG,     BERTH_SERVICE_STRINGS,    BERTH_SERVICE_REFS,
-    BERTH_SERVICE_COLUMNS, BERTH_SERVICE_VALUES,     BERTH_SERVICE_SELECTORS,
-    BERTH_SERVICE_METRICS, BERTH_SERVICE_OBJECTS,    BERTH_SERVICE_NODES,
-    BERTH_SERVICE_WHATIF,  BERTH_SERVICE_NOMINATOR,  BERTH_SERVICE_ACTIVATE,
-    BERTH_SERVICE_WAITING, BERTH_SERVICE_TIMER,      BERTH_SERVICE_RANDOM,
-    BERTH_SERVICE_API,     BERTH_SERVICE_COMPLETION, NULL};
+static const char* const kServices[] = {BERTH_SERVICE_LOG,
+                                        BERTH_SERVICE_STRINGS,
+                                        BERTH_SERVICE_REFS,
+                                        BERTH_SERVICE_COLUMNS,
+                                        BERTH_SERVICE_VALUES,
+                                        BERTH_SERVICE_SELECTORS,
+                                        BERTH_SERVICE_METRICS,
+                                        BERTH_SERVICE_OBJECTS,
+                                        BERTH_SERVICE_NODES,
+                                        BERTH_SERVICE_WHATIF,
+                                        BERTH_SERVICE_NOMINATOR,
+                                        BERTH_SERVICE_ACTIVATE,
+                                        BERTH_SERVICE_WAITING,
+                                        BERTH_SERVICE_TIMER,
+                                        BERTH_SERVICE_RANDOM,
+                                        BERTH_SERVICE_SHARED,
+                                        BERTH_SERVICE_API,
+                                        BERTH_SERVICE_COMPLETION,
+                                        NULL};
 static const char* const kKinds[] = {"v1/Namespace", NULL};
 static const char* const kNone[] = {NULL};
 static const berth_plugin_info kInfo = {

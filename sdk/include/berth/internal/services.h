@@ -112,6 +112,7 @@ struct Services {
   Service<berth_waiting> waiting;
   Service<berth_timer> timer;
   Service<berth_random> random;
+  Service<berth_shared> shared;
   Service<berth_api> api;
   Service<berth_completion> completion;
 
@@ -139,6 +140,7 @@ struct Services {
         waiting(Find<berth_waiting>(BERTH_SERVICE_WAITING)),
         timer(Find<berth_timer>(BERTH_SERVICE_TIMER)),
         random(Find<berth_random>(BERTH_SERVICE_RANDOM)),
+        shared(Find<berth_shared>(BERTH_SERVICE_SHARED)),
         api(Find<berth_api>(BERTH_SERVICE_API)),
         completion(Find<berth_completion>(BERTH_SERVICE_COMPLETION)) {}
 

@@ -25,6 +25,7 @@
 #include <berth/testing/promises.h>
 #include <berth/testing/report.h>
 #include <berth/testing/scheduling_services.h>
+#include <berth/testing/shared_states.h>
 #include <berth/testing/table.h>
 #include <berth/testing/values.h>
 #include <berth/testing/views.h>
@@ -101,6 +102,7 @@ class Services {
   // The number of holds that the plugin has, see berth_timer.hold. Threading: any.
   size_t holds();
   FakeApi& api() { return api_; }
+  SharedStates& shared() { return shared_; }
 
   // Advances the clock and fires the timers that are due, in order. Before the first timer, and
   // after each one, it calls what was posted, performs requests of the scheduler and delivers the
@@ -138,6 +140,8 @@ class Services {
   // Called: while no call is in progress.
   void ForgetRecords();
 
+  // Returns whether the plugin may call the service now, and reports a violation if it may not.
+  static bool Expect(const berth_host* host, const char* service, uint32_t words);
   static Services& Of(const berth_host* host) { return *static_cast<Services*>(host->impl); }
   Ids& ids() { return ids_; }
 
@@ -180,8 +184,6 @@ class Services {
   void DoAllThatIsDue();
   // Reports the use of an id that is not in use.
   void ReportStale(const std::string& use, berth_id id);
-
-  static bool Expect(const berth_host* host, const char* service, uint32_t words);
 
   static berth_code GetService(const berth_host* host, const char* id,
                                const void** service) noexcept;
@@ -265,6 +267,7 @@ class Services {
       {BERTH_SERVICE_SELECTORS, &ParsedData::kSelectors},
       {BERTH_SERVICE_TIMER, &kTimer},
       {BERTH_SERVICE_RANDOM, &kRandom},
+      {BERTH_SERVICE_SHARED, &SharedStates::kService},
       {BERTH_SERVICE_API, &FakeApi::kService},
       {BERTH_SERVICE_COMPLETION, &Promises::kService}};
 
@@ -287,6 +290,7 @@ class Services {
 
   FakeApi api_{*this};
   FakeMetrics metrics_;
+  SharedStates shared_;
   Promises promises_;
   std::vector<ObjectHandle> objects_;
   std::set<std::string> not_served_;
