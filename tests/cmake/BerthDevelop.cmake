@@ -46,9 +46,11 @@ endif()
 # --- linker of tests -----------------------------------------------------------------------------
 # lld links the large programs of tests in a fifth of the time. The default linker links the files
 # that are installed.
+add_library(berth_test_linker INTERFACE)
+target_link_libraries(berth_test_options INTERFACE berth_test_linker)
 find_program(BERTH_LLD ld.lld)
 if(BERTH_LLD)
-  target_link_options(berth_test_options INTERFACE -fuse-ld=lld)
+  target_link_options(berth_test_linker INTERFACE -fuse-ld=lld)
 endif()
 
 # --- sanitizers ----------------------------------------------------------------------------------
@@ -182,6 +184,7 @@ function(berth_gtest name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE berth_warnings ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   if(arg_LONG AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_link_libraries(${name} PRIVATE berth_test_linker)
     berth_use_pch(${name} host_pch)
   else()
     target_link_libraries(${name} PRIVATE berth_test_options)
