@@ -125,11 +125,17 @@ Reuse ReuseOf(const PlannedPlugin& plugin, Point point) {
   return dependence->changed != nullptr ? Reuse::kToken : Reuse::kNever;
 }
 
+// Most keys have no more words.
+constexpr size_t kFewWords = 16;
+
 }  // namespace
 
 ClassKey::ClassKey(Attempt& attempt, Point point) {
   uint64_t parts = 0;
-  for (const PlannedUse& use : attempt.plan().At(point)) {
+  const std::span<const PlannedUse> planned = attempt.plan().At(point);
+  uses_.reserve(planned.size());
+  words_.reserve(kFewWords);
+  for (const PlannedUse& use : planned) {
     if (!TakesPart(attempt, point, use)) continue;
     PluginCycle& cycle = attempt.cycle(use.plugin);
     if (point == Point::kFilter && FiltersWhole(cycle.plugin())) break;
