@@ -1,6 +1,6 @@
 // Runs tasks one after the other, now or at a time. The code that talks to an API server never
 // blocks and never reads a clock by itself: it posts tasks to an executor. Production uses a thread
-// with Boost.Asio (cluster/kubernetes/http/io_thread.h); simulations and unit tests use virtual
+// with Boost.Asio (http/io_thread.h); simulations and unit tests use virtual
 // time.
 #ifndef BERTH_HOST_BASE_EXECUTOR_H_
 #define BERTH_HOST_BASE_EXECUTOR_H_

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/http/response_reader.h"
+#include "host/http/response_reader.h"
 
 namespace berth::host {
 namespace {

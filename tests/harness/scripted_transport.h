@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "tests/harness/virtual_executor.h"
 
 namespace berth::host {

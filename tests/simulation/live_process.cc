@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "host/base/assert.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 
 namespace berth::host {
 namespace {

@@ -5,7 +5,7 @@
 #include "host/base/assert.h"
 #include "host/base/json_text.h"
 #include "host/cluster/embedded/api_protocol.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "tests/simulation/live_process.h"
 
 namespace berth::host {

@@ -2,7 +2,7 @@
 #ifndef BERTH_TESTS_SIMULATION_WIRE_AUDIT_H_
 #define BERTH_TESTS_SIMULATION_WIRE_AUDIT_H_
 
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "tests/harness/api_server/faulty_transport.h"
 #include "tests/simulation/bind_audit.h"
 #include "tests/simulation/trace.h"

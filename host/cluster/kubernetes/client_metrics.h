@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "host/base/metrics.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
 #include "host/cluster/kubernetes/write/event_sender.h"
 #include "host/cluster/kubernetes/write/pod_writer.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

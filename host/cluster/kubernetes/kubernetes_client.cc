@@ -10,7 +10,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/executor.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 
 namespace berth::host {
 namespace {

@@ -19,12 +19,12 @@
 #include "host/base/log.h"
 #include "host/base/split_mix.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/cluster_watches.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
 #include "host/cluster/kubernetes/write/event_sender.h"
 #include "host/cluster/kubernetes/write/pod_writer.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

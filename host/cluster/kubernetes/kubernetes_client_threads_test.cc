@@ -14,8 +14,8 @@
 #include "host/base/interner.h"
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/http/io_thread.h"
 #include "host/cluster/kubernetes/kubernetes_client.h"
+#include "host/http/io_thread.h"
 #include "tests/harness/client_threads_fixture.h"
 
 namespace berth::host {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/http/http_transport.h"
-#include "host/cluster/kubernetes/http/io_thread.h"
+#include "host/http/http_transport.h"
+#include "host/http/io_thread.h"
 
 namespace berth::host {
 namespace {

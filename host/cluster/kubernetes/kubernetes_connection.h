@@ -11,7 +11,7 @@
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

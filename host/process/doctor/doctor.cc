@@ -16,11 +16,11 @@
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/http/api_error.h"
-#include "host/cluster/kubernetes/http/endpoint.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
+#include "host/http/endpoint.h"
 #include "host/process/assemble/scheduler_host.h"
 
 namespace berth::host {

@@ -15,7 +15,7 @@
 #include "host/base/time_units.h"
 #include "host/cluster/client.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 
 namespace berth::host {
 namespace {

@@ -14,7 +14,7 @@
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/access_review.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "host/process/doctor/doctor_answers.h"
 
 namespace berth::host {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "host/process/doctor/doctor_checks.h"
 
 namespace berth::host {

@@ -13,9 +13,9 @@
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/client_metrics.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/lease/leader_elector.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -14,8 +14,8 @@
 #include "host/base/clock.h"
 #include "host/base/time_units.h"
 #include "host/cluster/embedded/stored_objects.h"
-#include "host/cluster/kubernetes/http/io_thread.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
+#include "host/http/io_thread.h"
 
 namespace berth::host {
 namespace {

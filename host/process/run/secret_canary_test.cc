@@ -12,8 +12,8 @@
 #include "host/base/time_units.h"
 #include "host/cluster/kubernetes/access/credentials.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/tls_context.h"
 #include "host/cycle/cycle_meter.h"
+#include "host/http/tls_context.h"
 #include "host/process/log/log_format.h"
 #include "host/serve/metrics_page.h"
 

@@ -21,7 +21,7 @@
 #include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "tests/harness/api_server/model_access.h"
 #include "tests/harness/api_server/model_records.h"
 #include "tests/harness/api_server/object_history.h"

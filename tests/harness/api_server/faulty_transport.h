@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "host/base/executor.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "tests/simulation/random.h"
 
 namespace berth::host {

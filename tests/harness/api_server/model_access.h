@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/cluster/embedded/api_protocol.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

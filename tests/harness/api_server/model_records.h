@@ -11,7 +11,7 @@
 
 #include "host/cluster/embedded/api_protocol.h"
 #include "host/cluster/embedded/embedded_cluster.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

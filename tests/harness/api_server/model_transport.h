@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "host/base/executor.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 #include "tests/harness/api_server/api_model.h"
 
 namespace berth::host {

@@ -19,10 +19,10 @@
 
 #include "host/base/log.h"
 #include "host/cluster/kubernetes/access/credentials.h"
-#include "host/cluster/kubernetes/http/http_transport.h"
-#include "host/cluster/kubernetes/http/io_thread.h"
-#include "host/cluster/kubernetes/http/tls_context.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/http_transport.h"
+#include "host/http/io_thread.h"
+#include "host/http/tls_context.h"
+#include "host/http/transport.h"
 #include "tests/harness/api_server/loopback_server.h"
 
 namespace berth::host {

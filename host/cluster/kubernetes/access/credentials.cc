@@ -21,7 +21,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/http/pacing.h"
+#include "host/http/pacing.h"
 
 namespace berth::host {
 namespace {

@@ -19,7 +19,7 @@
 #include "host/base/secret.h"
 #include "host/base/status.h"
 #include "host/cluster/kubernetes/access/kubeconfig.h"
-#include "host/cluster/kubernetes/http/credential_source.h"
+#include "host/http/credential_source.h"
 
 namespace berth::host {
 

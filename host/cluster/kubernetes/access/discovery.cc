@@ -8,7 +8,7 @@
 #include "host/base/assert.h"
 #include "host/base/hash.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 
 namespace berth::host {
 namespace {

@@ -13,8 +13,8 @@
 #include "host/base/executor.h"
 #include "host/base/log.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/pacing.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/pacing.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -13,7 +13,7 @@
 
 #include "host/base/secret.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/endpoint.h"
+#include "host/http/endpoint.h"
 
 namespace berth::host {
 

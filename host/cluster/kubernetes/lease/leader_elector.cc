@@ -9,7 +9,7 @@
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 
 namespace berth::host {

@@ -16,9 +16,9 @@
 #include "host/base/log.h"
 #include "host/base/split_mix.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
 #include "host/cluster/lease.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

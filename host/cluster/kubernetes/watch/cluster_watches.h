@@ -22,8 +22,8 @@
 #include "host/base/sample.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/reflector.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -17,12 +17,12 @@
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/http/api_error.h"
-#include "host/cluster/kubernetes/http/pacing.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "host/cluster/kubernetes/watch/object_index.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
 #include "host/cluster/kubernetes/watch/page_progress.h"
+#include "host/http/pacing.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -15,8 +15,8 @@
 #include "host/base/executor.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

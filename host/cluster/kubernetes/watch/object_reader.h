@@ -11,7 +11,7 @@
 #include "host/api/list_splitter.h"
 #include "host/api/objects.h"
 #include "host/base/status.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 
 namespace berth::host {
 

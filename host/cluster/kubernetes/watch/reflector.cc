@@ -7,9 +7,9 @@
 #include "host/base/assert.h"
 #include "host/base/split_mix.h"
 #include "host/base/time_units.h"
-#include "host/cluster/kubernetes/http/endpoint.h"
 #include "host/cluster/kubernetes/watch/list_and_watch.h"
 #include "host/cluster/kubernetes/watch/unreadable_objects.h"
+#include "host/http/endpoint.h"
 
 namespace berth::host {
 namespace {

@@ -17,9 +17,9 @@
 #include "host/base/log.h"
 #include "host/cluster/client.h"
 #include "host/cluster/kubernetes/access/discovery.h"
-#include "host/cluster/kubernetes/http/pacing.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/watch/object_reader.h"
+#include "host/http/pacing.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -16,10 +16,10 @@
 #include "host/base/hash.h"
 #include "host/base/split_mix.h"
 #include "host/base/text.h"
-#include "host/cluster/kubernetes/http/api_error.h"
-#include "host/cluster/kubernetes/http/pacing.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "host/cluster/kubernetes/write/fair_queue.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
+#include "host/http/pacing.h"
 
 namespace berth::host {
 namespace {

@@ -15,7 +15,7 @@
 #include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/transport.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -6,7 +6,7 @@
 
 #include "host/base/assert.h"
 #include "host/base/split_mix.h"
-#include "host/cluster/kubernetes/http/api_error.h"
+#include "host/cluster/kubernetes/answers/api_error.h"
 #include "host/cluster/kubernetes/write/request_bodies.h"
 
 namespace berth::host {

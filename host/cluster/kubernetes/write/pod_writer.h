@@ -15,9 +15,9 @@
 #include "host/base/log.h"
 #include "host/base/string_map.h"
 #include "host/cluster/client.h"
-#include "host/cluster/kubernetes/http/pacing.h"
-#include "host/cluster/kubernetes/http/transport.h"
 #include "host/cluster/kubernetes/write/bind_fence.h"
+#include "host/http/pacing.h"
+#include "host/http/transport.h"
 
 namespace berth::host {
 

@@ -12,7 +12,7 @@
 #include "host/base/time.h"
 #include "host/base/time_units.h"
 #include "host/cluster/json_body.h"
-#include "host/cluster/kubernetes/http/endpoint.h"
+#include "host/http/endpoint.h"
 
 namespace berth::host {
 namespace {
