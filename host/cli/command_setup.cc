@@ -257,6 +257,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   options.plugins = std::move(set->plugins);
   options.profiles = std::move(set->specs);
   options.report_crashes = env.report_crashes;
+  options.steady_ns = env.steady_ns;
   options.hash_key = env.hash_key;
   options.loop.seed = flags.seed;
   options.loop.reuse.is_checked = flags.checks_reuse;

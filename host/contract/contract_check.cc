@@ -419,10 +419,19 @@ class ContractChecker {
     return subject_.steady_ns() - begin_ns < budget_ns;
   }
 
+  // Returns false if the plugin does not wait for anything. Otherwise delivers the answers to its
+  // requests, so that the next attempt of the pod can read them.
+  bool IsAnswered(const testing::Answer& answer) {
+    if (answer.code != BERTH_PENDING) return false;
+    plugin_->Advance(0);
+    return true;
+  }
+
   void CheckCycle(const PodSpec& pod) {
     if (instance().filter || instance().pre_filter) {
-      const testing::FilterResult result = plugin_->Filter(pod);
+      testing::FilterResult result = plugin_->Filter(pod);
       ReportBug("PreFilter", pod, result.pre_filter);
+      if (IsAnswered(result.pre_filter)) result = plugin_->Filter(pod);
       ReportBug("Filter", pod, result.filter);
       seen_.AddFilter(result);
     }
@@ -431,8 +440,9 @@ class ContractChecker {
       plugin_->Advance(0);
     }
     if (!instance().score) return;
-    const testing::ScoreResult result = plugin_->Score(pod);
+    testing::ScoreResult result = plugin_->Score(pod);
     ReportBug("PreScore", pod, result.pre_score);
+    if (IsAnswered(result.pre_score)) result = plugin_->Score(pod);
     ReportBug("Score", pod, result.score);
     seen_.AddScore(result);
   }

@@ -52,6 +52,7 @@ std::optional<LoadError> TryInstance(
   Inbox inbox(nullptr);
   PluginWork work(nullptr);
   MetricStore metrics;
+  NoHttpClient no_http;
   IdleScheduler scheduler;
   CallMonitor monitor(interner);
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
@@ -63,6 +64,7 @@ std::optional<LoadError> TryInstance(
   services.work = &work;
   services.clock = &clock;
   services.metrics = &metrics;
+  services.http = &no_http;
   if (report_crashes) {
     services.monitor = &monitor;
     report_crashes(&monitor);

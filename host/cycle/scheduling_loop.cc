@@ -243,6 +243,7 @@ HostServices SchedulingLoop::MakeServices() {
   services.timers = &timers_;
   services.work = &plugin_work_;
   services.metrics = &metrics_;
+  services.http = options_.http;
   return services;
 }
 

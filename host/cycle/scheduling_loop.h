@@ -43,6 +43,7 @@
 #include "host/event/timer_queue.h"
 #include "host/guard/call_monitor.h"
 #include "host/guard/plugin_faults.h"
+#include "host/http/http_client.h"
 #include "host/plan/instance_context.h"
 #include "host/plan/instance_host.h"
 #include "host/plan/plan.h"
@@ -186,6 +187,8 @@ class SchedulingLoop {
     // Writes a record for each decision: see DecisionLog. Not set by a command that prints the
     // decisions of `sink` itself.
     bool logs_decisions = true;
+    // Sends the HTTP requests of plugins. If null, berth.http/1 is not served. Must outlive the loop.
+    HttpClient* http = nullptr;
     // Observes the scheduler. If null, nothing is measured. Must outlive the loop.
     SchedulerMetrics* metrics = nullptr;
     // Runs blocking calls of plugins on other threads; see AsyncCalls. If null, such calls run on

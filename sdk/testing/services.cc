@@ -122,6 +122,7 @@ void Services::ForgetRecords() {
   }
   metrics_.ForgetObservations();
   api_.ForgetRecords();
+  http_.ForgetRecords();
   scheduling_.ForgetRecords();
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,11 @@ class Tour : public berth::Plugin {
   static constexpr std::string_view kAbout = "Uses every service of the host.";
   static constexpr std::array kKinds{kQuotas};
   static constexpr berth::Dependence kFilterDependence{.cluster = berth::kOther};
+  using Columns = berth::Columns<berth::NodeName>;
   using Node = berth::NodeRow<Columns>;
+  struct State {
+    berth_id best = BERTH_ID_NONE;
+  };
 
   // The formatting of the samples is that of the page.
   // clang-format off
@@ -118,6 +123,33 @@ class Tour : public berth::Plugin {
     return berth::Status::Success();
   }
 
+  // clang-format off
+  berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes&, const berth::Nodes&) {
+    const std::string uid(cycle.pod().uid());
+    const auto known = best_.find(uid);
+    if (known != best_.end() && known->second.has_value()) {
+      cycle.Emplace<State>().best = host_.Find(*known->second);
+      return berth::Status::Success();
+    }
+    if (known != best_.end()) return berth::Status::Pending("waiting for advice");  // Was asked.
+    const berth::Status sent = host_.http().Send(
+        {.url = "https://advice.example/best-node", .timeout = 5s},
+        [this, uid](const berth::HttpResult& result) {  // Called later, in any case.
+          best_[uid] = result.ok() ? result.body() : "";  // Without advice, no node is the best.
+          static_cast<void>(host_.activate().Pod(uid));
+        });
+    if (!sent.ok()) return berth::Status::Skip();
+    best_[uid] = std::nullopt;
+    return berth::Status::Pending("waiting for advice");
+  }
+  int64_t Score(const berth::Cycle& cycle, const Node& node) const {
+    return node[berth::NodeName{}] == cycle.State<State>().best ? 100 : 0;
+  }
+  void PostBind(const berth::Binding& binding) {
+    best_.erase(std::string(berth::Pod(binding.pod()).uid()));
+  }
+  // clang-format on
+
   berth::Status Permit(berth::Cycle& /*cycle*/, const berth::Target& /*target*/,
                        std::chrono::nanoseconds& timeout) {
     host_.log().Info("waits", {{"seen", std::to_string(++seen_.pods)}});
@@ -130,6 +162,14 @@ class Tour : public berth::Plugin {
     berth::Patch patch;
     patch.Annotation("acme.com/seen", "true");
     return host_.api().PatchPod(binding.pod(), patch, done);  // The answer completes `done`.
+    // clang-format on
+  }
+
+  berth::Status Bind(const berth::Binding& binding, berth::Done& done) {
+    const std::string body = R"({"pod":")" + std::string(berth::Pod(binding.pod()).name()) + "\"}";
+    // clang-format off
+    return host_.http().Send({.method = "POST", .url = "https://audit.example/bound", .body = body},
+                             done);  // Its end completes `done`.
     // clang-format on
   }
 
@@ -173,6 +213,7 @@ class Tour : public berth::Plugin {
   berth::Timer poll_;
   berth::Ref<berth_node> first_;
   std::thread thread_;
+  std::map<std::string, std::optional<std::string>> best_;  // By uid; empty until the answer.
   std::optional<uint32_t> gateway_index_;
   bool own_friend_ = false;
   bool lucky_ = false;
@@ -226,6 +267,26 @@ TEST(ServicesGuide, PostFilterAsksAndClearsNominations) {
   Placement placement = plugin.Place(MakePod("p").Priority(2));
   EXPECT_EQ(placement.PostFilter({}).nominated, "gateway");
   EXPECT_TRUE(plugin.scheduling().nominations().empty());
+}
+
+TEST(ServicesGuide, APodWaitsForASlowService) {
+  PluginUnderTest plugin(TourScenario());
+  plugin.http().Reply("https://advice.example/best-node", {.body = "gateway"});
+  EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending("waiting for advice"));
+  plugin.Advance(0);
+  EXPECT_EQ(plugin.scheduling().activated().front(), "uid-p");
+  EXPECT_EQ(plugin.Score(MakePod("p")).raw.at("gateway"), 100);
+  EXPECT_EQ(plugin.Score(MakePod("p")).raw.at("a"), 0);
+}
+
+TEST(ServicesGuide, AnHttpRequestCompletesABinding) {
+  PluginUnderTest plugin(TourScenario());
+  plugin.http().Reply("https://audit.example/bound", {});
+  Placement placement = plugin.Place(MakePod("p"));
+  EXPECT_EQ(placement.Bind("a"), Pending());
+  plugin.Advance(0);
+  EXPECT_EQ(placement.completion().answer, Success());
+  EXPECT_EQ(plugin.http().calls()[0].body, R"({"pod":"p"})");
 }
 
 TEST(ServicesGuide, AThreadPostsWhatAllowsAndActivates) {

@@ -3,7 +3,8 @@
 berth_gtest(sdk_testing_test
   SOURCES testing_api_test.cc testing_as_host_test.cc testing_promises_test.cc
           testing_attempt_test.cc testing_builders_test.cc testing_changed_test.cc
-          testing_cluster_test.cc testing_fields_test.cc testing_ids_test.cc testing_kit_test.cc
+          testing_cluster_test.cc testing_fields_test.cc testing_http_test.cc testing_ids_test.cc
+          testing_kit_test.cc
           testing_plugins.cc
           testing_points_test.cc testing_profile_test.cc testing_queue_sort_test.cc
           testing_scheduling_test.cc testing_services_test.cc testing_state_test.cc

@@ -24,6 +24,7 @@ struct Found {
   const berth_api* api = nullptr;
   const berth_timer* timer = nullptr;
   const berth_completion* completion = nullptr;
+  const berth_http* http = nullptr;
   const berth_columns* columns = nullptr;
   const berth_node_lookup* nodes = nullptr;
   const berth_whatif* whatif = nullptr;
@@ -53,6 +54,7 @@ inline berth_code FindServices(const berth_host* host, const berth_value*, berth
   FindService(BERTH_SERVICE_API, &found.api);
   FindService(BERTH_SERVICE_TIMER, &found.timer);
   FindService(BERTH_SERVICE_COMPLETION, &found.completion);
+  FindService(BERTH_SERVICE_HTTP, &found.http);
   FindService(BERTH_SERVICE_COLUMNS, &found.columns);
   FindService(BERTH_SERVICE_NODES, &found.nodes);
   FindService(BERTH_SERVICE_WHATIF, &found.whatif);

@@ -204,6 +204,15 @@ std::vector<Function> FunctionsOfAny() {
          const auto answer = [](void*, const berth_api_result*) noexcept {};
          return found.api->request(found.host, &request, answer, nullptr);
        }},
+      {"http.request", kAnyWord, nullptr, kConflict,
+       [](auto*) -> int64_t {
+         berth_http_request request{};
+         request.struct_size = sizeof request;
+         request.method = ToAbi("GET");
+         request.url = ToAbi("http://a/");
+         const auto answer = [](void*, const berth_http_result*) noexcept {};
+         return found.http->request(found.host, &request, answer, nullptr);
+       }},
   };
 }
 

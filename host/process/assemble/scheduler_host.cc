@@ -24,6 +24,12 @@ SchedulerOptions Checked(SchedulerOptions options) {
   return options;
 }
 
+std::unique_ptr<HttpClient> MakeHttpClient(const std::function<int64_t()>& steady_ns) {
+  if (!steady_ns) return std::make_unique<NoHttpClient>();
+  return std::make_unique<SocketHttpClient>(
+      SocketHttpClient::Options{.steady_ns = steady_ns, .read_file = ReadConfigFile});
+}
+
 }  // namespace
 
 DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
@@ -46,7 +52,8 @@ SchedulerHost::SchedulerHost(Interner& interner, Client client, SchedulerOptions
       client_(client),
       options_(Checked(std::move(options))),
       monitor_(interner),
-      decoded_fields_(FieldsOf(options_.plugins->catalog())) {
+      decoded_fields_(FieldsOf(options_.plugins->catalog())),
+      http_(MakeHttpClient(options_.steady_ns)) {
   if (options_.report_crashes) options_.report_crashes(&monitor_);
 }
 
@@ -64,6 +71,7 @@ Status SchedulerHost::Start() {
   BERTH_ASSERT(loop_ == nullptr);
   SchedulingLoop::Options options = options_.loop;
   options.monitor = &monitor_;
+  options.http = http_.get();
   if (options_.bind_threads > 0) {
     pool_ = std::make_unique<BindPool>(options_.bind_threads);
     options.pool = pool_.get();

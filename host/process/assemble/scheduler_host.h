@@ -23,6 +23,7 @@
 #include "host/guard/call_monitor.h"
 #include "host/guard/call_watchdog.h"
 #include "host/guard/plugin_faults.h"
+#include "host/http/http_client.h"
 #include "host/plan/plan.h"
 #include "host/process/assemble/profile_set.h"
 
@@ -46,6 +47,8 @@ struct SchedulerOptions {
   // The options of the scheduling loop. `clock` must be set. What the pointers refer to must
   // outlive the scheduler. SchedulerHost sets `monitor` and `pool`.
   SchedulingLoop::Options loop;
+  // The monotonic clock for HTTP requests of plugins. Threading: any. If empty, they all fail.
+  std::function<int64_t()> steady_ns;
   // The number of threads for plugins that block in PreBind and Bind. If 0, such plugins block the
   // scheduling thread.
   size_t bind_threads = 0;
@@ -114,8 +117,9 @@ class SchedulerHost {
   SchedulerOptions options_;
   CallMonitor monitor_;
   const std::set<std::string> decoded_fields_;  // The parts that plugins read as JSON.
-  std::unique_ptr<SchedulingLoop> loop_;        // Destroyed before what it uses.
-  std::unique_ptr<BindPool> pool_;  // Destroyed before the loop: it runs the loop's plugins.
+  std::unique_ptr<HttpClient> http_;
+  std::unique_ptr<SchedulingLoop> loop_;  // Destroyed before what it uses.
+  std::unique_ptr<BindPool> pool_;        // Destroyed before the loop: it runs the loop's plugins.
   std::optional<Watchdog> watchdog_;
 };
 

@@ -41,6 +41,7 @@ SchedulerOptions Session::TakeSchedulerOptions(const Clock& clock) {
   options.profiles = std::move(set.specs);
   options.hash_key = options_.hash_key;
   options.report_crashes = options_.report_crashes;
+  options.steady_ns = options_.steady_ns;
   options.loop.seed = options_.seed;
   options.loop.reuse.is_checked = options_.checks_reuse;
   options.loop.clock = &clock;

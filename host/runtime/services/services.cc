@@ -13,12 +13,18 @@ std::span<const ServiceInfo> Services() {
   static const auto services = [] {
     std::vector<ServiceInfo> all;
     for (const auto part : {DataServices(), TelemetryServices(), CallbackServices(),
-                            SchedulerServices(), ApiServices(), SharedServices()}) {
+                            SchedulerServices(), ApiServices(), SharedServices(), HttpServices()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
   }();
   return services;
+}
+
+bool HasScheduler(const InstanceHost& host) { return ServicesOf(host).scheduler != nullptr; }
+
+bool IsCurrent(const InstanceHost& host, const berth_cycle* cycle) {
+  return cycle != nullptr && cycle == host.cycle();
 }
 
 }  // namespace berth::host

@@ -20,6 +20,7 @@
 #include "host/cluster/client.h"
 #include "host/event/inbox.h"
 #include "host/event/timer_queue.h"
+#include "host/http/http_client.h"
 #include "host/plan/instance_context.h"
 #include "host/plan/instance_host.h"
 #include "host/queue/nominator.h"
@@ -89,6 +90,8 @@ struct HostServices : InstanceContext {
   // berth.metrics/1.
   MetricStore* metrics = nullptr;
   std::shared_ptr<SharedObjects> shared;  // What berth.shared/1 keeps.
+  // berth.http/1, which also needs the inbox and `work`.
+  HttpClient* http = nullptr;
 };
 
 // The services that have a state, in the order of the table: indices for InstanceHost::state().
@@ -105,6 +108,7 @@ enum class ServiceIndex : uint8_t {
   kWhatIf,
   kApi,
   kShared,
+  kHttp,
 };
 
 // Returns every service.
@@ -118,6 +122,7 @@ std::span<const ServiceInfo> CallbackServices();   // objects, timer
 std::span<const ServiceInfo> SchedulerServices();
 std::span<const ServiceInfo> ApiServices();     // completion, api
 std::span<const ServiceInfo> SharedServices();  // shared
+std::span<const ServiceInfo> HttpServices();    // http
 
 // For tests: the numbers of what an instance has not released, or waits for.
 size_t ParsedValueCount(const InstanceHost& host);
@@ -141,13 +146,11 @@ std::shared_ptr<ServiceState> CreateState(InstanceHost& host) {
 }
 
 // Returns whether the services that ask the scheduler are served.
-inline bool HasScheduler(const InstanceHost& host) { return ServicesOf(host).scheduler != nullptr; }
+bool HasScheduler(const InstanceHost& host);
 
 // Returns whether `cycle`, which a plugin passes to a service, is the one that was passed to the
 // call in progress. `cycle` may be any pointer.
-inline bool IsCurrent(const InstanceHost& host, const berth_cycle* cycle) {
-  return cycle != nullptr && cycle == host.cycle();
-}
+bool IsCurrent(const InstanceHost& host, const berth_cycle* cycle);
 
 }  // namespace berth::host
 

@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x881b1df5708e2280ull
+#define BERTH_ABI_DRAFT 0x9a17f16f645b956bull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -2158,6 +2158,83 @@ typedef struct berth_completion {
   uint32_t reserved;
   void (*complete)(berth_done done, const berth_outcome* outcome) BERTH_NOEXCEPT;
 } berth_completion;
+
+/* A header of a request or of an answer. */
+typedef struct berth_http_header {
+  berth_str name;
+  berth_str value;
+} berth_http_header;
+
+typedef struct berth_http_request {
+  uint32_t struct_size;
+  uint32_t flags;   /* 0 */
+  berth_str method; /* GET, HEAD, POST, PUT, PATCH or DELETE */
+  /* Begins with http:// or https://; without a user, a password and a fragment. */
+  berth_str url;
+  /* berth_http_header; may be empty. The host adds Host and Content-Length, and User-Agent unless
+   * it is given. It logs neither these headers nor the body. */
+  berth_array headers;
+  berth_str body; /* may be empty */
+  /* A file of certificates in PEM. One of them must have signed the certificate of the server.
+   * Empty: the CAs of the system are trusted. The host reads this file and the next two again, at
+   * most once a minute. */
+  berth_str ca_file;
+  berth_str cert_file;     /* the client certificate in PEM; empty: none */
+  berth_str key_file;      /* its key in PEM */
+  berth_str server_name;   /* which the certificate must have; empty: the host of the URL */
+  int64_t timeout_ns;      /* from the call to the end of the answer; 0: ten seconds */
+  uint64_t max_body_bytes; /* of the answer; 0: 1 MiB; at most 64 MiB */
+} berth_http_request;
+
+/* How a request ended. Only ANSWERED has an HTTP status, headers and a body. */
+enum {
+  BERTH_HTTP_ANSWERED = 0,    /* the server answered, with whatever status */
+  BERTH_HTTP_TIMEOUT = 1,     /* no complete answer within timeout_ns */
+  BERTH_HTTP_UNREACHABLE = 2, /* no connection: the name is unknown, or nothing listens */
+  BERTH_HTTP_TLS = 3,         /* the certificate cannot be verified, or a file not be read */
+  BERTH_HTTP_TOO_LARGE = 4,   /* the body exceeds max_body_bytes, or the head 64 KiB */
+  BERTH_HTTP_LOST = 5,        /* the connection ended before the answer was complete */
+  BERTH_HTTP_MALFORMED = 6,   /* the answer is not HTTP/1.1 */
+  BERTH_HTTP_CANCELLED = 7,   /* the instance or the host ends */
+};
+
+/* The end of a request.
+ * Lifetime: until the answer callback returns. */
+typedef struct berth_http_result {
+  uint32_t struct_size;
+  uint32_t end;         /* BERTH_HTTP_*; a later version may add more: none of them is an answer */
+  uint32_t http_status; /* 0: there was no answer */
+  uint32_t reserved;
+  berth_array headers; /* berth_http_header, in the order of the answer */
+  berth_str body;
+  berth_str error; /* why there was no answer; empty for ANSWERED */
+} berth_http_result;
+typedef void (*berth_http_answer)(void* to, const berth_http_result* result) BERTH_NOEXCEPT;
+
+/* HTTP requests to any server. They do not block: the host's threads do the work.
+ * Called:    `answer` is called exactly once for each request that returned SUCCESS, under [event],
+ *            never within the call of `request`. It may call `activate`.
+ * Threading: [any].
+ * Returns:   SUCCESS; BAD_ARGUMENT: no `answer`, an unknown method, a URL or a header that is not
+ *            valid, one of the headers that the host writes, or a limit above those of
+ *            berth_http_request; CANCELLED: the instance ends; CONFLICT: 65,536 requests of the
+ *            instance are not answered yet, their bodies would have more than 64 MiB together, or
+ *            requests to 16 other servers are under way.
+ * Must not:  be used to ask the API server, for which berth_api has the credentials.
+ * Lifetime:  the host copies the request. When the instance ends, by a reload or by the end of the
+ *            host, its requests are cancelled, and every answer is called before `quiesce`.
+ * An instance has up to 32 connections to each of up to 16 servers, shared with no other instance.
+ * They are kept for a minute; further requests wait for one. A request is sent once: again only if
+ * no byte of it had left. No redirect is followed, no proxy is used, no cookie is kept.
+ * A simulation or a replay sends its requests too. It waits for the answer in real time, as for a
+ * hold of berth_timer; timeout_ns is real time, and virtual time stands still meanwhile. */
+#define BERTH_SERVICE_HTTP "berth.http/1"
+typedef struct berth_http {
+  uint32_t struct_size;
+  uint32_t reserved;
+  berth_code (*request)(const berth_host* host, const berth_http_request* request,
+                        berth_http_answer answer, void* to) BERTH_NOEXCEPT;
+} berth_http;
 
 /* ---- What a library exports ------------------------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 
 #include <berth/abi.h>
 #include <berth/api.h>
+#include <berth/http.h>
 #include <berth/internal/services.h>
 #include <berth/scheduling.h>
 #include <berth/services.h>
@@ -86,6 +87,7 @@ class Host {
   Random random() const { return Random(*services_); }
   Shared shared() const { return Shared(*services_); }
   Api api() const { return Api(*services_); }
+  Http http() const { return Http(*services_); }
 
   const internal::Services& services() const { return *services_; }
 

@@ -46,6 +46,7 @@
 #include <berth/filter.h>
 #include <berth/hand_over.h>
 #include <berth/host.h>
+#include <berth/http.h>
 #include <berth/internal/entry.h>
 #include <berth/internal/note.h>
 #include <berth/nodes.h>

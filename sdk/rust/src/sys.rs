@@ -18,10 +18,11 @@ pub type berth_code = i32;
 pub type berth_put_rows = Option<unsafe extern "C" fn(*mut c_void, *const u32, u64)>;
 pub type berth_put_text = Option<unsafe extern "C" fn(*mut c_void, berth_str)>;
 pub type berth_api_answer = Option<unsafe extern "C" fn(*mut c_void, *const berth_api_result)>;
+pub type berth_http_answer = Option<unsafe extern "C" fn(*mut c_void, *const berth_http_result)>;
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x881b1df5708e2280;
+pub const BERTH_ABI_DRAFT: u64 = 0x9a17f16f645b956b;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -64,6 +65,7 @@ pub const BERTH_SERVICE_RANDOM: &str = "berth.random/1";
 pub const BERTH_SERVICE_SHARED: &str = "berth.shared/1";
 pub const BERTH_SERVICE_API: &str = "berth.api/1";
 pub const BERTH_SERVICE_COMPLETION: &str = "berth.completion/1";
+pub const BERTH_SERVICE_HTTP: &str = "berth.http/1";
 pub const BERTH_NOTE_SECTION: &str = ".note.berth";
 pub const BERTH_NOTE_NAME: &str = "Berth";
 
@@ -316,6 +318,15 @@ pub const BERTH_OBJECT_FLAG_REPLAY: u32 = 1;
 
 pub const BERTH_WHATIF_APART: u32 = 1;
 pub const BERTH_WHATIF_TOGETHER: u32 = 2;
+
+pub const BERTH_HTTP_ANSWERED: u32 = 0;
+pub const BERTH_HTTP_TIMEOUT: u32 = 1;
+pub const BERTH_HTTP_UNREACHABLE: u32 = 2;
+pub const BERTH_HTTP_TLS: u32 = 3;
+pub const BERTH_HTTP_TOO_LARGE: u32 = 4;
+pub const BERTH_HTTP_LOST: u32 = 5;
+pub const BERTH_HTTP_MALFORMED: u32 = 6;
+pub const BERTH_HTTP_CANCELLED: u32 = 7;
 
 pub const BERTH_PLUGIN_BLOCKS_IN_BIND: u32 = 1;
 
@@ -1308,6 +1319,46 @@ pub struct berth_completion {
 }
 
 #[repr(C)]
+pub struct berth_http_header {
+    pub name: berth_str,
+    pub value: berth_str,
+}
+
+#[repr(C)]
+pub struct berth_http_request {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub method: berth_str,
+    pub url: berth_str,
+    pub headers: berth_array,
+    pub body: berth_str,
+    pub ca_file: berth_str,
+    pub cert_file: berth_str,
+    pub key_file: berth_str,
+    pub server_name: berth_str,
+    pub timeout_ns: i64,
+    pub max_body_bytes: u64,
+}
+
+#[repr(C)]
+pub struct berth_http_result {
+    pub struct_size: u32,
+    pub end: u32,
+    pub http_status: u32,
+    pub reserved: u32,
+    pub headers: berth_array,
+    pub body: berth_str,
+    pub error: berth_str,
+}
+
+#[repr(C)]
+pub struct berth_http {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub request: Option<unsafe extern "C" fn(host: *const berth_host, request: *const berth_http_request, answer: berth_http_answer, to: *mut c_void) -> berth_code>,
+}
+
+#[repr(C)]
 pub struct berth_plugin_info {
     pub struct_size: u32,
     pub flags: u32,
@@ -1506,6 +1557,10 @@ zero! {
     berth_api
     berth_outcome
     berth_completion
+    berth_http_header
+    berth_http_request
+    berth_http_result
+    berth_http
     berth_plugin_info
     berth_plugin
     berth_instance_request
@@ -1591,6 +1646,9 @@ new! {
     berth_api
     berth_outcome
     berth_completion
+    berth_http_request
+    berth_http_result
+    berth_http
     berth_plugin_info
     berth_plugin
     berth_instance_request

@@ -783,6 +783,38 @@ fn structs_have_the_layout_of_c() {
         reserved: 4,
         complete: 8,
     ]);
+    check!(berth_http_header, 32, 8, [
+        name: 0,
+        value: 16,
+    ]);
+    check!(berth_http_request, 152, 8, [
+        struct_size: 0,
+        flags: 4,
+        method: 8,
+        url: 24,
+        headers: 40,
+        body: 56,
+        ca_file: 72,
+        cert_file: 88,
+        key_file: 104,
+        server_name: 120,
+        timeout_ns: 136,
+        max_body_bytes: 144,
+    ]);
+    check!(berth_http_result, 64, 8, [
+        struct_size: 0,
+        end: 4,
+        http_status: 8,
+        reserved: 12,
+        headers: 16,
+        body: 32,
+        error: 48,
+    ]);
+    check!(berth_http, 16, 8, [
+        struct_size: 0,
+        reserved: 4,
+        request: 8,
+    ]);
     check!(berth_plugin_info, 80, 8, [
         struct_size: 0,
         flags: 4,

@@ -41,6 +41,7 @@ typedef struct golden {
   const berth_shared* shared;
   const berth_api* api;
   const berth_completion* completion;
+  const berth_http* http;
   char notes[kNotes][kNoteSize];
   int n_notes;
   uint32_t filters, scores; /* Calls, counted on any thread. */
@@ -262,6 +263,11 @@ static void Evicted(void* to, const berth_api_result* result) {
   Note((golden*)to, "api.evict answer %d", result->code);
 }
 
+static void HttpEnded(void* to, const berth_http_result* result) {
+  Note((golden*)to, "http answer %u status %u headers %u", result->end, result->http_status,
+       result->headers.count);
+}
+
 /* ---- The queue ------------------------------------------------------------------------------- */
 
 static void Keep(char* to, berth_str uid) { snprintf(to, kUidSize, "%.*s", (int)uid.len, uid.ptr); }
@@ -474,6 +480,18 @@ static void UseApi(golden* g, const berth_pod* pod, const berth_pod* victim) {
   Note(g, "api.evict %d", g->api->evict(g->host, &eviction, Evicted, g));
 }
 
+/* Nothing listens on the port 1. */
+static void UseHttp(golden* g) {
+  const berth_http_header header = {Str("X-Golden"), Str("1")};
+  const berth_http_request request = {
+      .struct_size = sizeof(request),
+      .method = Str("GET"),
+      .url = Str("http://127.0.0.1:1/"),
+      .headers = {&header, 1, sizeof(header)},
+  };
+  Note(g, "http.request %d", g->http->request(g->host, &request, HttpEnded, g));
+}
+
 static berth_code PostFilter(void* self, const berth_cycle* cycle, const berth_nodes* all,
                              const berth_verdicts* verdicts, berth_post_filter_out* out,
                              berth_status* status) {
@@ -486,6 +504,7 @@ static berth_code PostFilter(void* self, const berth_cycle* cycle, const berth_n
   Note(g, "PostFilter verdict %d absent %d", verdicts->codes[row], verdicts->absent[row]);
   AskWhatIf(g, cycle, victim, row);
   UseApi(g, cycle->pod, victim);
+  UseHttp(g);
   out->nominate(out, Str("n1"));
   Note(g, "nominate sets the mode %u", out->mode);
   return BERTH_SUCCESS;
@@ -721,7 +740,8 @@ static void GetServices(golden* g) {
                 {BERTH_SERVICE_RANDOM, (const void**)&g->random},
                 {BERTH_SERVICE_SHARED, (const void**)&g->shared},
                 {BERTH_SERVICE_API, (const void**)&g->api},
-                {BERTH_SERVICE_COMPLETION, (const void**)&g->completion}};
+                {BERTH_SERVICE_COMPLETION, (const void**)&g->completion},
+                {BERTH_SERVICE_HTTP, (const void**)&g->http}};
   const void* none = NULL;
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
     Note(g, "get_service %s %d", wanted[i].id,
@@ -809,6 +829,7 @@ static const char* const kServices[] = {BERTH_SERVICE_LOG,
                                         BERTH_SERVICE_SHARED,
                                         BERTH_SERVICE_API,
                                         BERTH_SERVICE_COMPLETION,
+                                        BERTH_SERVICE_HTTP,
                                         NULL};
 static const char* const kKinds[] = {"v1/Namespace", NULL};
 static const char* const kNone[] = {NULL};

@@ -13,6 +13,7 @@
 
 #include <berth/abi.h>
 #include <berth/api_result.h>
+#include <berth/http_result.h>
 #include <berth/internal/guard.h>
 #include <berth/internal/services.h>
 #include <berth/span.h>
@@ -133,6 +134,12 @@ class OnceCall final : public Kept {
     const std::unique_ptr<Kept> owned = self.services_.pending.Take(self.place_);
     GuardVoid(self.services_, "an answer of the API server",
               [&] { self.call_(ApiResult(*result)); });
+  }
+  static void HttpAnswer(void* to, const berth_http_result* result) noexcept {
+    OnceCall& self = *static_cast<OnceCall*>(to);
+    const std::unique_ptr<Kept> owned = self.services_.pending.Take(self.place_);
+    GuardVoid(self.services_, "the end of an HTTP request",
+              [&] { self.call_(HttpResult(*result)); });
   }
   static void Run(void* to, berth_code code) noexcept {
     OnceCall& self = *static_cast<OnceCall*>(to);

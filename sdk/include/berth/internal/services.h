@@ -115,6 +115,7 @@ struct Services {
   Service<berth_shared> shared;
   Service<berth_api> api;
   Service<berth_completion> completion;
+  Service<berth_http> http;
 
   // The callbacks that live as long as the instance, and those that the host calls once. They are
   // destroyed before the services, which their destructors may use.
@@ -142,7 +143,8 @@ struct Services {
         random(Find<berth_random>(BERTH_SERVICE_RANDOM)),
         shared(Find<berth_shared>(BERTH_SERVICE_SHARED)),
         api(Find<berth_api>(BERTH_SERVICE_API)),
-        completion(Find<berth_completion>(BERTH_SERVICE_COMPLETION)) {}
+        completion(Find<berth_completion>(BERTH_SERVICE_COMPLETION)),
+        http(Find<berth_http>(BERTH_SERVICE_HTTP)) {}
 
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;

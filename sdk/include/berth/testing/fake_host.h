@@ -208,6 +208,8 @@ class PluginUnderTest {
   // The API server, which answers from a table: plugin.api().Reply("GET", "/x", {.http_status =
   // 404}).
   FakeApi& api() { return instance_->services().api(); }
+  // Web services, which answer from queues: plugin.http().Reply("http://a/x", {.body = "{}"}).
+  FakeHttp& http() { return instance_->services().http(); }
   // The plugin's requests about nominated, waiting and queued pods.
   const SchedulingServices& scheduling() const { return instance_->services().scheduling(); }
   Ids& ids() { return *world_.ids; }

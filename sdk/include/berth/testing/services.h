@@ -19,6 +19,7 @@
 #include <berth/abi.h>
 #include <berth/testing/call.h>
 #include <berth/testing/fake_api.h>
+#include <berth/testing/fake_http.h>
 #include <berth/testing/fake_metrics.h>
 #include <berth/testing/ids.h>
 #include <berth/testing/parsed_data.h>
@@ -103,6 +104,7 @@ class Services {
   size_t holds();
   FakeApi& api() { return api_; }
   SharedStates& shared() { return shared_; }
+  FakeHttp& http() { return http_; }
 
   // Advances the clock and fires the timers that are due, in order. Before the first timer, and
   // after each one, it calls what was posted, performs requests of the scheduler and delivers the
@@ -269,7 +271,8 @@ class Services {
       {BERTH_SERVICE_RANDOM, &kRandom},
       {BERTH_SERVICE_SHARED, &SharedStates::kService},
       {BERTH_SERVICE_API, &FakeApi::kService},
-      {BERTH_SERVICE_COMPLETION, &Promises::kService}};
+      {BERTH_SERVICE_COMPLETION, &Promises::kService},
+      {BERTH_SERVICE_HTTP, &FakeHttp::kService}};
 
   Reporter& reporter_;
   Ids& ids_;
@@ -289,6 +292,7 @@ class Services {
   bool closed_ = false;
 
   FakeApi api_{*this};
+  FakeHttp http_{*this};
   FakeMetrics metrics_;
   SharedStates shared_;
   Promises promises_;
