@@ -1,7 +1,9 @@
 """Several profiles in one process, third-party plugins, and a reload."""
 
+import http.server
 import os
 import signal
+import threading
 
 from fixture import EndToEndTest, profile, upstream
 from objects import pod
@@ -12,6 +14,34 @@ def annotated(name, annotations):
     a_pod = pod(name, scheduler="acme")
     a_pod["metadata"]["annotations"] = annotations
     return a_pod
+
+
+class ScoreService:
+    """A web service that prefers the node "green", and answers when `wanted` requests are there."""
+
+    def __init__(self, wanted):
+        barrier = threading.Barrier(wanted)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                barrier.wait()
+                body = b'{"scores": {"green": 100}}'
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/rate"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class ProfilesTest(EndToEndTest):
@@ -127,6 +157,25 @@ class ProfilesTest(EndToEndTest):
             self.cluster.wait_bound(name, "n1")
         for i in range(3):
             self.cluster.wait_condition(f"large-{i}")
+
+    def test_plugin_scores_with_a_web_service(self):
+        """The example webhook_score: its service answers no pod before it knows both."""
+        service = ScoreService(wanted=2)
+        self.addCleanup(service.close)
+        self.cluster.add_node("large", cpu="64")
+        self.cluster.add_node("green", cpu="8")
+        self.berth(profiles={"acme": profile(
+            "acme", '[[plugins]]\nname = "acme.WebhookScore"\nweight = 100\nlibrary = '
+                    f'"{self.plugin("webhook_score")}"\n[plugins.args]\n'
+                    f'url = "{service.url}"\ntimeoutMs = 60000\n')})
+        for name in ("first", "second"):
+            self.cluster.add_pod(pod(name, scheduler="acme"))
+        for name in ("first", "second"):
+            self.cluster.wait_bound(name, "green")
+        # Without the service, pods are scheduled without its scores.
+        service.close()
+        self.cluster.add_pod(pod("third", scheduler="acme"))
+        self.cluster.wait_bound("third")
 
     def test_third_party_queue_sort(self):
         """The node has room for two of four pods: without the plugin they are the first ones."""

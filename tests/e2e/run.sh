@@ -63,7 +63,9 @@ build_programs() {
 # Compiles the plugins with the public SDK and the default compiler, as a third party does.
 build_plugins() {
   local sources=(examples/plugins/cpp/rack_power.cc examples/plugins/gpu_share/gpu_share.cc
-                 examples/plugins/job_gang/job_gang.cc tests/e2e/plugins/*.cc) headers source
+                 examples/plugins/job_gang/job_gang.cc
+                 examples/plugins/webhook_score/webhook_score.cc tests/e2e/plugins/*.cc)
+  local headers source
   mapfile -t headers < <(find sdk/include -name '*.h' | LC_ALL=C sort)
   plugins=$cache/plugins-$(hash_of <(c++ --version) "${sources[@]}" "${headers[@]}")
   [ ! -e "$plugins/complete" ] || return 0

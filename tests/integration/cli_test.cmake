@@ -44,8 +44,9 @@ berth_gtest(cli_test
           profile_convert_test.cc profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
           run_cluster_cli_test.cc run_live_test.cc run_process_test.cc run_reload_test.cc
           shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
+          webhook_score_cli_test.cc
           ${PROJECT_SOURCE_DIR}/tests/harness/json_page.cc
-  DEPENDS host_cli nlohmann_json::nlohmann_json yaml-cpp
+  DEPENDS host_cli test_api_server nlohmann_json::nlohmann_json yaml-cpp
   LABELS commands
   SHARDS 4)
 target_compile_definitions(cli_test PRIVATE
@@ -64,5 +65,5 @@ target_compile_definitions(cli_test PRIVATE
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
 add_dependencies(cli_test berth berth_plugins test_foreign test_gang test_gpu_share test_guest
                  test_job_gang test_later test_probe test_quitter
-                 test_shapes test_talker test_thrower test_door_0 test_door_1 test_waiter
+                 test_shapes test_talker test_thrower test_webhook_score test_door_0 test_door_1 test_waiter
                  ${variants})

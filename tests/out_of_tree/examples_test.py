@@ -8,6 +8,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 
 import installed
 from compilers import rust_compilers
@@ -72,6 +74,28 @@ class ExamplesTest(installed.InstalledTest):
                                         "cluster.yaml", "--profile", "profile.toml", "--output",
                                         "json", status=1))["placements"]
         self.assertEqual({pod["name"] for pod in placed if "node" in pod}, {"small-1", "small-2"})
+
+    def test_webhook_score(self):
+        folder = self.copy("webhook_score")
+        self.build(folder)
+        self.keeps_contract(os.path.join(folder, "build", "libwebhook_score.so"),
+                            '{"url": "http://127.0.0.1:1/rate"}')
+        server = subprocess.Popen([sys.executable, "server.py", "0"], cwd=folder,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        port = int(server.stdout.readline())
+        profile = os.path.join(folder, "profile.toml")
+        with open(profile, encoding="utf-8") as file:
+            text = file.read()
+        with open(profile, "w", encoding="utf-8") as file:
+            file.write(text.replace(":8090/", f":{port}/"))
+        for options, node in (((), "large"), (("--profile", "profile.toml"), "green")):
+            placed, = json.loads(self.run_in(folder, self.berth, "simulate", "--cluster",
+                                             "cluster.yaml", "--output", "json",
+                                             *options))["placements"]
+            self.assertEqual(placed["node"], node)
 
     def test_kit_from_source(self):
         # The installed kit uses libstdc++, so that tests with libc++ need their own.

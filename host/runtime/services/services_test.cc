@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "host/base/status_sink.h"
 #include "host/base/text.h"
+#include "host/http/http_client.h"
 #include "host/plan/instance_host.h"
 #include "host/runtime/services/test_services.h"
 
@@ -52,7 +54,14 @@ std::vector<std::string> FaultLines(const std::vector<std::string>& lines) {
   return faults;
 }
 
+// Sends nothing.
+struct ClosedClient final : HttpClient {
+  std::unique_ptr<HttpSession> Open() override { return nullptr; }
+};
+
 TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
+  ClosedClient http;
+  services_.http = &http;
   const Served served(*host_);
   EXPECT_THAT(served.unsupported, IsEmpty());
   EXPECT_THAT(served.there,
@@ -60,7 +69,7 @@ TEST_F(ServicesTest, ServesAllIfTheHostHasEverything) {
                           "berth.log/1", "berth.metrics/1", "berth.objects/1", "berth.timer/1",
                           "berth.columns/1", "berth.nodes/1", "berth.random/1", "berth.whatif/1",
                           "berth.nominator/1", "berth.activate/1", "berth.waiting/1",
-                          "berth.completion/1", "berth.api/1", "berth.shared/1"));
+                          "berth.completion/1", "berth.api/1", "berth.shared/1", "berth.http/1"));
 }
 
 TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
@@ -68,7 +77,7 @@ TEST_F(ServicesTest, SomeAreUnsupportedWithoutSchedulerOrAClient) {
   const InstanceHost host(bare, "test.Plugin", {});
   EXPECT_THAT(Served(host).unsupported,
               ElementsAre("berth.metrics/1", "berth.timer/1", "berth.nodes/1", "berth.nominator/1",
-                          "berth.activate/1", "berth.waiting/1", "berth.api/1"));
+                          "berth.activate/1", "berth.waiting/1", "berth.api/1", "berth.http/1"));
 }
 
 TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
@@ -90,7 +99,8 @@ TEST_F(ServicesTest, StatesAreInTheOrderOfTheirIndices) {
                         {ServiceIndex::kTimer, BERTH_SERVICE_TIMER},
                         {ServiceIndex::kWhatIf, BERTH_SERVICE_WHATIF},
                         {ServiceIndex::kApi, BERTH_SERVICE_API},
-                        {ServiceIndex::kShared, BERTH_SERVICE_SHARED}};
+                        {ServiceIndex::kShared, BERTH_SERVICE_SHARED},
+                        {ServiceIndex::kHttp, BERTH_SERVICE_HTTP}};
   ASSERT_EQ(ids.size(), std::size(cases));
   for (const Case& c : cases) EXPECT_EQ(ids[static_cast<size_t>(c.index)], c.id);
 }
