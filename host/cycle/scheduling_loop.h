@@ -187,7 +187,8 @@ class SchedulingLoop {
     // Writes a record for each decision: see DecisionLog. Not set by a command that prints the
     // decisions of `sink` itself.
     bool logs_decisions = true;
-    // Sends the HTTP requests of plugins. If null, berth.http/1 is not served. Must outlive the loop.
+    // Sends the HTTP requests of plugins. If null, berth.http/1 is not served. Must outlive the
+    // loop.
     HttpClient* http = nullptr;
     // Observes the scheduler. If null, nothing is measured. Must outlive the loop.
     SchedulerMetrics* metrics = nullptr;

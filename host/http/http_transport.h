@@ -37,9 +37,9 @@ struct HttpOptions {
 // pool, so that a list of hundreds of megabytes delays no other request.
 //
 // Requests: "Host", "User-Agent", "Accept", "Authorization", "Content-Type", "Content-Length" and
-//           the headers of impersonation, and those of HttpRequest::headers. "Accept-Encoding" is not sent: kube-scheduler does
-//           without compression too, because it costs the server more time than it saves. A request
-//           that CheckRequest() refuses fails with its error.
+//           the headers of impersonation, and those of HttpRequest::headers. "Accept-Encoding" is
+//           not sent: kube-scheduler does without compression too, because it costs the server more
+//           time than it saves. A request that CheckRequest() refuses fails with its error.
 // Bodies:   JSON. kube-scheduler costs the API server 2.92 ms of CPU time for each pod with JSON,
 //           and 2.81 ms with protobuf, its default: 4 % more, where three runs with the same form
 //           are 15 % apart (tests/bench/cluster/run.py --order AJJAAJ). A reader and a writer of

@@ -40,7 +40,7 @@ class TlsContext {
   // Reads no file: `settings.ca_pem` has the content of `settings.ca_file`, which is only named in
   // errors. If ca_pem is empty, the certificates of the system are trusted.
   // `host`: that of the URL; see TlsSettings::server_name.
-  // Errors: kInvalidArgument with the file, or the key of the kubeconfig: no certificate in the PEM,
+  // Errors: kInvalidArgument with the file or the key of the kubeconfig: no certificate in the PEM,
   //         a key that does not belong to the certificate, an encrypted key.
   static Result<std::shared_ptr<const TlsContext>> Create(const TlsSettings& settings,
                                                           std::string_view host,
@@ -95,8 +95,8 @@ bool IsCredentialAlert(unsigned long openssl_error);
 // Returns a text for a failed handshake that states what is wrong and what to do: "the certificate
 // is not signed by the CA of the kubeconfig", "the certificate is valid for kubernetes and
 // 10.96.0.1, not for 10.0.0.1; set tls-server-name in the kubeconfig", "the certificate expired at
-// 2026-01-10T08:00:00Z". TlsTerms has the names of the settings. The text begins with `peer`: the server, or a proxy, which tls-server-name
-// does not concern. `name`: the one that was verified.
+// 2026-01-10T08:00:00Z". TlsTerms has the names of the settings. The text begins with `peer`: the
+// server, or a proxy, which tls-server-name does not concern. `name`: the one that was verified.
 // `openssl_error`: of ERR_get_error(). `verify_result`: X509_V_OK if the verification did not fail.
 // `certificate`: the one that failed; null if there is none.
 std::string DescribeTlsError(unsigned long openssl_error, long verify_result, x509_st* certificate,

@@ -1,6 +1,6 @@
 // Sends HTTP requests to one server. Everything above this interface - reflectors, binder, events,
-// lease, requests of plugins - is independent of sockets: tests run it over a scripted transport, simulations
-// over a model of an API server with injected faults (tests/harness/api_server/).
+// lease, requests of plugins - is independent of sockets: tests run it over a scripted transport,
+// simulations over a model of an API server with injected faults (tests/harness/api_server/).
 #ifndef BERTH_HOST_HTTP_TRANSPORT_H_
 #define BERTH_HOST_HTTP_TRANSPORT_H_
 

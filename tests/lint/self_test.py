@@ -111,6 +111,7 @@ class Sizes(unittest.TestCase):
             ('const char* F() {\n  return "}";  // }\n}\n', [("F", 3)]),
             ("const int kTable[] = {\n  1,\n  2,\n};\n", []),
             ("TEST(A, B) {\n}\nTEST(A, C) {\n\n}\n", [("TEST(A, B)", 2), ("TEST(A, C)", 3)]),
+            ("BERTH_PLUGIN(A)\n\nnamespace a {\nint F() {\n}\n}\n", [("F", 2)]),
             ("#define M(x) {\nint F() { return 1'000; }\n", [("F", 1)]),
             ('int F() {\n  return P(R"({{)");\n}\n', [("F", 3)]),
             ("struct A;\nint F(struct A* a)\n{\n}\n", [("F", 3)]),

@@ -16,8 +16,9 @@ NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
     r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-# Matches a head that opens a scope with functions in it, such as a namespace or class.
-SCOPE = re.compile(r"^(inline\s+)?namespace\b|^extern\b[^(]*$|"
+# Matches a head that opens a scope with functions in it, such as a namespace or class. A macro
+# without a semicolon, such as BERTH_PLUGIN(Name), may stand before it.
+SCOPE = re.compile(r"^([A-Z_]+\([^()]*\)\s*)?(inline\s+)?namespace\b|^extern\b[^(]*$|"
                    r"^(template\s*<.*>\s*)?(typedef\s+)?(class|struct|union|enum)\b", re.DOTALL)
 
 

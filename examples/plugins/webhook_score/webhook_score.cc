@@ -3,7 +3,7 @@
 // The first attempt of a pod asks the service about all its feasible nodes, and parks the pod. The
 // answer activates the pod, and the next attempt reads the scores:
 //
-//   POST <url>  {"pod":{"namespace":"shop","name":"web-1","labels":{"app":"web"}},"nodes":["a","b"]}
+//   POST <url>  {"pod":{"namespace":"shop","name":"w","labels":{"app":"web"}},"nodes":["a","b"]}
 //   200         {"scores":{"a":80,"b":10}}
 #include <algorithm>
 #include <array>
