@@ -128,7 +128,7 @@ TEST_F(WebhookScoreCliTest, FailuresAreIgnoredUnlessTheProfileForbidsIt) {
   service.Stop();
   const std::string events = Nodes() + Line("ADDED", PodJson("p", "1"));
   EXPECT_THAT(Bindings(events, Profile(service.url())), ElementsAre("0 Bound p large"));
-  const std::string fails = Profile(service.url(), "60000", "onFailure = \"Fail\"\n");
+  const std::string fails = Profile(service.url(), "60000", "ignorable = false\n");
   EXPECT_THAT(Bindings(events, fails), IsEmpty());
   EXPECT_THAT(Play(events, {"--profile", fails}).out, HasSubstr("no scores of the web service: "));
 }

@@ -14,9 +14,9 @@ constexpr const char* kUrl = "http://scores.example/rate";
 constexpr const char* kWaits = "waiting for scores of the web service";
 constexpr int64_t kSecond = 1'000'000'000;
 
-Scenario Nodes(const char* on_failure = "Ignore") {
+Scenario Nodes(bool is_ignorable = true) {
   return {.nodes = {MakeNode("a"), MakeNode("b")},
-          .args = {{"url", kUrl}, {"maxAgeSeconds", 60}, {"onFailure", on_failure}}};
+          .args = {{"url", kUrl}, {"maxAgeSeconds", 60}, {"ignorable", is_ignorable}}};
 }
 
 TEST(WebhookScore, ParksThePodUntilTheAnswer) {
@@ -61,7 +61,7 @@ TEST(WebhookScore, SchedulesWithoutAnAnswer) {
               (std::map<std::string, int64_t>{{"a", 0}, {"b", 0}}));
     EXPECT_EQ(ignoring.log().back().pairs.at("error"), c.error);
 
-    PluginUnderTest failing(Nodes("Fail"));
+    PluginUnderTest failing(Nodes(false));
     failing.http().Reply(kUrl, c.reply);
     EXPECT_EQ(failing.Score(MakePod("p")).pre_score, Pending(kWaits));
     failing.Advance(0);
@@ -94,12 +94,13 @@ TEST(WebhookScore, UsesAnswersUntilTheirMaximumAge) {
   EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending(kWaits));
 }
 
-TEST(WebhookScore, ForgetsTheAnswerOfABoundPod) {
+TEST(WebhookScore, ForgetsTheAnswerWhenThePodHasANode) {
   PluginUnderTest plugin(Nodes());
   plugin.http().Reply(kUrl, {.body = R"({"scores":{"a":1}})"});
+  plugin.AddPendingPod(MakePod("p"));
   EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending(kWaits));
   plugin.Advance(0);
-  plugin.Place(MakePod("p")).PostBind("a");
+  plugin.AssumePod("p", "a");
   EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending(kWaits));
 }
 
