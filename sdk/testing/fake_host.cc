@@ -372,7 +372,8 @@ void PluginUnderTest::End() {
 PluginUnderTest::PluginUnderTest(Library library, Scenario scenario)
     : reporter_(""), world_(library) {
   SetUp(scenario);
-  instance_ = std::make_unique<Instance>(world_, table_.objects, now_ns_);
+  instance_ =
+      std::make_unique<Instance>(world_, table_.objects, now_ns_, std::move(scenario.shared));
   if (!instance_->ok())
     Misuse(std::string(world_.info->name) + ": create returns " + ToString(instance_->created()));
   ShapeChecker(world_, *instance_).Run();

@@ -94,7 +94,8 @@ LibraryUse::Users& LibraryUse::Registry() {
   return users;
 }
 
-Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns)
+Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns,
+                   std::shared_ptr<SharedObjects> shared)
     : reporter_(*world.reporter),
       services_(world.reporter, world.ids.get()),
       is_newer_(world.library.entry().abi_minor > BERTH_ABI_MINOR),
@@ -104,7 +105,7 @@ Instance::Instance(const World& world, std::vector<ObjectHandle> objects, int64_
   services_.set_not_served(world.not_served);
   services_.set_scripted(&world.scripted);
   services_.set_now_ns(now_ns);
-  services_.shared().set_library(&world.library.entry());
+  if (shared != nullptr) services_.shared().set_objects(std::move(shared));
   use_.emplace(world.library, services_.host(), world.reporter);
   created_ = use_->answer();
   if (created_.ok()) Create(world);

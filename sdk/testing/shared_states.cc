@@ -11,19 +11,13 @@
 
 namespace berth::testing {
 
-SharedStates::Registry& SharedStates::Objects() {
-  static Registry& objects = *new Registry;
-  return objects;
-}
-
 void SharedStates::Release() {
-  Registry& registry = Objects();
-  const std::lock_guard lock(registry.mutex);
+  const std::lock_guard lock(objects_->mutex_);
   for (const std::string& key : held_) {
-    const auto found = registry.objects.find({entry_, key});
+    const auto found = objects_->objects_.find(key);
     if (--found->second.holders != 0) continue;
-    const Object ended = found->second;
-    registry.objects.erase(found);
+    const SharedObjects::Object ended = found->second;
+    objects_->objects_.erase(found);
     ended.destroy(ended.object);
   }
   held_.clear();
@@ -36,12 +30,11 @@ berth_code SharedStates::Find(const berth_host* host, berth_str key, Destroy des
   if (services.is_closed()) return BERTH_CANCELLED;
   if (!Services::Expect(host, "shared.find", kLoad)) return BERTH_CONFLICT;
   SharedStates& self = services.shared();
-  Registry& registry = Objects();
-  const std::lock_guard lock(registry.mutex);
-  const auto found = registry.objects.find({self.entry_, std::string(FromAbi(key))});
-  if (found == registry.objects.end()) return BERTH_NOT_FOUND;
+  const std::lock_guard lock(self.objects_->mutex_);
+  const auto found = self.objects_->objects_.find(std::string(FromAbi(key)));
+  if (found == self.objects_->objects_.end()) return BERTH_NOT_FOUND;
   if (found->second.destroy != destroy) return BERTH_BAD_ARGUMENT;
-  self.Hold(found->second, std::string(FromAbi(key)));
+  self.Hold(found->second, found->first);
   *object = found->second.object;
   return BERTH_SUCCESS;
 }
@@ -53,12 +46,11 @@ berth_code SharedStates::Add(const berth_host* host, berth_str key, void* object
   if (!Services::Expect(host, "shared.add", kLoad)) return BERTH_CONFLICT;
   if (key.len == 0 || object == nullptr || destroy == nullptr) return BERTH_BAD_ARGUMENT;
   SharedStates& self = services.shared();
-  Registry& registry = Objects();
-  const std::lock_guard lock(registry.mutex);
-  const auto [added, is_new] = registry.objects.try_emplace(
-      {self.entry_, std::string(FromAbi(key))}, Object{object, destroy, 0});
+  const std::lock_guard lock(self.objects_->mutex_);
+  const auto [added, is_new] = self.objects_->objects_.try_emplace(
+      std::string(FromAbi(key)), SharedObjects::Object{object, destroy, 0});
   if (!is_new) return BERTH_BAD_ARGUMENT;
-  self.Hold(added->second, std::string(FromAbi(key)));
+  self.Hold(added->second, added->first);
   return BERTH_SUCCESS;
 }
 

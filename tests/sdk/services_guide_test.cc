@@ -250,14 +250,18 @@ TEST(ServicesGuide, InstancesOfALibraryShareAState) {
     EXPECT_EQ(plugin.Permit(MakePod("p"), "a").answer.code, BERTH_WAIT);
     return plugin.log().back().pairs.at("seen");
   };
+  Scenario scenario = TourScenario();
+  PluginUnderTest alone(TourScenario());
+  scenario.shared = std::make_shared<SharedObjects>();
   {
-    PluginUnderTest one(TourScenario());
+    PluginUnderTest one(scenario);
     EXPECT_EQ(see(one), "1");
-    PluginUnderTest two(TourScenario());
+    PluginUnderTest two(scenario);
     EXPECT_EQ(see(two), "2");
     EXPECT_EQ(see(one), "3");
+    EXPECT_EQ(see(alone), "1");
   }
-  PluginUnderTest three(TourScenario());
+  PluginUnderTest three(scenario);
   EXPECT_EQ(see(three), "1") << "the state ended with the last instance";
 }
 

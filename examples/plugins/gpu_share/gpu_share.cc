@@ -2,8 +2,7 @@
 //
 // A node states how many GPUs it has in the label acme.com/gpus, and a pod how much of one GPU it
 // needs in the annotation acme.com/gpu-percent. The plugin selects the GPU, and PreBind writes its
-// number to the annotation acme.com/gpu, which the device plugin of the node reads. A scheduler
-// that starts anew reads from these annotations what is taken.
+// number to the annotation acme.com/gpu, for the device plugin of the node and for later runs.
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -109,7 +108,7 @@ class GpuShare : public berth::Plugin {
   static constexpr berth::Reasons kReasons{"No GPU has enough room"};
   enum Reason : int { kNoRoom };
   static constexpr std::array kServices{BERTH_SERVICE_API, BERTH_SERVICE_COMPLETION,
-                                        BERTH_SERVICE_STRINGS};
+                                        BERTH_SERVICE_SHARED, BERTH_SERVICE_STRINGS};
   // PreBind patches pods: without an API server, the host has to keep their texts.
   static constexpr std::array kFields{"Pod:"};
 
@@ -122,7 +121,8 @@ class GpuShare : public berth::Plugin {
     std::map<std::string, Share> changes;  // By uid; of removed pods with a negative percentage.
   };
 
-  explicit GpuShare(const berth::Host& host) : host_(host) {}
+  explicit GpuShare(const berth::Host& host)
+      : host_(host), books_(host.shared().Get<Books>("books")) {}
 
   void OnChange(const berth::Change& change) {
     switch (change.kind) {
@@ -203,7 +203,7 @@ class GpuShare : public berth::Plugin {
 
  private:
   // Returns the share of a pod on a node: the one in the books, or the one that is written to it. A
-  // pod without either, which is nominated or of another instance, takes the tightest of `free`.
+  // pod without either, such as a nominated one, takes the tightest of `free`.
   std::optional<Share> ShareOf(const berth::Pod& pod, berth_id node,
                                const std::vector<int>& free) const {
     const auto gpu = NumberIn(pod.Annotation(kGpu), 0, kMostGpus - 1);
@@ -242,7 +242,7 @@ class GpuShare : public berth::Plugin {
   }
 
   const berth::Host host_;
-  Books books_;
+  Books& books_;  // The same in all profiles, and after a reload.
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // These tests need no cluster and no host. PluginUnderTest::Filter() and Score() also check the
 // contract of the plugin.
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,22 @@ TEST(GpuShare, UnreserveKeepsTheShareOfABoundPod) {
   EXPECT_EQ(plugin.Filter(Sharing("q", "41")).On("n"), Unschedulable(kNoRoom));
 }
 
-// Such as one that another instance of the plugin is binding.
+// As two profiles do, or the instances before and after a reload.
+TEST(GpuShare, InstancesShareTheirBooks) {
+  const auto shared = std::make_shared<SharedObjects>();
+  const Scenario scenario = {.nodes = {Gpus("n", "2").Pod(On("0", "old", "70"))}, .shared = shared};
+  PluginUnderTest one(scenario);
+  PluginUnderTest two(scenario);
+  Placement placement = one.Place(Sharing("p", "30"));
+  EXPECT_EQ(placement.Reserve("n"), Success()) << "on the first GPU";
+  EXPECT_EQ(two.Filter(Sharing("q", "100")).On("n"), Success());
+  EXPECT_EQ(two.Reserve(Sharing("q", "100"), "n"), Success()) << "on the second GPU";
+  EXPECT_EQ(one.Filter(Sharing("r", "1")).On("n"), Unschedulable(kNoRoom));
+  placement.Unreserve("n");
+  EXPECT_EQ(two.Filter(Sharing("r", "30")).On("n"), Success());
+}
+
+// Such as one that another scheduler is binding.
 TEST(GpuShare, APodWithoutAnnotationTakesTheTightestFit) {
   PluginUnderTest plugin(
       {.nodes = {Gpus("n", "2").Pod(On("0", "old", "50")).Pod(Sharing("p", "40"))}});

@@ -57,6 +57,9 @@ struct Scenario {
   // the state of the instance that this one replaces, as PluginUnderTest::Save() returned it;
   // nothing, or an answer that is not Success: Restore is not called
   std::optional<SavedState> handed_over = {};
+  // the objects that several PluginUnderTest share through Host::shared(), as the instances of two
+  // profiles do; null: this one shares none
+  std::shared_ptr<SharedObjects> shared = {};
   std::vector<Check> without = {};  // checks to switch off for this plugin
   // services of the test, by id, which replace the kit's; NULL: the host does not serve it
   std::map<std::string, const void*> services = {};

@@ -139,7 +139,9 @@ std::optional<T> CopyPoint(const berth_plugin& plugin, const char* id) {
 // One instance of the plugin, from create() to destroy().
 class Instance {
  public:
-  Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns);
+  // `shared`: the objects that it shares with other instances; null: it shares none.
+  Instance(const World& world, std::vector<ObjectHandle> objects, int64_t now_ns,
+           std::shared_ptr<SharedObjects> shared = nullptr);
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;

@@ -3,6 +3,7 @@
 #define BERTH_TESTING_SHARED_STATES_H_
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -12,8 +13,24 @@
 
 namespace berth::testing {
 
-// The shared objects that one instance holds. All instances of one library in the process share
-// their objects, as in the host: an object is destroyed with the last of them.
+// The objects of a library. Each PluginUnderTest has its own, as if it were the only instance of a
+// host; tests give the same to those that share: see Scenario::shared.
+class SharedObjects {
+ private:
+  friend class SharedStates;
+  using Destroy = void (*)(void* object) noexcept;
+  struct Object {
+    void* object = nullptr;
+    Destroy destroy = nullptr;
+    int holders = 0;
+  };
+
+  std::mutex mutex_;
+  std::map<std::string, Object> objects_;
+};
+
+// The shared objects that one instance holds. An object is destroyed with the last instance that
+// holds it, as in the host.
 // Threading: any.
 class SharedStates {
  public:
@@ -23,7 +40,7 @@ class SharedStates {
   SharedStates& operator=(const SharedStates&) = delete;
 
   // Called: before create().
-  void set_library(const berth_entry* entry) { entry_ = entry; }
+  void set_objects(std::shared_ptr<SharedObjects> objects) { objects_ = std::move(objects); }
   // Ends every hold, and destroys the objects that no other instance holds.
   // Called: after destroy().
   void Release();
@@ -31,31 +48,19 @@ class SharedStates {
   static const berth_shared kService;
 
  private:
-  using Destroy = void (*)(void* object) noexcept;
-  struct Object {
-    void* object = nullptr;
-    Destroy destroy = nullptr;
-    int holders = 0;
-  };
-  struct Registry {
-    std::mutex mutex;
-    std::map<std::pair<const berth_entry*, std::string>, Object> objects;
-  };
-
-  // It is never destroyed, because a PluginUnderTest may be static.
-  static Registry& Objects();
+  using Destroy = SharedObjects::Destroy;
 
   static berth_code Find(const berth_host* host, berth_str key, Destroy destroy,
                          void** object) noexcept;
   static berth_code Add(const berth_host* host, berth_str key, void* object,
                         Destroy destroy) noexcept;
 
-  // REQUIRES: the mutex of the registry is held.
-  void Hold(Object& object, std::string key) {
+  // REQUIRES: the mutex of the objects is held.
+  void Hold(SharedObjects::Object& object, std::string key) {
     if (held_.insert(std::move(key)).second) ++object.holders;
   }
 
-  const berth_entry* entry_ = nullptr;
+  std::shared_ptr<SharedObjects> objects_ = std::make_shared<SharedObjects>();
   std::set<std::string> held_;  // keys
 };
 
