@@ -94,7 +94,7 @@ TEST(WebhookScore, UsesAnswersUntilTheirMaximumAge) {
   EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending(kWaits));
 }
 
-TEST(WebhookScore, ForgetsTheAnswerOfAPodWithANode) {
+TEST(WebhookScore, ForgetsTheAnswerOfAPlacedPod) {
   PluginUnderTest plugin(Nodes());
   plugin.http().Reply(kUrl, {.body = R"({"scores":{"a":1}})"});
   plugin.AddPendingPod(MakePod("p"));
