@@ -5,6 +5,7 @@
 #ifndef BERTH_HOST_BASE_EXECUTOR_H_
 #define BERTH_HOST_BASE_EXECUTOR_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -55,7 +56,8 @@ class OwnedTimer {
     });
   }
   void StartAfter(int64_t delay_ns, Executor::Task task) {
-    StartAt(executor_.NowNs() + delay_ns, std::move(task));
+    const int64_t now_ns = executor_.NowNs();
+    StartAt(now_ns + std::min(delay_ns, INT64_MAX - now_ns), std::move(task));
   }
   void Stop() {
     if (timer_ != 0) executor_.CancelTimer(std::exchange(timer_, 0));

@@ -73,6 +73,9 @@ class ServiceState {
   // Calls the remaining callbacks with CANCELLED.
   // Called: after Stop() of all services.
   virtual void Cancel() {}
+  // Gives back what the plugin gave to the service, by calling functions of the plugin.
+  // Called: when the instance was destroyed, before Drop(). Other threads may still use services.
+  virtual void GiveBack() {}
   // Drops the remaining callbacks without a call, and refuses new ones.
   // Called: when the host is retired, also if it was not closed.
   virtual void Drop() {}

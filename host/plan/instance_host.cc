@@ -120,6 +120,8 @@ void InstanceHost::Close() {
 }
 
 void InstanceHost::Retire(bool is_busy) {
+  // Without the lock: a function of the plugin may wait for a thread that is using a service.
+  if (!is_busy && !is_retired()) ForEachState(&ServiceState::GiveBack);
   const std::unique_lock lock(uses_);
   if (is_retired()) return;
   closed_ = true;

@@ -12,7 +12,8 @@ import installed
 from compilers import rust_compilers
 
 POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "Entity", "PreFilter", "Filter",
-          "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind", "Changes")
+          "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind",
+           "Changes")
 
 
 class NewPluginTest(installed.InstalledTest):

@@ -146,6 +146,16 @@ static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
   (void)all;
   columns->bind(plugin->host, cycle, &request, &index);
 }
+#elif defined BREAKS_HTTP_REQUEST_TOO_SMALL
+#define MISUSED_ID BERTH_SERVICE_HTTP
+static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
+                              const berth_nodes* all) {
+  const berth_http* http = plugin->misused;
+  berth_http_request request = {0};
+  (void)cycle, (void)all;
+  request.struct_size = 8;
+  http->request(plugin->host, &request, NULL, NULL);
+}
 #else
 static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
                               const berth_nodes* all) {
@@ -159,6 +169,13 @@ static void MisuseInPreFilter(const Instance* plugin, const berth_cycle* cycle,
 static void MisuseInBlock(const Instance* plugin) {
   const berth_activate* activate = plugin->misused;
   activate->activate(plugin->host, NULL, 0);
+}
+#elif defined BREAKS_SHARED_IN_FILTER
+#define MISUSED_ID BERTH_SERVICE_SHARED
+static void MisuseInBlock(const Instance* plugin) {
+  const berth_shared* shared = plugin->misused;
+  void* object = NULL;
+  shared->find(plugin->host, (berth_str){"key", 3}, NULL, &object);
 }
 #elif defined BREAKS_THREADS
 static void MisuseInBlock(const Instance* plugin) {

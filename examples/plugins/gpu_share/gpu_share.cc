@@ -242,7 +242,7 @@ class GpuShare : public berth::Plugin {
   }
 
   const berth::Host host_;
-  Books& books_;  // The same in all profiles, and after a reload.
+  Books& books_;  // The same in all profiles.
 };
 
 }  // namespace

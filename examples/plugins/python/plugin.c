@@ -71,8 +71,10 @@ static void AddException(berth_status* status) {
   }
   Py_XDECREF(trace);
   if (type != NULL && value != NULL) {
-    text =
-        PyUnicode_FromFormat("policy.py:%ld: %s: %S", line, ((PyTypeObject*)type)->tp_name, value);
+    const char* name = ((PyTypeObject*)type)->tp_name;
+    /* An error of the syntax has its line in its text, and no trace. */
+    text = line > 0 ? PyUnicode_FromFormat("policy.py:%ld: %s: %S", line, name, value)
+                    : PyUnicode_FromFormat("policy.py: %s: %S", name, value);
   }
   if (text != NULL) {
     Py_ssize_t size = 0;

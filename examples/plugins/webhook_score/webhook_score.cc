@@ -123,7 +123,7 @@ class WebhookScore : public berth::Plugin {
     static_cast<void>(host_.activate().Pod(uid));
   }
   berth::Status Fail(berth::Cycle& cycle, const std::string& error) {
-    host_.log().Warn("no scores of the web service", {{"url", args_.url}, {"error", error}});
+    host_.log().Warn("no scores of the web service", {{"error", error}});
     if (!args_.is_ignorable) return berth::Status::Error("no scores of the web service: " + error);
     cycle.Emplace<State>();
     return berth::Status::Success();

@@ -4,7 +4,9 @@
 
 #include "host/base/assert.h"
 #include "host/base/clock.h"
+#include "host/base/text.h"
 #include "host/cluster/embedded/embedded_cluster.h"
+#include "host/config/toml_document.h"
 
 namespace berth::host {
 namespace {
@@ -24,10 +26,18 @@ SchedulerOptions Checked(SchedulerOptions options) {
   return options;
 }
 
+// Reads a file of certificates or a key, which must not be cut.
+Result<std::string> ReadTrustFile(const std::string& path) {
+  Result<std::string> text = ReadConfigFile(path);
+  if (!text.ok() || text->size() <= kMaxConfigBytes) return text;
+  return Status::InvalidArgument("the file has more than " + WithCommas(kMaxConfigBytes) +
+                                 " bytes");
+}
+
 std::unique_ptr<HttpClient> MakeHttpClient(const std::function<int64_t()>& steady_ns) {
   if (!steady_ns) return std::make_unique<NoHttpClient>();
   return std::make_unique<SocketHttpClient>(
-      SocketHttpClient::Options{.steady_ns = steady_ns, .read_file = ReadConfigFile});
+      SocketHttpClient::Options{.steady_ns = steady_ns, .read_file = ReadTrustFile});
 }
 
 }  // namespace

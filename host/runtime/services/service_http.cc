@@ -21,8 +21,8 @@ namespace berth::host {
 namespace {
 
 constexpr std::string_view kUserAgent = "berth";
-// The bodies of the open requests of one instance, together.
-constexpr size_t kMaxOpenBodyBytes = size_t{64} << 20;
+// The URLs, headers and bodies of the open requests of one instance, together.
+constexpr size_t kMaxOpenBytes = size_t{64} << 20;
 
 // ---- requests and answers -----------------------------------------------------------------------
 
@@ -50,6 +50,16 @@ Secret HeaderLines(const berth_array& headers) {
   }
   if (!has_user_agent) lines.append("User-Agent: ").append(kUserAgent).append("\r\n");
   return Secret(std::move(lines));
+}
+
+// Returns how much memory the request takes until it is answered.
+size_t SizeOf(const berth_http_request& given) {
+  size_t bytes = given.url.len + given.body.len;
+  for (uint32_t i = 0; i < given.headers.count; ++i) {
+    const auto& header = *BERTH_AT(berth_http_header, given.headers, i);
+    bytes += header.name.len + header.value.len;
+  }
+  return bytes;
 }
 
 // REQUIRES: IsValidHttpRequest(given).
@@ -85,16 +95,15 @@ class HttpRequests final : public ServiceState, public std::enable_shared_from_t
 
   explicit HttpRequests(InstanceHost& host) : host_(host) {}
 
-  // Returns the code of the service.
-  berth_code Send(HttpCall call, berth_http_answer answer, void* to) {
-    const size_t bytes = call.request.body.size();
+  // Returns the code of the service. `bytes`: the size of the request.
+  berth_code Send(HttpCall call, size_t bytes, berth_http_answer answer, void* to) {
     uint64_t id = 0;
     std::shared_ptr<HttpSession> session;
     {
       const std::scoped_lock lock(mutex_);
       if (stopped_) return BERTH_CANCELLED;
       if (open_.size() >= kMaxWaitingWork) return BERTH_CONFLICT;
-      if (bytes > kMaxOpenBodyBytes - open_bytes_) return BERTH_CONFLICT;
+      if (bytes > kMaxOpenBytes - open_bytes_) return BERTH_CONFLICT;
       id = ++last_;
       open_bytes_ += bytes;
       open_.emplace(
@@ -143,7 +152,7 @@ class HttpRequests final : public ServiceState, public std::enable_shared_from_t
   struct Open {
     berth_http_answer answer = nullptr;
     void* to = nullptr;
-    size_t bytes = 0;   // Of its body.
+    size_t bytes = 0;   // The size of the request.
     uint64_t hold = 0;  // See PluginWork.
   };
 
@@ -216,7 +225,7 @@ berth_code Request(const berth_host* host, const berth_http_request* given,
   if (answer == nullptr || !berth::internal::IsValidHttpRequest(*given)) return BERTH_BAD_ARGUMENT;
   auto call = CallOf(*given);
   if (!call.ok()) return BERTH_BAD_ARGUMENT;
-  return StateOf<HttpRequests>(*use).Send(*std::move(call), answer, to);
+  return StateOf<HttpRequests>(*use).Send(*std::move(call), SizeOf(*given), answer, to);
 }
 
 constexpr berth_http kHttp{sizeof(berth_http), 0, Request};

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -175,12 +176,28 @@ TEST_F(HttpServiceTest, RefusesRequestsThatAreNotValid) {
       {"64 MiB", [](auto& r) { r.max_body_bytes = uint64_t{64} << 20; }, BERTH_SUCCESS},
       {"more", [](auto& r) { r.max_body_bytes = (uint64_t{64} << 20) + 1; }, BERTH_BAD_ARGUMENT},
       {"no headers", [](auto& r) { r.headers.count = 1; }, BERTH_BAD_ARGUMENT},
+      {"a negative time", [](auto& r) { r.timeout_ns = -1; }, BERTH_BAD_ARGUMENT},
+      {"an hour", [](auto& r) { r.timeout_ns = 3600 * kSecond; }, BERTH_SUCCESS},
+      {"more than an hour", [](auto& r) { r.timeout_ns = 3600 * kSecond + 1; }, BERTH_BAD_ARGUMENT},
+      {"a certificate without key", [](auto& r) { r.cert_file = AsStr("c"); }, BERTH_BAD_ARGUMENT},
+      {"a key without certificate", [](auto& r) { r.key_file = AsStr("k"); }, BERTH_BAD_ARGUMENT},
+      {"both", [](auto& r) { r.cert_file = r.key_file = AsStr("k"); }, BERTH_SUCCESS},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     berth_http_request request = Get("http://a");
     c.change(request);
     EXPECT_EQ(Send(request), c.code);
+  }
+}
+
+TEST_F(HttpServiceTest, LimitsUrlAndHeaders) {
+  for (const size_t excess : {0U, 1U}) {
+    const berth_code expected = excess == 0 ? BERTH_SUCCESS : BERTH_BAD_ARGUMENT;
+    const std::string url = "http://a/" + std::string(8192 - 9 + excess, 'x');
+    EXPECT_EQ(Send(Get(url.c_str())), expected) << "the URL";
+    const std::string value((size_t{64} << 10) - 1 + excess, 'x');
+    EXPECT_EQ(SendWith({{AsStr("A"), AsStr(value)}}), expected) << "the headers";
   }
 }
 
@@ -200,6 +217,11 @@ TEST_F(HttpServiceTest, RefusesHeadersThatChangeTheMessage) {
       {"HOST", "a", BERTH_BAD_ARGUMENT},
       {"Content-length", "1", BERTH_BAD_ARGUMENT},
       {"Transfer-Encoding", "chunked", BERTH_BAD_ARGUMENT},
+      {"Connection", "close", BERTH_BAD_ARGUMENT},
+      {"Upgrade", "h2c", BERTH_BAD_ARGUMENT},
+      {"Expect", "100-continue", BERTH_BAD_ARGUMENT},
+      {"TE", "trailers", BERTH_BAD_ARGUMENT},
+      {"Trailer", "A", BERTH_BAD_ARGUMENT},
       {"User-Agent", "mine", BERTH_SUCCESS},
   };
   for (const auto& c : cases) {
@@ -213,20 +235,19 @@ TEST_F(HttpServiceTest, RefusesHeadersThatChangeTheMessage) {
 }
 
 TEST_F(HttpServiceTest, LimitsWhatIsUnderWay) {
-  const std::string half(size_t{32} << 20, 'x');
+  // The URLs count too.
+  const std::string half((size_t{32} << 20) - std::string_view("http://a").size(), 'x');
   berth_http_request request = Get("http://a");
   request.body = AsStr(half);
   EXPECT_EQ(Send(request), BERTH_SUCCESS);
   EXPECT_EQ(Send(request), BERTH_SUCCESS);
-  EXPECT_EQ(Send(Get("http://a")), BERTH_SUCCESS);
-  request.body = AsStr("x");
-  EXPECT_EQ(Send(request), BERTH_CONFLICT);
+  EXPECT_EQ(Send(Get("http://a")), BERTH_CONFLICT);
   client_.done[0](Answer(200, ""));
   RunLoop();
   EXPECT_EQ(Send(request), BERTH_SUCCESS);
   client_.is_full = true;
   EXPECT_EQ(Send(Get("http://b")), BERTH_CONFLICT);
-  EXPECT_EQ(work_.CountByPlugin().begin()->second.holds, 3U);
+  EXPECT_EQ(work_.CountByPlugin().begin()->second.holds, 2U);
 }
 
 TEST_F(HttpServiceTest, CloseCancelsEveryRequest) {

@@ -55,11 +55,11 @@ class HeldObjects final : public ServiceState {
   static constexpr ServiceIndex kService = ServiceIndex::kShared;
 
   explicit HeldObjects(InstanceHost& host) : host_(host) {}
-  ~HeldObjects() override {
-    for (SharedObjects::Ref& each : held_) Release(std::move(each));
-  }
 
   void Hold(SharedObjects::Ref object) { held_.push_back(std::move(object)); }
+  void GiveBack() override {
+    for (SharedObjects::Ref& each : std::exchange(held_, {})) Release(std::move(each));
+  }
 
  private:
   void Release(SharedObjects::Ref object) const {

@@ -1,6 +1,8 @@
 // The service berth.shared/1.
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -113,6 +115,34 @@ TEST_F(SharedServiceTest, IsServedOnlyWhileLoading) {
   host_->Close();
   EXPECT_EQ(Add(*host_, "l", "object"), BERTH_CANCELLED);
   EXPECT_EQ(Find(*host_, "k").code, BERTH_CANCELLED);
+}
+
+// An object may have a thread, which only its destructor can join, and which uses services.
+TEST_F(SharedServiceTest, ThreadOfAnObjectMayUseServices) {
+  struct Worker {
+    explicit Worker(const berth_host* host) : thread([this, host] { Run(host); }) {}
+    void Run(const berth_host* host) {
+      const auto* log = FindService<berth_log>(host, BERTH_SERVICE_LOG);
+      has_begun = true;
+      while (!must_end) std::this_thread::yield();
+      log->log(host, BERTH_LOG_INFO, AsStr("ends"), nullptr, 0);
+    }
+    std::atomic<bool> has_begun = false;
+    std::atomic<bool> must_end = false;
+    std::thread thread;
+  };
+  auto worker = std::make_unique<Worker>(abi());
+  while (!worker->has_begun) std::this_thread::yield();
+  const auto end = [](void* object) noexcept {
+    const std::unique_ptr<Worker> ended(static_cast<Worker*>(object));
+    ended->must_end = true;
+    ended->thread.join();
+  };
+  Invoke(*host_, kLoad,
+         [&] { EXPECT_EQ(functions().add(abi(), AsStr("k"), worker.get(), end), BERTH_SUCCESS); });
+  static_cast<void>(worker.release());
+  End(*host_);
+  EXPECT_THAT(lines_, ElementsAre("2 test.Plugin: ends"));
 }
 
 // A thread that is still inside the instance may use the object.

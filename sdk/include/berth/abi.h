@@ -69,16 +69,16 @@
  *
  * A reload of the profiles. An instance stays, with everything that it holds, if create() would get
  * the same for it: the same plugin of a library with the same content, profile, arguments, points
- * and deadline. Weights and the places of arguments may differ. The instance is not told. Pods in
- * their binding cycles stay with the instances that they began with: the host calls [bind]
- * functions, `unreserve` and `post_bind` of an instance that was replaced until it ends.
+ * and deadline. Weights and the places of arguments may differ. No function of it is called for
+ * that. Pods in their binding cycles stay with the instances that they began with: the host calls
+ * [bind] functions, `unreserve` and `post_bind` of an instance that was replaced until it ends.
  *
  * The end of an instance. When a profile without it replaces its profile, when its profile is
  * dropped, when it is replaced because it is in quarantine, or when the host stops, the host
  * begins no more cycles with the instance. It waits until the instance's pods have left their
  * binding cycles; if it stops, it calls `unreserve` for those that are not bound instead. Neither
  * `unreserve` nor `post_bind` is called afterwards. Then, in this order:
- *   1. it calls what the instance posted, and the answers of its API requests that are still open,
+ *   1. it calls what the instance posted, and the answers of its requests that are still open,
  *      with CANCELLED, under [event]. Timers, watches and changes are not reported any more, and
  *      services take no new callbacks: they return CANCELLED;
  *   2. it calls `quiesce`. When that returns, the plugin's own threads have ended;
@@ -1063,13 +1063,13 @@ typedef struct berth_queue_sort_2 {
  *            the profiles ends the sequence.
  * Lanes:     with lanes of QueueSort, an entity is followed within each lane for itself, until the
  *            lane is empty. `next` decides about the lane as ever.
- * No more:   pods that are gated, parked or in backoff are not waited for. Each pod has its own
+ * Limits:    pods that are gated, parked or in backoff are not waited for. Each pod has its own
  *            attempts and backoff, and a failure of one changes nothing for the others; Permit and
  *            berth.activate/1 are for that. A pod that is taken out of the backoff early begins no
  *            sequence. A pod that waits as a member of a PodGroup (BERTH_QUEUED_GROUP) is not asked
  *            for.
- * Called:    when a pod enters the active queue, and when it gets a new version there. When other
- *            instances take over, for every active pod.
+ * Called:    when a pod enters the active queue, and when it gets a new version there. At every
+ *            reload, for every active pod.
  * Threading: [queue].
  * Returns:   calls `put` once with a text that names the entity in the pod's namespace, or not at
  *            all: the pod stands alone, as with an empty text. Pods of one namespace with equal
@@ -1523,8 +1523,8 @@ typedef struct berth_changes {
 /* HandOver: passes the state of an instance to its successor, which replaces it at a reload: the
  * instance of the plugin of the same name in the profile of the same name. A state is bytes and a
  * version of their format, which the author chooses. The library of the successor may be another
- * build, also an older one, so a state contains no pointers; ids and rows belong to one instance,
- * so it names nodes and objects by their names and uids.
+ * build, also an older one, so a state contains no pointers. Interned ids belong to one instance;
+ * a state names nodes and objects by their names and uids.
  * Called:    at a reload, between attempts, when all new instances were created without an error:
  *            `save` of the old instance, then `restore` of the new one, if both implement the
  *            point. `restore` precedes every other call of the new instance but create(): objects
@@ -2179,10 +2179,11 @@ typedef struct berth_http_request {
    * Empty: the CAs of the system are trusted. The host reads this file and the next two again, at
    * most once a minute. */
   berth_str ca_file;
-  berth_str cert_file;     /* the client certificate in PEM; empty: none */
-  berth_str key_file;      /* its key in PEM */
-  berth_str server_name;   /* which the certificate must have; empty: the host of the URL */
-  int64_t timeout_ns;      /* from the call to the end of the answer; 0: ten seconds */
+  berth_str cert_file;   /* the client certificate in PEM; empty: none */
+  berth_str key_file;    /* its key in PEM */
+  berth_str server_name; /* which the certificate must have; empty: the host of the URL */
+  /* From the call to the end of the answer. 0: ten seconds; at most one hour. */
+  int64_t timeout_ns;
   uint64_t max_body_bytes; /* of the answer; 0: 1 MiB; at most 64 MiB */
 } berth_http_request;
 
@@ -2216,16 +2217,18 @@ typedef void (*berth_http_answer)(void* to, const berth_http_result* result) BER
  *            never within the call of `request`. It may call `activate`.
  * Threading: [any].
  * Returns:   SUCCESS; BAD_ARGUMENT: no `answer`, an unknown method, a URL or a header that is not
- *            valid, one of the headers that the host writes, or a limit above those of
- *            berth_http_request; CANCELLED: the instance ends; CONFLICT: 65,536 requests of the
- *            instance are not answered yet, their bodies would have more than 64 MiB together, or
- *            requests to 16 other servers are under way.
+ *            valid, one of the headers that the host writes, a certificate without a key or a key
+ *            without one, or a limit beyond those of berth_http_request; CANCELLED: the instance
+ *            ends; CONFLICT: 65,536 requests of the instance are not answered yet, they would have
+ *            more than 64 MiB together, or requests to 16 other servers are under way.
  * Must not:  be used to ask the API server, for which berth_api has the credentials.
  * Lifetime:  the host copies the request. When the instance ends, by a reload or by the end of the
  *            host, its requests are cancelled, and every answer is called before `quiesce`.
  * An instance has up to 32 connections to each of up to 16 servers, shared with no other instance.
- * They are kept for a minute; further requests wait for one. A request is sent once: again only if
- * no byte of it had left. No redirect is followed, no proxy is used, no cookie is kept.
+ * They are kept for a minute; further requests wait for one. One thread of the host looks up names
+ * and reads certificates for all plugins: a name server that does not answer delays the first
+ * connections of others. A request is sent once: again only if no byte of it had left. No redirect
+ * is followed, no proxy is used, no cookie is kept.
  * A simulation or a replay sends its requests too. It waits for the answer in real time, as for a
  * hold of berth_timer; timeout_ns is real time, and virtual time stands still meanwhile. */
 #define BERTH_SERVICE_HTTP "berth.http/1"

@@ -14,7 +14,7 @@
 //            that become active meanwhile, until none of them is active. A pod that is tried again
 //            meanwhile waits for its turn. With lanes, an entity is followed within each lane for
 //            itself.
-// No more:   pods that are gated, parked or in backoff are not waited for. Each pod has its own
+// Limits:    pods that are gated, parked or in backoff are not waited for. Each pod has its own
 //            attempts and backoff, and a failure of one changes nothing for the others; use Permit
 //            and Host::activate for that.
 // Called:    when a pod enters the active queue, and when it gets a new version there; not for the

@@ -5,7 +5,7 @@
 //
 // The successor is the instance of the plugin of the same name in the profile of the same name. A
 // state is bytes and a version of their format. The library of the successor may be another build,
-// also an older one, so a state contains no pointers; ids and rows belong to one instance, so it
+// also an older one, so a state contains no pointers; an interned id belongs to one instance, so it
 // names nodes and objects by their names and uids.
 //
 // Called:    at a reload, between attempts: Save of the old instance, then Restore of the new one,

@@ -39,7 +39,7 @@ struct HttpRequest {
   std::string_view cert_file = {};        // the client certificate; empty: none
   std::string_view key_file = {};         // its key
   std::string_view server_name = {};      // in the certificate; empty: the host of the URL
-  std::chrono::nanoseconds timeout = {};  // 0: ten seconds
+  std::chrono::nanoseconds timeout = {};  // 0: ten seconds; at most one hour
   uint64_t max_body_bytes = 0;            // of the answer; 0: 1 MiB
 };
 

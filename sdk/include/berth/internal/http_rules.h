@@ -12,6 +12,7 @@
 namespace berth::internal {
 
 inline constexpr int64_t kHttpTimeoutNs = 10'000'000'000;
+inline constexpr int64_t kMaxHttpTimeoutNs = 3'600'000'000'000;
 inline constexpr uint64_t kHttpBodyBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxHttpBodyBytes = uint64_t{64} << 20;  // of a request or an answer
 inline constexpr std::size_t kMaxHttpUrlBytes = 8192;
@@ -19,7 +20,7 @@ inline constexpr uint32_t kMaxHttpHeaders = 100;
 inline constexpr std::size_t kMaxHttpHeadBytes = std::size_t{64} << 10;
 
 inline int64_t HttpTimeoutNs(const berth_http_request& request) {
-  return request.timeout_ns > 0 ? request.timeout_ns : kHttpTimeoutNs;
+  return request.timeout_ns != 0 ? request.timeout_ns : kHttpTimeoutNs;
 }
 inline uint64_t HttpMaxBodyBytes(const berth_http_request& request) {
   return request.max_body_bytes != 0 ? request.max_body_bytes : kHttpBodyBytes;
@@ -95,7 +96,10 @@ inline bool IsValidHttpRequest(const berth_http_request& request) {
   for (const std::string_view method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
     is_known = is_known || Str(request.method) == method;
   }
+  // A certificate is of no use without its key.
+  const bool has_both = (request.cert_file.len == 0) == (request.key_file.len == 0);
   return is_known && IsHttpUrl(Str(request.url)) && AreValidHttpHeaders(request.headers) &&
+         has_both && request.timeout_ns >= 0 && request.timeout_ns <= kMaxHttpTimeoutNs &&
          request.body.len <= kMaxHttpBodyBytes && request.max_body_bytes <= kMaxHttpBodyBytes;
 }
 

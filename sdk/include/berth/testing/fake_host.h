@@ -129,7 +129,8 @@ class PluginUnderTest {
   // returns, which counts it as tried. Equal entities are tried in the order of `active`; without
   // QueueSort, all are equal. With Entity, the pods of the entity that the last call returned come
   // first in their lane, except those that were returned since the first of them. Checks the lanes,
-  // that the order is strict, and that the returned index is in range.
+  // that the order is strict, and that the returned index is in range. The host also ends an entity
+  // when no pod is active, of which this function learns nothing.
   size_t Next(const std::vector<QueuedSpec>& active);
 
   // Returns the plugin's hint for an event and a pod that it rejected, and checks that the hint
