@@ -13,7 +13,7 @@ from compilers import rust_compilers
 
 POINTS = ("PreEnqueue", "EnqueueExtensions", "QueueSort", "Entity", "PreFilter", "Filter",
           "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind",
-           "Changes")
+          "Changes")
 
 
 class NewPluginTest(installed.InstalledTest):
