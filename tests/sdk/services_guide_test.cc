@@ -1,4 +1,5 @@
 // The samples of sdk/services.md. The lint `readme` checks that this file contains each of them.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -278,7 +279,9 @@ TEST(ServicesGuide, APodWaitsForASlowService) {
   plugin.http().Reply("https://advice.example/best-node", {.body = "gateway"});
   EXPECT_EQ(plugin.Score(MakePod("p")).pre_score, Pending("waiting for advice"));
   plugin.Advance(0);
-  EXPECT_EQ(plugin.scheduling().activated().front(), "uid-p");
+  // The thread of the plugin may have activated another pod too.
+  const std::vector<std::string> activated = plugin.scheduling().activated();
+  EXPECT_EQ(std::count(activated.begin(), activated.end(), "uid-p"), 1);
   EXPECT_EQ(plugin.Score(MakePod("p")).raw.at("gateway"), 100);
   EXPECT_EQ(plugin.Score(MakePod("p")).raw.at("a"), 0);
 }
