@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/time_units.h"
 #include "tests/harness/harness.h"
 
 namespace berth::host {
@@ -24,19 +25,35 @@ struct ExceptionCase {
 };
 
 constexpr ExceptionCase kExceptionCases[] = {
-    {"PreEnqueue", "PreEnqueue"}, {"Hint", "EnqueueExtensions"},
-    {"Key", "QueueSort"},         {"Lane", "QueueSort"},
-    {"NextLane", "QueueSort"},    {"PreFilter", "PreFilter"},
-    {"AddPod", "PreFilter"},      {"RemovePod", "PreFilter"},
-    {"clone", "cycle state"},     {"Filter", "Filter"},
-    {"PostFilter", "PostFilter"}, {"PreScore", "PreScore"},
-    {"Score", "Score"},           {"NormalizeScore", "Score"},
-    {"Reserve", "Reserve"},       {"Unreserve", "Reserve"},
-    {"Permit", "Permit"},         {"PreBindPreFlight", "PreBind"},
-    {"PreBind", "PreBind"},       {"Bind", "Bind"},
-    {"PostBind", "PostBind"},     {"AttemptFailed", "AttemptFailed"},
-    {"OnChange", "Changes"},      {"watch", "callback"},
-    {"timer", "callback"},        {"answer", "callback"},
+    {"PreEnqueue", "PreEnqueue"},
+    {"Hint", "EnqueueExtensions"},
+    {"Key", "QueueSort"},
+    {"Lane", "QueueSort"},
+    {"NextLane", "QueueSort"},
+    {"Entity", "Entity"},
+    {"PreFilter", "PreFilter"},
+    {"Save", "HandOver"},
+    {"Restore", "HandOver"},
+    {"AddPod", "PreFilter"},
+    {"RemovePod", "PreFilter"},
+    {"clone", "cycle state"},
+    {"Filter", "Filter"},
+    {"PostFilter", "PostFilter"},
+    {"PreScore", "PreScore"},
+    {"Score", "Score"},
+    {"NormalizeScore", "Score"},
+    {"Reserve", "Reserve"},
+    {"Unreserve", "Reserve"},
+    {"Permit", "Permit"},
+    {"PreBindPreFlight", "PreBind"},
+    {"PreBind", "PreBind"},
+    {"Bind", "Bind"},
+    {"PostBind", "PostBind"},
+    {"AttemptFailed", "AttemptFailed"},
+    {"OnChange", "Changes"},
+    {"watch", "callback"},
+    {"timer", "callback"},
+    {"answer", "callback"},
     {"post", "callback"},
 };
 
@@ -63,7 +80,7 @@ class ExceptionTest : public ::testing::Test {
   }
 };
 
-// Two nodes, a pod on one of them, a namespace, a pod to place, and later another node.
+// Two nodes, a pod on one of them, a namespace, a pod to place, later another node, and a reload.
 TEST_F(ExceptionTest, InEveryMethod) {
   for (const ExceptionCase& row : kExceptionCases) {
     SCOPED_TRACE(row.at);
@@ -79,6 +96,11 @@ TEST_F(ExceptionTest, InEveryMethod) {
     harness.Advance(2);
     harness.AddNodes({"n3"});
     harness.Run();
+    if (std::string_view(row.counted) == "HandOver") {
+      PlanSpec renewed = SpecFor(row.at);
+      renewed.plugins[0].deadline_ns = kMinute;
+      ASSERT_TRUE(harness.loop().Reload(TestCatalog(), std::vector{renewed}).ok());
+    }
     const std::vector<std::string> faults = Faults(harness.loop());
     EXPECT_THAT(faults, Contains(std::string(row.counted) + " exception"));
     for (const std::string& fault : faults) EXPECT_THAT(fault, HasSubstr(" exception"));

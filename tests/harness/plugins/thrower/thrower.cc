@@ -66,6 +66,10 @@ class Thrower : public berth::Plugin {
     At("NextLane");
     return 0;
   }
+  std::string_view Entity(const berth::Pod& /*pod*/) const {
+    At("Entity");
+    return "";
+  }
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
     cycle.Emplace<State>().throws = at_ == "clone";
@@ -138,6 +142,13 @@ class Thrower : public berth::Plugin {
   }
   void AttemptFailed(const berth::FailedAttempt& /*attempt*/) { At("AttemptFailed"); }
   void OnChange(const berth::Change& /*change*/) { At("OnChange"); }
+  void Save(berth::HandOver& out) const {
+    At("Save");
+    out.Write("state");
+  }
+  berth::Status Restore(uint32_t /*version*/, std::string_view /*bytes*/) {
+    return Succeed("Restore");
+  }
   void OnNamespace(const berth::ObjectChange& /*change*/) { At("watch"); }
   void Quiesce() { At("Quiesce"); }
 
