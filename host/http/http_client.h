@@ -23,6 +23,7 @@ struct HttpTrust {
   std::string key_file = {};
   std::string server_name = {};  // Empty: the host of the URL.
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes the comparison with 0 for a pointer.
   friend auto operator<=>(const HttpTrust&, const HttpTrust&) = default;
 };
 

@@ -252,9 +252,11 @@ void LaneQueue::CheckInvariants() const {
   BERTH_ASSERT(has_shared_ || (shared_.empty() && run_entity_.empty()));
   for (const auto& [name, shared] : shared_) {
     BERTH_ASSERT(shared.name.data() == name.data() && !shared.pods.empty());
+    size_t pods = 0;
     for (const QueueEntry* pod = shared.pods.front(); pod != nullptr; pod = pod->next) {
-      BERTH_ASSERT(pod->shared == &shared && heap_.Contains(*pod));
+      if (pod->shared == &shared && heap_.Contains(*pod)) ++pods;
     }
+    BERTH_ASSERT(pods == shared.pods.size());
   }
 }
 
