@@ -15,9 +15,10 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-for version in 1.23.1 1.23.2; do
+for package in onnxruntime==1.23.1 onnxruntime==1.23.2; do
+  version=${package#*==}
   python3 -m pip download --quiet --no-deps --only-binary :all: --python-version 3.12 \
-    --platform manylinux_2_28_x86_64 --dest "$version" "onnxruntime==$version"
+    --platform manylinux_2_28_x86_64 --dest "$version" "$package"
   python3 -m zipfile --extract "$version"/*.whl "$version"
   ln -s "onnxruntime/capi/libonnxruntime.so.$version" "$version/libonnxruntime.so.1"
 done

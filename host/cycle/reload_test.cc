@@ -1,9 +1,10 @@
-// Class Profiles: which instances and profiles a reload keeps.
+// Class Profiles: which instances and profiles a reload keeps, and what it hands over.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/text.h"
 #include "host/base/time_units.h"
 #include "host/cycle/profiles.h"
 #include "host/plan/plan.h"
@@ -264,6 +266,125 @@ TEST_F(ReloadTest, OnlyAPluginInQuarantineLosesItsFaults) {
     harness_.Stop();
     Take();
   }
+}
+
+// --- hand-over -----------------------------------------------------------------------------------
+
+// A puppet that notes its calls, of its present and its replaced instances, and saves "state".
+class HandOverStage {
+ public:
+  explicit HandOverStage(std::string name) : puppet_(stage_.Add("puppet.A", {Point::kReserve})) {
+    puppet_.create = [this, name] { calls_.push_back(name + "create"); };
+    puppet_.save = [this](berth_hand_over_out& out, berth_status*) {
+      calls_.emplace_back("save");
+      out.version = 4;
+      out.write(&out, AsStr("state"));
+      return BERTH_SUCCESS;
+    };
+    puppet_.restore = [this](uint32_t version, std::string_view bytes, berth_status*) {
+      calls_.push_back("restore " + std::to_string(version) + " " + std::string(bytes));
+      return BERTH_SUCCESS;
+    };
+    puppet_.change = [this](const berth_change& change) { NoteChange(change); };
+    puppet_.unreserve = [this](const berth_binding&) { calls_.emplace_back("unreserve"); };
+    puppet_.destroy = [this] { calls_.emplace_back("destroy"); };
+  }
+
+  Stage& stage() { return stage_; }
+  Puppet& puppet() { return puppet_; }
+  std::vector<std::string> Take() { return std::exchange(calls_, {}); }
+
+ private:
+  void NoteChange(const berth_change& change) {
+    if (change.kind == BERTH_CHANGE_SYNCED) calls_.emplace_back("synced");
+    if (change.kind == BERTH_CHANGE_POD_ADDED) {
+      calls_.push_back("pod added " + std::to_string(change.flags));
+    }
+    if (change.kind == BERTH_CHANGE_POD_REMOVED) {
+      calls_.push_back("pod removed " + std::to_string(change.flags));
+    }
+  }
+
+  std::vector<std::string> calls_;
+  Stage stage_;
+  Puppet& puppet_;
+};
+
+class HandOverTest : public ::testing::Test {
+ protected:
+  // Changes the deadlines of all plugins, so that none of their instances stays.
+  static PlanSpec Renewed(PlanSpec spec) {
+    for (PlanSpec::Plugin& plugin : spec.plugins) plugin.deadline_ns = kSecond;
+    return spec;
+  }
+
+  Harness harness_;
+};
+
+TEST_F(HandOverTest, SuccessorGetsStateBeforeItGetsChanges) {
+  HandOverStage plugin("");
+  plugin.stage().CompleteProfile();
+  const std::vector specs{plugin.stage().spec()};
+  ASSERT_TRUE(harness_.Start(specs.front(), Stage::catalog()).ok());
+  EXPECT_THAT(plugin.Take(), ElementsAre("create", "synced")) << "no hand-over at the start";
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{Renewed(specs.front())}).ok());
+  EXPECT_THAT(plugin.Take(), ElementsAre("create", "save", "restore 4 state", "synced", "destroy"));
+  harness_.Stop();
+  EXPECT_THAT(plugin.Take(), ElementsAre("destroy")) << "no hand-over at the end";
+}
+
+TEST_F(HandOverTest, ReloadThatFailsSavesNothing) {
+  HandOverStage plugin("");
+  plugin.stage().CompleteProfile();
+  ASSERT_TRUE(harness_.Start(plugin.stage().spec(), Stage::catalog()).ok());
+  plugin.Take();
+  PlanSpec broken = Renewed(plugin.stage().spec());
+  broken.plugins.push_back({.name = "puppet.None", .args = nullptr, .where = ""});
+  EXPECT_FALSE(harness_.loop().Reload(Stage::catalog(), std::vector{broken}).ok());
+  EXPECT_THAT(plugin.Take(), ElementsAre("create", "destroy"));
+  harness_.Stop();
+}
+
+TEST_F(HandOverTest, ProfileOfAnotherNameGetsNoState) {
+  HandOverStage old("old ");
+  old.stage().CompleteProfile();
+  HandOverStage other("other ");
+  other.stage().CompleteProfile();
+  ASSERT_TRUE(harness_.Start(old.stage().spec(), Stage::catalog()).ok());
+  old.Take();
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{other.stage().spec()}).ok());
+  EXPECT_THAT(old.Take(), ElementsAre("destroy"));
+  EXPECT_THAT(other.Take(), ElementsAre("other create", "synced"));
+  harness_.Stop();
+}
+
+// The old instance gets Unreserve, and the successor learns from Changes that the attempt failed.
+TEST_F(HandOverTest, EarlierAttemptEndsWithOldInstance) {
+  HandOverStage plugin("");
+  Puppet& binder = plugin.stage().Add("puppet.A", {Point::kBind});
+  berth_done done{};
+  binder.bind = [&done](const berth_binding&, berth_done given, berth_status*) {
+    done = given;
+    return BERTH_PENDING;
+  };
+  plugin.stage().CompleteProfile();
+  const std::vector specs{plugin.stage().spec()};
+  harness_.AddNodes({"n1"});
+  ASSERT_TRUE(harness_.Start(specs.front(), Stage::catalog()).ok());
+  harness_.AddPod(
+      {.name = "p", .spec = "\"schedulerName\":\"" + specs.front().scheduler_name + '"'});
+  harness_.Run();
+  ASSERT_EQ(harness_.loop().binding_count(), 1U);
+  plugin.Take();
+  ASSERT_TRUE(harness_.loop().Reload(Stage::catalog(), std::vector{Renewed(specs.front())}).ok());
+  EXPECT_THAT(plugin.Take(),
+              ElementsAre("create", "save", "restore 4 state", "pod added 5", "synced"))
+      << "the replay has the assumed pod";
+  binder.bind = nullptr;
+  Stage::Complete(done, {BERTH_ERROR, {"no"}});
+  harness_.Run();
+  EXPECT_THAT(plugin.Take(), ElementsAre("unreserve", "pod removed 2", "pod removed 2", "destroy"));
+  harness_.Stop();
 }
 
 // --- cycle state that outlives a plan -----------------------------------------------------------

@@ -43,6 +43,9 @@ struct TlsTerms {
   std::string own_ca = "the CA of the kubeconfig";
   std::string set_ca = "set certificate-authority in the kubeconfig";
   std::string set_name = "set tls-server-name in the kubeconfig";  // Empty: it cannot be set.
+  std::string server_name = "tls-server-name";
+  std::string certificate = "client-certificate";
+  std::string key = "client-key";
 };
 
 // How the server's certificate is verified. The newest content of the files is used for each new

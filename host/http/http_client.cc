@@ -38,7 +38,10 @@ class FileTrust final : public CredentialSource {
     settings_.server_name = trust_.server_name;
     settings_.terms = {.own_ca = "the CA of " + trust_.ca_file,
                        .set_ca = "name its CA file in the request",
-                       .set_name = "name the server in the request"};
+                       .set_name = "name the server in the request",
+                       .server_name = "the server's name in the request",
+                       .certificate = trust_.cert_file,
+                       .key = trust_.key_file};
   }
 
   // Reads the files if that is due. Files that cannot be read, or are not valid, are an error only

@@ -49,8 +49,8 @@ class HttpSession {
 
   virtual ~HttpSession() = default;
 
-  // Sends a request. `done` is called once, on a thread of the client, never within the call; it
-  // must not block. A redirect is an answer like any other. A certificate that cannot be verified
+  // Sends a request. `done` is called once, on a thread of the client or within the call; it must
+  // not block. A redirect is an answer like any other. A certificate that cannot be verified
   // is kPermissionDenied. The time limit counts from the call, in real time.
   // Errors: kUnavailable if requests to kMaxHttpServers other servers are under way; `done` is not
   //         called then.
@@ -98,8 +98,7 @@ class SocketHttpClient final : public HttpClient {
   const std::shared_ptr<Thread> thread_;
 };
 
-// A client whose requests all fail with kUnavailable, within the call of Send(): for a host that
-// only creates instances.
+// A client whose requests all fail with kUnavailable: for a host that only creates instances.
 class NoHttpClient final : public HttpClient {
  public:
   std::unique_ptr<HttpSession> Open() override;

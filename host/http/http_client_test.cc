@@ -158,6 +158,9 @@ TEST_F(HttpClientTest, ShowsAClientCertificateAndVerifiesAnotherName) {
   EXPECT_EQ(Begin(call).get().body, "client kubernetes");
   call.trust.key_file = "missing.pem";
   EXPECT_EQ(Begin(call).get().status.code(), ErrorCode::kPermissionDenied);
+  // Errors name the files, and not the keys of a kubeconfig.
+  call.trust.key_file = "ca.pem";
+  EXPECT_EQ(Begin(call).get().status.message(), "ca.pem: expected a key in PEM, found other text");
   call.trust.cert_file = "";
   call.trust.key_file = "";
   EXPECT_EQ(Begin(call).get().status.code(), ErrorCode::kPermissionDenied);

@@ -97,23 +97,24 @@ bool SetVerifiedName(X509_VERIFY_PARAM* rules, const std::string& name) {
          ::X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1;
 }
 
-Status VerifyName(SSL_CTX* context, const std::string& name) {
+Status VerifyName(SSL_CTX* context, const std::string& name, const TlsTerms& terms) {
   X509_VERIFY_PARAM* const rules = ::SSL_CTX_get0_param(context);
   ::X509_VERIFY_PARAM_set_hostflags(
       rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   // As in Go, every certificate of the CA file is trusted, also an intermediate one.
   ::X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_PARTIAL_CHAIN);
   if (SetVerifiedName(rules, name)) return Status::Ok();
-  return Status::InvalidArgument("tls-server-name: expected a name or an address, found " +
+  return Status::InvalidArgument(terms.server_name + ": expected a name or an address, found " +
                                  Quoted(name));
 }
 
-Status UseCertificate(SSL_CTX* context, const ClientCertificate& certificate) {
+Status UseCertificate(SSL_CTX* context, const ClientCertificate& certificate,
+                      const TlsTerms& terms) {
   if (certificate.empty()) return Status::Ok();
   const std::vector<OpenSslPtr<X509>> chain = ReadCertificates(certificate.chain_pem);
   if (chain.empty()) {
-    return Status::InvalidArgument(
-        "client-certificate: expected certificates in PEM, found other text");
+    return Status::InvalidArgument(terms.certificate +
+                                   ": expected certificates in PEM, found other text");
   }
   const OpenSslPtr<BIO> reader = PemReader(certificate.key_pem.Reveal());
   const OpenSslPtr<EVP_PKEY> key(
@@ -122,22 +123,23 @@ Status UseCertificate(SSL_CTX* context, const ClientCertificate& certificate) {
   if (key == nullptr) {
     const bool is_encrypted =
         certificate.key_pem.Reveal().find("ENCRYPTED") != std::string_view::npos;
-    return Status::InvalidArgument(is_encrypted
-                                       ? "client-key: the key is encrypted; decrypt the file first"
-                                       : "client-key: expected a key in PEM, found other text");
+    return Status::InvalidArgument(terms.key +
+                                   (is_encrypted ? ": the key is encrypted; decrypt the file first"
+                                                 : ": expected a key in PEM, found other text"));
   }
   if (::SSL_CTX_use_certificate(context, chain.front().get()) != 1) {
-    return Status::InvalidArgument("client-certificate: " + LastOpenSslError());
+    return Status::InvalidArgument(terms.certificate + ": " + LastOpenSslError());
   }
   for (size_t i = 1; i < chain.size(); ++i) {
     if (::SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) {
-      return Status::InvalidArgument("client-certificate: " + LastOpenSslError());
+      return Status::InvalidArgument(terms.certificate + ": " + LastOpenSslError());
     }
   }
   if (::SSL_CTX_use_PrivateKey(context, key.get()) != 1 ||
       ::SSL_CTX_check_private_key(context) != 1) {
     ::ERR_clear_error();
-    return Status::InvalidArgument("client-key: the key does not belong to the client certificate");
+    return Status::InvalidArgument(terms.key +
+                                   ": the key does not belong to the client certificate");
   }
   return Status::Ok();
 }
@@ -155,10 +157,10 @@ Status Configure(SSL_CTX* context, const TlsSettings& settings, const std::strin
   constexpr unsigned char kAlpn[] = "\x08http/1.1";
   ::SSL_CTX_set_alpn_protos(context, kAlpn, sizeof(kAlpn) - 1);
   ::SSL_CTX_set_verify(context, settings.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-  Status status = UseCertificate(context, certificate);
+  Status status = UseCertificate(context, certificate, settings.terms);
   if (!status.ok() || settings.insecure) return status;
   status = TrustCa(context, settings);
-  return status.ok() ? VerifyName(context, name) : status;
+  return status.ok() ? VerifyName(context, name, settings.terms) : status;
 }
 
 // Returns the name of a certificate's extension "subject alternative name"; empty for other kinds

@@ -125,8 +125,9 @@ bool IsSame(const nlohmann::json& a, const nlohmann::json& b) {
 }
 
 // Returns null, as a JSON value, if there are no arguments.
-nlohmann::json ArgsOf(const std::shared_ptr<const nlohmann::json>& args) {
-  return args != nullptr ? *args : nlohmann::json();
+const nlohmann::json& ArgsOf(const std::shared_ptr<const nlohmann::json>& args) {
+  static const nlohmann::json none;
+  return args != nullptr ? *args : none;
 }
 
 // Returns the ids of the plugin's extension points that the profile uses.

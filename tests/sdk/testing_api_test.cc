@@ -60,7 +60,7 @@ void Complete(berth_done done, berth_code code) {
   found.completion->complete(done, &outcome);
 }
 
-// What the plugin does in Reserve, and in Bind.
+// The calls that the plugin makes in Reserve, and in Bind.
 void (*with_api)(const berth_cycle& cycle) = nullptr;
 berth_code (*bind_with_api)(const berth_binding& binding, berth_done done) = nullptr;
 

@@ -42,7 +42,7 @@ berth_code Send(const berth_http_request& request, berth_http_answer answer = No
   return found.http->request(found.host, &request, answer, nullptr);
 }
 
-// What the plugin does in Reserve.
+// The calls that the plugin makes in Reserve.
 void (*with_http)() = nullptr;
 
 std::vector<std::string> FindingsWithHttp(void (*act)(),

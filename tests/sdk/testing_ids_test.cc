@@ -60,7 +60,7 @@ TEST(Ids, OfViewLiveAsLongAsTheView) {
   EXPECT_EQ(ids.DroppedText(label), "web");
 }
 
-// What the plugin does in Reserve.
+// The calls that the plugin makes in Reserve.
 void (*in_reserve)(const berth_cycle& cycle, const berth_target& target) = nullptr;
 
 std::vector<std::string> FindingsOfActs(

@@ -45,7 +45,8 @@ Secret HeaderLines(const berth_array& headers) {
   bool has_user_agent = false;
   for (uint32_t i = 0; i < headers.count; ++i) {
     const auto& header = *BERTH_AT(berth_http_header, headers, i);
-    has_user_agent = has_user_agent || berth::internal::IsHttpName(Text(header.name), "user-agent");
+    has_user_agent =
+        has_user_agent || berth::internal::IsSameHttpName(Text(header.name), "user-agent");
     lines.append(Text(header.name)).append(": ").append(Text(header.value)).append("\r\n");
   }
   if (!has_user_agent) lines.append("User-Agent: ").append(kUserAgent).append("\r\n");

@@ -1533,12 +1533,13 @@ typedef struct berth_changes {
  * Attempts:  those that began before the reload end with the old instance. Only it gets the rest of
  *            their calls (PreBind, Bind, and Unreserve or PostBind), also long after `save`; calls
  *            of PreBind and Bind on pool threads may be in progress during `save`. Its changes of
- *            its state since `save` are lost. The state must therefore name the pod of every
- *            reservation that is not bound yet, by its uid, and the successor learns how it ended
- *            from berth.changes/1: the replay contains the pod (POD_ADDED with ASSUMED); then
- *            POD_CHANGED confirms that it is bound, or POD_REMOVED (FORGOTTEN if it was not bound)
- *            ends it. A reservation whose pod is on no node when SYNCED arrives has ended.
- *            A successor that rebuilds all its data from the replay needs no hand-over for them.
+ *            its state since `save` are lost.
+ * State:     it must name the pod of every reservation that is not bound yet, by its uid. The
+ *            successor receives the end of the reservation in berth.changes/1: the replay contains
+ *            the pod (POD_ADDED with ASSUMED); then POD_CHANGED confirms that it is bound, or
+ *            POD_REMOVED (FORGOTTEN if it was not bound) ends it. A reservation whose pod is on no
+ *            node when SYNCED arrives has ended. A successor that rebuilds all its data from the
+ *            replay needs no hand-over for them.
  * Threading: [load].
  * Returns:   save: SUCCESS; SKIP: there is nothing to hand over; ERROR or BUG. restore: SUCCESS;
  *            any other code refuses the state. After a refusal, or if `save` failed, the reload

@@ -2,13 +2,13 @@
 #ifndef BERTH_HTTP_RESULT_H_
 #define BERTH_HTTP_RESULT_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <berth/abi.h>
+#include <berth/internal/http_rules.h>
 #include <berth/span.h>
 #include <berth/status.h>
 
@@ -33,7 +33,7 @@ class HttpResult {
   // Returns the first header of this name, whose case does not matter.
   std::optional<std::string_view> Header(std::string_view name) const {
     for (const berth_http_header& header : Span<const berth_http_header>(result_.headers)) {
-      if (IsSame(Str(header.name), name)) return Str(header.value);
+      if (internal::IsSameHttpName(Str(header.name), name)) return Str(header.value);
     }
     return std::nullopt;
   }
@@ -50,12 +50,6 @@ class HttpResult {
   }
 
  private:
-  static bool IsSame(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](char left, char right) { return lower(left) == lower(right); });
-  }
-
   const berth_http_result& result_;
 };
 

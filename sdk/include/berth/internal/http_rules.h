@@ -1,7 +1,8 @@
-// What the host accepts as an HTTP request of a plugin. The test kit checks the same.
+// The rules for HTTP requests of plugins. The host and the test kit apply them.
 #ifndef BERTH_INTERNAL_HTTP_RULES_H_
 #define BERTH_INTERNAL_HTTP_RULES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -26,14 +27,11 @@ inline uint64_t HttpMaxBodyBytes(const berth_http_request& request) {
   return request.max_body_bytes != 0 ? request.max_body_bytes : kHttpBodyBytes;
 }
 
-// Returns whether two names differ at most in the case of letters. `lower` has lower-case letters.
-inline bool IsHttpName(std::string_view name, std::string_view lower) {
-  if (name.size() != lower.size()) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c) != lower[i]) return false;
-  }
-  return true;
+// Returns whether two names differ at most in the case of letters.
+inline bool IsSameHttpName(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char left, char right) { return lower(left) == lower(right); });
 }
 
 // Returns whether it is a token (RFC 9110) that names none of the headers that the host writes, or
@@ -47,7 +45,7 @@ inline bool IsValidHttpHeaderName(std::string_view name) {
   }
   for (const std::string_view own : {"host", "content-length", "transfer-encoding", "connection",
                                      "upgrade", "expect", "te", "trailer"}) {
-    if (IsHttpName(name, own)) return false;
+    if (IsSameHttpName(name, own)) return false;
   }
   return !name.empty();
 }
@@ -82,7 +80,7 @@ inline bool IsHttpUrl(std::string_view url) {
   const std::size_t colon = url.find("://");
   if (colon == std::string_view::npos || url.size() > kMaxHttpUrlBytes) return false;
   const std::string_view scheme = url.substr(0, colon);
-  if (!IsHttpName(scheme, "http") && !IsHttpName(scheme, "https")) return false;
+  if (!IsSameHttpName(scheme, "http") && !IsSameHttpName(scheme, "https")) return false;
   for (const char c : url) {
     if (c <= ' ' || c > '~' || c == '#') return false;
   }
