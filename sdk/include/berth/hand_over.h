@@ -14,8 +14,8 @@
 //            nothing, Restore is not called.
 // Attempts:  those that began before the reload end with the old instance, which alone gets the
 //            rest of their calls (PreBind, Bind, and Unreserve or PostBind), also long after Save.
-//            Its changes of the state since Save are lost. The successor learns from OnChange
-//            how they ended: see berth_hand_over in abi.h.
+//            Its changes of the state since Save are lost. OnChange of the successor reports how
+//            they ended: see berth_hand_over in abi.h.
 // Threading: [load]. With kBlocksInBind, PreBind and Bind may run on other threads during Save.
 // Returns:   Restore: Success; any other status refuses the state. After a refusal, and after an
 //            exception in Save or Restore, the reload succeeds, the successor begins without the
