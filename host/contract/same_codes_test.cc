@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <berth/testing/fake_host.h>
 #include <berth/testing/parts.h>
 
+#include "host/http/http_client.h"
 #include "host/plan/instance_host.h"
 #include "host/runtime/reuse/reuse_check.h"
 #include "host/runtime/services/test_services.h"
@@ -35,10 +37,11 @@ struct Caller {
   // Called: under [load].
   void FindServices() {
     for (const char* id :
-         {BERTH_SERVICE_ACTIVATE, BERTH_SERVICE_API, BERTH_SERVICE_COLUMNS, BERTH_SERVICE_METRICS,
-          BERTH_SERVICE_NODES, BERTH_SERVICE_NOMINATOR, BERTH_SERVICE_OBJECTS, BERTH_SERVICE_RANDOM,
-          BERTH_SERVICE_REFS, BERTH_SERVICE_STRINGS, BERTH_SERVICE_TIMER, BERTH_SERVICE_VALUES,
-          BERTH_SERVICE_WAITING, BERTH_SERVICE_WHATIF}) {
+         {BERTH_SERVICE_ACTIVATE, BERTH_SERVICE_API, BERTH_SERVICE_COLUMNS, BERTH_SERVICE_HTTP,
+          BERTH_SERVICE_METRICS, BERTH_SERVICE_NODES, BERTH_SERVICE_NOMINATOR,
+          BERTH_SERVICE_OBJECTS, BERTH_SERVICE_RANDOM, BERTH_SERVICE_REFS, BERTH_SERVICE_SHARED,
+          BERTH_SERVICE_STRINGS, BERTH_SERVICE_TIMER, BERTH_SERVICE_VALUES, BERTH_SERVICE_WAITING,
+          BERTH_SERVICE_WHATIF}) {
       EXPECT_EQ(host->get_service(host, id, &services[id]), BERTH_SUCCESS) << id;
     }
   }
@@ -54,7 +57,10 @@ struct SameCall {
 };
 
 void NoAnswer(void*, const berth_api_result*) noexcept {}
+void NoHttpAnswer(void*, const berth_http_result*) noexcept {}
 void NoFire(void*) noexcept {}
+void NoDestroy(void*) noexcept {}
+void OtherDestroy(void*) noexcept { std::abort(); }
 
 // ---- Calls under [load] -------------------------------------------------------------------------
 
@@ -92,7 +98,38 @@ int64_t Watch(const Caller& c, void (*change)(void*, const berth_object_change*)
       .watch(c.host, AsStr("v1/Namespace"), change, nullptr);
 }
 
+int64_t FindShared(const Caller& c, const char* key, void (*destroy)(void*) noexcept) {
+  void* object = nullptr;
+  return c.Get<berth_shared>(BERTH_SERVICE_SHARED).find(c.host, AsStr(key), destroy, &object);
+}
+
+int64_t AddShared(const Caller& c, const char* key, bool has_object,
+                  void (*destroy)(void*) noexcept) {
+  static int object = 0;
+  return c.Get<berth_shared>(BERTH_SERVICE_SHARED)
+      .add(c.host, AsStr(key), has_object ? &object : nullptr, destroy);
+}
+
+int64_t Ask(const Caller& c, void (*change)(berth_http_request& request),
+            berth_http_answer answer = NoHttpAnswer) {
+  berth_http_request request{};
+  request.struct_size = sizeof request;
+  request.method = AsStr("GET");
+  request.url = AsStr("http://a/");
+  change(request);
+  return c.Get<berth_http>(BERTH_SERVICE_HTTP).request(c.host, &request, answer, nullptr);
+}
+
 constexpr SameCall kLoadCalls[] = {
+    {"find no shared object", [](const Caller& c) { return FindShared(c, "k", NoDestroy); }},
+    {"share nothing", [](const Caller& c) { return AddShared(c, "k", false, NoDestroy); }},
+    {"share without a key", [](const Caller& c) { return AddShared(c, "", true, NoDestroy); }},
+    {"share without a function", [](const Caller& c) { return AddShared(c, "k", true, nullptr); }},
+    {"share", [](const Caller& c) { return AddShared(c, "k", true, NoDestroy); }},
+    {"share again", [](const Caller& c) { return AddShared(c, "k", true, NoDestroy); }},
+    {"find a shared object", [](const Caller& c) { return FindShared(c, "k", NoDestroy); }},
+    {"find one of another type", [](const Caller& c) { return FindShared(c, "k", OtherDestroy); }},
+    {"ask the web", [](const Caller& c) { return Ask(c, [](auto&) {}); }},
     {"get_service of an unknown id",
      [](const Caller& c) -> int64_t {
        const void* service = nullptr;
@@ -298,6 +335,24 @@ constexpr SameCall kEventCalls[] = {
      }},
     {"start a timer", [](const Caller& c) { return StartTimer(c, NoFire); }},
     {"start a timer without a function", [](const Caller& c) { return StartTimer(c, nullptr); }},
+    {"find a shared object under another word",
+     [](const Caller& c) { return FindShared(c, "k", NoDestroy); }},
+    {"share under another word",
+     [](const Caller& c) { return AddShared(c, "l", true, NoDestroy); }},
+    {"ask the web", [](const Caller& c) { return Ask(c, [](auto&) {}); }},
+    {"ask without an answer",
+     [](const Caller& c) {
+       return Ask(
+           c, [](auto&) {}, nullptr);
+     }},
+    {"ask with an unknown flag",
+     [](const Caller& c) { return Ask(c, [](auto& request) { request.flags = 1; }); }},
+    {"ask with a small struct",
+     [](const Caller& c) { return Ask(c, [](auto& request) { request.struct_size = 8; }); }},
+    {"ask another scheme",
+     [](const Caller& c) { return Ask(c, [](auto& request) { request.url = AsStr("ftp://a"); }); }},
+    {"ask for too long",
+     [](const Caller& c) { return Ask(c, [](auto& request) { request.timeout_ns = INT64_MAX; }); }},
     {"hold and release",
      [](const Caller& c) -> int64_t {
        const auto& timer = c.Get<berth_timer>(BERTH_SERVICE_TIMER);
@@ -349,6 +404,9 @@ class MakesCalls : public Plugin {
 
 class SameCodesTest : public ServicesTest {
  protected:
+  SameCodesTest() { services_.http = &http_; }
+  ~SameCodesTest() override { host_ = nullptr; }  // Before the client that it uses.
+
   static Codes OfTheKit() {
     kit_codes.clear();
     PluginUnderTest plugin(kEntryOf<MakesCalls>, {.on_failure = [](const std::string&) {}});
@@ -370,6 +428,8 @@ class SameCodesTest : public ServicesTest {
     CallEach(kEventCalls, caller, &codes);
     return codes;
   }
+
+  NoHttpClient http_;
 };
 
 TEST_F(SameCodesTest, TheSameCallHasTheSameCode) {
