@@ -64,6 +64,8 @@ class Reader;  // The state of decoding. It is not included here because its hea
 // The decoder applies those defaults of the API server that affect scheduling, so that a manifest
 // that was never sent to an API server leads to the same decisions (pkg/apis/core/v1/defaults.go
 // and zz_generated.defaults.go):
+//   all kinds   metadata.name, if it is absent: metadata.generateName and five characters, which
+//               depend only on how many names this decoder has generated
 //   pods        metadata.namespace "default"; also for claims, services, budgets and the other
 //               kinds with a namespace that scheduling reads
 //               spec.schedulerName "default-scheduler", priority 0, restartPolicy Always,

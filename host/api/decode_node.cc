@@ -86,7 +86,7 @@ bool ReadParts(Reader& reader, JsonObject& object, NodeParts* parts) {
       default: return true;
     }
   });
-  return ok && ExpectName(reader, parts->meta);
+  return ok && ExpectName(reader, &parts->meta);
 }
 
 }  // namespace

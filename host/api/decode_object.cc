@@ -305,7 +305,7 @@ bool ReadParts(Reader& reader, JsonObject& object, const TypeMeta& type, berth_m
       default: return true;
     }
   });
-  return ok && ExpectName(reader, *meta);
+  return ok && ExpectName(reader, meta);
 }
 
 }  // namespace
@@ -339,6 +339,8 @@ bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta) {
       // The identity of the object and of its state.
       case "name"_field: return reader.problems.Require(reader.ReadString(v, &meta->name));
       case "namespace"_field: return reader.problems.Require(reader.ReadName(v, &meta->ns));
+      case "generateName"_field:
+        return reader.problems.Require(reader.ReadText(v, &reader.generate_name));
       case "uid"_field: return reader.problems.Require(reader.ReadString(v, &meta->uid));
       case "resourceVersion"_field:
         return reader.problems.Require(reader.ReadString(v, &meta->resource_version));
@@ -400,8 +402,11 @@ bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected) {
   return reader.problems.Require(reader.FailExpected(quote(expected), quote(text)));
 }
 
-bool ExpectName(Reader& reader, const berth_meta& meta) {
-  if (meta.name.len != 0) return true;
+bool ExpectName(Reader& reader, berth_meta* meta) {
+  if (meta->name.len == 0 && !reader.generate_name.empty()) {
+    meta->name = reader.CopyText(reader.GenerateName(reader.generate_name));
+  }
+  if (meta->name.len != 0) return true;
   reader.FailExpected("a name", "nothing");
   return reader.PrependPointer("/metadata/name");
 }

@@ -29,8 +29,8 @@ bool KeepFields(Reader& reader, JsonObject& object, std::span<const std::string>
 bool ReadTree(Reader& reader, JsonValue& value, const berth_value** tree);
 // Reads a string and fails unless it is `expected`.
 bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected);
-// Fails if the object has no name.
-bool ExpectName(Reader& reader, const berth_meta& meta);
+// Names the object with its generateName if it has no name, and fails if it has neither.
+bool ExpectName(Reader& reader, berth_meta* meta);
 // Returns true for the kinds that are known to have a namespace, such as "v1/Pod".
 bool HasNamespace(std::string_view kind);
 

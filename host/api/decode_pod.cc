@@ -88,7 +88,7 @@ bool PodReader::Read(JsonObject& object) {
       default: return true;
     }
   });
-  if (!ok || !ExpectName(reader_, meta_)) return false;
+  if (!ok || !ExpectName(reader_, &meta_)) return false;
   const bool is_pending = pod_.node_name == kNoId;
   if (!is_pending || reader_.problems.empty()) return true;
   DecodeFault first = reader_.problems.TakeFirst();

@@ -1,5 +1,8 @@
 #include <cstdint>
+#include <set>
 #include <string>
+
+#include <gmock/gmock.h>
 
 #include "host/api/decode_testing.h"
 
@@ -442,14 +445,34 @@ TEST_F(DecodePodTest, ShortensLongValuesInErrors) {
   EXPECT_EQ(error, "/spec/priority: expected an integer, found \"" + std::string(47, 'x') + "...");
 }
 
+TEST_F(DecodePodTest, NamesPodsByTheirGenerateName) {
+  const auto name = [this](std::string_view meta) {
+    const Result<PodRef> pod =
+        decoder_.DecodePod(Json("{'metadata':{" + std::string(meta) + "},'spec':{}}"));
+    return pod.ok() ? std::string((*pod)->name()) : std::string(pod.status().message());
+  };
+  EXPECT_EQ(name("'name':'a','generateName':'x-'"), "a");
+  EXPECT_EQ(name("'generateName':'x-','name':'a'"), "a");
+  const std::string first = name("'generateName':'x-'");
+  EXPECT_THAT(first, testing::MatchesRegex("x-[b-df-hj-np-tv-z2-9]{5}"));
+  EXPECT_EQ(name("'name':'','generateName':'x-'").size(), first.size());
+  EXPECT_EQ(name("'generateName':'" + std::string(58, 'x') + "'").size(), 63U);
+  EXPECT_EQ(name("'generateName':'" + std::string(59, 'x') + "'").size(), 63U);
+  std::set<std::string> names = {first};
+  for (int i = 0; i < 1000; ++i) names.insert(name("'generateName':'x-'"));
+  EXPECT_EQ(names.size(), 1001U);
+}
+
 TEST_F(DecodePodTest, RejectsTextsThatAreNotAPod) {
   const auto error = [this](std::string_view text) {
     const Result<PodRef> pod = decoder_.DecodePod(Json(text));
     return pod.ok() ? "decoded" : std::string(pod.status().message());
   };
   EXPECT_EQ(error("{'metadata':{'name':''}}"), "/metadata/name: expected a name, found nothing");
-  EXPECT_EQ(error("{'metadata':{'generateName':'x-'}}"),
+  EXPECT_EQ(error("{'metadata':{'generateName':''}}"),
             "/metadata/name: expected a name, found nothing");
+  EXPECT_EQ(error("{'metadata':{'generateName':7}}"),
+            "/metadata/generateName: expected a string, found 7");
   EXPECT_EQ(error("{}"), "/metadata/name: expected a name, found nothing");
   EXPECT_EQ(error("{'kind':'Node','metadata':{'name':'n'}}"),
             "/kind: expected \"Pod\", found \"Node\"");

@@ -215,6 +215,11 @@ class Reader {
   }
   // Why the first invalid selector since Begin() is invalid; empty if there was none.
   std::string invalid_selector;
+  // metadata.generateName of the object, if it was read since Begin(); else empty.
+  std::string_view generate_name;
+  // Returns `base` with a suffix of five characters, which differs from those of earlier calls.
+  // Kubernetes: apiserver/pkg/storage/names/generate.go, whose suffixes are random.
+  std::string GenerateName(std::string_view base);
   ResourceSum resources;
   ResourceSum limits;
   RequestCalculator calculator;
@@ -263,6 +268,7 @@ class Reader {
   std::vector<Id> ids_;
   std::vector<CacheSlot> cache_;
   uint64_t object_number_ = 1;
+  uint64_t generated_names_ = 0;
   simdjson::ondemand::parser parser_;
   std::vector<char> padded_;
   DecodeFault error_;

@@ -45,10 +45,11 @@ TEST(KeptText, IsThatOfTheObjectAlone) {
   Decoder decoder(interner, MakeOptions(true, true));
   const auto read = [&](std::string_view manifest) {
     std::vector<std::string> texts;
-    const Status status = ReadManifest(manifest, "m", decoder, [&](const AnyObject& object) {
-      texts.emplace_back(TextOf(object));
-      return Status();
-    });
+    const Status status =
+        ReadManifest(manifest, "m", decoder, [&](const AnyObject& object, std::string_view) {
+          texts.emplace_back(TextOf(object));
+          return Status();
+        });
     EXPECT_TRUE(status.ok()) << status.ToString();
     return texts;
   };

@@ -60,7 +60,8 @@ class ManifestReader {
   bool ReadRoot(JsonObject& object);
   bool ReadList(JsonObject& object, const TypeMeta& list, bool* has_items);
   bool ReadItems(JsonValue& items, const ItemType& type);
-  Status Pass(Result<AnyObject> object);
+  // Passes the object at document_[begin] to the sink.
+  Status Pass(Result<AnyObject> object, size_t begin);
 
   // Reports an error of the whole document. Returns false.
   bool Report(const Status& status) { return Report(status, "", 0, ""); }
@@ -172,9 +173,9 @@ Status ManifestReader::ToStatus() const {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-Status ManifestReader::Pass(Result<AnyObject> object) {
+Status ManifestReader::Pass(Result<AnyObject> object, size_t begin) {
   if (!object.ok()) return std::move(object).status();
-  return sink_(std::move(object).value());
+  return sink_(std::move(object).value(), document_.substr(begin));
 }
 
 bool ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
@@ -193,7 +194,7 @@ bool ManifestReader::ReadItems(JsonValue& items, const ItemType& type) {
       return Report(PrefixPath(path(), reader_.TakeError()));
     }
     const auto begin = static_cast<size_t>(item.raw_json_token().data() - document_.data());
-    if (const Status status = Pass(DecodeValue(decoder_, item, type)); !status.ok()) {
+    if (const Status status = Pass(DecodeValue(decoder_, item, type), begin); !status.ok()) {
       Report(status, path(), begin, std::string(type.api_version).append("/").append(type.kind));
       // After an error in a malformed document the parser does not know where it is.
       if (IsMalformed()) return false;
@@ -232,7 +233,7 @@ bool ManifestReader::ReadRoot(JsonObject& object) {
     if (has_items) return true;
     if (!reader_.Rewind(object)) return Report(reader_.TakeError());
   }
-  const Status status = Pass(DecodeDocument(decoder_, object, {type.api_version, type.kind}));
+  const Status status = Pass(DecodeDocument(decoder_, object, {type.api_version, type.kind}), 0);
   return status.ok() || Report(status);
 }
 

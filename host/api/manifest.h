@@ -13,9 +13,11 @@
 
 namespace berth::host {
 
-// Receives the objects in the order of the file. An error that it returns is reported as an error
-// of the object.
-using ManifestSink = std::function<Status(AnyObject object)>;
+// Receives the objects in the order of the file. `text` begins with the JSON text of the object,
+// also if the file is YAML, and is valid during the call. An object of a typed list may lack its
+// type there. An error that the sink returns is reported as an error of the object.
+// Must not: use the decoder, which reads the rest of the file afterwards.
+using ManifestSink = std::function<Status(AnyObject object, std::string_view text)>;
 
 // Reads all objects of a manifest:
 //   JSON   one object, or a sequence of objects, with or without line breaks between them

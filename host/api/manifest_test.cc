@@ -1,10 +1,12 @@
 #include "host/api/manifest.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/api/decode_testing.h"
+#include "host/api/json_syntax.h"
 
 namespace berth::host {
 namespace {
@@ -14,15 +16,16 @@ class ManifestTest : public DecodeTest {
   // Returns the keys of the objects, followed by the error if there was one.
   std::string Read(std::string_view text, std::string_view file = "f") {
     std::string keys;
-    const Status status = ReadManifest(text, file, decoder_, [&](AnyObject object) {
-      static constexpr const char* kKinds[] = {"pod ", "node ", ""};
-      keys.append(kKinds[object.index()]);
-      if (const auto* other = std::get_if<ObjectRef>(&object)) {
-        keys.append((*other)->kind()).append(" ");
-      }
-      keys.append(Base(object).Key()).append("; ");
-      return Status::Ok();
-    });
+    const Status status =
+        ReadManifest(text, file, decoder_, [&](AnyObject object, std::string_view) {
+          static constexpr const char* kKinds[] = {"pod ", "node ", ""};
+          keys.append(kKinds[object.index()]);
+          if (const auto* other = std::get_if<ObjectRef>(&object)) {
+            keys.append((*other)->kind()).append(" ");
+          }
+          keys.append(Base(object).Key()).append("; ");
+          return Status::Ok();
+        });
     return status.ok() ? keys : keys + std::string(status.message());
   }
   std::string ReadJson(std::string_view text) { return Read(Json(text), "f.json"); }
@@ -326,7 +329,7 @@ TEST_F(ManifestTest, ReportsErrorsOfTheSink) {
   const Status status = ReadManifest(
       Json(std::string("{'apiVersion':'v1','kind':'List','items':[") + kPodA + ",\n" + kNodeB +
            "]}"),
-      "f", decoder_, [&](const AnyObject&) {
+      "f", decoder_, [&](const AnyObject&, std::string_view) {
         return ++count == 1 ? Status::AlreadyExists("/metadata/name: \"a\" already exists")
                             : Status::NotFound("no room");
       });
@@ -344,7 +347,7 @@ TEST_F(ManifestTest, LimitsSizeOfItemsButNotTheirNumber) {
   Decoder decoder(interner_, options);
   const auto read = [&](const std::string& items) {
     return ReadManifest(Json("{'kind':'PodList','apiVersion':'v1','items':[" + items + "]}"), "f",
-                        decoder, [](const AnyObject&) { return Status::Ok(); })
+                        decoder, [](const AnyObject&, std::string_view) { return Status::Ok(); })
         .ToString();
   };
   std::string items = "{'metadata':{'name':'p'}}";
@@ -410,6 +413,29 @@ TEST_F(ManifestTest, DistinguishesPlainTextFromYaml) {
         "&a\nkind: Pod\n", "!!map\nkind: Pod\n", "? kind\n: Pod\n", "%YAML 1.1\n---\n",
         "a.b/c: d"}) {
     EXPECT_NE(Read(text).substr(0, kPlain.size()), kPlain) << text;
+  }
+}
+
+TEST_F(ManifestTest, PassesTheTextOfEachObject) {
+  const std::string files[] = {
+      Json("{'kind':'PodList','apiVersion':'v1','items':[{'metadata':{'name':'a'}},"
+           "{'metadata':{'name':'b'}}]}\n{'kind':'Pod','apiVersion':'v1','metadata':{'name':'c'}}"),
+      "kind: List\napiVersion: v1\nitems:\n"
+      "- {kind: Pod, apiVersion: v1, metadata: {name: a}}\n"
+      "- {kind: Pod, apiVersion: v1, metadata: {name: b}}\n"
+      "---\nkind: Pod\napiVersion: v1\nmetadata:\n  name: c\n"};
+  for (const std::string& text : files) {
+    std::string names;
+    const Status status =
+        ReadManifest(text, "f", decoder_, [&](const AnyObject& object, std::string_view json) {
+          const std::string_view own = json.substr(0, EndOfValue(json));
+          EXPECT_NE(own.find("\"name\":\"" + std::string(Base(object).name())), own.npos) << own;
+          EXPECT_EQ(std::ranges::count(own, '{'), 2) << own;
+          names += Base(object).name();
+          return Status();
+        });
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(names, "abc");
   }
 }
 

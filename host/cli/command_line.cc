@@ -142,6 +142,12 @@ void AddClusterFiles(CLI::App& command, std::vector<std::string>& files) {
             "Files with nodes, pods and other objects; - is standard input");
 }
 
+void AddAdmission(CLI::App& command, bool& without_admission) {
+  command.add_flag("--no-admission", without_admission,
+                   "Take pods without metadata.uid as they are, without the priority, requests, "
+                   "overhead and tolerations that an API server adds to new pods");
+}
+
 // `levels`: what each -v selects.
 void AddScheduling(CLI::App& command, SchedulingFlags& flags, const std::string& levels) {
   AddSeed(command, flags.seed);
@@ -151,6 +157,7 @@ void AddScheduling(CLI::App& command, SchedulingFlags& flags, const std::string&
 
 void AddInspection(CLI::App& command, InspectionFlags& flags) {
   AddClusterFiles(command, flags.cluster_files);
+  AddAdmission(command, flags.without_admission);
   AddProfiles(command, flags.profiles);
   AddPluginDirectories(command, flags.plugin_directories);
   AddScheduling(command, flags, kLevels);
@@ -261,6 +268,7 @@ void AddReplay(CLI::App& app, Execution& execute) {
                  ExecuteReplay, execute);
   AddConfig(*command, flags, kHostFile);
   AddClusterFiles(*command, flags.cluster_files);
+  AddAdmission(*command, flags.without_admission);
   AddOption(*command, "-e,--events", "FILE", flags.events,
             "A file with watch events; - is standard input");
   AddWord(
@@ -308,8 +316,10 @@ void AddSimulate(CLI::App& app, Execution& execute) {
                  ExecuteSimulate, execute);
   AddInspection(*command, flags);
   AddReuseCheck(*command, flags);
-  AddOption(*command, "--pods", "FILE", flags.pod_files,
-            "Files with pods to schedule after those of the cluster");
+  AddOption(
+      *command, "--pods", "FILE", flags.pod_files,
+      "Files with pods, or with workloads such as a Deployment, to schedule after the pods of "
+      "the cluster");
   command->add_flag(
       "-q,--quiet", flags.quiet,
       "Print only the pods that could not be placed and the summary; print no progress");

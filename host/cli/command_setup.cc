@@ -152,6 +152,16 @@ void PrintWarnings(const std::vector<std::string>& warnings, CommandEnvironment&
   env.err.flush();
 }
 
+std::function<void(std::string_view)> ShowReading(Progress& progress) {
+  return
+      [&progress](std::string_view name) { progress.ShowActivity("Reading " + std::string(name)); };
+}
+
+void PrintNotes(const std::vector<std::string>& notes, CommandEnvironment& env) {
+  for (const std::string& note : notes) env.err << "berth: " << Printable(note) << '\n';
+  env.err.flush();
+}
+
 Result<std::string> PluginDirectory(const std::string& given, const CommandEnvironment& env) {
   if (!given.empty()) return given;
   return FindPluginDirectory(env.executable);
@@ -264,11 +274,11 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   options.loop.log = &log;
   options.loop.logs_decisions = false;  // The command prints them.
   auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);
-  for (const std::string& file : flags.cluster_files) {
-    progress.ShowActivity("Reading " + std::string(InputName(file)));
-    Status status = simulation->cluster().AddFile(file, env.in);
-    if (!status.ok()) return status;
-  }
+  LocalCluster& cluster = simulation->cluster();
+  cluster.SetAdmission(!flags.without_admission);
+  Status read = cluster.AddFiles(
+      {.paths = flags.cluster_files, .in = env.in, .on_reading = ShowReading(progress)});
+  if (!read.ok()) return read;
   if (!flags.access.kubeconfig.empty()) {
     Status status = AddRealCluster(flags, users, env, progress, log, simulation->cluster());
     if (!status.ok()) return status;

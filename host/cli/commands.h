@@ -4,6 +4,7 @@
 #define BERTH_HOST_CLI_COMMANDS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -81,6 +82,7 @@ struct WaitFlags {
 
 struct ReplayFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
+  bool without_admission = false;
   std::string events;  // The file of the stream; empty if there is none.
   std::string record;  // The file for the recording; empty if nothing is recorded.
   bool virtual_time = false;
@@ -98,6 +100,7 @@ struct ShadowFlags : ClusterFlags {
 // Of commands that look at files, or at a real cluster. There is no host file.
 struct InspectionFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
+  bool without_admission = false;
   ClusterAccessFlags access;
 };
 
@@ -208,6 +211,12 @@ Credentials::Environment CredentialsEnvironmentOf(const CommandEnvironment& env)
 
 // Returns the cluster that the flags select, as reached from this environment, for UserAgent().
 ClusterTarget ClusterTargetOf(const ClusterAccessFlags& flags, const CommandEnvironment& env);
+
+// Returns a function that shows that a file is read.
+std::function<void(std::string_view name)> ShowReading(Progress& progress);
+
+// Prints "berth: <note>" to env.err for each note of LocalCluster::TakeNotes().
+void PrintNotes(const std::vector<std::string>& notes, CommandEnvironment& env);
 
 // Prints "berth: warning: <warning>" to env.err for each of them.
 void PrintWarnings(const std::vector<std::string>& warnings, CommandEnvironment& env);

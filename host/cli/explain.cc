@@ -504,6 +504,7 @@ int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
   const auto simulation = OpenSimulation(flags, env, progress, log);
   progress.Clear();
   if (!simulation.ok()) return Fail(env, simulation.status());
+  PrintNotes((*simulation)->cluster().TakeNotes(), env);
   const std::string_view where = flags.cluster_files.empty() ? "the cluster" : "the input";
   const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod, where);
   if (!pod.ok()) return Fail(env, pod.status());

@@ -115,6 +115,9 @@ class ReplayPrinter final : public ReplayObserver {
   void OnReadingFile(std::string_view name) override {
     progress_.ShowActivity("Reading " + std::string(name));
   }
+  void OnNote(const std::string& note) override {
+    progress_.Print("berth: " + Printable(note) + '\n');
+  }
   bool OnDecision(const DecisionLine& line) override { return decisions_.Print(line); }
   void OnReload(const ReloadResult& result) override {
     Flush();  // Keeps the order of decisions and reloads, if both streams are one file.
@@ -187,6 +190,7 @@ int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env) {
   options.cluster_files = flags.cluster_files;
   options.events = flags.events;
   options.record = flags.record;
+  options.admits = !flags.without_admission;
   options.virtual_time = flags.virtual_time;
   options.timer_wait_ns = flags.waits.timer_ns;
   options.thread_wait_ns = flags.waits.thread_ns;

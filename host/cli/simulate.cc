@@ -192,15 +192,17 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
   auto simulation = OpenSimulation(flags, env, progress, log);
   if (!simulation.ok()) status = simulation.status();
-  for (const std::string& file : flags.pod_files) {
-    if (!status.ok()) break;
-    progress.ShowActivity("Reading " + std::string(InputName(file)));
-    status = (*simulation)->cluster().AddFile(file, env.in);
+  if (status.ok()) {
+    status = (*simulation)
+                 ->cluster()
+                 .AddFiles({.paths = flags.pod_files,
+                            .in = env.in,
+                            .workloads = LocalCluster::Workloads::kAll,
+                            .on_reading = ShowReading(progress)});
   }
-  if (!status.ok()) {
-    progress.Clear();
-    return Fail(env, status);
-  }
+  progress.Clear();
+  if (!status.ok()) return Fail(env, status);
+  if (!flags.quiet) PrintNotes((*simulation)->cluster().TakeNotes(), env);
   const WaitLimits usual;
   (*simulation)
       ->SetWaitLimits({.timers_ns = flags.waits.timer_ns.value_or(usual.timers_ns),

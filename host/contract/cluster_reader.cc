@@ -370,8 +370,9 @@ Result<ContractCluster> ReadContractCluster(std::span<const ClusterManifest> man
   Decoder decoder(interner, DecodeOptionsFor(parts.fields));
   Collector collector(parts);
   for (const ClusterManifest& manifest : manifests) {
-    Status status = ReadManifest(manifest.text, manifest.name, decoder,
-                                 [&](const AnyObject& object) { return collector.Add(object); });
+    Status status = ReadManifest(
+        manifest.text, manifest.name, decoder,
+        [&](const AnyObject& object, std::string_view) { return collector.Add(object); });
     if (!status.ok()) return status;
   }
   return collector.Take();

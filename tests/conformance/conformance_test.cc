@@ -89,11 +89,11 @@ class CaseRun {
         catalog_(Catalog()),
         profile_(ReadKubeProfile(a_case.value("profile", json::object()))) {
     Decoder decoder(interner_);
-    const Status read =
-        ReadManifest(case_["objects"].dump(), "objects", decoder, [this](AnyObject object) {
-          objects_.push_back(std::move(object));
-          return Status();
-        });
+    const Status read = ReadManifest(case_["objects"].dump(), "objects", decoder,
+                                     [this](AnyObject object, std::string_view) {
+                                       objects_.push_back(std::move(object));
+                                       return Status();
+                                     });
     if (!read.ok()) ADD_FAILURE() << read.message();
   }
 

@@ -42,10 +42,11 @@ void Check(const AnyObject& object) {
 void Run(std::string_view text) {
   static Interner interner;
   static Decoder decoder(interner, Options());
-  const Status status = ReadManifest(text, "f", decoder, [](const AnyObject& object) {
-    Check(object);
-    return Status::Ok();
-  });
+  const Status status =
+      ReadManifest(text, "f", decoder, [](const AnyObject& object, std::string_view) {
+        Check(object);
+        return Status::Ok();
+      });
   BERTH_ASSERT(status.ok() || status.message().starts_with("f"));
   decoder.ReleaseIds();
   interner.Sweep();

@@ -273,6 +273,7 @@ Json ToJson(const Object& object) {
 void WriteServerMeta(const ObjectBase& object, Json& json) {
   Json& metadata = json["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
+  metadata["name"] = std::string(object.name());
   if (!object.ns().empty()) metadata["namespace"] = std::string(object.ns());
   metadata["uid"] = std::string(object.uid());
   metadata["resourceVersion"] = std::string(object.resource_version());
@@ -283,7 +284,7 @@ void WriteServerMeta(const ObjectBase& object, Json& json) {
 Json MetadataOf(const ObjectBase& object) {
   Json json = {{"kind", "PartialObjectMetadata"},
                {"apiVersion", "meta.k8s.io/v1"},
-               {"metadata", {{"name", std::string(object.name())}}}};
+               {"metadata", Json::object()}};
   WriteServerMeta(object, json);
   return json;
 }

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "host/api/manifest.h"
 #include "host/base/time_units.h"
 #include "host/guard/point.h"
 #include "host/plan/plan.h"
-#include "host/process/assemble/input_files.h"
 
 namespace berth::host {
 namespace {
@@ -39,41 +37,6 @@ void AddIfWithoutEvents(const Plan& plan, PluginId id, std::set<std::string>& na
 }
 
 }  // namespace
-
-LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
-                           bool follows_stream)
-    : decoder_(interner, decode),
-      cluster_({.clock = clock,
-                .max_events = 0,
-                .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
-      api_(cluster_, decoder_) {
-  if (follows_stream) stream_.emplace(cluster_);
-}
-
-Status LocalCluster::Add(AnyObject object) {
-  Status status = cluster_.Load(object);
-  if (!status.ok()) return status;
-  if (stream_.has_value()) stream_->NoteLoaded(object);
-  Deliver();
-  return status;
-}
-
-Status LocalCluster::AddManifest(std::string_view name, std::string text) {
-  text.reserve(text.size() + kManifestPadding);
-  Status status = ReadPaddedManifest(text, name, decoder_, [this](const AnyObject& object) {
-    Status loaded = cluster_.Load(object);
-    if (loaded.ok() && stream_.has_value()) stream_->NoteLoaded(object);
-    return loaded;
-  });
-  Deliver();
-  return status;
-}
-
-Status LocalCluster::AddFile(const std::string& path, std::istream& in) {
-  Result<std::string> text = ReadInput(path, in);
-  if (!text.ok()) return std::move(text).status();
-  return AddManifest(InputName(path), std::move(text).value());
-}
 
 void StallDetector::OnProgress() {
   ++progress_;

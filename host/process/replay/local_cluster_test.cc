@@ -1,3 +1,7 @@
+#include "host/process/replay/local_cluster.h"
+
+#include <cstdio>
+#include <fstream>
 #include <span>
 #include <sstream>
 #include <string>
@@ -11,12 +15,12 @@
 #include "host/base/clock.h"
 #include "host/base/test_clock.h"
 #include "host/base/time_units.h"
-#include "host/process/replay/embedded_scheduler.h"
 
 namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 constexpr const char* kWebPod = R"(
@@ -124,9 +128,176 @@ TEST_F(LocalClusterTest, DeliversObjectsOfAManifestToItsWatches) {
 }
 
 TEST_F(LocalClusterTest, NamesTheInputInErrors) {
-  std::istringstream in("kind: [");
-  EXPECT_THAT(cluster_.AddFile("-", in).message(), StartsWith("standard input:"));
-  EXPECT_THAT(cluster_.AddFile("no/such.yaml", in).message(), StartsWith("no/such.yaml: "));
+  std::istringstream in("kind: Nothing");
+  const auto error = [&](const std::string& path) {
+    return std::string(cluster_.AddFiles({.paths = {&path, 1}, .in = in}).message());
+  };
+  EXPECT_THAT(error("-"), StartsWith("standard input:"));
+  EXPECT_THAT(error("no/such.yaml"), StartsWith("no/such.yaml: "));
+}
+
+// ---- Objects that no API server has seen --------------------------------------------------------
+
+constexpr const char* kGoldClass = R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: gold}
+value: 9000
+)";
+
+TEST_F(LocalClusterTest, AdmitsPodsWithoutAUid) {
+  cluster_.SetAdmission(true);
+  // The class follows the pods.
+  const std::string text = std::string(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0}
+spec: {priorityClassName: gold}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: dumped, uid: u-1}
+spec: {priorityClassName: silver, priority: 2}
+---
+)") + kGoldClass;
+  ASSERT_TRUE(cluster_.AddManifest("m", text).ok());
+  EXPECT_EQ(Priority(), 9000);
+  EXPECT_EQ(cluster_.objects().FindPod("default", "dumped")->view().priority, 2);
+  EXPECT_EQ(cluster_.objects().FindPod("default", "dumped")->view().tolerations.count, 0U);
+  EXPECT_THAT(
+      cluster_.TakeNotes(),
+      ElementsAre("1 pod without metadata.uid got what an API server adds to new pods: the "
+                  "priority of a PriorityClass (1), tolerations of nodes that are not ready "
+                  "(1); --no-admission takes them as they are"));
+  EXPECT_THAT(cluster_.TakeNotes(), IsEmpty());
+}
+
+TEST_F(LocalClusterTest, TakesPodsAsTheyAreWithoutAdmission) {
+  const std::string text =
+      std::string(
+          "{apiVersion: v1, kind: Pod, metadata: {name: web-0}, spec: {priorityClassName: "
+          "gold}}\n---\n") +
+      kGoldClass;
+  ASSERT_TRUE(cluster_.AddManifest("m", text).ok());
+  EXPECT_EQ(Priority(), 0);
+  EXPECT_THAT(cluster_.TakeNotes(), IsEmpty());
+}
+
+TEST_F(LocalClusterTest, NamesPodsThatAdmissionRefuses) {
+  cluster_.SetAdmission(true);
+  const std::string text =
+      "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {priorityClassName: gold}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {runtimeClassName: r}}\n";
+  EXPECT_EQ(cluster_.AddManifest("m", text).message(),
+            "m: Pod default/a: /spec/priorityClassName: expected a PriorityClass of the cluster, "
+            "found \"gold\"\n"
+            "m: Pod default/c: /spec/runtimeClassName: expected a RuntimeClass of the cluster, "
+            "found \"r\"");
+  EXPECT_NE(cluster_.objects().FindPod("default", "b"), nullptr);
+}
+
+TEST_F(LocalClusterTest, ReportsDuplicatesOfPodsThatWait) {
+  cluster_.SetAdmission(true);
+  const std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {}}\n---\n";
+  EXPECT_EQ(cluster_.AddManifest("m", pod + pod).message(),
+            "m:3: Pod default/a: duplicate v1/Pod default/a");
+  ASSERT_TRUE(cluster_.AddManifest("m", pod).ok());
+  EXPECT_EQ(cluster_.AddManifest("m", pod).message(),
+            "m:1: Pod default/a: duplicate v1/Pod default/a");
+}
+
+TEST_F(LocalClusterTest, AdmitsPodsOfAStream) {
+  cluster_.SetAdmission(true);
+  ASSERT_TRUE(cluster_.AddManifest("m", kGoldClass).ok());
+  const auto apply = [&](const std::string& json) {
+    Result<AnyObject> object = cluster_.decoder().Decode(json);
+    EXPECT_TRUE(object.ok()) << object.status().message();
+    return cluster_.Apply({StreamType::kAdded, 0, *std::move(object), json});
+  };
+  ASSERT_TRUE(apply(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-0"},)"
+                    R"("spec":{"priorityClassName":"gold"}})")
+                  .ok());
+  EXPECT_EQ(Priority(), 9000);
+  // A class of the stream counts for the pods after it.
+  const std::string silver = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"s"},)"
+                             R"("spec":{"priorityClassName":"silver"}})";
+  EXPECT_EQ(apply(silver).status().message(),
+            "/spec/priorityClassName: expected a PriorityClass of the cluster, found \"silver\"");
+  ASSERT_TRUE(apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
+                    R"("metadata":{"name":"silver"},"value":3})")
+                  .ok());
+  ASSERT_TRUE(apply(silver).ok());
+  EXPECT_EQ(cluster_.objects().FindPod("default", "s")->view().priority, 3);
+  EXPECT_EQ(cluster_.TakeNotes().size(), 1U);
+}
+
+constexpr const char* kWorkload = R"(
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web%s}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {priorityClassName: gold, priority: 9000}}
+)";
+
+std::string Workload(const std::string& more) {
+  std::string text = kWorkload;
+  return text.replace(text.find("%s"), 2, more);
+}
+
+TEST_F(LocalClusterTest, CreatesThePodsOfWorkloads) {
+  cluster_.SetAdmission(true);
+  ASSERT_TRUE(cluster_.AddManifest("m", Workload("") + "---" + kGoldClass).ok());
+  const std::vector<AnyObject> pods = cluster_.objects().List(kPodKind);
+  ASSERT_EQ(pods.size(), 2U);
+  EXPECT_THAT(std::string(Base(pods[0]).name()), StartsWith("web-"));
+  EXPECT_EQ(std::get<PodRef>(pods[0])->view().priority, 9000);
+  const std::vector<std::string> notes = cluster_.TakeNotes();
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0], "ReplicaSet default/web: 2 pods");
+  EXPECT_THAT(notes[1], StartsWith("2 pods without metadata.uid"));
+}
+
+TEST_F(LocalClusterTest, ExpandsWorkloadsOfADumpOnRequest) {
+  const std::string path = testing::TempDir() + "/berth_workload.yaml";
+  std::ofstream(path) << Workload(", uid: u-1");
+  std::istringstream in;
+  LocalCluster::Files files = {.paths = {&path, 1}, .in = in};
+  ASSERT_TRUE(cluster_.AddFiles(files).ok());
+  EXPECT_EQ(cluster_.objects().List(kPodKind).size(), 0U);
+  std::ofstream(path) << Workload("-2, uid: u-2");
+  files.workloads = LocalCluster::Workloads::kAll;
+  ASSERT_TRUE(cluster_.AddFiles(files).ok());
+  EXPECT_EQ(cluster_.objects().List(kPodKind).size(), 2U);
+  std::remove(path.c_str());
+}
+
+TEST_F(LocalClusterTest, SaysWhyAWorkloadHasNoPods) {
+  std::string text = Workload("");
+  text.replace(text.find("replicas: 2"), 11, "replicas: 0");
+  ASSERT_TRUE(cluster_.AddManifest("m", text).ok());
+  EXPECT_THAT(cluster_.TakeNotes(),
+              ElementsAre("ReplicaSet default/web: no pods: it has 0 replicas"));
+}
+
+TEST_F(LocalClusterTest, RefusesKindsThatWouldBeLeftOut) {
+  EXPECT_EQ(
+      cluster_.AddManifest("m", "{apiVersion: v1, kind: Pods, metadata: {name: a}}").message(),
+      "m:1: Pods a: /kind: expected a kind of Kubernetes, found Pods (apiVersion v1); did you "
+      "mean Pod?");
+  EXPECT_EQ(cluster_
+                .AddManifest("m",
+                             "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\n"
+                             "metadata: {name: a}\nspec: {template: {spec: {containers: []}}}")
+                .message(),
+            "m:2: Rollout a: /kind: expected a pod or a workload of Kubernetes, found "
+            "argoproj.io/v1alpha1/Rollout, whose own controller creates its pods; add the pods "
+            "instead");
+  EXPECT_TRUE(
+      cluster_.AddManifest("m", "{apiVersion: example.com/v1, kind: Rack, metadata: {name: a}}")
+          .ok());
 }
 
 // A stream may begin with an older state of an object that was loaded from a file.

@@ -82,12 +82,19 @@ Status Replay::OpenScheduler() {
   options.bind_threads = options_.virtual_time ? 0 : kBindThreads;
   scheduler_.emplace(std::move(options), EmbeddedScheduler::Stream::kFollowed);
   scheduler_->SetWaitLimits(Limits());
-  for (const std::string& file : options_.cluster_files) {
-    observer_.OnReadingFile(InputName(file));
-    Status status = scheduler_->cluster().AddFile(file, *options_.in);
-    if (!status.ok()) return status;
-  }
+  LocalCluster& cluster = scheduler_->cluster();
+  cluster.SetAdmission(options_.admits);
+  Status status = cluster.AddFiles(
+      {.paths = options_.cluster_files,
+       .in = *options_.in,
+       .on_reading = [this](std::string_view name) { observer_.OnReadingFile(name); }});
+  if (!status.ok()) return status;
+  PassNotes();
   return scheduler_->Start();
+}
+
+void Replay::PassNotes() {
+  for (const std::string& note : scheduler_->cluster().TakeNotes()) observer_.OnNote(note);
 }
 
 WaitLimits Replay::Limits() const {
@@ -113,6 +120,7 @@ Status Replay::Run() {
                          .recording = recording_.has_value() ? &*recording_ : nullptr,
                          .log = session_.log()});
   session_.End();
+  PassNotes();
   without_progress_ =
       status.ok() && !is_stop_requested() && !has_reached_limit() && !scheduler_->AtRest();
   return status;

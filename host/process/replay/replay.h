@@ -35,6 +35,8 @@ class ReplayObserver {
 
   // A file is about to be read.
   virtual void OnReadingFile(std::string_view name) = 0;
+  // Something was added to the objects of files or of the stream: see LocalCluster::TakeNotes().
+  virtual void OnNote(const std::string& note) = 0;
   // Returns false if the decision could not be written. The run stops then.
   virtual bool OnDecision(const DecisionLine& line) = 0;
   virtual void OnReload(const ReloadResult& result) = 0;
@@ -63,6 +65,7 @@ struct ReplayOptions : ProcessOptions {
 
   std::istream* in = nullptr;  // Must be set.
   int in_descriptor = -1;      // The file that `in` reads from, or -1.
+  bool admits = false;         // See LocalCluster::SetAdmission.
 };
 
 // The state of a run at its end.
@@ -112,6 +115,7 @@ class Replay final : private StreamDriver {
  private:
   Status OpenScheduler();
   WaitLimits Limits() const;
+  void PassNotes();
   const Clock& clock() const;
   void OnDecision(const DecisionLine& line);
   void BeforeStep() override;

@@ -56,6 +56,7 @@ name = "DefaultBinder"
 class Recorder final : public ReplayObserver {
  public:
   void OnReadingFile(std::string_view name) override { files.emplace_back(name); }
+  void OnNote(const std::string& note) override { notes.push_back(note); }
   bool OnDecision(const DecisionLine& line) override {
     decisions.push_back(std::string(DecisionTypeName(line.type)) + ' ' +
                         line.pod.substr(line.pod.find('/') + 1));
@@ -67,6 +68,7 @@ class Recorder final : public ReplayObserver {
 
   bool can_write = true;
   std::vector<std::string> files;
+  std::vector<std::string> notes;
   std::vector<std::string> decisions;
 
  private:

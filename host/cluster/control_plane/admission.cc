@@ -1,0 +1,246 @@
+#include "host/cluster/control_plane/admission.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/api/api_kinds.h"
+#include "host/base/json_text.h"
+#include "host/base/text.h"
+#include "host/cluster/control_plane/json_members.h"
+#include "host/cluster/embedded/api_protocol.h"
+#include "host/cluster/json_body.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A kind in any of its versions.
+struct KindInGroup {
+  std::string_view group;
+  std::string_view kind;
+};
+
+constexpr KindInGroup kLimitRange = {"", "LimitRange"};
+constexpr KindInGroup kPriorityClass = {"scheduling.k8s.io", "PriorityClass"};
+constexpr KindInGroup kRuntimeClass = {"node.k8s.io", "RuntimeClass"};
+
+bool IsOf(std::string_view kind, const KindInGroup& wanted) {
+  const GroupVersionKind parts = SplitKind(kind);
+  return parts.group == wanted.group && parts.kind == wanted.kind;
+}
+
+// The classes that every API server has: pkg/apis/scheduling/v1/helpers.go.
+struct SystemClass {
+  std::string_view name;
+  int64_t value;
+};
+constexpr std::array<SystemClass, 2> kSystemClasses = {{
+    {"system-node-critical", 2'000'001'000},
+    {"system-cluster-critical", 2'000'000'000},
+}};
+
+constexpr const char* kNoExecute = "NoExecute";
+constexpr int kTolerationSeconds = 300;
+
+std::vector<Json> ObjectsOf(const EmbeddedCluster& cluster, const KindInGroup& wanted) {
+  std::vector<Json> objects;
+  for (const std::string& kind : cluster.Kinds()) {
+    if (!IsOf(kind, wanted)) continue;
+    for (const AnyObject& object : cluster.List(kind)) {
+      if (const auto* one = std::get_if<ObjectRef>(&object)) objects.push_back(ToJson(**one));
+    }
+  }
+  return objects;
+}
+
+// Adds a toleration of the taint for a limited time, unless the pod tolerates the taint.
+bool AddToleration(const char* taint, Json& tolerations) {
+  for (const Json& toleration : tolerations) {
+    const std::string key = TextAt(toleration, "/key");
+    const std::string effect = TextAt(toleration, "/effect");
+    if ((key.empty() || key == taint) && (effect.empty() || effect == kNoExecute)) return false;
+  }
+  tolerations.push_back({{"key", taint},
+                         {"operator", "Exists"},
+                         {"effect", kNoExecute},
+                         {"tolerationSeconds", kTolerationSeconds}});
+  return true;
+}
+
+// Returns the value of a class; nullopt if it states none that is an integer.
+std::optional<int64_t> ValueOf(const Json& priority_class) {
+  const Json& value = ValueAt(priority_class, "/value");
+  if (!value.is_number_integer()) return std::nullopt;
+  return value.get<int64_t>();
+}
+
+// Completes one container. The API server has already made each limit a request when admission
+// begins, so that a request of the LimitRange does not replace a limit of the container.
+bool AddDefaults(const Json& requests, const Json& limits, Json& container) {
+  Json& resources = ObjectIn(container, "resources");
+  ObjectIn(resources, "limits");
+  // A new member moves the others.
+  Json& own_requests = ObjectIn(resources, "requests");
+  Json& own_limits = ObjectIn(resources, "limits");
+  AddMissing(own_limits, own_requests);
+  const bool has_limits = AddMissing(limits, own_limits);
+  return AddMissing(requests, own_requests) || has_limits;
+}
+
+}  // namespace
+
+bool Admission::Reads(std::string_view kind) {
+  return IsOf(kind, kLimitRange) || IsOf(kind, kPriorityClass) || IsOf(kind, kRuntimeClass);
+}
+
+Admission::LimitDefaults Admission::DefaultsOf(const Json& item) {
+  LimitDefaults defaults;
+  AddMissing(ValueAt(item, "/default"), defaults.limits);
+  AddMissing(ValueAt(item, "/defaultRequest"), defaults.requests);
+  AddMissing(ValueAt(item, "/max"), defaults.limits);
+  AddMissing(defaults.limits, defaults.requests);
+  AddMissing(ValueAt(item, "/min"), defaults.requests);
+  return defaults;
+}
+
+const Admission::Policies& Admission::policies() {
+  if (policies_.has_value()) return *policies_;
+  Policies& policies = policies_.emplace();
+  for (const Json& range : ObjectsOf(cluster_, kLimitRange)) {
+    for (const Json& item : ValueAt(range, "/spec/limits")) {
+      if (TextAt(item, "/type") != "Container") continue;
+      policies.limits[TextAt(range, "/metadata/namespace")].push_back(DefaultsOf(item));
+    }
+  }
+  std::optional<int64_t> lowest;
+  for (Json& one : ObjectsOf(cluster_, kPriorityClass)) {
+    const std::string name = TextAt(one, "/metadata/name");
+    const std::optional<int64_t> value = ValueOf(one);
+    // Of several global defaults, an API server takes the one with the lowest value.
+    if (ValueAt(one, "/globalDefault") == true && value.has_value() &&
+        (!lowest.has_value() || *value < *lowest)) {
+      lowest = value;
+      policies.default_class = name;
+    }
+    policies.priority_classes.emplace(name, std::move(one));
+  }
+  for (const SystemClass& one : kSystemClasses) {
+    policies.priority_classes.emplace(one.name, Json{{"value", one.value}});
+  }
+  for (Json& one : ObjectsOf(cluster_, kRuntimeClass)) {
+    policies.runtime_classes.emplace(TextAt(one, "/metadata/name"), std::move(one));
+  }
+  return policies;
+}
+
+bool Admission::AddLimits(Json& pod) {
+  std::string ns = TextAt(pod, "/metadata/namespace");
+  if (ns.empty()) ns = "default";
+  const auto found = policies().limits.find(ns);
+  if (found == policies().limits.end()) return false;
+  bool is_changed = false;
+  for (const LimitDefaults& defaults : found->second) {
+    for (const char* list : {"containers", "initContainers"}) {
+      if (!pod["spec"].contains(list)) continue;
+      for (Json& container : pod["spec"][list]) {
+        is_changed |= AddDefaults(defaults.requests, defaults.limits, container);
+      }
+    }
+  }
+  return is_changed;
+}
+
+Result<bool> Admission::AddPriority(Json& spec) {
+  std::string name = TextAt(spec, "/priorityClassName");
+  const Json& own = ValueAt(spec, "/priority");
+  if (name.empty()) {
+    if (!own.is_null() || policies().default_class.empty()) return false;
+    name = policies().default_class;
+  }
+  const auto found = policies().priority_classes.find(name);
+  if (found == policies().priority_classes.end()) {
+    return Unexpected("/spec/priorityClassName", "a PriorityClass of the cluster", Quoted(name));
+  }
+  const std::optional<int64_t> value = ValueOf(found->second);
+  if (!value.has_value()) {
+    return Unexpected("/spec/priorityClassName", "a PriorityClass with a value", Quoted(name));
+  }
+  if (!own.is_null() && own != *value) {
+    return Unexpected("/spec/priority",
+                      std::to_string(*value) + " of the PriorityClass " + Quoted(name),
+                      DumpJson(own));
+  }
+  const Json& policy = ValueAt(found->second, "/preemptionPolicy");
+  const Json& own_policy = ValueAt(spec, "/preemptionPolicy");
+  if (!policy.is_null() && !own_policy.is_null() && policy != own_policy) {
+    return Unexpected("/spec/preemptionPolicy",
+                      DumpJson(policy) + " of the PriorityClass " + Quoted(name),
+                      DumpJson(own_policy));
+  }
+  const bool has_policy = !own_policy.is_null();
+  spec["priorityClassName"] = name;
+  spec["priority"] = *value;
+  if (!policy.is_null() && !has_policy) spec["preemptionPolicy"] = policy;
+  return true;
+}
+
+Result<bool> Admission::AddRuntimeClass(Json& spec) {
+  const std::string name = TextAt(spec, "/runtimeClassName");
+  if (name.empty()) return false;
+  const auto found = policies().runtime_classes.find(name);
+  if (found == policies().runtime_classes.end()) {
+    return Unexpected("/spec/runtimeClassName", "a RuntimeClass of the cluster", Quoted(name));
+  }
+  bool is_changed = false;
+  const Json& overhead = ValueAt(found->second, "/overhead/podFixed");
+  if (!overhead.empty()) {
+    const Json& own = ValueAt(spec, "/overhead");
+    if (!own.empty() && !AreEqual(own, overhead)) {
+      return Unexpected("/spec/overhead",
+                        DumpJson(overhead) + " of the RuntimeClass " + Quoted(name),
+                        QuotedJson(own));
+    }
+    is_changed = own.empty();
+    spec["overhead"] = overhead;
+  }
+  for (const auto& [key, value] : ValueAt(found->second, "/scheduling/nodeSelector").items()) {
+    Json& own = ObjectIn(spec, "nodeSelector")[key];
+    if (!own.is_null() && own != value) {
+      return Unexpected("/spec/nodeSelector",
+                        key + "=" + DumpJson(value) + " of the RuntimeClass " + Quoted(name),
+                        DumpJson(own));
+    }
+    is_changed |= own.is_null();
+    own = value;
+  }
+  for (const Json& toleration : ValueAt(found->second, "/scheduling/tolerations")) {
+    Json& own = ArrayIn(spec, "tolerations");
+    const auto is_equal = [&](const Json& one) { return AreEqual(one, toleration); };
+    if (std::ranges::any_of(own, is_equal)) continue;
+    own.push_back(toleration);
+    is_changed = true;
+  }
+  return is_changed;
+}
+
+Status Admission::Admit(Json& pod) {
+  Json& spec = ObjectIn(pod, "spec");
+  const bool has_limits = AddLimits(pod);
+  const Result<bool> priority = AddPriority(spec);
+  if (!priority.ok()) return priority.status();
+  Json& tolerations = ArrayIn(spec, "tolerations");
+  bool has_tolerations = AddToleration("node.kubernetes.io/not-ready", tolerations);
+  has_tolerations |= AddToleration("node.kubernetes.io/unreachable", tolerations);
+  const Result<bool> runtime_class = AddRuntimeClass(spec);
+  if (!runtime_class.ok()) return runtime_class.status();
+  counts_.limit_ranges += has_limits ? 1 : 0;
+  counts_.priorities += *priority ? 1 : 0;
+  counts_.tolerations += has_tolerations ? 1 : 0;
+  counts_.runtime_classes += *runtime_class ? 1 : 0;
+  ++counts_.pods;
+  return {};
+}
+
+}  // namespace berth::host

@@ -1,0 +1,518 @@
+#include "host/cluster/control_plane/workload.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <berth/selectors.h>
+
+#include "host/api/api_kinds.h"
+#include "host/api/objects.h"
+#include "host/base/json_text.h"
+#include "host/base/text.h"
+#include "host/base/time_units.h"
+#include "host/cluster/control_plane/json_members.h"
+#include "host/cluster/json_body.h"
+
+namespace berth::host {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 7> kWorkloads = {
+    "apps/v1/DaemonSet", "apps/v1/Deployment", "apps/v1/ReplicaSet",      "apps/v1/StatefulSet",
+    "batch/v1/CronJob",  "batch/v1/Job",       "v1/ReplicationController"};
+
+constexpr const char* kTemplate = "/spec/template";
+constexpr const char* kHashLabel = "pod-template-hash";
+
+std::string FoundText(const Json& value) { return value.is_null() ? "nothing" : QuotedJson(value); }
+
+Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual) {
+  const Json& value = ValueAt(json, pointer);
+  if (value.is_null()) return usual;
+  if (!value.is_number_integer() || value.get<int64_t>() < 0) {
+    return Unexpected(pointer, "an integer that is not negative", FoundText(value));
+  }
+  const int64_t number = value.get<int64_t>();
+  if (number <= kMaxWorkloadPods) return number;
+  return Status::OutOfRange(std::string(pointer) + ": expected at most " +
+                            std::to_string(kMaxWorkloadPods) + " pods, found " +
+                            std::to_string(number));
+}
+
+std::string NamespaceOf(const Json& object) {
+  std::string ns = TextAt(object, "/metadata/namespace");
+  return ns.empty() ? "default" : ns;
+}
+
+// Returns ten characters that depend on the value alone.
+std::string HashText(const Json& json) {
+  constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+  constexpr size_t kSize = 10;
+  uint64_t hash = 14695981039346656037ULL;  // FNV-1a, which the deployment controller uses.
+  for (const char c : DumpJson(json)) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
+  std::string text;
+  for (size_t i = 0; i < kSize; ++i, hash /= kAlphabet.size()) {
+    text += kAlphabet[hash % kAlphabet.size()];
+  }
+  return text;
+}
+
+Json OwnerReference(const Json& owner) {
+  return {{"apiVersion", TextAt(owner, "/apiVersion")},
+          {"kind", TextAt(owner, "/kind")},
+          {"name", TextAt(owner, "/metadata/name")},
+          {"uid", TextAt(owner, "/metadata/uid")},
+          {"controller", true},
+          {"blockOwnerDeletion", true}};
+}
+
+// Returns an object that a controller creates for `owner` with the name.
+Json OwnedObject(const Json& owner, const char* api_version, const char* kind,
+                 const std::string& name) {
+  return {{"apiVersion", api_version},
+          {"kind", kind},
+          {"metadata",
+           {{"name", name},
+            {"namespace", NamespaceOf(owner)},
+            {"ownerReferences", Json::array({OwnerReference(owner)})}}}};
+}
+
+bool IsControlled(const Pod& pod, const Json& owner) {
+  for (const berth_owner& one : Elements<berth_owner>(pod.meta().owners)) {
+    if (one.controller == 0) continue;
+    return pod.interner().Text(one.kind) == TextAt(owner, "/kind") &&
+           Text(one.name) == TextAt(owner, "/metadata/name");
+  }
+  return false;
+}
+
+bool HasController(const Pod& pod) {
+  const auto owners = Elements<berth_owner>(pod.meta().owners);
+  return std::ranges::any_of(owners, [](const berth_owner& one) { return one.controller != 0; });
+}
+
+bool HasEnded(const Pod& pod) {
+  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
+}
+
+// Creates the pods of one workload.
+class Controller {
+ public:
+  Controller(const Json& workload, const WorkloadPlace& place)
+      : workload_(workload), place_(place), name_(TextAt(workload, "/metadata/name")) {}
+
+  Result<WorkloadPods> Expand();
+
+ private:
+  using Pods = Result<WorkloadPods>;
+
+  struct ReplicaSetName {
+    std::string name;
+    std::string uid;
+    std::string hash;  // The value of kHashLabel; "" if its pods have none.
+  };
+
+  Pods ExpandDeployment();
+  std::optional<ReplicaSetName> FindReplicaSet() const;
+  Pods ExpandReplicas();
+  Pods ExpandStatefulSet();
+  Pods ExpandDaemonSet();
+  Pods ExpandJob();
+  Pods ExpandCronJob();
+
+  // Adds an object to the cluster, and returns it with its uid.
+  Result<Json> Create(Json object);
+  // Expands an object that the controller of this one creates.
+  Pods ExpandOwned(Json object);
+  // Checks the template and the selector. `example`: a pod of the template.
+  Status CheckTemplate();
+  Status CheckSelector(const Pod& example) const;
+  // Returns a pod of the template whose name begins with the workload's name.
+  Json NewPod() const;
+  // Returns a pod of the template as the decoder sees it.
+  Result<PodRef> Decode(const Json& pod) const;
+  // Returns the pods that the controller counts: its own, and those that it would adopt.
+  std::vector<PodRef> Existing() const;
+  // Adds pods until there are `wanted`.
+  Pods FillUp(int64_t wanted);
+  Status AddClaims(const std::string& pod_name, Json& pod);
+  bool MayRunOn(const Pod& pod, const Node& node) const;
+
+  const Json& workload_;
+  const WorkloadPlace& place_;
+  const std::string name_;
+  std::optional<Parsed<berth_selector>> selector_;
+};
+
+Result<WorkloadPods> Controller::Expand() {
+  const std::string kind = TextAt(workload_, "/kind");
+  if (kind == "CronJob") return ExpandCronJob();
+  if (Status status = CheckTemplate(); !status.ok()) return status;
+  if (kind == "Deployment") return ExpandDeployment();
+  if (kind == "StatefulSet") return ExpandStatefulSet();
+  if (kind == "DaemonSet") return ExpandDaemonSet();
+  return kind == "Job" ? ExpandJob() : ExpandReplicas();
+}
+
+// ---- The template -------------------------------------------------------------------------------
+
+Status Controller::CheckTemplate() {
+  const Json& pod_template = ValueAt(workload_, kTemplate);
+  if (!pod_template.is_object() || !ValueAt(pod_template, "/spec").is_object()) {
+    return Unexpected(kTemplate, "a pod template", FoundText(pod_template));
+  }
+  const Result<PodRef> example = Decode(NewPod());
+  if (!example.ok()) return example.status();
+  const std::string kind = TextAt(workload_, "/kind");
+  const Json& own = ValueAt(workload_, "/spec/selector");
+  if (kind == "Job") return {};
+  Json selector = own;
+  if (kind == "ReplicationController") {
+    // Its selector is a map of labels, by default those of the template. The form of newer kinds
+    // is accepted, too.
+    const bool is_new_form = ValueAt(own, "/matchLabels").is_object();
+    if (own.empty()) selector = {{"matchLabels", ValueAt(pod_template, "/metadata/labels")}};
+    if (!own.empty() && !is_new_form) selector = {{"matchLabels", own}};
+  } else if (!own.is_object() || own.empty()) {
+    return Unexpected("/spec/selector", "a label selector", FoundText(own));
+  }
+  Result<Parsed<berth_selector>> parsed = place_.decoder.DecodeLabelSelector(DumpJson(selector));
+  if (!parsed.ok()) return parsed.status().Annotate("/spec/selector");
+  selector_.emplace(std::move(parsed).value());
+  return CheckSelector(**example);
+}
+
+Status Controller::CheckSelector(const Pod& example) const {
+  const Labels labels(example.meta().labels);
+  if (Matches(selector_->root, labels, example.interner())) return {};
+  return Unexpected("/spec/selector", "a selector that the labels of /spec/template match",
+                    FoundText(ValueAt(workload_, "/spec/selector")));
+}
+
+Json Controller::NewPod() const {
+  Json pod = {{"apiVersion", "v1"},
+              {"kind", "Pod"},
+              {"metadata",
+               {{"generateName", name_ + "-"},
+                {"namespace", NamespaceOf(workload_)},
+                {"ownerReferences", Json::array({OwnerReference(workload_)})}}}};
+  for (const char* key : {"labels", "annotations"}) {
+    const Json& values =
+        ValueAt(ValueAt(workload_, "/spec/template/metadata"), (std::string("/") + key).c_str());
+    if (values.is_object()) pod["metadata"][key] = values;
+  }
+  pod["spec"] = ValueAt(workload_, "/spec/template/spec");
+  return pod;
+}
+
+Result<PodRef> Controller::Decode(const Json& pod) const {
+  Result<PodRef> decoded = place_.decoder.DecodePod(DumpJson(pod));
+  if (!decoded.ok()) return decoded.status().Annotate(kTemplate);
+  return decoded;
+}
+
+// ---- Pods that exist ----------------------------------------------------------------------------
+
+std::vector<PodRef> Controller::Existing() const {
+  std::vector<PodRef> pods;
+  const std::string ns = NamespaceOf(workload_);
+  for (const AnyObject& object : place_.cluster.List(kPodKind)) {
+    const PodRef& pod = std::get<PodRef>(object);
+    if (pod->ns() != ns || pod->terminating() || HasEnded(*pod)) continue;
+    const bool is_adopted = !HasController(*pod) && selector_.has_value() &&
+                            Matches(selector_->root, Labels(pod->meta().labels), pod->interner());
+    if (is_adopted || IsControlled(*pod, workload_)) pods.push_back(pod);
+  }
+  return pods;
+}
+
+Result<WorkloadPods> Controller::FillUp(int64_t wanted) {
+  WorkloadPods result;
+  result.existing = Existing().size();
+  if (wanted == 0) result.why_none = "it has 0 replicas";
+  const int64_t missing = wanted - static_cast<int64_t>(result.existing);
+  for (int64_t i = 0; i < missing; ++i) result.pods.push_back(NewPod());
+  return result;
+}
+
+// ---- Kinds --------------------------------------------------------------------------------------
+
+Result<Json> Controller::Create(Json object) {
+  Result<std::string> uid = place_.create(object);
+  if (!uid.ok()) return uid.status();
+  object["metadata"]["uid"] = *uid;
+  return object;
+}
+
+Result<WorkloadPods> Controller::ExpandOwned(Json object) {
+  const Result<Json> created = Create(std::move(object));
+  if (!created.ok()) return created.status();
+  return Controller(*created, place_).Expand();
+}
+
+Result<WorkloadPods> Controller::ExpandReplicas() {
+  const Result<int64_t> replicas = NumberAt(workload_, "/spec/replicas", 1);
+  if (!replicas.ok()) return replicas.status();
+  return FillUp(*replicas);
+}
+
+Result<WorkloadPods> Controller::ExpandDeployment() {
+  const Result<int64_t> replicas = NumberAt(workload_, "/spec/replicas", 1);
+  if (!replicas.ok()) return replicas.status();
+  const std::optional<ReplicaSetName> existing = FindReplicaSet();
+  const std::string hash =
+      existing.has_value() ? existing->hash : HashText(ValueAt(workload_, kTemplate));
+  Json owned = OwnedObject(workload_, "apps/v1", "ReplicaSet",
+                           existing.has_value() ? existing->name : name_ + "-" + hash);
+  Json& spec = owned["spec"];
+  spec = {{"replicas", *replicas},
+          {"selector", ValueAt(workload_, "/spec/selector")},
+          {"template", ValueAt(workload_, kTemplate)}};
+  if (!hash.empty()) {
+    ObjectIn(ObjectIn(spec["template"], "metadata"), "labels")[kHashLabel] = hash;
+    ObjectIn(spec["selector"], "matchLabels")[kHashLabel] = hash;
+  }
+  if (!existing.has_value()) {
+    owned["metadata"]["labels"] = ValueAt(owned, "/spec/template/metadata/labels");
+    return ExpandOwned(std::move(owned));
+  }
+  owned["metadata"]["uid"] = existing->uid;
+  return Controller(owned, place_).Expand();
+}
+
+// A Deployment that runs has its pods in a ReplicaSet whose name the cluster chose.
+std::optional<Controller::ReplicaSetName> Controller::FindReplicaSet() const {
+  const std::string ns = NamespaceOf(workload_);
+  for (const AnyObject& object : place_.cluster.List(kPodKind)) {
+    const Pod& pod = *std::get<PodRef>(object);
+    const Interner& texts = pod.interner();
+    if (pod.ns() != ns || pod.terminating() || HasEnded(pod)) continue;
+    if (!Matches(selector_->root, Labels(pod.meta().labels), texts)) continue;
+    for (const berth_owner& one : Elements<berth_owner>(pod.meta().owners)) {
+      const std::string_view name = Text(one.name);
+      if (one.controller == 0 || texts.Text(one.kind) != "ReplicaSet") continue;
+      if (!name.starts_with(name_ + "-")) continue;
+      ReplicaSetName found = {std::string(name), std::string(Text(one.uid)), ""};
+      for (const berth_id_pair& label : Elements<berth_id_pair>(pod.meta().labels)) {
+        if (texts.Text(label.key) == kHashLabel) found.hash = texts.Text(label.value);
+      }
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
+  for (const Json& claim_template : ValueAt(workload_, "/spec/volumeClaimTemplates")) {
+    const std::string volume = TextAt(claim_template, "/metadata/name");
+    const std::string claim_name = volume + "-" + pod_name;
+    Json& volumes = ArrayIn(pod["spec"], "volumes");
+    std::erase_if(volumes.get_ref<Json::array_t&>(),
+                  [&](const Json& one) { return TextAt(one, "/name") == volume; });
+    volumes.push_back({{"name", volume}, {"persistentVolumeClaim", {{"claimName", claim_name}}}});
+    const std::string ns = NamespaceOf(workload_);
+    if (place_.cluster.Find("v1/PersistentVolumeClaim", ns, claim_name).has_value()) continue;
+    Json claim = {{"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}};
+    claim["metadata"] = ValueAt(claim_template, "/metadata");
+    claim["metadata"]["name"] = claim_name;
+    claim["metadata"]["namespace"] = ns;
+    claim["spec"] = ValueAt(claim_template, "/spec");
+    if (Result<std::string> uid = place_.create(std::move(claim)); !uid.ok()) return uid.status();
+  }
+  return {};
+}
+
+Result<WorkloadPods> Controller::ExpandStatefulSet() {
+  const Result<int64_t> replicas = NumberAt(workload_, "/spec/replicas", 1);
+  const Result<int64_t> start = NumberAt(workload_, "/spec/ordinals/start", 0);
+  if (!replicas.ok()) return replicas.status();
+  if (!start.ok()) return start.status();
+  WorkloadPods result;
+  if (*replicas == 0) result.why_none = "it has 0 replicas";
+  for (int64_t i = 0; i < *replicas; ++i) {
+    const std::string ordinal = std::to_string(*start + i);
+    const std::string pod_name = name_ + "-" + ordinal;
+    if (place_.cluster.FindPod(NamespaceOf(workload_), pod_name) != nullptr) {
+      ++result.existing;
+      continue;
+    }
+    Json pod = NewPod();
+    Json& metadata = pod["metadata"];
+    metadata.erase("generateName");
+    metadata["name"] = pod_name;
+    Json& labels = ObjectIn(metadata, "labels");
+    labels["statefulset.kubernetes.io/pod-name"] = pod_name;
+    labels["apps.kubernetes.io/pod-index"] = ordinal;
+    if (Status status = AddClaims(pod_name, pod); !status.ok()) return status;
+    result.pods.push_back(std::move(pod));
+  }
+  return result;
+}
+
+// ---- DaemonSet ----------------------------------------------------------------------------------
+
+// The tolerations of every pod of a DaemonSet: pkg/controller/daemon/util/daemonset_util.go.
+void AddDaemonTolerations(Json& spec) {
+  struct Taint {
+    const char* key;
+    const char* effect;
+  };
+  constexpr std::array<Taint, 6> kTaints = {{
+      {"node.kubernetes.io/not-ready", "NoExecute"},
+      {"node.kubernetes.io/unreachable", "NoExecute"},
+      {"node.kubernetes.io/disk-pressure", "NoSchedule"},
+      {"node.kubernetes.io/memory-pressure", "NoSchedule"},
+      {"node.kubernetes.io/pid-pressure", "NoSchedule"},
+      {"node.kubernetes.io/unschedulable", "NoSchedule"},
+  }};
+  const bool has_host_network = ValueAt(spec, "/hostNetwork") == true;
+  Json& tolerations = ArrayIn(spec, "tolerations");
+  const auto add = [&](const char* key, const char* effect) {
+    tolerations.push_back({{"key", key}, {"operator", "Exists"}, {"effect", effect}});
+  };
+  for (const Taint& taint : kTaints) add(taint.key, taint.effect);
+  if (has_host_network) add("node.kubernetes.io/network-unavailable", "NoSchedule");
+}
+
+// Lets the pod run on one node only, as ReplaceDaemonSetPodNodeNameNodeAffinity does.
+void PinToNode(std::string_view node, Json& spec) {
+  const Json fields = Json::array({{{"key", "metadata.name"},
+                                    {"operator", "In"},
+                                    {"values", Json::array({std::string(node)})}}});
+  Json& affinity = ObjectIn(ObjectIn(spec, "affinity"), "nodeAffinity");
+  Json& required = ObjectIn(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+  Json& terms = ArrayIn(required, "nodeSelectorTerms");
+  if (terms.empty()) terms.push_back(Json::object());
+  for (Json& term : terms) term["matchFields"] = fields;
+}
+
+// Returns the node that PinToNode() set; "" if there is none.
+std::string_view PinnedNode(const Pod& pod) {
+  for (const berth_node_term& term :
+       Elements<berth_node_term>(berth::Pod(pod.view()).affinity().required_node_terms)) {
+    for (const berth_requirement& field : Elements<berth_requirement>(term.fields)) {
+      for (const berth_id value : Elements<berth_id>(field.values)) {
+        return pod.interner().Text(value);
+      }
+    }
+  }
+  return {};
+}
+
+// The daemon controller's nodeShouldRunDaemonPod.
+bool Controller::MayRunOn(const Pod& pod, const Node& node) const {
+  if (!pod.node_name().empty() && pod.node_name() != node.name()) return false;
+  const berth::Pod view(pod.view());
+  return MatchesNodeSelection(view, node.view(), pod.interner()) &&
+         FindUntolerated(Span<const berth_taint>(node.view().taints), view.tolerations()) ==
+             nullptr;
+}
+
+Result<WorkloadPods> Controller::ExpandDaemonSet() {
+  Json pod = NewPod();
+  AddDaemonTolerations(pod["spec"]);
+  const Result<PodRef> example = Decode(pod);
+  if (!example.ok()) return example.status();
+  std::set<std::string, std::less<>> served;
+  for (const PodRef& one : Existing()) {
+    served.emplace(one->node_name().empty() ? PinnedNode(*one) : one->node_name());
+  }
+  WorkloadPods result;
+  bool may_run = false;
+  for (const AnyObject& object : place_.cluster.List(kNodeKind)) {
+    const Node& node = *std::get<NodeRef>(object);
+    if (!MayRunOn(**example, node)) continue;
+    may_run = true;
+    if (served.contains(node.name())) {
+      ++result.existing;
+      continue;
+    }
+    PinToNode(node.name(), result.pods.emplace_back(pod)["spec"]);
+  }
+  if (!may_run) result.why_none = "no node allows one";
+  return result;
+}
+
+// ---- Job and CronJob ----------------------------------------------------------------------------
+
+Result<WorkloadPods> Controller::ExpandJob() {
+  const Result<int64_t> parallelism = NumberAt(workload_, "/spec/parallelism", 1);
+  if (!parallelism.ok()) return parallelism.status();
+  // Without completions, one pod that succeeds ends the Job, so that all may run until then.
+  const bool has_completions = ValueAt(workload_, "/spec/completions").is_number();
+  const Result<int64_t> completions =
+      NumberAt(workload_, "/spec/completions", std::max<int64_t>(*parallelism, 1));
+  const Result<int64_t> succeeded = NumberAt(workload_, "/status/succeeded", 0);
+  if (!completions.ok()) return completions.status();
+  if (!succeeded.ok()) return succeeded.status();
+  WorkloadPods result;
+  result.existing = Existing().size();
+  if (ValueAt(workload_, "/spec/suspend") == true) {
+    result.why_none = "it is suspended";
+    return result;
+  }
+  const int64_t open =
+      has_completions ? std::max<int64_t>(*completions - *succeeded, 0) : *completions;
+  const int64_t wanted = std::min(*parallelism, open);
+  if (wanted == 0) result.why_none = *parallelism == 0 ? "its parallelism is 0" : "it is complete";
+  const bool is_indexed = TextAt(workload_, "/spec/completionMode") == "Indexed";
+  for (auto i = static_cast<int64_t>(result.existing); i < wanted; ++i) {
+    Json pod = NewPod();
+    Json& labels = ObjectIn(pod["metadata"], "labels");
+    const std::string uid = TextAt(workload_, "/metadata/uid");
+    for (const char* prefix : {"batch.kubernetes.io/", ""}) {
+      labels[std::string(prefix) + "controller-uid"] = uid;
+      labels[std::string(prefix) + "job-name"] = name_;
+    }
+    if (is_indexed) {
+      const std::string index = std::to_string(i + *succeeded);
+      labels["batch.kubernetes.io/job-completion-index"] = index;
+      pod["metadata"]["generateName"] = name_ + "-" + index + "-";
+    }
+    result.pods.push_back(std::move(pod));
+  }
+  return result;
+}
+
+Result<WorkloadPods> Controller::ExpandCronJob() {
+  const Json& job_template = ValueAt(workload_, "/spec/jobTemplate");
+  if (!ValueAt(job_template, "/spec").is_object()) {
+    return Unexpected("/spec/jobTemplate", "a Job template", FoundText(job_template));
+  }
+  if (ValueAt(workload_, "/spec/suspend") == true) {
+    WorkloadPods none;
+    none.why_none = "it is suspended";
+    return none;
+  }
+  const int64_t minutes = place_.cluster.clock().NowNs() / kMinute;
+  Json job = OwnedObject(workload_, "batch/v1", "Job", name_ + "-" + std::to_string(minutes));
+  for (const char* key : {"labels", "annotations"}) {
+    const Json& values =
+        ValueAt(ValueAt(job_template, "/metadata"), (std::string("/") + key).c_str());
+    if (values.is_object()) job["metadata"][key] = values;
+  }
+  job["spec"] = ValueAt(job_template, "/spec");
+  Result<WorkloadPods> pods = ExpandOwned(std::move(job));
+  if (!pods.ok()) return pods.status().Annotate("/spec/jobTemplate");
+  return pods;
+}
+
+}  // namespace
+
+bool IsWorkload(std::string_view kind) {
+  return std::ranges::find(kWorkloads, kind) != kWorkloads.end();
+}
+
+bool HasPodTemplate(const Json& object) {
+  return ValueAt(object, "/spec/template/spec/containers").is_array();
+}
+
+Result<WorkloadPods> ExpandWorkload(const Json& workload, const WorkloadPlace& place) {
+  return Controller(workload, place).Expand();
+}
+
+}  // namespace berth::host
