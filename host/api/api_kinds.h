@@ -21,8 +21,8 @@ GroupVersionKind SplitKind(std::string_view kind);
 // Checks that an API server could serve a kind, such as "apps/v1/Deployment". Without this, a
 // mistyped kind looks like a custom resource, and the object is silently left out.
 //
-// Accepts: every kind of Kubernetes 1.36 in its own group, and every kind of a group with a dot that
-//          is not Kubernetes' own, because it can be a custom resource. Groups that end with
+// Accepts: every kind of Kubernetes 1.36 in its own group, and every kind of a group with a dot
+//          that is not Kubernetes' own, because it can be a custom resource. Groups that end with
 //          ".k8s.io" get new kinds, so that in those only a kind of another group, and a name that
 //          resembles one of the group, are errors.
 // Errors:  kInvalidArgument, with what was probably meant:

@@ -89,8 +89,8 @@ Status DecodeOneValue(Reader& reader, std::string_view json, Read read) {
 // Returns the result of a selector that `reader` has read.
 template <class T>
 Result<Parsed<T>> FinishSelector(Reader& reader, const T* selector) {
-  if (!reader.invalid_selector.empty()) {
-    Status status = Status::InvalidArgument(reader.invalid_selector);
+  if (!reader.problems.invalid_selector().empty()) {
+    Status status = Status::InvalidArgument(reader.problems.invalid_selector());
     reader.Begin(0);
     return status;
   }

@@ -248,8 +248,12 @@ constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
 // The kinds with a namespace that scheduling reads. Whether another kind has a namespace is not
 // known.
 constexpr std::string_view kNamespaced[] = {
+    "apps/v1/DaemonSet",
+    "apps/v1/Deployment",
     "apps/v1/ReplicaSet",
     "apps/v1/StatefulSet",
+    "batch/v1/CronJob",
+    "batch/v1/Job",
     "policy/v1/PodDisruptionBudget",
     "resource.k8s.io/v1/ResourceClaim",
     "resource.k8s.io/v1/ResourceClaimTemplate",
@@ -261,6 +265,7 @@ constexpr std::string_view kNamespaced[] = {
     "scheduling.k8s.io/v1alpha2/PodGroup",
     "scheduling.k8s.io/v1alpha2/Workload",
     "storage.k8s.io/v1/CSIStorageCapacity",
+    "v1/LimitRange",
     "v1/PersistentVolumeClaim",
     "v1/Pod",
     "v1/ReplicationController",
@@ -340,7 +345,7 @@ bool ReadMeta(Reader& reader, JsonValue& value, berth_meta* meta) {
       case "name"_field: return reader.problems.Require(reader.ReadString(v, &meta->name));
       case "namespace"_field: return reader.problems.Require(reader.ReadName(v, &meta->ns));
       case "generateName"_field:
-        return reader.problems.Require(reader.ReadText(v, &reader.generate_name));
+        return reader.problems.Require(reader.ReadText(v, &reader.names.base));
       case "uid"_field: return reader.problems.Require(reader.ReadString(v, &meta->uid));
       case "resourceVersion"_field:
         return reader.problems.Require(reader.ReadString(v, &meta->resource_version));
@@ -403,8 +408,8 @@ bool ExpectText(Reader& reader, JsonValue& value, std::string_view expected) {
 }
 
 bool ExpectName(Reader& reader, berth_meta* meta) {
-  if (meta->name.len == 0 && !reader.generate_name.empty()) {
-    meta->name = reader.CopyText(reader.GenerateName(reader.generate_name));
+  if (meta->name.len == 0 && !reader.names.base.empty()) {
+    meta->name = reader.CopyText(reader.names.Next());
   }
   if (meta->name.len != 0) return true;
   reader.FailExpected("a name", "nothing");

@@ -59,8 +59,8 @@ bool ReadVolumes(Reader& reader, JsonValue& value, std::span<berth_volume>* volu
 
 bool ReadLabelSelector(Reader& reader, JsonValue& value, berth_selector** selector);
 bool ReadNodeTerms(Reader& reader, JsonValue& value, berth_array* terms);
-// Makes a selector of requirements on labels, with any operator. Sets Reader::invalid_selector if
-// one of them is invalid.
+// Makes a selector of requirements on labels, with any operator. Notes in Reader::problems if
+// the selector is invalid.
 berth_selector* MakeSelector(Reader& reader,
                              std::span<const internal::TextRequirement> requirements);
 

@@ -22,6 +22,7 @@ std::string PointerSegment(std::string_view segment) {
 
 void DecodeProblems::Clear() {
   kept_.clear();
+  invalid_selector_.clear();
   count_ = 0;
   is_skipping_ = false;
   is_fatal_ = false;

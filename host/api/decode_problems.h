@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/base/status.h"
@@ -43,6 +44,11 @@ class DecodeProblems {
   // Puts "/<segment>" in front of the paths of the kept problems beginning with number `first`.
   void Place(size_t first, std::string_view segment);
 
+  // Why the first invalid selector of the object is invalid; empty if there was none. An invalid
+  // selector is no problem: it matches nothing.
+  void SetInvalidSelector(std::string why) { invalid_selector_ = std::move(why); }
+  const std::string& invalid_selector() const { return invalid_selector_; }
+
   bool empty() const { return count_ == 0; }
   size_t count() const { return count_; }
   size_t kept() const { return kept_.size(); }
@@ -54,6 +60,7 @@ class DecodeProblems {
 
  private:
   std::vector<DecodeFault> kept_;
+  std::string invalid_selector_;
   size_t count_ = 0;
   bool is_skipping_ = false;
   bool is_fatal_ = false;

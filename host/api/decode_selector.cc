@@ -106,8 +106,8 @@ bool IsValid(const Interner& interner, Owner owner, berth_requirement& requireme
 void Push(Reader& reader, Owner owner, berth_requirement requirement, bool* valid) {
   if (!IsValid(reader.interner(), owner, requirement)) {
     *valid = false;
-    if (reader.invalid_selector.empty()) {
-      reader.invalid_selector = WhyInvalid(reader.interner(), owner, requirement);
+    if (reader.problems.invalid_selector().empty()) {
+      reader.problems.SetInvalidSelector(WhyInvalid(reader.interner(), owner, requirement));
     }
   }
   reader.stack<berth_requirement>().Push(requirement);

@@ -58,11 +58,10 @@ void Reader::Begin(size_t expected_bytes) {
   scratch_.Reset();
   error_ = {};
   problems.Clear();
-  invalid_selector.clear();
-  generate_name = {};
+  names.base = {};
 }
 
-std::string Reader::GenerateName(std::string_view base) {
+std::string NameGenerator::Next() {
   // The alphabet of Kubernetes has no vowels, so that no suffix is a word, and nothing that looks
   // like one of its other characters.
   constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
@@ -72,7 +71,7 @@ std::string Reader::GenerateName(std::string_view base) {
   // The factor has no divisor in common with kNames, so that every number gives another suffix.
   constexpr uint64_t kFactor = 8'675'309;
   static_assert(kAlphabet.size() == 27 && kFactor % 3 != 0);
-  uint64_t number = ++generated_names_ * kFactor % kNames;
+  uint64_t number = ++count_ * kFactor % kNames;
   std::string name(base.substr(0, kMaxBaseSize));
   for (size_t i = 0; i < kSuffixSize; ++i, number /= kAlphabet.size()) {
     name += kAlphabet[number % kAlphabet.size()];

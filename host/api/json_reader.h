@@ -107,6 +107,19 @@ class Stack {
   std::vector<T> elements_;
 };
 
+// Names objects by their metadata.generateName.
+// Kubernetes: apiserver/pkg/storage/names/generate.go, whose suffixes are random.
+class NameGenerator {
+ public:
+  // metadata.generateName of the current object, if it was read; else empty.
+  std::string_view base;
+  // Returns the base with a suffix of five characters, which differs from those of earlier calls.
+  std::string Next();
+
+ private:
+  uint64_t count_ = 0;
+};
+
 // Reads JSON values. A method that reads records an error with Fail() and returns false if it
 // fails. Its caller returns false immediately, and adds its own part of the path to the error.
 //
@@ -213,13 +226,7 @@ class Reader {
   Stack<T>& stack() {
     return std::get<Stack<T>>(stacks_);
   }
-  // Why the first invalid selector since Begin() is invalid; empty if there was none.
-  std::string invalid_selector;
-  // metadata.generateName of the object, if it was read since Begin(); else empty.
-  std::string_view generate_name;
-  // Returns `base` with a suffix of five characters, which differs from those of earlier calls.
-  // Kubernetes: apiserver/pkg/storage/names/generate.go, whose suffixes are random.
-  std::string GenerateName(std::string_view base);
+  NameGenerator names;
   ResourceSum resources;
   ResourceSum limits;
   RequestCalculator calculator;
@@ -268,7 +275,6 @@ class Reader {
   std::vector<Id> ids_;
   std::vector<CacheSlot> cache_;
   uint64_t object_number_ = 1;
-  uint64_t generated_names_ = 0;
   simdjson::ondemand::parser parser_;
   std::vector<char> padded_;
   DecodeFault error_;

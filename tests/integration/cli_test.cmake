@@ -36,7 +36,7 @@ endforeach()
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
   SOURCES broken_library_cli_test.cc cli_test.cc foreign_runtime_cli_test.cc gpu_share_cli_test.cc
-          host_file_cli_test.cc
+          files_cli_test.cc host_file_cli_test.cc
           hostile_cli_test.cc job_gang_cli_test.cc
           inter_pod_affinity_cli_test.cc json_output_test.cc live_cli_test.cc permit_cli_test.cc
           plugin_wait_cli_test.cc profile_arguments_cli_test.cc

@@ -41,6 +41,8 @@ constexpr std::array<SystemClass, 2> kSystemClasses = {{
     {"system-cluster-critical", 2'000'000'000},
 }};
 
+constexpr std::array<const char*, 2> kToleratedTaints = {"node.kubernetes.io/not-ready",
+                                                         "node.kubernetes.io/unreachable"};
 constexpr const char* kNoExecute = "NoExecute";
 constexpr int kTolerationSeconds = 300;
 
@@ -225,14 +227,25 @@ Result<bool> Admission::AddRuntimeClass(Json& spec) {
   return is_changed;
 }
 
+bool Admission::DoTolerationsMatter() const {
+  const std::vector<AnyObject> nodes = cluster_.List(kNodeKind);
+  return std::ranges::any_of(nodes, [](const AnyObject& object) {
+    const Node& node = *std::get<NodeRef>(object);
+    return std::ranges::any_of(Elements<berth_taint>(node.view().taints), [&](const auto& taint) {
+      return std::ranges::find(kToleratedTaints, node.interner().Text(taint.key)) !=
+             kToleratedTaints.end();
+    });
+  });
+}
+
 Status Admission::Admit(Json& pod) {
   Json& spec = ObjectIn(pod, "spec");
   const bool has_limits = AddLimits(pod);
   const Result<bool> priority = AddPriority(spec);
   if (!priority.ok()) return priority.status();
   Json& tolerations = ArrayIn(spec, "tolerations");
-  bool has_tolerations = AddToleration("node.kubernetes.io/not-ready", tolerations);
-  has_tolerations |= AddToleration("node.kubernetes.io/unreachable", tolerations);
+  bool has_tolerations = false;
+  for (const char* taint : kToleratedTaints) has_tolerations |= AddToleration(taint, tolerations);
   const Result<bool> runtime_class = AddRuntimeClass(spec);
   if (!runtime_class.ok()) return runtime_class.status();
   counts_.limit_ranges += has_limits ? 1 : 0;

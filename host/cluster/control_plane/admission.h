@@ -1,4 +1,4 @@
-// What an API server adds to a pod when it creates it.
+// Completes new pods, as an API server does.
 #ifndef BERTH_HOST_CLUSTER_CONTROL_PLANE_ADMISSION_H_
 #define BERTH_HOST_CLUSTER_CONTROL_PLANE_ADMISSION_H_
 
@@ -55,6 +55,9 @@ class Admission {
   //         /spec/priorityClassName: expected a PriorityClass of the cluster, found "gold"
   Status Admit(nlohmann::ordered_json& pod);
   const AdmissionCounts& counts() const { return counts_; }
+  // Returns whether a node of the cluster has a taint that every admitted pod tolerates, so that
+  // the added tolerations can change a decision.
+  bool DoTolerationsMatter() const;
 
   // Returns whether Admit() reads objects of the kind, such as "v1/LimitRange".
   static bool Reads(std::string_view kind);
@@ -82,7 +85,7 @@ class Admission {
   Result<bool> AddRuntimeClass(Json& spec);
 
   const EmbeddedCluster& cluster_;
-  std::optional<Policies> policies_;  // Those of the cluster; absent until they are needed.
+  std::optional<Policies> policies_;  // Read from the cluster when they are needed.
   AdmissionCounts counts_;
 };
 

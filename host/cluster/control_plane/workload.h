@@ -30,7 +30,7 @@ struct WorkloadPods {
   std::string why_none;  // Why there are no pods, such as "it is suspended"; else "".
 };
 
-// What a workload finds around it.
+// The surroundings of a workload.
 struct WorkloadPlace {
   const EmbeddedCluster& cluster;  // Without the workload's own pods, or with some of them.
   Decoder& decoder;

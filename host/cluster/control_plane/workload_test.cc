@@ -92,7 +92,7 @@ TEST_F(WorkloadTest, CreatesReplicas) {
 TEST_F(WorkloadTest, CountsPodsThatExist) {
   const std::string spec = kSelector + "replicas: 3, " + kTemplate;
   AddAll(PodsOf("apps/v1", "ReplicaSet", spec));
-  // Neither of these is a pod of the set.
+  // The set counts none of these two pods.
   Add(Yaml("{apiVersion: v1, kind: Pod, metadata: {name: other, namespace: shop}, spec: {}}"));
   Add(
       Yaml("{apiVersion: v1, kind: Pod, metadata: {name: ended, namespace: shop, labels: {app: "
@@ -155,7 +155,7 @@ TEST_F(WorkloadTest, NumbersThePodsOfAStatefulSet) {
   EXPECT_EQ(created_[0]["metadata"].dump(), R"({"name":"data-web-3","namespace":"shop"})");
 }
 
-TEST_F(WorkloadTest, CreatesADaemonPodForEachNodeThatAllowsIt) {
+TEST_F(WorkloadTest, CreatesDaemonPodsOnNodesThatAllowThem) {
   AddNode("a");
   AddNode("cordoned",
           ", spec: {taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}");
@@ -172,7 +172,7 @@ TEST_F(WorkloadTest, CreatesADaemonPodForEachNodeThatAllowsIt) {
   EXPECT_THAT(nodes, ElementsAre("a", "cordoned", "preferred"));
   EXPECT_EQ(found.pods[0]["spec"]["tolerations"].size(), 6U);
 
-  // Those that exist are counted, whether they have a node or not.
+  // Pods that exist are counted, whether they have a node or not.
   AddAll(found);
   AddNode("b");
   Remove("apps/v1/DaemonSet", "shop", "web");
@@ -194,7 +194,7 @@ TEST_F(WorkloadTest, SelectsTheNodesOfADaemonSet) {
   EXPECT_EQ(none.why_none, "no node allows one");
 }
 
-TEST_F(WorkloadTest, RunsAsManyPodsOfAJobAsMayRun) {
+TEST_F(WorkloadTest, LimitsThePodsOfAJob) {
   struct Case {
     const char* spec;
     size_t pods;

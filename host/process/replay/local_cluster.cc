@@ -28,16 +28,19 @@ std::string DescribeShort(const AnyObject& object) {
 // Returns the JSON of an object whose text a decoder has accepted.
 Result<Json> ParseObject(std::string_view text) { return ParseBody(text, text.size()); }
 
-// "12 pods without metadata.uid got what an API server adds: ..."
-std::string AdmissionNote(const AdmissionCounts& now, const AdmissionCounts& before) {
+// "12 pods without metadata.uid got what an API server adds to new pods: ...". Tolerations alone
+// are not worth a line if they change no decision.
+std::string AdmissionNote(const AdmissionCounts& now, const AdmissionCounts& before,
+                          bool do_tolerations_matter) {
   std::vector<std::string> parts;
   const auto add = [&](size_t count, const char* what) {
     if (count > 0) parts.push_back(std::string(what) + " (" + WithCommas(count) + ")");
   };
   add(now.limit_ranges - before.limit_ranges, "requests of a LimitRange");
   add(now.priorities - before.priorities, "the priority of a PriorityClass");
-  add(now.tolerations - before.tolerations, "tolerations of nodes that are not ready");
   add(now.runtime_classes - before.runtime_classes, "values of a RuntimeClass");
+  if (parts.empty() && !do_tolerations_matter) return "";
+  add(now.tolerations - before.tolerations, "tolerations of nodes that are not ready");
   if (parts.empty()) return "";
   return CountOf(now.pods - before.pods, "pod") +
          " without metadata.uid got what an API server adds to new pods: " + Join(parts, ", ") +
@@ -228,7 +231,8 @@ Status LocalCluster::Expand(const Waiting& waiting) {
 
 std::vector<std::string> LocalCluster::TakeNotes() {
   std::vector<std::string> notes = std::exchange(notes_, {});
-  std::string admission = AdmissionNote(admission_.counts(), noted_);
+  std::string admission =
+      AdmissionNote(admission_.counts(), noted_, admission_.DoTolerationsMatter());
   noted_ = admission_.counts();
   if (!admission.empty()) notes.push_back(std::move(admission));
   return notes;

@@ -172,6 +172,21 @@ spec: {priorityClassName: silver, priority: 2}
   EXPECT_THAT(cluster_.TakeNotes(), IsEmpty());
 }
 
+TEST_F(LocalClusterTest, NotesTolerationsThatMatter) {
+  cluster_.SetAdmission(true);
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\nspec: {}\n";
+  ASSERT_TRUE(cluster_.AddManifest("m", pod).ok());
+  EXPECT_THAT(cluster_.TakeNotes(), IsEmpty());
+  const std::string node =
+      "---\napiVersion: v1\nkind: Node\nmetadata: {name: w-1}\n"
+      "spec: {taints: [{key: node.kubernetes.io/unreachable, effect: NoExecute}]}\n";
+  ASSERT_TRUE(cluster_.AddManifest("m", pod + node).ok());
+  EXPECT_THAT(cluster_.TakeNotes(),
+              ElementsAre("1 pod without metadata.uid got what an API server adds to new pods: "
+                          "tolerations of nodes that are not ready (1); --no-admission takes them "
+                          "as they are"));
+}
+
 TEST_F(LocalClusterTest, TakesPodsAsTheyAreWithoutAdmission) {
   const std::string text =
       std::string(
