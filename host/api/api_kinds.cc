@@ -142,6 +142,13 @@ GroupVersionKind SplitKind(std::string_view kind) {
   return {api_version.substr(0, slash), api_version.substr(slash + 1), kind.substr(last + 1)};
 }
 
+// The dot: apiextensions, ValidateCustomResourceDefinition.
+bool IsCustomKind(std::string_view kind) {
+  const std::string_view group = SplitKind(kind).group;
+  return FindGroup(group) == nullptr && group.find('.') != group.npos &&
+         !group.ends_with(kOwnSuffix);
+}
+
 Status CheckKind(std::string_view kind) {
   const GroupVersionKind parts = SplitKind(kind);
   const Group* const group = FindGroup(parts.group);
@@ -150,10 +157,7 @@ Status CheckKind(std::string_view kind) {
     if (!is_complete || HasWord(group->versions, parts.version)) return {};
     return WrongVersion(parts, {PreferredVersion(*group)});
   }
-  // The group of a custom resource has a dot: apiextensions, ValidateCustomResourceDefinition.
-  const bool is_own = group != nullptr || parts.group.find('.') == parts.group.npos ||
-                      parts.group.ends_with(kOwnSuffix);
-  if (!is_own) return {};
+  if (IsCustomKind(kind)) return {};
   const std::vector<std::string> versions = VersionsWith(parts.kind);
   if (!versions.empty()) return WrongVersion(parts, versions);
   const std::string_view spelled = CorrectSpelling(parts.kind);

@@ -18,6 +18,10 @@ struct GroupVersionKind {
 // Splits the name of a kind: "apps/v1/Deployment", or "v1/Pod".
 GroupVersionKind SplitKind(std::string_view kind);
 
+// Returns whether a kind can only be that of a custom resource: its group has a dot, as those of
+// custom resources have, and is not one of Kubernetes.
+bool IsCustomKind(std::string_view kind);
+
 // Checks that an API server could serve a kind, such as "apps/v1/Deployment". Without this, a
 // mistyped kind looks like a custom resource, and the object is silently left out.
 //

@@ -65,6 +65,16 @@ TEST(ApiKinds, NamesTheGroupOfAKind) {
   }
 }
 
+TEST(ApiKinds, TellsCustomKinds) {
+  EXPECT_TRUE(IsCustomKind("argoproj.io/v1alpha1/Rollout"));
+  EXPECT_TRUE(IsCustomKind("example.com/v1/Deployment"));
+  EXPECT_FALSE(IsCustomKind("v1/Pod"));
+  EXPECT_FALSE(IsCustomKind("apps/v1/Deployment"));
+  EXPECT_FALSE(IsCustomKind("app/v1/Deployment"));
+  EXPECT_FALSE(IsCustomKind("scheduling.k8s.io/v1/Other"));
+  EXPECT_FALSE(IsCustomKind("other.k8s.io/v1/Other"));
+}
+
 TEST(ApiKinds, SplitsNames) {
   const GroupVersionKind core = SplitKind("v1/Pod");
   EXPECT_EQ(core.group, "");

@@ -1,4 +1,4 @@
-// Files that no API server has seen: workloads, classes, limits, and kinds that nobody has.
+// Files that no API server has seen: workloads, classes, limits, and kinds that do not exist.
 #include <string>
 
 #include "tests/integration/cli_fixture.h"
@@ -124,8 +124,8 @@ TEST_F(FilesCliTest, ExplainAndReplayAdmitPods) {
 
 TEST_F(FilesCliTest, ReplayAdmitsThePodsOfItsStream) {
   const std::string events =
-      R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"x-"},)"
-      R"("spec":{"priorityClassName":"system-node-critical","containers":[{"name":"c"}]}}})";
+      R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod",)"
+      R"("metadata":{"generateName":"x-"},"spec":{"priorityClassName":"system-node-critical","containers":[{"name":"c"}]}}})";
   const Outcome run = Run({"replay", "--cluster", File("c.yaml", kNode), "--events",
                            File("e.jsonl", events), "--time", "virtual"});
   EXPECT_EQ(run.exit_status, 0) << run.err;

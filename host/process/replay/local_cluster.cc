@@ -124,7 +124,7 @@ Status LocalCluster::Take(std::string_view file, AnyObject object, std::string_v
     if (Status status = CheckKind(kind); !status.ok()) return status;
     if (IsWorkload(kind)) {
       if (is_new || workloads == Workloads::kAll) wait();
-    } else if (is_new && std::holds_alternative<ObjectRef>(object)) {
+    } else if (is_new && IsCustomKind(kind)) {
       const Result<Json> json = ParseObject(text.substr(0, EndOfValue(text)));
       if (json.ok() && HasPodTemplate(*json)) {
         return Status::Unsupported("/kind: expected a pod or a workload of Kubernetes, found " +
