@@ -211,6 +211,39 @@ TEST(InterPodAffinity, TermsNameOrSelectNamespaces) {
   }
 }
 
+// In kube-scheduler 1.36.2 such a term means the pods of every namespace.
+TEST(InterPodAffinity, NegativeNamespaceSelectorsExcludeNamespaces) {
+  ObjectSpec blue = MakeObject("v1/Namespace", "", "blue");
+  blue.labels["name"] = "blue";
+  ObjectSpec green = MakeObject("v1/Namespace", "", "green");
+  green.labels["name"] = "green";
+  green.labels["shared"] = "yes";
+  const struct {
+    const char* name;
+    Requirements selector;
+    bool means_blue;
+    bool means_green;
+  } cases[] = {
+      {"NotIn the namespace of the pod", {NotIn("name", {"blue"})}, false, true},
+      {"NotIn the other namespace", {NotIn("name", {"green"})}, true, false},
+      {"NotIn both", {NotIn("name", {"blue", "green"})}, false, false},
+      {"NotIn neither", {NotIn("name", {"red"})}, true, true},
+      {"DoesNotExist", {DoesNotExist("shared")}, true, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    for (const std::string ns : {"blue", "green"}) {
+      SCOPED_TRACE(ns);
+      const bool means = ns == "blue" ? c.means_blue : c.means_green;
+      std::vector<NodeSpec> nodes = Nodes();
+      nodes[0].Pod(Web("old").Namespace(ns));
+      PodSpec pod = Web("new").Namespace("blue");
+      pod.required_pod_anti_terms = {Term({Exists("app")}, {}, c.selector)};
+      EXPECT_EQ(FilterOf(nodes, pod, {blue, green}).On("a1"), means ? kAntiAffinity : Success());
+    }
+  }
+}
+
 // ---- Changes of the cluster ---------------------------------------------------------------------
 
 TEST(InterPodAffinity, FollowsPodsNodesAndNamespaces) {

@@ -14,6 +14,7 @@
 #include <berth/plugin.h>
 
 #include "args.h"
+#include "parse_error.h"
 #include "terms.h"
 
 namespace {
@@ -176,11 +177,9 @@ class NodeAffinity : public berth::Plugin {
     names = std::move(allowed);
   }
 
-  static void CheckPreferred(NodeTerms terms) {
-    for (const berth_node_term& term : terms) {
-      if ((term.flags & BERTH_SELECTOR_INVALID) == 0 || term.weight == 0) continue;
-      throw berth::Error("a preferred node affinity term of the pod does not parse");
-    }
+  void CheckPreferred(NodeTerms terms) const {
+    const std::string error = affinity::PreferredParseError(terms, host_);
+    if (!error.empty()) throw berth::Error(error);
   }
 
   bool IsEnforced(const berth_node& node) const {

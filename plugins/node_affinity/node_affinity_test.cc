@@ -252,12 +252,71 @@ TEST(NodeAffinity, Score) {
 
 TEST(NodeAffinity, PreferredTermThatDoesNotParseIsError) {
   PluginUnderTest plugin({.nodes = ThreeNodes()});
-  PodSpec pod = MakePod("p");
-  pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 0, true});
-  EXPECT_EQ(plugin.Score(pod).pre_score, Success()) << "a term with weight 0 is ignored";
-  pod.preferred_node_terms.push_back({{Exists("zone")}, {}, 1, true});
-  EXPECT_EQ(plugin.Score(pod).pre_score,
-            Error("a preferred node affinity term of the pod does not parse"));
+  const RequirementSpec right = Exists("zone");
+  const std::string long_value(64, 'x');
+  const std::string whole_number = "for 'Gt', 'Lt' operators, the value must be an integer";
+  const std::string label_value =
+      "the value must be a valid label value: empty, or at most 63 letters, digits, '-', '_' and "
+      "'.' between a letter or digit at each end";
+  const struct {
+    const char* name;
+    NodeTermSpec term;
+    std::string why;
+  } cases[] = {
+      {"no values",
+       {{In("zone", {})}},
+       ".matchExpressions[0].values: Invalid value: []string{}: for 'in', 'notin' operators, "
+       "values set can't be empty (key \"zone\")"},
+      {"the second requirement is wrong",
+       {{right, NotIn("disk", {})}},
+       ".matchExpressions[1].values: Invalid value: []string{}: for 'in', 'notin' operators, "
+       "values set can't be empty (key \"disk\")"},
+      {"values that must not be there",
+       {{{"zone", BERTH_OP_EXISTS, {"a", "b"}}}},
+       ".matchExpressions[0].values: Invalid value: []string{\"a\", \"b\"}: values set must be "
+       "empty for exists and does not exist (key \"zone\")"},
+      {"two numbers",
+       {{{"cores", BERTH_OP_GT, {"1", "2"}}}},
+       ".matchExpressions[0].values: Invalid value: []string{\"1\", \"2\"}: for 'Gt', 'Lt' "
+       "operators, exactly one value is required (key \"cores\")"},
+      {"no integer",
+       {{{"cores", BERTH_OP_LT, {"1.5"}}}},
+       ".matchExpressions[0].values[0]: Invalid value: \"1.5\": " + whole_number +
+           " (key \"cores\")"},
+      {"a key that is no label key",
+       {{In("a key", {"x"})}},
+       ".matchExpressions[0].key: Invalid value: \"a key\": the key must be a qualified name, "
+       "such as example.com/a (key \"a key\")"},
+      {"a value that is no label value",
+       {{In("zone", {std::string(63, 'x'), long_value})}},
+       ".matchExpressions[0].values[1]: Invalid value: \"" + long_value + "\": " + label_value +
+           " (key \"zone\")"},
+      {"a field with two values",
+       {{right}, {In("metadata.name", {"a", "b"})}},
+       ".matchFields[0].values: Invalid value: []string{\"a\", \"b\"}: must have one element "
+       "(key \"metadata.name\")"},
+      {"an operator that fields do not have",
+       {{}, {Exists("metadata.name")}},
+       ".matchFields[0].operator: Unsupported value: \"Exists\": supported values: \"In\", "
+       "\"NotIn\" (key \"metadata.name\")"},
+      {"another field",
+       {{}, {In("metadata.uid", {"a"})}},
+       ".matchFields[0].key: Unsupported value: \"metadata.uid\": supported values: "
+       "\"metadata.name\" (key \"metadata.uid\")"},
+      {"a requirement that was left out", {{right}}, ": a requirement could not be decoded"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    PodSpec pod = MakePod("p").PreferredNodeAffinity(1, {right});
+    pod.preferred_node_terms.push_back(c.term);
+    pod.preferred_node_terms.back().invalid = true;
+    EXPECT_EQ(plugin.Score(pod).pre_score, Success()) << "a term with weight 0 is ignored";
+    pod.preferred_node_terms.back().weight = 1;
+    EXPECT_EQ(
+        plugin.Score(pod).pre_score,
+        Error("spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[1]" +
+              c.why));
+  }
 }
 
 // A profile may disable the plugin at PreFilter or PreScore only.

@@ -20,7 +20,7 @@ using Column = berth::ColumnRef<int64_t>;
 
 // One of the resources to balance.
 struct Share {
-  int64_t amount;  // What the pod requests.
+  int64_t amount;  // What the pod adds to the node.
   Column allocatable;
   Column requested;
 };
@@ -77,7 +77,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   // Skips pods that request none of the resources: all nodes would get the same score.
   berth::Status PreScore(berth::Cycle& cycle, const berth::Nodes& /*feasible*/,
                          const berth::Nodes& /*all*/) {
-    const berth_resources& request = cycle.pod().request();
+    const berth_resources& request = AddedBy(cycle.pod());
     State& state = cycle.Emplace<State>();
     bool is_best_effort = true;
     unsigned cpu_or_memory = 0;
@@ -98,7 +98,7 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
   berth::Status Score(const berth::Cycle& cycle, const Block& block, std::span<int64_t> out) const {
     const State& state = cycle.State<State>();
     if (state.is_cpu_and_memory) {
-      ScoreTwo(cycle.pod().request(), block, out.data());
+      ScoreTwo(AddedBy(cycle.pod()), block, out.data());
     } else {
       ScoreAll(state.shares, block, out.data());
     }
@@ -110,6 +110,11 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
     std::string name;
     berth_id id;
   };
+
+  // Returns what the node counts once the pod is on it. A pod that was resized counts with the sizes
+  // in its status as well, as in kube-scheduler, which sets UseStatusResources in
+  // resource_allocation.go (calculatePodResourceRequest) for this plugin.
+  static const berth_resources& AddedBy(berth::Pod pod) { return *pod->accounted; }
 
   static bool IsNative(std::string_view name) {
     return name == "cpu" || name == "memory" || name == "ephemeral-storage";

@@ -69,6 +69,23 @@ TEST(NodeResourcesBalancedAllocation, CpuAndMemory) {
   });
 }
 
+// The pod would count with these sizes on the node.
+TEST(NodeResourcesBalancedAllocation, SizesInTheStatusOfThePodCount) {
+  const auto sized = [](std::string_view cpu) { return CpuPod().Allocated("cpu", cpu); };
+  const PodSpec none = MakePod("p").Container("c");
+  Expect({
+      {"less than the request", Node(), sized("500m"), 68},
+      {"as much as the request", Node(), sized("1"), 68},
+      /* After: cpu and memory are both half used, as evenly as before. */
+      {"more than the request", Node(), sized("2"), 75},
+      {"no request, but a size", Node(), PodSpec(none).Allocated("cpu", "4"), 50},
+      {"no request, and a size of 0", Node(), PodSpec(none).Allocated("cpu", "0"), -1},
+  });
+  Expect({{"a list of other resources", Node().Allocatable("ephemeral-storage", "8Gi"),
+           sized("2").Request("ephemeral-storage", "4Gi"), 75}},
+         kThree);
+}
+
 TEST(NodeResourcesBalancedAllocation, BestEffortPodsAreSkipped) {
   Expect({
       {"no request", Node(), MakePod("p").Container("c"), -1},
