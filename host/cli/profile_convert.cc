@@ -19,6 +19,7 @@
 #include "host/cli/commands.h"
 #include "host/config/config_errors.h"
 #include "host/config/config_value.h"
+#include "host/config/convert/config_map.h"
 #include "host/config/convert/convert_profile.h"
 #include "host/config/convert/kube_config.h"
 #include "host/config/profile_reader.h"
@@ -210,10 +211,17 @@ KnownPlugins KnownPluginsOf(const PluginCatalog& catalog) {
 int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& env) {
   const Result<std::string> text = ReadInput(flags.file, env);
   if (!text.ok()) return Fail(env, text.status());
-  const std::string file = flags.file == "-" ? "<stdin>" : flags.file;
   ConfigErrors errors;
   ConfigErrors warnings;
-  const auto config = ReadKubeConfig(*text, file, errors, warnings);
+  const auto source = FindKubeConfig(*text, flags.file == "-" ? "<stdin>" : flags.file, errors);
+  if (!source.has_value()) return Fail(env, errors.ToStatus());
+  const std::string& file = source->file;
+  if (source->is_entry) {
+    env.err << "berth: converts " << Printable(file)
+            << ", the only KubeSchedulerConfiguration of the ConfigMap; lines count from its first "
+               "line\n";
+  }
+  const auto config = ReadKubeConfig(source->text, file, errors, warnings);
   if (!config.has_value()) return Fail(env, errors.ToStatus());
   const auto plugins = LoadPlugins(flags.plugin_directories, env);
   if (!plugins.ok()) return Fail(env, plugins.status());

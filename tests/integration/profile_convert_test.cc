@@ -165,6 +165,69 @@ TEST_F(ProfileConvertTest, LetsThePluginsCheckTheirArguments) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
 }
 
+TEST_F(ProfileConvertTest, ConvertsTheOnlyEntryOfAConfigMap) {
+  const auto config_map = [](const std::string& entries) {
+    return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scheduler}\ndata:\n" + entries;
+  };
+  const auto entry = [](const std::string& name, const std::string& parallelism) {
+    return "  " + name +
+           ": |\n    apiVersion: kubescheduler.config.k8s.io/v1\n"
+           "    kind: KubeSchedulerConfiguration\n    parallelism: " +
+           parallelism + "\n    profiles:\n    - schedulerName: one\n    " + kPlugins;
+  };
+  const std::string config = File("k.yaml", config_map(entry("config.yaml", "1")));
+  const Outcome run = Run({"profile", "convert", config, "--strict"});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  EXPECT_EQ(run.err, "berth: converts " + config +
+                         ", data.config.yaml, the only KubeSchedulerConfiguration of the "
+                         "ConfigMap; lines count from its first line\n");
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("# Converted from " + config + ", data.config.yaml, profiles[0].\n"),
+                    HasSubstr("schedulerName = \"one\"")));
+
+  const Outcome wrong =
+      Run({"profile", "convert", File("k.yaml", config_map(entry("config.yaml", "many")))});
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("berth: " + config + ", data.config.yaml:3: parallelism: "));
+
+  const Outcome two =
+      Run({"profile", "convert",
+           File("k.yaml", config_map(entry("a.yaml", "1") + entry("b.yaml", "1")))});
+  EXPECT_EQ(two.exit_status, 2);
+  EXPECT_EQ(two.out, "");
+  EXPECT_THAT(two.err, AllOf(HasSubstr(config + ":4: data: expected one entry of the ConfigMap"),
+                             HasSubstr("jsonpath='{.data.a\\.yaml}'")));
+}
+
+TEST_F(ProfileConvertTest, ResourcesOfExtendersAreIgnored) {
+  const std::string config =
+      File("k.yaml", kHead +
+                         "extenders:\n- urlPrefix: http://a\n  managedResources: [{name: "
+                         "example.com/gpu, ignoredByScheduler: true}]\n"
+                         "profiles:\n- schedulerName: one\n" +
+                         kPlugins);
+  const Outcome run = Run({"profile", "convert", config, "--output-dir", folder_});
+  EXPECT_EQ(run.exit_status, 0) << run.err;
+  const std::string cluster = File(
+      "cluster.yaml", kNodes +
+                          "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
+                          "  schedulerName: one\n  containers: [{name: c, resources: {requests: "
+                          "{example.com/gpu: 1}}}]\n");
+  const Outcome placed =
+      Run({"simulate", "--cluster", cluster, "--profile", folder_ + "/one.toml"});
+  EXPECT_EQ(placed.exit_status, 0) << placed.out << placed.err;
+
+  const std::string wrong =
+      File("w.yaml", kHead +
+                         "extenders:\n- managedResources: [{name: a b, ignoredByScheduler: true}]\n"
+                         "profiles:\n- schedulerName: one\n" +
+                         kPlugins);
+  EXPECT_THAT(Run({"profile", "convert", wrong}).err,
+              HasSubstr("berth: " + wrong +
+                        ":4: extenders: plugin \"NodeResourcesFit\": args.ignoredResources[0]: "
+                        "expected a qualified name"));
+}
+
 // A plugin is found if its folder is given with --plugin-dir.
 TEST_F(ProfileConvertTest, FindsPluginsInTheGivenFolders) {
   const std::string config =

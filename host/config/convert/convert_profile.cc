@@ -49,6 +49,7 @@ class ProfileConverter {
     for (const auto& [point, names] : plugins_at_) AddOrder(point, names);
     CheckArguments();
     WarnOfUnavailable();
+    WarnOfUnknownDisabled();
     return std::move(converted_);
   }
 
@@ -253,16 +254,32 @@ class ProfileConverter {
 
   void WarnOfUnavailable(const KubePluginEntry& entry) {
     const std::string& name = entry.name.value;
-    std::string meant;
-    if (FindUpstreamPlugin(name) == nullptr) {
-      Names names;
-      for (const auto& [known, plugin] : known_) names.push_back(known);
-      for (const UpstreamPlugin& plugin : UpstreamPlugins())
-        AddNew(names, std::string(plugin.name));
-      meant = DidYouMean(name, names);
-    }
+    const std::string meant = FindUpstreamPlugin(name) == nullptr ? Similar(name) : "";
     warnings_.Add(entry.name.place, entry.path,
                   UnavailableText(name) + ": it is written as a comment in the profile" + meant);
+  }
+
+  // kube-scheduler accepts any name under `disabled` and ignores those that it does not know. A
+  // plugin that the profile enables elsewhere may be one of a third party.
+  void WarnOfUnknownDisabled() {
+    const auto check = [this](const KubePluginSet& set) {
+      for (const KubePluginEntry& entry : set.disabled) {
+        const std::string& name = entry.name.value;
+        if (name == "*" || !IsUnknown(name) || EntryOf(name) != nullptr) continue;
+        warnings_.Add(entry.name.place, entry.path,
+                      UnavailableText(name) + ": nothing is disabled" + Similar(name));
+      }
+    };
+    check(source_.multi_point);
+    for (const std::string_view point : kKubePoints) check(source_.At(point));
+  }
+
+  // Returns "; did you mean ...?" with the plugins whose names are similar; empty if there is none.
+  std::string Similar(const std::string& name) const {
+    Names names;
+    for (const auto& [known, plugin] : known_) names.push_back(known);
+    for (const UpstreamPlugin& plugin : UpstreamPlugins()) AddNew(names, std::string(plugin.name));
+    return DidYouMean(name, names);
   }
 
   void WarnIfNoneIsLeft(const std::string& point, const std::string& what) {

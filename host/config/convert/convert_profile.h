@@ -28,7 +28,8 @@ struct ConvertedProfile {
 //     Filter.
 //   - A plugin that is enabled but runs at no point, or only has arguments, is written as disabled.
 // Errors: everything that kube-scheduler or a plugin's schema rejects is added to `errors`.
-// Warnings: everything that the scheduling decisions will lack is added to `warnings`, by its path.
+// Warnings: everything that the scheduling decisions will lack is added to `warnings`, by its path,
+//           and names of unknown plugins under `disabled`.
 std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& config,
                                                 const KnownPlugins& known, ConfigErrors& errors,
                                                 ConfigErrors& warnings);

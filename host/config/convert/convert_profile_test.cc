@@ -336,6 +336,50 @@ TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
       "Filter, found \"PodGroupPodsCount\", which runs at no extension point of Berth");
 }
 
+TEST(ConvertKubeConfig, WarnsOfUnknownNamesUnderDisabled) {
+  const auto warnings = [](const std::string& plugins) {
+    const ConvertOutcome outcome = Convert("profiles:\n- plugins:\n" + plugins);
+    EXPECT_EQ(outcome.errors, "");
+    const size_t defaults = outcome.warnings.find("k.yaml:4: profiles[0].plugins: these default");
+    const size_t end =
+        defaults == std::string::npos ? defaults : outcome.warnings.find('\n', defaults);
+    return end == std::string::npos ? outcome.warnings.substr(0, defaults)
+                                    : outcome.warnings.substr(end + 1);
+  };
+  struct Row {
+    const char* what;
+    std::string plugins;
+    std::string expected;
+  };
+  const std::string at = "k.yaml:5: profiles[0].plugins.";
+  const Row rows[] = {
+      {"a mistyped name in multiPoint", "    multiPoint: {disabled: [{name: NodeResourceFit}]}\n",
+       at + "multiPoint.disabled[0]: there is no plugin \"NodeResourceFit\": nothing is disabled; "
+            "did you mean NodeResourcesFit?"},
+      {"at a point, of a plugin that is not available",
+       "    score: {disabled: [{name: NodeAffinity}, {name: PodTopologySpred}]}\n",
+       at + "score.disabled[1]: there is no plugin \"PodTopologySpred\": nothing is disabled; did "
+            "you mean PodTopologySpread?"},
+      {"of a plugin of a third party", "    filter: {disabled: [{name: acme.Rak}]}\n",
+       at +
+           "filter.disabled[0]: there is no plugin \"acme.Rak\": nothing is disabled; did you mean "
+           "acme.Rack?"},
+      {"a name that is like no other", "    filter: {disabled: [{name: Other}]}\n",
+       at + "filter.disabled[0]: there is no plugin \"Other\": nothing is disabled"},
+      {"known names and all names",
+       "    filter: {disabled: [{name: NodeName}, {name: acme.Rack}, {name: GangScheduling}]}\n"
+       "    score: {disabled: [{name: '*'}]}\n",
+       ""},
+  };
+  for (const Row& row : rows) EXPECT_EQ(warnings(row.plugins), row.expected) << row.what;
+  EXPECT_EQ(warnings("    multiPoint: {enabled: [{name: who.All}]}\n"
+                     "    filter: {disabled: [{name: who.All}]}\n"),
+            at +
+                "multiPoint.enabled[0]: there is no plugin \"who.All\": it is written as a comment "
+                "in the profile")
+      << "a plugin that is not installed here";
+}
+
 TEST(ConvertKubeConfig, WarnsOfDefaultsAndOfUnusableProfiles) {
   EXPECT_EQ(Convert("").warnings,
             "k.yaml: profiles[0].plugins: these default plugins of kube-scheduler are not "

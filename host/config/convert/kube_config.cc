@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io/";
 constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+constexpr std::string_view kFitPlugin = "NodeResourcesFit";
 constexpr int64_t kMaxBackoffSeconds = int64_t{365} * 24 * 3600;
 
 // Extension points of kube-scheduler that are behind feature gates.
@@ -41,7 +42,7 @@ class KubeConfigReader {
     reader.Any("apiVersion");
     reader.Any("kind");
     const ConfigValue* profiles = reader.Array("profiles", "profiles");
-    ReadTopLevel(reader);
+    const auto ignored_resources = ReadTopLevel(reader);
     reader.End();
     KubeSchedulerConfig config;
     if (profiles != nullptr) ReadProfiles(*profiles, config);
@@ -51,6 +52,9 @@ class KubeConfigReader {
       config.profiles.front().place = {root.place.file, 0, 0};
     }
     CheckNames(config);
+    if (!ignored_resources.empty()) {
+      for (KubeSchedulerProfile& profile : config.profiles) Ignore(ignored_resources, profile);
+    }
     return config;
   }
 
@@ -81,14 +85,44 @@ class KubeConfigReader {
     warnings_.Add(place, path, std::move(text));
   }
 
-  void ReadTopLevel(TableReader& reader) {
+  // Returns the resources that NodeResourcesFit does not check because extenders do.
+  std::vector<Placed<std::string>> ReadTopLevel(TableReader& reader) {
     const auto parallelism = reader.Int("parallelism", 1, INT32_MAX);
     if (parallelism.has_value() && parallelism->value != 1) {
       Warn(parallelism->place, "parallelism", "ignored: this version schedules on one thread");
     }
     ReadPercentage(reader);
     ReadBackoffs(reader);
-    ReadIgnoredKeys(reader, errors_, warnings_);
+    return ReadIgnoredKeys(reader, errors_, warnings_);
+  }
+
+  // Sets ignoredResources of NodeResourcesFit. As in kube-scheduler, the resources of extenders
+  // replace those of the arguments: pkg/scheduler/scheduler.go, buildExtenders.
+  void Ignore(const std::vector<Placed<std::string>>& resources, KubeSchedulerProfile& profile) {
+    constexpr std::string_view kPointer = "/ignoredResources";
+    KubePluginArgs* config = nullptr;
+    for (KubePluginArgs& each : profile.args) {
+      if (each.name.value == kFitPlugin) config = &each;
+    }
+    if (config == nullptr) {
+      config = &profile.args.emplace_back();
+      config->name = {std::string(kFitPlugin), resources.front().place};
+      config->path = "extenders";
+    }
+    ProfileArgs& args = config->args;
+    if (args.value.is_null()) args.value = nlohmann::json::object();
+    if (const auto own = args.value.find("ignoredResources"); own != args.value.end()) {
+      if (!own->is_array()) return;  // The schema of the arguments reports it.
+      Warn(args.PlaceOf(kPointer), config->path + ".args.ignoredResources",
+           "replaced by the managedResources of extenders, as kube-scheduler does");
+    }
+    nlohmann::json names = nlohmann::json::array();
+    args.places[std::string(kPointer)] = resources.front().place;
+    for (const Placed<std::string>& resource : resources) {
+      args.places[std::string(kPointer) + "/" + std::to_string(names.size())] = resource.place;
+      names.push_back(resource.value);
+    }
+    args.value["ignoredResources"] = std::move(names);
   }
 
   void ReadPercentage(TableReader& reader) {

@@ -257,6 +257,88 @@ TEST(ReadKubeConfig, WarnsOfIgnoredKeys) {
             "extension point, and kube-scheduler has it behind a feature gate");
 }
 
+// As in kube-scheduler, these resources replace the ignoredResources of the arguments.
+TEST(ReadKubeConfig, ResourcesOfExtendersAreIgnored) {
+  const std::string extenders =
+      "extenders:\n"
+      "- urlPrefix: http://a\n"
+      "  managedResources:\n"
+      "  - {name: a.com/x, ignoredByScheduler: true}\n"
+      "  - {name: a.com/seen, ignoredByScheduler: false}\n"
+      "  - {name: a.com/seen}\n"
+      "- managedResources: [{name: a.com/y, ignoredByScheduler: true}]\n"
+      "- managedResources: [{name: a.com/x, ignoredByScheduler: true}]\n";
+  const nlohmann::json names = {"a.com/x", "a.com/y"};
+  const std::string unsupported = "]: ignored: extenders are not supported; use a plugin instead\n";
+  const auto written = [](int line, const std::string& resource, const std::string& name) {
+    return "k.yaml:" + std::to_string(line) + ": extenders" + resource +
+           ".ignoredByScheduler: written as ignoredResources of NodeResourcesFit: without the "
+           "extender, nothing checks requests for \"" +
+           name + "\"\n";
+  };
+  const std::string warnings =
+      "k.yaml:4: extenders[0" + unsupported + written(6, "[0].managedResources[0]", "a.com/x") +
+      "k.yaml:9: extenders[1" + unsupported + written(9, "[1].managedResources[0]", "a.com/y") +
+      "k.yaml:10: extenders[2" + unsupported + written(10, "[2].managedResources[0]", "a.com/x");
+  struct Row {
+    const char* what;
+    std::string profiles;
+    nlohmann::json args;
+    std::string more_warnings;
+  };
+  const Row rows[] = {
+      {"the default profile", "", {{"ignoredResources", names}}, ""},
+      {"no arguments",
+       "profiles: [{pluginConfig: [{name: NodeResourcesFit}]}]\n",
+       {{"ignoredResources", names}},
+       ""},
+      {"other arguments",
+       "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResourceGroups: "
+       "[b]}}]}]\n",
+       {{"ignoredResources", names}, {"ignoredResourceGroups", {"b"}}},
+       ""},
+      {"own resources",
+       "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [b]}}]}]\n",
+       {{"ignoredResources", names}},
+       "k.yaml:11: profiles[0].pluginConfig[0].args.ignoredResources: replaced by the "
+       "managedResources of extenders, as kube-scheduler does\n"},
+      {"an argument of the wrong type",
+       "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: b}}]}]\n",
+       {{"ignoredResources", "b"}},
+       ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    const ReadOutcome outcome = ReadConfig(kConfigHead + extenders + row.profiles);
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_EQ(outcome.warnings + "\n", warnings + row.more_warnings);
+    const KubePluginArgs* args = outcome.config->profiles.at(0).FindArgs("NodeResourcesFit");
+    ASSERT_NE(args, nullptr);
+    EXPECT_EQ(args->args.value, row.args);
+  }
+}
+
+TEST(ReadKubeConfig, IgnoredResourcesKeepTheirPlaces) {
+  const std::string extenders =
+      "extenders:\n"
+      "- managedResources: [{name: a.com/x, ignoredByScheduler: true}]\n"
+      "- managedResources: [{name: a.com/y, ignoredByScheduler: true}]\n";
+  const ReadOutcome outcome =
+      ReadConfig(kConfigHead + extenders + "profiles: [{schedulerName: a}, {schedulerName: b}]\n");
+  ASSERT_EQ(outcome.config->profiles.size(), 2U);
+  for (const KubeSchedulerProfile& profile : outcome.config->profiles) {
+    const KubePluginArgs* args = profile.FindArgs("NodeResourcesFit");
+    ASSERT_NE(args, nullptr);
+    EXPECT_EQ(args->path, "extenders");
+    EXPECT_EQ(args->args.PlaceOf("/ignoredResources/0").ToString(), "k.yaml:4");
+    EXPECT_EQ(args->args.PlaceOf("/ignoredResources/1").ToString(), "k.yaml:5");
+  }
+  EXPECT_EQ(ReadConfig(kConfigHead + "extenders: [{managedResources: [{name: a.com/x}]}]\n")
+                .config->profiles.at(0)
+                .FindArgs("NodeResourcesFit"),
+            nullptr);
+}
+
 // Ignored keys are checked too.
 TEST(ReadKubeConfig, ReportsErrorsInIgnoredKeys) {
   EXPECT_EQ(

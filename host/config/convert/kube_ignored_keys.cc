@@ -1,5 +1,6 @@
 #include "host/config/convert/kube_ignored_keys.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/text.h"
 #include "host/base/time.h"
 
 namespace berth::host {
@@ -89,7 +91,7 @@ class IgnoredKeysReader {
   IgnoredKeysReader(ConfigErrors& errors, ConfigErrors& warnings)
       : errors_(errors), warnings_(warnings) {}
 
-  void Read(TableReader& reader) {
+  std::vector<Placed<std::string>> Read(TableReader& reader) {
     if (const ConfigValue* election = reader.Table("leaderElection")) {
       ReadKeys(*election, "leaderElection", kLeaderElection);
       WarnOfHostKeys(*election, "leaderElection");
@@ -107,6 +109,7 @@ class IgnoredKeysReader {
       CheckType(*value, std::string(each.key.name), each.key.type);
       Warn(*value, std::string(each.key.name), each.why);
     }
+    return std::move(ignored_resources_);
   }
 
  private:
@@ -144,14 +147,16 @@ class IgnoredKeysReader {
     for (size_t i = 0; i < array.elements.size(); ++i) {
       const ConfigValue& extender = array.elements[i];
       const std::string path = Indexed("extenders", i);
+      Warn(extender, path, "extenders are not supported; use a plugin instead");
       ReadKeys(extender, path, kExtender);
       if (const ConfigValue* tls = extender.Find("tlsConfig"); tls != nullptr && tls->is_table()) {
         ReadKeys(*tls, path + ".tlsConfig", kTlsConfig);
       }
       if (const ConfigValue* resources = extender.Find("managedResources")) {
         for (size_t j = 0; j < resources->elements.size(); ++j) {
-          ReadKeys(resources->elements[j], Indexed(path + ".managedResources", j),
-                   kManagedResource);
+          const std::string of_resource = Indexed(path + ".managedResources", j);
+          ReadKeys(resources->elements[j], of_resource, kManagedResource);
+          ReadIgnoredResource(resources->elements[j], of_resource);
         }
       }
       CheckWeight(extender, path);
@@ -159,8 +164,25 @@ class IgnoredKeysReader {
         errors_.Expected(extender.Find("bindVerb")->place, path + ".bindVerb",
                          "at most one extender that binds", "a second one");
       }
-      Warn(extender, path, "extenders are not supported; use a plugin instead");
     }
+  }
+
+  void ReadIgnoredResource(const ConfigValue& resource, const std::string& path) {
+    const ConfigValue* ignored = resource.Find("ignoredByScheduler");
+    if (ignored == nullptr || ignored->kind != ConfigValue::Kind::kBool || !ignored->boolean) {
+      return;
+    }
+    const ConfigValue* name = resource.Find("name");
+    if (name == nullptr || !name->is_string() || name->text.empty()) return;
+    warnings_.Add(ignored->place, path + ".ignoredByScheduler",
+                  "written as ignoredResources of NodeResourcesFit: without the extender, nothing "
+                  "checks requests for " +
+                      Quoted(name->text));
+    const auto is_same = [&](const Placed<std::string>& known) {
+      return known.value == name->text;
+    };
+    if (std::ranges::any_of(ignored_resources_, is_same)) return;
+    ignored_resources_.push_back({name->text, name->place});
   }
 
   void CheckWeight(const ConfigValue& extender, const std::string& path) {
@@ -176,12 +198,14 @@ class IgnoredKeysReader {
 
   ConfigErrors& errors_;
   ConfigErrors& warnings_;
+  std::vector<Placed<std::string>> ignored_resources_;
 };
 
 }  // namespace
 
-void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings) {
-  IgnoredKeysReader(errors, warnings).Read(reader);
+std::vector<Placed<std::string>> ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors,
+                                                 ConfigErrors& warnings) {
+  return IgnoredKeysReader(errors, warnings).Read(reader);
 }
 
 }  // namespace berth::host

@@ -3,6 +3,9 @@
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_IGNORED_KEYS_H_
 
+#include <string>
+#include <vector>
+
 #include "host/config/config_errors.h"
 #include "host/config/config_value.h"
 
@@ -15,7 +18,9 @@ namespace berth::host {
 //         bursts and managed resources are not checked.
 // Warnings: each of these keys is added to `warnings` by its path, extenders one by one:
 //           "extenders[0]".
-void ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors, ConfigErrors& warnings);
+// Returns the names of the resources that extenders manage with ignoredByScheduler, each once.
+std::vector<Placed<std::string>> ReadIgnoredKeys(TableReader& reader, ConfigErrors& errors,
+                                                 ConfigErrors& warnings);
 
 }  // namespace berth::host
 
