@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -34,6 +36,7 @@ class PodReader {
   bool ReadNestedText(JsonValue& value, uint64_t name, berth_str* text);
   bool ReadClaims(JsonValue& value);
   bool ReadClaimStatuses(JsonValue& value);
+  bool ReadStatusesOfContainers(JsonValue& value);
   bool ReadPodResources(JsonValue& value);
   bool ReadEnumOrKeep(JsonValue& value, std::span<const EnumValue> values, uint32_t* number);
 
@@ -196,7 +199,7 @@ bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
     case "conditions"_field: return ReadConditions(reader_, v, &pod_.conditions);
     case "nominatedNodeName"_field: return reader_.ReadName(v, &pod_.nominated_node);
     case "startTime"_field: return reader_.ReadTime(v, &pod_.started_ns);
-    case "containerStatuses"_field:
+    case "containerStatuses"_field: return ReadStatusesOfContainers(v);
     case "initContainerStatuses"_field: return ReadContainerStatuses(reader_, v);
     case "resourceClaimStatuses"_field: return ReadClaimStatuses(v);
     case "allocatedResources"_field: return ReadPodLevelResources(reader_, v, &status_allocated_);
@@ -208,6 +211,17 @@ bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
       });
     default: return true;
   }
+}
+
+// Puts them before the statuses of init containers, in whichever order the fields are: of several
+// statuses with one name the last one counts.
+bool PodReader::ReadStatusesOfContainers(JsonValue& value) {
+  Stack<ContainerStatus>& statuses = reader_.stack<ContainerStatus>();
+  const auto of_init_containers = static_cast<std::ptrdiff_t>(statuses.size());
+  if (!ReadContainerStatuses(reader_, value)) return false;
+  const std::span<ContainerStatus> all = statuses.Since(0);
+  std::rotate(all.begin(), all.begin() + of_init_containers, all.end());
+  return true;
 }
 
 bool PodReader::ReadClaimStatuses(JsonValue& value) {

@@ -146,7 +146,9 @@ struct ContainerStatus {
 struct RequestInputs {
   std::span<const ContainerRequests> containers;
   std::span<const ContainerRequests> init_containers;
-  std::span<const ContainerStatus> statuses;  // The statuses of containers and init containers.
+  // The statuses of containers, then those of init containers. Of several statuses with one name,
+  // the last one counts.
+  std::span<const ContainerStatus> statuses;
   // The pod-level resources: cpu, memory and huge pages. A list is empty if it names none of these.
   ResourceList pod_requests;              // spec.resources
   bool has_pod_status_resources = false;  // Whether status has the field resources.
@@ -166,7 +168,10 @@ struct PodRequests {
 };
 
 // Computes the requests of a pod as kube-scheduler 1.36 does: component-helpers/resource/helpers.go
-// (PodRequests) and pkg/scheduler/framework/types.go (calculateResource).
+// (PodRequests) and pkg/scheduler/framework/types.go (calculateResource). `accounted` also counts
+// what statuses report (UseStatusResources): of a container if its status has resources, of the pod
+// if status.resources is set, and only for the names in the pod-level requests of the spec. If a
+// resize is infeasible, the status counts alone.
 // Threading: one thread at a time. The calculator keeps its working memory between pods.
 class RequestCalculator {
  public:
