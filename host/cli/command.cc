@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,25 +127,6 @@ std::vector<std::string> WithoutOldSpelling(std::span<const std::string> given,
   return args;
 }
 
-// Returns the error of a flag such as --leader-elect=maybe. CLI11 converts such values with
-// std::stoll(), which names neither the flag nor the value.
-Status FlagValueError(const CLI::App& app, std::span<const std::string> args) {
-  for (const std::string& arg : args) {
-    const size_t sign = arg.find('=');
-    if (!arg.starts_with('-') || sign == arg.npos) continue;
-    const CLI::Option* option = Innermost(&app)->get_option_no_throw(arg.substr(0, sign));
-    if (option == nullptr || option->get_expected_min() > 0) continue;
-    try {
-      CLI::detail::to_flag_value(arg.substr(sign + 1));
-      continue;
-    } catch (const std::logic_error&) {
-    }
-    return Status::InvalidArgument(arg.substr(0, sign) + ": expected true or false, found " +
-                                   Quoted(arg.substr(sign + 1)));
-  }
-  return Status::InvalidArgument("expected true or false as the value of a flag");
-}
-
 }  // namespace
 
 int RunCommand(std::span<const std::string> given, CommandEnvironment& env) {
@@ -172,8 +152,6 @@ int RunCommand(std::span<const std::string> given, CommandEnvironment& env) {
     }
     const int exit_status = app.exit(error, env.out, env.err);
     return exit_status == 0 ? Print(env, "", kExitDone) : kExitBadInput;
-  } catch (const std::logic_error&) {
-    return Fail(env, FlagValueError(app, args));
   }
   return execute(env);
 }

@@ -1,8 +1,8 @@
 #include "host/cli/command_line.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
+#include <array>
+#include <charconv>
 #include <limits>
 #include <memory>
 #include <string>
@@ -31,6 +31,8 @@ constexpr const char* kHostFile =
     "The host file, berth.toml: profiles, plugin directories, deadlines, backoffs, leader "
     "election, connection";
 constexpr const char* kLevels = "-v information, -vv debugging, -vvv tracing";
+// More than the levels of the log, so that the -v=10 of other programs has a counterpart.
+constexpr uint64_t kMaxVerbosity = 10;
 constexpr std::string_view kInsteadOfFiles = "to read instead of --cluster; nothing is changed";
 
 // Adds an option with a value, or for a vector with one value or several.
@@ -61,15 +63,43 @@ OutputFormat FormatOf(std::string_view format) {
   return format == "yaml" ? OutputFormat::kYaml : OutputFormat::kTable;
 }
 
-// Returns the error message for a seed; "" if it is valid.
-std::string CheckSeed(const std::string& text) {
-  // CLI11 converts the text with strtoull, which accepts a sign and numbers that are too large.
-  char* end = nullptr;
-  errno = 0;
-  static_cast<void>(std::strtoull(text.c_str(), &end, 0));
-  if (!text.empty() && IsDigit(text.front()) && *end == '\0' && errno == 0) return "";
-  return "expected a number from 0 to " + std::to_string(std::numeric_limits<uint64_t>::max()) +
-         ", found " + text;
+// Adds an option whose value is a whole number from 0 to `max`.
+void AddNumber(CLI::App& command, const std::string& name, uint64_t max,
+               const std::function<void(uint64_t)>& set, const std::string& help) {
+  // CLI11 converts numbers with strtoull, which reads 010 as 8 and 0x10 as 16.
+  command
+      .add_option_function<std::string>(
+          name,
+          [name, max, set](const std::string& text) {
+            const Result<uint64_t> number = ReadNumber(text, max);
+            if (!number.ok()) {
+              throw CLI::ValidationError(name, std::string(number.status().message()));
+            }
+            set(*number);
+          },
+          help)
+      ->type_name("N");
+}
+
+// Returns the error message for the value of a flag, such as that of --leader-elect=false; "" if it
+// is valid. `max`: the largest number that the flag accepts.
+std::string CheckFlagValue(const std::string& text, uint64_t max) {
+  constexpr std::array kWords = {"true", "false", "yes", "no", "on", "off", "enable", "disable"};
+  if (std::ranges::count(kWords, ToLower(text)) > 0 || ReadNumber(text, max).ok()) return "";
+  const std::string expected =
+      max == 1 ? "true or false" : "true, false or a whole number from 0 to " + std::to_string(max);
+  return "expected " + expected + ", found " + Quoted(text);
+}
+
+// Checks the values of all flags of `command` and of its subcommands. Otherwise CLI11 would convert
+// them with std::stoll(), which reads 2x as 2, and whose errors name neither flag nor value.
+void CheckFlagValues(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_expected_min() > 0) continue;
+    const uint64_t max = option->check_lname("verbose") ? kMaxVerbosity : 1;
+    option->check([max](const std::string& text) { return CheckFlagValue(text, max); });
+  }
+  for (CLI::App* subcommand : command.get_subcommands({})) CheckFlagValues(*subcommand);
 }
 
 // Returns a check that refuses an empty value, with `what` as the expected one.
@@ -125,10 +155,11 @@ void AddProfiles(CLI::App& command, std::vector<std::string>& profiles) {
 }
 
 void AddSeed(CLI::App& command, uint64_t& seed) {
-  AddOption(command, "--seed", "N", seed,
-            "The seed of the choice between equally good nodes [" + std::to_string(kDefaultSeed) +
-                "]; equal seeds give equal results")
-      ->check(CheckSeed);
+  AddNumber(
+      command, "--seed", std::numeric_limits<uint64_t>::max(),
+      [&seed](uint64_t number) { seed = number; },
+      "The seed of the choice between equally good nodes [" + std::to_string(kDefaultSeed) +
+          "]; equal seeds give equal results");
 }
 
 void AddConfig(CLI::App& command, ConfigFlags& flags, const std::string& help) {
@@ -300,10 +331,12 @@ void AddShadow(CLI::App& app, Execution& execute) {
               "How far a binding is moved, because bindings arrive in another order than that of "
               "the decisions [1s]",
               flags.window_ns);
-  AddOption(*command, "--percentage-of-nodes-to-score", "N", flags.percentage_of_nodes,
-            "The percentageOfNodesToScore of the kube-scheduler that is observed [0, its "
-            "default]")
-      ->check(CLI::Range(0, 100).description(""));
+  AddNumber(
+      *command, "--percentage-of-nodes-to-score", 100,
+      [&flags = flags](uint64_t number) {
+        flags.percentage_of_nodes = static_cast<uint32_t>(number);
+      },
+      "The percentageOfNodesToScore of the kube-scheduler that is observed [0, its default]");
   AddLogFormat(*command, flags.log_format);
   AddScheduling(*command, flags, kLevels);
   AddReuseCheck(*command, flags);
@@ -453,6 +486,15 @@ void AddProfile(CLI::App& app, Execution& execute) {
 
 }  // namespace
 
+Result<uint64_t> ReadNumber(std::string_view text, uint64_t max) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stop == end && number <= max) return number;
+  return Status::InvalidArgument("expected a whole number from 0 to " + std::to_string(max) +
+                                 " in decimal digits, found " + Quoted(text));
+}
+
 std::string HelpOf(std::initializer_list<std::string_view> names) {
   std::string help;
   for (const std::string_view name : names) {
@@ -483,6 +525,7 @@ void AddCommands(CLI::App& app, Execution& execute) {
        {AddRun, AddReplay, AddShadow, AddSimulate, AddExplain, AddDoctor, AddPlugin, AddProfile}) {
     add(app, execute);
   }
+  CheckFlagValues(app);
 }
 
 }  // namespace berth::host

@@ -2,11 +2,13 @@
 #ifndef BERTH_HOST_CLI_COMMAND_LINE_H_
 #define BERTH_HOST_CLI_COMMAND_LINE_H_
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
+#include "host/base/status.h"
 #include "host/cli/commands.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own.
@@ -14,6 +16,10 @@ class App;
 }  // namespace CLI
 
 namespace berth::host {
+
+// Reads the number of an option: decimal digits and nothing else, such as "10" or "010".
+// Errors: InvalidArgument for any other text, and for a number above `max`.
+Result<uint64_t> ReadNumber(std::string_view text, uint64_t max);
 
 // Runs the command that the command line names, with its flags, and returns the exit status.
 using Execution = std::function<int(CommandEnvironment& env)>;

@@ -246,8 +246,8 @@ std::optional<uint32_t> LogLevelOf(const SchedulingFlags& flags, uint32_t usual)
   constexpr std::array<uint32_t, 4> kLevels = {BERTH_LOG_WARN, BERTH_LOG_INFO, BERTH_LOG_DEBUG,
                                                BERTH_LOG_TRACE};
   if (flags.verbosity <= 0) return std::nullopt;
-  const auto* level = std::ranges::find(kLevels, usual);
-  return *std::min(level + flags.verbosity, std::prev(kLevels.end()));
+  const auto level = std::ranges::find(kLevels, usual) - kLevels.begin();
+  return kLevels[std::min(static_cast<size_t>(level + flags.verbosity), kLevels.size() - 1)];
 }
 
 std::string LogTime(int64_t wall_ns) {

@@ -26,8 +26,12 @@ TEST_F(ShadowCliTest, RefusesInvalidValues) {
       {{"--duration", "10"}, "--duration"},
       {{"--duration", "0s"}, "--duration: expected a duration above 0, found 0s"},
       {{"--window=-1s"}, "--window: expected a duration above 0, found -1s"},
-      {{"--percentage-of-nodes-to-score", "101"}, "--percentage-of-nodes-to-score"},
-      {{"--percentage-of-nodes-to-score=-1"}, "--percentage-of-nodes-to-score"},
+      {{"--percentage-of-nodes-to-score", "101"},
+       "--percentage-of-nodes-to-score: expected a whole number from 0 to 100 in decimal digits, "
+       "found \"101\""},
+      {{"--percentage-of-nodes-to-score=-1"},
+       "--percentage-of-nodes-to-score: expected a whole number from 0 to 100 in decimal digits, "
+       "found \"-1\""},
   };
   for (const Case& each : cases) {
     const Outcome run = RunWith(each.args);
