@@ -62,13 +62,16 @@ class Checker {
       : args_(args), context_(std::move(context)), plugin_(plugin), errors_(errors) {}
 
   void Check(const Json& schema, const Json& value, const std::string& pointer) {
+    if (value.is_null() && args_.texts.contains(pointer)) return;  // It was reported.
     if (const Json* allowed_values = Find(schema, "enum");
         allowed_values != nullptr && allowed_values->is_array()) {
       CheckEnum(*allowed_values, value, pointer);
       return;
     }
     if (const auto type = TypeOf(schema); type.has_value() && !HasType(value, *type)) {
-      Expected(pointer, TypeName(*type) + Range(schema, "minimum", "maximum"), Describe(value));
+      std::string found = Found(value, pointer);
+      if (*type == "integer" && value.is_number_float()) found += IntegerAdvice(value);
+      Expected(pointer, TypeName(*type) + Range(schema, "minimum", "maximum"), found);
     } else if (value.is_number()) {
       CheckLimits(schema, value, pointer);
     } else if (value.is_object()) {
@@ -90,7 +93,7 @@ class Checker {
       quoted.push_back(Describe(allowed));
       if (allowed.is_string()) names.push_back(allowed.get<std::string>());
     }
-    std::string found = Describe(value);
+    std::string found = Found(value, pointer);
     if (value.is_string()) found += DidYouMean(value.get_ref<const std::string&>(), names);
     Expected(pointer, "one of " + Join(quoted, ", "), found);
   }
@@ -119,7 +122,7 @@ class Checker {
     if (IsWithin(schema, "minimum", "maximum", value)) return;
     Expected(pointer,
              TypeName(TypeOf(schema).value_or("number")) + Range(schema, "minimum", "maximum"),
-             Describe(value));
+             Found(value, pointer));
   }
 
   // `what` has this length.
@@ -180,6 +183,13 @@ class Checker {
       if (property != nullptr) what = TypeName(TypeOf(*property).value_or("string"));
       Expected(PointerTo(pointer, name), what, "none");
     }
+  }
+
+  // Describes the value at `pointer`: "the number 1e1", as the file writes it.
+  std::string Found(const Json& value, const std::string& pointer) const {
+    if (!value.is_number_float()) return Describe(value);
+    const auto text = args_.texts.find(pointer);
+    return "the number " + (text == args_.texts.end() ? DumpJson(value) : text->second);
   }
 
   void Expected(const std::string& pointer, const std::string& expected, const std::string& found) {

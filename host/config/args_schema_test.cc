@@ -39,7 +39,7 @@ std::string SchemaErrors(const Json& schema, const std::string& toml) {
   ConfigErrors errors;
   const auto root = ParseToml(toml, "a.toml", errors);
   EXPECT_TRUE(root.has_value()) << toml;
-  CheckArgs(schema, ToArgs(*root), "P: ", {"a.toml", 99, 1}, errors);
+  CheckArgs(schema, ToArgs(*root, "P: ", errors), "P: ", {"a.toml", 99, 1}, errors);
   return std::string(errors.ToStatus().message());
 }
 
@@ -52,14 +52,15 @@ TEST(CheckArgsTest, ReportsArgumentsThatDoNotMatchTheSchema) {
       {"ratio = 0", ""},
       {"ratio = 1.0", ""},
       {"ratio = 0.5\nany = [1, {a = 2}]\non = true\nzone = \"abc\"", ""},
-      {"ratio = 1.01", "a.toml:1: P: args.ratio: expected a number from 0 to 1, found 1.01"},
+      {"ratio = 1.01",
+       "a.toml:1: P: args.ratio: expected a number from 0 to 1, found the number 1.01"},
       {"ratio = -1", "a.toml:1: P: args.ratio: expected a number from 0 to 1, found -1"},
       {"ratio = \"1\"", "a.toml:1: P: args.ratio: expected a number from 0 to 1, found \"1\""},
       {"ratio = 1\ncount = 1", ""},
       {"ratio = 1\ncount = 0",
        "a.toml:2: P: args.count: expected a whole number of at least 1, found 0"},
       {"ratio = 1\ncount = 1.5",
-       "a.toml:2: P: args.count: expected a whole number of at least 1, found 1.5"},
+       "a.toml:2: P: args.count: expected a whole number of at least 1, found the number 1.5"},
       {"ratio = 1\nzone = \"abcd\"",
        "a.toml:2: P: args.zone: expected a string with a length of at most 3, found a length of 4"},
       {"ratio = 1\nzone = true", "a.toml:2: P: args.zone: expected a string, found true"},

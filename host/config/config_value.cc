@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -10,33 +11,57 @@
 
 #include "host/base/text.h"
 #include "host/base/time.h"
+#include "host/config/args_schema.h"
 
 namespace berth::host {
 namespace {
 
-nlohmann::json ToJson(const ConfigValue& value, const std::string& pointer, ProfileArgs& args) {
-  args.places[pointer] = value.place;
-  switch (value.kind) {
-    case ConfigValue::Kind::kBool: return value.boolean;
-    case ConfigValue::Kind::kInt: return value.integer;
-    case ConfigValue::Kind::kFloat: return value.number;
-    case ConfigValue::Kind::kString:
-    case ConfigValue::Kind::kTime: return value.text;
-    case ConfigValue::Kind::kArray: {
-      nlohmann::json array = nlohmann::json::array();
-      for (size_t i = 0; i < value.elements.size(); ++i) {
-        array.push_back(ToJson(value.elements[i], pointer + "/" + std::to_string(i), args));
+// Converts the arguments of a plugin, and adds their places and texts to `args`.
+class ArgsConverter {
+ public:
+  ArgsConverter(const std::string& context, ProfileArgs& args, ConfigErrors& errors)
+      : context_(context), args_(args), errors_(errors) {}
+
+  nlohmann::json ToJson(const ConfigValue& value, const std::string& pointer) {
+    args_.places[pointer] = value.place;
+    switch (value.kind) {
+      case ConfigValue::Kind::kBool: return value.boolean;
+      case ConfigValue::Kind::kInt: return value.integer;
+      case ConfigValue::Kind::kString: return value.text;
+      case ConfigValue::Kind::kFloat:
+        if (!std::isfinite(value.number)) return Reject(value, pointer, "a finite number");
+        if (!value.text.empty()) args_.texts[pointer] = value.text;
+        return value.number;
+      case ConfigValue::Kind::kTime:
+        return Reject(value, pointer, "a string, number, boolean, array or table");
+      case ConfigValue::Kind::kArray: {
+        nlohmann::json array = nlohmann::json::array();
+        for (size_t i = 0; i < value.elements.size(); ++i) {
+          array.push_back(ToJson(value.elements[i], pointer + "/" + std::to_string(i)));
+        }
+        return array;
       }
-      return array;
+      case ConfigValue::Kind::kTable: break;
     }
-    case ConfigValue::Kind::kTable: break;
+    nlohmann::json object = nlohmann::json::object();
+    for (const ConfigMember& member : value.members) {
+      object[member.key] = ToJson(member.value, PointerTo(pointer, member.key));
+    }
+    return object;
   }
-  nlohmann::json object = nlohmann::json::object();
-  for (const ConfigMember& member : value.members) {
-    object[member.key] = ToJson(member.value, PointerTo(pointer, member.key), args);
+
+ private:
+  nlohmann::json Reject(const ConfigValue& value, const std::string& pointer,
+                        std::string_view expected) {
+    args_.texts[pointer] = value.text;
+    errors_.Expected(value.place, context_ + ArgsKey(pointer), expected, value.Describe());
+    return nullptr;
   }
-  return object;
-}
+
+  const std::string& context_;
+  ProfileArgs& args_;
+  ConfigErrors& errors_;
+};
 
 constexpr size_t kMaxNames = 1000;
 
@@ -58,18 +83,26 @@ std::string ConfigValue::Describe() const {
   switch (kind) {
     case Kind::kBool: return boolean ? "true" : "false";
     case Kind::kInt: return std::to_string(integer);
-    case Kind::kFloat: return NumberText(number);
+    case Kind::kFloat: return "the number " + (text.empty() ? NumberText(number) : text);
     case Kind::kString: return Quoted(text);
-    case Kind::kTime: return "a date or time";
+    case Kind::kTime: return text;
     case Kind::kArray: return elements.empty() ? "an empty array" : "an array";
     case Kind::kTable: break;
   }
   return "a table";
 }
 
-ProfileArgs ToArgs(const ConfigValue& value) {
+std::string IntegerAdvice(double number) {
+  constexpr double kMax = 1e15;  // Every smaller integer is a double.
+  const bool is_whole = std::abs(number) < kMax && number == std::trunc(number);
+  if (!is_whole) return "";
+  return ", which is not written as an integer; write " +
+         std::to_string(static_cast<int64_t>(number));
+}
+
+ProfileArgs ToArgs(const ConfigValue& value, const std::string& context, ConfigErrors& errors) {
   ProfileArgs args;
-  nlohmann::json json = ToJson(value, "", args);
+  nlohmann::json json = ArgsConverter(context, args, errors).ToJson(value, "");
   args.value = std::move(json);
   return args;
 }
@@ -111,11 +144,16 @@ std::optional<Placed<int64_t>> TableReader::Int(std::string_view key, int64_t mi
   if (max != INT64_MAX) {
     expected = "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
   }
-  return Read<int64_t>(key, expected, [=](const ConfigValue& value) {
-    const bool fits =
-        value.kind == ConfigValue::Kind::kInt && value.integer >= min && value.integer <= max;
-    return fits ? std::optional(value.integer) : std::nullopt;
-  });
+  const ConfigValue* value = Any(key);
+  if (value == nullptr) return std::nullopt;
+  const bool is_int = value->kind == ConfigValue::Kind::kInt;
+  if (is_int && value->integer >= min && value->integer <= max) {
+    return Placed<int64_t>{value->integer, value->place};
+  }
+  std::string found = value->Describe();
+  if (value->kind == ConfigValue::Kind::kFloat) found += IntegerAdvice(value->number);
+  Expected(key, value->place, expected, found);
+  return std::nullopt;
 }
 
 std::optional<Placed<int64_t>> TableReader::Duration(std::string_view key) {
@@ -182,7 +220,8 @@ std::optional<std::vector<Placed<std::string>>> TableReader::Strings(std::string
   std::set<std::string_view> seen;
   for (const ConfigValue& element : array->elements) {
     if (!element.is_string() || element.text.empty()) {
-      Mismatch(key, element, std::string("an array of ").append(what));
+      Expected(key, element.place, std::string("an array of ").append(what),
+               "an array with " + element.Describe());
     } else if (!seen.insert(element.text).second) {
       Expected(key, element.place, "unique values", Quoted(element.text) + " twice");
     } else {

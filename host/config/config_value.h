@@ -26,8 +26,10 @@ struct ConfigValue {
   ConfigPlace place;  // For a member of a table, the place of its key.
   bool boolean = false;
   int64_t integer = 0;
-  double number = 0;                  // For kFloat; finite.
-  std::string text;                   // For kString.
+  double number = 0;  // For kFloat; perhaps not finite.
+  // For kString. For kFloat, the number as the file writes it, if that is known: "1e1". For kTime,
+  // the value for messages: "the date 1979-05-27".
+  std::string text;
   std::vector<ConfigValue> elements;  // For kArray.
   std::vector<ConfigMember> members;  // For kTable: unique keys, in no particular order.
 
@@ -38,7 +40,8 @@ struct ConfigValue {
   // Returns the member; nullptr if there is none, or if this is no table. Lifetime: that of this
   // value.
   const ConfigValue* Find(std::string_view key) const;
-  // Describes the value for messages: `"five"`, `7`, `true`, `an array`, `a table`.
+  // Describes the value for messages: `"five"`, `7`, `the number 1e1`, `true`, `the date
+  // 1979-05-27`, `an array`, `a table`.
   std::string Describe() const;
 };
 
@@ -47,9 +50,14 @@ struct ConfigMember {
   ConfigValue value;
 };
 
-// Returns `value` as arguments. A date or time, which was reported as an error before, becomes an
-// empty string. REQUIRES: `value` is a table.
-ProfileArgs ToArgs(const ConfigValue& value);
+// Returns what follows the description of a number that was found in place of an integer: ", which
+// is not written as an integer; write 10" for 10.0, and "" for a number that is not whole.
+std::string IntegerAdvice(double number);
+
+// Returns `value` as arguments. `context` precedes each key in messages. REQUIRES: `value` is a
+// table.
+// Errors: dates, times and numbers that are not finite, which JSON does not have. They become null.
+ProfileArgs ToArgs(const ConfigValue& value, const std::string& context, ConfigErrors& errors);
 
 // Returns the JSON pointer of the member `key` of the table at `pointer`, such as `/a~1b/0`. (RFC
 // 6901)

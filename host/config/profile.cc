@@ -13,11 +13,13 @@ namespace {
 
 using Plugins = std::vector<ProfilePlugin>;
 
-void ErasePlaces(ProfileArgs& args, const std::string& pointer) {
-  args.places.erase(pointer);
-  const auto begin = args.places.lower_bound(pointer + "/");
-  const auto end = args.places.lower_bound(pointer + "0");  // The character after '/'.
-  args.places.erase(begin, end);
+// Erases the entries of the part at `pointer` and of everything in it.
+template <class Map>
+void EraseBelow(Map& by_pointer, const std::string& pointer) {
+  by_pointer.erase(pointer);
+  const auto begin = by_pointer.lower_bound(pointer + "/");
+  const auto end = by_pointer.lower_bound(pointer + "0");  // The character after '/'.
+  by_pointer.erase(begin, end);
 }
 
 void MoveValue(nlohmann::json& base, nlohmann::json& over, const std::string& pointer,
@@ -30,7 +32,8 @@ void MoveValue(nlohmann::json& base, nlohmann::json& over, const std::string& po
     }
     return;
   }
-  ErasePlaces(args, pointer);
+  EraseBelow(args.places, pointer);
+  EraseBelow(args.texts, pointer);
   base = std::move(over);
 }
 
@@ -43,6 +46,7 @@ void MergeArgs(ProfileArgs& base, ProfileArgs over) {
   }
   MoveValue(base.value, over.value, "", base);
   for (auto& [pointer, place] : over.places) base.places[pointer] = std::move(place);
+  base.texts.merge(over.texts);
 }
 
 const std::string& NameOf(const ProfilePlugin& plugin) { return plugin.name.value; }

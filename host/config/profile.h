@@ -30,7 +30,10 @@ struct ProfileArgs {
   nlohmann::json value;  // An object; null if no arguments were given.
   // The places by JSON pointer into `value`; "" is the whole. A part without an entry has the place
   // of its nearest ancestor with an entry.
-  std::map<std::string, ConfigPlace, std::less<>> places;
+  std::map<std::string, ConfigPlace, std::less<>> places = {};
+  // The numbers that are no integers, as the file writes them, by JSON pointer: "1e1". A null with
+  // an entry stands for a value that JSON does not have, which was reported as an error.
+  std::map<std::string, std::string, std::less<>> texts = {};
 
   // Returns the place of the part at `pointer`, or of its nearest ancestor with a place.
   ConfigPlace PlaceOf(std::string_view pointer) const;

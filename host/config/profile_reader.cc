@@ -202,7 +202,7 @@ class ProfileReader {
     plugin.points = reader.Strings("points", "names of extension points");
     reader.End();
     if (!has_name || errors_.size() != before) profile.is_complete = false;
-    if (args != nullptr) plugin.args = ToArgs(*args);
+    if (args != nullptr) plugin.args = ToArgs(*args, reader.KeyOf(""), errors_);
     if (plugin.library.has_value()) {
       plugin.library->value = Beside(profile.file, plugin.library->value);
     }

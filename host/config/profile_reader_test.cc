@@ -375,7 +375,8 @@ TEST(ReadProfileTest, ReportsInvalidKeys) {
       {"[[plugins]]\nname = \"A\"\nweight = -1",
        "p/a.toml:3: plugin \"A\": weight: expected a whole number of at least 0, found -1"},
       {"[[plugins]]\nname = \"A\"\nweight = 1.5",
-       "p/a.toml:3: plugin \"A\": weight: expected a whole number of at least 0, found 1.5"},
+       "p/a.toml:3: plugin \"A\": weight: expected a whole number of at least 0, found the number "
+       "1.5"},
       {"[[plugins]]\nname = \"A\"\nweight = \"five\"",
        "p/a.toml:3: plugin \"A\": weight: expected a whole number of at least 0, found \"five\""},
       {"[[plugins]]\nname = \"A\"\nenabled = \"no\"",
@@ -392,7 +393,8 @@ TEST(ReadProfileTest, ReportsInvalidKeys) {
        "p/a.toml:3: plugin \"A\": points: expected at least one extension point (enabled = false "
        "turns a plugin off), found none"},
       {"[[plugins]]\nname = \"A\"\npoints = [\"Filter\", 1,\n\"Filter\"]",
-       "p/a.toml:3: plugin \"A\": points: expected an array of names of extension points, found 1\n"
+       "p/a.toml:3: plugin \"A\": points: expected an array of names of extension points, found an "
+       "array with 1\n"
        "p/a.toml:4: plugin \"A\": points: expected unique values, found \"Filter\" twice"},
   };
   for (const Case& c : cases) EXPECT_EQ(ProfileErrors({{"p/a.toml", c.toml}}), c.error) << c.toml;

@@ -1,8 +1,11 @@
 #include "host/config/toml_document.h"
 
 #include <algorithm>
-#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "host/base/text.h"
 
 namespace berth::host {
 namespace {
@@ -121,16 +124,47 @@ class Scanner {
   uint32_t line_ = 1;
 };
 
+// Finds the text of a value by its position. Lines are indexed once, because a text may have many
+// values.
+class SourceText {
+ public:
+  explicit SourceText(std::string_view text) {
+    while (true) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = text.substr(0, end);
+      const auto* wide = std::ranges::find_if(line, [](char c) { return (c & 0x80) != 0; });
+      // Columns count characters. Before the first one of several bytes, they count bytes too.
+      lines_.push_back(line.substr(0, static_cast<size_t>(wide - line.begin())));
+      if (end == text.size()) return;
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  // Returns the text; "" if it is too long for a message, is not on one line, or stands behind a
+  // character of several bytes.
+  std::string_view Of(const toml::source_region& region) const {
+    if (region.begin.line != region.end.line || region.begin.line > lines_.size()) return "";
+    if (region.begin.line == 0 || region.begin.column == 0) return "";
+    const std::string_view line = lines_[region.begin.line - 1];
+    if (region.end.column < region.begin.column || region.end.column > line.size() + 1) return "";
+    const std::string_view text =
+        line.substr(region.begin.column - 1, region.end.column - region.begin.column);
+    return text.size() <= kMaxQuotedBytes ? TrimSpace(text) : "";
+  }
+
+ private:
+  std::vector<std::string_view> lines_;  // Each up to its first character of several bytes.
+};
+
 class TomlConverter {
  public:
-  TomlConverter(const std::string& file, ConfigErrors& errors) : file_(file), errors_(errors) {}
+  TomlConverter(std::string_view text, const std::string& file) : source_(text), file_(file) {}
 
   ConfigValue Table(const toml::table& table, ConfigPlace place) {
     ConfigValue value;
     value.place = std::move(place);
     for (const auto& [key, node] : table) {
-      value.members.push_back(
-          {std::string(key.str()), Node(node, Place(key.source()), std::string(key.str()))});
+      value.members.push_back({std::string(key.str()), Node(node, Place(key.source()))});
     }
     return value;
   }
@@ -140,7 +174,7 @@ class TomlConverter {
     return {file_, region.begin.line, region.begin.column};
   }
 
-  ConfigValue Node(const toml::node& node, ConfigPlace place, const std::string& key) {
+  ConfigValue Node(const toml::node& node, ConfigPlace place) {
     // The place of an array of tables is that of its first table.
     if (const toml::table* table = node.as_table()) return Table(*table, std::move(place));
     ConfigValue value;
@@ -148,7 +182,7 @@ class TomlConverter {
     if (const toml::array* array = node.as_array()) {
       value.kind = ConfigValue::Kind::kArray;
       for (const toml::node& element : *array) {
-        value.elements.push_back(Node(element, Place(element.source()), key));
+        value.elements.push_back(Node(element, Place(element.source())));
       }
     } else if (const auto* text = node.as_string()) {
       value.kind = ConfigValue::Kind::kString;
@@ -161,25 +195,24 @@ class TomlConverter {
       value.boolean = boolean->get();
     } else if (const auto* number = node.as_floating_point()) {
       value.kind = ConfigValue::Kind::kFloat;
-      SetNumber(number->get(), key, value);
+      value.number = number->get();
+      value.text = source_.Of(node.source());
     } else {
       value.kind = ConfigValue::Kind::kTime;
-      errors_.Expected(value.place, key, "a string, number, boolean, array or table",
-                       "a date or time");
+      const std::string_view text = source_.Of(node.source());
+      value.text = NounOf(node);
+      value.text = text.empty() ? "a " + value.text : "the " + value.text + ' ' + std::string(text);
     }
     return value;
   }
 
-  void SetNumber(double number, const std::string& key, ConfigValue& value) {
-    if (std::isfinite(number)) {
-      value.number = number;
-    } else {
-      errors_.Expected(value.place, key, "a finite number", std::isnan(number) ? "nan" : "inf");
-    }
+  static std::string NounOf(const toml::node& time) {
+    if (time.is_date()) return "date";
+    return time.is_time() ? "time" : "date with a time";
   }
 
+  const SourceText source_;
   const std::string& file_;
-  ConfigErrors& errors_;
 };
 
 bool IsWithinLimits(std::string_view text, const std::string& file, ConfigErrors& errors) {
@@ -216,7 +249,7 @@ std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& f
                                                     " (column " + std::to_string(at.column) + ")");
     return std::nullopt;
   }
-  return TomlConverter(file, errors).Table(std::as_const(parsed).table(), {file, 0, 0});
+  return TomlConverter(text, file).Table(std::as_const(parsed).table(), {file, 0, 0});
 }
 
 std::optional<TomlExcess> FindTomlExcess(std::string_view text, size_t max_depth,

@@ -32,8 +32,7 @@ std::optional<TomlExcess> FindTomlExcess(std::string_view text, size_t max_depth
                                          size_t max_key_parts);
 
 // Parses `text` as a TOML table. `file` is its name in messages.
-// Errors: if the text is not TOML 1.0 or exceeds a limit, only the first error. Otherwise every
-//         date, time and number that is not finite; the rest of the table is returned.
+// Errors: the first error, if the text is not TOML 1.0 or exceeds a limit.
 std::optional<ConfigValue> ParseToml(std::string_view text, const std::string& file,
                                      ConfigErrors& errors);
 

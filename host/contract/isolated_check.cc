@@ -139,7 +139,7 @@ std::optional<LoadError> ValidateArgs(const PluginLibrary& library, const std::s
   const PluginInfo* info = library.Find(plugin);
   if (info == nullptr) return std::nullopt;  // Plan::TryPlugin() reports it.
   ConfigErrors errors;
-  CheckArgs(ParseJson(info->args_schema), {.value = args, .places = {}}, "", {}, errors);
+  CheckArgs(ParseJson(info->args_schema), {.value = args}, "", {}, errors);
   if (errors.size() == 0) return std::nullopt;
   std::vector<std::string> lines;
   for (const ConfigError& error : errors.errors()) lines.push_back(error.ToString());

@@ -28,7 +28,7 @@ TEST_F(CliTest, ProfileCheckReportsErrorsOfSchemasAndPlugins) {
            "1.5}\n",
        of_fit +
            "berth: a.toml:8: plugin \"InterPodAffinity\": args.hardPodAffinityWeight: expected "
-           "a whole number from 0 to 100, found 1.5\n"},
+           "a whole number from 0 to 100, found the number 1.5\n"},
       {"beside an error of the profile", fit + groups + "[order]\nScoer = []\n",
        of_fit + "berth: a.toml:7: order.Scoer: expected an extension point, found \"Scoer\"; did "
                 "you mean Score?\n"},

@@ -330,7 +330,7 @@ class KubeConfigReader {
       const std::string_view left_out = key;
       std::erase_if(plain.members, [left_out](const ConfigMember& m) { return m.key == left_out; });
     }
-    return plain.members.empty() ? ProfileArgs() : ToArgs(plain);
+    return plain.members.empty() ? ProfileArgs() : ToArgs(plain, reader.KeyOf(""), errors_);
   }
 
   void CheckNames(KubeSchedulerConfig& config) {

@@ -362,7 +362,7 @@ TEST(ReadKubeConfig, ReportsErrorsInIgnoredKeys) {
       "retryPeriod, resourceLock, resourceName, resourceNamespace, found \"lock\"\n"
       "k.yaml:4: clientConnection.kubeconfig: expected a string, found 1\n"
       "k.yaml:4: clientConnection.qps: expected a number, found \"many\"\n"
-      "k.yaml:4: clientConnection.burst: expected a whole number, found 1.5\n"
+      "k.yaml:4: clientConnection.burst: expected a whole number, found the number 1.5\n"
       "k.yaml:5: enableProfiling: expected true or false, found 1\n"
       "k.yaml:7: extenders[0].weight: expected a weight above 0, which prioritizeVerb requires, "
       "found none\n"
