@@ -131,13 +131,17 @@ class InterPodAffinity : public berth::Plugin {
              .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_POD_LABEL | BERTH_ACTION_DELETE,
              .pod_parts = kParts},
             {.resource = BERTH_RESOURCE_NODE,
-             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL,
+             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL | BERTH_ACTION_DELETE,
+             .pod_parts = kParts},
+            {.resource = BERTH_RESOURCE_CUSTOM,
+             .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE | BERTH_ACTION_DELETE,
+             .kind = berth::kNamespaceKind,
              .pod_parts = kParts}};
   }
 
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
-    return affinity::Helps(*queued.pod, event, index_) ? berth::QueueingHint::kQueue
-                                                       : berth::QueueingHint::kSkip;
+    return affinity::Helps(*queued.pod, event, index_, host_) ? berth::QueueingHint::kQueue
+                                                              : berth::QueueingHint::kSkip;
   }
 
  private:

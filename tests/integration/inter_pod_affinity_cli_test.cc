@@ -1,5 +1,6 @@
 // InterPodAffinity in its shared object, with profiles in TOML, on clusters in files and streams.
 #include <string>
+#include <vector>
 
 #include "tests/integration/run_cli_fixture.h"
 
@@ -86,6 +87,66 @@ TEST_F(InterPodAffinityCliTest, NamespacesAreSelectedByTheirLabels) {
       "\n" + PodJson("db2", "1", App("db", "n2"), R"(,"nodeName":"b1")") + "\n" +
       PodJson("web", "1", App("web"), Term("podAffinity", "db", team_x)) + "\n";
   EXPECT_EQ(NodeOf(cluster, "extends = \"default\"\n"), "a1");
+}
+
+// The pod of the namespace "green" has affinity to pods in namespaces with team=x. It is tried again
+// when a namespace gets this label, and the plugin has read the label by then.
+TEST_F(InterPodAffinityCliTest, NamespaceThatBeginsToMatchRequeues) {
+  for (const std::string input : {"added", "relabelled"}) {
+    const std::string prefix = BERTH_SOURCE_DIR "/tests/integration/namespaces/" + input;
+    const Outcome run = Run({"replay", "--cluster", prefix + "-cluster.json", "--events",
+                             prefix + "-events.jsonl", "--time", "virtual", "--output", "json"});
+    EXPECT_EQ(run.exit_status, 0) << run.err;
+    EXPECT_THAT(Decisions(run.out),
+                ElementsAre("0 Refused w 0/1 nodes are available: 1 node(s) didn't match pod "
+                            "affinity rules.",
+                            "2 Bound w n1"))
+        << input;
+  }
+}
+
+TEST_F(InterPodAffinityCliTest, NamespaceThatCeasesToMatchRequeues) {
+  const std::string team_x = R"(,"namespaceSelector":{"matchLabels":{"team":"x"}})";
+  const std::string own = PodJson("db", "1", App("db", "n1"), R"(,"nodeName":"a1")");
+  const std::string repelling =
+      PodJson("db", "1", App("db", "other"),
+              R"(,"nodeName":"a1")" + Term("podAntiAffinity", "web", team_x));
+  const std::string web =
+      PodJson("web", "1", App("web", "n2"), Term("podAntiAffinity", "db", team_x));
+  const std::string plain = PodJson("web", "1", App("web", "n1"));
+  const struct {
+    const char* name;
+    std::string on_node;
+    std::string pending;
+    std::string change;
+  } cases[] = {
+      {"own term, relabelled", own, web, Line("MODIFIED", Namespace("n1", "y"), "2s")},
+      {"own term, deleted", own, web, Line("DELETED", Namespace("n1", "x"), "2s")},
+      {"term of the pod on the node, relabelled", repelling, plain,
+       Line("MODIFIED", Namespace("n1", "y"), "2s")},
+      {"term of the pod on the node, deleted", repelling, plain,
+       Line("DELETED", Namespace("n1", "x"), "2s")},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const std::vector<std::string> decisions =
+        DecisionsOf(Line("ADDED", InZone("a1", "a")) + Line("ADDED", Namespace("n1", "x")) +
+                    Line("ADDED", each.on_node) + Line("ADDED", each.pending) + each.change);
+    ASSERT_EQ(decisions.size(), 2u);
+    EXPECT_THAT(decisions[0], HasSubstr("anti-affinity rules"));
+    EXPECT_EQ(decisions[1], "2 Bound web a1");
+  }
+}
+
+TEST_F(InterPodAffinityCliTest, ARemovedNodeFreesItsDomain) {
+  EXPECT_THAT(
+      DecisionsOf(Line("ADDED", InZone("a1", "a")) + Line("ADDED", InZone("a2", "a")) +
+                  Line("ADDED", PodJson("db", "1", App("db"), R"(,"nodeName":"a1")")) +
+                  Line("ADDED", PodJson("web", "1", App("web"), Term("podAntiAffinity", "db"))) +
+                  Line("DELETED", InZone("a1", "a"), "1s")),
+      ElementsAre("0 Refused web 0/2 nodes are available: 2 node(s) didn't match pod anti-affinity "
+                  "rules.",
+                  "1 Bound web a2"));
 }
 
 TEST_F(InterPodAffinityCliTest, TheProfileSetsTheWeightOfRequiredTerms) {

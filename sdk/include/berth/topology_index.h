@@ -127,7 +127,13 @@ class TopologyIndex {
   // no pods any more: `changed` needs them.
   // Costs time in proportion to the pod's labels and to the terms with one of them.
   // Threading: [cycle].
-  void FindTerms(const berth_pod& pod, uint32_t kinds, std::vector<const TermGroup*>& out) const;
+  void FindTerms(const berth_pod& pod, uint32_t kinds, std::vector<const TermGroup*>& out) const {
+    FindTermsIf(pod, namespaces_.View(pod.meta->ns, false).labels, kinds, out);
+  }
+  // Appends the term groups that would mean the pod if its namespace had these labels, for hints
+  // that compare two states of a namespace. Threading: [queue] [cycle].
+  void FindTermsIf(const berth_pod& pod, Labels namespace_labels, uint32_t kinds,
+                   std::vector<const TermGroup*>& out) const;
   // Returns whether a term of `owner` means `pod`, as FindTerms() does.
   // Threading: [event] [queue] [cycle] [block].
   bool TermMeans(const berth_pod& owner, const berth_pod_term& term, const berth_pod& pod) const;
@@ -435,10 +441,10 @@ inline void TopologyIndex::OnNamespace(const ObjectChange& change) {
 
 // ---- Terms --------------------------------------------------------------------------------------
 
-inline void TopologyIndex::FindTerms(const berth_pod& pod, uint32_t kinds,
-                                     std::vector<const TermGroup*>& out) const {
+inline void TopologyIndex::FindTermsIf(const berth_pod& pod, Labels namespace_labels,
+                                       uint32_t kinds, std::vector<const TermGroup*>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
-  terms_.ForEachMeaning(kinds, namespaces_.View(pod.meta->ns, false), Labels(pod.meta->labels),
+  terms_.ForEachMeaning(kinds, {pod.meta->ns, true, namespace_labels}, Labels(pod.meta->labels),
                         [&out](const TermGroup& group) { out.push_back(&group); });
   std::sort(out.begin() + first, out.end(),
             [](const TermGroup* a, const TermGroup* b) { return a->id() < b->id(); });
