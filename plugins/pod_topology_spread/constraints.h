@@ -3,6 +3,7 @@
 #ifndef BERTH_PLUGINS_POD_TOPOLOGY_SPREAD_CONSTRAINTS_H_
 #define BERTH_PLUGINS_POD_TOPOLOGY_SPREAD_CONSTRAINTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,6 +62,12 @@ class ConstraintSource {
   // default constraints with this action, unless no object selects the pod.
   // Lifetime: until the current cycle or hint ends.
   Constraints Of(const berth::Pod& pod, Action action);
+
+  // Returns whether there is a default constraint with this action.
+  bool HasDefault(Action action) const {
+    return std::any_of(defaults_.begin(), defaults_.end(),
+                       [action](const Default& each) { return each.action == action; });
+  }
 
   // Returns whether candidate nodes must have the topology keys of all soft constraints to get a
   // score. The default constraints of the defaultingType System do not require them.

@@ -3,6 +3,10 @@
 #include <algorithm>
 
 #include <berth/selectors.h>
+#include <berth/services.h>
+#include <berth/value.h>
+
+#include "default_selectors.h"
 
 namespace spread {
 namespace {
@@ -92,19 +96,53 @@ bool NodeHelps(const berth::Pod& pod, const Constraints& hard, const berth::Even
          SelectionFlips(pod, hard, *before, *after, host);
 }
 
+// Returns the selector of a Service or controller; absent if there is no object.
+berth::Value SelectorIn(const berth_object* object) {
+  return berth::ValueOf(object)["spec"]["selector"];
+}
+
+bool Selects(const berth_object* service, const berth::Pod& pod, const berth::Host& host) {
+  const berth::Selector selector = host.selectors().FromMap(SelectorIn(service));
+  return selector.ok() && berth::Matches(selector.get(), pod.labels(), host);
+}
+
 }  // namespace
 
-std::vector<berth::EventInterest> Interests() {
+std::vector<berth::EventInterest> Interests(bool has_hard_defaults) {
   // The parts that determine the constraints: default constraints depend on labels and owners.
   constexpr uint64_t kParts = BERTH_PART(NAMESPACE) | BERTH_PART(LABELS) | BERTH_PART(OWNERS) |
                               BERTH_PART(SPREAD) | BERTH_PART(NODE_SELECTION);
-  return {{.resource = BERTH_RESOURCE_POD_ANY,
-           .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE,
-           .pod_parts = kParts},
-          {.resource = BERTH_RESOURCE_NODE,
-           .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_NODE_LABEL |
-                      BERTH_ACTION_UPDATE_NODE_TAINT,
-           .pod_parts = kParts}};
+  constexpr uint32_t kAnyChange = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE;
+  std::vector<berth::EventInterest> interests = {
+      {.resource = BERTH_RESOURCE_POD_ANY, .actions = kAnyChange, .pod_parts = kParts},
+      {.resource = BERTH_RESOURCE_NODE,
+       .actions = BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_NODE_LABEL |
+                  BERTH_ACTION_UPDATE_NODE_TAINT,
+       .pod_parts = kParts}};
+  if (!has_hard_defaults) return interests;
+  for (const char* kind : {kServices, kReplicationControllers, kReplicaSets, kStatefulSets}) {
+    interests.push_back({.resource = BERTH_RESOURCE_CUSTOM,
+                         .actions = kAnyChange,
+                         .kind = kind,
+                         .pod_parts = kParts});
+  }
+  return interests;
+}
+
+bool ObjectHelps(const berth::Pod& pod, const berth::Event& event, const berth::Host& host) {
+  if (!pod.spreads().empty()) return false;  // It has no default constraints.
+  const berth_object* const before = berth::ObjectIn(event.before);
+  const berth_object* const after = berth::ObjectIn(event.after);
+  const berth_object& object = after != nullptr ? *after : *before;
+  if (object.meta->ns != pod.ns()) return false;
+  if (SelectorIn(before).ToJson() == SelectorIn(after).ToJson()) return false;
+  if (host.Text(object.kind) == kServices) {
+    return Selects(before, pod, host) || Selects(after, pod, host);
+  }
+  const auto owners = pod.owners();
+  return std::any_of(owners.begin(), owners.end(), [&object](const berth_owner& owner) {
+    return owner.controller != 0 && berth::Str(owner.name) == berth::Str(object.meta->name);
+  });
 }
 
 bool MayHelp(const berth::Event& event) {

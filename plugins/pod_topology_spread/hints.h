@@ -12,7 +12,14 @@
 
 namespace spread {
 
-std::vector<berth::EventInterest> Interests();
+// `has_hard_defaults`: default constraints may reject a pod, so that the objects that their selectors
+// are deduced from matter.
+std::vector<berth::EventInterest> Interests(bool has_hard_defaults);
+
+// Returns whether a change of a Service or controller may help the pod: it changes the selector of
+// the pod's default constraints. kube-scheduler has no event for these objects.
+// REQUIRES: the event has an object that is neither a pod nor a node.
+bool ObjectHelps(const berth::Pod& pod, const berth::Event& event, const berth::Host& host);
 
 // Returns false if the event helps no pod, whatever its constraints are. Most updates of pods
 // change only their status.

@@ -158,5 +158,58 @@ TEST(PodTopologySpreadHints, OtherEvents) {
   EXPECT_EQ(PodHint(invalid, BERTH_ACTION_ADD, {}, {Web("q").NodeName("n")}), kQueue);
 }
 
+// ---- Objects that select pods -------------------------------------------------------------------
+
+std::vector<ObjectSpec> Selecting(const std::string& kind, const std::string& selector,
+                                  const std::string& ns = "default") {
+  return {MakeObject(kind, ns, "s", R"({"spec": {"selector": )" + selector + "}}")};
+}
+
+TEST(PodTopologySpreadHints, ObjectsThatSelectPods) {
+  const std::string service = "v1/Service";
+  const std::string set = "apps/v1/ReplicaSet";
+  const std::string web = R"({"app": "web"})";
+  const std::string db = R"({"app": "db"})";
+  const std::string of_set = R"({"matchLabels": {"app": "web"}})";
+  const std::vector<ObjectSpec> none;
+  const PodSpec owned =
+      Web("p").Owner({.kind = "ReplicaSet", .name = "s", .api_version = "apps/v1"});
+  const struct {
+    const char* name;
+    PodSpec pod;
+    std::vector<ObjectSpec> before;
+    std::vector<ObjectSpec> after;
+    uint32_t want;
+  } cases[] = {
+      {"added", Web("p"), none, Selecting(service, web), kQueue},
+      {"deleted", Web("p"), Selecting(service, web), none, kQueue},
+      {"selects the pod no more", Web("p"), Selecting(service, web), Selecting(service, db),
+       kQueue},
+      {"selects the pod now", Web("p"), Selecting(service, db), Selecting(service, web), kQueue},
+      {"same selector", Web("p"), Selecting(service, web), Selecting(service, web), kSkip},
+      {"selects other pods", Web("p"), none, Selecting(service, db), kSkip},
+      {"another namespace", Web("p"), none, Selecting(service, web, "other"), kSkip},
+      {"the pod has constraints of its own", Spreading(), none, Selecting(service, web), kSkip},
+      {"controller added", owned, none, Selecting(set, of_set), kQueue},
+      {"controller with the same selector", owned, Selecting(set, of_set), Selecting(set, of_set),
+       kSkip},
+      {"controller of other pods", Web("p"), none, Selecting(set, of_set), kSkip},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    PluginUnderTest plugin(
+        {.nodes = {}, .args = Args(R"({"defaultingType": "List", "defaultConstraints": [
+            {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]})")});
+    uint32_t action = BERTH_ACTION_UPDATE;
+    if (each.before.empty()) action = BERTH_ACTION_ADD;
+    if (each.after.empty()) action = BERTH_ACTION_DELETE;
+    EXPECT_EQ(plugin.Hint(each.pod, {.resource = BERTH_RESOURCE_CUSTOM,
+                                     .action = action,
+                                     .old_object = each.before,
+                                     .new_object = each.after}),
+              each.want);
+  }
+}
+
 }  // namespace
 }  // namespace berth::testing

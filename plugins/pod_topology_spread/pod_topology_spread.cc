@@ -207,11 +207,17 @@ class PodTopologySpread : public berth::Plugin {
     return berth::Status::Success();
   }
 
-  std::vector<berth::EventInterest> EventsToRegister() const { return spread::Interests(); }
+  std::vector<berth::EventInterest> EventsToRegister() const {
+    return spread::Interests(source_.HasDefault(Action::kDoNotSchedule));
+  }
 
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
-    if (!spread::MayHelp(event)) return berth::QueueingHint::kSkip;
     const berth::Pod pod = *queued.pod;
+    if (berth::ObjectIn(event.before) != nullptr || berth::ObjectIn(event.after) != nullptr) {
+      return spread::ObjectHelps(pod, event, host_) ? berth::QueueingHint::kQueue
+                                                    : berth::QueueingHint::kSkip;
+    }
+    if (!spread::MayHelp(event)) return berth::QueueingHint::kSkip;
     const Constraints hard = source_.Of(pod, Action::kDoNotSchedule);
     return spread::Helps(pod, hard, event, host_) ? berth::QueueingHint::kQueue
                                                   : berth::QueueingHint::kSkip;
