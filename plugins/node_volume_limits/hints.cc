@@ -41,6 +41,17 @@ bool Uses(const berth::Pod& pod, const berth_object& claim) {
   });
 }
 
+// Returns whether the change lets the pod find its claim, or lets the claim, which may be that of a
+// pod on a node, count as another volume or not at all.
+bool ClaimHelps(const berth::Pod& pod, const berth_object* before, const berth_object* after) {
+  if (after == nullptr) return true;
+  if (before == nullptr) return Uses(pod, *after);
+  const Claim old = ReadClaim(*before);
+  const Claim now = ReadClaim(*after);
+  return old.volume != now.volume || old.storage_class != now.storage_class ||
+         (old.controller != now.controller && Uses(pod, *after));
+}
+
 // Returns whether the pod may have waited for `attachment` to be deleted. Every pod with a claim
 // may have, because the claim that was attached is not looked up.
 bool MayHaveWaitedFor(const berth::Pod& pod, const berth::Value& attachment) {
@@ -60,7 +71,7 @@ bool MayCount(const berth_volume& volume) {
 }
 
 std::vector<berth::EventInterest> Interests() {
-  // The hints for CSINodes, CSIDrivers and deleted pods do not depend on the rejected pod. They
+  // Some hints, such as those for CSINodes and deleted pods, do not depend on the rejected pod. They
   // still name a pod part, so that the host calls the hint only once for pods with equal parts.
   constexpr uint64_t kVolumesPart = BERTH_PART(VOLUMES);
   constexpr uint64_t kVolumesAndNamespaceParts = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
@@ -80,8 +91,15 @@ std::vector<berth::EventInterest> Interests() {
        .actions = BERTH_ACTION_DELETE,
        .pod_parts = kVolumesPart},
       {.resource = BERTH_RESOURCE_PVC,
-       .actions = BERTH_ACTION_ADD,
+       .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE | BERTH_ACTION_DELETE,
        .pod_parts = kVolumesAndNamespaceParts},
+      {.resource = BERTH_RESOURCE_PV,
+       .actions = BERTH_ACTION_ADD | BERTH_ACTION_UPDATE | BERTH_ACTION_DELETE,
+       .pod_parts = kVolumesPart},
+      // A class that is added can only let more volumes count.
+      {.resource = BERTH_RESOURCE_STORAGE_CLASS,
+       .actions = BERTH_ACTION_UPDATE | BERTH_ACTION_DELETE,
+       .pod_parts = kVolumesPart},
       {.resource = BERTH_RESOURCE_VOLUME_ATTACHMENT,
        .actions = BERTH_ACTION_DELETE,
        .pod_parts = kVolumesPart},
@@ -95,7 +113,12 @@ bool Helps(const berth::Pod& pod, const berth::Event& event) {
     case BERTH_RESOURCE_CSI_NODE: return Grew(ReadCsiNode(before), ReadCsiNode(after));
     case BERTH_RESOURCE_CSI_DRIVER:
       return PreventsSchedulingIfMissing(before) && !PreventsSchedulingIfMissing(after);
-    case BERTH_RESOURCE_PVC: return after.absent() || Uses(pod, *berth::ObjectIn(event.after));
+    case BERTH_RESOURCE_PVC:
+      return ClaimHelps(pod, berth::ObjectIn(event.before), berth::ObjectIn(event.after));
+    case BERTH_RESOURCE_PV:
+      return before.absent() || after.absent() || !(ReadVolume(before) == ReadVolume(after));
+    case BERTH_RESOURCE_STORAGE_CLASS:
+      return before["provisioner"].AsString() != after["provisioner"].AsString();
     case BERTH_RESOURCE_VOLUME_ATTACHMENT: return MayHaveWaitedFor(pod, before);
     default: break;
   }

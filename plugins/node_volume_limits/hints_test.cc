@@ -110,6 +110,59 @@ TEST(NodeVolumeLimitsHints, Claims) {
             kSkip);
 }
 
+TEST(NodeVolumeLimitsHints, ChangedClaims) {
+  const auto claim = [](const std::string& spec) {
+    return std::vector<ObjectSpec>{
+        MakeObject("v1/PersistentVolumeClaim", "other", "d", R"({"spec": )" + spec + "}")};
+  };
+  const auto unbound = claim(R"({"storageClassName": "fast"})");
+  const auto bound = claim(R"({"storageClassName": "fast", "volumeName": "v"})");
+  const auto changed = [](std::vector<ObjectSpec> before, std::vector<ObjectSpec> after) {
+    const uint32_t action = after.empty() ? BERTH_ACTION_DELETE : BERTH_ACTION_UPDATE;
+    return Hint(PodWithClaim("c"), BERTH_RESOURCE_PVC, action, std::move(before), std::move(after));
+  };
+  EXPECT_EQ(changed(unbound, bound), kQueue) << "its volume may count on the node already";
+  EXPECT_EQ(changed(bound, bound), kSkip);
+  EXPECT_EQ(changed(unbound, claim("{}")), kQueue) << "it has no class any more";
+  EXPECT_EQ(changed(bound, {}), kQueue);
+}
+
+TEST(NodeVolumeLimitsHints, Volumes) {
+  const auto volume = [](const std::string& spec) {
+    return std::vector<ObjectSpec>{
+        MakeObject("v1/PersistentVolume", "", "v", R"({"spec": )" + spec + "}")};
+  };
+  const auto one = volume(R"({"csi": {"driver": "d", "volumeHandle": "1"}})");
+  const auto changed = [](std::vector<ObjectSpec> before, std::vector<ObjectSpec> after) {
+    uint32_t action = BERTH_ACTION_UPDATE;
+    if (before.empty()) action = BERTH_ACTION_ADD;
+    if (after.empty()) action = BERTH_ACTION_DELETE;
+    return Hint(PodWithClaim("c"), BERTH_RESOURCE_PV, action, std::move(before), std::move(after));
+  };
+  EXPECT_EQ(changed({}, one), kQueue);
+  EXPECT_EQ(changed(one, {}), kQueue);
+  EXPECT_EQ(changed(one, volume(R"({"csi": {"driver": "d", "volumeHandle": "2"}})")), kQueue);
+  EXPECT_EQ(changed(one, volume(R"({"nfs": {}})")), kQueue);
+  EXPECT_EQ(changed(one, volume(R"({"csi": {"driver": "d", "volumeHandle": "1"},
+                                    "claimRef": {"name": "c"}})")),
+            kSkip);
+}
+
+TEST(NodeVolumeLimitsHints, Classes) {
+  const auto of = [](const std::string& provisioner) {
+    return std::vector<ObjectSpec>{MakeObject("storage.k8s.io/v1/StorageClass", "", "fast",
+                                              R"({"provisioner": ")" + provisioner + "\"}")};
+  };
+  const auto changed = [](std::vector<ObjectSpec> before, std::vector<ObjectSpec> after) {
+    const uint32_t action = after.empty() ? BERTH_ACTION_DELETE : BERTH_ACTION_UPDATE;
+    return Hint(PodWithClaim("c"), BERTH_RESOURCE_STORAGE_CLASS, action, std::move(before),
+                std::move(after));
+  };
+  EXPECT_EQ(changed(of("d"), of("e")), kQueue);
+  EXPECT_EQ(changed(of("d"), of("d")), kSkip);
+  EXPECT_EQ(changed(of("d"), {}), kQueue);
+}
+
 TEST(NodeVolumeLimitsHints, Attachments) {
   const auto gone = [](const PodSpec& pod, const char* driver) {
     return Hint(pod, BERTH_RESOURCE_VOLUME_ATTACHMENT, BERTH_ACTION_DELETE,

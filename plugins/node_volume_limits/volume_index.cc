@@ -52,6 +52,23 @@ bool PreventsSchedulingIfMissing(const berth::Value& csi_driver) {
   return csi_driver["spec"]["preventPodSchedulingIfMissing"].AsBool();
 }
 
+Claim ReadClaim(const berth_object& claim) {
+  const berth::Value value(claim.value);
+  return {std::string(value["spec"]["volumeName"].AsString()),
+          std::string(berth::ClaimClass(value)), std::string(berth::ControllerUid(*claim.meta))};
+}
+
+Volume ReadVolume(const berth::Value& volume) {
+  const berth::Value csi = volume["spec"]["csi"];
+  Volume read;
+  if (!csi.absent()) {
+    read = {std::string(csi["driver"].AsString()), std::string(csi["volumeHandle"].AsString())};
+  } else if (const InTree* in_tree = FindBySource(volume); in_tree != nullptr && in_tree->counted) {
+    read = {std::string(in_tree->driver), HandleOf(*in_tree, volume).value_or(""), true};
+  }
+  return read.driver.empty() || read.handle.empty() ? Volume() : read;
+}
+
 VolumeIndex::VolumeIndex(const berth::Host& host) : host_(host) {
   const berth::Objects objects = host_.objects();
   for (const berth::Status& status :
@@ -120,26 +137,8 @@ void VolumeIndex::OnClaim(const berth::ObjectChange& change) {
     host_.Release(ns);
     return;
   }
-  const berth::Value claim(now->value);
-  const bool is_new =
-      claims_
-          .insert_or_assign(std::move(key),
-                            Claim{std::string(claim["spec"]["volumeName"].AsString()),
-                                  std::string(berth::ClaimClass(claim)),
-                                  std::string(berth::ControllerUid(*now->meta))})
-          .second;
+  const bool is_new = claims_.insert_or_assign(std::move(key), ReadClaim(*now)).second;
   if (!is_new) host_.Release(ns);
-}
-
-VolumeIndex::Volume VolumeIndex::ReadVolume(const berth::Value& volume) {
-  const berth::Value csi = volume["spec"]["csi"];
-  Volume read;
-  if (!csi.absent()) {
-    read = {std::string(csi["driver"].AsString()), std::string(csi["volumeHandle"].AsString())};
-  } else if (const InTree* in_tree = FindBySource(volume); in_tree != nullptr && in_tree->counted) {
-    read = {std::string(in_tree->driver), HandleOf(*in_tree, volume).value_or(""), true};
-  }
-  return read.driver.empty() || read.handle.empty() ? Volume() : read;
 }
 
 void VolumeIndex::OnVolume(const berth::ObjectChange& change) {

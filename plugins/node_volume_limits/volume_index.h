@@ -68,6 +68,21 @@ struct Attachment {
   std::string volume;  // The persistent volume's name.
 };
 
+// The driver and handle of a persistent volume. Both are empty if the volume does not count.
+struct Volume {
+  std::string driver;
+  std::string handle;
+  bool migrated = false;
+
+  friend bool operator==(const Volume& a, const Volume& b) {
+    return a.driver == b.driver && a.handle == b.handle && a.migrated == b.migrated;
+  }
+};
+
+// Reads a PersistentVolumeClaim.
+Claim ReadClaim(const berth_object& claim);
+// Reads a PersistentVolume.
+Volume ReadVolume(const berth::Value& volume);
 // Returns the drivers of a CSINode and their limits.
 CsiNode ReadCsiNode(const berth::Value& csi_node);
 // Returns whether pods with volumes of this CSIDriver must not be scheduled to nodes on which it is
@@ -141,18 +156,10 @@ class VolumeIndex {
   template <class T>
   using ByName = std::unordered_map<std::string, T, Hash, Equal>;
 
-  // The driver and handle of a persistent volume. Both are empty if the volume does not count.
-  struct Volume {
-    std::string driver;
-    std::string handle;
-    bool migrated = false;
-  };
   struct StorageClass {
     std::string driver;  // Empty if the volumes of the class do not count.
     bool migrated = false;
   };
-
-  static Volume ReadVolume(const berth::Value& volume);
 
   berth::Host host_;
   std::unordered_map<ClaimKey, Claim, Hash, Equal> claims_;
