@@ -125,7 +125,8 @@ TEST_F(FilesCliTest, ExplainAndReplayAdmitPods) {
 TEST_F(FilesCliTest, ReplayAdmitsThePodsOfItsStream) {
   const std::string events =
       R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod",)"
-      R"("metadata":{"generateName":"x-"},"spec":{"priorityClassName":"system-node-critical","containers":[{"name":"c"}]}}})";
+      R"("metadata":{"generateName":"x-"},)"
+      R"("spec":{"priorityClassName":"system-node-critical","containers":[{"name":"c"}]}}})";
   const Outcome run = Run({"replay", "--cluster", File("c.yaml", kNode), "--events",
                            File("e.jsonl", events), "--time", "virtual"});
   EXPECT_EQ(run.exit_status, 0) << run.err;

@@ -1,5 +1,6 @@
 #include "host/cluster/control_plane/admission.h"
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -220,6 +221,53 @@ TEST_F(AdmissionTest, RefusesRuntimeClassesThatDoNotFit) {
   EXPECT_EQ(ErrorOf("{runtimeClassName: sandbox, nodeSelector: {sandbox: 'no'}}"),
             "/spec/nodeSelector: expected sandbox=\"yes\" of the RuntimeClass \"sandbox\", found "
             "\"no\"");
+}
+
+// ---- Values of another type ---------------------------------------------------------------------
+
+TEST_F(AdmissionTest, AnswersValuesOfAnyType) {
+  const Json policies[] = {
+      Yaml(kGold), Yaml(kSandbox),
+      Yaml("{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: default}, spec: "
+           "{limits: [{type: Container, max: {cpu: 1}, min: {cpu: 1}, default: {cpu: 1}, "
+           "defaultRequest: {cpu: 1}}]}}")};
+  const Json pod = Yaml(
+      "{kind: Pod, apiVersion: v1, metadata: {name: a}, spec: {priorityClassName: gold, "
+      "runtimeClassName: sandbox, containers: [{name: c, resources: {limits: {cpu: 1}}}]}}");
+  size_t admitted = 0;
+  const auto admit = [&](Json changed, const std::string& what) {
+    if (!decoder_.Decode(DumpJson(changed)).ok()) return;
+    try {
+      // A value of a policy that is no value for a pod is an error when the pod is decoded.
+      if (admission_.Admit(changed).ok() && decoder_.DecodePod(DumpJson(changed)).ok()) ++admitted;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << what << ": " << error.what();
+    }
+  };
+  for (const Json& policy : policies) {
+    ForEachMutation(policy, [&](const Json& changed, const std::string& what) {
+      if (!decoder_.Decode(DumpJson(changed)).ok()) return;
+      for (const Json& one : policies) {
+        const std::string kind = TextAt(one, "/apiVersion") + "/" + TextAt(one, "/kind");
+        for (const AnyObject& old : cluster_.List(kind)) {
+          Remove(kind, std::string(Base(old).ns()).c_str(), std::string(Base(old).name()).c_str());
+        }
+        Add(&one == &policy ? changed : one);
+      }
+      admission_.Refresh();
+      admit(pod, TextAt(policy, "/kind") + " " + what);
+    });
+  }
+  for (const Json& policy : policies) {
+    const std::string kind = TextAt(policy, "/apiVersion") + "/" + TextAt(policy, "/kind");
+    for (const AnyObject& old : cluster_.List(kind)) {
+      Remove(kind, std::string(Base(old).ns()).c_str(), std::string(Base(old).name()).c_str());
+    }
+    Add(policy);
+  }
+  admission_.Refresh();
+  ForEachMutation(pod, [&](const Json& changed, const std::string& what) { admit(changed, what); });
+  EXPECT_GT(admitted, 200U);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #ifndef BERTH_HOST_CLUSTER_CONTROL_PLANE_CONTROL_PLANE_TESTING_H_
 #define BERTH_HOST_CLUSTER_CONTROL_PLANE_CONTROL_PLANE_TESTING_H_
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,44 @@ class ControlPlaneTest : public ::testing::Test {
     const Result<AnyObject> stored = cluster_.Create(*std::move(decoded));
     BERTH_ASSERT_MSG(stored.ok(), "%s", stored.status().ToString().c_str());
     return std::string(Base(*stored).uid());
+  }
+
+  // Calls `each(json, place)` for each copy of `json` in which one value, at the JSON pointer
+  // `place`, is of another type or missing.
+  template <class Each>
+  static void ForEachMutation(const Json& json, const Each& each) {
+    const Json others[] = {nullptr,
+                           true,
+                           1,
+                           -1,
+                           1e30,
+                           "x",
+                           "",
+                           Json::array(),
+                           Json::array({1}),
+                           Json::array({nullptr}),
+                           Json::object(),
+                           Json{{"x", 1}}};
+    const Json flat = json.flatten();
+    std::set<std::string> places;
+    for (const auto& [leaf, value] : flat.items()) {
+      for (size_t end = leaf.size(); end > 0; end = leaf.rfind('/', end - 1)) {
+        places.insert(leaf.substr(0, end));
+      }
+    }
+    for (const std::string& place : places) {
+      const Json::json_pointer pointer(place);
+      for (const Json& other : others) {
+        Json changed = json;
+        changed[pointer] = other;
+        each(changed, place + " = " + other.dump());
+      }
+      Json changed = json;
+      Json& parent = changed[pointer.parent_pointer()];
+      if (!parent.is_object()) continue;
+      parent.erase(pointer.back());
+      each(changed, place + " is missing");
+    }
   }
 
   // Removes an object if it exists.

@@ -309,6 +309,10 @@ std::optional<Controller::ReplicaSetName> Controller::FindReplicaSet() const {
 Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
   for (const Json& claim_template : ValueAt(workload_, "/spec/volumeClaimTemplates")) {
     const std::string volume = TextAt(claim_template, "/metadata/name");
+    if (volume.empty()) {
+      return Unexpected("/spec/volumeClaimTemplates", "claims with a name",
+                        FoundText(claim_template));
+    }
     const std::string claim_name = volume + "-" + pod_name;
     Json& volumes = ArrayIn(pod["spec"], "volumes");
     std::erase_if(volumes.get_ref<Json::array_t&>(),

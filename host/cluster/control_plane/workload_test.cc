@@ -1,5 +1,6 @@
 #include "host/cluster/control_plane/workload.h"
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@ namespace berth::host {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -270,6 +272,8 @@ TEST_F(WorkloadTest, NamesWhatAServerRefuses) {
        "/spec/replicas: expected an integer that is not negative, found \"many\""},
       {"apps/v1", "ReplicaSet", kSelector + "replicas: 1000001, " + kTemplate,
        "/spec/replicas: expected at most 1000000 pods, found 1000001"},
+      {"apps/v1", "StatefulSet", kSelector + "volumeClaimTemplates: [{spec: {}}], " + kTemplate,
+       "/spec/volumeClaimTemplates: expected claims with a name, found {\"spec\":{}}"},
       {"batch/v1", "CronJob", "schedule: x",
        "/spec/jobTemplate: expected a Job template, found nothing"},
       {"batch/v1", "CronJob", "jobTemplate: {spec: {}}",
@@ -282,6 +286,40 @@ TEST_F(WorkloadTest, NamesWhatAServerRefuses) {
     Remove(std::string(c.api_version) + "/" + c.kind, "shop", "web");
     EXPECT_EQ(ErrorOf(c.api_version, c.kind, c.spec), c.expected) << c.kind << ": " << c.spec;
   }
+}
+
+// Only what a decoder refuses is not tried, because it never gets so far.
+TEST_F(WorkloadTest, AnswersValuesOfAnyType) {
+  AddNode("a");
+  const std::string of_pods = kSelector + "replicas: 1, " + kTemplate;
+  const std::string workloads[] = {
+      "apiVersion: apps/v1, kind: Deployment, spec: {" + of_pods + "}",
+      "apiVersion: apps/v1, kind: StatefulSet, spec: {ordinals: {start: 0}, volumeClaimTemplates: "
+      "[{metadata: {name: data}, spec: {}}], " +
+          of_pods + "}",
+      "apiVersion: apps/v1, kind: DaemonSet, spec: {" + of_pods + "}",
+      "apiVersion: v1, kind: ReplicationController, spec: {" + of_pods + "}",
+      std::string(
+          "apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {metadata: {labels: {a: "
+          "b}}, spec: {completions: 1, parallelism: 1, completionMode: Indexed, ") +
+          kTemplate + "}}}"};
+  size_t count = 0;
+  for (const std::string& text : workloads) {
+    const Json valid = Yaml("{metadata: {name: web, namespace: shop, uid: u}, " + text + "}");
+    ForEachMutation(valid, [&](const Json& workload, const std::string& what) {
+      if (!decoder_.Decode(DumpJson(workload)).ok()) return;
+      ++count;
+      try {
+        const Result<WorkloadPods> pods = ExpandWorkload(
+            workload, {cluster_, decoder_,
+                       [](const Json&) { return Result<std::string>(std::string("u")); }});
+        if (!pods.ok()) EXPECT_THAT(pods.status().message(), HasSubstr("expected ")) << what;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << TextAt(valid, "/kind") << ": " << what << ": " << error.what();
+      }
+    });
+  }
+  EXPECT_GT(count, 500U);
 }
 
 TEST_F(WorkloadTest, KnowsKindsAndTemplates) {
