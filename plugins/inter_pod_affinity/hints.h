@@ -20,8 +20,8 @@ namespace affinity {
 //   value, so that the pod may become the first one of a set;
 // - a Namespace is added, relabelled or deleted, so that all required affinity terms begin to mean
 //   pods in it, or cease to, so that the pod may become the first one of a set;
-// - a Namespace is relabelled or deleted, so that a required anti-affinity term of the pod ceases to
-//   mean pods in it;
+// - a Namespace is relabelled or deleted, so that a required anti-affinity term of the pod ceases
+//   to mean pods in it;
 // - the Namespace of the pod is added, relabelled or deleted, so that a required anti-affinity term
 //   of a pod on a node ceases to mean the pod.
 // kube-scheduler: interpodaffinity/plugin.go, isSchedulableAfterPodChange,

@@ -71,8 +71,8 @@ bool MayCount(const berth_volume& volume) {
 }
 
 std::vector<berth::EventInterest> Interests() {
-  // Some hints, such as those for CSINodes and deleted pods, do not depend on the rejected pod. They
-  // still name a pod part, so that the host calls the hint only once for pods with equal parts.
+  // Some hints, such as that for deleted pods, do not depend on the rejected pod. They still name a
+  // pod part, so that the host calls the hint only once for pods with equal parts.
   constexpr uint64_t kVolumesPart = BERTH_PART(VOLUMES);
   constexpr uint64_t kVolumesAndNamespaceParts = BERTH_PART(VOLUMES) | BERTH_PART(NAMESPACE);
   return {

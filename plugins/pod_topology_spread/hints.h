@@ -12,8 +12,8 @@
 
 namespace spread {
 
-// `has_hard_defaults`: default constraints may reject a pod, so that the objects that their selectors
-// are deduced from matter.
+// `has_hard_defaults`: default constraints may reject a pod, so that the objects from which their
+// selectors are deduced matter.
 std::vector<berth::EventInterest> Interests(bool has_hard_defaults);
 
 // Returns whether a change of a Service or controller may help the pod: it changes the selector of

@@ -103,12 +103,18 @@ std::map<Id, int64_t> CountByDomain(const Pod& pod, const std::vector<berth_spre
 
 // ---- Affinity -----------------------------------------------------------------------------------
 
+// The labels of namespaces that the scheduler has received are not in its cache, so that the audit
+// cannot check a selector that depends on them. FreshAudit does.
+bool DependsOnNamespaces(const berth_pod_term& term) {
+  return term.namespace_selector != nullptr && term.namespace_selector->requirements.count != 0;
+}
+
+// REQUIRES: the term does not depend on namespaces.
 bool IsInScope(const berth_pod_term& term, const Pod& owner, const Pod& other) {
   const auto namespaces = Elements<Id>(term.namespaces);
   if (term.namespace_selector == nullptr && namespaces.empty()) return owner.ns() == other.ns();
   if (std::ranges::find(namespaces, other.meta().ns) != namespaces.end()) return true;
-  // The simulation has no other selectors of namespaces.
-  return term.namespace_selector != nullptr && term.namespace_selector->requirements.count == 0;
+  return term.namespace_selector != nullptr;
 }
 
 bool Means(const berth_pod_term& term, const Pod& owner, const Pod& other) {
@@ -166,7 +172,7 @@ void ConstraintAudit::CheckSpread(const Pod& pod, const NodeTable& table, Row ro
 
 void ConstraintAudit::CheckAffinity(const Pod& pod, const NodeTable& table, Row row) {
   const Terms terms = Elements<berth_pod_term>(pod.view().affinity->required_pod_terms);
-  if (terms.empty()) return;
+  if (terms.empty() || std::ranges::any_of(terms, DependsOnNamespaces)) return;
   ++affinity_checks_;
   const Node& node = *table.node(row);
   std::set<Id> reached;  // The keys of terms that a pod in the domain of the node satisfies.
@@ -195,7 +201,8 @@ void ConstraintAudit::CheckAntiAffinity(const Pod& pod, const NodeTable& table, 
   ForEachOther(table, pod, [&](const Node& at, const Pod& other) {
     const auto violates = [&](const Pod& owner, const Pod& meant) {
       return std::ranges::any_of(AntiTerms(owner), [&](const berth_pod_term& term) {
-        return Means(term, owner, meant) && AreInOneDomain(at, node, term.topology_key);
+        return !DependsOnNamespaces(term) && Means(term, owner, meant) &&
+               AreInOneDomain(at, node, term.topology_key);
       });
     };
     if (violates(pod, other)) {

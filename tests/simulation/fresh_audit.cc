@@ -76,13 +76,11 @@ Row FindSameRow(const NodeTable& table, Row row, const Cache& other) {
 }
 
 // Returns whether CheckParked() expects that the parked entity has no feasible node. Returns false
-// for entities that a chaos plugin or a plugin in `unannounced` rejected, and for groups with a
-// nominated member, which wait for the room of the nomination.
-bool IsCheckedWhileParked(const QueuedEntity& entity, SchedulingLoop& loop,
-                          const FreshAudit::PluginNames& unannounced) {
+// for entities that a chaos plugin rejected, and for groups with a nominated member, which wait for
+// the room of the nomination.
+bool IsCheckedWhileParked(const QueuedEntity& entity, SchedulingLoop& loop) {
   const auto is_exempt = [&](PluginId plugin) {
-    const std::string_view name = loop.plugin_ids().NameOf(plugin);
-    return name.starts_with("test.Chaos") || unannounced.contains(name);
+    return loop.plugin_ids().NameOf(plugin).starts_with("test.Chaos");
   };
   const bool waits_for_room = entity.group != nullptr && entity.AnyPod([&loop](const PodRef& pod) {
     return !loop.queue().nominator().NodeOf(pod->uid()).empty();
@@ -158,16 +156,15 @@ void FreshAudit::CompareFilters(SchedulingLoop& loop, SchedulingLoop& fresh) {
   }
 }
 
-void FreshAudit::CheckParked(const char* when, SchedulingLoop& loop, SchedulingLoop& fresh,
-                             const PluginNames& unannounced) {
+void FreshAudit::CheckParked(const char* when, SchedulingLoop& loop, SchedulingLoop& fresh) {
   std::map<std::string, PodRef> parked;
   std::map<std::string, PodRef> gated;
   loop.queue().ForEach([&](const QueuedEntity& entity) {
     const bool is_rejected =
         entity.AnyPod([](const PodRef& pod) { return IsRejectedByPreEnqueue(*pod); });
     const bool is_gated = entity.place == QueuePlace::kGated && !is_rejected;
-    const bool is_parked = entity.place == QueuePlace::kUnschedulable &&
-                           IsCheckedWhileParked(entity, loop, unannounced);
+    const bool is_parked =
+        entity.place == QueuePlace::kUnschedulable && IsCheckedWhileParked(entity, loop);
     entity.ForEachPod([&](const PodRef& pod) {
       if (is_gated) gated.emplace(pod->uid(), pod);
       if (is_parked) parked.emplace(pod->uid(), pod);

@@ -3,7 +3,6 @@
 #define BERTH_TESTS_SIMULATION_FRESH_AUDIT_H_
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 
@@ -23,8 +22,6 @@ namespace berth::host {
 // Lifetime:  the arguments of the constructor must outlive this object.
 class FreshAudit {
  public:
-  using PluginNames = std::set<std::string, std::less<>>;
-
   FreshAudit(Trace& trace, Findings& findings) : trace_(trace), findings_(findings) {}
   FreshAudit(const FreshAudit&) = delete;
   FreshAudit& operator=(const FreshAudit&) = delete;
@@ -32,10 +29,9 @@ class FreshAudit {
   // Checks that the cache and the results of Filter of `loop` equal those of `fresh`.
   void Compare(SchedulingLoop& loop, SchedulingLoop& fresh);
   // Checks that no pod is parked or gated although `fresh` has a node for it and PreEnqueue accepts
-  // it. Leaves out pods that a plugin in `unannounced` has rejected. `when` is a part of the
-  // finding.
-  void CheckParked(const char* when, SchedulingLoop& loop, SchedulingLoop& fresh,
-                   const PluginNames& unannounced);
+  // it. Before a flush, this is the case only if the plugins registered all events that help.
+  // `when` is a part of the finding.
+  void CheckParked(const char* when, SchedulingLoop& loop, SchedulingLoop& fresh);
 
  private:
   void CompareColumn(const ColumnSpec& spec, ColumnIndex column, SchedulingLoop& loop,

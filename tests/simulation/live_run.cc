@@ -149,7 +149,6 @@ void LiveRun::Round() {
            scenario_.base.queue.max_backoff_ns);
   Rest();
   if (!ok()) return;
-  world_.storage().ClearUnannounced();
   CheckRest("after a flush");
 }
 
@@ -209,7 +208,7 @@ void LiveRun::CheckRest(const char* when) {
   if (!ok()) return;
   const auto fresh = StartFreshScheduler(setup_, cluster_, leader->audit());
   fresh_audit_.Compare(leader->loop(), *fresh);
-  fresh_audit_.CheckParked(when, leader->loop(), *fresh, world_.storage().unannounced());
+  fresh_audit_.CheckParked(when, leader->loop(), *fresh);
 }
 
 std::string LiveRun::Unrest(bool backoffs_count) const {

@@ -62,22 +62,11 @@ void NodeActs::Add() {
   Create(MakeNode(std::move(name)));
 }
 
-// As kube-scheduler's, InterPodAffinity is not told that a node was deleted, and skips the event
-// that it lost a label. The pods on it repel no pod any more, and a pod with an affinity to itself
-// may have become the first one that its terms mean.
-void NodeActs::NoteLostTopology(std::string_view node) {
-  const bool has_pods = std::ranges::any_of(
-      writer_.cluster().List(kPodKind),
-      [node](const AnyObject& object) { return std::get<PodRef>(object)->node_name() == node; });
-  if (has_pods) storage_.AddUnannounced("InterPodAffinity");
-}
-
 void NodeActs::Remove() {
   const NodeSketch* node = PickNode();
   if (node == nullptr || removed_nodes_.size() >= scenario_.max_nodes) return;
   const std::string name = node->name;
   writer_.TraceAct("remove node", name);
-  NoteLostTopology(name);
   removed_nodes_[name] = *node;
   nodes_.erase(name);
   BERTH_ASSERT(writer_.cluster().Delete(kNodeKind, "", name).ok());
@@ -116,7 +105,6 @@ void NodeActs::Relabel() {
   if (node == nullptr) return;
   if (node->labels.erase("zone") == 0 || random_.OneIn(2))
     node->labels["zone"] = random_.Pick(kZones);
-  if (!node->labels.contains("zone")) NoteLostTopology(node->name);
   writer_.TraceAct("relabel node", node->name);
   Update(*node);
 }

@@ -52,8 +52,6 @@ class NodeActs {
   NodeSketch MakeNode(std::string name);
   void Create(const NodeSketch& node);
   void Update(const NodeSketch& node);
-  // Called when the node is deleted, or loses its zone.
-  void NoteLostTopology(std::string_view node);
 
   const Scenario& scenario_;
   Random& random_;

@@ -14,6 +14,8 @@ namespace {
 constexpr const char* kNs = "default";
 constexpr const char* kOtherScheduler = "other-scheduler";
 constexpr std::array kGroups{"trio", "band"};
+constexpr std::array kNamespaceSelectors{NamespaceSelector::kAll, NamespaceSelector::kTeamX,
+                                         NamespaceSelector::kNotTeamX};
 constexpr const char* kCordonTaint = "node.kubernetes.io/unschedulable";
 
 }  // namespace
@@ -73,7 +75,7 @@ void PodActs::AddAffinity(PodSketch& pod) {
     affinity.color = random_.Pick(kColors);
     affinity.is_anti = !random_.OneIn(4);
     affinity.is_required = !random_.OneIn(3);
-    affinity.has_namespace_selector = random_.OneIn(4);
+    if (random_.OneIn(2)) affinity.namespaces = random_.Pick(kNamespaceSelectors);
   }
 }
 

@@ -103,7 +103,6 @@ void Run::Round() {
            scenario_.queue.max_backoff_ns);
   Rest();
   if (!ok()) return;
-  world_.storage().ClearUnannounced();
   CheckRest("after a flush");
 }
 
@@ -112,7 +111,7 @@ void Run::CheckRest(const char* when) {
   if (!ok()) return;
   const std::unique_ptr<SchedulingLoop> fresh = StartFreshScheduler(setup_, cluster_, audit_);
   fresh_audit_.Compare(*loop_, *fresh);
-  fresh_audit_.CheckParked(when, *loop_, *fresh, world_.storage().unannounced());
+  fresh_audit_.CheckParked(when, *loop_, *fresh);
 }
 
 void Run::RunActs() {

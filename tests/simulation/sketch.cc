@@ -25,6 +25,14 @@ json StatusOf(const Pod& pod) {
 
 json SelectorOf(const std::string& color) { return {{"matchLabels", {{"color", color}}}}; }
 
+json SelectorOf(NamespaceSelector selector) {
+  if (selector == NamespaceSelector::kAll) return json::object();
+  json requirement = {{"key", kTeamLabel},
+                      {"operator", selector == NamespaceSelector::kTeamX ? "In" : "NotIn"},
+                      {"values", {"x"}}};
+  return {{"matchExpressions", json::array({std::move(requirement)})}};
+}
+
 json JsonOf(const SpreadSketch& spread) {
   json constraint = {{"topologyKey", spread.key},
                      {"maxSkew", spread.max_skew},
@@ -38,7 +46,9 @@ json JsonOf(const SpreadSketch& spread) {
 
 void AddTo(json& affinity, const AffinitySketch& sketch) {
   json term = {{"topologyKey", sketch.key}, {"labelSelector", SelectorOf(sketch.color)}};
-  if (sketch.has_namespace_selector) term["namespaceSelector"] = json::object();
+  if (sketch.namespaces != NamespaceSelector::kNone) {
+    term["namespaceSelector"] = SelectorOf(sketch.namespaces);
+  }
   json& terms = affinity[sketch.is_anti ? "podAntiAffinity" : "podAffinity"];
   if (sketch.is_required) {
     terms["requiredDuringSchedulingIgnoredDuringExecution"].push_back(std::move(term));

@@ -41,13 +41,24 @@ struct SpreadSketch {
   bool ignores_affinity = false;
 };
 
+// The label that namespace selectors require, and its values.
+inline constexpr const char* kTeamLabel = "team";
+inline constexpr std::array kTeams{"x", "y"};
+
+enum class NamespaceSelector : uint8_t {
+  kNone,
+  kAll,       // An empty selector, which selects all namespaces.
+  kTeamX,     // Selects the namespaces with team=x.
+  kNotTeamX,  // Selects the other namespaces that exist.
+};
+
 // A term of pod affinity or anti-affinity, which selects pods by the label "color".
 struct AffinitySketch {
   std::string key;
   std::string color;
   bool is_anti = true;
   bool is_required = true;
-  bool has_namespace_selector = false;  // An empty one, which selects all namespaces.
+  NamespaceSelector namespaces = NamespaceSelector::kNone;
 };
 
 struct PodSketch {

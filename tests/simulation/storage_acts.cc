@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kClaims = 5;  // Claim cN uses volume vN.
 constexpr std::array kVolumeZones{"a", "b", "c", "a__b", ""};
 constexpr std::array kClasses{"first", "second"};
-constexpr const char* kLimits = "NodeVolumeLimits";
 
 }  // namespace
 
@@ -72,8 +71,6 @@ void StorageActs::ChangeClaim() {
   if (found != claims_.end()) {
     Remove(kClaimKind, "default", name);
     claims_.erase(found);
-    // Pods on nodes may still name the claim. Their volume no longer counts.
-    unannounced_.insert(kLimits);
     if (random_.OneIn(2)) return;
   }
   CreateClaim(name);
@@ -94,7 +91,6 @@ void StorageActs::ChangeVolume() {
   if (exists && random_.OneIn(2)) return Update(volume.name, volume.Json());
   if (exists) {
     Remove(kVolumeKind, "", volume.name);
-    unannounced_.insert(kLimits);
     if (random_.OneIn(2)) return;
   }
   Create(kVolumeKind, "", volume.name, volume.Json());
@@ -103,7 +99,6 @@ void StorageActs::ChangeVolume() {
 void StorageActs::ChangeClass() {
   const char* name = random_.Pick(kClasses);
   if (Remove(kClassKind, "", name)) {
-    unannounced_.insert(kLimits);
     if (random_.OneIn(2)) return;
   }
   Create(kClassKind, "", name, MakeClass(name).Json());

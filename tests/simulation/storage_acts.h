@@ -3,7 +3,6 @@
 #define BERTH_TESTS_SIMULATION_STORAGE_ACTS_H_
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,17 +46,6 @@ class StorageActs {
   // Creates, changes, deletes or replaces the CSINode of a node.
   void ChangeCsiNode(const std::string& node);
 
-  // ---- Missing events ---------------------------------------------------------------------------
-
-  // Returns the plugins whose earlier rejections may be outdated without an event that they
-  // registered for. Some acts make a rejected pod schedulable without such an event. This is also
-  // the case in kube-scheduler, where only a flush requeues such pods.
-  const std::set<std::string, std::less<>>& unannounced() const { return unannounced_; }
-  // Adds a plugin to unannounced().
-  void AddUnannounced(std::string plugin) { unannounced_.insert(std::move(plugin)); }
-  // Clears unannounced(). Called when all parked pods have been tried again.
-  void ClearUnannounced() { unannounced_.clear(); }
-
  private:
   std::string PickClaim();
   ClassSketch MakeClass(std::string name);
@@ -75,7 +63,6 @@ class StorageActs {
   Random& random_;
   ClusterWriter& writer_;
   std::map<std::string, ClaimSketch> claims_;  // Existing claims by name.
-  std::set<std::string, std::less<>> unannounced_;
 };
 
 }  // namespace berth::host

@@ -12,7 +12,8 @@ World::World(const Scenario& scenario, Random random, Decoder& decoder, Embedded
       storage_(scenario, random_, writer_),
       nodes_(scenario, random_, writer_, storage_),
       pods_(scenario, random_, writer_, storage_, nodes_, std::move(binding_pods)),
-      tenant_(scenario, random_, writer_) {
+      tenant_(scenario, random_, writer_),
+      namespaces_(random_, writer_) {
   AddActs();
   for (const WeightedAct& act : acts_) total_weight_ += act.weight;
 }
@@ -29,7 +30,7 @@ void World::AddActs() {
            {6, [this] { nodes_.Cordon(); }},          {6, [this] { nodes_.Taint(); }},
            {4, [this] { nodes_.Relabel(); }},         {4, [this] { nodes_.Grow(); }},
            {2, [this] { nodes_.Touch(); }},           {5, [this] { tenant_.Create(); }},
-           {1, [this] { tenant_.Delete(); }}};
+           {1, [this] { tenant_.Delete(); }},         {6, [this] { namespaces_.Change(); }}};
   if (scenario_.has_other_schedulers) {
     acts_.push_back({4, [this] { pods_.BindAsOtherScheduler(); }});
     acts_.push_back({4, [this] { pods_.BindForeignPod(); }});

@@ -11,6 +11,7 @@
 #include "host/api/decode.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "tests/simulation/cluster_writer.h"
+#include "tests/simulation/namespace_acts.h"
 #include "tests/simulation/node_acts.h"
 #include "tests/simulation/pod_acts.h"
 #include "tests/simulation/random.h"
@@ -59,6 +60,7 @@ class World {
   NodeActs nodes_;
   PodActs pods_;
   TenantActs tenant_;
+  NamespaceActs namespaces_;
   std::vector<WeightedAct> acts_;
   uint32_t total_weight_ = 0;
 };
