@@ -245,6 +245,8 @@ class SchedulingLoop {
   // and if no request of a plugin and no task in the inbox waits. Pods may be parked, gated, or
   // backing off from an error.
   bool AtRest() const;
+  // See SchedulingQueue::ActivateParked. Called: between two calls of Step().
+  bool ActivateParked(const EntityFilter& filter) { return queue_.ActivateParked(filter); }
   // Stops scheduling. Pods that wait on Permit go back to the queue. Pods that are being bound are
   // not affected: call Step() until binding_count() is 0.
   void Stop();

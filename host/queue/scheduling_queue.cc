@@ -370,6 +370,21 @@ void SchedulingQueue::Activate(std::string_view uid) {
   }
 }
 
+bool SchedulingQueue::ActivateParked(const EntityFilter& filter) {
+  std::vector<QueueEntry*> selected;
+  for (QueueEntry* entry = places_.parked().entries().front(); entry != nullptr;
+       entry = entry->next) {
+    if (filter(entry->entity)) selected.push_back(entry);
+  }
+  requeuer_.SetCause(QueueMeter::kActivate);
+  bool any = false;
+  for (QueueEntry* entry : selected) {
+    requeuer_.Requeue(*entry, Requeueing::kImmediately);
+    any |= entry->entity.place == QueuePlace::kActive;
+  }
+  return any;
+}
+
 bool SchedulingQueue::RecordReported(std::string_view uid, std::string_view reason,
                                      std::string_view message, int64_t generation) {
   QueueEntry* entry = entities_.Find(uid);

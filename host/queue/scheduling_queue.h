@@ -147,6 +147,9 @@ class SchedulingQueue {
   // Moves a parked or backing-off pod to the active queue, if PreEnqueue accepts it. For a pod in
   // flight, records an event that requeues it. Otherwise does nothing.
   void Activate(std::string_view uid);
+  // Activates the parked and gated entities for which `filter` holds, in the order in which they
+  // were parked. Returns false if PreEnqueue accepts none of them.
+  bool ActivateParked(const EntityFilter& filter);
   // Nominates the pod to this node and no other; an empty `node` removes its nomination. Other pods
   // are requeued for a removed nomination as in Update().
   void Nominate(const PodRef& pod, std::string_view node);

@@ -69,16 +69,34 @@ bool StallDetector::IsStalled(const SchedulingQueue& queue) {
   return false;
 }
 
+bool StallDetector::HasChangedSince(const Pod& pod) const {
+  const auto found = attempts_.find(pod.uid());
+  if (found == attempts_.end()) return true;
+  const Attempt& last = found->second;
+  // A pod that had a node does not need one that another pod releases.
+  return last.changes != changes_ || (!last.had_node && last.releases != releases_);
+}
+
 void StallDetector::OnAssumed(const PodRef& pod, std::string_view node) {
+  attempts_[std::string(pod->uid())] = {
+      .changes = changes_, .releases = releases_, .had_node = true, .is_assumed = true};
   sink_.OnAssumed(pod, node);
 }
 
 void StallDetector::OnBound(const PodRef& pod, std::string_view node) {
   OnProgress();
+  OnChange();
+  attempts_.erase(std::string(pod->uid()));
   sink_.OnBound(pod, node);
 }
 
 void StallDetector::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
+  Attempt& attempt = attempts_[std::string(pod->uid())];
+  if (std::exchange(attempt.is_assumed, false)) {
+    ++releases_;
+  } else {
+    attempt = {.changes = changes_, .releases = releases_};
+  }
   const uint32_t failures = ++failures_[std::string(pod->uid())];
   if (failures == kMaxFailures) ++exhausted_;
   most_failures_ = std::max(most_failures_, failures);
@@ -88,6 +106,8 @@ void StallDetector::OnFailed(const PodRef& pod, std::string_view node, const Fai
 
 void StallDetector::OnSkipped(const PodRef& pod, std::string_view message) {
   OnProgress();
+  OnChange();
+  attempts_.erase(std::string(pod->uid()));
   sink_.OnSkipped(pod, message);
 }
 
@@ -115,13 +135,17 @@ Status EmbeddedScheduler::Reload(std::shared_ptr<const PluginSet> plugins,
   Status status = host_.Reload(std::move(plugins), profiles);
   if (!status.ok()) return status;
   stalls_.OnProgress();
+  stalls_.OnChange();
   cluster_.Deliver();
   return {};
 }
 
 Result<bool> EmbeddedScheduler::Apply(const StreamEvent& event) {
   Result<bool> changed = cluster_.Apply(event);
-  if (changed.ok() && *changed) stalls_.OnProgress();
+  if (changed.ok() && *changed) {
+    stalls_.OnProgress();
+    stalls_.OnChange();
+  }
   return changed;
 }
 
@@ -134,14 +158,19 @@ bool EmbeddedScheduler::Settle() {
 }
 
 bool EmbeddedScheduler::StepWith(const std::function<bool()>& step_loop) {
+  const uint64_t writes = cluster_.plugin_writes();
   bool did = cluster_.FinishDeletions();
-  if (did) stalls_.OnProgress();
+  if (did) {
+    stalls_.OnProgress();
+    stalls_.OnChange();
+  }
   did |= cluster_.Deliver();
   const uint64_t attempts = loop().attempts();
   did |= step_loop();
   const bool has_tried = loop().attempts() > attempts;
   if (wait_.OnStep(loop().plugin_work(), stalls_.progress(), has_tried)) stalls_.ForgetFailures();
   did |= cluster_.Deliver();
+  if (cluster_.plugin_writes() > writes) stalls_.OnChange();
   return did;
 }
 
@@ -154,6 +183,18 @@ std::optional<int64_t> EmbeddedScheduler::NextTimerNs() const {
 }
 
 bool EmbeddedScheduler::AtRest() const { return loop().AtRest() && cluster_.AtRest(); }
+
+bool EmbeddedScheduler::TryParkedAgain() {
+  if (last_try_ == stalls_.progress()) return false;
+  const bool any = loop().ActivateParked([this](const QueuedEntity& entity) {
+    return !entity.rejection().only_awaits() &&
+           entity.AnyPod([this](const PodRef& pod) { return stalls_.HasChangedSince(*pod); });
+  });
+  if (!any) return false;
+  last_try_ = stalls_.progress();
+  stalls_.ForgetFailures();
+  return true;
+}
 
 PluginWait::Awaited EmbeddedScheduler::Awaited() const {
   if (loop().queue().size() == 0) return PluginWait::Awaited::kNothing;

@@ -39,8 +39,9 @@ namespace berth::host {
 // times. Progress is a pod that is bound, or that leaves the cluster, or a change from outside. A
 // simulation has finitely many pods, so it makes finitely much progress and always ends.
 //
-// The detector stands between the scheduler and the sink of its owner, to which it passes every
-// decision.
+// The detector also records what has changed since the last attempt of each pod, for the last try
+// of parked pods. It stands between the scheduler and the sink of its owner, to which it passes
+// every decision.
 //
 // Threading: the scheduling thread.
 class StallDetector final : public DecisionSink {
@@ -61,6 +62,12 @@ class StallDetector final : public DecisionSink {
   void ForgetFailures();
   // Returns how often there was progress.
   uint64_t progress() const { return progress_; }
+  // Records that the cluster or the plugins have changed, which may help a pod that failed before.
+  // The detector records decisions itself: pods that are bound, leave the cluster or lose a node.
+  void OnChange() { ++changes_; }
+  // Returns whether something has changed since the last attempt of the pod. Returns true for a pod
+  // that was not tried.
+  bool HasChangedSince(const Pod& pod) const;
   // Returns whether the scheduler with this queue is stalled. The cost is constant on average.
   bool IsStalled(const SchedulingQueue& queue);
 
@@ -70,11 +77,23 @@ class StallDetector final : public DecisionSink {
   void OnSkipped(const PodRef& pod, std::string_view message) override;
 
  private:
+  // The last attempt of a pod that has no node.
+  struct Attempt {
+    // The counters when a node was chosen, or when the attempt failed without one.
+    uint64_t changes = 0;
+    uint64_t releases = 0;
+    bool had_node = false;
+    bool is_assumed = false;  // The pod was given a node, and has not failed since.
+  };
+
   uint32_t FailuresOf(const Pod& pod) const;
 
   DecisionSink no_sink_;
   DecisionSink& sink_;
   uint64_t progress_ = 0;
+  uint64_t changes_ = 0;         // How often the cluster or the plugins have changed.
+  uint64_t releases_ = 0;        // How often a pod has failed after it was given a node.
+  StringMap<Attempt> attempts_;  // Keyed by uid.
   // The counts below begin at the last progress, or at the last ForgetFailures().
   StringMap<uint32_t> failures_;  // Keyed by uid.
   size_t exhausted_ = 0;          // Pods with at least kMaxFailures failures.
@@ -130,6 +149,16 @@ class EmbeddedScheduler {
   // Returns the names of the plugins that rejected pods which are still in the queue and that have
   // no EventsToRegister, sorted: a cause of a stall, because every event requeues these pods.
   std::vector<std::string> RejectorsWithoutEvents() const;
+  // Moves the parked and gated pods to the active queue, so that each is tried once more before a
+  // run ends: no event may have requeued a pod that fits now, because a plugin registered for too
+  // few events. Leaves out a pod if nothing has changed since its last attempt (no object, no
+  // plugin, and no other pod was bound or has left its node or the cluster), and a pod that only
+  // waits for a plugin (Rejection::awaited). Returns false if no pod is left, or if there was no
+  // progress since the last call that returned true: a run ends after finitely many calls.
+  // Called: when the run would end otherwise.
+  bool TryParkedAgain();
+  // Returns whether TryParkedAgain() has returned true.
+  bool has_tried_parked_again() const { return last_try_.has_value(); }
   // Makes the scheduler count failing attempts anew, because something outside has changed.
   void OnProgress() { stalls_.OnProgress(); }
 
@@ -176,6 +205,7 @@ class EmbeddedScheduler {
   StallDetector stalls_;
   PluginWait wait_;
   SchedulerHost host_;
+  std::optional<uint64_t> last_try_;  // The progress at the last call of TryParkedAgain().
 };
 
 }  // namespace berth::host

@@ -54,7 +54,11 @@ LocalCluster::LocalCluster(Interner& interner, const DecodeOptions& decode, cons
     : decoder_(interner, decode),
       cluster_({.clock = clock,
                 .max_events = 0,
-                .serve = [this](const ApiRequest& request) { return api_.Serve(request); }}),
+                .serve =
+                    [this](const ApiRequest& request) {
+                      plugin_writes_ += request.verb != "GET" ? 1 : 0;
+                      return api_.Serve(request);
+                    }}),
       api_(cluster_, decoder_) {
   if (follows_stream) stream_.emplace(cluster_);
 }

@@ -85,6 +85,8 @@ class LocalCluster {
 
   // Delivers answers and watch events that wait. Returns false if there were none.
   bool Deliver() { return cluster_.Deliver() > 0; }
+  // Returns how many requests of plugins may have changed objects.
+  uint64_t plugin_writes() const { return plugin_writes_; }
   // Finishes the deletions of pods that are due. Returns false if there were none.
   bool FinishDeletions() { return cluster_.FinishDueDeletions() > 0; }
   // Returns when the next deletion is due, or nullopt if no pod is being deleted.
@@ -123,6 +125,7 @@ class LocalCluster {
   EmbeddedApi api_;
   std::optional<StreamCluster> stream_;
   Admission admission_{cluster_};
+  uint64_t plugin_writes_ = 0;
   bool admits_ = false;
   std::vector<Waiting> waiting_;
   std::set<std::string, std::less<>> waiting_keys_;  // The keys of the pods that wait.

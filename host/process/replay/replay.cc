@@ -127,6 +127,8 @@ Status Replay::Run() {
 }
 
 void Replay::OnDecision(const DecisionLine& line) {
+  // The last try of parked pods is reported only where its result is another one.
+  if (line.is_repeated && scheduler_->has_tried_parked_again()) return;
   const bool written = observer_.OnDecision(line);
   if (recording_.has_value()) recording_->AddDecision(line);
   if (!written) OnOutputFailed();

@@ -103,8 +103,10 @@ class Replay final : private StreamDriver {
   // Errors: the first thing that failed.
   Status Open();
 
-  // Runs until the stream has ended, the scheduler is at rest or stalled, and no plugin is awaited,
-  // or until a request to stop or an error ends the run.
+  // Runs until the stream has ended, the scheduler is at rest or stalled, no plugin is awaited, and
+  // the parked pods were tried once more, or until a request to stop or an error ends the run. From
+  // that last try on, the observer and the recording get no decision that repeats the last one
+  // about its pod.
   // Called: once. REQUIRES: Open() succeeded.
   // Errors: those of StreamDriver::Run.
   Status Run();

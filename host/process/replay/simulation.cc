@@ -91,13 +91,19 @@ Simulation::End Simulation::Run(const std::function<void()>& progress,
   while (true) {
     const bool is_at_rest = scheduler_.AtRest();
     if (is_at_rest) {
-      if (const auto end = EndUnlessAwaited(End::kAtRest)) return *end;
+      if (const auto end = EndUnlessAwaited(End::kAtRest)) {
+        if (TryParkedAgain(stop)) continue;
+        return *end;
+      }
     }
     if (stop.load(std::memory_order_relaxed) != 0) return End::kStopped;
     if (scheduler_.IsRunaway()) return End::kLimitReached;
     const bool is_stalled = !is_at_rest && scheduler_.IsStalled();
     if (is_stalled) {
-      if (const auto end = EndUnlessAwaited(End::kNoProgress)) return *end;
+      if (const auto end = EndUnlessAwaited(End::kNoProgress)) {
+        if (TryParkedAgain(stop)) continue;
+        return *end;
+      }
     }
     // While it is stalled, only plugins can change anything: no pod is tried.
     if (is_stalled ? scheduler_.Settle() : scheduler_.Step()) {
@@ -124,6 +130,11 @@ std::optional<Simulation::End> Simulation::EndUnlessAwaited(End end) const {
     case PluginWait::Awaited::kLimitReached: return End::kLimitReached;
   }
   return end;
+}
+
+bool Simulation::TryParkedAgain(const std::atomic<int>& stop) {
+  if (stop.load(std::memory_order_relaxed) != 0 || scheduler_.IsRunaway()) return false;
+  return scheduler_.TryParkedAgain();
 }
 
 void Simulation::OnBound(const PodRef& pod, std::string_view node) {

@@ -76,8 +76,9 @@ class Simulation final : private DecisionSink {
   SchedulingLoop& loop() { return scheduler_.loop(); }
   // Schedules until no pod is ready and no binding is under way, until nothing but failing attempts
   // are repeated, or until `stop` is not 0. While a pod is pending, it goes on for timers of
-  // plugins and for announced work of their threads, up to the limits. Calls `progress` after each
-  // step, if set. A pod whose attempt failed with an error does not keep the run from ending.
+  // plugins and for announced work of their threads, up to the limits. Before it ends, it tries the
+  // parked pods once more; see EmbeddedScheduler::TryParkedAgain. Calls `progress` after each step,
+  // if set. A pod whose attempt failed with an error does not keep the run from ending.
   End Run(const std::function<void()>& progress, const std::atomic<int>& stop);
   // Sets the limits of Run(), whose steady_ns is that of the constructor.
   void SetWaitLimits(WaitLimits limits);
@@ -97,6 +98,8 @@ class Simulation final : private DecisionSink {
   // Returns how Run() ends if the scheduler is at rest or stalled, which is `end`; nullopt if it
   // goes on for plugins.
   std::optional<End> EndUnlessAwaited(End end) const;
+  // Tries the parked pods once more, unless the run was stopped. Returns false if none is tried.
+  bool TryParkedAgain(const std::atomic<int>& stop);
   void OnBound(const PodRef& pod, std::string_view node) override;
   void OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) override;
   void OnSkipped(const PodRef& pod, std::string_view message) override;

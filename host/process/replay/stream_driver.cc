@@ -85,7 +85,7 @@ bool StreamDriver::RunRound() {
   used_.reporter->ReportWaitingPods();
   // A request to stop wakes the waker once, and FetchEvent() may have consumed that.
   const bool has_more = !is_stopping() && (has_due_events_ || is_stop_requested());
-  return did || has_more || IsDone();
+  return did || has_more || IsFinished();
 }
 
 void StreamDriver::StopOnError(Status status) {
@@ -185,6 +185,11 @@ void StreamDriver::ApplyNext(int64_t now_ns) {
 // ---- Time ---------------------------------------------------------------------------------------
 
 bool StreamDriver::IsDone() {
+  if (!IsFinished()) return false;
+  return is_stopping() || used_.scheduler->IsRunaway() || !used_.scheduler->TryParkedAgain();
+}
+
+bool StreamDriver::IsFinished() {
   if (is_stopping()) return used_.scheduler->loop().binding_count() == 0;
   if (!stream_ended_ || next_.has_value()) return false;
   if (used_.scheduler->IsRunaway()) return has_reached_limit_ = true;
@@ -223,7 +228,9 @@ bool StreamDriver::Step() {
   const int64_t now_ns = used_.clock->NowNs();
   const bool did_try = used_.scheduler->loop().attempts() > attempts;
   const bool is_awaited = is_virtual() && IsNextAnAttempt();
-  if (did_try && used_.recording != nullptr && (!is_virtual() || has_attempts_)) {
+  const bool is_recorded = used_.recording != nullptr && (!is_virtual() || has_attempts_) &&
+                           !used_.scheduler->has_tried_parked_again();
+  if (did_try && is_recorded) {
     used_.recording->AddAttempt(now_ns - recorded_ns_);
     recorded_ns_ = now_ns;
   }
@@ -281,7 +288,7 @@ void StreamDriver::Wait() {
   // In real time, the limit of threads begins when nothing but them keeps the run from ending.
   if (!is_stopping() && (is_virtual() || (stream_ended_ && !next_.has_value()))) {
     const int64_t most_ns = is_virtual() ? INT64_MAX : wait_ns;
-    if (used_.scheduler->WaitForAnnouncedWork(waker(), most_ns) || IsDone()) return;
+    if (used_.scheduler->WaitForAnnouncedWork(waker(), most_ns) || IsFinished()) return;
   }
   if (is_virtual() && used_.scheduler->WaitForThreads(waker())) return;
   if (!until_ns.has_value() || !is_virtual()) {

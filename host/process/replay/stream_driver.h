@@ -71,7 +71,10 @@ class Recording {
 // The run ends when the stream has ended and the scheduler is at rest or stalled: the remaining
 // pods are parked, gated, have failed with kMaxErrors errors in a row, or fail again and again
 // (StallDetector). While a pod is pending, it goes on for timers of plugins and for announced work
-// of their threads, up to the limits of the scheduler (WaitLimits). A stop ends the run earlier: no
+// of their threads, up to the limits of the scheduler (WaitLimits). Before the run ends, parked
+// pods are tried once more (EmbeddedScheduler::TryParkedAgain), and again after each such round
+// that makes progress. Attempts from then on are not recorded: no event comes between them, and the
+// repetition of the recording tries the pods again by itself. A stop ends the run earlier: no
 // further pod is tried, pods that wait on Permit return to the queue, and Run() waits for bindings
 // that are under way.
 //
@@ -122,6 +125,7 @@ class StreamDriver : public Driver {
   // driver stops. It may do what must not happen within a step, such as a reload.
   virtual void BeforeStep() {}
 
+  // Tries the parked pods once more if the run would end.
   bool IsDone() final;
   bool RunRound() final;
   void Wait() final;
@@ -131,6 +135,8 @@ class StreamDriver : public Driver {
 
   bool is_virtual() const { return used_.virtual_clock != nullptr; }
 
+  // Returns whether the stream has ended and no pod will be tried, or the run has stopped.
+  bool IsFinished();
   Status ApplyDueEvents();
   // Fetches the next event into next_, if there is one.
   Status FetchEvent();

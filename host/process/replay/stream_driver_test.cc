@@ -356,5 +356,110 @@ TEST(RecordingTest, ReportsErrorsWithThePath) {
   EXPECT_EQ(full->Flush().ToString(), "Unavailable: /dev/full: the recording could not be written");
 }
 
+// ---- The last try of parked pods ----------------------------------------------------------------
+
+class LastTryTest : public StreamDriverTest {
+ protected:
+  // test.Deaf rejects pods without a Namespace, and no event requeues them.
+  LastTryTest() {
+    Use("test.Deaf", {Point::kPreFilter, Point::kEnqueueExtensions});
+    Use("DefaultBinder", {Point::kBind});
+  }
+
+  static std::string Namespace(const std::string& name) {
+    return R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" + name + R"("}})";
+  }
+  static std::string PodOf(const std::string& ns, const std::string& name, const std::string& cpu) {
+    return R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":")" + ns + R"(","name":")" +
+           name + R"("},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
+           R"("}}}]}})";
+  }
+  size_t Attempts() { return scheduler().loop().attempts(); }
+};
+
+constexpr const char* kNoNamespace = ": the namespace does not exist.";
+
+TEST_F(LastTryTest, PlacesParkedPodThatFitsFinalState) {
+  Add(Node("n"));
+  Add(PodOf("red", "a", "1"));
+  Add(Namespace("red"), "10s");
+  ASSERT_TRUE(Run().ok());
+  ASSERT_THAT(decisions_, SizeIs(2U));
+  EXPECT_THAT(decisions_[0], AllOf(StartsWith("0 Refused a"), EndsWith(kNoNamespace)));
+  EXPECT_EQ(decisions_[1], "10 Bound a") << "the clock does not advance to the flush";
+  EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(LastTryTest, LeavesOutPodsForWhichNothingChanged) {
+  Add(Node("n"));
+  Add(Namespace("red"));
+  Add(PodOf("blue", "a", "1"));
+  Add(PodOf("red", "b", "8"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, SizeIs(2U));
+  EXPECT_EQ(Attempts(), 2U);
+}
+
+// The bound pod is a change for the pod that was tried before it, and none for the one after it.
+TEST_F(LastTryTest, LeavesOutPodsTriedSinceTheChange) {
+  Add(Node("n"));
+  Add(Namespace("red"));
+  Add(PodOf("blue", "a", "1"));
+  Add(PodOf("red", "b", "1"));
+  Add(PodOf("blue", "c", "1"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(Attempts(), 4U) << "a, b, c, and a again";
+}
+
+TEST_F(LastTryTest, RepeatsWhileAPodIsBound) {
+  Add(Node("n"));
+  Add(PodOf("red", "a", "1"));
+  Add(PodOf("blue", "b", "1"));
+  Add(Namespace("red"), "10s");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_.back(), EndsWith(kNoNamespace));
+  // Two attempts, the first round with both pods in this order, and the second round for none: b
+  // failed after a was bound.
+  EXPECT_EQ(Attempts(), 4U);
+  EXPECT_EQ(queue().size(), 1U);
+  EXPECT_EQ(PassedNs(), 10 * kSecond);
+}
+
+TEST_F(LastTryTest, TriesInTheOrderOfPriorities) {
+  Add(Node("n"));
+  Add(PodOf("red", "low", "4"));
+  std::string high = PodOf("red", "high", "4");
+  high.replace(high.find(R"("spec":{)"), 8, R"("spec":{"priority":5,)");
+  Add(high);
+  Add(Namespace("red"), "10s");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(decisions_, ::testing::Contains("10 Bound high"));
+  EXPECT_EQ(queue().size(), 1U);
+}
+
+// The group would wait for its timeout again, but nothing has changed apart from its own pods.
+TEST_F(LastTryTest, LeavesOutAGroupThatTimedOut) {
+  Use("acme.Gang", {Point::kEnqueueExtensions, Point::kReserve, Point::kPermit, Point::kPostBind},
+      {{"timeoutMs", 60'000}});
+  Add(Node("n"));
+  Add(Namespace("default"));
+  Add(Member("a"));
+  Add(Member("b"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(queue().size(), 2U);
+  const size_t attempts = Attempts();
+  EXPECT_EQ(decisions_.size(), 2 * attempts) << "Waiting and Refused for each attempt";
+  EXPECT_FALSE(scheduler().has_tried_parked_again());
+}
+
+TEST_F(LastTryTest, AStopPreventsIt) {
+  Add(Node("n"));
+  Add(PodOf("red", "a", "1"));
+  Add(Namespace("red"), "10s");
+  on_line_ = [this](const DecisionLine& /*line*/) { driver_.RequestStop(SIGTERM); };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(Attempts(), 1U);
+}
+
 }  // namespace
 }  // namespace berth::host
