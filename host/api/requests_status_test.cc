@@ -37,7 +37,7 @@ class RequestsStatusTest : public DecodeTest {
   }
 };
 
-TEST_F(RequestsStatusTest, ThePodsStatusCountsForNamesOfTheSpec) {
+TEST_F(RequestsStatusTest, ThePodsStatusCountsForRequestedNames) {
   const std::string container =
       "'containers':[{'name':'c','resources':{'requests':{'cpu':'500m'}}}]";
   const std::string overhead = ",'overhead':{'cpu':'500m'}";

@@ -111,9 +111,9 @@ class NodeResourcesBalancedAllocation : public berth::Plugin {
     berth_id id;
   };
 
-  // Returns what the node counts once the pod is on it. A pod that was resized counts with the sizes
-  // in its status as well, as in kube-scheduler, which sets UseStatusResources in
-  // resource_allocation.go (calculatePodResourceRequest) for this plugin.
+  // Returns what the node counts once the pod is on it. A pod that was resized also counts with the
+  // sizes in its status, as in kube-scheduler, where the scorer of this plugin sets
+  // UseStatusResources: resource_allocation.go, calculatePodResourceRequest.
   static const berth_resources& AddedBy(berth::Pod pod) { return *pod->accounted; }
 
   static bool IsNative(std::string_view name) {

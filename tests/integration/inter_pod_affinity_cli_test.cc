@@ -89,8 +89,8 @@ TEST_F(InterPodAffinityCliTest, NamespacesAreSelectedByTheirLabels) {
   EXPECT_EQ(NodeOf(cluster, "extends = \"default\"\n"), "a1");
 }
 
-// The pod of the namespace "green" has affinity to pods in namespaces with team=x. It is tried again
-// when a namespace gets this label, and the plugin has read the label by then.
+// The pod of the namespace "green" has affinity to pods in namespaces with team=x. It is tried
+// again when a namespace gets this label, and the plugin has read the label by then.
 TEST_F(InterPodAffinityCliTest, NamespaceThatBeginsToMatchRequeues) {
   for (const std::string input : {"added", "relabelled"}) {
     const std::string prefix = BERTH_SOURCE_DIR "/tests/integration/namespaces/" + input;
@@ -147,6 +147,32 @@ TEST_F(InterPodAffinityCliTest, ARemovedNodeFreesItsDomain) {
       ElementsAre("0 Refused web 0/2 nodes are available: 2 node(s) didn't match pod anti-affinity "
                   "rules.",
                   "1 Bound web a2"));
+}
+
+// The pod repels pods with a tenant in all namespaces except its own, and the node has one there.
+TEST_F(InterPodAffinityCliTest, NegativeNamespaceSelectorsExcludeNamespaces) {
+  const auto cluster = [](const std::string& ns_of_old) {
+    const auto ns = [](const std::string& name) {
+      return R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" + name +
+             R"(","labels":{"kubernetes.io/metadata.name":")" + name + "\"}}}\n";
+    };
+    const auto tenant = [](const std::string& name, const std::string& number) {
+      return R"(,"namespace":")" + name + R"(","labels":{"acme.io/tenant":")" + number + R"("})";
+    };
+    const std::string term =
+        R"(,"affinity":{"podAntiAffinity":{")" + std::string(kRequired) +
+        R"(":[{"topologyKey":"kubernetes.io/hostname",)"
+        R"("labelSelector":{"matchExpressions":[{"key":"acme.io/tenant","operator":"Exists"}]},)"
+        R"("namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name",)"
+        R"("operator":"NotIn","values":["blue"]}]}}]}})";
+    return ns("blue") + ns("green") +
+           NodeJson("n1", "4", R"(,"labels":{"kubernetes.io/hostname":"n1"})") + "\n" +
+           PodJson("old", "1", tenant(ns_of_old, "7"), R"(,"nodeName":"n1")") + "\n" +
+           PodJson("new", "1", tenant("blue", "8"), term) + "\n";
+  };
+  EXPECT_EQ(NodeOf(cluster("blue"), "extends = \"default\"\n"), "n1");
+  EXPECT_EQ(NodeOf(cluster("green"), "extends = \"default\"\n"),
+            "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules.");
 }
 
 TEST_F(InterPodAffinityCliTest, TheProfileSetsTheWeightOfRequiredTerms) {

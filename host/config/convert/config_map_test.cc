@@ -51,7 +51,7 @@ TEST(FindKubeConfig, FileThatIsNoConfigMapIsKept) {
   }
 }
 
-TEST(FindKubeConfig, TheOnlyEntryOfAConfigMapIsFound) {
+TEST(FindKubeConfig, FindsTheOnlyEntryOfAConfigMap) {
   const std::string other = "kind: Policy\nnote: not a KubeSchedulerConfiguration\n";
   const std::string broken = kConfig + "profiles: [\n";
   const std::string json = R"({"kind": "KubeSchedulerConfiguration"})";
