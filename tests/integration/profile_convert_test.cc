@@ -209,7 +209,7 @@ TEST_F(ProfileConvertTest, ResourcesOfExtendersAreIgnored) {
   const Outcome run = Run({"profile", "convert", config, "--output-dir", folder_});
   EXPECT_EQ(run.exit_status, 0) << run.err;
   const std::string cluster = File(
-      "cluster.yaml", kNodes +
+      "cluster.yaml", std::string(kNodes) +
                           "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
                           "  schedulerName: one\n  containers: [{name: c, resources: {requests: "
                           "{example.com/gpu: 1}}}]\n");

@@ -81,8 +81,8 @@ class ControlPlaneTest : public ::testing::Test {
 
   // Removes an object if it exists.
   void Remove(const std::string& kind, const char* ns, const char* name) {
-    if (cluster_.Find(kind, ns, name).has_value())
-      EXPECT_TRUE(cluster_.Remove(kind, ns, name).ok());
+    if (!cluster_.Find(kind, ns, name).has_value()) return;
+    EXPECT_TRUE(cluster_.Remove(kind, ns, name).ok());
   }
 
   Interner interner_;
