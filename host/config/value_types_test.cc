@@ -1,6 +1,9 @@
 // Every key of the configuration files with every type of TOML value.
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -83,15 +86,14 @@ std::string ReadHost(const std::string& text) {
   return std::string(errors.ToStatus().message());
 }
 
+constexpr std::string_view kPositive = "a duration above 0, such as \"1.5s\" or \"2m\"";
+
+Key Duration(const std::string& table, const std::string& key) {
+  return {"[" + table + "]\n", key, table + "." + key, std::string(kPositive), {"\"5s\""}};
+}
+
 TEST(HostFileTypesTest, EachKeyGetsOneMessagePerValue) {
-  const std::string election = "[leaderElection]\n";
-  const std::string connection = "[clientConnection]\n";
-  const std::string positive = "a duration above 0, such as \"1.5s\" or \"2m\"";
   const std::string seconds = "a whole number from 1 to 31536000";
-  const std::vector<std::string> name = {"\"five\"", "\"5s\""};
-  const auto duration = [&](const std::string& table, const std::string& key) {
-    return Key{"[" + table + "]\n", key, table + "." + key, positive, {"\"5s\""}};
-  };
   std::vector<Key> keys = {
       {"", "profiles", "profiles", "an array of paths or names of profiles", {"[]", "[\"five\"]"}},
       {"", "pluginDirs", "pluginDirs", "an array of folders", {"[]", "[\"five\"]"}},
@@ -103,49 +105,14 @@ TEST(HostFileTypesTest, EachKeyGetsOneMessagePerValue) {
        {"7"},
        true},
       {"", "logLevel", "logLevel", "one of trace, debug, info, warning, error", {}},
-      duration("deadlines", "call"),
-      duration("deadlines", "postFilter"),
-      duration("deadlines", "bind"),
-      duration("quarantine", "window"),
+      Duration("deadlines", "call"),
+      Duration("deadlines", "postFilter"),
+      Duration("deadlines", "bind"),
+      Duration("quarantine", "window"),
       {"[quarantine]\n",
        "faults",
        "quarantine.faults",
        "a whole number from 0 to 1000000",
-       {"7"},
-       true},
-      {election, "leaderElect", "leaderElection.leaderElect", "true or false", {"true"}},
-      {election + "leaseDuration = \"15s\"\nretryPeriod = \"1s\"\n",
-       "renewDeadline",
-       "leaderElection.renewDeadline",
-       positive,
-       {"\"5s\""}},
-      {election + "renewDeadline = \"3s\"\nretryPeriod = \"1s\"\n",
-       "leaseDuration",
-       "leaderElection.leaseDuration",
-       positive,
-       {"\"5s\""}},
-      duration("leaderElection", "retryPeriod"),
-      {election,
-       "stallLimit",
-       "leaderElection.stallLimit",
-       "a duration, such as \"1.5s\", \"2m\" or \"0s\"",
-       {"\"5s\""}},
-      {election, "resourceLock", "leaderElection.resourceLock", "\"leases\"", {}},
-      {election, "resourceName", "leaderElection.resourceName", "the name of a Lease", name},
-      {election, "resourceNamespace", "leaderElection.resourceNamespace", "the name of a namespace",
-       name},
-      {connection, "kubeconfig", "clientConnection.kubeconfig", "the path of a kubeconfig", name},
-      {connection, "qps", "clientConnection.qps", "a number from 0 to 100000", {"7", "1e1", "1.5"}},
-      {connection + "qps = 1\n",
-       "burst",
-       "clientConnection.burst",
-       "a whole number from 0 to 1000000",
-       {"7"},
-       true},
-      {connection,
-       "connections",
-       "clientConnection.connections",
-       "a whole number from 1 to 1024",
        {"7"},
        true},
       {"[serving]\n",
@@ -170,6 +137,56 @@ TEST(HostFileTypesTest, EachKeyGetsOneMessagePerValue) {
     keys.push_back({"", table, table, "a table", {"{}"}});
   }
   CheckKeys(keys, ReadHost);
+}
+
+TEST(HostFileTypesTest, ClusterKeysGetOneMessagePerValue) {
+  const std::string election = "[leaderElection]\n";
+  const std::string connection = "[clientConnection]\n";
+  const std::vector<std::string> name = {"\"five\"", "\"5s\""};
+  CheckKeys(
+      {
+          {election, "leaderElect", "leaderElection.leaderElect", "true or false", {"true"}},
+          {election + "leaseDuration = \"15s\"\nretryPeriod = \"1s\"\n",
+           "renewDeadline",
+           "leaderElection.renewDeadline",
+           std::string(kPositive),
+           {"\"5s\""}},
+          {election + "renewDeadline = \"3s\"\nretryPeriod = \"1s\"\n",
+           "leaseDuration",
+           "leaderElection.leaseDuration",
+           std::string(kPositive),
+           {"\"5s\""}},
+          Duration("leaderElection", "retryPeriod"),
+          {election,
+           "stallLimit",
+           "leaderElection.stallLimit",
+           "a duration, such as \"1.5s\", \"2m\" or \"0s\"",
+           {"\"5s\""}},
+          {election, "resourceLock", "leaderElection.resourceLock", "\"leases\"", {}},
+          {election, "resourceName", "leaderElection.resourceName", "the name of a Lease", name},
+          {election, "resourceNamespace", "leaderElection.resourceNamespace",
+           "the name of a namespace", name},
+          {connection, "kubeconfig", "clientConnection.kubeconfig", "the path of a kubeconfig",
+           name},
+          {connection,
+           "qps",
+           "clientConnection.qps",
+           "a number from 0 to 100000",
+           {"7", "1e1", "1.5"}},
+          {connection + "qps = 1\n",
+           "burst",
+           "clientConnection.burst",
+           "a whole number from 0 to 1000000",
+           {"7"},
+           true},
+          {connection,
+           "connections",
+           "clientConnection.connections",
+           "a whole number from 1 to 1024",
+           {"7"},
+           true},
+      },
+      ReadHost);
 }
 
 // Reads a profile of one file, which has a plugin P if the text names none.
