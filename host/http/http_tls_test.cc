@@ -330,7 +330,9 @@ TEST_F(HttpTlsTest, AServerWithoutTlsOrWithoutAnswer) {
   Connect(Url(plain), Tls());
   EXPECT_EQ(
       Get("/x").status,
-      Status::Unavailable(Url(plain) + ": the server does not answer with TLS; is its URL http?"));
+      Status::Unavailable(Url(plain) +
+                          ": expected TLS, found an answer without TLS: the server seems to speak "
+                          "plain HTTP; use http:// in its URL, or its port for TLS"));
 
   LoopbackServer silent({.tls = false}, [](Peer& peer, size_t) { peer.WaitForClose(); });
   HttpTransport::Options options;

@@ -359,6 +359,7 @@ class HttpTransport::Call final : public std::enable_shared_from_this<Call> {
     response_.tls = connection_.stream->tls_version();
     session_->LogWarnings(head);
     if (!is_stream() || !is_success()) return;
+    if (!Accept("")) return;
     Report();
     last_bytes_ns_ = NowNs();
     WatchSilence();
@@ -373,6 +374,7 @@ class HttpTransport::Call final : public std::enable_shared_from_this<Call> {
     }
     // The sink may destroy the stream.
     const std::shared_ptr<Call> self = shared_from_this();
+    if (!std::exchange(has_body_, true) && !Accept(bytes)) return;
     receiver_.sink->OnBytes(bytes);
     // The time that the sink takes is no silence of the server.
     last_bytes_ns_ = NowNs();
@@ -390,13 +392,28 @@ class HttpTransport::Call final : public std::enable_shared_from_this<Call> {
     }
     if (!end.status.ok()) {
       if (end.is_unsent && was_idle) return Acquire();
+      if (end.status.code() == ErrorCode::kInvalidArgument) {
+        end.status = std::move(end.status).Annotate(session_->host);
+      }
       return Finish(std::move(end.status), end.is_unsent ? Delivery::kNotSent : Delivery::kUnknown);
     }
     const HttpHead& head = response_.head;
     if (head.http_status == 401 && !has_renewed_) return Renew();
     const bool is_refused = head.http_status == 429 && head.retry_after_ns > 0;
     if (is_refused && session_->options.pauses_after_429) session_->Pause(head.retry_after_ns);
-    Finish(Status::Ok(), Delivery::kAnswered);
+    const bool is_checked = is_stream() && is_success();
+    if (is_checked || Accept(response_.body)) Finish(Status::Ok(), Delivery::kAnswered);
+  }
+
+  // Returns whether the receiver can read the answer. Otherwise ends the call, which may destroy
+  // it.
+  bool Accept(std::string_view body) {
+    if (!session_->options.check_answer || request_.takes_any_answer) return true;
+    Status status = session_->options.check_answer(response_.head, body);
+    if (status.ok()) return true;
+    response_.body.clear();
+    Finish(std::move(status), Delivery::kUnknown);
+    return false;
   }
 
   void Renew() {
@@ -503,6 +520,7 @@ class HttpTransport::Call final : public std::enable_shared_from_this<Call> {
   std::shared_ptr<HttpExchange> exchange_;  // Uses connection_.
   HttpResponse response_;
   bool has_renewed_ = false;
+  bool has_body_ = false;     // A byte of the body of a stream has arrived.
   bool is_renewing_ = false;  // `response_` has the answer 401.
   bool is_paused_ = false;
   bool is_reported_ = false;

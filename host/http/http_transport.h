@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "host/base/log.h"
@@ -25,6 +27,10 @@ struct HttpOptions {
   // `body_bytes` does not apply to streams, whose receivers have limits of their own.
   ResponseReader::Limits limits = {.body_bytes = size_t{64} << 20};
   int64_t timeout_ns = 34'000'000'000;  // The API server's own limit of a request.
+  // Returns an error for an answer that the callers cannot read; it ends the request, in place of
+  // the answer. Called with the whole body; for a stream whose status is 2xx, with "" at its head
+  // and then with the first bytes of its body. May be empty.
+  std::function<Status(const HttpHead& head, std::string_view body)> check_answer = {};
   // After 429 with Retry-After, the whole transport pauses.
   bool pauses_after_429 = true;
   double qps = 0;  // 0: no limit.

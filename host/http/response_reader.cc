@@ -59,6 +59,18 @@ int64_t ReadRetryAfter(std::string_view text, int64_t date_ns) {
   return std::max<int64_t>(SubtractTimes(until_ns, date_ns), 1);
 }
 
+constexpr size_t kFrameHeader = 9;  // Of HTTP/2.
+
+// Returns whether the bytes begin with a frame of HTTP/2 about the whole connection: SETTINGS, the
+// first frame of each server, or GOAWAY. (RFC 9113, sections 3.4 and 4.1)
+bool IsHttp2(std::string_view bytes) {
+  constexpr char kSettings = 4;
+  constexpr char kGoAway = 7;
+  if (bytes.size() < kFrameHeader || bytes[0] != 0) return false;
+  const bool is_for_connection = bytes.substr(4, 5) == std::string_view("\0\0\0\0\0", 5);
+  return is_for_connection && (bytes[3] == kSettings || bytes[3] == kGoAway);
+}
+
 // One message of the connection: the answer, or an interim answer with the status 1xx.
 class Message final : public http::basic_parser<false> {
  public:
@@ -102,6 +114,8 @@ class Message final : public http::basic_parser<false> {
     const std::string_view value = ToView(text);
     if (limits_.keeps_headers) head_.headers.emplace_back(ToView(name), value);
     if (field == http::field::content_type) head_.content_type = value;
+    if (field == http::field::content_encoding) head_.content_encoding = value;
+    if (field == http::field::location) head_.location = value;
     if (field == http::field::date) head_.date_ns = ReadDate(value);
     if (field == http::field::retry_after) retry_after_ = value;
     const bool is_kept = head_.warnings.size() < limits_.warnings && value.starts_with("299 ");
@@ -186,8 +200,18 @@ class ResponseReader::Impl {
     const bool has_rest = !rest_.empty();
     if (has_rest) rest_.append(bytes);
     const std::string_view all = has_rest ? std::string_view(rest_) : bytes;
+    if (!has_begun_ && IsHttp2(all)) {
+      return Status::InvalidArgument(
+          "expected an HTTP/1.1 answer, found HTTP/2; use an address where the server speaks "
+          "HTTP/1.1");
+    }
+    if (!has_begun_ && all.size() < kFrameHeader && all.starts_with('\0')) {
+      if (!has_rest) rest_.assign(bytes);  // The parser would refuse the beginning of a frame.
+      return bytes.size();
+    }
     size_t used = 0;
     Status status = Parse(all, used);
+    has_begun_ = has_begun_ || used > 0;
     if (!status.ok()) return status;
     const size_t left = all.size() - used;
     if (is_complete_) return bytes.size() - std::min(left, bytes.size());
@@ -204,7 +228,7 @@ class ResponseReader::Impl {
   Status FeedEnd() {
     BERTH_ASSERT(!is_complete_);
     if (!has_head()) {
-      return Status::Unavailable(message_->got_some()
+      return Status::Unavailable(message_->got_some() || !rest_.empty()
                                      ? "the server closed the connection within the head of its "
                                        "answer"
                                      : "the server closed the connection without an answer");
@@ -293,6 +317,7 @@ class ResponseReader::Impl {
   std::string rest_;       // Bytes that the parser cannot read before more have arrived.
   size_t head_bytes_ = 0;  // Read of the head that is not complete.
   int interim_answers_ = 0;
+  bool has_begun_ = false;  // The parser has read something.
   bool is_complete_ = false;
 };
 

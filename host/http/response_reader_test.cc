@@ -413,5 +413,46 @@ TEST(CheckRequest, RejectsMediaTypesThatWouldAddHeaders) {
   EXPECT_TRUE(CheckRequest(request).ok());
 }
 
+TEST(ResponseReaderTest, NamesHttp2) {
+  const auto frame = [](char type, char flags, char stream) {
+    return std::string("\0\0\6", 3) + type + flags + std::string(3, '\0') + stream + "abcdef";
+  };
+  const struct {
+    const char* name;
+    std::string bytes;
+    bool is_http2;
+  } cases[] = {
+      {"SETTINGS", frame(4, 0, 0), true},
+      {"GOAWAY", frame(7, 0, 0), true},
+      {"SETTINGS of a stream", frame(4, 0, 1), false},
+      {"an acknowledgement", frame(4, 1, 0), false},
+      {"another frame", frame(6, 0, 0), false},
+      {"zeros", std::string(20, '\0'), false},
+  };
+  for (const auto& c : cases) {
+    for (const size_t piece : {size_t{1}, size_t{8}, std::string::npos}) {
+      SCOPED_TRACE(c.name);
+      const Reading reading = Read(c.bytes, {.piece = piece, .ends = true});
+      EXPECT_FALSE(reading.status.ok());
+      EXPECT_EQ(reading.status == Status::InvalidArgument(
+                                      "expected an HTTP/1.1 answer, found HTTP/2; use an address "
+                                      "where the server speaks HTTP/1.1"),
+                c.is_http2)
+          << reading.status.message();
+    }
+  }
+  const Reading body =
+      Read("HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n" + frame(4, 0, 0), {.piece = 1});
+  EXPECT_TRUE(body.status.ok()) << "the bytes of a body are not searched";
+  EXPECT_TRUE(body.is_complete);
+}
+
+TEST(ResponseReaderTest, KeepsEncodingAndLocation) {
+  const Reading reading = Read(
+      "HTTP/1.1 302 Found\r\nContent-Encoding: gzip\r\nlocation: /a\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(reading.head.content_encoding, "gzip");
+  EXPECT_EQ(reading.head.location, "/a");
+}
+
 }  // namespace
 }  // namespace berth::host

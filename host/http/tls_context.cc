@@ -242,7 +242,13 @@ std::string DescribeVerifyError(long verify_result, X509* certificate, const Tls
 std::string DescribeHandshakeError(unsigned long openssl_error) {
   switch (ERR_GET_REASON(openssl_error)) {
     case SSL_R_WRONG_VERSION_NUMBER:
-    case SSL_R_HTTP_REQUEST: return "the server does not answer with TLS; is its URL http?";
+    case SSL_R_HTTP_REQUEST:
+      return "expected TLS, found an answer without TLS: the server seems to speak plain HTTP; use "
+             "http:// in its URL, or its port for TLS";
+    case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+      return "expected HTTP/1.1 over TLS, which the server refuses: it seems to speak HTTP/2 "
+             "alone; "
+             "use an address where the server speaks HTTP/1.1";
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return "the server does not support TLS 1.2 or a newer version";

@@ -75,11 +75,18 @@ int SelectHttp(SSL*, const unsigned char** out, unsigned char* size, const unsig
   return in_size > 0 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
+// A server that speaks HTTP/2 alone.
+int RefuseHttp1(SSL*, const unsigned char**, unsigned char*, const unsigned char*, unsigned int,
+                void*) {
+  return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 struct ServerSide {
   std::string certificate_pem = Certificates().server_pem;
   std::string key_pem = Certificates().server_key_pem;
   int max_version = 0;
   bool requests_certificate = false;
+  bool speaks_http1 = true;
 };
 
 std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> ServerContext(const ServerSide& side) {
@@ -98,7 +105,8 @@ std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> ServerContext(const ServerSide& sid
   ::SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
   ::SSL_CTX_set_max_proto_version(context.get(), side.max_version);
   ::SSL_CTX_set_security_level(context.get(), 0);  // Permits TLS 1.1.
-  ::SSL_CTX_set_alpn_select_cb(context.get(), &SelectHttp, nullptr);
+  ::SSL_CTX_set_alpn_select_cb(context.get(), side.speaks_http1 ? &SelectHttp : &RefuseHttp1,
+                               nullptr);
   if (side.requests_certificate) {
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, [](int, X509_STORE_CTX*) { return 1; });
   }
@@ -177,6 +185,14 @@ TEST(TlsContext, NeedsTls12) {
   EXPECT_TRUE(made.is_complete) << made.error;
   EXPECT_EQ(made.protocol, "TLSv1.2");
   EXPECT_FALSE(Connect(*context, {.max_version = TLS1_1_VERSION}).is_complete);
+}
+
+TEST(TlsContext, NamesAServerThatRefusesHttp1) {
+  const Handshake made = Connect(**Make(WithCa()), {.speaks_http1 = false});
+  EXPECT_FALSE(made.is_complete);
+  EXPECT_EQ(made.error,
+            "https://127.0.0.1:6443: expected HTTP/1.1 over TLS, which the server refuses: it "
+            "seems to speak HTTP/2 alone; use an address where the server speaks HTTP/1.1");
 }
 
 TEST(TlsContext, ExplainsACertificateThatItRefuses) {

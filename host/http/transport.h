@@ -37,6 +37,7 @@ struct HttpRequest {
   Secret headers = {};
   // The limit for the body of the answer, of whatever status. 0: those of HttpOptions::limits.
   size_t max_body_bytes = 0;
+  bool takes_any_answer = false;  // HttpOptions::check_answer is not called.
 };
 
 // How far a request without an answer got.
@@ -50,6 +51,8 @@ enum class Delivery : uint8_t {
 struct HttpHead {
   uint32_t http_status = 0;
   std::string content_type = {};
+  std::string content_encoding = {};
+  std::string location = {};   // May contain secrets, as every URL.
   int64_t retry_after_ns = 0;  // The header Retry-After in seconds or as a date; 0: not given.
   int64_t date_ns = 0;         // The header Date; 0: not given. Clock skew is measured with it.
   // The headers "Warning: 299", which an API server sends for deprecated requests.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/base/time_units.h"
+#include "host/cluster/kubernetes/answers/foreign_answer.h"
 #include "host/http/http_transport.h"
 #include "host/http/io_thread.h"
 
@@ -70,6 +71,10 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
     impl->Open(line, access.endpoint, std::move(its), observer, Log(log, "transport"));
   };
   HttpTransport::Options common;
+  common.check_answer = [server = access.endpoint.server.ToString()](const HttpHead& head,
+                                                                     std::string_view body) {
+    return CheckAnswer(head, body).Annotate(server);
+  };
   common.timeout_ns = options.request_timeout_ns;
   HttpTransport::Options writing = common;
   writing.dial.user_timeout_ms = options.write_user_timeout_ms;

@@ -187,6 +187,81 @@ TEST_F(KubernetesConnectionTest, SendsCredentialAndTheNameOfTheProgram) {
   connection_.reset();
 }
 
+// Answers each request with the same bytes, and closes the connection.
+LoopbackServer::Handler AnswerAll(std::string bytes) {
+  return [bytes = std::move(bytes)](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    if (peer.ReadRequest(request)) peer.Write(bytes);
+  };
+}
+
+// The answers of servers that are no API server, or of proxies that change answers.
+TEST_F(KubernetesConnectionTest, NamesForeignAnswers) {
+  const struct {
+    const char* name;
+    std::string bytes;
+    std::string found;
+    bool is_redirection = false;
+  } cases[] = {
+      {"gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08",
+       "expected JSON, found a body in gzip; a proxy"},
+      {"gzip without a header", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08",
+       "expected JSON, found a body in gzip; a proxy"},
+      {"a page",
+       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>",
+       "expected JSON, found an HTML page; a proxy"},
+      {"protobuf",
+       "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n"
+       "Content-Length: 4\r\n\r\nabcd",
+       "expected JSON, found protobuf of Kubernetes; a proxy"},
+      {"protobuf without a header",
+       "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n" + std::string("k8s\0", 4),
+       "expected JSON, found protobuf of Kubernetes; a proxy"},
+      {"a redirection",
+       "HTTP/1.1 302 Found\r\nLocation: https://u:pw@login.example/x?token=secret\r\n"
+       "Content-Length: 0\r\n\r\n",
+       "found the redirection 302 to \"https://login.example/x\", which is not followed", true},
+      {"a server with TLS",
+       "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n",
+       "found a server that expects TLS; use https://"},
+      {"HTTP/2", std::string("\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0", 15),
+       "expected an HTTP/1.1 answer, found HTTP/2; use an address"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    LoopbackServer server({}, AnswerAll(c.bytes));
+    const std::string address = "127.0.0.1:" + std::to_string(server.port());
+    const ErrorCode code = c.is_redirection ? ErrorCode::kUnsupported : ErrorCode::kInvalidArgument;
+    Connect(server);
+    const HttpResponse sent = connection_->SendAndWait({.verb = "GET", .target = "/version"});
+    EXPECT_EQ(sent.status.code(), code);
+    EXPECT_THAT(sent.status.message(), HasSubstr(address + ": expected "));
+    EXPECT_THAT(sent.status.message(), HasSubstr(c.found));
+    EXPECT_THAT(sent.status.message(), ::testing::Not(HasSubstr("secret")));
+
+    RecordingSink sink;
+    const Channel reads = connection_->reads();
+    std::unique_ptr<HttpStream> stream;
+    reads.executor->Post(
+        [&] { stream = reads.transport->Open({.verb = "GET", .target = "/api/v1/nodes"}, sink); });
+    const HttpResponse streamed = sink.WaitForEnd();
+    EXPECT_EQ(streamed.status, sent.status);
+    connection_.reset();
+    EXPECT_EQ(server.connections(), 2U) << "no redirection is followed";
+  }
+}
+
+TEST_F(KubernetesConnectionTest, PluginsReceiveForeignAnswers) {
+  LoopbackServer server(
+      {},
+      AnswerAll("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"));
+  Connect(server);
+  const HttpResponse response = connection_->SendAndWait(
+      {.verb = "GET", .target = "/api/v1/proxy", .takes_any_answer = true});
+  EXPECT_TRUE(response.is_success()) << response.status.ToString();
+  EXPECT_EQ(response.body, "<html>");
+}
+
 TEST_F(KubernetesConnectionTest, SendAndWaitReturnsAnAbsentServersError) {
   LoopbackServer server({}, ServeNodes);
   Connect(server);

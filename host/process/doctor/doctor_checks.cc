@@ -75,11 +75,14 @@ DoctorFinding ConnectionFinding(const std::string& server, const std::string& so
                                 std::span<const std::string> warnings, const HttpResponse& version,
                                 int64_t took_ns) {
   if (!version.status.ok()) {
-    const bool is_away = version.status.code() == ErrorCode::kUnavailable;
-    return {"connection", Level::kFailure, OneLine(version.status.message()),
-            is_away ? "check that " + source +
-                          " names the right server, and that this machine can reach it"
-                    : ""};
+    const ErrorCode code = version.status.code();
+    std::string fix;
+    if (code == ErrorCode::kUnavailable) {
+      fix = "check that " + source + " names the right server, and that this machine can reach it";
+    } else if (code == ErrorCode::kInvalidArgument || code == ErrorCode::kUnsupported) {
+      fix = "check that " + source + " names an API server";
+    }
+    return {"connection", Level::kFailure, OneLine(version.status.message()), std::move(fix)};
   }
   const uint32_t http_status = version.head.http_status;
   if (http_status >= 500 || (http_status >= 300 && http_status < 400)) {

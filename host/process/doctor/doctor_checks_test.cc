@@ -87,6 +87,12 @@ TEST(ConnectionFindingTest, EachOutcome) {
        {"connection", Level::kFailure,
         "the certificate is valid for a, not for 10.0.0.1; set tls-server-name in the "
         "kubeconfig"}},
+      {"another server",
+       kServer,
+       {},
+       NoAnswer(Status::InvalidArgument("expected JSON, found an HTML page")),
+       {"connection", Level::kFailure, "expected JSON, found an HTML page",
+        std::string("check that ") + kSource + " names an API server"}},
       {"a redirection",
        kServer,
        {},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/cluster/json_body.h"
+#include "host/cluster/kubernetes/answers/foreign_answer.h"
 
 namespace berth::host {
 namespace {
@@ -58,13 +59,17 @@ constexpr std::pair<uint32_t, std::string_view> kStatusNames[] = {
     {503, "Service Unavailable"},
     {504, "Gateway Timeout"}};
 
-std::string MessageOf(uint32_t http_status, const ServerStatus& status) {
+std::string MessageOf(const HttpResponse& response, const ServerStatus& status) {
+  const uint32_t http_status = response.head.http_status;
   if (!status.message.empty()) return status.message;
   std::string message = "the server responded with " + std::to_string(http_status);
   for (const auto& [code, name] : kStatusNames) {
     if (code == http_status) message.append(1, ' ').append(name);
   }
-  return message;
+  const std::string found = DescribeForeignBody(response.head, response.body);
+  if (found.empty()) return message;
+  return message.append(" and ").append(found).append(
+      ", not with a Status of Kubernetes: perhaps a proxy or another server has answered");
 }
 
 ErrorCode CodeOf(uint32_t http_status, const ServerStatus& status) {
@@ -113,7 +118,7 @@ Status StatusOf(const HttpResponse& response) {
   if (!response.status.ok() || response.is_success()) return response.status;
   const uint32_t http_status = response.head.http_status;
   const ServerStatus status = ReadServerStatus(response.body);
-  return {CodeOf(http_status, status), MessageOf(http_status, status)};
+  return {CodeOf(http_status, status), MessageOf(response, status)};
 }
 
 ApiResponse ApiResponseOf(HttpResponse response) {

@@ -27,7 +27,8 @@ struct ServerStatus {
 ServerStatus ReadServerStatus(std::string_view body);
 
 // Returns the error of an answer as client.h defines it; Ok for 2xx. The message is that of the
-// server; without one it names the HTTP status: "the server responded with 502 Bad Gateway". The
+// server; without one it names the HTTP status, "the server responded with 502 Bad Gateway", and
+// what the body is if DescribeForeignBody() recognizes it. The
 // statuses that client.h does not list: 408 is kUnavailable, other 4xx are kInvalidArgument, other
 // 5xx are kInternal, and redirections are kUnsupported.
 Status StatusOf(const HttpResponse& response);

@@ -129,7 +129,11 @@ TEST(StatusOf, ConvertsEachHttpStatus) {
 }
 
 TEST(StatusOf, NamesHttpStatusIfServerSendsNoMessage) {
-  EXPECT_EQ(StatusOf(Answer(502, "<html>")).message(), "the server responded with 502 Bad Gateway");
+  EXPECT_EQ(StatusOf(Answer(502, "bad gateway")).message(),
+            "the server responded with 502 Bad Gateway");
+  EXPECT_EQ(StatusOf(Answer(502, "<html>")).message(),
+            "the server responded with 502 Bad Gateway and an HTML page, not with a Status of "
+            "Kubernetes: perhaps a proxy or another server has answered");
   EXPECT_EQ(StatusOf(Answer(404, R"({"kind":"Status","message":""})")).message(),
             "the server responded with 404 Not Found");
   EXPECT_EQ(StatusOf(Answer(599)).message(), "the server responded with 599");
