@@ -187,10 +187,12 @@ void AddScheduling(CLI::App& command, SchedulingFlags& flags, const std::string&
 }
 
 void AddInspection(CLI::App& command, InspectionFlags& flags) {
+  AddConfig(
+      command, flags,
+      "The host file, berth.toml, that berth run gets: profiles, plugin directories, deadlines, "
+      "backoffs, quarantine; its tables for a real cluster have no effect");
   AddClusterFiles(command, flags.cluster_files);
   AddAdmission(command, flags.without_admission);
-  AddProfiles(command, flags.profiles);
-  AddPluginDirectories(command, flags.plugin_directories);
   AddScheduling(command, flags, kLevels);
   AddClusterAccess(command, kInsteadOfFiles, flags.access);
 }

@@ -16,6 +16,7 @@
 #include "host/base/time_units.h"
 #include "host/cli/commands.h"
 #include "host/guard/point.h"
+#include "host/process/assemble/config_reloader.h"
 #include "host/process/assemble/input_files.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/replay/simulation.h"
@@ -259,13 +260,18 @@ std::string LogTime(int64_t wall_ns) {
 
 Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
-                                                   ProgressLog& log) {
-  auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env);
-  if (!set.ok()) return std::move(set).status();
-  const KindUsers users(set->plugins->catalog(), set->specs);
+                                                   LogFilter& log) {
+  FileStamps files;  // Nothing is reloaded.
+  Result<RunConfig> config =
+      ReadRunConfig(ProcessOptionsOf(flags, env).config,
+                    MakeLibraryStore(env.temporary_directory, env.steady_ns), files);
+  if (!config.ok()) return std::move(config).status();
+  PrintWarnings(config->set.warnings, env);
+  log.SetLevel(LogLevelOf(flags).value_or(config->host.log_level.value_or(BERTH_LOG_WARN)));
+  const KindUsers users(config->set.plugins->catalog(), config->set.specs);
   SchedulerOptions options;
-  options.plugins = std::move(set->plugins);
-  options.profiles = std::move(set->specs);
+  options.plugins = std::move(config->set.plugins);
+  options.profiles = std::move(config->set.specs);
   options.report_crashes = env.report_crashes;
   options.steady_ns = env.steady_ns;
   options.hash_key = env.hash_key;
@@ -273,7 +279,8 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   options.loop.reuse.is_checked = flags.checks_reuse;
   options.loop.log = &log;
   options.loop.logs_decisions = false;  // The command prints them.
-  auto simulation = std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns);
+  auto simulation =
+      std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns, config->host);
   LocalCluster& cluster = simulation->cluster();
   cluster.SetAdmission(!flags.without_admission);
   Status read = cluster.AddFiles(

@@ -16,6 +16,7 @@
 
 #include <berth/abi.h>
 
+#include "host/base/log.h"
 #include "host/base/status.h"
 #include "host/cli/command.h"
 #include "host/cli/output.h"
@@ -97,7 +98,7 @@ struct ShadowFlags : ClusterFlags {
   std::optional<uint32_t> percentage_of_nodes;
 };
 
-// Of commands that look at files, or at a real cluster. There is no host file.
+// Of commands that look at files, or at a real cluster.
 struct InspectionFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
   bool without_admission = false;
@@ -248,11 +249,12 @@ void AppendWaiting(const StillWaiting& waiting, std::string& out);
 // Returns an error unless the flags of `command` name files, or a kubeconfig, and not both.
 Status CheckSource(std::string_view command, const InspectionFlags& flags);
 
-// Loads the profiles, reads the cluster and creates the plugins. Schedules nothing.
+// Reads the host file, loads the profiles, reads the cluster and creates the plugins. Schedules
+// nothing. `log` gets the level of the flags, or else that of the host file.
 // Lifetime: `progress` and `log`, through which plugins log, must outlive the simulation.
 Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
-                                                   ProgressLog& log);
+                                                   LogFilter& log);
 
 // ---- Parts of the output of commands ------------------------------------------------------------
 

@@ -500,7 +500,8 @@ int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
   if (status.ok()) status = CheckStandardInput("explain", flags.cluster_files);
   if (!status.ok()) return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal, env.steady_ns);
-  ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
+  ProgressLog every_level(progress, BERTH_LOG_TRACE);
+  LogFilter log(every_level, BERTH_LOG_WARN);
   const auto simulation = OpenSimulation(flags, env, progress, log);
   progress.Clear();
   if (!simulation.ok()) return Fail(env, simulation.status());

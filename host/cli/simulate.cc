@@ -189,7 +189,8 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   if (status.ok()) status = CheckStandardInput("simulate", inputs);
   if (!status.ok()) return Fail(env, status);
   Progress progress(env.err, env.err_is_terminal && !flags.quiet, env.steady_ns);
-  ProgressLog log(progress, LogLevelOf(flags).value_or(BERTH_LOG_WARN));
+  ProgressLog every_level(progress, BERTH_LOG_TRACE);
+  LogFilter log(every_level, BERTH_LOG_WARN);
   auto simulation = OpenSimulation(flags, env, progress, log);
   if (!simulation.ok()) status = simulation.status();
   if (status.ok()) {

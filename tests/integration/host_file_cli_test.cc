@@ -73,6 +73,78 @@ TEST_F(HostFileTest, IsReadByRun) {
   EXPECT_EQ(Run(missing).err, "berth: " + folder_ + "/none.toml: No such file or directory\n");
 }
 
+// simulate and explain read it as replay does.
+TEST_F(HostFileTest, IsReadByCommandsThatInspect) {
+  const std::string cluster =
+      File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: mine\n"));
+  File("mine.toml", "schedulerName = \"mine\"\nextends = \"binpack\"\n");
+  const std::string host = File("berth.toml", "profiles = [\"default\", \"mine.toml\"]\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"simulate", "--cluster", cluster, "--output", "json"},
+      {"explain", "--cluster", cluster, "--pod", "p", "--output", "json"}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command.front());
+    const auto with = [&command, this](const std::vector<std::string>& more) {
+      std::vector<std::string> args = command;
+      args.insert(args.end(), more.begin(), more.end());
+      return Run(args);
+    };
+    const auto is_ours = [&command](const Outcome& run) {
+      if (command.front() == "explain") return !run.json().contains("note");
+      return run.json()["summary"]["others"] == 0 && run.json()["summary"]["placed"] == 1;
+    };
+    const Outcome own = with({"--config", host});
+    EXPECT_EQ(own.exit_status, 0) << own.err;
+    EXPECT_TRUE(is_ours(own)) << own.out;
+    EXPECT_EQ(own.out, with({"--profile", "default", folder_ + "/mine.toml"}).out);
+    EXPECT_FALSE(is_ours(with({})));
+    EXPECT_FALSE(is_ours(with({"--config", host, "--profile", "default"})))
+        << "the command line overrides the host file";
+    EXPECT_THAT(with({"--config", host, "--plugin-dir", folder_ + "/none"}).err,
+                HasSubstr(folder_ + "/none"));
+
+    const std::string bad = File("bad.toml", "profiles = [\"default\"]\nparallelism = 4\n");
+    const Outcome refused = with({"--config", bad});
+    EXPECT_EQ(refused.exit_status, 2);
+    EXPECT_EQ(refused.err, "berth: " + bad +
+                               ":2: parallelism: expected 1 or no such key, because this version "
+                               "schedules on one thread, found 4\n");
+    EXPECT_EQ(with({"--config", folder_ + "/none.toml"}).err,
+              "berth: " + folder_ + "/none.toml: No such file or directory\n");
+  }
+}
+
+TEST_F(HostFileTest, SetsPluginsAndLogLevelOfInspections) {
+  LinkPlugins("libnode_name.so", BERTH_TEST_TALKER);
+  const std::string cluster = File("c.yaml", kNodes + PodOf("p", "500m"));
+  const std::string warning = "berth: warning: NodeName: looked at a node\n";
+  const struct {
+    std::string level;
+    std::vector<std::string> flags;
+    bool says_warning;
+    bool says_information;
+  } cases[] = {{"", {}, true, false},
+               {"", {"-v"}, true, true},
+               {"logLevel = \"info\"\n", {}, true, true},
+               {"logLevel = \"error\"\n", {}, false, false},
+               {"logLevel = \"error\"\n", {"-v"}, true, true}};
+  for (const auto& c : cases) {
+    const std::string host = File("berth.toml", "pluginDirs = [\"plugins\"]\n" + c.level);
+    for (const std::string command : {"simulate", "explain"}) {
+      std::vector<std::string> args = {command, "--cluster", cluster, "--config", host};
+      if (command == "explain") args.insert(args.end(), {"--pod", "p"});
+      args.insert(args.end(), c.flags.begin(), c.flags.end());
+      const Outcome run = Run(args);
+      EXPECT_EQ(run.exit_status, 0) << run.err;
+      EXPECT_EQ(run.err.find(warning) != std::string::npos, c.says_warning) << run.err;
+      if (command == "explain") continue;  // PostBind, which informs, is not called.
+      EXPECT_EQ(run.err.find("berth: info: NodeName: took it\n") != std::string::npos,
+                c.says_information)
+          << run.err;
+    }
+  }
+}
+
 // A pod whose plugin fails is tried again after the initial backoff of the host file, which doubles
 // with each attempt up to the maximum. The queue checks once a second.
 TEST_F(HostFileTest, SetsTheBackoff) {

@@ -62,22 +62,27 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
 
 }  // namespace
 
-Simulation::Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns)
-    : clock_(now_ns), steady_ns_(std::move(steady_ns)), scheduler_(Complete(std::move(options))) {
+Simulation::Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns,
+                       const HostConfig& host)
+    : clock_(now_ns),
+      steady_ns_(std::move(steady_ns)),
+      deadlines_(DeadlinesOf(host)),
+      scheduler_(Complete(std::move(options), host)) {
   SetWaitLimits({});
 }
 
-SchedulerOptions Simulation::Complete(SchedulerOptions options) {
+SchedulerOptions Simulation::Complete(SchedulerOptions options, const HostConfig& host) {
   options.loop.clock = &clock_;
   options.loop.sink = this;
   options.loop.waker = &waker_;
-  options.loop.bind_deadline_ns = kBindDeadlineNs;
+  ApplyHostFile(host, options.loop);
+  options.loop.bind_deadline_ns = host.bind_deadline_ns.value_or(kBindDeadlineNs);
   return options;
 }
 
 Status Simulation::Start() {
   Status status = scheduler_.Start();
-  if (status.ok()) scheduler_.host().StartWatchdog(CallDeadlines(), steady_ns_);
+  if (status.ok()) scheduler_.host().StartWatchdog(deadlines_, steady_ns_);
   return status;
 }
 

@@ -20,8 +20,10 @@
 #include "host/base/status.h"
 #include "host/base/string_map.h"
 #include "host/cluster/kubernetes/watch/live_objects.h"
+#include "host/config/host_config.h"
 #include "host/cycle/decision_sink.h"
 #include "host/event/inbox.h"
+#include "host/guard/call_monitor.h"
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/replay/embedded_scheduler.h"
@@ -55,10 +57,12 @@ class Simulation final : private DecisionSink {
     kStopped,       // `stop` was set.
   };
 
-  // Sets the clock, the decision sink, the waker and the deadline of bindings in `options.loop`.
-  // `now_ns`: the wall clock's time, at which the virtual clock starts. `steady_ns`: a monotonic
-  // clock in real time, for the deadlines of plugin calls; called on any thread.
-  Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns);
+  // Sets the clock, the decision sink, the waker, the deadline of bindings and what `host` sets in
+  // `options.loop`. Without `host`, a binding has a minute. `now_ns`: the wall clock's time, at
+  // which the virtual clock starts. `steady_ns`: a monotonic clock in real time, for the deadlines
+  // of plugin calls; called on any thread.
+  Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns,
+             const HostConfig& host = {});
   // Drops the outcomes, whose pods must not outlive the scheduler.
   ~Simulation() override { outcomes_.clear(); }
 
@@ -94,7 +98,7 @@ class Simulation final : private DecisionSink {
   }
 
  private:
-  SchedulerOptions Complete(SchedulerOptions options);
+  SchedulerOptions Complete(SchedulerOptions options, const HostConfig& host);
   // Returns how Run() ends if the scheduler is at rest or stalled, which is `end`; nullopt if it
   // goes on for plugins.
   std::optional<End> EndUnlessAwaited(End end) const;
@@ -107,6 +111,7 @@ class Simulation final : private DecisionSink {
 
   VirtualClock clock_;
   const std::function<int64_t()> steady_ns_;
+  const CallDeadlines deadlines_;
   ThreadWaker waker_;
   std::vector<PodOutcome> outcomes_;
   StringMap<size_t> outcome_of_;  // Indexes of outcomes_, by uid.

@@ -252,7 +252,7 @@ TEST_F(SimulationTest, AStopLeavesPodsUndecided) {
 }
 
 // The plugin waits until it is cancelled. Each reading of the clock is 100 ms later.
-TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
+void CheckLateCall(const HostConfig& host, const std::string& deadline) {
   Stage stage;
   stage.Add("puppet.A", {Point::kPreFilter}).pre_filter =
       [](const berth_cycle& cycle, const berth_nodes&, berth_pre_filter_out&, berth_status*) {
@@ -268,8 +268,8 @@ TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
   TestLog log;
   options.loop.log = &log;
   std::atomic<int64_t> now_ns = 0;
-  Simulation simulation(std::move(options), kNow,
-                        [&now_ns] { return now_ns += 100 * kMillisecond; });
+  Simulation simulation(
+      std::move(options), kNow, [&now_ns] { return now_ns += 100 * kMillisecond; }, host);
   ASSERT_TRUE(simulation.cluster()
                   .AddManifest("cluster", std::string(kNode) +
                                               "---\napiVersion: v1\nkind: Pod\n"
@@ -279,8 +279,15 @@ TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
   ASSERT_TRUE(simulation.Start().ok());
   EXPECT_EQ(simulation.Run(nullptr, std::atomic<int>(0)), Simulation::End::kAtRest);
   EXPECT_THAT(log.lines(),
-              ::testing::Contains(
-                  AllOf(StartsWith("puppet.A: "), HasSubstr("PreFilter"), HasSubstr("deadline"))));
+              ::testing::Contains(AllOf(StartsWith("puppet.A: "), HasSubstr("PreFilter"),
+                                        HasSubstr("its deadline is " + deadline))));
+}
+
+TEST(SimulationWatchdogTest, CancelsAndReportsALateCall) {
+  CheckLateCall({}, "1s");
+  HostConfig host;
+  host.call_deadline_ns = 2500 * kMillisecond;
+  CheckLateCall(host, "2.5s");
 }
 
 using ::testing::Contains;
