@@ -35,13 +35,12 @@ endforeach()
 
 # The commands with this build's own plugins, found where `berth` finds them.
 berth_gtest(cli_test
-  SOURCES broken_library_cli_test.cc cli_test.cc foreign_runtime_cli_test.cc gpu_share_cli_test.cc
-          files_cli_test.cc host_file_cli_test.cc
-          hostile_cli_test.cc job_gang_cli_test.cc
-          inter_pod_affinity_cli_test.cc json_output_test.cc live_cli_test.cc permit_cli_test.cc
-          plugin_wait_cli_test.cc profile_arguments_cli_test.cc
-          profile_cli_test.cc
-          profile_convert_test.cc profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
+  SOURCES broken_library_cli_test.cc cli_test.cc files_cli_test.cc final_state_cli_test.cc
+          foreign_runtime_cli_test.cc gpu_share_cli_test.cc host_file_cli_test.cc
+          hostile_cli_test.cc inter_pod_affinity_cli_test.cc job_gang_cli_test.cc
+          json_output_test.cc live_cli_test.cc permit_cli_test.cc plugin_wait_cli_test.cc
+          profile_arguments_cli_test.cc profile_cli_test.cc profile_convert_test.cc
+          profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
           run_cluster_cli_test.cc run_live_test.cc run_process_test.cc run_reload_test.cc
           shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc
           webhook_score_cli_test.cc
@@ -63,7 +62,7 @@ target_compile_definitions(cli_test PRIVATE
   BERTH_TEST_TALKER="$<TARGET_FILE:test_talker>"
   BERTH_TEST_PLUGIN_DIR="$<TARGET_FILE_DIR:test_gang>")
 get_property(variants GLOBAL PROPERTY berth_loader_variants)
-add_dependencies(cli_test berth berth_plugins test_foreign test_gang test_gpu_share test_guest
+add_dependencies(cli_test berth berth_plugins test_deaf test_foreign test_gang test_gpu_share test_guest
                  test_job_gang test_later test_probe test_quitter
                  test_shapes test_talker test_thrower test_webhook_score test_door_0 test_door_1 test_waiter
                  ${variants})
