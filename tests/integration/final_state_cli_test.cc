@@ -144,7 +144,8 @@ TEST_F(FinalStateCliTest, NoPendingPodFitsFinalState) {
     args.insert(args.end(), profile.begin(), profile.end());
     const Outcome fresh = Run(args);
     ASSERT_NE(fresh.exit_status, 2) << fresh.err;
-    for (const Json& pod : fresh.json()["placements"]) {
+    const Json document = fresh.json();
+    for (const Json& pod : document["placements"]) {
       EXPECT_FALSE(pod.contains("node")) << pod << "\n" << stream.events() << run.out;
       ++pending;
     }

@@ -139,7 +139,8 @@ class RequestSender : public std::enable_shared_from_this<RequestSender> {
     HttpRequest http;
     http.timeout_ns = request.timeout_ns;
     http.priority = kPluginPriority;
-    // A plugin may ask for what is no object, such as a log or a page behind the proxy of a Service.
+    // A plugin may ask for what is no object, such as a log or a page behind the proxy of a
+    // Service.
     http.takes_any_answer = true;
     const std::string& verb = request.verb;
     if (verb != "GET" && verb != "HEAD" && verb != "OPTIONS") {
