@@ -35,12 +35,13 @@ class ManifestReader {
  public:
   // REQUIRES: kManifestPadding bytes after `text` can be read.
   ManifestReader(std::string_view text, std::string_view file_name, Decoder& decoder,
-                 const ManifestSink& sink)
+                 const ManifestSink& sink, const ListSink& lists)
       : text_(text),
         file_name_(file_name),
         decoder_(decoder),
         reader_(decoder.reader()),
-        sink_(sink) {}
+        sink_(sink),
+        lists_(lists) {}
 
   Status ReadJson();
   Status ReadYaml();
@@ -84,6 +85,7 @@ class ManifestReader {
   Decoder& decoder_;
   Reader& reader_;
   const ManifestSink& sink_;
+  const ListSink& lists_;
   std::string_view document_;  // The JSON text from the beginning of the current document.
   int32_t document_line_ = 0;  // The line of the current document of YAML.
   // Whether the current document has a syntax error; nullopt if that is not known yet.
@@ -216,6 +218,7 @@ bool ManifestReader::ReadList(JsonObject& object, const TypeMeta& list, bool* ha
     }
     if (field.key() != "items") continue;
     *has_items = true;
+    if (lists_ && !kind.empty()) lists_(std::string(list.api_version).append("/").append(kind));
     bool is_null = false;
     if (field.value().is_null().get(is_null) == simdjson::SUCCESS && is_null) continue;
     if (!ReadItems(field.value(), type)) return false;
@@ -432,7 +435,7 @@ std::string_view RecognizeForeignText(std::string_view text) {
 }
 
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
-                          const ManifestSink& sink) {
+                          const ManifestSink& sink, const ListSink& lists) {
   text = SkipByteOrderMark(text);
   const size_t begin = text.find_first_not_of(kJsonSpaces);
   if (begin == text.npos) {
@@ -442,7 +445,7 @@ Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Dec
     return Status::InvalidArgument("expected UTF-8, found UTF-16").Annotate(file_name);
   }
   if (Status status = CheckFormat(text); !status.ok()) return status.Annotate(file_name);
-  ManifestReader reader(text, file_name, decoder, sink);
+  ManifestReader reader(text, file_name, decoder, sink, lists);
   return IsJson(text, text[begin], file_name) ? reader.ReadJson() : reader.ReadYaml();
 }
 

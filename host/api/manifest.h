@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "host/api/decode.h"
@@ -18,6 +19,9 @@ namespace berth::host {
 // type there. An error that the sink returns is reported as an error of the object.
 // Must not: use the decoder, which reads the rest of the file afterwards.
 using ManifestSink = std::function<Status(AnyObject object, std::string_view text)>;
+// Receives the kind of the items of each typed list, such as "v1/Namespace" for a NamespaceList,
+// also if the list is empty. May be empty.
+using ListSink = std::function<void(const std::string& kind)>;
 
 // Reads all objects of a manifest:
 //   JSON   one object, or a sequence of objects, with or without line breaks between them
@@ -50,7 +54,7 @@ Status ReadManifest(std::string_view text, std::string_view file_name, Decoder& 
 // REQUIRES: kManifestPadding bytes after the text can be read.
 inline constexpr size_t kManifestPadding = 64;
 Status ReadPaddedManifest(std::string_view text, std::string_view file_name, Decoder& decoder,
-                          const ManifestSink& sink);
+                          const ManifestSink& sink, const ListSink& lists = {});
 
 // Returns what a text is that is neither JSON nor YAML, for a message: "an HTML page", "an XML
 // document", "a gzip file", "a table that kubectl prints", "the output of kubectl describe" or "an

@@ -34,6 +34,28 @@ class ManifestTest : public DecodeTest {
 constexpr const char* kPodA = "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}}";
 constexpr const char* kNodeB = "{'apiVersion':'v1','kind':'Node','metadata':{'name':'b'}}";
 
+TEST_F(ManifestTest, ReportsTypedLists) {
+  const auto lists = [this](std::string text) {
+    std::string kinds;
+    text.append(kManifestPadding, '\0');
+    const std::string_view padded =
+        std::string_view(text).substr(0, text.size() - kManifestPadding);
+    const Status status = ReadPaddedManifest(
+        padded, "f.json", decoder_, [](const AnyObject&, std::string_view) { return Status::Ok(); },
+        [&kinds](const std::string& kind) { kinds += kind + " "; });
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return kinds;
+  };
+  EXPECT_EQ(lists(Json("{'apiVersion':'v1','kind':'NamespaceList','items':[]}")), "v1/Namespace ");
+  EXPECT_EQ(lists(Json("{'apiVersion':'apps/v1','kind':'ReplicaSetList','items':null}")),
+            "apps/v1/ReplicaSet ");
+  EXPECT_EQ(lists(Json("{'apiVersion':'v1','kind':'PodList','items':[{'metadata':{'name':'a'}}]}")),
+            "v1/Pod ");
+  EXPECT_EQ(lists(Json("{'apiVersion':'v1','kind':'List','items':[]}")), "");
+  EXPECT_EQ(lists(Json("{'apiVersion':'a.io/v1','kind':'AllowList','metadata':{'name':'a'}}")), "")
+      << "an object, because it has no items";
+}
+
 TEST_F(ManifestTest, ReadsOneObject) {
   EXPECT_EQ(ReadJson(kPodA), "pod default/a; ");
   EXPECT_EQ(ReadJson(std::string(" \n\t") + kNodeB + "\n\n"), "node b; ");

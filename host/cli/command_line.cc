@@ -186,6 +186,12 @@ void AddScheduling(CLI::App& command, SchedulingFlags& flags, const std::string&
   command.add_flag("-v,--verbose", flags.verbosity, "Print more log lines: " + levels);
 }
 
+void AddComplete(CLI::App& command, bool& is_complete) {
+  command.add_flag("--complete", is_complete,
+                   "The cluster has no objects of the kinds that the files lack: do not name kinds "
+                   "that a decision needed and the files do not have");
+}
+
 void AddInspection(CLI::App& command, InspectionFlags& flags) {
   AddConfig(
       command, flags,
@@ -193,6 +199,7 @@ void AddInspection(CLI::App& command, InspectionFlags& flags) {
       "backoffs, quarantine; its tables for a real cluster have no effect");
   AddClusterFiles(command, flags.cluster_files);
   AddAdmission(command, flags.without_admission);
+  AddComplete(command, flags.is_complete);
   AddScheduling(command, flags, kLevels);
   AddClusterAccess(command, kInsteadOfFiles, flags.access);
 }
@@ -304,6 +311,7 @@ void AddReplay(CLI::App& app, Execution& execute) {
   AddAdmission(*command, flags.without_admission);
   AddOption(*command, "-e,--events", "FILE", flags.events,
             "A file with watch events; - is standard input");
+  AddComplete(*command, flags.is_complete);
   AddWord(
       *command, "--time", "TIME", {"real", "virtual"},
       [&flags = flags](const std::string& time) { flags.virtual_time = time == "virtual"; },

@@ -120,6 +120,17 @@ void AppendWaiting(const StillWaiting& waiting, std::string& out) {
   if (!parts.empty()) out += "Still waiting: " + Join(parts, ", ") + ".\n";
 }
 
+nlohmann::ordered_json ToJson(const MissingKinds& missing) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const MissingKind& each : missing.list) {
+    nlohmann::ordered_json& entry = list.emplace_back();
+    entry["kind"] = each.kind;
+    entry["plugins"] = each.plugins;
+    if (!each.pod.empty()) entry["pod"] = each.pod;
+  }
+  return list;
+}
+
 std::string NoProgressText(std::span<const std::string> without_events) {
   std::string text =
       "Ended without progress: the remaining pods would be tried again for ever, but have failed "
@@ -292,6 +303,11 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   }
   if (Status status = simulation->Start(); !status.ok()) return status;
   return simulation;
+}
+
+MissingKinds MissingKindsOf(const InspectionFlags& flags, Simulation& simulation) {
+  if (flags.is_complete || !flags.access.kubeconfig.empty()) return {};
+  return FindMissingKinds(simulation.cluster(), simulation.loop());
 }
 
 // ---- A real cluster -----------------------------------------------------------------------------

@@ -29,6 +29,7 @@
 #include "host/process/assemble/cluster_session.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/log/log_format.h"
+#include "host/process/replay/missing_kinds.h"
 #include "host/process/replay/simulation.h"
 
 namespace berth::host {
@@ -87,6 +88,7 @@ struct ReplayFlags : SchedulingFlags {
   std::string events;  // The file of the stream; empty if there is none.
   std::string record;  // The file for the recording; empty if nothing is recorded.
   bool virtual_time = false;
+  bool is_complete = false;  // See InspectionFlags.
   WaitFlags waits;
 };
 
@@ -102,6 +104,8 @@ struct ShadowFlags : ClusterFlags {
 struct InspectionFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
   bool without_admission = false;
+  // The cluster has no objects of the kinds that the files lack. Missing kinds are not named.
+  bool is_complete = false;
   ClusterAccessFlags access;
 };
 
@@ -246,6 +250,9 @@ inline constexpr std::string_view kLimitReachedText =
 // acme.Quota, 2 pods on Permit.". Appends nothing if nothing was.
 void AppendWaiting(const StillWaiting& waiting, std::string& out);
 
+// Returns a list with the kind, the plugins and the pod, if one is known, of each missing kind.
+nlohmann::ordered_json ToJson(const MissingKinds& missing);
+
 // Returns an error unless the flags of `command` name files, or a kubeconfig, and not both.
 Status CheckSource(std::string_view command, const InspectionFlags& flags);
 
@@ -255,6 +262,10 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags);
 Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
                                                    CommandEnvironment& env, Progress& progress,
                                                    LogFilter& log);
+
+// Returns the kinds that the decisions of the simulation needed and that its files lack. Returns
+// none for a real cluster, of which all kinds are read, and for files that are complete.
+MissingKinds MissingKindsOf(const InspectionFlags& flags, Simulation& simulation);
 
 // ---- Parts of the output of commands ------------------------------------------------------------
 

@@ -510,7 +510,10 @@ int ExecuteExplain(const ExplainFlags& flags, CommandEnvironment& env) {
   const Result<PodRef> pod = FindPendingPod((*simulation)->cluster().objects(), flags.pod, where);
   if (!pod.ok()) return Fail(env, pod.status());
 
-  const Json report = Explain(**simulation, *pod, flags.seed);
+  Json report = Explain(**simulation, *pod, flags.seed);
+  const MissingKinds missing = MissingKindsOf(flags, **simulation);
+  if (!missing.empty()) report["missingKinds"] = ToJson(missing);
+  PrintWarnings(WarningsAbout(missing), env);
   const std::string code = report["code"];
   return PrintAs(flags.output, report, AppendExplanation, env,
                  code == "Success" || code == "Skipped" ? kExitDone : kExitNotAllScheduled);

@@ -144,12 +144,13 @@ class ReplayPrinter final : public ReplayObserver {
   DecisionPrinter decisions_;
 };
 
-int Finish(const Status& status, const ReplaySummary& summary, ReplayPrinter& printer,
-           CommandEnvironment& env) {
+int Finish(const ReplayFlags& flags, const Status& status, const ReplaySummary& summary,
+           ReplayPrinter& printer, CommandEnvironment& env) {
   std::string text;
   AppendSummary(summary, env.err_is_terminal ? env.out_width : std::nullopt, text);
   const bool written = printer.Flush();
   printer.progress().Print(text);
+  if (!flags.is_complete) PrintWarnings(WarningsAbout(summary.missing_kinds), env);
   if (!status.ok()) return Fail(env, status);
   if (!written) return OutputFailed(env, printer.output_error());
   if (summary.signal > 0) return kExitSignal + summary.signal;
@@ -201,7 +202,7 @@ int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env) {
   printer.progress().Clear();
   if (!status.ok()) return Fail(env, status);
   status = replay.Run();
-  return Finish(status, replay.Summary(), printer, env);
+  return Finish(flags, status, replay.Summary(), printer, env);
 }
 
 }  // namespace berth::host

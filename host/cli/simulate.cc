@@ -26,6 +26,7 @@ struct Outcome {
   int64_t took_ns = 0;
   Simulation::End end = Simulation::End::kAtRest;
   StillWaiting waiting;
+  MissingKinds missing_kinds;
   std::vector<std::string> without_events;  // See EmbeddedScheduler::RejectorsWithoutEvents().
 
   double seconds() const { return static_cast<double>(took_ns) / 1e9; }
@@ -121,6 +122,7 @@ Json ToDocument(const Outcome& outcome, bool quiet) {
   }
   summary["seed"] = outcome.seed;
   if (!outcome.waiting.empty()) summary["waiting"] = ToJson(outcome.waiting);
+  if (!outcome.missing_kinds.empty()) summary["missingKinds"] = ToJson(outcome.missing_kinds);
   return {{"placements", std::move(placements)}, {"summary", std::move(summary)}};
 }
 
@@ -213,7 +215,9 @@ int ExecuteSimulate(const SimulateFlags& flags, CommandEnvironment& env) {
   if (requests != nullptr) requests->OnStop([&stop](int signal) { stop = signal; });
   Outcome outcome = ScheduleAll(**simulation, env.steady_ns, stop, progress);
   outcome.seed = flags.seed;
+  outcome.missing_kinds = MissingKindsOf(flags, **simulation);
   progress.Clear();
+  PrintWarnings(WarningsAbout(outcome.missing_kinds), env);
 
   std::string out;
   if (flags.output == OutputFormat::kTable) {

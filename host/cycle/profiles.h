@@ -65,6 +65,11 @@ class Profiles {
   // Returns the profile that the pod names in spec.schedulerName, or null if there is none.
   Profile* Find(const Pod& pod) const;
   Profile& front() const { return *active_.front(); }
+  // Calls `each(const Plan&)` for every active profile.
+  template <class F>
+  void ForEachPlan(F&& each) const {
+    for (const std::unique_ptr<Profile>& profile : active_) each(*profile->plan);
+  }
 
   // Destroys a binding cycle that has ended. A pod of a retired profile that comes back to the
   // queue is tried again after its backoff, with the new plugins; if no profile has its

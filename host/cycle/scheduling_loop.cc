@@ -239,6 +239,7 @@ HostServices SchedulingLoop::MakeServices() {
   services.clock = options_.clock;
   services.seed = options_.seed;
   services.inbox = &inbox_;
+  services.needs = options_.needs;
   services.client = &writer_;
   services.timers = &timers_;
   services.work = &plugin_work_;

@@ -184,6 +184,8 @@ class SchedulingLoop {
     // logger kSchedulingLogger. May be null. The sink must outlive the client, which logs failed
     // evictions on threads of its own.
     LogSink* log = nullptr;
+    // Receives which kinds of objects plugins need. May be null. Must outlive the loop.
+    ObjectNeeds* needs = nullptr;
     // Writes a record for each decision: see DecisionLog. Not set by a command that prints the
     // decisions of `sink` itself.
     bool logs_decisions = true;
@@ -284,6 +286,11 @@ class SchedulingLoop {
   SchedulingCycle& cycle() { return *profiles_.front().cycle; }
   // The scheduling cycle of the pod's profile; null if no profile has its schedulerName.
   SchedulingCycle* CycleFor(const Pod& pod) const;
+  // Calls `each(const Plan&)` for the plan of every profile.
+  template <class F>
+  void ForEachPlan(F&& each) const {
+    profiles_.ForEachPlan(each);
+  }
   // The binding cycles of the pods that wait on Permit or are being bound, by uid.
   const WaitingPods::Map& bindings() const { return waiting_pods_.all(); }
 

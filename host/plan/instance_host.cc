@@ -204,7 +204,9 @@ void InstanceHost::NoteFaultAtCurrentPoint(std::string_view what) const {
 }
 
 CalledFunction InstanceHost::Enter(const CalledFunction& function) {
-  return IsOnSchedulingThread() ? std::exchange(called_, function) : CalledFunction{};
+  if (!IsOnSchedulingThread()) return {};
+  if (function.cycle != nullptr) has_decided_ = true;
+  return std::exchange(called_, function);
 }
 
 void InstanceHost::Leave(const CalledFunction& outer) {

@@ -247,6 +247,8 @@ class InstanceHost : private HostBase {
   Point point() const { return called_.point; }
   // The cycle that was passed to the call in progress; null if there is none.
   const berth_cycle* cycle() const { return called_.cycle; }
+  // Returns whether the plugin was ever called with a cycle: whether it took part in a decision.
+  bool has_decided() const { return has_decided_; }
   // Why the host does not use a plugin: "expected <expected>, found <found>".
   struct Rejection {
     std::string expected;
@@ -299,6 +301,7 @@ class InstanceHost : private HostBase {
   CalledFunction called_;
   std::set<Point>* counted_faults_ = nullptr;  // See LimitFaults().
   bool creating_ = true;
+  bool has_decided_ = false;
   std::atomic<bool> closed_ = false;
   std::atomic<bool> retired_ = false;
   std::atomic<uint32_t> calls_ = 0;

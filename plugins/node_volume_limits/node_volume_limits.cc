@@ -89,8 +89,7 @@ class NodeVolumeLimits : public berth::Plugin {
 
   explicit NodeVolumeLimits(berth::Host host) : host_(host), index_(host) {}
 
-  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
-                          berth::PreFilterOut& out) {
+  berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& all, berth::PreFilterOut& out) {
     State& state = cycle.Emplace<State>();
     bool any = false;
     for (const berth_volume& volume : cycle.pod().volumes()) {
@@ -102,6 +101,7 @@ class NodeVolumeLimits : public berth::Plugin {
         AddInTree(volume, state, out);
       }
     }
+    index_.Note(NeedsOf(cycle.pod(), state, all));
     return any ? berth::Status::Success() : berth::Status::Skip();
   }
 
@@ -141,6 +141,29 @@ class NodeVolumeLimits : public berth::Plugin {
   }
 
  private:
+  // ---- The kinds that the decision depends on ----
+
+  limits::VolumeIndex::Needs NeedsOf(berth::Pod pod, const State& state,
+                                     const berth::Nodes& all) const {
+    limits::VolumeIndex::Needs needs;
+    AddNeeds(pod, needs);
+    // A claim whose class or volume is missing may count, too.
+    needs.limits = needs.claims || !state.wanted.empty();
+    if (!needs.limits || !index_.MayLackNames()) return needs;
+    // The volumes of other pods count as well.
+    all.ForEach<Columns>([&](const Node& node) {
+      for (const berth_pod* other : node.pods()) AddNeeds(*other, needs);
+    });
+    return needs;
+  }
+
+  void AddNeeds(berth::Pod pod, limits::VolumeIndex::Needs& needs) const {
+    for (const berth_volume& volume : pod.volumes()) {
+      if (!IsClaim(volume) || volume.source.len == 0) continue;
+      limits::VolumeIndex::AddNeeds(index_.FindClaim(pod.ns(), berth::Str(volume.source)), needs);
+    }
+  }
+
   // ---- The pod ----
 
   static void AddProblem(Problem problem, State& state) {

@@ -124,6 +124,29 @@ bool VolumeIndex::MustBeInstalled(std::string_view driver) const {
   return !must_be_installed_.empty() && must_be_installed_.find(driver) != must_be_installed_.end();
 }
 
+void VolumeIndex::AddNeeds(const Claim* claim, Needs& needs) {
+  needs.claims = true;
+  if (claim == nullptr) return;
+  needs.volumes |= !claim->volume.empty();
+  // The class counts if the volume does not exist, too.
+  needs.classes |= claim->volume.empty() && !claim->storage_class.empty();
+}
+
+bool VolumeIndex::MayLackNames() const {
+  return (claims_.empty() && claim_need_.is_open()) ||
+         (volumes_.empty() && volume_need_.is_open()) ||
+         (classes_.empty() && class_need_.is_open());
+}
+
+void VolumeIndex::Note(const Needs& needs) {
+  claim_need_.Note(needs.claims);
+  volume_need_.Note(needs.volumes || (needs.limits && !attachments_.empty()));
+  class_need_.Note(needs.classes);
+  csi_node_need_.Note(needs.limits);
+  csi_driver_need_.Note(needs.limits);
+  attachment_need_.Note(needs.limits);
+}
+
 // ---- Watch callbacks --------------------------------------------------------------------------
 
 void VolumeIndex::OnClaim(const berth::ObjectChange& change) {

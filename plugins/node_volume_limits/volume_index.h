@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <berth/host.h>
+#include <berth/needed_kind.h>
 #include <berth/value.h>
 
 namespace limits {
@@ -117,6 +118,21 @@ class VolumeIndex {
   // not installed.
   bool MustBeInstalled(std::string_view driver) const;
 
+  // What the decision about a pod depends on.
+  struct Needs {
+    bool claims = false;   // A volume is that of a claim.
+    bool volumes = false;  // A claim has a volume.
+    bool classes = false;  // A claim without a volume has a class.
+    bool limits = false;   // A volume counts against the limit of a driver.
+  };
+  // Adds what the name of a claim's volume depends on. `claim` is null if it does not exist.
+  static void AddNeeds(const Claim* claim, Needs& needs);
+  // Returns whether the cluster lacks a kind that the names of claims' volumes depend on, and the
+  // host was not told that it is needed.
+  bool MayLackNames() const;
+  // Tells the host which kinds the decision in progress depends on.
+  void Note(const Needs& needs);
+
   // Watch callbacks.
   void OnClaim(const berth::ObjectChange& change);
   void OnVolume(const berth::ObjectChange& change);
@@ -162,6 +178,12 @@ class VolumeIndex {
   };
 
   berth::Host host_;
+  berth::NeededKind claim_need_{host_, kClaims};
+  berth::NeededKind volume_need_{host_, kVolumes};
+  berth::NeededKind class_need_{host_, kClasses};
+  berth::NeededKind csi_node_need_{host_, kCsiNodes};
+  berth::NeededKind csi_driver_need_{host_, kCsiDrivers};
+  berth::NeededKind attachment_need_{host_, kAttachments};
   std::unordered_map<ClaimKey, Claim, Hash, Equal> claims_;
   ByName<Volume> volumes_;
   ByName<StorageClass> classes_;

@@ -40,8 +40,11 @@ void AddTo(const Constraints& constraints, const berth::Host& host, berth::Signe
   }
 }
 
-ConstraintSource::ConstraintSource(const berth::Host& host, const Args& args)
-    : system_defaults_(args.defaulting_type == DefaultingType::kSystem), selectors_(host) {
+ConstraintSource::ConstraintSource(const berth::Host& host, const Args& args,
+                                   const berth::TopologyIndex& index)
+    : index_(index),
+      system_defaults_(args.defaulting_type == DefaultingType::kSystem),
+      selectors_(host) {
   for (const DefaultConstraint& each : DefaultConstraints(args)) {
     if (!each.match_label_keys.empty() && host.log()) {
       host.log().Warn("matchLabelKeys of a default constraint has no effect",
@@ -63,11 +66,14 @@ Constraints ConstraintSource::Of(const berth::Pod& pod, Action action) {
     if (each.when_unsatisfiable != static_cast<uint32_t>(action)) continue;
     if (!AddOwn(each, found)) break;
   }
-  if (!pod.spreads().empty()) return found;
-  for (const Default& each : defaults_) {
-    if (each.action == action) found.list.push_back(each.constraint);
+  if (pod.spreads().empty()) {
+    for (const Default& each : defaults_) {
+      if (each.action == action) found.list.push_back(each.constraint);
+    }
   }
-  if (found.list.empty()) return found;
+  const bool has_defaults = pod.spreads().empty() && !found.list.empty();
+  selectors_.NoteNeeds(pod, [&] { return has_defaults && MayMatter(pod, found.list, action); });
+  if (!has_defaults) return found;
   found.defaults = selectors_.For(pod);
   if (found.defaults == nullptr) {
     found.list.clear();
@@ -75,6 +81,16 @@ Constraints ConstraintSource::Of(const berth::Pod& pod, Action action) {
   }
   for (Constraint& each : found.list) each.selector = found.defaults->get();
   return found;
+}
+
+bool ConstraintSource::MayMatter(const berth::Pod& pod, const std::vector<Constraint>& list,
+                                 Action action) const {
+  if (index_.MayHavePeers(*pod)) return true;
+  return std::any_of(list.begin(), list.end(), [&](const Constraint& each) {
+    const uint32_t nodes = index_.CountNodesWith(each.key);
+    // If no node has the key, a constraint with DoNotSchedule rejects all of them.
+    return nodes < index_.node_count() && (nodes > 0 || action == Action::kDoNotSchedule);
+  });
 }
 
 bool ConstraintSource::AddOwn(const berth_spread& from, Constraints& to) {

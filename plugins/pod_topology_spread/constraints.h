@@ -11,6 +11,7 @@
 #include <berth/host.h>
 #include <berth/pod.h>
 #include <berth/signer.h>
+#include <berth/topology_index.h>
 
 #include "args.h"
 #include "default_selectors.h"
@@ -56,7 +57,8 @@ void AddTo(const Constraints& constraints, const berth::Host& host, berth::Signe
 // Threading: [queue] [cycle].
 class ConstraintSource {
  public:
-  ConstraintSource(const berth::Host& host, const Args& args);
+  // `index` has the pods and nodes, and must outlive the source.
+  ConstraintSource(const berth::Host& host, const Args& args, const berth::TopologyIndex& index);
 
   // Returns the pod's constraints with this action; if the pod has no constraints at all, the
   // default constraints with this action, unless no object selects the pod.
@@ -82,7 +84,11 @@ class ConstraintSource {
   };
 
   static bool AddOwn(const berth_spread& from, Constraints& to);
+  // Returns whether the decision about the pod can depend on the selector of these default
+  // constraints: if it matches a pod, or if only some nodes have a topology key.
+  bool MayMatter(const berth::Pod& pod, const std::vector<Constraint>& list, Action action) const;
 
+  const berth::TopologyIndex& index_;
   std::vector<Default> defaults_;
   const bool system_defaults_;
   DefaultSelectors selectors_;

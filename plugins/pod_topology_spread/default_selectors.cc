@@ -58,7 +58,9 @@ DefaultSelectors::DefaultSelectors(const berth::Host& host)
       kinds_{
           {host.Intern("v1"), host.Intern("ReplicationController"), kReplicationControllers, true},
           {host.Intern("apps/v1"), host.Intern("ReplicaSet"), kReplicaSets, false},
-          {host.Intern("apps/v1"), host.Intern("StatefulSet"), kStatefulSets, false}} {
+          {host.Intern("apps/v1"), host.Intern("StatefulSet"), kStatefulSets, false}},
+      service_need_(host, kServices) {
+  for (const ControllerKind& kind : kinds_) controller_needs_.emplace_back(host, kind.objects);
   const berth::Objects objects = host.objects();
   RequireWatch(objects.Watch<&DefaultSelectors::OnService>(kServices, this), kServices);
   for (const ControllerKind& kind : kinds_) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <berth/host.h>
+#include <berth/needed_kind.h>
 #include <berth/pod.h>
 
 namespace spread {
@@ -62,6 +63,16 @@ class DefaultSelectors {
   // selects the pod: default constraints do not apply to it then.
   std::shared_ptr<const JoinedSelector> For(const berth::Pod& pod);
 
+  // Tells the host whether the decision about the pod depends on Services that the cluster does not
+  // have: `may_matter()` returns whether a selector could change it. For() looks up the controller.
+  template <class F>
+  void NoteNeeds(const berth::Pod& pod, F&& may_matter) {
+    for (berth::NeededKind& need : controller_needs_) need.Note(false);
+    if (!service_need_.is_open()) return;
+    // A Service without a selector is left out, and one that has a selector selects by labels.
+    service_need_.Note(!pod.labels().empty() && may_matter());
+  }
+
   // Watch callbacks.
   void OnService(const berth::ObjectChange& change);
   void OnController(const berth::ObjectChange& change);
@@ -108,6 +119,8 @@ class DefaultSelectors {
 
   const berth::Host host_;
   const std::vector<ControllerKind> kinds_;
+  berth::NeededKind service_need_;
+  std::vector<berth::NeededKind> controller_needs_;  // Of kinds_.
   // Services by the first requirement of their selectors, so that For() tests only the Services
   // that have a label of the pod. Services with empty selectors add no requirement and are left
   // out.

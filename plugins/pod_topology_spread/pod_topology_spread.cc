@@ -77,7 +77,7 @@ class PodTopologySpread : public berth::Plugin {
         empty_value_(host.Intern("")),
         index_(host, {.terms = false, .namespaces = false}),
         tallier_(host, index_),
-        source_(host, args) {}
+        source_(host, args, index_) {}
 
   void OnChange(const berth::Change& change) { index_.OnChange(change); }
 

@@ -38,8 +38,8 @@ berth_gtest(cli_test
   SOURCES broken_library_cli_test.cc cli_test.cc files_cli_test.cc final_state_cli_test.cc
           foreign_runtime_cli_test.cc gpu_share_cli_test.cc host_file_cli_test.cc
           hostile_cli_test.cc inter_pod_affinity_cli_test.cc job_gang_cli_test.cc
-          json_output_test.cc live_cli_test.cc permit_cli_test.cc plugin_wait_cli_test.cc
-          profile_arguments_cli_test.cc profile_cli_test.cc profile_convert_test.cc
+          json_output_test.cc live_cli_test.cc missing_kinds_cli_test.cc permit_cli_test.cc
+          plugin_wait_cli_test.cc profile_arguments_cli_test.cc profile_cli_test.cc profile_convert_test.cc
           profile_trial_cli_test.cc recording_cli_test.cc run_cli_test.cc
           run_cluster_cli_test.cc run_live_test.cc run_process_test.cc run_reload_test.cc
           shadow_cli_test.cc spread_cli_test.cc temporary_directory_test.cc usage_cli_test.cc

@@ -41,6 +41,13 @@ std::string WithMetadata(const std::string& pod, const std::string& field) {
   return changed.replace(changed.find("{name: web"), 10, "{name: web, " + field);
 }
 
+// Returns the pod as one of a ReplicaSet, which is not in the input.
+std::string OfReplicaSet(const std::string& pod) {
+  return WithMetadata(pod,
+                      "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, "
+                      "controller: true}]");
+}
+
 TEST_F(JsonOutputTest, OfSimulate) {
   JsonPage page = JsonPage::Open("berth simulate");
   ExpectOnPage(page, {"simulate", "--cluster", "-"},
@@ -54,6 +61,7 @@ TEST_F(JsonOutputTest, OfSimulate) {
                   "args = {everyMs = 10000, hangs = true, rejects = false}\n");
   ExpectOnPage(page, {"simulate", "--cluster", "-", "--profile", waits, "--max-thread-wait", "1us"},
                kNodes + PodOf("web", "1") + PodOf("db", "1"));
+  ExpectOnPage(page, {"simulate", "--cluster", "-"}, kNodes + OfReplicaSet(PodOf("web", "1")));
   EXPECT_THAT(page.Unseen(), IsEmpty());
 }
 
@@ -92,6 +100,7 @@ TEST_F(JsonOutputTest, OfExplain) {
   JsonPage page = JsonPage::Open("berth explain");
   ExpectExplanation(page, PodOf("web", "1"));
   ExpectExplanation(page, PodOf("web", "16"));
+  ExpectExplanation(page, OfReplicaSet(PodOf("web", "1")));
   ExpectExplanation(page, PodOf("web", "1", "  schedulerName: another\n"));
   ExpectExplanation(page, PodOf("web", "1", "  schedulingGates: [{name: hold}]\n"));
   ExpectExplanation(page, PodOf("web", "1") + "status: {nominatedNodeName: a}\n");

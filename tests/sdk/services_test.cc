@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <berth/needed_kind.h>
 #include <berth/plugin.h>
 
 #include "tests/sdk/small_host.h"
@@ -267,6 +268,25 @@ TEST_F(ObjectsTest, WhatIsNoObjectIsNotRetained) {
   small_.no_object = &node;
   EXPECT_THROW(static_cast<void>(host_.Retain(node)), Error);
   EXPECT_TRUE(small_.retained.empty());
+}
+
+TEST_F(ObjectsTest, ANeededKindIsLookedUpOnce) {
+  using Texts = std::vector<std::string>;
+  NeededKind kind(host_, "v1/X");
+  EXPECT_TRUE(kind.is_open());
+  kind.Note(false);
+  kind.Note(false);
+  EXPECT_EQ(small_.look_ups, (Texts{"get v1/X "}));
+  EXPECT_TRUE(kind.is_open());
+  kind.Note(true);
+  kind.Note(true);
+  kind.Note(false);
+  EXPECT_EQ(small_.look_ups, (Texts{"get v1/X ", "list v1/X"}));
+  EXPECT_FALSE(kind.is_open());
+  // The word of the call, or the server, may not allow a look-up.
+  for (const char* refused : {"v1/WrongWord", "v1/NotServed", "v1/Undeclared"}) {
+    for (const bool needed : {false, true}) NeededKind(host_, refused).Note(needed);
+  }
 }
 
 struct Watcher {

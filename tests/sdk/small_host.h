@@ -94,6 +94,7 @@ class SmallHost {
   uint64_t last_hold = 0;
   std::vector<uint64_t> released_holds;
   std::vector<const berth_object*> objects;
+  std::vector<std::string> look_ups;  // "get v1/X <name>", "list v1/X".
   void (*changed)(void* to, const berth_object_change* change) noexcept = nullptr;
   void* changed_to = nullptr;
   std::multiset<std::pair<uint32_t, const void*>> retained;  // kind, object
@@ -260,6 +261,7 @@ inline berth_code CodeOfKind(berth_str kind) {
 inline berth_code GetObject(const berth_host* host, berth_str kind, berth_str /*ns*/,
                             berth_str name, const berth_object** object) noexcept {
   *object = nullptr;
+  Of(host).look_ups.push_back("get " + std::string(Str(kind)) + " " + std::string(Str(name)));
   if (const berth_code code = CodeOfKind(kind); code != BERTH_SUCCESS) return code;
   for (const berth_object* one : Of(host).objects) {
     if (Str(one->meta->name) == Str(name)) return *object = one, BERTH_SUCCESS;
@@ -269,6 +271,7 @@ inline berth_code GetObject(const berth_host* host, berth_str kind, berth_str /*
 inline berth_code ListObjects(const berth_host* host, berth_str kind, berth_str /*ns*/,
                               int32_t (*each)(void* to, const berth_object*) noexcept,
                               void* to) noexcept {
+  Of(host).look_ups.push_back("list " + std::string(Str(kind)));
   if (const berth_code code = CodeOfKind(kind); code != BERTH_SUCCESS) return code;
   for (const berth_object* object : Of(host).objects) {
     if (each(to, object) == 0) break;

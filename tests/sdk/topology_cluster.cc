@@ -32,8 +32,17 @@ berth_code TopologyHost::GetService(const berth_host* /*host*/, const char* id,
   static const berth_objects objects = {
       sizeof(objects),
       0,
-      nullptr,
-      nullptr,
+      [](const berth_host* of, berth_str kind, berth_str /*ns*/, berth_str name,
+         const berth_object** object) noexcept -> berth_code {
+        Of(of).look_ups.push_back("get " + std::string(Str(kind)) + " " + std::string(Str(name)));
+        *object = nullptr;
+        return BERTH_NOT_FOUND;
+      },
+      [](const berth_host* of, berth_str kind, berth_str /*ns*/,
+         int32_t (*)(void*, const berth_object*) noexcept, void*) noexcept -> berth_code {
+        Of(of).look_ups.push_back("list " + std::string(Str(kind)));
+        return BERTH_SUCCESS;
+      },
       nullptr,
       [](const berth_host* of, berth_str /*kind*/,
          void (*change)(void*, const berth_object_change*) noexcept,

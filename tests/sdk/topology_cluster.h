@@ -35,6 +35,7 @@ class TopologyHost {
   void Change(const berth_object* old, const berth_object* now);
 
   bool serves_objects = true;
+  std::vector<std::string> look_ups;  // "get v1/Namespace <name>", "list v1/Namespace".
 
  private:
   static TopologyHost& Of(const berth_host* host) {

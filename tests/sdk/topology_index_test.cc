@@ -60,6 +60,91 @@ TEST_F(TopologyIndexTest, CountsPodsByDomain) {
   EXPECT_EQ(ByValue(counted), (Counts{{"a", 2}}));
 }
 
+TEST_F(TopologyIndexTest, StatesWhetherNamespacesAreNeeded) {
+  const Texts seen = {"get v1/Namespace "};
+  const Texts needed = {"get v1/Namespace ", "list v1/Namespace"};
+  const auto asks = [](SelectorSpec namespaces) {
+    PodSpec pod = Asks({In("app", {"web"})});
+    pod.required_pod_anti_terms[0].namespace_selector = std::move(namespaces);
+    return pod;
+  };
+  const PodSpec team = asks({{In("team", {"x"})}});
+  struct Cluster : TopologyCluster {
+    Texts AfterCount(const PodSpec& pod) {
+      const PodHandle handle = Pod(pod);
+      PodQuery query(PodQuery::kWithTerminating);
+      query.Means(handle->meta->ns,
+                  Span<const berth_pod_term>(handle->affinity->required_pod_anti_terms)[0]);
+      index().Count(query, 1);
+      return host().look_ups;
+    }
+    Texts AfterFindTerms(const PodSpec& pod, uint32_t kinds = kRequiredAntiAffinity) {
+      std::vector<const TermGroup*> groups;
+      index().FindTerms(*Pod(pod), kinds, groups);
+      return host().look_ups;
+    }
+    void Place(const PodSpec& pod) {
+      PutNode(0, Node("a"));
+      PutPod(0, pod);
+    }
+  };
+  EXPECT_EQ(Cluster().AfterCount(Asks({In("app", {"web"})})), seen);
+  EXPECT_EQ(Cluster().AfterCount(asks({})), seen) << "it selects every namespace";
+  EXPECT_EQ(Cluster().AfterCount(team), (Texts{"list v1/Namespace"}));
+  EXPECT_EQ(Cluster().AfterFindTerms(Web("w")), seen);
+  Cluster cluster;
+  cluster.Place(Asks({In("app", {"web"})}));
+  EXPECT_EQ(cluster.AfterFindTerms(Web("w")), seen);
+  cluster.PutPod(0, team);
+  EXPECT_EQ(cluster.AfterFindTerms(MakePod("w")), seen) << "the term means other labels";
+  EXPECT_EQ(cluster.AfterFindTerms(Web("w"), kPreferredAffinity), seen) << "another kind of term";
+  EXPECT_EQ(cluster.AfterFindTerms(Web("w")), needed);
+  EXPECT_EQ(cluster.AfterFindTerms(Web("w")), needed) << "once";
+  Cluster removed;
+  removed.Place(team);
+  removed.RemovePod("asks");
+  removed.PutNamespace("x", {});
+  EXPECT_EQ(removed.AfterCount(team), seen) << "there are namespaces";
+  Cluster without;
+  TopologyIndex index(without.host().host(), {.namespaces = false});
+  std::vector<const TermGroup*> groups;
+  index.FindTerms(*without.Pod(Web("w")), kRequiredAntiAffinity, groups);
+  EXPECT_EQ(without.host().look_ups, Texts());
+}
+
+TEST_F(TopologyIndexTest, FindsPodsThatShareLabels) {
+  const auto has_peers = [this](const PodSpec& pod) {
+    return cluster_.index().MayHavePeers(*cluster_.Pod(pod));
+  };
+  cluster_.PutNode(0, Node("a"));
+  EXPECT_FALSE(has_peers(Web("w")));
+  cluster_.PutPod(0, Web("p0").Label("tier", "1"));
+  EXPECT_TRUE(has_peers(Web("w")));
+  EXPECT_TRUE(has_peers(MakePod("w").Label("tier", "1").Label("app", "db")));
+  EXPECT_FALSE(has_peers(MakePod("w").Label("app", "db").Label("tier", "2")));
+  EXPECT_FALSE(has_peers(MakePod("w")));
+  EXPECT_FALSE(has_peers(Web("w").Namespace("x")));
+  for (int i = 0; i < 64; ++i) {
+    cluster_.PutPod(0, MakePod("q" + std::to_string(i)).Label("n", std::to_string(i)));
+  }
+  EXPECT_TRUE(has_peers(MakePod("w").Label("app", "db"))) << "too many to look at";
+}
+
+TEST_F(TopologyIndexTest, CountsNodesByLabelKey) {
+  const berth_id zone = cluster_.ids().Intern("zone");
+  const auto counts = [&] {
+    return std::pair(cluster_.index().node_count(), cluster_.index().CountNodesWith(zone));
+  };
+  EXPECT_EQ(counts(), std::pair(0U, 0U));
+  cluster_.PutNode(0, Node("a"));
+  cluster_.PutNode(1, MakeNode("n"));
+  EXPECT_EQ(counts(), std::pair(2U, 1U));
+  cluster_.PutNode(1, Node("b"));
+  EXPECT_EQ(counts(), std::pair(2U, 2U));
+  cluster_.RemoveNode(0);
+  EXPECT_EQ(counts(), std::pair(1U, 1U));
+}
+
 TEST_F(TopologyIndexTest, MatchesSelectors) {
   cluster_.PutNode(0, Node("a"));
   cluster_.PutPod(0, Web("p0").Label("tier", "1"));

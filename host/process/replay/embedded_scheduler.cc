@@ -36,6 +36,11 @@ void AddIfWithoutEvents(const Plan& plan, PluginId id, std::set<std::string>& na
   if (std::ranges::find(uses, index, &PlannedUse::plugin) == uses.end()) names.insert(plugin->name);
 }
 
+SchedulerOptions WithNeeds(SchedulerOptions options, ObjectNeeds& needs) {
+  options.loop.needs = &needs;
+  return options;
+}
+
 }  // namespace
 
 void StallDetector::OnProgress() {
@@ -122,7 +127,7 @@ EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
                stream == Stream::kFollowed),
       stalls_(std::exchange(options.loop.sink, &stalls_)),
       wait_(*options.loop.clock),
-      host_(interner_, cluster_.client(), std::move(options)) {}
+      host_(interner_, cluster_.client(), WithNeeds(std::move(options), cluster_.needs())) {}
 
 Status EmbeddedScheduler::Start() {
   Status status = host_.Start();

@@ -1,5 +1,6 @@
 #include "host/process/replay/local_cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "host/api/json_syntax.h"
 #include "host/api/manifest.h"
 #include "host/base/json_text.h"
+#include "host/base/kind_name.h"
 #include "host/base/text.h"
 #include "host/cluster/control_plane/workload.h"
 #include "host/cluster/json_body.h"
@@ -67,9 +69,19 @@ void LocalCluster::NoteChange(std::string_view kind) {
   if (Admission::Reads(kind)) admission_.Refresh();
 }
 
+void LocalCluster::NoteKind(std::string_view kind) {
+  if (!kinds_.contains(kind)) kinds_.emplace(kind);
+}
+
+bool LocalCluster::HasKind(std::string_view declared) const {
+  return std::ranges::any_of(KindsOf(declared),
+                             [this](const std::string& kind) { return kinds_.contains(kind); });
+}
+
 Status LocalCluster::Load(const AnyObject& object) {
   Status status = cluster_.Load(object);
   if (!status.ok()) return status;
+  if (std::holds_alternative<ObjectRef>(object)) NoteKind(KindOf(object));
   NoteChange(KindOf(object));
   if (stream_.has_value()) stream_->NoteLoaded(object);
   return status;
@@ -106,10 +118,11 @@ Status LocalCluster::AddFiles(const Files& files) {
 
 Status LocalCluster::Read(std::string_view name, std::string text, Workloads workloads) {
   text.reserve(text.size() + kManifestPadding);
-  Status status =
-      ReadPaddedManifest(text, name, decoder_, [&](const AnyObject& object, std::string_view json) {
-        return Take(name, object, json, workloads);
-      });
+  const auto take = [&](const AnyObject& object, std::string_view json) {
+    return Take(name, object, json, workloads);
+  };
+  Status status = ReadPaddedManifest(text, name, decoder_, take,
+                                     [this](const std::string& kind) { NoteKind(kind); });
   if (status.ok()) return status;
   waiting_.clear();
   waiting_keys_.clear();
@@ -249,6 +262,7 @@ Result<bool> LocalCluster::Apply(const StreamEvent& event) {
   const std::string_view kind = KindOf(event.object);
   if (Status status = CheckKind(kind); !status.ok()) return status;
   NoteChange(kind);
+  if (std::holds_alternative<ObjectRef>(event.object)) NoteKind(kind);
   const auto* pod = std::get_if<PodRef>(&event.object);
   const bool is_admitted =
       admits_ && pod != nullptr && (*pod)->uid().empty() && event.type != StreamType::kDeleted;

@@ -25,6 +25,7 @@
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/process/replay/stream_event.h"
+#include "host/runtime/services/object_needs.h"
 
 namespace berth::host {
 
@@ -94,6 +95,13 @@ class LocalCluster {
   // Returns true if nothing waits for delivery and no pod is being deleted.
   bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }
 
+  // Returns whether an object of the kind was ever in the input, or a typed list of the kind, which
+  // may be empty. `declared`: a kind as plugins declare it, perhaps in several versions.
+  bool HasKind(std::string_view declared) const;
+  // The kinds that the plugins of the scheduler over this cluster need.
+  const ObjectNeeds& needs() const { return needs_; }
+  ObjectNeeds& needs() { return needs_; }
+
   Client client() { return cluster_; }
   const EmbeddedCluster& objects() const { return cluster_; }
   Decoder& decoder() { return decoder_; }
@@ -118,6 +126,8 @@ class LocalCluster {
   // Admits the pod if it is admitted at all, and decodes it.
   Result<PodRef> ToPod(nlohmann::ordered_json pod);
   Result<std::string> CreateOwned(const nlohmann::ordered_json& object);
+  // Records that the input has an object of the kind.
+  void NoteKind(std::string_view kind);
   void NoteChange(std::string_view kind);
 
   Decoder decoder_;
@@ -125,6 +135,9 @@ class LocalCluster {
   EmbeddedApi api_;
   std::optional<StreamCluster> stream_;
   Admission admission_{cluster_};
+  // The kinds of objects and of typed lists in the input, without pods and nodes.
+  std::set<std::string, std::less<>> kinds_;
+  ObjectNeeds needs_;
   uint64_t plugin_writes_ = 0;
   bool admits_ = false;
   std::vector<Waiting> waiting_;

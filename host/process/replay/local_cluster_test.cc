@@ -60,6 +60,29 @@ class LocalClusterTest : public ::testing::Test {
   LocalCluster cluster_{interner_, DecodeOptions(), clock_, /*follows_stream=*/true};
 };
 
+TEST_F(LocalClusterTest, HasTheKindsOfItsInput) {
+  constexpr const char* kQuota = "acme.example.com/v1|v1beta1/Quota";
+  EXPECT_FALSE(cluster_.HasKind(kQuota));
+  EXPECT_FALSE(cluster_.HasKind("v1/Namespace"));
+  ASSERT_TRUE(cluster_
+                  .AddManifest("f",
+                               "apiVersion: acme.example.com/v1beta1\nkind: Quota\n"
+                               "metadata: {name: q}\n")
+                  .ok());
+  EXPECT_TRUE(cluster_.HasKind(kQuota)) << "any of the versions";
+  EXPECT_FALSE(cluster_.HasKind("acme.example.com/v1/Quota"));
+  ASSERT_TRUE(cluster_.AddManifest("f", "{apiVersion: v1, kind: NamespaceList, items: []}").ok());
+  EXPECT_TRUE(cluster_.HasKind("v1/Namespace"));
+  ASSERT_TRUE(cluster_.AddManifest("f", "{apiVersion: v1, kind: List, items: []}").ok());
+  EXPECT_FALSE(cluster_.HasKind("v1/Service"));
+  auto service = cluster_.decoder().Decode(
+      R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s","namespace":"default"}})");
+  ASSERT_TRUE(service.ok());
+  ASSERT_TRUE(cluster_.Apply({StreamType::kAdded, 0, *std::move(service), ""}).ok());
+  EXPECT_TRUE(cluster_.HasKind("v1/Service"));
+  ASSERT_TRUE(cluster_.Apply({StreamType::kBookmark, 0, {}, ""}).ok());
+}
+
 TEST_F(LocalClusterTest, DeliversADecodedObjectToItsWatches) {
   NameSink pods;
   const auto watch = cluster_.client().source.StartWatch(kPodKind, pods);

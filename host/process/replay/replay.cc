@@ -160,7 +160,8 @@ ReplaySummary Replay::Summary() const {
                         .took_ns = clock().NowNs() - reporter_.start_ns(),
                         .reloaded = session_.reloads().reloaded(),
                         .failed_reloads = session_.reloads().failed(),
-                        .pending_by_reason = {}};
+                        .pending_by_reason = {},
+                        .missing_kinds = FindMissingKinds(scheduler_->cluster(), loop)};
   if (without_progress_) summary.without_events = scheduler_->RejectorsWithoutEvents();
   loop.queue().ForEach([&](const QueuedEntity& entity) {
     entity.ForEachPod([&](const PodRef& pod) {

@@ -21,6 +21,7 @@
 #include "host/process/assemble/session.h"
 #include "host/process/replay/embedded_scheduler.h"
 #include "host/process/replay/event_feed.h"
+#include "host/process/replay/missing_kinds.h"
 #include "host/process/replay/plugin_wait.h"
 #include "host/process/replay/stream_driver.h"
 #include "host/process/replay/stream_event.h"
@@ -87,6 +88,7 @@ struct ReplaySummary {
   size_t reloaded = 0;
   size_t failed_reloads = 0;
   std::map<std::string, size_t> pending_by_reason = {};
+  MissingKinds missing_kinds = {};
 };
 
 // Threading: one thread, the scheduling thread.

@@ -68,11 +68,25 @@ berth_code MayLook(const InstanceHost& instance, berth_str kind) {
   return ServicesOf(instance).objects.IsAvailable(Text(kind)) ? BERTH_SUCCESS : BERTH_UNSUPPORTED;
 }
 
+// Reports a look-up of the plugin to the owner of the services. `is_need`: the plugin needs what it
+// looks up.
+void NoteLookUp(const InstanceHost& instance, berth_str kind, bool is_need) {
+  HostServices& services = ServicesOf(instance);
+  if (services.needs == nullptr) return;
+  ObjectNeeds::Use& use = services.needs->OnLookUp(Text(kind), instance.plugin(), is_need);
+  const berth_cycle* const cycle = instance.cycle();
+  if (!is_need || !use.pod.empty() || cycle == nullptr) return;
+  const berth_meta& meta = *cycle->pod->meta;
+  use.pod.append(services.interner.Text(meta.ns)).append(1, '/').append(Text(meta.name));
+}
+
 berth_code GetObject(const berth_host* host, berth_str kind, berth_str ns, berth_str name,
                      const berth_object** object) noexcept {
   *object = nullptr;
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (const berth_code code = MayLook(instance, kind); code != BERTH_SUCCESS) return code;
+  // No object has an empty name.
+  NoteLookUp(instance, kind, name.len > 0);
   const ObjectRef found = ServicesOf(instance).objects.Get(Text(kind), Text(ns), Text(name));
   if (found == nullptr) return BERTH_NOT_FOUND;
   *object = &found->view();
@@ -83,6 +97,7 @@ berth_code ListObjects(const berth_host* host, berth_str kind, berth_str ns,
                        int32_t (*each)(void*, const berth_object*) noexcept, void* to) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
   if (const berth_code code = MayLook(instance, kind); code != BERTH_SUCCESS) return code;
+  NoteLookUp(instance, kind, true);
   ServicesOf(instance).objects.List(Text(kind), Text(ns), [&](const ObjectRef& object) {
     return each(to, &object->view()) != 0;
   });
@@ -106,6 +121,9 @@ berth_code WatchObjects(const berth_host* host, berth_str kind, ObjectWatches::C
   }
   if (change == nullptr) return BERTH_BAD_ARGUMENT;
   StateOf<ObjectWatches>(instance).Add(Text(kind), change, to);
+  if (ObjectNeeds* const needs = ServicesOf(instance).needs) {
+    needs->OnWatch(Text(kind), instance.plugin());
+  }
   return BERTH_SUCCESS;
 }
 

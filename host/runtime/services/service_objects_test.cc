@@ -93,6 +93,41 @@ TEST_F(ObjectsServiceTest, GetsAndListsDeclaredKinds) {
             BERTH_BAD_ARGUMENT);
 }
 
+TEST_F(ObjectsServiceTest, LookUpsShowWhatIsNeeded) {
+  ObjectNeeds needs;
+  services_.needs = &needs;
+  const auto use = [&needs] { return needs.uses().at(kNamespace).at("test.Plugin"); };
+  Watch();
+  EXPECT_TRUE(use().watches);
+  EXPECT_FALSE(use().looks_up);
+  host_->Begin();
+  EXPECT_FALSE(host_->has_decided());
+  {
+    const PluginCall call(*host_, kCallback);
+    EXPECT_EQ(Get(""), BERTH_NOT_FOUND);
+    EXPECT_TRUE(use().looks_up);
+    EXPECT_FALSE(use().needs) << "no object has an empty name";
+    EXPECT_EQ(Get("red"), BERTH_NOT_FOUND);
+    EXPECT_TRUE(use().needs);
+    EXPECT_EQ(use().pod, "") << "there is no cycle";
+    EXPECT_EQ(Get("red", "v1/Secret"), BERTH_BAD_ARGUMENT);
+  }
+  EXPECT_EQ(needs.uses().size(), 1U);
+  auto other = Host("test.Other");
+  other->Begin();
+  const PodRef web = test_objects_.PodFrom(
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"n"}})");
+  berth_cycle cycle{};
+  cycle.pod = &web->view();
+  const PluginCall call(*other, {.point = Point::kPreFilter, .cycle = &cycle});
+  EXPECT_TRUE(other->has_decided());
+  EXPECT_THAT(List(other->abi()), IsEmpty());
+  const ObjectNeeds::Use listed = needs.uses().at(kNamespace).at("test.Other");
+  EXPECT_FALSE(listed.watches);
+  EXPECT_TRUE(listed.needs);
+  EXPECT_EQ(listed.pod, "n/web");
+}
+
 TEST_F(ObjectsServiceTest, AWatcherFirstGetsAReplay) {
   objects_.Set(Namespace("red"));
   objects_.Set(Namespace("blue"));

@@ -26,6 +26,7 @@
 #include "host/queue/nominator.h"
 #include "host/queue/queue_policy.h"
 #include "host/runtime/services/metric_store.h"
+#include "host/runtime/services/object_needs.h"
 #include "host/runtime/services/plugin_work.h"
 
 namespace berth::host {
@@ -75,6 +76,8 @@ struct HostServices : InstanceContext {
   HostServices(Interner& the_interner, ObjectStore& the_objects);
 
   ObjectStore& objects;
+  // Receives what berth.objects/1 looks up for plugins. May be null.
+  ObjectNeeds* needs = nullptr;
   // Passes requests that plugins make on their own threads, and the client's answers, to the
   // scheduling thread. If null, both are processed on the thread on which they arrive.
   Inbox* inbox = nullptr;

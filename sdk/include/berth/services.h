@@ -235,12 +235,17 @@ class Objects {
   //         not read objects, such as Bind of a plugin with kBlocksInBind.
   const berth_object* Get(std::string_view kind, std::string_view ns, std::string_view name) const {
     const berth_object* object = nullptr;
-    const berth_code code =
-        services_->objects->get(services_->host, Str(kind), Str(ns), Str(name), &object);
+    const berth_code code = LookUp(kind, ns, name, &object);
     if (code == BERTH_SUCCESS) return object;
     if (code != BERTH_NOT_FOUND && code != BERTH_UNSUPPORTED) [[unlikely]]
       internal::FailObjects(kind, code);
     return nullptr;
+  }
+  // As Get(), but returns the code of the host, also for an error. Sets `*object` to null unless
+  // the code is BERTH_SUCCESS.
+  berth_code LookUp(std::string_view kind, std::string_view ns, std::string_view name,
+                    const berth_object** object) const {
+    return services_->objects->get(services_->host, Str(kind), Str(ns), Str(name), object);
   }
   // Calls `each(const berth_object&)` for each object, ordered by namespace and name. If `each`
   // returns a bool, false stops the iteration. An empty `ns` means all namespaces.

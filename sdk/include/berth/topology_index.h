@@ -44,6 +44,7 @@
 #include <berth/internal/term_groups.h>
 #include <berth/internal/term_words.h>
 #include <berth/internal/topologies.h>
+#include <berth/needed_kind.h>
 #include <berth/pod.h>
 #include <berth/pod_counter.h>
 #include <berth/pod_query.h>
@@ -61,9 +62,9 @@ struct TopologyIndexOptions {
   // Index the pod affinity terms of pods on nodes, for FindTerms(). Without it, these terms cost
   // nothing.
   bool terms = true;
-  // Follow the labels of namespaces, which namespaceSelectors match. The plugin must name
-  // kNamespaceKind in kKinds and BERTH_SERVICE_OBJECTS in kServices. Without it, no namespace has
-  // labels, and a namespaceSelector of a PodQuery means no namespace unless it is empty.
+  // Follow the labels of namespaces, which namespaceSelectors match. The plugin names kNamespaceKind
+  // in kKinds and BERTH_SERVICE_OBJECTS in kServices. Without it, namespaces have no labels, and a
+  // namespaceSelector matches nothing unless it is empty. The index has a NeededKind for the kind.
   bool namespaces = true;
   // Counters may occupy this many bytes. Beyond that, Count() drops those that were not asked for
   // longest, except those of the current cycle. A counter that is dropped is created again, by
@@ -113,6 +114,15 @@ class TopologyIndex {
     return internal::MatchQuery(query.words(), namespaces_.View(pod.meta->ns, true),
                                 Labels(pod.meta->labels), pod.meta->deleted_ns != 0);
   }
+  // Returns whether a selector of some of the pod's labels could tell nodes apart by the pods that
+  // it matches in the pod's namespace: whether one of them has a label of the pod. Looks at a
+  // limited number of different pods, and returns true if there are more.
+  // Threading: [event] [cycle].
+  bool MayHavePeers(const berth_pod& pod) const;
+  // Return how many nodes there are, and how many have a label with this key.
+  // Threading: [event] [cycle].
+  uint32_t node_count() const { return rows_.node_count(); }
+  uint32_t CountNodesWith(berth_id key) const { return topologies_.NodesWith(key); }
   // Returns the domains of a topology key, or null if no counter and no term of a pod has the key.
   // Threading: [cycle] [block].
   const Topology* FindTopology(berth_id key) const { return topologies_.Find(key); }
@@ -204,7 +214,15 @@ class TopologyIndex {
     });
   }
 
+  // Tells the host that the labels of namespaces are needed if `reads()` is true.
+  template <class F>
+  void NoteNamespaces(F&& reads) const {
+    if (!options_.namespaces || namespaces_.size() != 0 || !namespace_need_.is_open()) return;
+    namespace_need_.Note(reads());
+  }
+
   const Options options_;
+  mutable NeededKind namespace_need_;
   internal::NamespaceLabels namespaces_;
   internal::PodRows rows_;
   internal::PodShapes shapes_;
@@ -217,6 +235,7 @@ class TopologyIndex {
 
 inline TopologyIndex::TopologyIndex(Host host, Options options)
     : options_(options),
+      namespace_need_(host, kNamespaceKind),
       namespaces_(host),
       shapes_(options.terms),
       topologies_(host),
@@ -230,6 +249,7 @@ inline TopologyIndex::TopologyIndex(Host host, Options options)
 }
 
 inline void TopologyIndex::OnChange(const Change& change) {
+  if (options_.namespaces) namespace_need_.Note(false);
   switch (change.kind) {
     case BERTH_CHANGE_POD_ADDED: OnPod(change.row, nullptr, change.pod); break;
     case BERTH_CHANGE_POD_CHANGED: OnPod(change.row, change.old_pod, change.pod); break;
@@ -339,10 +359,27 @@ inline CountedDomains TopologyIndex::CountBy(PodCounter& counter, berth_id key, 
   return {&counter, by_key->topology, &by_key->counts};
 }
 
+inline bool TopologyIndex::MayHavePeers(const berth_pod& pod) const {
+  constexpr uint32_t kMostShapes = 64;
+  const Labels labels(pod.meta->labels);
+  uint32_t seen = 0;
+  bool any = false;
+  shapes_.ForEachIn(pod.meta->ns, [&](uint32_t shape) {
+    if (any) return;
+    const Labels other = shapes_[shape].label_view();
+    any = ++seen > kMostShapes ||
+          std::any_of(labels.begin(), labels.end(), [&other](const berth_id_pair& label) {
+            return FindLabel(other, label.key) == label.value;
+          });
+  });
+  return any;
+}
+
 inline PodCounter& TopologyIndex::FindOrAdd(const internal::Words& query, uint64_t cycle) {
   PodCounter* const found = counters_.Find(query, cycle);
   if (found != nullptr) return *found;
   PodCounter& added = counters_.Add(query, cycle);
+  NoteNamespaces([&added] { return internal::PodCounters::ReadsLabelsOfNamespaces(added); });
   // The journal does not have what happened before to the pods that the query matches. A change of
   // its own separates the state in which the counter was created from all earlier ones.
   journal_.Add({TopologyChange::kCounterMoved, added.id(), 0, 0});
@@ -444,6 +481,8 @@ inline void TopologyIndex::OnNamespace(const ObjectChange& change) {
 inline void TopologyIndex::FindTermsIf(const berth_pod& pod, Labels namespace_labels,
                                        uint32_t kinds, std::vector<const TermGroup*>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
+  NoteNamespaces(
+      [&] { return terms_.ReadsLabelsOfNamespace(kinds, pod.meta->ns, Labels(pod.meta->labels)); });
   terms_.ForEachMeaning(kinds, {pod.meta->ns, true, namespace_labels}, Labels(pod.meta->labels),
                         [&out](const TermGroup& group) { out.push_back(&group); });
   std::sort(out.begin() + first, out.end(),

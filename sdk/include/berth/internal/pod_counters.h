@@ -102,6 +102,17 @@ class PodCounters {
     return false;
   }
 
+  // Returns whether the labels of namespaces decide which pods a counter counts.
+  static bool ReadsLabelsOfNamespaces(const PodCounter& counter) {
+    const uint32_t* at = counter.words_.data() + kQueryTerms;
+    bool reads = false;
+    for (uint32_t i = 0; i < counter.words_[1]; ++i) {
+      reads = ScopeReadsLabels(at, BERTH_ID_NONE) || reads;
+      SkipSelector(at);
+    }
+    return reads;
+  }
+
   // Returns the counts of a counter by a key, or null. From now on they are counted if a node has
   // the key. Called: by questions, and for every key that a node is the first one to have.
   static PodCounter::ByKey* FindKey(PodCounter& counter, berth_id key) {

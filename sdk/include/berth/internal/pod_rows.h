@@ -37,7 +37,12 @@ class PodRows {
     return row < rows_.size() ? rows_[row].node : nullptr;
   }
   // Sets the node of a row; null: none.
-  void SetNode(uint32_t row, const berth_node* node) { At(row).node = node; }
+  void SetNode(uint32_t row, const berth_node* node) {
+    const berth_node*& known = At(row).node;
+    node_count_ += (node != nullptr ? 1U : 0U) - (known != nullptr ? 1U : 0U);
+    known = node;
+  }
+  uint32_t node_count() const { return node_count_; }
   void AddPod(uint32_t row, uint32_t shape) {
     uint32_t& first = At(row).first;
     const uint32_t at = *LinkTo(first, shape);
@@ -119,6 +124,7 @@ class PodRows {
   }
 
   std::vector<Row> rows_;
+  uint32_t node_count_ = 0;
   std::vector<Pods> pods_;  // The elements of all lists.
   uint32_t free_ = kNone;   // The list of unused elements.
 };

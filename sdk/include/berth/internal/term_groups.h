@@ -37,6 +37,7 @@ class TermGroups {
       group->id_ = ++last_id_;
       group->words_ = scratch_;
       group->topology_ = &topology();
+      if (SelectsNamespaces(*group)) ++selecting_;
       ForEachId(*group, [this](uint32_t& id) { host_.Intern(host_.Text(id)); });
     }
     ++group->users_;
@@ -89,6 +90,19 @@ class TermGroups {
     });
   }
 
+  // Returns whether the labels of the namespace `ns` decide if a group of these kinds means a pod
+  // with these labels in it.
+  bool ReadsLabelsOfNamespace(uint32_t kinds, berth_id ns, Labels labels) const {
+    if (selecting_ == 0) return false;
+    bool reads = false;
+    finder_.ForEachCandidate(ns, labels, [&](const TermGroup& group) {
+      if (reads || (group.kind() & kinds) == 0) return;
+      const uint32_t* at = group.words_.data() + kTerm;
+      reads = ScopeReadsLabels(at, ns) && MatchSelector(at, labels);
+    });
+    return reads;
+  }
+
   std::size_t size() const { return by_words_.size(); }
   std::size_t bytes() const {
     std::size_t bytes = 0;
@@ -113,7 +127,12 @@ class TermGroups {
     uint32_t* at = group.words_.data() + kTerm;
     ForEachTermId(at, each);
   }
+  static bool SelectsNamespaces(const TermGroup& group) {
+    const uint32_t* at = group.words_.data() + kTerm;
+    return ScopeReadsLabels(at, BERTH_ID_NONE);
+  }
   void Remove(TermGroup& group) {
+    if (SelectsNamespaces(group)) --selecting_;
     if (group.entered_) {
       finder_.Remove(&group, group.words_.data() + kTerm, group.requirement_);
     }
@@ -126,6 +145,7 @@ class TermGroups {
   TermFinder<TermGroup> finder_;
   std::deque<Retired> retired_;  // Groups that lost their last user, in this order.
   Words scratch_;
+  std::size_t selecting_ = 0;  // Groups whose scope depends on the labels of namespaces.
   uint32_t last_id_ = 0;
 };
 

@@ -111,6 +111,18 @@ inline bool MatchScope(const uint32_t*& at, const NamespaceView& ns) {
   return matches || (may_match && selected);
 }
 
+// Returns whether the labels of a namespace decide whether it is in the scope of the term at `at`,
+// and moves `at` to the selector of the term.
+inline bool ScopeReadsLabels(const uint32_t*& at, berth_id ns) {
+  const uint32_t count = *at++;
+  const bool is_named = std::find(at, at + count, ns) != at + count;
+  at += count;
+  if (*at++ == 0) return false;
+  const uint32_t requirements = *at;
+  SkipSelector(at);
+  return !is_named && requirements != 0 && requirements != kNothing;
+}
+
 // Returns whether the term at `at` means a pod with these labels in this namespace, and moves `at`
 // behind the term.
 inline bool MatchTerm(const uint32_t*& at, const NamespaceView& ns, Labels labels) {

@@ -61,6 +61,11 @@ class Topologies {
       if (nodes != nodes_by_key_.end() && --nodes->second == 0) nodes_by_key_.erase(nodes);
     }
   }
+  // Returns how many nodes have a label with this key.
+  uint32_t NodesWith(berth_id key) const {
+    const auto nodes = nodes_by_key_.find(key);
+    return nodes == nodes_by_key_.end() ? 0 : nodes->second;
+  }
   // Sets the values of a row, which had those of `old`. Calls `first(berth_id key)` for every key
   // in use that no node had before. REQUIRES: nothing is counted for the row.
   template <class F>
