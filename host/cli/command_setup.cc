@@ -293,7 +293,7 @@ Result<std::unique_ptr<Simulation>> OpenSimulation(const InspectionFlags& flags,
   auto simulation =
       std::make_unique<Simulation>(std::move(options), env.wall_ns(), env.steady_ns, config->host);
   LocalCluster& cluster = simulation->cluster();
-  cluster.SetAdmission(!flags.without_admission);
+  cluster.SetAdmission(!flags.without_admission, flags.is_complete);
   Status read = cluster.AddFiles(
       {.paths = flags.cluster_files, .in = env.in, .on_reading = ShowReading(progress)});
   if (!read.ok()) return read;

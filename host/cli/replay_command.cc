@@ -192,6 +192,7 @@ int ExecuteReplay(const ReplayFlags& flags, CommandEnvironment& env) {
   options.events = flags.events;
   options.record = flags.record;
   options.admits = !flags.without_admission;
+  options.is_complete = flags.is_complete;
   options.virtual_time = flags.virtual_time;
   options.timer_wait_ns = flags.waits.timer_ns;
   options.thread_wait_ns = flags.waits.thread_ns;

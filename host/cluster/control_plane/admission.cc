@@ -91,6 +91,21 @@ bool AddDefaults(const Json& requests, const Json& limits, Json& container) {
   return AddMissing(requests, own_requests) || has_limits;
 }
 
+// Returns whether a container requests no cpu or no memory.
+bool HasContainerWithoutRequests(const Json& spec) {
+  for (const Json& container : ValueAt(spec, "/containers")) {
+    for (const char* name : {"cpu", "memory"}) {
+      const std::string request = std::string("/resources/requests/") + name;
+      const std::string limit = std::string("/resources/limits/") + name;
+      if (ValueAt(container, request.c_str()).is_null() &&
+          ValueAt(container, limit.c_str()).is_null()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Admission::Reads(std::string_view kind) {
@@ -252,6 +267,7 @@ Status Admission::Admit(Json& pod) {
   counts_.priorities += *priority ? 1 : 0;
   counts_.tolerations += has_tolerations ? 1 : 0;
   counts_.runtime_classes += *runtime_class ? 1 : 0;
+  counts_.without_requests += HasContainerWithoutRequests(spec) ? 1 : 0;
   ++counts_.pods;
   return {};
 }

@@ -24,6 +24,8 @@ struct AdmissionCounts {
   size_t priorities = 0;
   size_t tolerations = 0;
   size_t runtime_classes = 0;
+  // Pods with a container that requests no cpu or no memory, which a LimitRange could add.
+  size_t without_requests = 0;
 };
 
 // Applies the admission plugins of kube-apiserver that are on by default and change what a

@@ -133,6 +133,7 @@ Status LocalCluster::Take(std::string_view file, AnyObject object, std::string_v
                           Workloads workloads) {
   const bool is_pod = std::holds_alternative<PodRef>(object);
   const bool is_new = Base(object).uid().empty();
+  is_dump_ |= !is_new && std::holds_alternative<NodeRef>(object);
   const auto wait = [&] {
     waiting_.push_back({std::string(file), object, std::string(text.substr(0, EndOfValue(text)))});
   };
@@ -250,8 +251,15 @@ std::vector<std::string> LocalCluster::TakeNotes() {
   std::vector<std::string> notes = std::exchange(notes_, {});
   std::string admission =
       AdmissionNote(admission_.counts(), noted_, admission_.DoTolerationsMatter());
+  const size_t without_requests = admission_.counts().without_requests - noted_.without_requests;
   noted_ = admission_.counts();
   if (!admission.empty()) notes.push_back(std::move(admission));
+  if (without_requests > 0 && is_dump_ && !is_complete_ && !HasKind("v1/LimitRange")) {
+    notes.push_back(CountOf(without_requests, "pod") +
+                    " without metadata.uid lack requests of cpu or memory, and the files have no "
+                    "LimitRange, which may add some on the cluster; read them too: kubectl get "
+                    "limits -A -o json");
+  }
   return notes;
 }
 

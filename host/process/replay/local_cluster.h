@@ -58,8 +58,12 @@ class LocalCluster {
   LocalCluster(Interner& interner, const DecodeOptions& decode, const Clock& clock,
                bool follows_stream);
 
-  // Sets whether pods without a uid are admitted. The default is that they are not.
-  void SetAdmission(bool is_on) { admits_ = is_on; }
+  // Sets whether pods without a uid are admitted. The default is that they are not. `is_complete`:
+  // the cluster of a dump has no objects of the kinds that the files lack.
+  void SetAdmission(bool is_on, bool is_complete = false) {
+    admits_ = is_on;
+    is_complete_ = is_complete;
+  }
 
   // Adds an object that was decoded with decoder()'s interner and options, and delivers it to the
   // watches.
@@ -140,6 +144,8 @@ class LocalCluster {
   ObjectNeeds needs_;
   uint64_t plugin_writes_ = 0;
   bool admits_ = false;
+  bool is_complete_ = false;
+  bool is_dump_ = false;  // A node of the files has a uid: they come from a cluster.
   std::vector<Waiting> waiting_;
   std::set<std::string, std::less<>> waiting_keys_;  // The keys of the pods that wait.
   AdmissionCounts noted_;                            // What TakeNotes() has already reported.

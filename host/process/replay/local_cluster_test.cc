@@ -210,6 +210,37 @@ TEST_F(LocalClusterTest, NotesTolerationsThatMatter) {
                           "as they are"));
 }
 
+TEST_F(LocalClusterTest, NotesLimitRangesThatADumpLacks) {
+  struct Case {
+    const char* name;
+    std::string text;
+    bool is_complete;
+    size_t notes;
+  };
+  const std::string dumped = "---\n{apiVersion: v1, kind: Node, metadata: {name: w-1, uid: u}}\n";
+  const std::string written = "---\n{apiVersion: v1, kind: Node, metadata: {name: w-1}}\n";
+  const std::string limits = "---\n{apiVersion: v1, kind: LimitRangeList, items: []}\n";
+  const auto pod = [](const std::string& resources) {
+    return "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, "
+           "resources: {" +
+           resources + "}}]}}\n";
+  };
+  const Case cases[] = {
+      {"dump", pod("") + dumped, false, 1},
+      {"one request", pod("requests: {cpu: 1}") + dumped, false, 1},
+      {"all requests", pod("requests: {cpu: 1}, limits: {memory: 1}") + dumped, false, 0},
+      {"complete", pod("") + dumped, true, 0},
+      {"an empty list", pod("") + dumped + limits, false, 0},
+      {"no dump", pod("") + written, false, 0},
+  };
+  for (const Case& c : cases) {
+    LocalCluster cluster(interner_, DecodeOptions(), clock_, /*follows_stream=*/false);
+    cluster.SetAdmission(true, c.is_complete);
+    ASSERT_TRUE(cluster.AddManifest("m", c.text).ok()) << c.name;
+    EXPECT_EQ(cluster.TakeNotes().size(), c.notes) << c.name;
+  }
+}
+
 TEST_F(LocalClusterTest, TakesPodsAsTheyAreWithoutAdmission) {
   const std::string text =
       std::string(

@@ -83,7 +83,7 @@ Status Replay::OpenScheduler() {
   scheduler_.emplace(std::move(options), EmbeddedScheduler::Stream::kFollowed);
   scheduler_->SetWaitLimits(Limits());
   LocalCluster& cluster = scheduler_->cluster();
-  cluster.SetAdmission(options_.admits);
+  cluster.SetAdmission(options_.admits, options_.is_complete);
   Status status = cluster.AddFiles(
       {.paths = options_.cluster_files,
        .in = *options_.in,

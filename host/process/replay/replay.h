@@ -67,6 +67,7 @@ struct ReplayOptions : ProcessOptions {
   std::istream* in = nullptr;  // Must be set.
   int in_descriptor = -1;      // The file that `in` reads from, or -1.
   bool admits = false;         // See LocalCluster::SetAdmission.
+  bool is_complete = false;
 };
 
 // The state of a run at its end.

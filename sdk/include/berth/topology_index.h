@@ -62,9 +62,10 @@ struct TopologyIndexOptions {
   // Index the pod affinity terms of pods on nodes, for FindTerms(). Without it, these terms cost
   // nothing.
   bool terms = true;
-  // Follow the labels of namespaces, which namespaceSelectors match. The plugin names kNamespaceKind
-  // in kKinds and BERTH_SERVICE_OBJECTS in kServices. Without it, namespaces have no labels, and a
-  // namespaceSelector matches nothing unless it is empty. The index has a NeededKind for the kind.
+  // Follow the labels of namespaces, which namespaceSelectors match. The plugin names
+  // kNamespaceKind in kKinds and BERTH_SERVICE_OBJECTS in kServices. Without it, namespaces have no
+  // labels, and a namespaceSelector matches nothing unless it is empty. The index has a NeededKind
+  // for the kind.
   bool namespaces = true;
   // Counters may occupy this many bytes. Beyond that, Count() drops those that were not asked for
   // longest, except those of the current cycle. A counter that is dropped is created again, by
