@@ -37,7 +37,8 @@ std::string Object(const std::string& api_version, const std::string& kind, cons
          name + "\"}" + more + "}\n";
 }
 // Returns a term of "podAffinity" or "podAntiAffinity", with more of the term.
-std::string Term(const std::string& kind, const std::string& app, const std::string& more) {
+std::string NamespaceTerm(const std::string& kind, const std::string& app,
+                          const std::string& more) {
   return R"(,"affinity":{")" + kind +
          R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",)" +
          R"("labelSelector":{"matchLabels":{"app":")" + app + "\"}}" + more + "}]}}";
@@ -87,8 +88,8 @@ class MissingKindsCliTest : public RunCliTest {
 TEST_F(MissingKindsCliTest, PlainClustersNeedNothing) {
   EXPECT_THAT(MissingIn(kTwoNodes + Pod("web", "") + Pod("db", Labelled("db"))), IsEmpty());
   EXPECT_THAT(MissingIn(kTwoNodes), IsEmpty());
-  EXPECT_THAT(MissingIn(kTwoNodes + Pod("web", "", Term("podAffinity", "web", "")) +
-                        Pod("db", Labelled("db"), Term("podAntiAffinity", "db", ""))),
+  EXPECT_THAT(MissingIn(kTwoNodes + Pod("web", "", NamespaceTerm("podAffinity", "web", "")) +
+                        Pod("db", Labelled("db"), NamespaceTerm("podAntiAffinity", "db", ""))),
               IsEmpty());
   const Outcome small = Run({"simulate", "--cluster", kSmall});
   EXPECT_EQ(small.err, "");
@@ -111,10 +112,11 @@ TEST_F(MissingKindsCliTest, EachKindIsNamedUntilItIsRead) {
     const char* missing;
     std::string object;  // An object of the kind that is missing.
   } cases[] = {
-      {"a namespaceSelector of the pod", Pod("web", "", Term("podAffinity", "db", kTeam)),
+      {"a namespaceSelector of the pod", Pod("web", "", NamespaceTerm("podAffinity", "db", kTeam)),
        "v1/Namespace InterPodAffinity default/web", Object("v1", "Namespace", "default")},
       {"a namespaceSelector of a pod on a node",
-       Pod("db", "", On("a") + Term("podAntiAffinity", "web", kTeam)) + Pod("web", Labelled("web")),
+       Pod("db", "", On("a") + NamespaceTerm("podAntiAffinity", "web", kTeam)) +
+           Pod("web", Labelled("web")),
        "v1/Namespace InterPodAffinity default/web", Object("v1", "Namespace", "default")},
       {"a pod that a Service may select", peer + Pod("web", Labelled("web")),
        "v1/Service PodTopologySpread default/web", Object("v1", "Service", "web")},
@@ -159,9 +161,10 @@ TEST_F(MissingKindsCliTest, NothingIsNamedThatChangesNothing) {
     std::string cluster;
   } cases[] = {
       {"a namespaceSelector that selects all",
-       Pod("web", "", Term("podAffinity", "db", Selects("{}")))},
+       Pod("web", "", NamespaceTerm("podAffinity", "db", Selects("{}")))},
       {"a term of another pod that means other labels",
-       Pod("db", "", On("a") + Term("podAntiAffinity", "x", kTeam)) + Pod("web", Labelled("web"))},
+       Pod("db", "", On("a") + NamespaceTerm("podAntiAffinity", "x", kTeam)) +
+           Pod("web", Labelled("web"))},
       {"constraints of its own",
        peer + Pod("web", Labelled("web"),
                   R"(,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone",)"
@@ -182,7 +185,7 @@ TEST_F(MissingKindsCliTest, NothingIsNamedThatChangesNothing) {
 }
 
 TEST_F(MissingKindsCliTest, AnEmptyListOrFlagIsAnAnswer) {
-  const std::string cluster = kTwoNodes + Pod("web", "", Term("podAffinity", "db", kTeam));
+  const std::string cluster = kTwoNodes + Pod("web", "", NamespaceTerm("podAffinity", "db", kTeam));
   EXPECT_THAT(MissingIn(cluster), Not(IsEmpty()));
   EXPECT_THAT(MissingIn(cluster + R"({"apiVersion":"v1","kind":"NamespaceList","items":[]})"),
               IsEmpty());
@@ -193,7 +196,7 @@ TEST_F(MissingKindsCliTest, AnEmptyListOrFlagIsAnAnswer) {
 
 TEST_F(MissingKindsCliTest, TheLinesTellWhatToRead) {
   const std::string cluster = kTwoNodes + Object("v1", "Service", "s") +
-                              Pod("web", "", Term("podAffinity", "db", kTeam)) +
+                              Pod("web", "", NamespaceTerm("podAffinity", "db", kTeam)) +
                               Pod("db", OwnedBy("apps/v1", "ReplicaSet"));
   const std::string lines =
       "berth: warning: the input has no ReplicaSets, which PodTopologySpread reads for pod "
@@ -211,7 +214,8 @@ TEST_F(MissingKindsCliTest, TheLinesTellWhatToRead) {
 
 TEST_F(MissingKindsCliTest, ExplainNamesWhatItsPodNeeds) {
   const std::string file =
-      File("c.jsonl", kTwoNodes + Pod("web", "", Term("podAffinity", "db", kTeam)) + Pod("db", ""));
+      File("c.jsonl",
+           kTwoNodes + Pod("web", "", NamespaceTerm("podAffinity", "db", kTeam)) + Pod("db", ""));
   const auto explain = [&](const std::string& pod, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"explain", "--cluster", file, "--pod", pod, "--output", "json"});
     return Run(more);
@@ -231,7 +235,7 @@ TEST_F(MissingKindsCliTest, ExplainNamesWhatItsPodNeeds) {
 TEST_F(MissingKindsCliTest, ReplayNamesWhatTheStreamLacks) {
   const std::string stream =
       Line("ADDED", NodeJson("a", "8")) +
-      Line("ADDED", PodJson("web", "1", "", Term("podAffinity", "d", kTeam)));
+      Line("ADDED", PodJson("web", "1", "", NamespaceTerm("podAffinity", "d", kTeam)));
   constexpr const char* kLine =
       "the input has no Namespaces, which InterPodAffinity reads for pod default/web";
   EXPECT_THAT(Play(stream).err, HasSubstr(kLine));

@@ -70,7 +70,7 @@ class ClaimNeedsTest : public ::testing::Test {
     const std::string cluster = R"(
 apiVersion: v1
 kind: Node
-metadata: {name: n}
+metadata: {name: w-1}
 status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
 ---
 apiVersion: v1
@@ -96,7 +96,7 @@ spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}
     return "---\napiVersion: " + api_version + "\nkind: " + kind + "\nmetadata: {name: " + name +
            "}\n" + more;
   }
-  const std::string drivers_ = Object("storage.k8s.io/v1", "CSINode", "n") +
+  const std::string drivers_ = Object("storage.k8s.io/v1", "CSINode", "w-1") +
                                Object("storage.k8s.io/v1", "CSIDriver", "d") +
                                Object("storage.k8s.io/v1", "VolumeAttachment", "a");
 };
