@@ -1,4 +1,5 @@
 // Commands whose files lack kinds of objects that a decision needs.
+#include <chrono>
 #include <map>
 #include <set>
 #include <sstream>
@@ -35,6 +36,10 @@ std::string Object(const std::string& api_version, const std::string& kind, cons
                    const std::string& more = "") {
   return R"({"apiVersion":")" + api_version + R"(","kind":")" + kind + R"(","metadata":{"name":")" +
          name + "\"}" + more + "}\n";
+}
+// Returns a workload of a dump, whose pods are in the dump.
+std::string Workload(const std::string& api_version, const std::string& kind) {
+  return Object(api_version, kind, R"(other","uid":"u-2)");
 }
 // Returns a term of "podAffinity" or "podAntiAffinity", with more of the term.
 std::string NamespaceTerm(const std::string& kind, const std::string& app,
@@ -121,12 +126,12 @@ TEST_F(MissingKindsCliTest, EachKindIsNamedUntilItIsRead) {
       {"a pod that a Service may select", peer + Pod("web", Labelled("web")),
        "v1/Service PodTopologySpread default/web", Object("v1", "Service", "web")},
       {"a pod of a ReplicaSet", Pod("web", OwnedBy(apps, "ReplicaSet")),
-       "apps/v1/ReplicaSet PodTopologySpread default/web", Object(apps, "ReplicaSet", "other")},
+       "apps/v1/ReplicaSet PodTopologySpread default/web", Workload(apps, "ReplicaSet")},
       {"a pod of a StatefulSet", Pod("web", OwnedBy(apps, "StatefulSet")),
-       "apps/v1/StatefulSet PodTopologySpread default/web", Object(apps, "StatefulSet", "other")},
+       "apps/v1/StatefulSet PodTopologySpread default/web", Workload(apps, "StatefulSet")},
       {"a pod of a ReplicationController", Pod("web", OwnedBy("v1", "ReplicationController")),
        "v1/ReplicationController PodTopologySpread default/web",
-       Object("v1", "ReplicationController", "other")},
+       Workload("v1", "ReplicationController")},
       {"the limits of drivers",
        disk + Object(storage, "CSIDriver", "d") + Object(storage, "VolumeAttachment", "x"),
        "storage.k8s.io/v1/CSINode NodeVolumeLimits default/web", Object(storage, "CSINode", "a")},
@@ -264,14 +269,17 @@ TEST_F(MissingKindsCliTest, AWatchWithoutLookUpsCountsAsNeed) {
 // Returns the kinds that the plugins of the default profile declare, as `kubectl get` names them.
 std::set<std::string> DefaultResources() {
   std::set<std::string> resources = {"nodes", "pods"};
-  const auto set = LoadProfiles(
-      {.profiles = {BERTH_SOURCE_DIR "/profiles/default.toml"},
-       .plugin_directories = {BERTH_BINARY_DIR "/plugins"},
-       .executable = {},
-       .libraries = MakeLibraryStore(::testing::TempDir(), [] { return int64_t{0}; })});
+  const auto set =
+      LoadProfiles({.profiles = {BERTH_SOURCE_DIR "/profiles/default.toml"},
+                    .plugin_directories = {BERTH_BINARY_DIR "/plugins"},
+                    .executable = {},
+                    .libraries = MakeLibraryStore(::testing::TempDir(), [] {
+                      return std::chrono::steady_clock::now().time_since_epoch().count();
+                    })});
   EXPECT_TRUE(set.ok()) << set.status().ToString();
   if (!set.ok()) return resources;
-  for (const std::string& kind : KindUsers(set->plugins->catalog(), set->specs).declared()) {
+  const KindUsers users(set->plugins->catalog(), set->specs);
+  for (const std::string& kind : users.declared()) {
     resources.insert(KubectlResource(kind));
   }
   return resources;
