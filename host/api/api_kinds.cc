@@ -145,8 +145,7 @@ GroupVersionKind SplitKind(std::string_view kind) {
 // The dot: apiextensions, ValidateCustomResourceDefinition.
 bool IsCustomKind(std::string_view kind) {
   const std::string_view group = SplitKind(kind).group;
-  return FindGroup(group) == nullptr && group.find('.') != group.npos &&
-         !group.ends_with(kOwnSuffix);
+  return FindGroup(group) == nullptr && group.find('.') != group.npos;
 }
 
 Status CheckKind(std::string_view kind) {

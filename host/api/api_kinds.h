@@ -19,7 +19,8 @@ struct GroupVersionKind {
 GroupVersionKind SplitKind(std::string_view kind);
 
 // Returns whether a kind can only be that of a custom resource: its group has a dot, as those of
-// custom resources have, and is not one of Kubernetes.
+// custom resources have, and is none of the groups of Kubernetes 1.36. Projects of Kubernetes have
+// groups such as scheduling.sigs.k8s.io.
 bool IsCustomKind(std::string_view kind);
 
 // Checks that an API server could serve a kind, such as "apps/v1/Deployment". Without this, a

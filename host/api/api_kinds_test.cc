@@ -15,7 +15,8 @@ TEST(ApiKinds, AcceptsKindsThatAServerCanServe) {
         "resource.k8s.io/v1beta2/DeviceClass", "events.k8s.io/v1/Event",
         // New kinds, and custom resources, also with the name of a kind of Kubernetes.
         "scheduling.k8s.io/v1alpha3/NewThing", "gateway.networking.k8s.io/v1/Gateway",
-        "example.com/v1/Rack", "example.com/v1/Deployment", "serving.knative.dev/v1/Service"}) {
+        "scheduling.sigs.k8s.io/v1alpha1/PodGroup", "example.com/v1/Rack",
+        "example.com/v1/Deployment", "serving.knative.dev/v1/Service"}) {
     EXPECT_EQ(CheckKind(kind).ToString(), "Ok") << kind;
   }
 }
@@ -72,7 +73,7 @@ TEST(ApiKinds, TellsCustomKinds) {
   EXPECT_FALSE(IsCustomKind("apps/v1/Deployment"));
   EXPECT_FALSE(IsCustomKind("app/v1/Deployment"));
   EXPECT_FALSE(IsCustomKind("scheduling.k8s.io/v1/Other"));
-  EXPECT_FALSE(IsCustomKind("other.k8s.io/v1/Other"));
+  EXPECT_TRUE(IsCustomKind("scheduling.sigs.k8s.io/v1alpha1/PodGroup"));
 }
 
 TEST(ApiKinds, SplitsNames) {

@@ -362,7 +362,8 @@ void AddSimulate(CLI::App& app, Execution& execute) {
   AddOption(
       *command, "--pods", "FILE", flags.pod_files,
       "Files with pods, or with workloads such as a Deployment, to schedule after the pods of "
-      "the cluster");
+      "the cluster")
+      ->each([&flags = flags](const std::string&) { flags.adds_pods = true; });
   command->add_flag(
       "-q,--quiet", flags.quiet,
       "Print only the pods that could not be placed and the summary; print no progress");

@@ -58,7 +58,8 @@ Status AddRealCluster(const InspectionFlags& flags, const KindUsers& users, Comm
                              progress.ShowActivity("Reading " + std::string(kind) + ": " +
                                                    CountOf(count, "object"));
                            },
-                       .log = &log},
+                       .log = &log,
+                       .reads_policies = flags.adds_pods && !flags.without_admission},
                       users, cluster);
   progress.Clear();
   if (!warnings.ok()) return warnings.status();

@@ -104,6 +104,7 @@ struct ShadowFlags : ClusterFlags {
 struct InspectionFlags : SchedulingFlags {
   std::vector<std::string> cluster_files;
   bool without_admission = false;
+  bool adds_pods = false;  // Files with pods for the cluster were given.
   // The cluster has no objects of the kinds that the files lack. Missing kinds are not named.
   bool is_complete = false;
   ClusterAccessFlags access;

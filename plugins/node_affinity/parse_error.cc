@@ -113,7 +113,9 @@ std::string WhyInvalid(const berth_node_term& term, const berth::Host& host) {
       const std::string why = (Explanation(requirements[i], host).*explain)();
       if (why.empty()) continue;
       const std::string key = InQuotes(host.Text(requirements[i].key));
-      return "." + std::string(list) + Index(i) + "." + why + " (key " + key + ")";
+      std::string text = ".";
+      text.append(list).append(Index(i)).append(".").append(why);
+      return text.append(" (key ").append(key).append(")");
     }
     return std::string();
   };

@@ -143,14 +143,16 @@ class NodeVolumeLimits : public berth::Plugin {
  private:
   // ---- The kinds that the decision depends on ----
 
-  limits::VolumeIndex::Needs NeedsOf(berth::Pod pod, const State& state,
-                                     const berth::Nodes& all) const {
+  limits::VolumeIndex::Needs NeedsOf(berth::Pod pod, const State& state, const berth::Nodes& all) {
     limits::VolumeIndex::Needs needs;
     AddNeeds(pod, needs);
     // A claim whose class or volume is missing may count, too.
     needs.limits = needs.claims || !state.wanted.empty();
-    if (!needs.limits || !index_.MayLackNames()) return needs;
+    if (!needs.limits) return needs;
     // The volumes of other pods count as well.
+    index_.AddNeedsOfClaims(needs);
+    if (!index_.MayLackClaims() || walks_left_ == 0) return needs;
+    --walks_left_;
     all.ForEach<Columns>([&](const Node& node) {
       for (const berth_pod* other : node.pods()) AddNeeds(*other, needs);
     });
@@ -339,6 +341,10 @@ class NodeVolumeLimits : public berth::Plugin {
 
   berth::Host host_;
   limits::VolumeIndex index_;
+  // How often NeedsOf() may still look at all pods. Only a command that reads files uses the
+  // result, and its first decisions show what is missing. A cluster without claims must not pay for
+  // each pod.
+  int walks_left_ = 64;
 };
 
 }  // namespace

@@ -132,10 +132,12 @@ void VolumeIndex::AddNeeds(const Claim* claim, Needs& needs) {
   needs.classes |= claim->volume.empty() && !claim->storage_class.empty();
 }
 
-bool VolumeIndex::MayLackNames() const {
-  return (claims_.empty() && claim_need_.is_open()) ||
-         (volumes_.empty() && volume_need_.is_open()) ||
-         (classes_.empty() && class_need_.is_open());
+void VolumeIndex::Count(const Claim& claim, int by) {
+  if (!claim.volume.empty()) {
+    with_volume_ += by;
+  } else if (!claim.storage_class.empty()) {
+    with_class_only_ += by;
+  }
 }
 
 void VolumeIndex::Note(const Needs& needs) {
@@ -155,12 +157,16 @@ void VolumeIndex::OnClaim(const berth::ObjectChange& change) {
   // Every claim in the index holds its key's id.
   const berth_id ns = host_.Intern(host_.Text(object.meta->ns));
   ClaimKey key{ns, limits::NameOf(object)};
+  const auto old = claims_.find(key);
+  if (old != claims_.end()) Count(old->second, -1);
   if (now == nullptr) {
     if (claims_.erase(key) != 0) host_.Release(ns);
     host_.Release(ns);
     return;
   }
-  const bool is_new = claims_.insert_or_assign(std::move(key), ReadClaim(*now)).second;
+  Claim claim = ReadClaim(*now);
+  Count(claim, 1);
+  const bool is_new = claims_.insert_or_assign(std::move(key), std::move(claim)).second;
   if (!is_new) host_.Release(ns);
 }
 

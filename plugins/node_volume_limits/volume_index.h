@@ -127,9 +127,13 @@ class VolumeIndex {
   };
   // Adds what the name of a claim's volume depends on. `claim` is null if it does not exist.
   static void AddNeeds(const Claim* claim, Needs& needs);
-  // Returns whether the cluster lacks a kind that the names of claims' volumes depend on, and the
-  // host was not told that it is needed.
-  bool MayLackNames() const;
+  // Adds what the names of the volumes of all claims depend on.
+  void AddNeedsOfClaims(Needs& needs) const {
+    needs.volumes |= with_volume_ > 0;
+    needs.classes |= with_class_only_ > 0;
+  }
+  // Returns whether the cluster has no claims, and the host was not told that they are needed.
+  bool MayLackClaims() const { return claims_.empty() && claim_need_.is_open(); }
   // Tells the host which kinds the decision in progress depends on.
   void Note(const Needs& needs);
 
@@ -184,7 +188,12 @@ class VolumeIndex {
   berth::NeededKind csi_node_need_{host_, kCsiNodes};
   berth::NeededKind csi_driver_need_{host_, kCsiDrivers};
   berth::NeededKind attachment_need_{host_, kAttachments};
+  // Counts a claim, or counts it no longer: `by` is 1 or -1.
+  void Count(const Claim& claim, int by);
+
   std::unordered_map<ClaimKey, Claim, Hash, Equal> claims_;
+  int64_t with_volume_ = 0;      // Claims with a volume.
+  int64_t with_class_only_ = 0;  // Claims with a class and without a volume.
   ByName<Volume> volumes_;
   ByName<StorageClass> classes_;
   std::unordered_map<const berth_object*, CsiNode> csi_nodes_;  // The current CSINodes.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/api/api_kinds.h"
+#include "host/api/quantity.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/cluster/control_plane/json_members.h"
@@ -91,6 +92,58 @@ bool AddDefaults(const Json& requests, const Json& limits, Json& container) {
   return AddMissing(requests, own_requests) || has_limits;
 }
 
+// Returns a quantity, which may be a text or a number; nullopt if it is none.
+std::optional<Quantity> QuantityOf(const Json& value) {
+  const Result<Quantity> parsed =
+      ParseQuantity(value.is_string() ? value.get<std::string>() : DumpJson(value));
+  return parsed.ok() ? std::optional(*parsed) : std::nullopt;
+}
+
+Status CheckAmounts(const Json& amounts, const std::string& pointer) {
+  if (!amounts.is_object()) {
+    return Unexpected(pointer.c_str(), "an object with quantities", QuotedJson(amounts));
+  }
+  for (const auto& [name, value] : amounts.items()) {
+    if (QuantityOf(value).has_value()) continue;
+    return Unexpected((pointer + "/" + name).c_str(), "a quantity such as 100m", QuotedJson(value));
+  }
+  return {};
+}
+
+Status CheckPriorityClass(const Json& object) {
+  const std::optional<int64_t> value = ValueOf(object);
+  if (!value.has_value() || *value < INT32_MIN || *value > INT32_MAX) {
+    return Unexpected("/value", "an integer of 32 bits", QuotedJson(ValueAt(object, "/value")));
+  }
+  const Json& is_default = ValueAt(object, "/globalDefault");
+  if (is_default.is_null() || is_default.is_boolean()) return {};
+  return Unexpected("/globalDefault", "true or false", QuotedJson(is_default));
+}
+
+Status CheckLimitRange(const Json& object) {
+  const Json& limits = ValueAt(object, "/spec/limits");
+  if (!limits.is_array()) {
+    return Unexpected("/spec/limits", "an array", QuotedJson(limits));
+  }
+  for (size_t i = 0; i < limits.size(); ++i) {
+    for (const char* list : {"default", "defaultRequest", "max", "min"}) {
+      const Json& amounts = ValueAt(limits[i], (std::string("/") + list).c_str());
+      if (amounts.is_null()) continue;
+      Status status = CheckAmounts(amounts, "/spec/limits/" + std::to_string(i) + "/" + list);
+      if (!status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+// Returns whether two lists of resources have the same amounts, however they are written.
+bool AreEqualAmounts(const Json& a, const Json& b) {
+  if (!a.is_object() || !b.is_object() || a.size() != b.size()) return false;
+  return std::ranges::all_of(a.items(), [&b](const auto& item) {
+    return b.contains(item.key()) && QuantityOf(item.value()) == QuantityOf(b[item.key()]);
+  });
+}
+
 // Returns whether a container requests no cpu or no memory.
 bool HasContainerWithoutRequests(const Json& spec) {
   for (const Json& container : ValueAt(spec, "/containers")) {
@@ -107,6 +160,22 @@ bool HasContainerWithoutRequests(const Json& spec) {
 }
 
 }  // namespace
+
+Status Admission::Check(std::string_view kind, const Json& object) {
+  if (IsOf(kind, kPriorityClass)) return CheckPriorityClass(object);
+  if (IsOf(kind, kRuntimeClass)) {
+    const Json& overhead = ValueAt(object, "/overhead");
+    if (overhead.is_null()) return {};
+    return CheckAmounts(ValueAt(overhead, "/podFixed"), "/overhead/podFixed");
+  }
+  return IsOf(kind, kLimitRange) ? CheckLimitRange(object) : Status();
+}
+
+std::span<const std::string_view> Admission::Kinds() {
+  static constexpr std::array<std::string_view, 3> kKinds = {
+      "node.k8s.io/v1/RuntimeClass", "scheduling.k8s.io/v1/PriorityClass", "v1/LimitRange"};
+  return kKinds;
+}
 
 bool Admission::Reads(std::string_view kind) {
   return IsOf(kind, kLimitRange) || IsOf(kind, kPriorityClass) || IsOf(kind, kRuntimeClass);
@@ -178,6 +247,8 @@ Result<bool> Admission::AddPriority(Json& spec) {
   }
   const auto found = policies().priority_classes.find(name);
   if (found == policies().priority_classes.end()) {
+    // A pod that states the value comes from a cluster, whose class the files lack.
+    if (!own.is_null()) return false;
     return Unexpected("/spec/priorityClassName", "a PriorityClass of the cluster", Quoted(name));
   }
   const std::optional<int64_t> value = ValueOf(found->second);
@@ -190,10 +261,11 @@ Result<bool> Admission::AddPriority(Json& spec) {
                       DumpJson(own));
   }
   const Json& policy = ValueAt(found->second, "/preemptionPolicy");
+  const Json expected = policy.is_null() ? Json("PreemptLowerPriority") : policy;
   const Json& own_policy = ValueAt(spec, "/preemptionPolicy");
-  if (!policy.is_null() && !own_policy.is_null() && policy != own_policy) {
+  if (!own_policy.is_null() && own_policy != expected) {
     return Unexpected("/spec/preemptionPolicy",
-                      DumpJson(policy) + " of the PriorityClass " + Quoted(name),
+                      DumpJson(expected) + " of the PriorityClass " + Quoted(name),
                       DumpJson(own_policy));
   }
   const bool has_policy = !own_policy.is_null();
@@ -214,7 +286,7 @@ Result<bool> Admission::AddRuntimeClass(Json& spec) {
   const Json& overhead = ValueAt(found->second, "/overhead/podFixed");
   if (!overhead.empty()) {
     const Json& own = ValueAt(spec, "/overhead");
-    if (!own.empty() && !AreEqual(own, overhead)) {
+    if (!own.empty() && !AreEqualAmounts(own, overhead)) {
       return Unexpected("/spec/overhead",
                         DumpJson(overhead) + " of the RuntimeClass " + Quoted(name),
                         QuotedJson(own));
@@ -253,15 +325,17 @@ bool Admission::DoTolerationsMatter() const {
   });
 }
 
-Status Admission::Admit(Json& pod) {
+Status Admission::Admit(Json& pod, const Pod* stored) {
   Json& spec = ObjectIn(pod, "spec");
   const bool has_limits = AddLimits(pod);
-  const Result<bool> priority = AddPriority(spec);
+  if (stored != nullptr) spec["priority"] = stored->view().priority;
+  const Result<bool> priority = stored != nullptr ? Result<bool>(false) : AddPriority(spec);
   if (!priority.ok()) return priority.status();
   Json& tolerations = ArrayIn(spec, "tolerations");
   bool has_tolerations = false;
   for (const char* taint : kToleratedTaints) has_tolerations |= AddToleration(taint, tolerations);
   const Result<bool> runtime_class = AddRuntimeClass(spec);
+  if (stored != nullptr) return {};
   if (!runtime_class.ok()) return runtime_class.status();
   counts_.limit_ranges += has_limits ? 1 : 0;
   counts_.priorities += *priority ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,18 +52,24 @@ class Admission {
  public:
   explicit Admission(const EmbeddedCluster& cluster) : cluster_(cluster) {}
 
-  // Completes the JSON of a pod that a decoder accepts.
+  // Completes the JSON of a pod that a decoder accepts. `stored`: the pod as the cluster has it, if
+  // this is an update: it keeps its priority, and its classes need not exist any more.
   // Errors: kInvalidArgument, with the JSON pointer of a class that the cluster does not have, or
   //         that contradicts the pod:
   //         /spec/priorityClassName: expected a PriorityClass of the cluster, found "gold"
-  Status Admit(nlohmann::ordered_json& pod);
+  Status Admit(nlohmann::ordered_json& pod, const Pod* stored = nullptr);
   const AdmissionCounts& counts() const { return counts_; }
   // Returns whether a node of the cluster has a taint that every admitted pod tolerates, so that
   // the added tolerations can change a decision.
   bool DoTolerationsMatter() const;
 
-  // Returns whether Admit() reads objects of the kind, such as "v1/LimitRange".
+  // Returns the kinds that Admit() reads, in the versions that Kubernetes serves.
+  static std::span<const std::string_view> Kinds();
+  // Returns whether Admit() reads objects of the kind, in any version, such as "v1/LimitRange".
   static bool Reads(std::string_view kind);
+  // Checks an object of such a kind, whose mistakes would otherwise let pods ask for too little.
+  // Errors: kInvalidArgument, with the JSON pointer of the value that an API server refuses.
+  static Status Check(std::string_view kind, const nlohmann::ordered_json& object);
   // To be called after an object of such a kind has changed.
   void Refresh() { policies_.reset(); }
 

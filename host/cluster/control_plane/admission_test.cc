@@ -96,10 +96,18 @@ TEST_F(AdmissionTest, RefusesClassesThatDoNotFit) {
             "/spec/priorityClassName: expected a PriorityClass with a value, found \"odd\"");
   EXPECT_EQ(ErrorOf("{priorityClassName: gold, priority: 1}"),
             "/spec/priority: expected 9000 of the PriorityClass \"gold\", found 1");
+  Add(Yaml(
+      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: plain}, value: "
+      "1}"));
+  admission_.Refresh();
+  EXPECT_EQ(ErrorOf("{priorityClassName: plain, preemptionPolicy: Never}"),
+            "/spec/preemptionPolicy: expected \"PreemptLowerPriority\" of the PriorityClass "
+            "\"plain\", found \"Never\"");
+  EXPECT_EQ(SpecOf("{priorityClassName: silver, priority: 7}")["priority"], 7);
   EXPECT_EQ(ErrorOf("{priorityClassName: gold, preemptionPolicy: PreemptLowerPriority}"),
             "/spec/preemptionPolicy: expected \"Never\" of the PriorityClass \"gold\", found "
             "\"PreemptLowerPriority\"");
-  EXPECT_EQ(admission_.counts().pods, 0U);
+  EXPECT_EQ(admission_.counts().pods, 1U);
 }
 
 TEST_F(AdmissionTest, SeesClassesThatChangeAfterARefresh) {
@@ -205,10 +213,15 @@ TEST_F(AdmissionTest, AddsOverheadAndSchedulingOfARuntimeClass) {
   EXPECT_EQ(spec["overhead"].dump(), R"({"cpu":"250m"})");
   EXPECT_EQ(spec["nodeSelector"].dump(), R"({"a":"b","sandbox":"yes"})");
   EXPECT_EQ(spec["tolerations"][2].dump(), R"({"key":"sandbox","operator":"Exists"})");
+  for (const char* amount : {"0.25", "'250m'", "'0.25'", "250e-3"}) {
+    EXPECT_TRUE(SpecOf(std::string("{runtimeClassName: sandbox, overhead: {cpu: ") + amount + "}}")
+                    .is_object())
+        << amount;
+  }
   // A second admission adds nothing.
   const Json again = SpecOf(spec.dump());
   EXPECT_EQ(again, spec);
-  EXPECT_EQ(admission_.counts().runtime_classes, 1U);
+  EXPECT_EQ(admission_.counts().runtime_classes, 5U);
 }
 
 TEST_F(AdmissionTest, RefusesRuntimeClassesThatDoNotFit) {
@@ -221,6 +234,53 @@ TEST_F(AdmissionTest, RefusesRuntimeClassesThatDoNotFit) {
   EXPECT_EQ(ErrorOf("{runtimeClassName: sandbox, nodeSelector: {sandbox: 'no'}}"),
             "/spec/nodeSelector: expected sandbox=\"yes\" of the RuntimeClass \"sandbox\", found "
             "\"no\"");
+}
+
+TEST_F(AdmissionTest, ChecksPolicies) {
+  struct Case {
+    const char* kind;
+    const char* object;
+    const char* expected;
+  };
+  constexpr const char* kLimits = "v1/LimitRange";
+  constexpr const char* kPriority = "scheduling.k8s.io/v1/PriorityClass";
+  constexpr const char* kRuntime = "node.k8s.io/v1/RuntimeClass";
+  const Case cases[] = {
+      {kLimits, "{spec: {limits: []}}", ""},
+      {kLimits, "{spec: {limits: [{default: {cpu: 1}, min: {memory: 1Gi}}]}}", ""},
+      {kLimits, "{spec: {limits: {default: {cpu: 1}}}}",
+       "/spec/limits: expected an array, found {\"default\":{\"cpu\":1}}"},
+      {kLimits, "{spec: {limits: [{}, {max: {cpu: x}}]}}",
+       "/spec/limits/1/max/cpu: expected a quantity such as 100m, found \"x\""},
+      {kLimits, "{spec: {limits: [{defaultRequest: 1}]}}",
+       "/spec/limits/0/defaultRequest: expected an object with quantities, found 1"},
+      {kPriority, "{value: 5}", ""},
+      {kPriority, "{value: -2147483648, globalDefault: true}", ""},
+      {kPriority, "{value: 2147483648}",
+       "/value: expected an integer of 32 bits, found 2147483648"},
+      {kPriority, "{}", "/value: expected an integer of 32 bits, found null"},
+      {kPriority, "{value: 5, globalDefault: 'true'}",
+       "/globalDefault: expected true or false, found \"true\""},
+      {kRuntime, "{}", ""},
+      {kRuntime, "{overhead: {podFixed: {cpu: 100m}}}", ""},
+      {kRuntime, "{overhead: {cpu: 100}}",
+       "/overhead/podFixed: expected an object with quantities, found null"},
+      {"v1/Service", "{spec: {limits: 1}}", ""},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(Admission::Check(c.kind, Yaml(c.object)).message(), c.expected) << c.object;
+  }
+}
+
+TEST_F(AdmissionTest, KeepsThePriorityOfAnUpdate) {
+  const Result<PodRef> stored = decoder_.DecodePod(
+      R"({"metadata":{"name":"a"},"spec":{"priority":9000,"priorityClassName":"gone"}})");
+  ASSERT_TRUE(stored.ok());
+  Json pod = Yaml("{metadata: {name: a}, spec: {priorityClassName: gone, runtimeClassName: gone}}");
+  ASSERT_TRUE(admission_.Admit(pod, stored->get()).ok());
+  EXPECT_EQ(pod["spec"]["priority"], 9000);
+  EXPECT_EQ(pod["spec"]["tolerations"].size(), 2U);
+  EXPECT_EQ(admission_.counts().pods, 0U);
 }
 
 // ---- Values of another type ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "host/api/objects.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
-#include "host/base/time_units.h"
 #include "host/cluster/control_plane/json_members.h"
 #include "host/cluster/json_body.h"
 
@@ -30,14 +30,17 @@ constexpr const char* kHashLabel = "pod-template-hash";
 
 std::string FoundText(const Json& value) { return value.is_null() ? "nothing" : QuotedJson(value); }
 
-Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual) {
+// Returns the number at a pointer, which is a number of pods unless `is_count` is false.
+Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual,
+                         bool is_count = true) {
   const Json& value = ValueAt(json, pointer);
   if (value.is_null()) return usual;
   if (!value.is_number_integer() || value.get<int64_t>() < 0) {
     return Unexpected(pointer, "an integer that is not negative", FoundText(value));
   }
   const int64_t number = value.get<int64_t>();
-  if (number <= kMaxWorkloadPods) return number;
+  if (number <= (is_count ? kMaxWorkloadPods : INT32_MAX)) return number;
+  if (!is_count) return Unexpected(pointer, "an integer of 32 bits", FoundText(value));
   return Status::OutOfRange(std::string(pointer) + ": expected at most " +
                             std::to_string(kMaxWorkloadPods) + " pods, found " +
                             std::to_string(number));
@@ -46,6 +49,16 @@ Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual) {
 std::string NamespaceOf(const Json& object) {
   std::string ns = TextAt(object, "/metadata/namespace");
   return ns.empty() ? "default" : ns;
+}
+
+// Returns the parts with a dash between them.
+std::string Dashed(std::initializer_list<std::string_view> parts) {
+  std::string name;
+  for (const std::string_view& part : parts) {
+    if (&part != parts.begin()) name += '-';
+    name += part;
+  }
+  return name;
 }
 
 // Returns ten characters that depend on the value alone.
@@ -81,18 +94,22 @@ Json OwnedObject(const Json& owner, const char* api_version, const char* kind,
             {"ownerReferences", Json::array({OwnerReference(owner)})}}}};
 }
 
-bool IsControlled(const Pod& pod, const Json& owner) {
+// Returns the owner that manages the pod; null if there is none.
+const berth_owner* ControllerOf(const Pod& pod) {
   for (const berth_owner& one : Elements<berth_owner>(pod.meta().owners)) {
-    if (one.controller == 0) continue;
-    return pod.interner().Text(one.kind) == TextAt(owner, "/kind") &&
-           Text(one.name) == TextAt(owner, "/metadata/name");
+    if (one.controller != 0) return &one;
   }
-  return false;
+  return nullptr;
 }
 
-bool HasController(const Pod& pod) {
-  const auto owners = Elements<berth_owner>(pod.meta().owners);
-  return std::ranges::any_of(owners, [](const berth_owner& one) { return one.controller != 0; });
+// `api_version`: of any version of the controller's group.
+std::string ControllerKey(std::string_view ns, std::string_view api_version, std::string_view kind,
+                          std::string_view name) {
+  const size_t slash = api_version.find('/');
+  const std::string_view group = slash == api_version.npos ? "" : api_version.substr(0, slash);
+  std::string key(ns);
+  for (const std::string_view part : {group, kind, name}) key.append("/").append(part);
+  return key;
 }
 
 bool HasEnded(const Pod& pod) {
@@ -110,14 +127,17 @@ class Controller {
  private:
   using Pods = Result<WorkloadPods>;
 
-  struct ReplicaSetName {
-    std::string name;
+  // The newest ReplicaSet of a Deployment that runs.
+  struct ReplicaSet {
+    std::string name;  // "" if there is none.
     std::string uid;
-    std::string hash;  // The value of kHashLabel; "" if its pods have none.
+    std::string hash;        // The value of kHashLabel; "" if its pods have none.
+    int64_t created_ns = 0;  // When its first pod was created.
+    size_t others = 0;       // The number of pods of the other ReplicaSets.
   };
 
   Pods ExpandDeployment();
-  std::optional<ReplicaSetName> FindReplicaSet() const;
+  ReplicaSet FindReplicaSet() const;
   Pods ExpandReplicas();
   Pods ExpandStatefulSet();
   Pods ExpandDaemonSet();
@@ -139,6 +159,11 @@ class Controller {
   std::vector<PodRef> Existing() const;
   // Adds pods until there are `wanted`.
   Pods FillUp(int64_t wanted);
+  Status Add(Json pod, WorkloadPods& result) const;
+  // Checks what an API server refuses in a Job.
+  Status CheckJob() const;
+  // Returns why the controller creates no pods for the Job; "" if it may.
+  std::string WhyJobIsDone() const;
   Status AddClaims(const std::string& pod_name, Json& pod);
   bool MayRunOn(const Pod& pod, const Node& node) const;
 
@@ -150,6 +175,9 @@ class Controller {
 
 Result<WorkloadPods> Controller::Expand() {
   const std::string kind = TextAt(workload_, "/kind");
+  if (!ValueAt(workload_, "/metadata/deletionTimestamp").is_null()) {
+    return WorkloadPods{.why_none = "it is being deleted"};
+  }
   if (kind == "CronJob") return ExpandCronJob();
   if (Status status = CheckTemplate(); !status.ok()) return status;
   if (kind == "Deployment") return ExpandDeployment();
@@ -218,24 +246,31 @@ Result<PodRef> Controller::Decode(const Json& pod) const {
 // ---- Pods that exist ----------------------------------------------------------------------------
 
 std::vector<PodRef> Controller::Existing() const {
-  std::vector<PodRef> pods;
   const std::string ns = NamespaceOf(workload_);
-  for (const AnyObject& object : place_.cluster.List(kPodKind)) {
-    const PodRef& pod = std::get<PodRef>(object);
-    if (pod->ns() != ns || pod->terminating() || HasEnded(*pod)) continue;
-    const bool is_adopted = !HasController(*pod) && selector_.has_value() &&
-                            Matches(selector_->root, Labels(pod->meta().labels), pod->interner());
-    if (is_adopted || IsControlled(*pod, workload_)) pods.push_back(pod);
+  const auto own =
+      place_.pods.Of(ns, TextAt(workload_, "/apiVersion"), TextAt(workload_, "/kind"), name_);
+  std::vector<PodRef> pods(own.begin(), own.end());
+  if (!selector_.has_value()) return pods;
+  for (const PodRef& pod : place_.pods.WithoutController(ns)) {
+    const Labels labels(pod->meta().labels);
+    if (Matches(selector_->root, labels, pod->interner())) pods.push_back(pod);
   }
   return pods;
+}
+
+Status Controller::Add(Json pod, WorkloadPods& result) const {
+  Status status = place_.add_pod(std::move(pod));
+  if (status.ok()) ++result.created;
+  return status;
 }
 
 Result<WorkloadPods> Controller::FillUp(int64_t wanted) {
   WorkloadPods result;
   result.existing = Existing().size();
   if (wanted == 0) result.why_none = "it has 0 replicas";
-  const int64_t missing = wanted - static_cast<int64_t>(result.existing);
-  for (int64_t i = 0; i < missing; ++i) result.pods.push_back(NewPod());
+  for (auto i = static_cast<int64_t>(result.existing); i < wanted; ++i) {
+    if (Status status = Add(NewPod(), result); !status.ok()) return status;
+  }
   return result;
 }
 
@@ -263,47 +298,59 @@ Result<WorkloadPods> Controller::ExpandReplicas() {
 Result<WorkloadPods> Controller::ExpandDeployment() {
   const Result<int64_t> replicas = NumberAt(workload_, "/spec/replicas", 1);
   if (!replicas.ok()) return replicas.status();
-  const std::optional<ReplicaSetName> existing = FindReplicaSet();
-  const std::string hash =
-      existing.has_value() ? existing->hash : HashText(ValueAt(workload_, kTemplate));
-  Json owned = OwnedObject(workload_, "apps/v1", "ReplicaSet",
-                           existing.has_value() ? existing->name : name_ + "-" + hash);
+  const ReplicaSet existing = FindReplicaSet();
+  const bool runs = !existing.name.empty();
+  const std::string hash = runs ? existing.hash : HashText(ValueAt(workload_, kTemplate));
+  Json owned =
+      OwnedObject(workload_, "apps/v1", "ReplicaSet", runs ? existing.name : name_ + "-" + hash);
   Json& spec = owned["spec"];
-  spec = {{"replicas", *replicas},
+  spec = {{"replicas", std::max<int64_t>(*replicas - static_cast<int64_t>(existing.others), 0)},
           {"selector", ValueAt(workload_, "/spec/selector")},
           {"template", ValueAt(workload_, kTemplate)}};
   if (!hash.empty()) {
     ObjectIn(ObjectIn(spec["template"], "metadata"), "labels")[kHashLabel] = hash;
     ObjectIn(spec["selector"], "matchLabels")[kHashLabel] = hash;
   }
-  if (!existing.has_value()) {
+  if (!runs) {
     owned["metadata"]["labels"] = ValueAt(owned, "/spec/template/metadata/labels");
     return ExpandOwned(std::move(owned));
   }
-  owned["metadata"]["uid"] = existing->uid;
-  return Controller(owned, place_).Expand();
+  owned["metadata"]["uid"] = existing.uid;
+  Pods pods = Controller(owned, place_).Expand();
+  if (!pods.ok()) return pods.status();
+  pods->existing += existing.others;
+  if (*replicas > 0) pods->why_none.clear();
+  return pods;
 }
 
-// A Deployment that runs has its pods in a ReplicaSet whose name the cluster chose.
-std::optional<Controller::ReplicaSetName> Controller::FindReplicaSet() const {
-  const std::string ns = NamespaceOf(workload_);
-  for (const AnyObject& object : place_.cluster.List(kPodKind)) {
-    const Pod& pod = *std::get<PodRef>(object);
-    const Interner& texts = pod.interner();
-    if (pod.ns() != ns || pod.terminating() || HasEnded(pod)) continue;
-    if (!Matches(selector_->root, Labels(pod.meta().labels), texts)) continue;
-    for (const berth_owner& one : Elements<berth_owner>(pod.meta().owners)) {
-      const std::string_view name = Text(one.name);
-      if (one.controller == 0 || texts.Text(one.kind) != "ReplicaSet") continue;
-      if (!name.starts_with(name_ + "-")) continue;
-      ReplicaSetName found = {std::string(name), std::string(Text(one.uid)), ""};
-      for (const berth_id_pair& label : Elements<berth_id_pair>(pod.meta().labels)) {
-        if (texts.Text(label.key) == kHashLabel) found.hash = texts.Text(label.value);
+// A Deployment that runs has its pods in ReplicaSets whose names the cluster chose: in several
+// during a rollout, whose newest one grows.
+Controller::ReplicaSet Controller::FindReplicaSet() const {
+  ReplicaSet newest;
+  size_t count = 0;
+  size_t all = 0;
+  const auto visit = [&](std::span<const PodRef> pods) {
+    const Pod& pod = *pods.front();
+    if (!Matches(selector_->root, Labels(pod.meta().labels), pod.interner())) return;
+    all += pods.size();
+    const int64_t created_ns =
+        std::ranges::min(pods, {}, [](const PodRef& one) { return one->meta().created_ns; })
+            ->meta()
+            .created_ns;
+    if (!newest.name.empty() && created_ns <= newest.created_ns) return;
+    const berth_owner& owner = *ControllerOf(pod);
+    newest = {std::string(Text(owner.name)), std::string(Text(owner.uid)), "", created_ns};
+    count = pods.size();
+    for (const berth_id_pair& label : Elements<berth_id_pair>(pod.meta().labels)) {
+      if (pod.interner().Text(label.key) == kHashLabel) {
+        newest.hash = pod.interner().Text(label.value);
       }
-      return found;
     }
-  }
-  return std::nullopt;
+  };
+  place_.pods.ForEachController(NamespaceOf(workload_), "apps/v1", "ReplicaSet", name_ + "-",
+                                visit);
+  newest.others = all - count;
+  return newest;
 }
 
 Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
@@ -313,7 +360,7 @@ Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
       return Unexpected("/spec/volumeClaimTemplates", "claims with a name",
                         FoundText(claim_template));
     }
-    const std::string claim_name = volume + "-" + pod_name;
+    const std::string claim_name = Dashed({volume, pod_name});
     Json& volumes = ArrayIn(pod["spec"], "volumes");
     std::erase_if(volumes.get_ref<Json::array_t&>(),
                   [&](const Json& one) { return TextAt(one, "/name") == volume; });
@@ -332,14 +379,14 @@ Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
 
 Result<WorkloadPods> Controller::ExpandStatefulSet() {
   const Result<int64_t> replicas = NumberAt(workload_, "/spec/replicas", 1);
-  const Result<int64_t> start = NumberAt(workload_, "/spec/ordinals/start", 0);
+  const Result<int64_t> start = NumberAt(workload_, "/spec/ordinals/start", 0, /*is_count=*/false);
   if (!replicas.ok()) return replicas.status();
   if (!start.ok()) return start.status();
   WorkloadPods result;
   if (*replicas == 0) result.why_none = "it has 0 replicas";
   for (int64_t i = 0; i < *replicas; ++i) {
     const std::string ordinal = std::to_string(*start + i);
-    const std::string pod_name = name_ + "-" + ordinal;
+    const std::string pod_name = Dashed({name_, ordinal});
     if (place_.cluster.FindPod(NamespaceOf(workload_), pod_name) != nullptr) {
       ++result.existing;
       continue;
@@ -351,8 +398,9 @@ Result<WorkloadPods> Controller::ExpandStatefulSet() {
     Json& labels = ObjectIn(metadata, "labels");
     labels["statefulset.kubernetes.io/pod-name"] = pod_name;
     labels["apps.kubernetes.io/pod-index"] = ordinal;
-    if (Status status = AddClaims(pod_name, pod); !status.ok()) return status;
-    result.pods.push_back(std::move(pod));
+    Status status = AddClaims(pod_name, pod);
+    if (status.ok()) status = Add(std::move(pod), result);
+    if (!status.ok()) return status;
   }
   return result;
 }
@@ -382,16 +430,14 @@ void AddDaemonTolerations(Json& spec) {
   if (has_host_network) add("node.kubernetes.io/network-unavailable", "NoSchedule");
 }
 
-// Lets the pod run on one node only, as ReplaceDaemonSetPodNodeNameNodeAffinity does.
+// Lets the pod run on one node only. Replaces all terms, as ReplaceDaemonSetPodNodeNameNodeAffinity
+// does: they have selected the node.
 void PinToNode(std::string_view node, Json& spec) {
-  const Json fields = Json::array({{{"key", "metadata.name"},
-                                    {"operator", "In"},
-                                    {"values", Json::array({std::string(node)})}}});
+  const Json field = {
+      {"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({std::string(node)})}};
   Json& affinity = ObjectIn(ObjectIn(spec, "affinity"), "nodeAffinity");
   Json& required = ObjectIn(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
-  Json& terms = ArrayIn(required, "nodeSelectorTerms");
-  if (terms.empty()) terms.push_back(Json::object());
-  for (Json& term : terms) term["matchFields"] = fields;
+  required["nodeSelectorTerms"] = Json::array({{{"matchFields", Json::array({field})}}});
 }
 
 // Returns the node that PinToNode() set; "" if there is none.
@@ -435,7 +481,9 @@ Result<WorkloadPods> Controller::ExpandDaemonSet() {
       ++result.existing;
       continue;
     }
-    PinToNode(node.name(), result.pods.emplace_back(pod)["spec"]);
+    Json pinned = pod;
+    PinToNode(node.name(), pinned["spec"]);
+    if (Status status = Add(std::move(pinned), result); !status.ok()) return status;
   }
   if (!may_run) result.why_none = "no node allows one";
   return result;
@@ -443,22 +491,39 @@ Result<WorkloadPods> Controller::ExpandDaemonSet() {
 
 // ---- Job and CronJob ----------------------------------------------------------------------------
 
+Status Controller::CheckJob() const {
+  const Json& suspend = ValueAt(workload_, "/spec/suspend");
+  if (!suspend.is_null() && !suspend.is_boolean()) {
+    return Unexpected("/spec/suspend", "true or false", FoundText(suspend));
+  }
+  const Json& mode = ValueAt(workload_, "/spec/completionMode");
+  if (!mode.is_null() && mode != "Indexed" && mode != "NonIndexed") {
+    return Unexpected("/spec/completionMode", "Indexed or NonIndexed", FoundText(mode));
+  }
+  const Json& completions = ValueAt(workload_, "/spec/completions");
+  if (mode == "Indexed" && completions.is_null()) {
+    return Unexpected("/spec/completions", "a number, because the Job is Indexed", "nothing");
+  }
+  const Json& policy = ValueAt(workload_, "/spec/template/spec/restartPolicy");
+  if (policy == "OnFailure" || policy == "Never") return {};
+  return Unexpected("/spec/template/spec/restartPolicy", "OnFailure or Never", FoundText(policy));
+}
+
 Result<WorkloadPods> Controller::ExpandJob() {
+  if (Status status = CheckJob(); !status.ok()) return status;
   const Result<int64_t> parallelism = NumberAt(workload_, "/spec/parallelism", 1);
   if (!parallelism.ok()) return parallelism.status();
   // Without completions, one pod that succeeds ends the Job, so that all may run until then.
   const bool has_completions = ValueAt(workload_, "/spec/completions").is_number();
   const Result<int64_t> completions =
       NumberAt(workload_, "/spec/completions", std::max<int64_t>(*parallelism, 1));
-  const Result<int64_t> succeeded = NumberAt(workload_, "/status/succeeded", 0);
+  const Result<int64_t> succeeded = NumberAt(workload_, "/status/succeeded", 0, /*is_count=*/false);
   if (!completions.ok()) return completions.status();
   if (!succeeded.ok()) return succeeded.status();
   WorkloadPods result;
   result.existing = Existing().size();
-  if (ValueAt(workload_, "/spec/suspend") == true) {
-    result.why_none = "it is suspended";
-    return result;
-  }
+  result.why_none = WhyJobIsDone();
+  if (!result.why_none.empty()) return result;
   const int64_t open =
       has_completions ? std::max<int64_t>(*completions - *succeeded, 0) : *completions;
   const int64_t wanted = std::min(*parallelism, open);
@@ -475,11 +540,25 @@ Result<WorkloadPods> Controller::ExpandJob() {
     if (is_indexed) {
       const std::string index = std::to_string(i + *succeeded);
       labels["batch.kubernetes.io/job-completion-index"] = index;
-      pod["metadata"]["generateName"] = name_ + "-" + index + "-";
+      pod["metadata"]["generateName"] = Dashed({name_, index, ""});
     }
-    result.pods.push_back(std::move(pod));
+    if (Status status = Add(std::move(pod), result); !status.ok()) return status;
   }
   return result;
+}
+
+std::string Controller::WhyJobIsDone() const {
+  if (ValueAt(workload_, "/spec/suspend") == true) return "it is suspended";
+  for (const Json& condition : ValueAt(workload_, "/status/conditions")) {
+    const std::string type = TextAt(condition, "/type");
+    if (TextAt(condition, "/status") != "True") continue;
+    if (type == "Failed" || type == "Complete") return "it has ended";
+  }
+  // Without completions, the first pod that succeeds ends the Job.
+  const Json& succeeded = ValueAt(workload_, "/status/succeeded");
+  const bool has_succeeded = succeeded.is_number_integer() && succeeded.get<int64_t>() > 0;
+  const bool has_completions = ValueAt(workload_, "/spec/completions").is_number();
+  return has_succeeded && !has_completions ? "a pod of it has succeeded" : "";
 }
 
 Result<WorkloadPods> Controller::ExpandCronJob() {
@@ -488,12 +567,14 @@ Result<WorkloadPods> Controller::ExpandCronJob() {
     return Unexpected("/spec/jobTemplate", "a Job template", FoundText(job_template));
   }
   if (ValueAt(workload_, "/spec/suspend") == true) {
-    WorkloadPods none;
-    none.why_none = "it is suspended";
-    return none;
+    return WorkloadPods{.why_none = "it is suspended"};
   }
-  const int64_t minutes = place_.cluster.clock().NowNs() / kMinute;
-  Json job = OwnedObject(workload_, "batch/v1", "Job", name_ + "-" + std::to_string(minutes));
+  if (TextAt(workload_, "/spec/schedule").empty()) {
+    return Unexpected("/spec/schedule", "a schedule such as '0 2 * * *'",
+                      FoundText(ValueAt(workload_, "/spec/schedule")));
+  }
+  // On a cluster the number is the time of the schedule. Here equal input gives equal names.
+  Json job = OwnedObject(workload_, "batch/v1", "Job", name_ + "-1");
   for (const char* key : {"labels", "annotations"}) {
     const Json& values =
         ValueAt(ValueAt(job_template, "/metadata"), (std::string("/") + key).c_str());
@@ -507,12 +588,50 @@ Result<WorkloadPods> Controller::ExpandCronJob() {
 
 }  // namespace
 
+ControlledPods::ControlledPods(const EmbeddedCluster& cluster) {
+  for (const AnyObject& object : cluster.List(kPodKind)) {
+    const PodRef& pod = std::get<PodRef>(object);
+    if (pod->terminating() || HasEnded(*pod)) continue;
+    const berth_owner* const owner = ControllerOf(*pod);
+    if (owner == nullptr) {
+      alone_[std::string(pod->ns())].push_back(pod);
+    } else {
+      by_controller_[ControllerKey(pod->ns(), pod->interner().Text(owner->api_version),
+                                   pod->interner().Text(owner->kind), Text(owner->name))]
+          .push_back(pod);
+    }
+  }
+}
+
+std::span<const PodRef> ControlledPods::Of(std::string_view ns, std::string_view api_version,
+                                           std::string_view kind, std::string_view name) const {
+  const auto found = by_controller_.find(ControllerKey(ns, api_version, kind, name));
+  return found == by_controller_.end() ? std::span<const PodRef>() : found->second;
+}
+
+void ControlledPods::ForEachController(
+    std::string_view ns, std::string_view api_version, std::string_view kind,
+    std::string_view prefix, const std::function<void(std::span<const PodRef> pods)>& each) const {
+  const std::string begin = ControllerKey(ns, api_version, kind, prefix);
+  for (auto at = by_controller_.lower_bound(begin);
+       at != by_controller_.end() && at->first.starts_with(begin); ++at) {
+    each(at->second);
+  }
+}
+
+std::span<const PodRef> ControlledPods::WithoutController(std::string_view ns) const {
+  const auto found = alone_.find(ns);
+  return found == alone_.end() ? std::span<const PodRef>() : found->second;
+}
+
 bool IsWorkload(std::string_view kind) {
   return std::ranges::find(kWorkloads, kind) != kWorkloads.end();
 }
 
 bool HasPodTemplate(const Json& object) {
-  return ValueAt(object, "/spec/template/spec/containers").is_array();
+  if (!object.is_structured()) return false;
+  if (object.is_object() && ValueAt(object, "/template/spec/containers").is_array()) return true;
+  return std::ranges::any_of(object, HasPodTemplate);
 }
 
 Result<WorkloadPods> ExpandWorkload(const Json& workload, const WorkloadPlace& place) {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/api/decode.h"
+#include "host/api/objects.h"
 #include "host/base/status.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
@@ -19,24 +22,51 @@ namespace berth::host {
 // Returns whether ExpandWorkload() knows the kind, such as "apps/v1/Deployment".
 bool IsWorkload(std::string_view kind);
 
-// Returns whether an object of another kind has a pod template, as many custom resources have whose
-// controllers create pods.
+// Returns whether an object of another kind has a pod template anywhere, as many custom resources
+// have whose controllers create pods. REQUIRES: the nesting of the JSON is limited.
 bool HasPodTemplate(const nlohmann::ordered_json& object);
 
-// The pods of one workload.
+// The pods of a cluster that controllers count: those that have not ended and are not being
+// deleted.
+// Built once for many workloads.
+// Lifetime: it holds its pods. It does not follow the cluster.
+class ControlledPods {
+ public:
+  explicit ControlledPods(const EmbeddedCluster& cluster);
+
+  // Returns the pods whose controller has this group, kind and name.
+  std::span<const PodRef> Of(std::string_view ns, std::string_view api_version,
+                             std::string_view kind, std::string_view name) const;
+  // Calls `each(pods)` for each controller of the kind whose name begins with `prefix`. The pods
+  // are not empty.
+  void ForEachController(std::string_view ns, std::string_view api_version, std::string_view kind,
+                         std::string_view prefix,
+                         const std::function<void(std::span<const PodRef> pods)>& each) const;
+  // Returns the pods without a controller, which a controller may adopt.
+  std::span<const PodRef> WithoutController(std::string_view ns) const;
+
+ private:
+  std::map<std::string, std::vector<PodRef>, std::less<>> by_controller_;  // "ns/group/kind/name"
+  std::map<std::string, std::vector<PodRef>, std::less<>> alone_;          // By namespace.
+};
+
+// The result for one workload.
 struct WorkloadPods {
-  std::vector<nlohmann::ordered_json> pods;
+  size_t created = 0;
   size_t existing = 0;   // Pods of the workload that the cluster has already.
   std::string why_none;  // Why there are no pods, such as "it is suspended"; else "".
 };
 
-// The surroundings of a workload.
+// The surroundings of a workload, and the receiver of its pods.
 struct WorkloadPlace {
-  const EmbeddedCluster& cluster;  // Without the workload's own pods, or with some of them.
+  const EmbeddedCluster& cluster;
+  const ControlledPods& pods;  // Read when the expansion begins.
   Decoder& decoder;
   // Adds an object between the workload and its pods: a ReplicaSet, a Job or a claim. Returns the
   // uid of the object.
   std::function<Result<std::string>(nlohmann::ordered_json object)> create;
+  // Adds a pod. An error ends the expansion.
+  std::function<Status(nlohmann::ordered_json pod)> add_pod;
 };
 
 // The most pods that one workload may have here.
@@ -48,16 +78,17 @@ inline constexpr int64_t kMaxWorkloadPods = 1'000'000;
 //   StatefulSet            spec.replicas pods with ordinals and the claims of their templates. All
 //                          at once, because no pod becomes ready here before it is scheduled.
 //   DaemonSet              one pod for each node that its node selection and taints allow
-//   Job                    as many pods as may run at the same time
+//   Job                    as many pods as may run at the same time, unless it has ended
 //   CronJob                one Job, as at the next time of its schedule, and its pods
-// Pods that exist and that the controller would count are not created again. Names have another
+// Pods that exist and that the controller would count are not created again; those of all
+// ReplicaSets of a Deployment count. A workload that is being deleted gets none. Names have another
 // suffix than on a cluster.
 // kubernetes: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}.
 //
 // `workload`: the JSON of a kind of IsWorkload(), with the uid that it has in the cluster.
 // Errors: kInvalidArgument, with the JSON pointer, for a value that an API server refuses: no
 //         template, a negative number, a selector that the labels of the template do not match;
-//         those of decoding a pod of the template; those of `create`.
+//         those of decoding a pod of the template; those of `create` and `add_pod`.
 // Lifetime: the arguments are used during the call.
 Result<WorkloadPods> ExpandWorkload(const nlohmann::ordered_json& workload,
                                     const WorkloadPlace& place);

@@ -21,29 +21,53 @@ using ::testing::StartsWith;
 constexpr const char* kTemplate =
     "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}";
 
+constexpr const char* kJobTemplate =
+    "template: {metadata: {labels: {app: web}}, spec: {restartPolicy: Never, containers: [{name: "
+    "c}]}}";
+
 class WorkloadTest : public ControlPlaneTest {
  protected:
+  // The result, with the pods.
+  struct Expanded : WorkloadPods {
+    std::vector<Json> pods;
+  };
+
+  Result<Expanded> ExpandJson(const Json& workload) {
+    Expanded expanded;
+    const ControlledPods pods(cluster_);
+    const Result<WorkloadPods> result =
+        ExpandWorkload(workload, {cluster_, pods, decoder_,
+                                  [this](const Json& object) {
+                                    created_.push_back(object);
+                                    return Result<std::string>(Add(object));
+                                  },
+                                  [&expanded](const Json& pod) {
+                                    expanded.pods.push_back(pod);
+                                    return Status();
+                                  }});
+    if (!result.ok()) return result.status();
+    static_cast<WorkloadPods&>(expanded) = *result;
+    EXPECT_EQ(expanded.created, expanded.pods.size());
+    return expanded;
+  }
   // Adds the workload to the cluster and expands it.
-  Result<WorkloadPods> Expand(const std::string& api_version, const std::string& kind,
-                              const std::string& spec, const std::string& more = "") {
+  Result<Expanded> Expand(const std::string& api_version, const std::string& kind,
+                          const std::string& spec, const std::string& more = "") {
     Json workload =
         Yaml("{apiVersion: " + api_version + ", kind: " + kind +
              ", metadata: {name: web, namespace: shop}, spec: {" + spec + "}" + more + "}");
     workload["metadata"]["uid"] = Add(workload);
-    return ExpandWorkload(workload, {cluster_, decoder_, [this](const Json& object) {
-                                       created_.push_back(object);
-                                       return Result<std::string>(Add(object));
-                                     }});
+    return ExpandJson(workload);
   }
-  WorkloadPods PodsOf(const std::string& api_version, const std::string& kind,
-                      const std::string& spec, const std::string& more = "") {
-    Result<WorkloadPods> pods = Expand(api_version, kind, spec, more);
+  Expanded PodsOf(const std::string& api_version, const std::string& kind, const std::string& spec,
+                  const std::string& more = "") {
+    Result<Expanded> pods = Expand(api_version, kind, spec, more);
     EXPECT_TRUE(pods.ok()) << pods.status().message();
-    return pods.ok() ? *std::move(pods) : WorkloadPods();
+    return pods.ok() ? *std::move(pods) : Expanded();
   }
   std::string ErrorOf(const std::string& api_version, const std::string& kind,
                       const std::string& spec) {
-    const Result<WorkloadPods> pods = Expand(api_version, kind, spec);
+    const Result<Expanded> pods = Expand(api_version, kind, spec);
     return pods.ok() ? "expanded" : std::string(pods.status().message());
   }
   void AddNode(const std::string& name, const std::string& more = "") {
@@ -51,7 +75,7 @@ class WorkloadTest : public ControlPlaneTest {
              "}}" + more + "}"));
   }
   // Adds the pods to the cluster as they are.
-  void AddAll(const WorkloadPods& pods) {
+  void AddAll(const Expanded& pods) {
     for (const Json& pod : pods.pods) Add(pod);
   }
   static std::string OwnerOf(const Json& pod) {
@@ -77,7 +101,7 @@ TEST_F(WorkloadTest, CreatesReplicas) {
         Case{"v1", "ReplicationController", ""},
         Case{"v1", "ReplicationController", "selector: {matchLabels: {app: web}}, "}}) {
     Remove(std::string(c.api_version) + "/" + c.kind, "shop", "web");
-    const WorkloadPods found =
+    const Expanded found =
         PodsOf(c.api_version, c.kind, std::string(c.selector) + "replicas: 3, " + kTemplate);
     ASSERT_EQ(found.pods.size(), 3U) << c.kind;
     const Json& pod = found.pods[2];
@@ -94,25 +118,27 @@ TEST_F(WorkloadTest, CreatesReplicas) {
 TEST_F(WorkloadTest, CountsPodsThatExist) {
   const std::string spec = kSelector + "replicas: 3, " + kTemplate;
   AddAll(PodsOf("apps/v1", "ReplicaSet", spec));
-  // The set counts none of these two pods.
+  // The set counts none of these three pods.
   Add(Yaml("{apiVersion: v1, kind: Pod, metadata: {name: other, namespace: shop}, spec: {}}"));
   Add(
       Yaml("{apiVersion: v1, kind: Pod, metadata: {name: ended, namespace: shop, labels: {app: "
            "web}}, spec: {}, status: {phase: Succeeded}}"));
+  Add(
+      Yaml("{apiVersion: v1, kind: Pod, metadata: {name: foreign, namespace: shop, labels: {app: "
+           "web}, ownerReferences: [{apiVersion: x.io/v1, kind: ReplicaSet, name: web, uid: z, "
+           "controller: true}]}, spec: {}}"));
   // The set adopts this one.
   Add(
       Yaml("{apiVersion: v1, kind: Pod, metadata: {name: alone, namespace: shop, labels: {app: "
            "web}}, spec: {}}"));
   Remove("apps/v1/ReplicaSet", "shop", "web");
-  const WorkloadPods found =
-      PodsOf("apps/v1", "ReplicaSet", kSelector + "replicas: 6, " + kTemplate);
+  const Expanded found = PodsOf("apps/v1", "ReplicaSet", kSelector + "replicas: 6, " + kTemplate);
   EXPECT_EQ(found.existing, 4U);
   EXPECT_EQ(found.pods.size(), 2U);
 }
 
 TEST_F(WorkloadTest, CreatesTheReplicaSetOfADeployment) {
-  const WorkloadPods found =
-      PodsOf("apps/v1", "Deployment", kSelector + "replicas: 2, " + kTemplate);
+  const Expanded found = PodsOf("apps/v1", "Deployment", kSelector + "replicas: 2, " + kTemplate);
   ASSERT_EQ(found.pods.size(), 2U);
   ASSERT_EQ(created_.size(), 1U);
   const std::string set = TextAt(created_[0], "/metadata/name");
@@ -130,17 +156,23 @@ TEST_F(WorkloadTest, ScalesADeploymentThatRuns) {
   AddAll(PodsOf("apps/v1", "Deployment", spec + "2"));
   Remove("apps/v1/Deployment", "shop", "web");
   created_.clear();
-  const WorkloadPods found = PodsOf("apps/v1", "Deployment", spec + "5");
-  EXPECT_EQ(found.existing, 2U);
+  // A pod of an older ReplicaSet counts, too.
+  Add(
+      Yaml("{apiVersion: v1, kind: Pod, metadata: {name: old, namespace: shop, creationTimestamp: "
+           "'1970-01-01T08:00:00Z', labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, "
+           "kind: ReplicaSet, name: web-a, uid: u, controller: true}]}, spec: {}}"));
+  const Expanded found = PodsOf("apps/v1", "Deployment", spec + "6");
+  EXPECT_EQ(found.existing, 3U);
   ASSERT_EQ(found.pods.size(), 3U);
   EXPECT_THAT(created_, IsEmpty());
   EXPECT_THAT(OwnerOf(found.pods[0]), StartsWith("apps/v1 ReplicaSet web-"));
+  EXPECT_NE(OwnerOf(found.pods[0]), "apps/v1 ReplicaSet web-a");
   EXPECT_NE(TextAt(found.pods[0], "/metadata/labels/pod-template-hash"), "");
 }
 
 TEST_F(WorkloadTest, NumbersThePodsOfAStatefulSet) {
   Add(Yaml("{apiVersion: v1, kind: Pod, metadata: {name: web-4, namespace: shop}, spec: {}}"));
-  const WorkloadPods found = PodsOf(
+  const Expanded found = PodsOf(
       "apps/v1", "StatefulSet",
       kSelector + "replicas: 2, ordinals: {start: 3}, " + kTemplate +
           ", volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: fast}}]");
@@ -163,7 +195,7 @@ TEST_F(WorkloadTest, CreatesDaemonPodsOnNodesThatAllowThem) {
           ", spec: {taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}");
   AddNode("tainted", ", spec: {taints: [{key: gpu, effect: NoSchedule}]}");
   AddNode("preferred", ", spec: {taints: [{key: gpu, effect: PreferNoSchedule}]}");
-  WorkloadPods found = PodsOf("apps/v1", "DaemonSet", kSelector + kTemplate);
+  Expanded found = PodsOf("apps/v1", "DaemonSet", kSelector + kTemplate);
   std::vector<std::string> nodes;
   for (const Json& pod : found.pods) {
     nodes.push_back(
@@ -191,7 +223,7 @@ TEST_F(WorkloadTest, SelectsTheNodesOfADaemonSet) {
                            "containers: [{name: c}], nodeSelector: {n: ";
   EXPECT_EQ(PodsOf("apps/v1", "DaemonSet", spec + "b}}}").pods.size(), 1U);
   Remove("apps/v1/DaemonSet", "shop", "web");
-  const WorkloadPods none = PodsOf("apps/v1", "DaemonSet", spec + "c}}}");
+  const Expanded none = PodsOf("apps/v1", "DaemonSet", spec + "c}}}");
   EXPECT_THAT(none.pods, IsEmpty());
   EXPECT_EQ(none.why_none, "no node allows one");
 }
@@ -214,19 +246,34 @@ TEST_F(WorkloadTest, LimitsThePodsOfAJob) {
       {"parallelism: 0, ", 0, "its parallelism is 0"},
       {"completions: 0, ", 0, "it is complete"},
       {"suspend: true, ", 0, "it is suspended"},
+      {"", 0, "it has ended", ", status: {conditions: [{type: Failed, status: 'True'}]}"},
+      {"", 0, "it has ended", ", status: {conditions: [{type: Complete, status: 'True'}]}"},
+      {"", 1, "", ", status: {conditions: [{type: Failed, status: 'False'}]}"},
+      {"parallelism: 3, ", 0, "a pod of it has succeeded", ", status: {succeeded: 1}"},
+      {"parallelism: 3, ", 3, "", ", status: {succeeded: 0}"},
   };
   for (const Case& c : cases) {
     Remove("batch/v1/Job", "shop", "web");
-    const WorkloadPods found = PodsOf("batch/v1", "Job", std::string(c.spec) + kTemplate, c.more);
+    const Expanded found = PodsOf("batch/v1", "Job", std::string(c.spec) + kJobTemplate, c.more);
     EXPECT_EQ(found.pods.size(), c.pods) << c.spec << c.more;
     EXPECT_EQ(found.why_none, c.why_none) << c.spec << c.more;
   }
 }
 
+TEST_F(WorkloadTest, CreatesNothingForADeletedWorkload) {
+  Json workload = Yaml(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: web, uid: u, "
+      "deletionTimestamp: '2026-01-10T08:00:00Z'}, spec: {" +
+      std::string(kJobTemplate) + "}}");
+  EXPECT_EQ(ExpandJson(workload)->why_none, "it is being deleted");
+  workload["metadata"].erase("deletionTimestamp");
+  EXPECT_EQ(ExpandJson(workload)->pods.size(), 1U);
+}
+
 TEST_F(WorkloadTest, IndexesThePodsOfAJob) {
-  const WorkloadPods found =
-      PodsOf("batch/v1", "Job",
-             std::string("completions: 4, parallelism: 2, completionMode: Indexed, ") + kTemplate);
+  const Expanded found = PodsOf(
+      "batch/v1", "Job",
+      std::string("completions: 4, parallelism: 2, completionMode: Indexed, ") + kJobTemplate);
   ASSERT_EQ(found.pods.size(), 2U);
   const Json& metadata = found.pods[1]["metadata"];
   EXPECT_EQ(metadata["generateName"], "web-1-");
@@ -239,14 +286,14 @@ TEST_F(WorkloadTest, RunsACronJobOnce) {
   const std::string spec = std::string(
                                "schedule: '@daily', jobTemplate: {metadata: {labels: {j: x}}, "
                                "spec: {parallelism: 2, ") +
-                           kTemplate + "}}";
-  const WorkloadPods found = PodsOf("batch/v1", "CronJob", spec);
+                           kJobTemplate + "}}";
+  const Expanded found = PodsOf("batch/v1", "CronJob", spec);
   ASSERT_EQ(found.pods.size(), 2U);
   ASSERT_EQ(created_.size(), 1U);
-  EXPECT_EQ(created_[0]["metadata"]["name"], "web-600");
+  EXPECT_EQ(created_[0]["metadata"]["name"], "web-1");
   EXPECT_EQ(created_[0]["metadata"]["labels"]["j"], "x");
   EXPECT_EQ(OwnerOf(created_[0]), "batch/v1 CronJob web");
-  EXPECT_EQ(OwnerOf(found.pods[0]), "batch/v1 Job web-600");
+  EXPECT_EQ(OwnerOf(found.pods[0]), "batch/v1 Job web-1");
   Remove("batch/v1/CronJob", "shop", "web");
   EXPECT_EQ(PodsOf("batch/v1", "CronJob", "suspend: true, " + spec).why_none, "it is suspended");
 }
@@ -277,6 +324,18 @@ TEST_F(WorkloadTest, NamesWhatAServerRefuses) {
       {"batch/v1", "CronJob", "schedule: x",
        "/spec/jobTemplate: expected a Job template, found nothing"},
       {"batch/v1", "CronJob", "jobTemplate: {spec: {}}",
+       "/spec/schedule: expected a schedule such as '0 2 * * *', found nothing"},
+      {"batch/v1", "Job", std::string("suspend: 'true', ") + kJobTemplate,
+       "/spec/suspend: expected true or false, found \"true\""},
+      {"batch/v1", "Job", std::string("completionMode: 7, ") + kJobTemplate,
+       "/spec/completionMode: expected Indexed or NonIndexed, found 7"},
+      {"batch/v1", "Job", std::string("completionMode: Indexed, ") + kJobTemplate,
+       "/spec/completions: expected a number, because the Job is Indexed, found nothing"},
+      {"batch/v1", "Job", kTemplate,
+       "/spec/template/spec/restartPolicy: expected OnFailure or Never, found nothing"},
+      {"apps/v1", "StatefulSet", kSelector + "ordinals: {start: 2147483648}, " + kTemplate,
+       "/spec/ordinals/start: expected an integer of 32 bits, found 2147483648"},
+      {"batch/v1", "CronJob", "schedule: x, jobTemplate: {spec: {}}",
        "/spec/jobTemplate: /spec/template: expected a pod template, found nothing"},
       {"apps/v1", "StatefulSet",
        kSelector + "template: {metadata: {labels: {app: web}}, spec: {priority: high}}",
@@ -299,10 +358,10 @@ TEST_F(WorkloadTest, AnswersValuesOfAnyType) {
           of_pods + "}",
       "apiVersion: apps/v1, kind: DaemonSet, spec: {" + of_pods + "}",
       "apiVersion: v1, kind: ReplicationController, spec: {" + of_pods + "}",
-      std::string(
-          "apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {metadata: {labels: {a: "
-          "b}}, spec: {completions: 1, parallelism: 1, completionMode: Indexed, ") +
-          kTemplate + "}}}"};
+      std::string("apiVersion: batch/v1, kind: CronJob, spec: {schedule: x, jobTemplate: "
+                  "{metadata: {labels: {a: "
+                  "b}}, spec: {completions: 1, parallelism: 1, completionMode: Indexed, ") +
+          kJobTemplate + "}}}"};
   size_t count = 0;
   for (const std::string& text : workloads) {
     const Json valid = Yaml("{metadata: {name: web, namespace: shop, uid: u}, " + text + "}");
@@ -310,9 +369,11 @@ TEST_F(WorkloadTest, AnswersValuesOfAnyType) {
       if (!decoder_.Decode(DumpJson(workload)).ok()) return;
       ++count;
       try {
+        const ControlledPods existing(cluster_);
         const Result<WorkloadPods> pods = ExpandWorkload(
-            workload, {cluster_, decoder_,
-                       [](const Json&) { return Result<std::string>(std::string("u")); }});
+            workload, {cluster_, existing, decoder_,
+                       [](const Json&) { return Result<std::string>(std::string("u")); },
+                       [](const Json&) { return Status(); }});
         if (pods.ok()) return;
         EXPECT_THAT(pods.status().message(), HasSubstr("expected ")) << what;
       } catch (const std::exception& error) {
@@ -329,6 +390,9 @@ TEST_F(WorkloadTest, KnowsKindsAndTemplates) {
   EXPECT_FALSE(IsWorkload("v1/Pod"));
   EXPECT_FALSE(IsWorkload("example.com/v1/Deployment"));
   EXPECT_TRUE(HasPodTemplate(Yaml("{spec: {template: {spec: {containers: []}}}}")));
+  EXPECT_TRUE(HasPodTemplate(Yaml("{spec: {tasks: [{template: {spec: {containers: []}}}]}}")));
+  EXPECT_TRUE(
+      HasPodTemplate(Yaml("{spec: {replicas: {worker: {template: {spec: {containers: []}}}}}}")));
   EXPECT_FALSE(HasPodTemplate(Yaml("{spec: {template: {spec: {}}}}")));
 }
 

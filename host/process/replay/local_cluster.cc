@@ -27,8 +27,40 @@ std::string DescribeShort(const AnyObject& object) {
   return std::string(SplitKind(KindOf(object)).kind).append(" ").append(Base(object).Key());
 }
 
+// Returns one error with the messages of all, of which the first kMaxErrors are named.
+Status JoinErrors(const std::vector<Status>& errors) {
+  if (errors.empty()) return {};
+  std::string text;
+  for (const Status& error : std::span(errors).first(std::min(errors.size(), kMaxErrors))) {
+    if (!text.empty()) text += '\n';
+    text += error.message();
+  }
+  if (errors.size() > kMaxErrors) {
+    text += "\n... and " + CountOf(errors.size() - kMaxErrors, "more error");
+  }
+  const bool lacks_class = text.find("Class of the cluster, found") != text.npos;
+  if (lacks_class) {
+    text +=
+        "\nAdd the classes of the cluster to the files (kubectl get pc,limits,runtimeclasses -A -o "
+        "json), or use --no-admission";
+  }
+  return {errors.front().code(), std::move(text)};
+}
+
 // Returns the JSON of an object whose text a decoder has accepted.
 Result<Json> ParseObject(std::string_view text) { return ParseBody(text, text.size()); }
+
+// Checks an object that no API server has seen: a policy, or a custom resource.
+Status CheckObject(std::string_view kind, std::string_view text) {
+  const Result<Json> json = ParseObject(text.substr(0, EndOfValue(text)));
+  if (!json.ok()) return {};
+  if (Admission::Reads(kind)) return Admission::Check(kind, *json);
+  // Only the controller of a custom resource knows its pods.
+  if (!HasPodTemplate(*json)) return {};
+  return Status::Unsupported("/kind: expected a pod or a workload of Kubernetes, found " +
+                             std::string(kind) +
+                             ", whose own controller creates its pods; add the pods instead");
+}
 
 // "12 pods without metadata.uid got what an API server adds to new pods: ...". Tolerations alone
 // are not worth a line if they change no decision.
@@ -81,7 +113,6 @@ bool LocalCluster::HasKind(std::string_view declared) const {
 Status LocalCluster::Load(const AnyObject& object) {
   Status status = cluster_.Load(object);
   if (!status.ok()) return status;
-  if (std::holds_alternative<ObjectRef>(object)) NoteKind(KindOf(object));
   NoteChange(KindOf(object));
   if (stream_.has_value()) stream_->NoteLoaded(object);
   return status;
@@ -89,7 +120,9 @@ Status LocalCluster::Load(const AnyObject& object) {
 
 Status LocalCluster::Add(AnyObject object) {
   Status status = Load(object);
-  if (status.ok()) Deliver();
+  if (!status.ok()) return status;
+  if (std::holds_alternative<ObjectRef>(object)) NoteKind(KindOf(object));
+  Deliver();
   return status;
 }
 
@@ -124,84 +157,80 @@ Status LocalCluster::Read(std::string_view name, std::string text, Workloads wor
   Status status = ReadPaddedManifest(text, name, decoder_, take,
                                      [this](const std::string& kind) { NoteKind(kind); });
   if (status.ok()) return status;
-  waiting_.clear();
+  waiting_pods_.clear();
+  waiting_workloads_.clear();
   waiting_keys_.clear();
   return status;
 }
 
 Status LocalCluster::Take(std::string_view file, AnyObject object, std::string_view text,
                           Workloads workloads) {
-  const bool is_pod = std::holds_alternative<PodRef>(object);
   const bool is_new = Base(object).uid().empty();
-  is_dump_ |= !is_new && std::holds_alternative<NodeRef>(object);
-  const auto wait = [&] {
-    waiting_.push_back({std::string(file), object, std::string(text.substr(0, EndOfValue(text)))});
+  const auto wait = [&](std::vector<Waiting>& waiting) {
+    waiting.push_back({std::string(file), object, std::string(text.substr(0, EndOfValue(text)))});
   };
-  if (!is_pod) {
-    const std::string_view kind = KindOf(object);
-    if (Status status = CheckKind(kind); !status.ok()) return status;
-    if (IsWorkload(kind)) {
-      if (is_new || workloads == Workloads::kAll) wait();
-    } else if (is_new && IsCustomKind(kind)) {
-      const Result<Json> json = ParseObject(text.substr(0, EndOfValue(text)));
-      if (json.ok() && HasPodTemplate(*json)) {
-        return Status::Unsupported("/kind: expected a pod or a workload of Kubernetes, found " +
-                                   std::string(kind) +
-                                   ", whose own controller creates its pods; add the pods instead");
-      }
-    }
+  if (std::holds_alternative<NodeRef>(object)) {
+    is_dump_ |= !is_new;
     return Load(object);
   }
-  if (!is_new || !admits_) return Load(object);
-  const std::string key = Base(object).Key();
-  // The cluster has the error for its own pods.
-  if (cluster_.FindPod(Base(object).ns(), Base(object).name()) != nullptr) return Load(object);
-  if (!waiting_keys_.insert(key).second) {
-    return Status::AlreadyExists("duplicate " + std::string(kPodKind) + " " + key);
+  const std::string key = std::string(KindOf(object)).append(" ").append(Base(object).Key());
+  const auto duplicate = [&] { return Status::AlreadyExists("duplicate " + key); };
+  if (std::holds_alternative<PodRef>(object)) {
+    if (!is_new || !admits_) return Load(object);
+    // The cluster has the error for its own pods.
+    if (cluster_.FindPod(Base(object).ns(), Base(object).name()) != nullptr) return Load(object);
+    if (!waiting_keys_.insert(key).second) return duplicate();
+    wait(waiting_pods_);
+    return {};
   }
-  wait();
-  return {};
+  const std::string_view kind = KindOf(object);
+  if (Status status = CheckKind(kind); !status.ok()) return status;
+  // An object that a person adds to a dump does not show that the dump has the kind.
+  const bool is_added = is_new && workloads == Workloads::kAll;
+  if (!is_added) NoteKind(kind);
+  if (!IsWorkload(kind)) {
+    const bool is_checked = is_new && (IsCustomKind(kind) || Admission::Reads(kind));
+    Status status = is_checked ? CheckObject(kind, text) : Status();
+    return status.ok() ? Load(object) : status;
+  }
+  if (!is_new && workloads == Workloads::kNew) return Load(object);
+  if (!waiting_keys_.insert(key).second) return duplicate();
+  wait(waiting_workloads_);
+  if (workloads == Workloads::kNew) return Load(object);
+  // An edited workload takes the place of the one of the dump.
+  return cluster_.Put(object).status();
 }
 
 Status LocalCluster::Complete() {
-  std::vector<Waiting> waiting = std::exchange(waiting_, {});
+  const std::vector<Waiting> pods = std::exchange(waiting_pods_, {});
+  const std::vector<Waiting> workloads = std::exchange(waiting_workloads_, {});
   waiting_keys_.clear();
-  std::string errors;
-  size_t count = 0;
-  std::optional<ErrorCode> first;
-  for (Waiting& one : waiting) {
-    const Status status = CompleteOne(one);
-    one = {};
-    if (status.ok()) continue;
-    if (!first.has_value()) first = status.code();
-    if (++count > kMaxErrors) continue;
-    if (!errors.empty()) errors += '\n';
-    errors += status.message();
+  std::vector<Status> errors;
+  const auto collect = [&errors](Status status, const Waiting& one) {
+    if (status.ok()) return;
+    errors.push_back(status.Annotate(DescribeShort(one.object)).Annotate(one.file));
+  };
+  for (const Waiting& one : pods) collect(CompletePod(one), one);
+  if (!workloads.empty()) {
+    // A controller counts the pods of the files, but not those of other controllers.
+    const ControlledPods existing(cluster_);
+    for (const Waiting& one : workloads) collect(Expand(one, existing), one);
   }
-  if (!first.has_value()) return {};
-  if (count > kMaxErrors) {
-    errors += "\n... and " + CountOf(count - kMaxErrors, "more error");
-  }
-  return {*first, std::move(errors)};
+  return JoinErrors(errors);
 }
 
-Status LocalCluster::CompleteOne(const Waiting& waiting) {
-  const auto locate = [&](const Status& status) {
-    return status.ok() ? status
-                       : status.Annotate(DescribeShort(waiting.object)).Annotate(waiting.file);
-  };
-  if (!std::holds_alternative<PodRef>(waiting.object)) return locate(Expand(waiting));
+Status LocalCluster::CompletePod(const Waiting& waiting) {
   Result<Json> json = ParseObject(waiting.json);
-  if (!json.ok()) return locate(json.status());
+  if (!json.ok()) return json.status();
   // The name may have been generated.
   (*json)["metadata"]["name"] = std::string(Base(waiting.object).name());
-  Result<PodRef> pod = ToPod(std::move(json).value());
-  return locate(pod.ok() ? Load(*pod) : pod.status());
+  const Result<PodRef> pod = ToPod(std::move(json).value());
+  return pod.ok() ? Load(*pod) : pod.status();
 }
 
-Result<PodRef> LocalCluster::ToPod(Json pod) {
+Result<PodRef> LocalCluster::ToPod(Json pod, const Pod* stored) {
   if (admits_) {
-    if (Status status = admission_.Admit(pod); !status.ok()) return status;
+    if (Status status = admission_.Admit(pod, stored); !status.ok()) return status;
   }
   return decoder_.DecodePod(DumpJson(pod));
 }
@@ -216,31 +245,43 @@ Result<std::string> LocalCluster::CreateOwned(const Json& object) {
   return std::string(Base(*stored).uid());
 }
 
-Status LocalCluster::Expand(const Waiting& waiting) {
-  Result<Json> json = ParseObject(waiting.json);
-  if (!json.ok()) return json.status();
+bool LocalCluster::IsOfWorkload(const ObjectBase& base) const {
+  const auto owners = Elements<berth_owner>(base.meta().owners);
+  return std::ranges::any_of(owners, [&](const berth_owner& owner) {
+    const Interner& texts = base.interner();
+    const std::string kind =
+        std::string(texts.Text(owner.api_version)).append("/").append(texts.Text(owner.kind));
+    return owner.controller != 0 && IsWorkload(kind) &&
+           cluster_.Find(kind, base.ns(), Text(owner.name)).has_value();
+  });
+}
+
+Status LocalCluster::Expand(const Waiting& waiting, const ControlledPods& existing) {
   const std::string_view kind = KindOf(waiting.object);
   const ObjectBase& base = Base(waiting.object);
+  // The pods of a ReplicaSet of a Deployment are those of the Deployment.
+  if (IsOfWorkload(base)) return {};
+  Result<Json> json = ParseObject(waiting.json);
+  if (!json.ok()) return json.status();
   const std::optional<AnyObject> stored = cluster_.Find(kind, base.ns(), base.name());
   const GroupVersionKind parts = SplitKind(kind);
   (*json)["apiVersion"] = std::string(kind.substr(0, kind.size() - parts.kind.size() - 1));
   (*json)["kind"] = std::string(parts.kind);
   (*json)["metadata"]["name"] = std::string(base.name());
   (*json)["metadata"]["uid"] = std::string(Base(*stored).uid());
-  Result<WorkloadPods> found = ExpandWorkload(
-      *json, {cluster_, decoder_, [this](const Json& object) { return CreateOwned(object); }});
-  if (!found.ok()) return found.status();
-  for (Json& pod : found->pods) {
+  const auto add_pod = [this](Json pod) {
     Result<PodRef> decoded = ToPod(std::move(pod));
-    Status status =
-        decoded.ok() ? Load(*decoded) : decoded.status().Annotate("pod of its template");
-    if (!status.ok()) return status;
-  }
+    return decoded.ok() ? Load(*decoded) : decoded.status().Annotate("pod of its template");
+  };
+  Result<WorkloadPods> found =
+      ExpandWorkload(*json, {cluster_, existing, decoder_,
+                             [this](const Json& object) { return CreateOwned(object); }, add_pod});
+  if (!found.ok()) return found.status();
   std::string note = DescribeShort(waiting.object) + ": ";
   if (!found->why_none.empty()) {
     note += "no pods: " + found->why_none;
   } else {
-    note += CountOf(found->pods.size(), found->existing == 0 ? "pod" : "more pod");
+    note += CountOf(found->created, found->existing == 0 ? "pod" : "more pod");
     if (found->existing > 0) note += " beside " + WithCommas(found->existing) + " that exist";
   }
   notes_.push_back(std::move(note));
@@ -269,20 +310,29 @@ Result<bool> LocalCluster::Apply(const StreamEvent& event) {
   if (!HasObject(event.type)) return stream_->Apply(event);
   const std::string_view kind = KindOf(event.object);
   if (Status status = CheckKind(kind); !status.ok()) return status;
+  const Result<StreamEvent> admitted = Admit(event);
+  if (!admitted.ok()) return admitted.status();
+  Result<bool> changed = stream_->Apply(*admitted);
+  if (!changed.ok()) return changed;
   NoteChange(kind);
   if (std::holds_alternative<ObjectRef>(event.object)) NoteKind(kind);
+  return changed;
+}
+
+Result<StreamEvent> LocalCluster::Admit(const StreamEvent& event) {
   const auto* pod = std::get_if<PodRef>(&event.object);
   const bool is_admitted =
       admits_ && pod != nullptr && (*pod)->uid().empty() && event.type != StreamType::kDeleted;
-  if (!is_admitted) return stream_->Apply(event);
+  if (!is_admitted) return event;
   Result<Json> json = ParseObject(event.object_json);
   if (!json.ok()) return json.status();
   (*json)["metadata"]["name"] = std::string((*pod)->name());
-  Result<PodRef> admitted = ToPod(std::move(json).value());
+  const PodRef stored = cluster_.FindPod((*pod)->ns(), (*pod)->name());
+  Result<PodRef> admitted = ToPod(std::move(json).value(), stored.get());
   if (!admitted.ok()) return admitted.status();
   StreamEvent changed = event;
   changed.object = *std::move(admitted);
-  return stream_->Apply(changed);
+  return changed;
 }
 
 }  // namespace berth::host

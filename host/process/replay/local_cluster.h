@@ -22,6 +22,7 @@
 #include "host/base/status.h"
 #include "host/cluster/client.h"
 #include "host/cluster/control_plane/admission.h"
+#include "host/cluster/control_plane/workload.h"
 #include "host/cluster/embedded/embedded_api.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 #include "host/process/replay/stream_event.h"
@@ -43,7 +44,9 @@ class LocalCluster {
   // Which workloads of files become pods.
   enum class Workloads : uint8_t {
     kNew,  // Those without a uid. The pods of the others are in the files, too.
-    kAll,  // Also those with a uid, whose pods in the cluster are counted.
+    // Also those with a uid, whose pods in the cluster are counted. A workload replaces the one of
+    // the same name that the cluster has.
+    kAll,
   };
   struct Files {
     std::span<const std::string> paths;  // kStandardInput is `in`.
@@ -100,7 +103,9 @@ class LocalCluster {
   bool AtRest() const { return cluster_.waiting() == 0 && !NextDeletionNs().has_value(); }
 
   // Returns whether an object of the kind was ever in the input, or a typed list of the kind, which
-  // may be empty. `declared`: a kind as plugins declare it, perhaps in several versions.
+  // may be empty. Objects without a uid count only if they are in the files of the cluster itself
+  // (Workloads::kNew) or in the stream.
+  // `declared`: a kind as plugins declare it, perhaps in several versions.
   bool HasKind(std::string_view declared) const;
   // The kinds that the plugins of the scheduler over this cluster need.
   const ObjectNeeds& needs() const { return needs_; }
@@ -125,10 +130,14 @@ class LocalCluster {
   Status Load(const AnyObject& object);
   // Adds what waits.
   Status Complete();
-  Status CompleteOne(const Waiting& waiting);
-  Status Expand(const Waiting& waiting);
+  Status CompletePod(const Waiting& waiting);
+  Status Expand(const Waiting& waiting, const ControlledPods& existing);
+  // Returns whether a workload of the cluster manages the object.
+  bool IsOfWorkload(const ObjectBase& base) const;
+  // Returns the event with an admitted pod, if it has one that is admitted at all.
+  Result<StreamEvent> Admit(const StreamEvent& event);
   // Admits the pod if it is admitted at all, and decodes it.
-  Result<PodRef> ToPod(nlohmann::ordered_json pod);
+  Result<PodRef> ToPod(nlohmann::ordered_json pod, const Pod* stored = nullptr);
   Result<std::string> CreateOwned(const nlohmann::ordered_json& object);
   // Records that the input has an object of the kind.
   void NoteKind(std::string_view kind);
@@ -146,8 +155,9 @@ class LocalCluster {
   bool admits_ = false;
   bool is_complete_ = false;
   bool is_dump_ = false;  // A node of the files has a uid: they come from a cluster.
-  std::vector<Waiting> waiting_;
-  std::set<std::string, std::less<>> waiting_keys_;  // The keys of the pods that wait.
+  std::vector<Waiting> waiting_pods_;
+  std::vector<Waiting> waiting_workloads_;
+  std::set<std::string, std::less<>> waiting_keys_;  // "v1/Pod default/web" of what waits.
   AdmissionCounts noted_;                            // What TakeNotes() has already reported.
   std::vector<std::string> notes_;
 };

@@ -262,7 +262,9 @@ TEST_F(LocalClusterTest, NamesPodsThatAdmissionRefuses) {
             "m: Pod default/a: /spec/priorityClassName: expected a PriorityClass of the cluster, "
             "found \"gold\"\n"
             "m: Pod default/c: /spec/runtimeClassName: expected a RuntimeClass of the cluster, "
-            "found \"r\"");
+            "found \"r\"\n"
+            "Add the classes of the cluster to the files (kubectl get pc,limits,runtimeclasses -A "
+            "-o json), or use --no-admission");
   EXPECT_NE(cluster_.objects().FindPod("default", "b"), nullptr);
 }
 
@@ -295,6 +297,11 @@ TEST_F(LocalClusterTest, AdmitsPodsOfAStream) {
             "/spec/priorityClassName: expected a PriorityClass of the cluster, found \"silver\"");
   ASSERT_TRUE(apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
                     R"("metadata":{"name":"silver"},"value":3})")
+                  .ok());
+  ASSERT_TRUE(apply(silver).ok());
+  // An update keeps the priority, also if the class has gone or changed.
+  ASSERT_TRUE(apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
+                    R"("metadata":{"name":"silver"},"value":4})")
                   .ok());
   ASSERT_TRUE(apply(silver).ok());
   EXPECT_EQ(cluster_.objects().FindPod("default", "s")->view().priority, 3);
@@ -340,6 +347,70 @@ TEST_F(LocalClusterTest, ExpandsWorkloadsOfADumpOnRequest) {
   files.workloads = LocalCluster::Workloads::kAll;
   ASSERT_TRUE(cluster_.AddFiles(files).ok());
   EXPECT_EQ(cluster_.objects().List(kPodKind).size(), 2U);
+  std::remove(path.c_str());
+}
+
+TEST_F(LocalClusterTest, AnEditedWorkloadReplacesThatOfTheDump) {
+  ASSERT_TRUE(cluster_.AddManifest("dump", Workload(", uid: u-1")).ok());
+  std::string edited = Workload(", uid: u-1");
+  edited.replace(edited.find("replicas: 2"), 11, "replicas: 5");
+  const std::string path = testing::TempDir() + "/berth_edited.yaml";
+  std::ofstream(path) << edited;
+  std::istringstream in;
+  const LocalCluster::Files files = {
+      .paths = {&path, 1}, .in = in, .workloads = LocalCluster::Workloads::kAll};
+  const Status status = cluster_.AddFiles(files);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(cluster_.objects().List(kPodKind).size(), 5U);
+  EXPECT_THAT(cluster_.TakeNotes(), ElementsAre("ReplicaSet default/web: 5 pods"));
+  std::ofstream(path) << edited << "---" << edited;
+  EXPECT_THAT(cluster_.AddFiles(files).message(),
+              testing::HasSubstr("duplicate apps/v1/ReplicaSet default/web"));
+  std::remove(path.c_str());
+}
+
+// The pods of a ReplicaSet of a Deployment are those of the Deployment, whichever comes first.
+TEST_F(LocalClusterTest, AWorkloadOfAWorkloadAddsNothing) {
+  const std::string deployment =
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {replicas: 3, selector: "
+      "{matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {}}}}\n---\n";
+  const std::string set =
+      "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: d-1, ownerReferences: "
+      "[{apiVersion: "
+      "apps/v1, kind: Deployment, name: d, uid: u, controller: true}]}, spec: {replicas: 3, "
+      "selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: "
+      "{}}}}\n---\n";
+  for (const std::string& text : {deployment + set, set + deployment}) {
+    LocalCluster cluster(interner_, DecodeOptions(), clock_, /*follows_stream=*/false);
+    ASSERT_TRUE(cluster.AddManifest("m", text).ok());
+    EXPECT_EQ(cluster.objects().List(kPodKind).size(), 3U);
+  }
+}
+
+TEST_F(LocalClusterTest, AWorkloadCountsPodsInAnyOrder) {
+  const std::string set = Workload("") + "---\n";
+  std::string plain = set;
+  plain.replace(plain.find("{priorityClassName: gold, priority: 9000}"), 41, "{}");
+  const std::string pod =
+      "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: web}}, spec: {}}\n---\n";
+  for (const std::string& text : {plain + pod, pod + plain}) {
+    LocalCluster cluster(interner_, DecodeOptions(), clock_, /*follows_stream=*/false);
+    cluster.SetAdmission(true);
+    ASSERT_TRUE(cluster.AddManifest("m", text).ok());
+    EXPECT_EQ(cluster.objects().List(kPodKind).size(), 2U);
+  }
+}
+
+TEST_F(LocalClusterTest, AddedObjectsDoNotCountAsInput) {
+  const std::string path = testing::TempDir() + "/berth_added.yaml";
+  std::ofstream(path) << Workload("")
+                      << "---\n{apiVersion: v1, kind: Service, metadata: {name: s}}";
+  std::istringstream in;
+  ASSERT_TRUE(
+      cluster_.AddFiles({.paths = {&path, 1}, .in = in, .workloads = LocalCluster::Workloads::kAll})
+          .ok());
+  EXPECT_FALSE(cluster_.HasKind("v1/Service"));
+  EXPECT_FALSE(cluster_.HasKind("apps/v1/ReplicaSet"));
   std::remove(path.c_str());
 }
 

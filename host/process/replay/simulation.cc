@@ -11,6 +11,7 @@
 #include "host/base/kind_name.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
+#include "host/cluster/control_plane/admission.h"
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 
 namespace berth::host {
@@ -175,12 +176,21 @@ std::vector<PodOutcome> Simulation::TakeOutcomes() {
   return std::exchange(outcomes_, {});
 }
 
-LiveRequest LiveRequestFor(const KindUsers& users) {
+LiveRequest LiveRequestFor(const KindUsers& users, bool reads_policies) {
   LiveRequest request;
   request.kinds.assign(users.declared().begin(), users.declared().end());
   request.needed_by = [&users](std::string_view kind) {
-    return users.Of(KindsOf(std::string(kind)).front());
+    const std::string users_of_kind = users.Of(KindsOf(std::string(kind)).front());
+    return users_of_kind.empty() ? "the admission of new pods" : users_of_kind;
   };
+  if (!reads_policies) return request;
+  for (const std::string_view kind : Admission::Kinds()) {
+    const bool is_read = std::ranges::any_of(request.kinds, [kind](const std::string& declared) {
+      const auto versions = KindsOf(declared);
+      return std::ranges::find(versions, kind) != versions.end();
+    });
+    if (!is_read) request.kinds.emplace_back(kind);
+  }
   return request;
 }
 
@@ -201,7 +211,7 @@ Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& reque
   const auto connection = OpenConnection(request.target, *access, {}, observer, *request.log);
   if (!connection.ok()) return connection.status();
   const Channel reads = (*connection)->reads();
-  LiveRequest lists = LiveRequestFor(users);
+  LiveRequest lists = LiveRequestFor(users, request.reads_policies);
   lists.progress = request.progress;
   const Decoder& decoder = cluster.decoder();
   Result<LiveObjects> live = ReadLiveObjects(decoder.interner(), decoder.options(),

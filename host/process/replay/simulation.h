@@ -124,6 +124,8 @@ struct LiveClusterRequest {
   // runs. May be empty.
   std::function<void(std::string_view kind, size_t count)> progress = {};
   LogSink* log = nullptr;  // Must be set.
+  // Also reads the kinds from which new pods are completed: see Admission.
+  bool reads_policies = false;
 };
 
 // Reads the pods that have not ended, the nodes, and the objects of the kinds that `users`
@@ -137,8 +139,8 @@ struct LiveClusterRequest {
 Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
                                                  const KindUsers& users, LocalCluster& cluster);
 
-// Returns the lists to read for the kinds of `users`.
-LiveRequest LiveRequestFor(const KindUsers& users);
+// Returns the lists to read for the kinds of `users`. `reads_policies`: see LiveClusterRequest.
+LiveRequest LiveRequestFor(const KindUsers& users, bool reads_policies = false);
 
 // Adds the objects to the cluster. Returns the warnings of `live`, and one for each object that the
 // cluster refuses.
