@@ -108,7 +108,9 @@ TEST_F(FilesCliTest, ExplainAndReplayAdmitPods) {
       File("c.yaml", std::string(kNode) + PodOf("web", "1", "  priorityClassName: gold\n"));
   const std::string expected = cluster +
                                ": Pod default/web: /spec/priorityClassName: expected a "
-                               "PriorityClass of the cluster, found \"gold\"\n";
+                               "PriorityClass of the cluster, found \"gold\"\nberth: Add the "
+                               "classes of the cluster to the files (kubectl get "
+                               "pc,limits,runtimeclasses -A -o json), or use --no-admission\n";
   const std::vector<std::vector<std::string>> commands = {
       {"explain", "--cluster", cluster, "--pod", "web"},
       {"replay", "--cluster", cluster, "--time", "virtual"},

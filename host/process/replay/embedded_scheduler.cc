@@ -75,33 +75,54 @@ bool StallDetector::IsStalled(const SchedulingQueue& queue) {
 }
 
 bool StallDetector::HasChangedSince(const Pod& pod) const {
-  const auto found = attempts_.find(pod.uid());
-  if (found == attempts_.end()) return true;
-  const Attempt& last = found->second;
+  const Attempt* const last = FindAttempt(pod.uid());
+  if (last == nullptr) return true;
   // A pod that had a node does not need one that another pod releases.
-  return last.changes != changes_ || (!last.had_node && last.releases != releases_);
+  return last->changes != changes_ || (!last->had_node && last->releases != releases_);
+}
+
+const StallDetector::Attempt* StallDetector::FindAttempt(std::string_view uid) const {
+  if (uid == newest_uid_) return &newest_;
+  const auto found = attempts_.find(uid);
+  return found == attempts_.end() ? nullptr : &found->second;
+}
+
+void StallDetector::SetAttempt(std::string_view uid, const Attempt& attempt) {
+  if (!newest_uid_.empty() && newest_uid_ != uid) attempts_[newest_uid_] = newest_;
+  if (!attempts_.empty()) {
+    if (const auto old = attempts_.find(uid); old != attempts_.end()) attempts_.erase(old);
+  }
+  newest_uid_ = uid;
+  newest_ = attempt;
+}
+
+void StallDetector::ForgetAttempt(std::string_view uid) {
+  if (uid == newest_uid_) return newest_uid_.clear();
+  if (const auto old = attempts_.find(uid); old != attempts_.end()) attempts_.erase(old);
 }
 
 void StallDetector::OnAssumed(const PodRef& pod, std::string_view node) {
-  attempts_[std::string(pod->uid())] = {
-      .changes = changes_, .releases = releases_, .had_node = true, .is_assumed = true};
+  SetAttempt(pod->uid(),
+             {.changes = changes_, .releases = releases_, .had_node = true, .is_assumed = true});
   sink_.OnAssumed(pod, node);
 }
 
 void StallDetector::OnBound(const PodRef& pod, std::string_view node) {
   OnProgress();
   OnChange();
-  attempts_.erase(std::string(pod->uid()));
+  ForgetAttempt(pod->uid());
   sink_.OnBound(pod, node);
 }
 
 void StallDetector::OnFailed(const PodRef& pod, std::string_view node, const Failure& failure) {
-  Attempt& attempt = attempts_[std::string(pod->uid())];
-  if (std::exchange(attempt.is_assumed, false)) {
+  const Attempt* const last = FindAttempt(pod->uid());
+  Attempt attempt = {.changes = changes_, .releases = releases_};
+  if (last != nullptr && last->is_assumed) {
+    attempt = *last;
+    attempt.is_assumed = false;
     ++releases_;
-  } else {
-    attempt = {.changes = changes_, .releases = releases_};
   }
+  SetAttempt(pod->uid(), attempt);
   const uint32_t failures = ++failures_[std::string(pod->uid())];
   if (failures == kMaxFailures) ++exhausted_;
   most_failures_ = std::max(most_failures_, failures);
@@ -112,7 +133,7 @@ void StallDetector::OnFailed(const PodRef& pod, std::string_view node, const Fai
 void StallDetector::OnSkipped(const PodRef& pod, std::string_view message) {
   OnProgress();
   OnChange();
-  attempts_.erase(std::string(pod->uid()));
+  ForgetAttempt(pod->uid());
   sink_.OnSkipped(pod, message);
 }
 

@@ -87,13 +87,21 @@ class StallDetector final : public DecisionSink {
   };
 
   uint32_t FailuresOf(const Pod& pod) const;
+  // Returns the last attempt of the pod; null if there is none.
+  const Attempt* FindAttempt(std::string_view uid) const;
+  void SetAttempt(std::string_view uid, const Attempt& attempt);
+  void ForgetAttempt(std::string_view uid);
 
   DecisionSink no_sink_;
   DecisionSink& sink_;
   uint64_t progress_ = 0;
-  uint64_t changes_ = 0;         // How often the cluster or the plugins have changed.
-  uint64_t releases_ = 0;        // How often a pod has failed after it was given a node.
-  StringMap<Attempt> attempts_;  // Keyed by uid.
+  uint64_t changes_ = 0;   // How often the cluster or the plugins have changed.
+  uint64_t releases_ = 0;  // How often a pod has failed after it was given a node.
+  // The newest attempt stands apart: most pods are bound before the next one is tried, and then
+  // leave nothing in the map.
+  std::string newest_uid_;  // Empty if there is none.
+  Attempt newest_;
+  StringMap<Attempt> attempts_;  // The others, keyed by uid.
   // The counts below begin at the last progress, or at the last ForgetFailures().
   StringMap<uint32_t> failures_;  // Keyed by uid.
   size_t exhausted_ = 0;          // Pods with at least kMaxFailures failures.
