@@ -42,10 +42,12 @@ std::string WithMetadata(const std::string& pod, const std::string& field) {
 }
 
 // Returns the pod as one of a ReplicaSet, which is not in the input.
+// The pod comes from a cluster, of which there is also a node.
 std::string OfReplicaSet(const std::string& pod) {
   return WithMetadata(pod,
                       "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, "
-                      "controller: true}]");
+                      "controller: true}]") +
+         "---\napiVersion: v1\nkind: Node\nmetadata: {name: dumped, uid: u}\n";
 }
 
 TEST_F(JsonOutputTest, OfSimulate) {

@@ -21,14 +21,16 @@ using ::testing::Not;
 
 using Lines = std::vector<std::string>;
 
-std::string Node(const std::string& name) {
+// `uid`: that of a node of a cluster; empty for a node that a person wrote.
+std::string Node(const std::string& name, const std::string& uid = "u-1") {
   return NodeJson(name, "8",
-                  R"(,"labels":{"kubernetes.io/hostname":")" + name + R"(","zone":"z"})") +
+                  R"(,"uid":")" + uid + R"(","labels":{"kubernetes.io/hostname":")" + name +
+                      R"(","zone":"z"})") +
          "\n";
 }
 // `meta`: more of the metadata. `spec`: more of the spec.
 std::string Pod(const std::string& name, const std::string& meta, const std::string& spec = "") {
-  return PodJson(name, "1", meta, spec) + "\n";
+  return PodJson(name, "1", R"(,"uid":"pod-)" + name + "\"" + meta, spec) + "\n";
 }
 std::string Labelled(const std::string& app) { return R"(,"labels":{"app":")" + app + R"("})"; }
 std::string On(const std::string& node) { return R"(,"nodeName":")" + node + "\""; }
@@ -183,6 +185,9 @@ TEST_F(MissingKindsCliTest, NothingIsNamedThatChangesNothing) {
     SCOPED_TRACE(c.name);
     EXPECT_THAT(MissingIn(kTwoNodes + c.cluster), IsEmpty());
   }
+  // Files that a person wrote lack nothing.
+  EXPECT_THAT(MissingIn(Node("a", "") + Pod("web", "", NamespaceTerm("podAffinity", "db", kTeam))),
+              IsEmpty());
   // Where only some nodes are in a zone, the Service decides whether that counts.
   const std::string zone = NodeJson("c", "8", R"(,"labels":{"topology.kubernetes.io/zone":"z"})");
   EXPECT_THAT(MissingIn(kTwoNodes + zone + "\n" + Pod("web", Labelled("web"))),
@@ -239,7 +244,7 @@ TEST_F(MissingKindsCliTest, ExplainNamesWhatItsPodNeeds) {
 
 TEST_F(MissingKindsCliTest, ReplayNamesWhatTheStreamLacks) {
   const std::string stream =
-      Line("ADDED", NodeJson("a", "8")) +
+      Line("ADDED", NodeJson("a", "8", R"(,"uid":"u")")) +
       Line("ADDED", PodJson("web", "1", "", NamespaceTerm("podAffinity", "d", kTeam)));
   constexpr const char* kLine =
       "the input has no Namespaces, which InterPodAffinity reads for pod default/web";

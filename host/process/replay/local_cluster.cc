@@ -316,6 +316,7 @@ Result<bool> LocalCluster::Apply(const StreamEvent& event) {
   if (!changed.ok()) return changed;
   NoteChange(kind);
   if (std::holds_alternative<ObjectRef>(event.object)) NoteKind(kind);
+  is_dump_ |= std::holds_alternative<NodeRef>(event.object) && !Base(event.object).uid().empty();
   return changed;
 }
 

@@ -107,6 +107,8 @@ class LocalCluster {
   // (Workloads::kNew) or in the stream.
   // `declared`: a kind as plugins declare it, perhaps in several versions.
   bool HasKind(std::string_view declared) const;
+  // Returns whether the files or the stream come from a cluster: a node of them has a uid.
+  bool is_dump() const { return is_dump_; }
   // The kinds that the plugins of the scheduler over this cluster need.
   const ObjectNeeds& needs() const { return needs_; }
   ObjectNeeds& needs() { return needs_; }
@@ -154,7 +156,7 @@ class LocalCluster {
   uint64_t plugin_writes_ = 0;
   bool admits_ = false;
   bool is_complete_ = false;
-  bool is_dump_ = false;  // A node of the files has a uid: they come from a cluster.
+  bool is_dump_ = false;
   std::vector<Waiting> waiting_pods_;
   std::vector<Waiting> waiting_workloads_;
   std::set<std::string, std::less<>> waiting_keys_;  // "v1/Pod default/web" of what waits.

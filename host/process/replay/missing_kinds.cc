@@ -63,6 +63,7 @@ bool EndsWithAny(std::string_view text, std::span<const std::string_view> ending
 }  // namespace
 
 MissingKinds FindMissingKinds(const LocalCluster& cluster, const SchedulingLoop& loop) {
+  if (!cluster.is_dump()) return {};
   const ObjectNeeds& needs = cluster.needs();
   Needs all;
   for (const auto& [kind, uses] : needs.uses()) {

@@ -32,6 +32,8 @@ struct MissingKinds {
 // or a typed list. A plugin needs a kind if it looked it up (see ObjectNeeds). It may have read
 // anything, and counts as well, if it took part in decisions, watches the kind or has it as a
 // column of nodes, and never looked it up. A plugin that only declares a kind does not count.
+// Returns none for files that a person wrote, in which no node has a uid: there is no cluster that
+// could have more.
 MissingKinds FindMissingKinds(const LocalCluster& cluster, const SchedulingLoop& loop);
 
 // Returns the plural of the kind without group and version: "StorageClasses".

@@ -70,7 +70,7 @@ class ClaimNeedsTest : public ::testing::Test {
     const std::string cluster = R"(
 apiVersion: v1
 kind: Node
-metadata: {name: w-1}
+metadata: {name: w-1, uid: u}
 status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
 ---
 apiVersion: v1
