@@ -113,7 +113,7 @@ bool LocalCluster::HasKind(std::string_view declared) const {
 Status LocalCluster::Load(const AnyObject& object) {
   Status status = cluster_.Load(object);
   if (!status.ok()) return status;
-  NoteChange(KindOf(object));
+  if (std::holds_alternative<ObjectRef>(object)) NoteChange(KindOf(object));
   if (stream_.has_value()) stream_->NoteLoaded(object);
   return status;
 }
@@ -173,10 +173,10 @@ Status LocalCluster::Take(std::string_view file, AnyObject object, std::string_v
     is_dump_ |= !is_new;
     return Load(object);
   }
+  if (std::holds_alternative<PodRef>(object) && (!is_new || !admits_)) return Load(object);
   const std::string key = std::string(KindOf(object)).append(" ").append(Base(object).Key());
   const auto duplicate = [&] { return Status::AlreadyExists("duplicate " + key); };
   if (std::holds_alternative<PodRef>(object)) {
-    if (!is_new || !admits_) return Load(object);
     // The cluster has the error for its own pods.
     if (cluster_.FindPod(Base(object).ns(), Base(object).name()) != nullptr) return Load(object);
     if (!waiting_keys_.insert(key).second) return duplicate();
@@ -314,8 +314,10 @@ Result<bool> LocalCluster::Apply(const StreamEvent& event) {
   if (!admitted.ok()) return admitted.status();
   Result<bool> changed = stream_->Apply(*admitted);
   if (!changed.ok()) return changed;
-  NoteChange(kind);
-  if (std::holds_alternative<ObjectRef>(event.object)) NoteKind(kind);
+  if (std::holds_alternative<ObjectRef>(event.object)) {
+    NoteChange(kind);
+    NoteKind(kind);
+  }
   is_dump_ |= std::holds_alternative<NodeRef>(event.object) && !Base(event.object).uid().empty();
   return changed;
 }
