@@ -105,7 +105,8 @@ Status CheckAmounts(const Json& amounts, const std::string& pointer) {
   }
   for (const auto& [name, value] : amounts.items()) {
     if (QuantityOf(value).has_value()) continue;
-    return Unexpected((pointer + "/" + name).c_str(), "a quantity such as 100m", QuotedJson(value));
+    const std::string place = std::string(pointer).append("/").append(name);
+    return Unexpected(place.c_str(), "a quantity such as 100m", QuotedJson(value));
   }
   return {};
 }
