@@ -66,8 +66,12 @@ std::vector<std::string_view> Words(std::string_view text) {
 }
 
 bool HasWord(std::string_view text, std::string_view word) {
-  const std::vector<std::string_view> words = Words(text);
-  return std::ranges::find(words, word) != words.end();
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || text[at - 1] == ' ';
+    if (begins && (end == text.size() || text[end] == ' ')) return !word.empty();
+  }
+  return false;
 }
 
 const Group* FindGroup(std::string_view name) {

@@ -38,6 +38,8 @@ TEST(ApiKinds, NamesWhatWasProbablyMeant) {
       {"networking.k8s.io/v1/NetworkPolicies",
        "NetworkPolicies (apiVersion networking.k8s.io/v1); did you mean NetworkPolicy?"},
       {"v1/Frobnicator", "Frobnicator (apiVersion v1)"},
+      {"v1/Service Secret", "Service Secret (apiVersion v1)"},
+      {"v1/", " (apiVersion v1)"},
       {"app/v1/Frobnicator", "Frobnicator (apiVersion app/v1)"},
   };
   for (const Case& c : cases) {

@@ -61,24 +61,6 @@ void Reader::Begin(size_t expected_bytes) {
   names.base = {};
 }
 
-std::string NameGenerator::Next() {
-  // The alphabet of Kubernetes has no vowels, so that no suffix is a word, and nothing that looks
-  // like one of its other characters.
-  constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-  constexpr size_t kSuffixSize = 5;
-  constexpr size_t kMaxBaseSize = 63 - kSuffixSize;
-  constexpr uint64_t kNames = 27ULL * 27 * 27 * 27 * 27;
-  // The factor has no divisor in common with kNames, so that every number gives another suffix.
-  constexpr uint64_t kFactor = 8'675'309;
-  static_assert(kAlphabet.size() == 27 && kFactor % 3 != 0);
-  uint64_t number = ++count_ * kFactor % kNames;
-  std::string name(base.substr(0, kMaxBaseSize));
-  for (size_t i = 0; i < kSuffixSize; ++i, number /= kAlphabet.size()) {
-    name += kAlphabet[number % kAlphabet.size()];
-  }
-  return name;
-}
-
 size_t Reader::SuggestSize() const {
   // A cluster has many similar objects: what is left in each of them counts.
   constexpr size_t kStep = 64;

@@ -19,6 +19,7 @@
 
 #include "host/api/decode.h"
 #include "host/api/decode_problems.h"
+#include "host/api/generated_name.h"
 #include "host/api/objects.h"
 #include "host/api/requests.h"
 #include "host/api/shared_parts.h"
@@ -105,19 +106,6 @@ class Stack {
 
  private:
   std::vector<T> elements_;
-};
-
-// Names objects by their metadata.generateName.
-// Kubernetes: apiserver/pkg/storage/names/generate.go, whose suffixes are random.
-class NameGenerator {
- public:
-  // metadata.generateName of the current object, if it was read; else empty.
-  std::string_view base;
-  // Returns the base with a suffix of five characters, which differs from those of earlier calls.
-  std::string Next();
-
- private:
-  uint64_t count_ = 0;
 };
 
 // Reads JSON values. A method that reads records an error with Fail() and returns false if it

@@ -190,6 +190,10 @@ class Pod final : public ViewedObject<Pod, berth_pod> {
   std::string_view nominated_node() const { return Name(view_.nominated_node); }
   std::string_view scheduler_name() const { return Name(view_.scheduler_name); }
   bool terminating() const { return meta_.deleted_ns != 0; }
+  // Returns whether the pod is in a final phase: its containers have ended, and it takes no room.
+  bool has_ended() const {
+    return view_.phase == BERTH_PHASE_SUCCEEDED || view_.phase == BERTH_PHASE_FAILED;
+  }
   // Returns the hash of one part, which is a BERTH_PART_* number.
   uint64_t part_hash(uint32_t part) const {
     if (part < BERTH_OWN_PARTS) return own_part_hashes_[part];

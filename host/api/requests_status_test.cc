@@ -1,4 +1,4 @@
-// What the statuses of a pod and of its containers add to its requests. The rules are those of
+// The statuses of a pod and of its containers add to its requests. The rules are those of
 // kube-scheduler 1.36.2: component-helpers/resource/helpers.go, PodRequests with UseStatusResources
 // and InPlacePodLevelResourcesVerticalScalingEnabled.
 #include <cstdint>

@@ -41,10 +41,6 @@ Result<PodKey> ParsePodKey(const std::string& text) {
   return key;
 }
 
-bool HasEnded(const Pod& pod) {
-  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
-}
-
 // Suggests pods with the same name in other namespaces first, because this is the most likely
 // mistake. `where`: where the pods come from.
 Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted, std::string_view where) {
@@ -52,7 +48,7 @@ Status NoSuchPod(const EmbeddedCluster& cluster, const PodKey& wanted, std::stri
   std::vector<std::string> namesakes;
   for (const AnyObject& object : cluster.List(kPodKind)) {
     const Pod& pod = *std::get<PodRef>(object);
-    if (!pod.node_name().empty() || HasEnded(pod)) continue;
+    if (!pod.node_name().empty() || pod.has_ended()) continue;
     pending.push_back(pod.Key());
     if (pod.name() == wanted.name) namesakes.push_back(pod.Key());
   }
@@ -75,7 +71,7 @@ Result<PodRef> FindPendingPod(const EmbeddedCluster& cluster, const std::string&
                                    std::string(pod->node_name()) +
                                    ": expected a pod without a node");
   }
-  if (HasEnded(*pod)) {
+  if (pod->has_ended()) {
     return Status::InvalidArgument("pod " + key->ToString() +
                                    " has ended: expected a pod that waits for a node");
   }

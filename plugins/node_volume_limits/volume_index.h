@@ -118,7 +118,7 @@ class VolumeIndex {
   // not installed.
   bool MustBeInstalled(std::string_view driver) const;
 
-  // What the decision about a pod depends on.
+  // The kinds of objects on which the decision about a pod depends.
   struct Needs {
     bool claims = false;   // A volume is that of a claim.
     bool volumes = false;  // A claim has a volume.

@@ -1,7 +1,9 @@
 // The flags of commands that look at a real cluster, and what berth says about mistakes in them.
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "tests/harness/api_server/loopback_server.h"
 #include "tests/integration/cli_fixture.h"
 
 namespace berth::host {
@@ -80,6 +82,36 @@ TEST_F(LiveCliTest, AServerThatIsAwayIsAnError) {
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(run.err,
                 AllOf(StartsWith("berth: http://127.0.0.1:1: "), HasSubstr("connection refused")));
+  }
+}
+
+// The answer is named, and the server once. A URL may contain secrets.
+TEST_F(LiveCliTest, AnotherServerIsAnError) {
+  struct Case {
+    std::string answer;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n"
+       "Location: https://u:secret@login.example.com/x?token=secret\r\n\r\n",
+       "found the redirection 302 to \"https://login.example.com/x\""},
+      {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+       "expected JSON, found an HTML page"},
+  };
+  steady_ns_ = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+  for (const Case& c : cases) {
+    LoopbackServer server({.tls = false}, [&c](LoopbackServer::Peer& peer, size_t) {
+      for (std::string request; peer.ReadRequest(request);) {
+        if (!peer.Write(c.answer)) return;
+      }
+    });
+    const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+    const Outcome run = Run({"simulate", "--kubeconfig", Kubeconfig(url)});
+    EXPECT_EQ(run.exit_status, 2);
+    EXPECT_THAT(run.err, HasSubstr(c.message));
+    EXPECT_NE(run.err.find(url), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find(url), run.err.rfind(url)) << run.err;
+    EXPECT_THAT(run.err, Not(HasSubstr("secret")));
   }
 }
 

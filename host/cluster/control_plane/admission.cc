@@ -101,12 +101,12 @@ std::optional<Quantity> QuantityOf(const Json& value) {
 
 Status CheckAmounts(const Json& amounts, const std::string& pointer) {
   if (!amounts.is_object()) {
-    return Unexpected(pointer.c_str(), "an object with quantities", QuotedJson(amounts));
+    return Unexpected(pointer, "an object with quantities", FoundText(amounts));
   }
   for (const auto& [name, value] : amounts.items()) {
     if (QuantityOf(value).has_value()) continue;
     const std::string place = std::string(pointer).append("/").append(name);
-    return Unexpected(place.c_str(), "a quantity such as 100m", QuotedJson(value));
+    return Unexpected(place, "a quantity such as 100m", FoundText(value));
   }
   return {};
 }
@@ -114,23 +114,23 @@ Status CheckAmounts(const Json& amounts, const std::string& pointer) {
 Status CheckPriorityClass(const Json& object) {
   const std::optional<int64_t> value = ValueOf(object);
   if (!value.has_value() || *value < INT32_MIN || *value > INT32_MAX) {
-    return Unexpected("/value", "an integer of 32 bits", QuotedJson(ValueAt(object, "/value")));
+    return Unexpected("/value", "an integer of 32 bits", FoundText(ValueAt(object, "/value")));
   }
   const Json& is_default = ValueAt(object, "/globalDefault");
   if (is_default.is_null() || is_default.is_boolean()) return {};
-  return Unexpected("/globalDefault", "true or false", QuotedJson(is_default));
+  return Unexpected("/globalDefault", "true or false", FoundText(is_default));
 }
 
 Status CheckLimitRange(const Json& object) {
   const Json& limits = ValueAt(object, "/spec/limits");
   if (!limits.is_array()) {
-    return Unexpected("/spec/limits", "an array", QuotedJson(limits));
+    return Unexpected("/spec/limits", "an array", FoundText(limits));
   }
   for (size_t i = 0; i < limits.size(); ++i) {
-    for (const char* list : {"default", "defaultRequest", "max", "min"}) {
-      const Json& amounts = ValueAt(limits[i], (std::string("/") + list).c_str());
+    for (const char* list : {"/default", "/defaultRequest", "/max", "/min"}) {
+      const Json& amounts = ValueAt(limits[i], list);
       if (amounts.is_null()) continue;
-      Status status = CheckAmounts(amounts, "/spec/limits/" + std::to_string(i) + "/" + list);
+      Status status = CheckAmounts(amounts, "/spec/limits/" + std::to_string(i) + list);
       if (!status.ok()) return status;
     }
   }
@@ -147,17 +147,27 @@ bool AreEqualAmounts(const Json& a, const Json& b) {
 
 // Returns whether a container requests no cpu or no memory.
 bool HasContainerWithoutRequests(const Json& spec) {
-  for (const Json& container : ValueAt(spec, "/containers")) {
-    for (const char* name : {"cpu", "memory"}) {
-      const std::string request = std::string("/resources/requests/") + name;
-      const std::string limit = std::string("/resources/limits/") + name;
-      if (ValueAt(container, request.c_str()).is_null() &&
-          ValueAt(container, limit.c_str()).is_null()) {
-        return true;
-      }
-    }
-  }
-  return false;
+  const auto lacks = [](const Json& container, const char* request, const char* limit) {
+    return ValueAt(container, request).is_null() && ValueAt(container, limit).is_null();
+  };
+  return std::ranges::any_of(ValueAt(spec, "/containers"), [&lacks](const Json& container) {
+    return lacks(container, "/resources/requests/cpu", "/resources/limits/cpu") ||
+           lacks(container, "/resources/requests/memory", "/resources/limits/memory");
+  });
+}
+
+// An update does not change the priority of a pod, whatever has become of its class.
+void KeepPriority(const Pod& stored, Json& spec) {
+  const bool is_never = stored.view().preemption_policy == BERTH_PREEMPT_NEVER;
+  spec["priority"] = stored.view().priority;
+  spec["preemptionPolicy"] = is_never ? "Never" : "PreemptLowerPriority";
+}
+
+// Returns the error for a class that the cluster does not have.
+Status Missing(std::string_view pointer, std::string_view kind, std::string_view name) {
+  const Status error =
+      Unexpected(pointer, std::string(kind).append(" of the cluster"), Quoted(name));
+  return Status::NotFound(std::string(error.message()));
 }
 
 }  // namespace
@@ -198,7 +208,7 @@ const Admission::Policies& Admission::policies() {
   for (const Json& range : ObjectsOf(cluster_, kLimitRange)) {
     for (const Json& item : ValueAt(range, "/spec/limits")) {
       if (TextAt(item, "/type") != "Container") continue;
-      policies.limits[TextAt(range, "/metadata/namespace")].push_back(DefaultsOf(item));
+      policies.limits[NamespaceOf(range)].push_back(DefaultsOf(item));
     }
   }
   std::optional<int64_t> lowest;
@@ -223,9 +233,7 @@ const Admission::Policies& Admission::policies() {
 }
 
 bool Admission::AddLimits(Json& pod) {
-  std::string ns = TextAt(pod, "/metadata/namespace");
-  if (ns.empty()) ns = "default";
-  const auto found = policies().limits.find(ns);
+  const auto found = policies().limits.find(NamespaceOf(pod));
   if (found == policies().limits.end()) return false;
   bool is_changed = false;
   for (const LimitDefaults& defaults : found->second) {
@@ -250,7 +258,7 @@ Result<bool> Admission::AddPriority(Json& spec) {
   if (found == policies().priority_classes.end()) {
     // A pod that states the value comes from a cluster, whose class the files lack.
     if (!own.is_null()) return false;
-    return Unexpected("/spec/priorityClassName", "a PriorityClass of the cluster", Quoted(name));
+    return Missing("/spec/priorityClassName", "a PriorityClass", name);
   }
   const std::optional<int64_t> value = ValueOf(found->second);
   if (!value.has_value()) {
@@ -281,7 +289,7 @@ Result<bool> Admission::AddRuntimeClass(Json& spec) {
   if (name.empty()) return false;
   const auto found = policies().runtime_classes.find(name);
   if (found == policies().runtime_classes.end()) {
-    return Unexpected("/spec/runtimeClassName", "a RuntimeClass of the cluster", Quoted(name));
+    return Missing("/spec/runtimeClassName", "a RuntimeClass", name);
   }
   bool is_changed = false;
   const Json& overhead = ValueAt(found->second, "/overhead/podFixed");
@@ -329,7 +337,7 @@ bool Admission::DoTolerationsMatter() const {
 Status Admission::Admit(Json& pod, const Pod* stored) {
   Json& spec = ObjectIn(pod, "spec");
   const bool has_limits = AddLimits(pod);
-  if (stored != nullptr) spec["priority"] = stored->view().priority;
+  if (stored != nullptr) KeepPriority(*stored, spec);
   const Result<bool> priority = stored != nullptr ? Result<bool>(false) : AddPriority(spec);
   if (!priority.ok()) return priority.status();
   Json& tolerations = ArrayIn(spec, "tolerations");

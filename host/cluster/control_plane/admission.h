@@ -53,9 +53,10 @@ class Admission {
   explicit Admission(const EmbeddedCluster& cluster) : cluster_(cluster) {}
 
   // Completes the JSON of a pod that a decoder accepts. `stored`: the pod as the cluster has it, if
-  // this is an update: it keeps its priority, and its classes need not exist any more.
-  // Errors: kInvalidArgument, with the JSON pointer of a class that the cluster does not have, or
-  //         that contradicts the pod:
+  // this is an update: it keeps its priority and its preemptionPolicy, and its classes need not
+  // exist any more.
+  // Errors: with the JSON pointer, kNotFound for a class that the cluster does not have, and
+  //         kInvalidArgument for one that contradicts the pod:
   //         /spec/priorityClassName: expected a PriorityClass of the cluster, found "gold"
   Status Admit(nlohmann::ordered_json& pod, const Pod* stored = nullptr);
   const AdmissionCounts& counts() const { return counts_; }

@@ -258,13 +258,13 @@ TEST_F(AdmissionTest, ChecksPolicies) {
       {kPriority, "{value: -2147483648, globalDefault: true}", ""},
       {kPriority, "{value: 2147483648}",
        "/value: expected an integer of 32 bits, found 2147483648"},
-      {kPriority, "{}", "/value: expected an integer of 32 bits, found null"},
+      {kPriority, "{}", "/value: expected an integer of 32 bits, found nothing"},
       {kPriority, "{value: 5, globalDefault: 'true'}",
        "/globalDefault: expected true or false, found \"true\""},
       {kRuntime, "{}", ""},
       {kRuntime, "{overhead: {podFixed: {cpu: 100m}}}", ""},
       {kRuntime, "{overhead: {cpu: 100}}",
-       "/overhead/podFixed: expected an object with quantities, found null"},
+       "/overhead/podFixed: expected an object with quantities, found nothing"},
       {"v1/Service", "{spec: {limits: 1}}", ""},
   };
   for (const Case& c : cases) {
@@ -274,11 +274,12 @@ TEST_F(AdmissionTest, ChecksPolicies) {
 
 TEST_F(AdmissionTest, KeepsThePriorityOfAnUpdate) {
   const Result<PodRef> stored = decoder_.DecodePod(
-      R"({"metadata":{"name":"a"},"spec":{"priority":9000,"priorityClassName":"gone"}})");
+      R"({"metadata":{"name":"a"},"spec":{"priority":9000,"preemptionPolicy":"Never"}})");
   ASSERT_TRUE(stored.ok());
   Json pod = Yaml("{metadata: {name: a}, spec: {priorityClassName: gone, runtimeClassName: gone}}");
   ASSERT_TRUE(admission_.Admit(pod, stored->get()).ok());
   EXPECT_EQ(pod["spec"]["priority"], 9000);
+  EXPECT_EQ(pod["spec"]["preemptionPolicy"], "Never");
   EXPECT_EQ(pod["spec"]["tolerations"].size(), 2U);
   EXPECT_EQ(admission_.counts().pods, 0U);
 }

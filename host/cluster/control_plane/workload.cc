@@ -9,7 +9,7 @@
 
 #include <berth/selectors.h>
 
-#include "host/api/api_kinds.h"
+#include "host/api/generated_name.h"
 #include "host/api/objects.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
@@ -28,8 +28,6 @@ constexpr std::array<std::string_view, 7> kWorkloads = {
 constexpr const char* kTemplate = "/spec/template";
 constexpr const char* kHashLabel = "pod-template-hash";
 
-std::string FoundText(const Json& value) { return value.is_null() ? "nothing" : QuotedJson(value); }
-
 // Returns the number at a pointer, which is a number of pods unless `is_count` is false.
 Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual,
                          bool is_count = true) {
@@ -46,11 +44,6 @@ Result<int64_t> NumberAt(const Json& json, const char* pointer, int64_t usual,
                             std::to_string(number));
 }
 
-std::string NamespaceOf(const Json& object) {
-  std::string ns = TextAt(object, "/metadata/namespace");
-  return ns.empty() ? "default" : ns;
-}
-
 // Returns the parts with a dash between them.
 std::string Dashed(std::initializer_list<std::string_view> parts) {
   std::string name;
@@ -63,15 +56,9 @@ std::string Dashed(std::initializer_list<std::string_view> parts) {
 
 // Returns ten characters that depend on the value alone.
 std::string HashText(const Json& json) {
-  constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-  constexpr size_t kSize = 10;
   uint64_t hash = 14695981039346656037ULL;  // FNV-1a, which the deployment controller uses.
   for (const char c : DumpJson(json)) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
-  std::string text;
-  for (size_t i = 0; i < kSize; ++i, hash /= kAlphabet.size()) {
-    text += kAlphabet[hash % kAlphabet.size()];
-  }
-  return text;
+  return NameSuffix(hash, 10);
 }
 
 Json OwnerReference(const Json& owner) {
@@ -94,33 +81,23 @@ Json OwnedObject(const Json& owner, const char* api_version, const char* kind,
             {"ownerReferences", Json::array({OwnerReference(owner)})}}}};
 }
 
-// Returns the owner that manages the pod; null if there is none.
-const berth_owner* ControllerOf(const Pod& pod) {
-  for (const berth_owner& one : Elements<berth_owner>(pod.meta().owners)) {
-    if (one.controller != 0) return &one;
+// Adds the labels and annotations of a template to an object.
+void CopyLabels(const Json& from_template, Json& object) {
+  for (const auto& [key, pointer] : {std::pair("labels", "/metadata/labels"),
+                                     std::pair("annotations", "/metadata/annotations")}) {
+    const Json& values = ValueAt(from_template, pointer);
+    if (values.is_object()) object["metadata"][key] = values;
   }
-  return nullptr;
-}
-
-// `api_version`: of any version of the controller's group.
-std::string ControllerKey(std::string_view ns, std::string_view api_version, std::string_view kind,
-                          std::string_view name) {
-  const size_t slash = api_version.find('/');
-  const std::string_view group = slash == api_version.npos ? "" : api_version.substr(0, slash);
-  std::string key(ns);
-  for (const std::string_view part : {group, kind, name}) key.append("/").append(part);
-  return key;
-}
-
-bool HasEnded(const Pod& pod) {
-  return pod.view().phase == BERTH_PHASE_SUCCEEDED || pod.view().phase == BERTH_PHASE_FAILED;
 }
 
 // Creates the pods of one workload.
 class Controller {
  public:
   Controller(const Json& workload, const WorkloadPlace& place)
-      : workload_(workload), place_(place), name_(TextAt(workload, "/metadata/name")) {}
+      : workload_(workload),
+        place_(place),
+        ns_(NamespaceOf(workload)),
+        name_(TextAt(workload, "/metadata/name")) {}
 
   Result<WorkloadPods> Expand();
 
@@ -148,11 +125,11 @@ class Controller {
   Result<Json> Create(Json object);
   // Expands an object that the controller of this one creates.
   Pods ExpandOwned(Json object);
-  // Checks the template and the selector. `example`: a pod of the template.
+  // Checks the template and the selector, and sets pod_. `example`: a pod of the template.
   Status CheckTemplate();
   Status CheckSelector(const Pod& example) const;
   // Returns a pod of the template whose name begins with the workload's name.
-  Json NewPod() const;
+  Json PodOfTemplate() const;
   // Returns a pod of the template as the decoder sees it.
   Result<PodRef> Decode(const Json& pod) const;
   // Returns the pods that the controller counts: its own, and those that it would adopt.
@@ -169,7 +146,9 @@ class Controller {
 
   const Json& workload_;
   const WorkloadPlace& place_;
+  const std::string ns_;
   const std::string name_;
+  Json pod_;  // A pod of the template.
   std::optional<Parsed<berth_selector>> selector_;
 };
 
@@ -193,7 +172,8 @@ Status Controller::CheckTemplate() {
   if (!pod_template.is_object() || !ValueAt(pod_template, "/spec").is_object()) {
     return Unexpected(kTemplate, "a pod template", FoundText(pod_template));
   }
-  const Result<PodRef> example = Decode(NewPod());
+  pod_ = PodOfTemplate();
+  const Result<PodRef> example = Decode(pod_);
   if (!example.ok()) return example.status();
   const std::string kind = TextAt(workload_, "/kind");
   const Json& own = ValueAt(workload_, "/spec/selector");
@@ -221,18 +201,14 @@ Status Controller::CheckSelector(const Pod& example) const {
                     FoundText(ValueAt(workload_, "/spec/selector")));
 }
 
-Json Controller::NewPod() const {
+Json Controller::PodOfTemplate() const {
   Json pod = {{"apiVersion", "v1"},
               {"kind", "Pod"},
               {"metadata",
                {{"generateName", name_ + "-"},
-                {"namespace", NamespaceOf(workload_)},
+                {"namespace", ns_},
                 {"ownerReferences", Json::array({OwnerReference(workload_)})}}}};
-  for (const char* key : {"labels", "annotations"}) {
-    const Json& values =
-        ValueAt(ValueAt(workload_, "/spec/template/metadata"), (std::string("/") + key).c_str());
-    if (values.is_object()) pod["metadata"][key] = values;
-  }
+  CopyLabels(ValueAt(workload_, kTemplate), pod);
   pod["spec"] = ValueAt(workload_, "/spec/template/spec");
   return pod;
 }
@@ -246,12 +222,11 @@ Result<PodRef> Controller::Decode(const Json& pod) const {
 // ---- Pods that exist ----------------------------------------------------------------------------
 
 std::vector<PodRef> Controller::Existing() const {
-  const std::string ns = NamespaceOf(workload_);
   const auto own =
-      place_.pods.Of(ns, TextAt(workload_, "/apiVersion"), TextAt(workload_, "/kind"), name_);
+      place_.pods.Of(ns_, TextAt(workload_, "/apiVersion"), TextAt(workload_, "/kind"), name_);
   std::vector<PodRef> pods(own.begin(), own.end());
   if (!selector_.has_value()) return pods;
-  for (const PodRef& pod : place_.pods.WithoutController(ns)) {
+  for (const PodRef& pod : place_.pods.WithoutController(ns_)) {
     const Labels labels(pod->meta().labels);
     if (Matches(selector_->root, labels, pod->interner())) pods.push_back(pod);
   }
@@ -269,7 +244,7 @@ Result<WorkloadPods> Controller::FillUp(int64_t wanted) {
   result.existing = Existing().size();
   if (wanted == 0) result.why_none = "it has 0 replicas";
   for (auto i = static_cast<int64_t>(result.existing); i < wanted; ++i) {
-    if (Status status = Add(NewPod(), result); !status.ok()) return status;
+    if (Status status = Add(pod_, result); !status.ok()) return status;
   }
   return result;
 }
@@ -347,8 +322,7 @@ Controller::ReplicaSet Controller::FindReplicaSet() const {
       }
     }
   };
-  place_.pods.ForEachController(NamespaceOf(workload_), "apps/v1", "ReplicaSet", name_ + "-",
-                                visit);
+  place_.pods.ForEachController(ns_, "apps/v1", "ReplicaSet", name_ + "-", visit);
   newest.others = all - count;
   return newest;
 }
@@ -365,12 +339,11 @@ Status Controller::AddClaims(const std::string& pod_name, Json& pod) {
     std::erase_if(volumes.get_ref<Json::array_t&>(),
                   [&](const Json& one) { return TextAt(one, "/name") == volume; });
     volumes.push_back({{"name", volume}, {"persistentVolumeClaim", {{"claimName", claim_name}}}});
-    const std::string ns = NamespaceOf(workload_);
-    if (place_.cluster.Find("v1/PersistentVolumeClaim", ns, claim_name).has_value()) continue;
+    if (place_.cluster.Find("v1/PersistentVolumeClaim", ns_, claim_name).has_value()) continue;
     Json claim = {{"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}};
     claim["metadata"] = ValueAt(claim_template, "/metadata");
     claim["metadata"]["name"] = claim_name;
-    claim["metadata"]["namespace"] = ns;
+    claim["metadata"]["namespace"] = ns_;
     claim["spec"] = ValueAt(claim_template, "/spec");
     if (Result<std::string> uid = place_.create(std::move(claim)); !uid.ok()) return uid.status();
   }
@@ -387,11 +360,11 @@ Result<WorkloadPods> Controller::ExpandStatefulSet() {
   for (int64_t i = 0; i < *replicas; ++i) {
     const std::string ordinal = std::to_string(*start + i);
     const std::string pod_name = Dashed({name_, ordinal});
-    if (place_.cluster.FindPod(NamespaceOf(workload_), pod_name) != nullptr) {
+    if (place_.cluster.FindPod(ns_, pod_name) != nullptr) {
       ++result.existing;
       continue;
     }
-    Json pod = NewPod();
+    Json pod = pod_;
     Json& metadata = pod["metadata"];
     metadata.erase("generateName");
     metadata["name"] = pod_name;
@@ -463,7 +436,7 @@ bool Controller::MayRunOn(const Pod& pod, const Node& node) const {
 }
 
 Result<WorkloadPods> Controller::ExpandDaemonSet() {
-  Json pod = NewPod();
+  Json pod = pod_;
   AddDaemonTolerations(pod["spec"]);
   const Result<PodRef> example = Decode(pod);
   if (!example.ok()) return example.status();
@@ -530,7 +503,7 @@ Result<WorkloadPods> Controller::ExpandJob() {
   if (wanted == 0) result.why_none = *parallelism == 0 ? "its parallelism is 0" : "it is complete";
   const bool is_indexed = TextAt(workload_, "/spec/completionMode") == "Indexed";
   for (auto i = static_cast<int64_t>(result.existing); i < wanted; ++i) {
-    Json pod = NewPod();
+    Json pod = pod_;
     Json& labels = ObjectIn(pod["metadata"], "labels");
     const std::string uid = TextAt(workload_, "/metadata/uid");
     for (const char* prefix : {"batch.kubernetes.io/", ""}) {
@@ -575,11 +548,7 @@ Result<WorkloadPods> Controller::ExpandCronJob() {
   }
   // On a cluster the number is the time of the schedule. Here equal input gives equal names.
   Json job = OwnedObject(workload_, "batch/v1", "Job", name_ + "-1");
-  for (const char* key : {"labels", "annotations"}) {
-    const Json& values =
-        ValueAt(ValueAt(job_template, "/metadata"), (std::string("/") + key).c_str());
-    if (values.is_object()) job["metadata"][key] = values;
-  }
+  CopyLabels(job_template, job);
   job["spec"] = ValueAt(job_template, "/spec");
   Result<WorkloadPods> pods = ExpandOwned(std::move(job));
   if (!pods.ok()) return pods.status().Annotate("/spec/jobTemplate");
@@ -587,42 +556,6 @@ Result<WorkloadPods> Controller::ExpandCronJob() {
 }
 
 }  // namespace
-
-ControlledPods::ControlledPods(const EmbeddedCluster& cluster) {
-  for (const AnyObject& object : cluster.List(kPodKind)) {
-    const PodRef& pod = std::get<PodRef>(object);
-    if (pod->terminating() || HasEnded(*pod)) continue;
-    const berth_owner* const owner = ControllerOf(*pod);
-    if (owner == nullptr) {
-      alone_[std::string(pod->ns())].push_back(pod);
-    } else {
-      by_controller_[ControllerKey(pod->ns(), pod->interner().Text(owner->api_version),
-                                   pod->interner().Text(owner->kind), Text(owner->name))]
-          .push_back(pod);
-    }
-  }
-}
-
-std::span<const PodRef> ControlledPods::Of(std::string_view ns, std::string_view api_version,
-                                           std::string_view kind, std::string_view name) const {
-  const auto found = by_controller_.find(ControllerKey(ns, api_version, kind, name));
-  return found == by_controller_.end() ? std::span<const PodRef>() : found->second;
-}
-
-void ControlledPods::ForEachController(
-    std::string_view ns, std::string_view api_version, std::string_view kind,
-    std::string_view prefix, const std::function<void(std::span<const PodRef> pods)>& each) const {
-  const std::string begin = ControllerKey(ns, api_version, kind, prefix);
-  for (auto at = by_controller_.lower_bound(begin);
-       at != by_controller_.end() && at->first.starts_with(begin); ++at) {
-    each(at->second);
-  }
-}
-
-std::span<const PodRef> ControlledPods::WithoutController(std::string_view ns) const {
-  const auto found = alone_.find(ns);
-  return found == alone_.end() ? std::span<const PodRef>() : found->second;
-}
 
 bool IsWorkload(std::string_view kind) {
   return std::ranges::find(kWorkloads, kind) != kWorkloads.end();

@@ -4,17 +4,14 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "host/api/decode.h"
-#include "host/api/objects.h"
 #include "host/base/status.h"
+#include "host/cluster/control_plane/controlled_pods.h"
 #include "host/cluster/embedded/embedded_cluster.h"
 
 namespace berth::host {
@@ -25,30 +22,6 @@ bool IsWorkload(std::string_view kind);
 // Returns whether an object of another kind has a pod template anywhere, as many custom resources
 // have whose controllers create pods. REQUIRES: the nesting of the JSON is limited.
 bool HasPodTemplate(const nlohmann::ordered_json& object);
-
-// The pods of a cluster that controllers count: those that have not ended and are not being
-// deleted.
-// Built once for many workloads.
-// Lifetime: it holds its pods. It does not follow the cluster.
-class ControlledPods {
- public:
-  explicit ControlledPods(const EmbeddedCluster& cluster);
-
-  // Returns the pods whose controller has this group, kind and name.
-  std::span<const PodRef> Of(std::string_view ns, std::string_view api_version,
-                             std::string_view kind, std::string_view name) const;
-  // Calls `each(pods)` for each controller of the kind whose name begins with `prefix`. The pods
-  // are not empty.
-  void ForEachController(std::string_view ns, std::string_view api_version, std::string_view kind,
-                         std::string_view prefix,
-                         const std::function<void(std::span<const PodRef> pods)>& each) const;
-  // Returns the pods without a controller, which a controller may adopt.
-  std::span<const PodRef> WithoutController(std::string_view ns) const;
-
- private:
-  std::map<std::string, std::vector<PodRef>, std::less<>> by_controller_;  // "ns/group/kind/name"
-  std::map<std::string, std::vector<PodRef>, std::less<>> alone_;          // By namespace.
-};
 
 // The result for one workload.
 struct WorkloadPods {

@@ -133,9 +133,7 @@ Status PodRequestHandler::Delete(const PodName& name, std::optional<int64_t> gra
   if (!found.ok()) return found.status();
   StoredObject& stored = **found;
   const PodRef pod = std::get<PodRef>(stored.object);
-  const uint32_t phase = pod->view().phase;
-  const bool runs_nowhere =
-      pod->node_name().empty() || phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED;
+  const bool runs_nowhere = pod->node_name().empty() || pod->has_ended();
   int64_t grace = std::min(grace_seconds.value_or(kDefaultGraceSeconds), kMaxGraceSeconds);
   if (grace < 0) grace = 1;
   if (runs_nowhere) grace = 0;

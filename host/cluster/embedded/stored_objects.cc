@@ -11,9 +11,7 @@ namespace {
 // Returns whether watches of its kind deliver the object.
 bool IsWatched(const AnyObject& object) {
   const PodRef* pod = std::get_if<PodRef>(&object);
-  if (pod == nullptr) return true;
-  const uint32_t phase = (*pod)->view().phase;
-  return phase != BERTH_PHASE_SUCCEEDED && phase != BERTH_PHASE_FAILED;
+  return pod == nullptr || !(*pod)->has_ended();
 }
 
 // Returns a text in the format of a UUID, which depends only on `number`.

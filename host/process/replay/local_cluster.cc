@@ -38,8 +38,9 @@ Status JoinErrors(const std::vector<Status>& errors) {
   if (errors.size() > kMaxErrors) {
     text += "\n... and " + CountOf(errors.size() - kMaxErrors, "more error");
   }
-  const bool lacks_class = text.find("Class of the cluster, found") != text.npos;
-  if (lacks_class) {
+  // Only admission does not find something: a class.
+  const auto is_missing = [](const Status& error) { return error.code() == ErrorCode::kNotFound; };
+  if (std::ranges::any_of(errors, is_missing)) {
     text +=
         "\nAdd the classes of the cluster to the files (kubectl get pc,limits,runtimeclasses -A -o "
         "json), or use --no-admission";
@@ -64,8 +65,8 @@ Status CheckObject(std::string_view kind, std::string_view text) {
 
 // "12 pods without metadata.uid got what an API server adds to new pods: ...". Tolerations alone
 // are not worth a line if they change no decision.
-std::string AdmissionNote(const AdmissionCounts& now, const AdmissionCounts& before,
-                          bool do_tolerations_matter) {
+std::string AdmissionNote(const Admission& admission, const AdmissionCounts& before) {
+  const AdmissionCounts& now = admission.counts();
   std::vector<std::string> parts;
   const auto add = [&](size_t count, const char* what) {
     if (count > 0) parts.push_back(std::string(what) + " (" + WithCommas(count) + ")");
@@ -73,7 +74,7 @@ std::string AdmissionNote(const AdmissionCounts& now, const AdmissionCounts& bef
   add(now.limit_ranges - before.limit_ranges, "requests of a LimitRange");
   add(now.priorities - before.priorities, "the priority of a PriorityClass");
   add(now.runtime_classes - before.runtime_classes, "values of a RuntimeClass");
-  if (parts.empty() && !do_tolerations_matter) return "";
+  if (now.pods == before.pods || (parts.empty() && !admission.DoTolerationsMatter())) return "";
   add(now.tolerations - before.tolerations, "tolerations of nodes that are not ready");
   if (parts.empty()) return "";
   return CountOf(now.pods - before.pods, "pod") +
@@ -184,7 +185,7 @@ Status LocalCluster::Take(std::string_view file, AnyObject object, std::string_v
     return {};
   }
   const std::string_view kind = KindOf(object);
-  if (Status status = CheckKind(kind); !status.ok()) return status;
+  if (Status status = is_new ? CheckKind(kind) : Status(); !status.ok()) return status;
   // An object that a person adds to a dump does not show that the dump has the kind.
   const bool is_added = is_new && workloads == Workloads::kAll;
   if (!is_added) NoteKind(kind);
@@ -245,22 +246,25 @@ Result<std::string> LocalCluster::CreateOwned(const Json& object) {
   return std::string(Base(*stored).uid());
 }
 
-bool LocalCluster::IsOfWorkload(const ObjectBase& base) const {
-  const auto owners = Elements<berth_owner>(base.meta().owners);
-  return std::ranges::any_of(owners, [&](const berth_owner& owner) {
-    const Interner& texts = base.interner();
-    const std::string kind =
-        std::string(texts.Text(owner.api_version)).append("/").append(texts.Text(owner.kind));
-    return owner.controller != 0 && IsWorkload(kind) &&
-           cluster_.Find(kind, base.ns(), Text(owner.name)).has_value();
-  });
+std::string LocalCluster::WorkloadOf(const ObjectBase& base) const {
+  for (const berth_owner& owner : Elements<berth_owner>(base.meta().owners)) {
+    if (owner.controller == 0) continue;
+    const std::string_view kind = base.interner().Text(owner.kind);
+    std::string full(base.interner().Text(owner.api_version));
+    full.append("/").append(kind);
+    if (!IsWorkload(full) || !cluster_.Find(full, base.ns(), Text(owner.name))) return "";
+    return std::string(kind).append(" ").append(Text(owner.name));
+  }
+  return "";
 }
 
 Status LocalCluster::Expand(const Waiting& waiting, const ControlledPods& existing) {
   const std::string_view kind = KindOf(waiting.object);
   const ObjectBase& base = Base(waiting.object);
-  // The pods of a ReplicaSet of a Deployment are those of the Deployment.
-  if (IsOfWorkload(base)) return {};
+  if (const std::string owner = WorkloadOf(base); !owner.empty()) {
+    notes_.push_back(DescribeShort(waiting.object) + ": no pods: " + owner + " decides about them");
+    return {};
+  }
   Result<Json> json = ParseObject(waiting.json);
   if (!json.ok()) return json.status();
   const std::optional<AnyObject> stored = cluster_.Find(kind, base.ns(), base.name());
@@ -290,8 +294,7 @@ Status LocalCluster::Expand(const Waiting& waiting, const ControlledPods& existi
 
 std::vector<std::string> LocalCluster::TakeNotes() {
   std::vector<std::string> notes = std::exchange(notes_, {});
-  std::string admission =
-      AdmissionNote(admission_.counts(), noted_, admission_.DoTolerationsMatter());
+  std::string admission = AdmissionNote(admission_, noted_);
   const size_t without_requests = admission_.counts().without_requests - noted_.without_requests;
   noted_ = admission_.counts();
   if (!admission.empty()) notes.push_back(std::move(admission));
@@ -308,34 +311,35 @@ std::vector<std::string> LocalCluster::TakeNotes() {
 
 Result<bool> LocalCluster::Apply(const StreamEvent& event) {
   if (!HasObject(event.type)) return stream_->Apply(event);
+  const bool is_new = Base(event.object).uid().empty();
+  if (const auto* pod = std::get_if<PodRef>(&event.object)) {
+    const bool is_admitted = admits_ && is_new && event.type != StreamType::kDeleted;
+    return is_admitted ? ApplyAdmitted(event, **pod) : stream_->Apply(event);
+  }
+  const bool is_node = std::holds_alternative<NodeRef>(event.object);
   const std::string_view kind = KindOf(event.object);
-  if (Status status = CheckKind(kind); !status.ok()) return status;
-  const Result<StreamEvent> admitted = Admit(event);
-  if (!admitted.ok()) return admitted.status();
-  Result<bool> changed = stream_->Apply(*admitted);
+  if (Status status = is_new && !is_node ? CheckKind(kind) : Status(); !status.ok()) return status;
+  Result<bool> changed = stream_->Apply(event);
   if (!changed.ok()) return changed;
-  if (std::holds_alternative<ObjectRef>(event.object)) {
+  if (is_node) {
+    is_dump_ |= !is_new;
+  } else {
     NoteChange(kind);
     NoteKind(kind);
   }
-  is_dump_ |= std::holds_alternative<NodeRef>(event.object) && !Base(event.object).uid().empty();
   return changed;
 }
 
-Result<StreamEvent> LocalCluster::Admit(const StreamEvent& event) {
-  const auto* pod = std::get_if<PodRef>(&event.object);
-  const bool is_admitted =
-      admits_ && pod != nullptr && (*pod)->uid().empty() && event.type != StreamType::kDeleted;
-  if (!is_admitted) return event;
+Result<bool> LocalCluster::ApplyAdmitted(const StreamEvent& event, const Pod& pod) {
   Result<Json> json = ParseObject(event.object_json);
   if (!json.ok()) return json.status();
-  (*json)["metadata"]["name"] = std::string((*pod)->name());
-  const PodRef stored = cluster_.FindPod((*pod)->ns(), (*pod)->name());
+  (*json)["metadata"]["name"] = std::string(pod.name());
+  const PodRef stored = cluster_.FindPod(pod.ns(), pod.name());
   Result<PodRef> admitted = ToPod(std::move(json).value(), stored.get());
   if (!admitted.ok()) return admitted.status();
   StreamEvent changed = event;
   changed.object = *std::move(admitted);
-  return changed;
+  return stream_->Apply(changed);
 }
 
 }  // namespace berth::host

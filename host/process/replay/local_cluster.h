@@ -134,10 +134,11 @@ class LocalCluster {
   Status Complete();
   Status CompletePod(const Waiting& waiting);
   Status Expand(const Waiting& waiting, const ControlledPods& existing);
-  // Returns whether a workload of the cluster manages the object.
-  bool IsOfWorkload(const ObjectBase& base) const;
-  // Returns the event with an admitted pod, if it has one that is admitted at all.
-  Result<StreamEvent> Admit(const StreamEvent& event);
+  // Returns the workload of the cluster that manages the object, whose pods are those of that
+  // workload: "Deployment web" for a ReplicaSet. Returns "" if there is none.
+  std::string WorkloadOf(const ObjectBase& base) const;
+  // Applies an event with a pod that is admitted first.
+  Result<bool> ApplyAdmitted(const StreamEvent& event, const Pod& pod);
   // Admits the pod if it is admitted at all, and decodes it.
   Result<PodRef> ToPod(nlohmann::ordered_json pod, const Pod* stored = nullptr);
   Result<std::string> CreateOwned(const nlohmann::ordered_json& object);

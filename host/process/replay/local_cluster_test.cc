@@ -384,6 +384,9 @@ TEST_F(LocalClusterTest, AWorkloadOfAWorkloadAddsNothing) {
     LocalCluster cluster(interner_, DecodeOptions(), clock_, /*follows_stream=*/false);
     ASSERT_TRUE(cluster.AddManifest("m", text).ok());
     EXPECT_EQ(cluster.objects().List(kPodKind).size(), 3U);
+    EXPECT_THAT(cluster.TakeNotes(),
+                testing::Contains("ReplicaSet default/d-1: no pods: Deployment d decides about "
+                                  "them"));
   }
 }
 
@@ -420,6 +423,15 @@ TEST_F(LocalClusterTest, SaysWhyAWorkloadHasNoPods) {
   ASSERT_TRUE(cluster_.AddManifest("m", text).ok());
   EXPECT_THAT(cluster_.TakeNotes(),
               ElementsAre("ReplicaSet default/web: no pods: it has 0 replicas"));
+}
+
+// The API server of a dump may have served what no newer one does.
+TEST_F(LocalClusterTest, AcceptsEveryKindOfADump) {
+  for (const char* uid : {"", ", uid: u"}) {
+    const std::string text = "{apiVersion: extensions/v1beta1, kind: Ingress, metadata: {name: a" +
+                             std::string(uid) + "}}";
+    EXPECT_EQ(cluster_.AddManifest("m", text).ok(), *uid != '\0') << uid;
+  }
 }
 
 TEST_F(LocalClusterTest, RefusesKindsThatWouldBeLeftOut) {

@@ -61,6 +61,11 @@ std::string TrialError(SchedulingLoop& loop, const PodRef& pod) {
   return result.code() == BERTH_ERROR ? result.failure->message : "";
 }
 
+// Puts the server in front of an error that does not name it.
+Status WithServer(const Status& error, const std::string& server) {
+  return error.message().find(server) == std::string::npos ? error.Annotate(server) : error;
+}
+
 }  // namespace
 
 Simulation::Simulation(SchedulerOptions options, int64_t now_ns, std::function<int64_t()> steady_ns,
@@ -216,7 +221,7 @@ Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& reque
   const Decoder& decoder = cluster.decoder();
   Result<LiveObjects> live = ReadLiveObjects(decoder.interner(), decoder.options(),
                                              *reads.transport, *reads.executor, std::move(lists));
-  if (!live.ok()) return live.status().Annotate(access->endpoint.server.ToString());
+  if (!live.ok()) return WithServer(live.status(), access->endpoint.server.ToString());
   std::vector<std::string> warnings = access->warnings;
   for (std::string& warning : AddLiveObjects(std::move(live).value(), cluster)) {
     warnings.push_back(std::move(warning));

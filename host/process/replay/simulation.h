@@ -135,7 +135,7 @@ struct LiveClusterRequest {
 // Returns: warnings, one line for each: dangerous settings of the kubeconfig, objects that could
 //          not be read or added, kinds that the server does not serve, rules that are missing.
 // Errors: those of FindClusterAccess(), KubernetesConnection::Open() and ReadLiveObjects(). Each
-//         message of the last one begins with the server.
+//         message of the last one names the server.
 Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& request,
                                                  const KindUsers& users, LocalCluster& cluster);
 

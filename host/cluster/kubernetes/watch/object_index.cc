@@ -10,9 +10,7 @@ namespace {
 
 bool IsFinal(const AnyObject& object) {
   const auto* pod = std::get_if<PodRef>(&object);
-  if (pod == nullptr) return false;
-  const uint32_t phase = (*pod)->view().phase;
-  return phase == BERTH_PHASE_SUCCEEDED || phase == BERTH_PHASE_FAILED;
+  return pod != nullptr && (*pod)->has_ended();
 }
 
 bool IsSame(const AnyObject& a, const AnyObject& b) {
