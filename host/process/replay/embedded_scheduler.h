@@ -179,8 +179,6 @@ class EmbeddedScheduler {
   // Returns true if plugins were called back so often without progress that the run ends, even if
   // the scheduler is not at rest.
   bool IsRunaway() const { return wait_.IsRunaway(); }
-  // Returns when the next timer of a plugin is due; none if there is none.
-  std::optional<int64_t> NextPluginTimerNs() const { return loop().plugin_work().NextTimerNs(); }
   // Returns how far the owner of a virtual clock advances it although Step() still has work: 0,
   // unless plugins keep the scheduler busy at one time by calling themselves.
   int64_t BusyAdvanceNs() const { return wait_.BusyAdvanceNs(); }

@@ -251,7 +251,7 @@ bool StreamDriver::SkipToNextChange() {
   if (!is_virtual() || is_stopping() || !used_.scheduler->IsStalled()) return false;
   if (used_.scheduler->WaitForAnnouncedWork(waker())) return true;
   std::optional<int64_t> to_ns;
-  if (used_.scheduler->NextPluginTimerNs().has_value()) {
+  if (used_.scheduler->loop().plugin_work().NextTimerNs().has_value()) {
     // Only plugins can change anything: no pod is tried until a timer has fired.
     const int64_t busy_ns = used_.scheduler->BusyAdvanceNs();
     if (busy_ns == 0 && used_.scheduler->Settle()) return true;
