@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/kube_version.h>
+
 #include "host/api/objects.h"
 #include "host/base/interner.h"
 #include "host/base/status.h"
@@ -31,6 +33,9 @@ struct DecodeOptions {
   // decision is based on a part of it. A selector or a node selector term with a requirement that
   // cannot be read matches nothing (BERTH_SELECTOR_INVALID), because without it more would match.
   bool skip_unreadable = false;
+
+  // The version of Kubernetes by whose rules the requests of pods are computed.
+  KubeVersion emulated_version = kNewestKubeVersion;
 
   // How many recently used ids the decoder keeps, so that it finds them without the interner: a
   // power of two. A decoder for a single value needs few.

@@ -10,6 +10,7 @@
 
 #include <berth/abi.h>
 
+#include "host/base/emulated_version.h"
 #include "host/base/text.h"
 #include "host/cli/command_line.h"
 #include "host/cli/kube_scheduler_flags.h"
@@ -24,7 +25,8 @@ constexpr std::array kSchedulers = {"run", "replay", "shadow"};
 
 std::string Version() {
   return "berth " BERTH_VERSION " (plugin ABI " + std::to_string(BERTH_ABI_MAJOR) + "." +
-         std::to_string(BERTH_ABI_MINOR) + "; decides as kube-scheduler 1.36)";
+         std::to_string(BERTH_ABI_MINOR) + "; decides as kube-scheduler " +
+         ToString(kEmulatedVersions.front()) + " to " + ToString(kEmulatedVersions.back()) + ")";
 }
 
 // Returns the innermost command of the command line.

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/base/assert.h"
+#include "host/base/emulated_version.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/cli/embedded_files.h"
@@ -162,10 +163,31 @@ void AddSeed(CLI::App& command, uint64_t& seed) {
           "]; equal seeds give equal results");
 }
 
+// `otherwise`: what counts if the option is not given.
+void AddEmulatedVersion(CLI::App& command, const std::string& otherwise,
+                        const std::function<void(KubeVersion)>& set) {
+  constexpr const char* kName = "--emulated-version";
+  command
+      .add_option_function<std::string>(
+          kName,
+          [set](const std::string& text) {
+            const Result<KubeVersion> read = ReadEmulatedVersion(text);
+            if (!read.ok()) {
+              throw CLI::ValidationError(kName, std::string(read.status().message()));
+            }
+            set(*read);
+          },
+          "The version of Kubernetes whose kube-scheduler Berth decides as: " +
+              EmulatedVersionNames() + " [" + otherwise + ToString(kNewestKubeVersion) + "]")
+      ->type_name("VERSION");
+}
+
 void AddConfig(CLI::App& command, ConfigFlags& flags, const std::string& help) {
   AddOption(command, "--config", "FILE", flags.config, help);
   AddProfiles(command, flags.profiles);
   AddPluginDirectories(command, flags.plugin_directories);
+  AddEmulatedVersion(command, "emulatedVersion of the host file, or else ",
+                     [&flags](KubeVersion version) { flags.emulated_version = version; });
 }
 
 void AddClusterFiles(CLI::App& command, std::vector<std::string>& files) {
@@ -470,6 +492,8 @@ void AddProfileConvert(CLI::App& profile, Execution& execute) {
   command->add_flag("--force", flags.force, "Overwrite existing files");
   command->add_flag("--strict", flags.strict, "Treat warnings as errors: write nothing");
   AddEachPluginDirectory(*command, flags.plugin_directories);
+  AddEmulatedVersion(*command, "",
+                     [&flags = flags](KubeVersion version) { flags.emulated_version = version; });
   command->footer(HelpOf({"profile_convert"}));
 }
 
@@ -487,6 +511,8 @@ void AddProfile(CLI::App& app, Execution& execute) {
               "Files *.toml, or names of profiles that come with Berth")
         ->required();
     AddEachPluginDirectory(*command, flags.plugin_directories);
+    AddEmulatedVersion(*command, "",
+                       [&flags = flags](KubeVersion version) { flags.emulated_version = version; });
   }
   for (CLI::App* command : {profile, check.app, show.app}) {
     command->footer(HelpOf({"profile", "profile_exit_status"}));

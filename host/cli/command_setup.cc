@@ -234,7 +234,8 @@ Status CheckSource(std::string_view command, const InspectionFlags& flags) {
 }
 
 ProcessOptions ProcessOptionsOf(const ConfigFlags& flags, const CommandEnvironment& env) {
-  return {.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable},
+  return {.config = {flags.config, flags.profiles, flags.plugin_directories, env.executable,
+                     flags.emulated_version},
           .hash_key = env.hash_key,
           .temporary_directory = env.temporary_directory,
           .steady_ns = env.steady_ns,

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 
 #include "host/base/log.h"
 #include "host/base/status.h"
@@ -53,6 +54,7 @@ struct ConfigFlags {
   std::string config;                           // The host file; empty if there is none.
   std::vector<std::string> profiles;            // See ConfigSources.
   std::vector<std::string> plugin_directories;  // Empty: see ConfigSources.
+  std::optional<KubeVersion> emulated_version;  // Nullopt: see ConfigSources.
 };
 
 // What every command that schedules has.
@@ -135,6 +137,7 @@ struct PluginFlags {
 struct ProfileFlags {
   std::vector<std::string> profiles;
   std::vector<std::string> plugin_directories;
+  KubeVersion emulated_version = kNewestKubeVersion;
   OutputFormat output = OutputFormat::kTable;
   bool as_toml = false;  // For `show`: print one profile as a TOML file. `output` is ignored then.
 };
@@ -143,8 +146,9 @@ struct ProfileConvertFlags {
   std::string file;                             // "-" is standard input.
   std::string output_directory;                 // Empty: everything goes to standard output.
   std::vector<std::string> plugin_directories;  // Empty: the default directory.
-  bool force = false;                           // Existing files may be overwritten.
-  bool strict = false;                          // A warning is an error.
+  KubeVersion emulated_version = kNewestKubeVersion;
+  bool force = false;   // Existing files may be overwritten.
+  bool strict = false;  // A warning is an error.
 };
 
 struct PluginCheckFlags {

@@ -18,7 +18,9 @@ constexpr std::string_view kVerbose =
     "the same";
 constexpr std::string_view kLogIsStandardError = "Berth writes its log to standard error";
 constexpr std::string_view kNoGates =
-    "Berth has no feature gates: it decides as kube-scheduler 1.36 does";
+    "Berth has no feature gates: it decides as the version of --emulated-version, with the gates "
+    "at "
+    "their defaults";
 
 constexpr std::string_view kLeaseName = "set resourceName in [leaderElection] of the host file";
 constexpr std::string_view kLeaseNamespace =
@@ -77,7 +79,6 @@ constexpr std::array kAdvice = {
     Advice{"--logtostderr", kLogIsStandardError},
     Advice{"--log-*", kLogIsStandardError},
     Advice{"--feature-gates", kNoGates},
-    Advice{"--emulated-version", kNoGates},
     Advice{"--emulation-forward-compatible", kNoGates},
     Advice{"--min-compatibility-version", kNoGates},
     Advice{"--write-config-to",

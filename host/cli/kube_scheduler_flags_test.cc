@@ -45,7 +45,7 @@ TEST(KubeSchedulerFlagsTest, TellsWhatToUseInstead) {
 
 TEST(KubeSchedulerFlagsTest, KnowsNoOtherOptions) {
   for (const char* option : {"", "--", "--config", "--ports", "--kube", "-v", "--verbose",
-                             "--cluster", "--kubeconfig", "--leader-elect"}) {
+                             "--cluster", "--kubeconfig", "--leader-elect", "--emulated-version"}) {
     EXPECT_EQ(KubeSchedulerAdvice(option), "") << option;
   }
 }

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/emulated_version.h"
 #include "host/base/json_text.h"
 #include "host/base/time.h"
 #include "host/cli/commands.h"
@@ -71,9 +72,11 @@ Json Shown(const Profile& profile, const PlanSpec& spec, const PluginCatalog& ca
   return shown;
 }
 
-void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
+void AppendProfile(const Json& profile, const std::string& emulated_version, TerminalWidth width,
+                   std::string& out) {
   Table facts({"PROFILE", profile["file"]});
   facts.AddRow({"schedulerName", profile["schedulerName"]});
+  facts.AddRow({"emulatedVersion", emulated_version});
   facts.Append(width, out);
   out += '\n';
   Table points({"POINT", "PLUGINS IN ORDER"});
@@ -106,7 +109,7 @@ void AppendProfile(const Json& profile, TerminalWidth width, std::string& out) {
 void AppendProfiles(const Json& document, TerminalWidth width, std::string& out) {
   for (const Json& profile : document["profiles"]) {
     if (!out.empty()) out += '\n';
-    AppendProfile(profile, width, out);
+    AppendProfile(profile, document["emulatedVersion"], width, out);
   }
 }
 
@@ -196,7 +199,8 @@ int ExecuteProfileCheck(const ProfileFlags& flags, CommandEnvironment& env) {
   };
   const auto set = LoadProfiles(flags.profiles, flags.plugin_directories, env, check);
   if (!set.ok()) return Fail(env, set.status());
-  const auto trials = TryProfiles(set->plugins, set->specs, env.steady_ns, env.report_crashes);
+  const auto trials = TryProfiles(set->plugins, set->specs, flags.emulated_version, env.steady_ns,
+                                  env.report_crashes);
   if (!trials.ok()) return Fail(env, trials.status());
   std::string out;
   int exit_status = kExitDone;
@@ -225,7 +229,8 @@ int ExecuteProfileShow(const ProfileFlags& flags, CommandEnvironment& env) {
   if (flags.as_toml) {
     return Print(env, WholeFile(set->profiles.front(), set->specs.front()), kExitDone);
   }
-  Json document = {{"profiles", Json::array()}};
+  Json document = {{"emulatedVersion", ToString(flags.emulated_version)},
+                   {"profiles", Json::array()}};
   for (size_t i = 0; i < set->profiles.size(); ++i) {
     document["profiles"].push_back(Shown(set->profiles[i], set->specs[i], set->plugins->catalog()));
   }

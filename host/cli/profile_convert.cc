@@ -177,7 +177,7 @@ std::vector<PlanSpec> SpecOf(const KubeSchedulerProfile& source, const OutputFil
 Status CheckPlugins(const KubeSchedulerConfig& config,
                     const std::vector<ConvertedProfile>& profiles,
                     const std::vector<OutputFile>& files,
-                    const std::shared_ptr<const PluginSet>& plugins,
+                    const std::shared_ptr<const PluginSet>& plugins, KubeVersion emulated_version,
                     const CommandEnvironment& env) {
   std::string refusals;
   for (size_t i = 0; i < profiles.size(); ++i) {
@@ -186,7 +186,8 @@ Status CheckPlugins(const KubeSchedulerConfig& config,
     ConfigErrors errors;
     const auto specs = SpecOf(source, files[i], plugins->catalog(), errors);
     const Status status =
-        errors.empty() ? TryCreatePlugins(plugins, specs, env.report_crashes) : errors.ToStatus();
+        errors.empty() ? TryCreatePlugins(plugins, specs, emulated_version, env.report_crashes)
+                       : errors.ToStatus();
     if (status.ok()) continue;
     refusals += (refusals.empty() ? "" : "\n") + std::string(status.message());
   }
@@ -230,7 +231,9 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   const bool to_files = !flags.output_directory.empty();
   const auto files = WriteAll(*config, profiles, file, to_files, errors);
   if (!errors.empty()) return Fail(env, errors.ToStatus());
-  if (const Status status = CheckPlugins(*config, profiles, files, *plugins, env); !status.ok()) {
+  if (const Status status =
+          CheckPlugins(*config, profiles, files, *plugins, flags.emulated_version, env);
+      !status.ok()) {
     return Fail(env, status);
   }
   const Status warning = warnings.ToStatus();

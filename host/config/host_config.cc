@@ -6,6 +6,7 @@
 
 #include <berth/names.h>
 
+#include "host/base/emulated_version.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/base/time.h"
@@ -73,6 +74,7 @@ class HostConfigReader {
       folder.value = Beside(file_, folder.value);
     }
     ReadBackoffs(reader, config);
+    config.emulated_version = ReadVersion(reader);
     config.log_level = ReadLevel(reader);
     ReadTable(reader, "deadlines", [&config](TableReader& table) {
       config.call_deadline_ns = ValueOf(table.Duration("call"));
@@ -106,6 +108,17 @@ class HostConfigReader {
                     has_max ? "at least podInitialBackoffSeconds, " + std::to_string(least)
                             : "at most podMaxBackoffSeconds, " + std::to_string(most),
                     std::to_string(has_max ? most : least));
+  }
+
+  static std::optional<KubeVersion> ReadVersion(TableReader& reader) {
+    constexpr std::string_view kKey = "emulatedVersion";
+    const std::string expected = EmulatedVersionNames();
+    const auto text = reader.String(kKey, expected);
+    if (!text.has_value()) return std::nullopt;
+    const Result<KubeVersion> version = ReadEmulatedVersion(text->value);
+    if (version.ok()) return *version;
+    reader.Expected(kKey, text->place, expected, Quoted(text->value));
+    return std::nullopt;
   }
 
   std::optional<uint32_t> ReadLevel(TableReader& reader) {

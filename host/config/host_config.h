@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <berth/kube_version.h>
+
 #include "host/base/time_units.h"
 #include "host/config/config_errors.h"
 
@@ -71,6 +73,7 @@ inline constexpr int64_t kDefaultRetryNs = 2 * kSecond;
 //   pluginDirs = ["/opt/acme/plugins"]    # instead of the plugins that come with Berth
 //   podInitialBackoffSeconds = 1
 //   podMaxBackoffSeconds = 10
+//   emulatedVersion = "1.37"              # of Kubernetes, whose kube-scheduler Berth decides as
 //   logLevel = "info"                     # trace, debug, info, warning, error
 //
 //   [deadlines]                           # of plugin calls, as Go durations
@@ -88,6 +91,7 @@ struct HostConfig {
   std::vector<Placed<std::string>> plugin_directories;
   std::optional<int64_t> initial_backoff_ns;
   std::optional<int64_t> max_backoff_ns;
+  std::optional<KubeVersion> emulated_version;
   std::optional<uint32_t> log_level;  // BERTH_LOG_*
   std::optional<int64_t> call_deadline_ns;
   std::optional<int64_t> post_filter_deadline_ns;
@@ -96,6 +100,11 @@ struct HostConfig {
   std::optional<int64_t> quarantine_window_ns;
   ClusterConfig cluster;
 };
+
+// Returns the version that a process with this host file decides as: the newest one if it sets none.
+inline KubeVersion EmulatedVersionOf(const HostConfig& config) {
+  return config.emulated_version.value_or(kNewestKubeVersion);
+}
 
 // Reads the text of a host file. `file` is its name in messages; paths in it are relative to the
 // file's folder.

@@ -25,6 +25,7 @@ TEST(ReadHostConfigTest, ReadsEveryKey) {
       "percentageOfNodesToScore = 100\n"
       "podInitialBackoffSeconds = 2\n"
       "podMaxBackoffSeconds = 20\n"
+      "emulatedVersion = \"1.36\"\n"
       "logLevel = \"debug\"\n"
       "[deadlines]\n"
       "call = \"250ms\"\n"
@@ -52,6 +53,7 @@ TEST(ReadHostConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.plugin_directories[1].value, "/opt/plugins");
   EXPECT_EQ(config.initial_backoff_ns, 2'000'000'000);
   EXPECT_EQ(config.max_backoff_ns, 20'000'000'000);
+  EXPECT_EQ(EmulatedVersionOf(config), (KubeVersion{1, 36}));
   EXPECT_EQ(config.log_level, uint32_t{BERTH_LOG_DEBUG});
   EXPECT_EQ(config.call_deadline_ns, 250'000'000);
   EXPECT_EQ(config.post_filter_deadline_ns, 5'000'000'000);
@@ -70,6 +72,15 @@ TEST(ReadHostConfigTest, AnEmptyFileSetsNothing) {
   EXPECT_TRUE(errors.empty());
   EXPECT_TRUE(config.profiles.empty());
   EXPECT_FALSE(config.initial_backoff_ns.has_value());
+  EXPECT_EQ(EmulatedVersionOf(config), kNewestKubeVersion);
+}
+
+TEST(ReadHostConfigTest, RejectsVersionsThatAreNotEmulated) {
+  EXPECT_EQ(HostConfigErrors("emulatedVersion = \"1.35\"\n"),
+            "etc/berth.toml:1: emulatedVersion: expected \"1.36\" or \"1.37\", found \"1.35\"");
+  EXPECT_EQ(
+      HostConfigErrors("emulatedVersion = 1.37\n"),
+      "etc/berth.toml:1: emulatedVersion: expected \"1.36\" or \"1.37\", found the number 1.37");
 }
 
 TEST(ReadHostConfigTest, RejectsKeysOfKubeSchedulerWithoutEffect) {
@@ -154,8 +165,8 @@ TEST(ReadHostConfigTest, ReportsErrors) {
        "etc/berth.toml:2: quarantine.faults: expected a whole number from 0 to 1000000, found -1"},
       {"zzz = 1\n[quarantine]\nwindow = 5",
        "etc/berth.toml:1: zzz: expected one of profiles, pluginDirs, podInitialBackoffSeconds, "
-       "podMaxBackoffSeconds, logLevel, deadlines, quarantine, leaderElection, clientConnection, "
-       "serving, logging, parallelism, percentageOfNodesToScore, found \"zzz\"\n"
+       "podMaxBackoffSeconds, emulatedVersion, logLevel, deadlines, quarantine, leaderElection, "
+       "clientConnection, serving, logging, parallelism, percentageOfNodesToScore, found \"zzz\"\n"
        "etc/berth.toml:3: quarantine.window: expected a duration above 0, such as \"1.5s\" or "
        "\"2m\", found 5"},
   };

@@ -367,7 +367,7 @@ testing::ObjectSpec SpecOf(const Object& object) {
 Result<ContractCluster> ReadContractCluster(std::span<const ClusterManifest> manifests,
                                             const ClusterParts& parts) {
   Interner interner;
-  Decoder decoder(interner, DecodeOptionsFor(parts.fields));
+  Decoder decoder(interner, DecodeOptionsFor(parts.fields, kNewestKubeVersion));
   Collector collector(parts);
   for (const ClusterManifest& manifest : manifests) {
     Status status = ReadManifest(

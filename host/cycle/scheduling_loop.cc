@@ -232,6 +232,7 @@ SchedulingLoop::~SchedulingLoop() {
 
 HostServices SchedulingLoop::MakeServices() {
   HostServices services(interner_, objects_);
+  services.emulated_version = options_.emulated_version;
   services.log = options_.log;
   services.log_level = LowestLevel(options_.log);
   services.monitor = options_.monitor;

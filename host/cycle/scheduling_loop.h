@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include <berth/kube_version.h>
+
 #include "host/api/objects.h"
 #include "host/base/clock.h"
 #include "host/base/interner.h"
@@ -176,6 +178,9 @@ class MemorySweeper {
 class SchedulingLoop {
  public:
   struct Options {
+    // The version of Kubernetes whose kube-scheduler the loop and its plugins decide as. The source
+    // must decode objects with the same version.
+    KubeVersion emulated_version = kNewestKubeVersion;
     uint64_t seed = 0;             // Decides between equally good nodes.
     const Clock* clock = nullptr;  // Must be set.
     DecisionSink* sink = nullptr;  // Observes decisions. May be null.

@@ -49,7 +49,9 @@ berth_code CallCreate(const InstanceOptions& options, berth_plugin** out, berth_
                                        .profile = AsStr(options.profile),
                                        .args = options.args,
                                        .points = AsArray(std::span<const berth_str>(points)),
-                                       .deadline_ns = options.deadline_ns};
+                                       .deadline_ns = options.deadline_ns,
+                                       .emulated_version = options.emulated_version.ToAbi(),
+                                       .reserved = 0};
   return options.library->entry().create(options.host, &request, out, status);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 
 #include "host/loader/load_error.h"
 #include "host/loader/plugin_library.h"
@@ -40,6 +41,7 @@ struct InstanceOptions {
   const berth_value* args = nullptr;  // Must live until Create() returns.
   std::vector<std::string> points;    // See berth_instance_request.points.
   int64_t deadline_ns = 0;            // See berth_instance_request.deadline_ns.
+  KubeVersion emulated_version = kNewestKubeVersion;
   ColumnTypeOf column_type_of;
   // Called before an instance that create() returned is quiesced and destroyed because Create()
   // rejects it. May be empty.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 
 #include "host/base/clock.h"
 #include "host/base/interner.h"
@@ -131,6 +132,8 @@ struct InstanceContext {
   // Every service of the host.
   // Lifetime: that of the process.
   std::span<const ServiceInfo> services;
+  // The version of Kubernetes whose decisions plugins make.
+  KubeVersion emulated_version = kNewestKubeVersion;
   // Receives what plugins log, with the plugin as the logger. May be null.
   LogSink* log = nullptr;
   // The level below which plugins format nothing.

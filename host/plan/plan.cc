@@ -324,6 +324,7 @@ std::optional<LoadError> Plan::CreateInstance(const PluginSpec& spec,
   options.args = args.root();
   options.points = std::move(points);
   options.deadline_ns = spec.deadline_ns;
+  options.emulated_version = context.emulated_version;
   options.column_type_of = [&context, &host = *plugin.host](std::string_view name) -> uint32_t {
     const auto column = ColumnSpec::Parse(name, context.interner);
     return column.ok() && host.MayUseColumn(name) ? column->type() : 0;
@@ -423,8 +424,9 @@ std::set<std::string> HandledPodFields(const PluginCatalog& catalog) {
   return fields;
 }
 
-DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields, KubeVersion emulated_version) {
   DecodeOptions options;
+  options.emulated_version = emulated_version;
   for (const std::string& field : fields) {
     if (field == kPodPrefix || field == kNodePrefix) continue;
     if (field.starts_with(kPodPrefix)) {
@@ -436,8 +438,9 @@ DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields) {
   return options;
 }
 
-DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields) {
-  DecodeOptions options = DecodeOptionsFor(fields);
+DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields,
+                                    KubeVersion emulated_version) {
+  DecodeOptions options = DecodeOptionsFor(fields, emulated_version);
   options.keep_pod_text = fields.contains(std::string(kPodPrefix));
   options.keep_node_text = fields.contains(std::string(kNodePrefix));
   return options;

@@ -249,10 +249,11 @@ std::set<std::string> HandledPodFields(const PluginCatalog& catalog);
 
 // Returns how objects must be decoded so that they have these parts: see berth_plugin_info.fields.
 // "Pod:" and "Node:", which stand for the whole object, are ignored: an API server has the objects.
-DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields);
+DecodeOptions DecodeOptionsFor(const std::set<std::string>& fields, KubeVersion emulated_version);
 // Returns the same for a cluster in this process. "Pod:" and "Node:" make the decoder keep the
 // texts of the objects, which EmbeddedApi needs.
-DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields);
+DecodeOptions LocalDecodeOptionsFor(const std::set<std::string>& fields,
+                                    KubeVersion emulated_version);
 
 }  // namespace berth::host
 

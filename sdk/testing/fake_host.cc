@@ -393,6 +393,7 @@ void PluginUnderTest::Fill(const Library& library, Scenario& scenario, Reporter*
                            World* world) {
   world->info = &library.Find(scenario.plugin);
   world->SetProfile(scenario.profile, scenario.points, scenario.deadline_ns);
+  world->emulated_version = scenario.emulated_version;
   std::vector<std::string> fields;
   for (const char* const* path = world->info->fields; path != nullptr && *path != nullptr; ++path) {
     fields.emplace_back(*path);

@@ -211,6 +211,7 @@ void Instance::Create(const World& world) {
   request.args = args.get();
   request.points = {ids.data(), static_cast<uint32_t>(ids.size()), sizeof(berth_str)};
   request.deadline_ns = world.deadline_ns;
+  request.emulated_version = world.emulated_version.ToAbi();
   const berth_code code =
       world.library.entry().create(services_.host(), &request, &plugin_, status.abi());
   created_ = status.With(code);

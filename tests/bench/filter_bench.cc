@@ -148,8 +148,10 @@ void BM_Filter(benchmark::State& state, const char* name) {
       &GetService,     [](const berth_host*, berth_str) noexcept { std::abort(); },
       {1, 2}};
   berth_plugin* plugin = nullptr;
-  const berth_instance_request request = {
-      sizeof(request), 0, {name, std::strlen(name)}, {"p", 1}, nullptr, {}, 0};
+  berth_instance_request request = {};
+  request.struct_size = sizeof(request);
+  request.name = {name, std::strlen(name)};
+  request.profile = {"p", 1};
   if (Entry().create(&host, &request, &plugin, nullptr) != BERTH_SUCCESS) std::abort();
   const auto* filter =
       static_cast<const berth_filter*>(plugin->get_point(plugin, BERTH_POINT_FILTER));

@@ -376,13 +376,13 @@ class SmallInstance {
   SmallInstance(const berth_entry& entry, SmallHost& host) : info_(entry.plugins[0]) {
     const berth_str points[] = {Str(std::string_view(BERTH_POINT_PRE_FILTER)),
                                 Str(std::string_view(BERTH_POINT_FILTER))};
-    const berth_instance_request request = {sizeof(request),
-                                            0,
-                                            Str(std::string_view(info_->name)),
-                                            Str(std::string_view("default-scheduler")),
-                                            nullptr,
-                                            {points, 2, sizeof(points[0])},
-                                            5'000'000'000};
+    berth_instance_request request = {};
+    request.struct_size = sizeof(request);
+    request.name = Str(std::string_view(info_->name));
+    request.profile = Str(std::string_view("default-scheduler"));
+    request.points = {points, 2, sizeof(points[0])};
+    request.deadline_ns = 5'000'000'000;
+    request.emulated_version = BERTH_KUBE_VERSION(1, 37);
     code = entry.create(host.abi(), &request, &plugin_, recorded.abi());
   }
   SmallInstance(const SmallInstance&) = delete;

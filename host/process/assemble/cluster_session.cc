@@ -119,7 +119,7 @@ Status ClusterSession::Connect(const ClusterAccess& access, const ConnectionOpti
   client.events = connection_->events();
   client.wall = &clock_;
   client.fence = &fence_;
-  client.decode = DecodeOptionsFor(*set().plugins);
+  client.decode = DecodeOptionsFor(*set().plugins, EmulatedVersionOf(host()));
   client.wake = [this] { driver().waker().Wake(); };
   client.needed_by = [this](std::string_view kind) { return UsersOf(kind); };
   client_ = std::make_unique<KubernetesClient>(interner_, std::move(client), LogOf("client"));

@@ -104,6 +104,7 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
   if (!sources.host_file.empty()) before_read(sources.host_file);
   Result<HostConfig> host = ReadHostFile(sources.host_file);
   if (!host.ok()) return std::move(host).status();
+  if (sources.emulated_version.has_value()) host->emulated_version = sources.emulated_version;
   ProfileRequest request{sources.profiles, sources.plugin_directories, sources.executable,
                          libraries, before_read};
   if (request.profiles.empty()) request.profiles = Values(host->profiles);
@@ -116,6 +117,7 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
 }
 
 void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options) {
+  options.emulated_version = EmulatedVersionOf(host);
   options.bind_deadline_ns = host.bind_deadline_ns.value_or(CallDeadlines().bind_ns);
   SetIfGiven(host.quarantine_faults, options.quarantine.faults);
   SetIfGiven(host.quarantine_window_ns, options.quarantine.window_ns);
@@ -138,6 +140,7 @@ std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const 
   };
   compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
   compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
+  compare("emulatedVersion", before.emulated_version, after.emulated_version);
   compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
   compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
   compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);

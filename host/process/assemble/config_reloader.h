@@ -91,6 +91,8 @@ struct ConfigSources {
   std::vector<std::string> profiles;
   std::vector<std::string> plugin_directories;
   std::string executable;  // See ProfileRequest::executable.
+  // Replaces emulatedVersion of the host file.
+  std::optional<KubeVersion> emulated_version = {};
 };
 
 struct RunConfig {
@@ -109,8 +111,8 @@ Result<RunConfig> ReadRunConfig(const ConfigSources& sources,
 // How many plugins may block in PreBind and Bind at a time, in a run in real time.
 inline constexpr size_t kBindThreads = 16;
 
-// Sets the options that the host file sets: the deadline of bindings, the quarantine and the
-// backoffs. The others stay.
+// Sets the options that the host file sets: the version that is emulated, the deadline of bindings,
+// the quarantine and the backoffs. The others stay.
 void ApplyHostFile(const HostConfig& host, SchedulingLoop::Options& options);
 // Returns the deadlines of plugin calls, with the defaults of those that the host file does not
 // set.

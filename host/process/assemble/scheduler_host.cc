@@ -42,12 +42,12 @@ std::unique_ptr<HttpClient> MakeHttpClient(const std::function<int64_t()>& stead
 
 }  // namespace
 
-DecodeOptions DecodeOptionsFor(const PluginSet& plugins) {
-  return DecodeOptionsFor(FieldsOf(plugins.catalog()));
+DecodeOptions DecodeOptionsFor(const PluginSet& plugins, KubeVersion emulated_version) {
+  return DecodeOptionsFor(FieldsOf(plugins.catalog()), emulated_version);
 }
 
-DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins) {
-  return LocalDecodeOptionsFor(FieldsOf(plugins.catalog()));
+DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins, KubeVersion emulated_version) {
+  return LocalDecodeOptionsFor(FieldsOf(plugins.catalog()), emulated_version);
 }
 
 SchedulerHost::Watchdog::Watchdog(CallMonitor& monitor, PluginFaults& faults,
@@ -119,7 +119,7 @@ void SchedulerHost::StartWatchdog(const CallDeadlines& deadlines,
 // ---- TryCreatePlugins ---------------------------------------------------------------------------
 
 Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
-                        const ReportCrashes& report_crashes) {
+                        KubeVersion emulated_version, const ReportCrashes& report_crashes) {
   const VirtualClock clock(0);
   Interner interner(Interner::kFixedKey);
   EmbeddedCluster cluster({.clock = clock, .max_events = 0, .serve = nullptr});
@@ -127,6 +127,7 @@ Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<cons
   options.plugins = std::move(plugins);
   options.profiles.assign(specs.begin(), specs.end());
   options.loop.clock = &clock;
+  options.loop.emulated_version = emulated_version;
   options.report_crashes = report_crashes;
   SchedulerHost host(interner, cluster, std::move(options));
   Status status = host.Start();

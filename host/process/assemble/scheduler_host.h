@@ -57,10 +57,10 @@ struct SchedulerOptions {
 
 // Returns how objects must be decoded for these plugins: with the parts of pods and nodes that a
 // plugin reads as JSON.
-DecodeOptions DecodeOptionsFor(const PluginSet& plugins);
+DecodeOptions DecodeOptionsFor(const PluginSet& plugins, KubeVersion emulated_version);
 // Returns the same for a cluster in this process, with the texts of pods and nodes if a plugin's
 // requests need them.
-DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins);
+DecodeOptions LocalDecodeOptionsFor(const PluginSet& plugins, KubeVersion emulated_version);
 
 // Assembles a scheduler over a Client. Construct a SchedulerHost, call Start(), then drive loop()
 // as SchedulingLoop describes.
@@ -128,7 +128,7 @@ class SchedulerHost {
 // Errors: those of SchedulerHost::Start, one per line.
 // `report_crashes`: may be empty.
 Status TryCreatePlugins(std::shared_ptr<const PluginSet> plugins, std::span<const PlanSpec> specs,
-                        const ReportCrashes& report_crashes);
+                        KubeVersion emulated_version, const ReportCrashes& report_crashes);
 
 }  // namespace berth::host
 

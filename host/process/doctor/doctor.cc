@@ -58,7 +58,7 @@ class Examiner {
     CheckCredentials();
     if (report_.has_failure()) return;
     Begin("version");
-    report_.findings.push_back(VersionFinding(version));
+    report_.findings.push_back(VersionFinding(version, exam_.emulated_version));
     CheckKinds();
     CheckPermissions();
     report_.findings.push_back(ClockFinding(skew_.AheadNs()));
@@ -270,7 +270,8 @@ Result<RunConfig> ReadAndTryConfig(const DoctorRequest& request) {
   Result<RunConfig> config = ReadRunConfig(
       process.config, MakeLibraryStore(process.temporary_directory, process.steady_ns), files);
   if (!config.ok()) return config;
-  Status status = TryCreatePlugins(config->set.plugins, config->set.specs, process.report_crashes);
+  Status status = TryCreatePlugins(config->set.plugins, config->set.specs,
+                                   EmulatedVersionOf(config->host), process.report_crashes);
   if (!status.ok()) return Status::InvalidArgument(std::string(status.message()));
   return config;
 }
@@ -302,7 +303,8 @@ ClusterExam ExamOf(const DoctorRequest& request, const RunConfig& config,
   exam.leader_elect = config.host.cluster.leader_elect.value_or(true);
   exam.election = ElectionOptionsOf(config.host.cluster);
   exam.shadow = request.shadow;
-  exam.decode = DecodeOptionsFor(*config.set.plugins);
+  exam.emulated_version = EmulatedVersionOf(config.host);
+  exam.decode = DecodeOptionsFor(*config.set.plugins, exam.emulated_version);
   exam.steady_ns = request.process.steady_ns;
   exam.wall_ns = request.process.wall_ns;
   exam.progress = request.progress;

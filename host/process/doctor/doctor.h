@@ -38,6 +38,7 @@ struct ClusterExam {
   ElectionOptions election;
   bool shadow = false;        // Only the permissions to read are needed, and no lease.
   DecodeOptions decode = {};  // That of the scheduler.
+  KubeVersion emulated_version = kNewestKubeVersion;
 
   std::function<int64_t()> steady_ns;
   std::function<int64_t()> wall_ns;
@@ -74,7 +75,7 @@ struct DoctorRequest {
 //                  the first answer; insecure settings
 //   credentials    401; who the server takes the client for (SelfSubjectReview); the expiry of the
 //                  client certificate and of the token
-//   version        /version: 1.30 to 1.37 are supported; decisions are those of 1.36
+//   version        /version: 1.30 to 1.37 are supported; compared with the emulated version
 //   kinds          every kind that the plugins of the profiles declare: served, or not
 //   permissions    one SelfSubjectAccessReview for each of RequiredPermissions(); the missing rules
 //                  as YAML

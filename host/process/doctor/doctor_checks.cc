@@ -1,5 +1,6 @@
 #include "host/process/doctor/doctor_checks.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/base/emulated_version.h"
 #include "host/base/saturating.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
@@ -185,7 +187,7 @@ int LeadingNumber(const std::string& text) {
 
 }  // namespace
 
-DoctorFinding VersionFinding(const HttpResponse& version) {
+DoctorFinding VersionFinding(const HttpResponse& version, KubeVersion emulated) {
   if (version.status.ok() && version.head.http_status == 404) {
     return {"version", Level::kFailure, "the server has no /version: it is no API server",
             "check the URL of the server"};
@@ -212,10 +214,18 @@ DoctorFinding VersionFinding(const HttpResponse& version) {
                 std::to_string(kNewestMinor),
             "try this cluster with berth shadow first"};
   }
-  if (minor == kDecidedAsMinor) return {"version", Level::kOk, text};
-  return {
-      "version", Level::kNote,
-      text + "; Berth decides as kube-scheduler 1." + std::to_string(kDecidedAsMinor) + " does"};
+  const KubeVersion server{.major = static_cast<uint32_t>(major),
+                           .minor = static_cast<uint32_t>(minor)};
+  if (server == emulated) return {"version", Level::kOk, std::move(text)};
+  DoctorFinding finding{"version", Level::kNote,
+                        text + "; Berth decides as kube-scheduler " + ToString(emulated) + " does"};
+  const KubeVersion closest =
+      std::clamp(server, kEmulatedVersions.front(), kEmulatedVersions.back());
+  if (closest != emulated) {
+    finding.fix = "to decide as kube-scheduler " + ToString(closest) +
+                  " does, set emulatedVersion = " + Quoted(ToString(closest)) + " in the host file";
+  }
+  return finding;
 }
 
 // ---- kinds --------------------------------------------------------------------------------------

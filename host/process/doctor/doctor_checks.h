@@ -75,9 +75,9 @@ DoctorFinding CredentialsFinding(const ServerUser& user, const CredentialExpiry&
 
 inline constexpr int kOldestMinor = 30;  // Of Kubernetes 1.
 inline constexpr int kNewestMinor = 37;
-inline constexpr int kDecidedAsMinor = 36;
 
-DoctorFinding VersionFinding(const HttpResponse& version);
+// `emulated`: the version that Berth decides as.
+DoctorFinding VersionFinding(const HttpResponse& version, KubeVersion emulated);
 
 struct KindAnswer {
   std::string kind;                  // As the plugin declares it.

@@ -219,14 +219,16 @@ TEST(VersionFindingTest, EachVersion) {
     HttpResponse response;
     DoctorFinding expected;
   };
+  const std::string as_36 =
+      "to decide as kube-scheduler 1.36 does, set emulatedVersion = \"1.36\" in the host file";
   const Case cases[] = {
-      {Version("36", "v1.36.2"), {"version", Level::kOk, "1.36.2"}},
-      {Version("36+", "v1.36.2-gke.100"), {"version", Level::kOk, "1.36.2-gke.100"}},
-      {Version("36", "v0.0.0-master"), {"version", Level::kOk, "1.36 (0.0.0-master)"}},
+      {Version("37", "v1.37.2"), {"version", Level::kOk, "1.37.2"}},
+      {Version("37+", "v1.37.2-gke.100"), {"version", Level::kOk, "1.37.2-gke.100"}},
+      {Version("37", "v0.0.0-master"), {"version", Level::kOk, "1.37 (0.0.0-master)"}},
+      {Version("36", "v1.36.2"),
+       {"version", Level::kNote, "1.36.2; Berth decides as kube-scheduler 1.37 does", as_36}},
       {Version("30", "v1.30.0"),
-       {"version", Level::kNote, "1.30.0; Berth decides as kube-scheduler 1.36 does"}},
-      {Version("37", "v1.37.0"),
-       {"version", Level::kNote, "1.37.0; Berth decides as kube-scheduler 1.36 does"}},
+       {"version", Level::kNote, "1.30.0; Berth decides as kube-scheduler 1.37 does", as_36}},
       {Version("29", "v1.29.9"),
        {"version", Level::kWarning, "1.29.9; Berth is made for 1.30 to 1.37", shadow}},
       {Version("38", "v1.38.0"),
@@ -240,17 +242,31 @@ TEST(VersionFindingTest, EachVersion) {
       {Answer(403),
        {"version", Level::kWarning, "not known: the server responded with 403 Forbidden"}},
   };
-  for (const Case& c : cases) EXPECT_EQ(VersionFinding(c.response), c.expected);
+  for (const Case& c : cases) EXPECT_EQ(VersionFinding(c.response, {1, 37}), c.expected);
+}
+
+TEST(VersionFindingTest, ComparesWithTheEmulatedVersion) {
+  EXPECT_EQ(VersionFinding(Version("36", "v1.36.2"), {1, 36}),
+            (DoctorFinding{"version", Level::kOk, "1.36.2"}));
+  // No other version is closer.
+  EXPECT_EQ(VersionFinding(Version("35", "v1.35.1"), {1, 36}),
+            (DoctorFinding{"version", Level::kNote,
+                           "1.35.1; Berth decides as kube-scheduler 1.36 does"}));
+  EXPECT_EQ(
+      VersionFinding(Version("37", "v1.37.2"), {1, 36}),
+      (DoctorFinding{"version", Level::kNote, "1.37.2; Berth decides as kube-scheduler 1.36 does",
+                     "to decide as kube-scheduler 1.37 does, set emulatedVersion = "
+                     "\"1.37\" in the host file"}));
 }
 
 TEST(VersionFindingTest, AnotherMajorVersion) {
   const DoctorFinding finding =
-      VersionFinding(Answer(200, R"({"major":"2","minor":"36","gitVersion":"v2.36.0"})"));
+      VersionFinding(Answer(200, R"({"major":"2","minor":"36","gitVersion":"v2.36.0"})"), {1, 37});
   EXPECT_EQ(finding.level, Level::kWarning);
 }
 
 TEST(VersionFindingTest, AnAnswerThatIsNoJson) {
-  EXPECT_EQ(VersionFinding(Answer(200, "<html>")).level, Level::kWarning);
+  EXPECT_EQ(VersionFinding(Answer(200, "<html>"), {1, 37}).level, Level::kWarning);
 }
 
 TEST(ApproximateDurationTest, BothSidesOfEachUnit) {

@@ -42,7 +42,7 @@ class ClusterExamTest : public ::testing::Test {
     exam_.profiles = {"acme"};
     exam_.steady_ns = [this] { return now_ns_; };
     exam_.wall_ns = [this] { return now_ns_; };
-    Set("GET /version", 200, R"({"major":"1","minor":"36","gitVersion":"v1.36.2"})");
+    Set("GET /version", 200, R"({"major":"1","minor":"37","gitVersion":"v1.37.2"})");
     Set(kWhoAmI, 201, R"({"status":{"userInfo":{"username":"berth"}}})");
     Set("GET /api/v1", 200,
         R"({"kind":"APIResourceList","groupVersion":"v1","resources":[

@@ -144,8 +144,8 @@ uint32_t StallDetector::FailuresOf(const Pod& pod) const {
 
 EmbeddedScheduler::EmbeddedScheduler(SchedulerOptions options, Stream stream)
     : interner_(options.hash_key),
-      cluster_(interner_, LocalDecodeOptionsFor(*options.plugins), *options.loop.clock,
-               stream == Stream::kFollowed),
+      cluster_(interner_, LocalDecodeOptionsFor(*options.plugins, options.loop.emulated_version),
+               *options.loop.clock, stream == Stream::kFollowed),
       stalls_(std::exchange(options.loop.sink, &stalls_)),
       wait_(*options.loop.clock),
       host_(interner_, cluster_.client(), WithNeeds(std::move(options), cluster_.needs())) {}

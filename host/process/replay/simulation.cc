@@ -233,9 +233,11 @@ Result<std::vector<std::string>> LoadLiveCluster(const LiveClusterRequest& reque
 
 Result<std::vector<std::string>> TryProfiles(std::shared_ptr<const PluginSet> plugins,
                                              std::span<const PlanSpec> specs,
+                                             KubeVersion emulated_version,
                                              std::function<int64_t()> steady_ns,
                                              const ReportCrashes& report_crashes) {
   SchedulerOptions options;
+  options.loop.emulated_version = emulated_version;
   options.plugins = std::move(plugins);
   options.profiles.assign(specs.begin(), specs.end());
   options.report_crashes = report_crashes;

@@ -155,6 +155,7 @@ std::vector<std::string> AddLiveObjects(LiveObjects live, LocalCluster& cluster)
 // Errors:  those of TryCreatePlugins.
 Result<std::vector<std::string>> TryProfiles(std::shared_ptr<const PluginSet> plugins,
                                              std::span<const PlanSpec> specs,
+                                             KubeVersion emulated_version,
                                              std::function<int64_t()> steady_ns,
                                              const ReportCrashes& report_crashes);
 

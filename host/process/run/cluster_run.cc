@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "host/base/emulated_version.h"
 #include "host/base/hash.h"
 #include "host/base/metrics.h"
 #include "host/base/text.h"
@@ -63,10 +64,12 @@ Status ClusterRun::Open() {
 }
 
 Status ClusterRun::OpenServing() {
-  serving_.emplace(metrics_, ClusterServing::Options{.version = options_.version,
-                                                     .lease_ns = elects_ ? election_.lease_ns : 0,
-                                                     .steady_ns = options_.steady_ns,
-                                                     .boot_ns = options_.boot_ns});
+  serving_.emplace(metrics_, ClusterServing::Options{
+                                 .version = options_.version,
+                                 .emulated_version = ToString(EmulatedVersionOf(session_.host())),
+                                 .lease_ns = elects_ ? election_.lease_ns : 0,
+                                 .steady_ns = options_.steady_ns,
+                                 .boot_ns = options_.boot_ns});
   const std::string address = options_.http_address.value_or(
       session_.host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
   if (address.empty()) return {};

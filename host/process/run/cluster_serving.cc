@@ -108,8 +108,13 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
   AddCheck("plugins", {.readyz = true}, &ClusterServing::CheckPlugins);
   AddCheck("shutdown", {.readyz = true}, &ClusterServing::CheckShutdown, true);
   AddCheck("schedulingLoop", {.livez = true}, &ClusterServing::CheckLoop);
-  metrics.AddGauge("berth_build_info", "The version of Berth; always 1.", {"version"})
-      .With({options_.version})
+  metrics
+      .AddGauge(
+          "berth_build_info",
+          "The version of Berth, and the version of Kubernetes whose kube-scheduler it decides "
+          "as; always 1.",
+          {"version", "emulated_version"})
+      .With({options_.version, options_.emulated_version})
       .Set(1);
   metrics.AddRefresh([this] {
     const std::lock_guard lock(mutex_);

@@ -65,7 +65,8 @@ ServedState ServedStateOf(ClusterSession& session, const SchedulerHost& schedule
 class ClusterServing {
  public:
   struct Options {
-    std::string version = {};  // Of Berth: "0.1.0".
+    std::string version = {};           // Of Berth: "0.1.0".
+    std::string emulated_version = {};  // "1.37"
     // leaseDuration. A leader whose last renewal is older than this and 20 seconds fails the check
     // leaderElection. (kube-scheduler: cmd/kube-scheduler/app/options, NewLeaderHealthzAdaptor)
     int64_t lease_ns = 0;

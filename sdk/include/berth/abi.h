@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x9a17f16f645b956bull
+#define BERTH_ABI_DRAFT 0x8deaa903e024c386ull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -2286,6 +2286,9 @@ struct berth_plugin {
   void (*destroy)(struct berth_plugin* plugin) BERTH_NOEXCEPT;
 };
 
+/* A version of Kubernetes as a number; a later version is larger. */
+#define BERTH_KUBE_VERSION(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor))
+
 /* What create() creates an instance for.
  * Lifetime:  until create() returns. */
 typedef struct berth_instance_request {
@@ -2301,6 +2304,10 @@ typedef struct berth_instance_request {
   /* How long a call of the plugin may take, as the profile sets it for this plugin. 0: the profile
    * does not set it, and the host's own deadlines apply. */
   int64_t deadline_ns;
+  /* The version of Kubernetes whose kube-scheduler the host decides as: BERTH_KUBE_VERSION(1, 37).
+   * Where two versions decide differently, the plugin decides as this one. */
+  uint32_t emulated_version;
+  uint32_t reserved;
 } berth_instance_request;
 
 enum { BERTH_BUILD_ASSERTS = 1, BERTH_BUILD_SANITIZED = 2 };

@@ -14,6 +14,7 @@
 #include <berth/api.h>
 #include <berth/http.h>
 #include <berth/internal/services.h>
+#include <berth/kube_version.h>
 #include <berth/scheduling.h>
 #include <berth/services.h>
 #include <berth/shared.h>
@@ -40,6 +41,8 @@ class Host {
   }
   // How long a call may take, as the profile sets it for this plugin; 0 if the profile does not.
   int64_t deadline_ns() const { return services_->terms.deadline_ns; }
+  // The version of Kubernetes whose kube-scheduler the host decides as.
+  KubeVersion emulated_version() const { return services_->terms.emulated_version; }
 
   // Returns the id of `text`, which the instance holds from now on: until Release() was called as
   // often as Intern() returned it, or until the instance is destroyed. InternHeld()

@@ -49,6 +49,7 @@
 #include <berth/http.h>
 #include <berth/internal/entry.h>
 #include <berth/internal/note.h>
+#include <berth/kube_version.h>
 #include <berth/nodes.h>
 #include <berth/permit.h>
 #include <berth/pod.h>

@@ -139,6 +139,13 @@ impl Args {
         unsafe { (*self.request).deadline_ns }
     }
 
+    /// The version of Kubernetes whose kube-scheduler the host decides as, as (major, minor). Where
+    /// two versions decide differently, the plugin decides as this one.
+    pub fn emulated_version(&self) -> (u32, u32) {
+        let version = unsafe { (*self.request).emulated_version };
+        (version >> 16, version & 0xffff)
+    }
+
     /// The arguments as <berth/abi.h> declares them; NULL if the profile has none. berth.values/1
     /// reads them.
     pub fn as_ptr(&self) -> *const sys::berth_value {
@@ -228,6 +235,7 @@ mod tests {
                 stride: std::mem::size_of::<sys::berth_str>() as u32,
             },
             deadline_ns: 5_000_000_000,
+            emulated_version: (1 << 16) | 37,
             ..sys::berth_instance_request::NEW
         };
         let args = Args {
@@ -243,6 +251,7 @@ mod tests {
         assert!(!args.enables(sys::BERTH_POINT_SCORE));
         assert!(!args.enables(""));
         assert_eq!(args.deadline_ns(), 5_000_000_000);
+        assert_eq!(args.emulated_version(), (1, 37));
         assert!(args.as_ptr().is_null());
     }
 }

@@ -22,7 +22,7 @@ pub type berth_http_answer = Option<unsafe extern "C" fn(*mut c_void, *const ber
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x9a17f16f645b956b;
+pub const BERTH_ABI_DRAFT: u64 = 0x8deaa903e024c386;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -1395,6 +1395,8 @@ pub struct berth_instance_request {
     pub args: *const berth_value,
     pub points: berth_array,
     pub deadline_ns: i64,
+    pub emulated_version: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]

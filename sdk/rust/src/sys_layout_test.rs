@@ -839,7 +839,7 @@ fn structs_have_the_layout_of_c() {
         quiesce: 72,
         destroy: 80,
     ]);
-    check!(berth_instance_request, 72, 8, [
+    check!(berth_instance_request, 80, 8, [
         struct_size: 0,
         flags: 4,
         name: 8,
@@ -847,6 +847,8 @@ fn structs_have_the_layout_of_c() {
         args: 40,
         points: 48,
         deadline_ns: 64,
+        emulated_version: 72,
+        reserved: 76,
     ]);
     check!(berth_entry, 72, 8, [
         magic: 0,

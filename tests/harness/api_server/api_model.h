@@ -64,7 +64,7 @@ class ApiModel {
     bool serves_initial_events = true;
     size_t watch_window = 1000;            // The changes of each kind that are kept.
     int64_t bookmark_ns = 60'000'000'000;  // The time between two bookmarks.
-    std::string version = "v1.36.2";
+    std::string version = "v1.37.2";
     std::string user = "system:serviceaccount:kube-system:berth";
     ModelAccess::Rules allows = {};  // Empty: everything.
   };

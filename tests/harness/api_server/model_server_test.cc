@@ -36,7 +36,7 @@ class ModelServerTest : public TransportTest {
 TEST_F(ModelServerTest, AnswersRequestsOnOneConnection) {
   Serve();
   server_->Create(NodeNamed("a"));
-  EXPECT_THAT(Get("/version").body, HasSubstr("v1.36"));
+  EXPECT_THAT(Get("/version").body, HasSubstr("v1.37"));
   EXPECT_THAT(Get("/api/v1/nodes?limit=1").body, HasSubstr(R"("name":"a")"));
   const HttpResponse made = Send(
       {.verb = "POST", .target = "/api/v1/nodes", .body = NodeNamed("b"), .content_type = kJson});

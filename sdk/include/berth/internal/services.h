@@ -15,6 +15,7 @@
 #include <berth/abi.h>
 #include <berth/internal/fail.h>
 #include <berth/internal/pending_calls.h>
+#include <berth/kube_version.h>
 #include <berth/span.h>
 
 namespace berth::internal {
@@ -55,10 +56,13 @@ struct Terms {
   std::string profile;
   std::vector<std::string> points;  // The ids of extension points at which the host calls it.
   int64_t deadline_ns = 0;
+  KubeVersion emulated_version;
 
   Terms() = default;
   explicit Terms(const berth_instance_request& request)
-      : profile(Str(request.profile)), deadline_ns(request.deadline_ns) {
+      : profile(Str(request.profile)),
+        deadline_ns(request.deadline_ns),
+        emulated_version(KubeVersion::FromAbi(request.emulated_version)) {
     for (const berth_str& point : Span<const berth_str>(request.points)) {
       points.emplace_back(Str(point));
     }

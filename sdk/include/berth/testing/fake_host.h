@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/args.h>
 #include <berth/testing/builders.h>
@@ -54,6 +55,8 @@ struct Scenario {
   std::optional<std::vector<std::string>> points = {};
   // of the plugin's calls, as the profile sets it; see Host::deadline_ns()
   int64_t deadline_ns = 0;
+  // the version of Kubernetes whose decisions the plugin makes; see Host::emulated_version()
+  KubeVersion emulated_version = kNewestKubeVersion;
   // the state of the instance that this one replaces, as PluginUnderTest::Save() returned it;
   // nothing, or an answer that is not Success: Restore is not called
   std::optional<SavedState> handed_over = {};

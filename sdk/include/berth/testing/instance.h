@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 #include <berth/testing/answer.h>
 #include <berth/testing/args.h>
 #include <berth/testing/call.h>
@@ -103,6 +104,7 @@ struct World {
   std::string profile;
   std::optional<std::vector<std::string>> points;  // nothing: all
   int64_t deadline_ns = 0;
+  KubeVersion emulated_version = kNewestKubeVersion;
   Args args;
 
   // `enabled`: ids of extension points; nothing: all. `deadline`: of calls; 0: none.

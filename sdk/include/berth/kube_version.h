@@ -1,0 +1,36 @@
+// KubeVersion: a version of Kubernetes. A host decides as the kube-scheduler of one version, which
+// Kubernetes calls the emulated version. Where two versions decide differently, a plugin does what
+// Host::emulated_version() does:
+//
+//   // Image volumes count since 1.37.
+//   if (host.emulated_version() >= berth::KubeVersion{1, 37}) ...
+#ifndef BERTH_KUBE_VERSION_H_
+#define BERTH_KUBE_VERSION_H_
+
+#include <compare>
+#include <cstdint>
+
+#include <berth/abi.h>
+
+namespace berth {
+
+struct KubeVersion {
+  uint32_t major = 0;
+  uint32_t minor = 0;
+
+  // Converts berth_instance_request.emulated_version.
+  static constexpr KubeVersion FromAbi(uint32_t version) {
+    return {.major = version >> 16U, .minor = version & 0xFFFFU};
+  }
+  // Converts into berth_instance_request.emulated_version.
+  constexpr uint32_t ToAbi() const { return BERTH_KUBE_VERSION(major, minor); }
+
+  friend constexpr auto operator<=>(const KubeVersion&, const KubeVersion&) = default;
+};
+
+// The newest version that the plugins of Berth of this SDK's version know.
+inline constexpr KubeVersion kNewestKubeVersion{.major = 1, .minor = 37};
+
+}  // namespace berth
+
+#endif  // BERTH_KUBE_VERSION_H_
