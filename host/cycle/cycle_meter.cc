@@ -21,10 +21,10 @@ size_t SliSeriesOf(uint64_t attempts) {
 
 }  // namespace
 
-CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock)
+CycleMeter::CycleMeter(SchedulerMetrics& metrics, const Clock& clock, KubeVersion emulated)
     : metrics_(metrics),
       clock_(clock),
-      queue_(metrics.queue, clock),
+      queue_(metrics.queue, clock, emulated),
       algorithm_(metrics.cycles.algorithm_seconds.With({})),
       attempts_per_pod_(metrics.cycles.attempts_per_pod.With({})),
       victims_(metrics.cycles.victims.With({})),

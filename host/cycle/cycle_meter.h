@@ -92,7 +92,9 @@ struct SchedulerMetrics {
 // Lifetime:  metrics and clock must outlive it.
 class CycleMeter {
  public:
-  CycleMeter(SchedulerMetrics& metrics, const Clock& clock);
+  // `emulated`: see QueueMeter.
+  CycleMeter(SchedulerMetrics& metrics, const Clock& clock,
+             KubeVersion emulated = kNewestKubeVersion);
   CycleMeter(const CycleMeter&) = delete;
   CycleMeter& operator=(const CycleMeter&) = delete;
 

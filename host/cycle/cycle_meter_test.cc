@@ -65,7 +65,7 @@ TEST_F(CycleMeterTest, ObservesABoundAndAParkedPod) {
   EXPECT_THAT(ByFirstLabel(metrics_.queue.pending_pods), ElementsAre(Pair("unschedulable", 1u)));
   EXPECT_THAT(ByFirstLabel(metrics_.queue.incoming_pods),
               ElementsAre(Pair("active", 2u), Pair("unschedulable", 1u)));
-  EXPECT_EQ(metrics_.queue.incoming_pods.With({"active", "PodAdd"}).value(), 2u);
+  EXPECT_EQ(metrics_.queue.incoming_pods.With({"active", "UnscheduledPodAdd"}).value(), 2u);
   EXPECT_EQ(metrics_.queue.incoming_pods.With({"unschedulable", "ScheduleAttemptFailure"}).value(),
             1u);
 }

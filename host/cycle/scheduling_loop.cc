@@ -162,14 +162,15 @@ SchedulingLoop::SchedulingLoop(Interner& interner, Client client, Options option
              .deadline_ns = options_.bind_deadline_ns},
       cache_(interner, &objects_),
       meter_(options_.metrics != nullptr
-                 ? std::make_unique<CycleMeter>(*options_.metrics, *options_.clock)
+                 ? std::make_unique<CycleMeter>(*options_.metrics, *options_.clock,
+                                                options_.emulated_version)
                  : nullptr),
       faults_({.quarantine = options_.quarantine,
                .log = options_.log,
                .on_quarantine = options_.on_quarantine,
                .clock = options_.clock}),
       services_(MakeServices()),
-      queue_(policy_, order_, *options_.clock, options_.queue),
+      queue_(policy_, order_, *options_.clock, QueueOptions()),
       failures_(queue_, client.writer, *options_.clock, sink_, meter_.get(),
                 [this](const PodRef& pod, std::string_view node, const Failure& failure) {
                   TellPlugins(pod, node, failure);
@@ -247,6 +248,12 @@ HostServices SchedulingLoop::MakeServices() {
   services.metrics = &metrics_;
   services.http = options_.http;
   return services;
+}
+
+SchedulingQueue::Options SchedulingLoop::QueueOptions() const {
+  SchedulingQueue::Options options = options_.queue;
+  options.emulated_version = options_.emulated_version;
+  return options;
 }
 
 EventRouter::Options SchedulingLoop::RouterOptions() {

@@ -207,7 +207,8 @@ class SchedulingLoop {
     QuarantinePolicy quarantine;
     // See PluginFaults::Options. Threading: any.
     std::function<void(const PluginFaults::Quarantined& plugin)> on_quarantine = {};
-    // `groups` has no effect: it is set if an installed plugin handles /spec/schedulingGroup.
+    // `groups` and `emulated_version` have no effect: the first is set if an installed plugin
+    // handles /spec/schedulingGroup.
     SchedulingQueue::Options queue;
     // Pod fields that count as handled although no installed plugin handles them; JSON pointers, as
     // in HandledFields.
@@ -303,6 +304,7 @@ class SchedulingLoop {
   SchedulingLoop(Interner& interner, Client client, Options options);
 
   HostServices MakeServices();
+  SchedulingQueue::Options QueueOptions() const;
   EventRouter::Options RouterOptions();
   void Schedule(const QueuedEntity& entity);
   bool ReleaseFinishedBindings();

@@ -42,7 +42,7 @@ class RecordingPolicy final : public QueuePolicy {
   std::span<const Interest> interests() const override { return interests_; }
   bool Hint(const Interest&, const berth_queued&, const berth_event& event) override {
     const QueueEvent named{.resource = event.resource, .action = event.actions};
-    events_.push_back(EventLabel(named));
+    events_.push_back(EventLabel(named, kNewestKubeVersion));
     NoteObjects(event);
     if (event.before.kind == BERTH_KIND_POD) {
       had_node_ = static_cast<const berth_pod*>(event.before.object)->node_name != kNoId;

@@ -64,7 +64,7 @@ TEST_F(EventLogTest, TheMeterCountsTheEventsThatAreKept) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;
-  QueueMeter meter(metrics, clock);
+  QueueMeter meter(metrics, clock, kNewestKubeVersion);
   log_.SetMeter(&meter);
   Gauge& added = metrics.inflight_events.With({"NodeAdd"});
   Gauge& popped = metrics.inflight_events.With({"PodPopped"});

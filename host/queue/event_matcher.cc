@@ -58,7 +58,7 @@ void EventLog::PolicyChanged() { std::ranges::fill(registered_, kAllPlugins); }
 
 void EventLog::Add(Record record, PluginBits plugins) {
   if (meter_ != nullptr) {
-    record.counted = &meter_->InflightEventsOf(EventLabel(record.event));
+    record.counted = &meter_->InflightEventsOf(meter_->LabelOf(record.event));
     record.counted->Add(1);
   }
   records_.push_back(std::move(record));
@@ -344,7 +344,7 @@ class HintCaller {
     if (meter_ == nullptr) return policy_.Hint(interest, queued, seen);
     if (series_ == nullptr || plugin_ != interest.plugin) {
       plugin_ = interest.plugin;
-      series_ = &meter_->HintSeriesOf(plugin_, EventLabel(event_));
+      series_ = &meter_->HintSeriesOf(plugin_, meter_->LabelOf(event_));
     }
     const int64_t since_ns = meter_->NowNs();
     const bool requeues = policy_.Hint(interest, queued, seen);
@@ -423,18 +423,18 @@ void EventMatcher::RecordFor(const QueueEntry& entry, const QueueEvent& event) {
   if (!interests.empty()) log_.AppendFor(entry, event, BitsOf(interests));
 }
 
-Requeueing EventMatcher::ApplyPodChange(const QueueEntry& entry, const PodRef& old,
-                                        const PodRef& pod) {
+EventMatcher::PodChangeAnswer EventMatcher::ApplyPodChange(const QueueEntry& entry,
+                                                           const PodRef& old, const PodRef& pod) {
   const uint32_t change = PodChange(*old, *pod);
   // kube-scheduler treats this as an event too, and so retries a pod because its own Unschedulable
   // condition was written.
-  if (change == BERTH_ACTION_UPDATE && OnlyStatusChanged(*old, *pod)) return Requeueing::kSkip;
+  if (change == BERTH_ACTION_UPDATE && OnlyStatusChanged(*old, *pod)) return {};
   const bool waits_for_plugin =
       entry.entity.place != QueuePlace::kInFlight && !entry.entity.rejection().awaited.empty();
-  if (waits_for_plugin && change != 0) return Requeueing::kImmediately;
   for (uint32_t left = change; left != 0;) {
-    const uint32_t action = change == BERTH_ACTION_UPDATE ? change : left & (~left + 1);
+    const uint32_t action = FirstAction(left);
     left &= ~action;
+    if (waits_for_plugin) return {.how = Requeueing::kImmediately, .action = action};
     const QueueEvent event{
         .resource = BERTH_RESOURCE_TARGET_POD, .action = action, .before = old, .after = pod};
     if (entry.entity.place == QueuePlace::kInFlight) {
@@ -442,9 +442,9 @@ Requeueing EventMatcher::ApplyPodChange(const QueueEntry& entry, const PodRef& o
       continue;
     }
     const Requeueing how = Decide(entry.entity, event);
-    if (how != Requeueing::kSkip) return how;
+    if (how != Requeueing::kSkip) return {.how = how, .action = action};
   }
-  return Requeueing::kSkip;
+  return {};
 }
 
 // After an error there is no event to wait for. A pod for which events were dropped may have missed

@@ -283,11 +283,15 @@ class EventMatcher {
   // Records the event for this entity alone. Does nothing if no plugin registered for the event or
   // the entity is not recording.
   void RecordFor(const QueueEntry& entry, const QueueEvent& event);
+  struct PodChangeAnswer {
+    Requeueing how = Requeueing::kSkip;
+    uint32_t action = BERTH_ACTION_UPDATE;  // Of the event that requeues the entity.
+  };
   // Applies each event of a change of the entity's own pod, as a TARGET_POD event, until one
   // requeues the entity; an entity that waits for a plugin (Rejection::awaited) is requeued by each
   // of them. Returns how to requeue it; kSkip if no event does. For an entity in flight, records
   // all these events and returns kSkip. A change of the pod's status alone is no event.
-  Requeueing ApplyPodChange(const QueueEntry& entry, const PodRef& old, const PodRef& pod);
+  PodChangeAnswer ApplyPodChange(const QueueEntry& entry, const PodRef& old, const PodRef& pod);
   // Returns how to requeue an entity whose attempt has ended with entity.rejection(), by the events
   // that were recorded for it.
   // (kube-scheduler: scheduling_queue.go, determineSchedulingHintForInFlightPod)

@@ -92,7 +92,7 @@ TEST_F(EventMatcherTest, TheMeterObservesEachHint) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;
-  QueueMeter meter(metrics, clock);
+  QueueMeter meter(metrics, clock, kNewestKubeVersion);
   matcher_.SetMeter(&meter);
   Park("a", {.plugins = {1}});
   Park("b", {.plugins = {2}});
@@ -194,7 +194,7 @@ TEST_F(EventMatcherTest, FiltersLimitTheEntities) {
   Park("b", {.plugins = {2}});
   const QueueEvent events[] = {PodDeleted(), QueueEvent()};
   for (const QueueEvent& event : events) {
-    SCOPED_TRACE(EventLabel(event));
+    SCOPED_TRACE(EventLabel(event, kNewestKubeVersion));
     QueueEntry& a = Record("a");
     QueueEntry& c = Record("c");
     EXPECT_THAT(Apply(event, &kNotA, nullptr), ElementsAre("b"));
@@ -260,9 +260,9 @@ TEST_F(EventMatcherTest, ChangeOfPodIsEventForItsRejectors) {
       return c.hint;
     };
     QueueEntry& parked = Make("a", QueuePlace::kUnschedulable, c.rejection);
-    EXPECT_EQ(matcher_.ApplyPodChange(parked, old, c.pod), c.how);
+    EXPECT_EQ(matcher_.ApplyPodChange(parked, old, c.pod).how, c.how);
     QueueEntry& in_flight = Record("a");
-    EXPECT_EQ(matcher_.ApplyPodChange(in_flight, old, c.pod), Requeueing::kSkip);
+    EXPECT_EQ(matcher_.ApplyPodChange(in_flight, old, c.pod).how, Requeueing::kSkip);
     EXPECT_EQ(Decide(in_flight, c.rejection), c.how) << "the events are recorded";
     log_.Stop(in_flight);
   }

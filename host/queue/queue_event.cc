@@ -10,12 +10,19 @@
 namespace berth::host {
 namespace {
 
-constexpr std::pair<uint32_t, std::string_view> kPods[] = {
-    {BERTH_RESOURCE_POD_ANY, "Pod"},
-    {BERTH_RESOURCE_ASSIGNED_POD, "AssignedPod"},
-    {BERTH_RESOURCE_UNSCHEDULED_POD, "UnschedulablePod"},
-    {BERTH_RESOURCE_TARGET_POD, "TargetPod"},
-};
+// Returns kube-scheduler's name of a resource that stands for pods; empty for another resource. Up
+// to 1.36, it had one name for all pods without a node, and called a pod's own update by it, too.
+// (1.36: pkg/scheduler/framework/types.go; 1.37: k8s.io/kube-scheduler/framework/types.go)
+std::string_view PodResourceName(uint32_t resource, KubeVersion emulated) {
+  const bool has_target = emulated >= KubeVersion{.major = 1, .minor = 37};
+  switch (resource) {
+    case BERTH_RESOURCE_POD_ANY: return "Pod";
+    case BERTH_RESOURCE_ASSIGNED_POD: return "AssignedPod";
+    case BERTH_RESOURCE_UNSCHEDULED_POD: return has_target ? "UnscheduledPod" : "UnschedulablePod";
+    case BERTH_RESOURCE_TARGET_POD: return has_target ? "TargetPod" : "UnschedulablePod";
+    default: return "";
+  }
+}
 
 constexpr std::pair<uint32_t, std::string_view> kActions[] = {
     {BERTH_ACTION_ADD, "Add"},
@@ -41,9 +48,9 @@ std::string_view NameIn(std::span<const std::pair<uint32_t, std::string_view>> t
   return found != table.end() ? found->second : std::string_view();
 }
 
-std::string_view ResourceName(const QueueEvent& event) {
+std::string_view ResourceName(const QueueEvent& event, KubeVersion emulated) {
   if (event.resource == BERTH_RESOURCE_CUSTOM) return KindOf(event);
-  const std::string_view name = NameIn(kPods, event.resource);
+  const std::string_view name = PodResourceName(event.resource, emulated);
   return name.empty() ? KindOfResource(event.resource) : name;
 }
 
@@ -76,12 +83,12 @@ QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node) {
           .after = PodRef()};
 }
 
-std::string EventLabel(const QueueEvent& event) {
+std::string EventLabel(const QueueEvent& event, KubeVersion emulated) {
   if (event.resource == BERTH_RESOURCE_WILDCARD) {
     return OnlyPodOf(event) != nullptr ? "ForceActivate" : "UnschedulableTimeout";
   }
   const std::string_view action = NameIn(kActions, event.action);
-  return std::string(ResourceName(event)).append(action.empty() ? "Update" : action);
+  return std::string(ResourceName(event, emulated)).append(action.empty() ? "Update" : action);
 }
 
 // --- object change -------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 
 #include "host/api/event_resource.h"
 #include "host/api/objects.h"
@@ -45,10 +46,10 @@ const Pod* OnlyPodOf(const QueueEvent& event);
 // its status even if the status never had it.
 QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node);
 
-// Returns the event's name in logs and metrics, such as "AssignedPodDelete" or
-// "NodeUpdateNodeTaint".
+// Returns the event's name in the metrics of this version of kube-scheduler, such as
+// "AssignedPodDelete" or "NodeUpdateNodeTaint".
 // (kube-scheduler: pkg/scheduler/framework/events.go, ClusterEvent.Label)
-std::string EventLabel(const QueueEvent& event);
+std::string EventLabel(const QueueEvent& event, KubeVersion emulated);
 
 // --- object change -------------------------------------------------------------------------------
 //
@@ -76,6 +77,11 @@ uint32_t NodeChange(const Node& old, const Node& now);
 //   SCHEDULING_GATES_ELIMINATED  the last scheduling gate was removed
 //   GENERATED_RESOURCE_CLAIM     the status names other claims
 uint32_t PodChange(const Pod& old, const Pod& now);
+
+// Returns the first event of a change: all bits of BERTH_ACTION_UPDATE, or else the lowest bit.
+constexpr uint32_t FirstAction(uint32_t change) {
+  return change == BERTH_ACTION_UPDATE ? change : change & (~change + 1);
+}
 
 // Returns whether only conditions, phase, nomination and resourceVersion differ. These are the
 // fields that a scheduler itself writes; their change makes no pod schedulable.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/api/test_objects.h"
+#include "host/base/emulated_version.h"
 
 namespace berth::host {
 namespace {
@@ -50,8 +51,6 @@ struct LabelCase {
 constexpr LabelCase kLabels[] = {
     {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, "AssignedPodDelete"},
     {BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_UPDATE, "AssignedPodUpdate"},
-    {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, "UnschedulablePodAdd"},
-    {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, "TargetPodUpdatePodLabel"},
     {BERTH_RESOURCE_NODE, BERTH_ACTION_ADD, "NodeAdd"},
     {BERTH_RESOURCE_NODE, BERTH_ACTION_UPDATE_NODE_TAINT, "NodeUpdateNodeTaint"},
     {BERTH_RESOURCE_CSI_NODE, BERTH_ACTION_UPDATE, "storage.k8s.io/CSINodeUpdate"},
@@ -61,8 +60,42 @@ constexpr LabelCase kLabels[] = {
 
 TEST(QueueEventTest, LabelsEqualThoseOfKubeScheduler) {
   for (const LabelCase& c : kLabels) {
-    EXPECT_EQ(EventLabel({.resource = c.resource, .action = c.action}), c.label);
+    for (const KubeVersion version : kEmulatedVersions) {
+      EXPECT_EQ(EventLabel({.resource = c.resource, .action = c.action}, version), c.label);
+    }
   }
+}
+
+// Recorded from the sources of both versions: framework/events.go and framework/types.go.
+TEST(QueueEventTest, LabelsOfPodsWithoutNodeDependOnVersion) {
+  const struct {
+    uint32_t resource;
+    uint32_t action;
+    const char* in_1_36;
+    const char* in_1_37;
+  } cases[] = {
+      {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_ADD, "UnschedulablePodAdd",
+       "UnscheduledPodAdd"},
+      {BERTH_RESOURCE_UNSCHEDULED_POD, BERTH_ACTION_DELETE, "UnschedulablePodDelete",
+       "UnscheduledPodDelete"},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE_POD_LABEL, "UnschedulablePodUpdatePodLabel",
+       "TargetPodUpdatePodLabel"},
+      {BERTH_RESOURCE_TARGET_POD, BERTH_ACTION_UPDATE, "UnschedulablePodUpdate", "TargetPodUpdate"},
+  };
+  for (const auto& c : cases) {
+    const QueueEvent event{.resource = c.resource, .action = c.action};
+    EXPECT_EQ(EventLabel(event, {1, 36}), c.in_1_36);
+    EXPECT_EQ(EventLabel(event, {1, 37}), c.in_1_37);
+  }
+}
+
+TEST(QueueEventTest, FirstActionOfAChange) {
+  EXPECT_EQ(FirstAction(BERTH_ACTION_UPDATE), uint32_t{BERTH_ACTION_UPDATE});
+  EXPECT_EQ(FirstAction(BERTH_ACTION_UPDATE_POD_TOLERATION),
+            uint32_t{BERTH_ACTION_UPDATE_POD_TOLERATION});
+  EXPECT_EQ(FirstAction(BERTH_ACTION_UPDATE_POD_LABEL | BERTH_ACTION_UPDATE_POD_TOLERATION),
+            uint32_t{BERTH_ACTION_UPDATE_POD_LABEL});
+  EXPECT_EQ(FirstAction(0), 0U);
 }
 
 TEST(QueueEventTest, ACustomEventIsLabelledByItsKind) {
@@ -74,7 +107,7 @@ TEST(QueueEventTest, ACustomEventIsLabelledByItsKind) {
                          .before = ObjectRef(),
                          .after = thing};
   EXPECT_EQ(KindOf(added), "acme.io/v1/Thing");
-  EXPECT_EQ(EventLabel(added), "acme.io/v1/ThingAdd");
+  EXPECT_EQ(EventLabel(added, kNewestKubeVersion), "acme.io/v1/ThingAdd");
   const QueueEvent gone{.resource = BERTH_RESOURCE_CUSTOM,
                         .action = BERTH_ACTION_DELETE,
                         .before = thing,
@@ -90,7 +123,7 @@ TEST(QueueEventTest, WildcardEventMayBeLimitedToOnePod) {
   EXPECT_EQ(OnlyPodOf(event), nullptr);
   event.after = pod;
   EXPECT_EQ(OnlyPodOf(event), pod.get());
-  EXPECT_EQ(EventLabel(event), "ForceActivate");
+  EXPECT_EQ(EventLabel(event, kNewestKubeVersion), "ForceActivate");
   event.resource = BERTH_RESOURCE_ASSIGNED_POD;
   EXPECT_EQ(OnlyPodOf(event), nullptr);
 }
@@ -111,7 +144,7 @@ TEST(QueueEventTest, RemovedNominationIsDeletionOfANominatedPod) {
     SCOPED_TRACE(c.description);
     const PodRef pod = objects.Pod({.name = "a", .status = c.status});
     const QueueEvent event = NominationRemovedEvent(pod, "n");
-    EXPECT_EQ(EventLabel(event), "AssignedPodDelete");
+    EXPECT_EQ(EventLabel(event, kNewestKubeVersion), "AssignedPodDelete");
     const PodRef before = std::get<PodRef>(event.before);
     EXPECT_EQ(before->uid(), pod->uid());
     EXPECT_EQ(before->nominated_node(), "n");

@@ -18,9 +18,11 @@ std::string_view QueueLabelOf(QueuePlace place) {
   return "";
 }
 
-QueueMeter::QueueMeter(QueueMetrics& metrics, const Clock& clock)
+QueueMeter::QueueMeter(QueueMetrics& metrics, const Clock& clock, KubeVersion emulated)
     : metrics_(metrics),
       clock_(clock),
+      emulated_(emulated),
+      pod_added_(LabelOf({.resource = BERTH_RESOURCE_UNSCHEDULED_POD, .action = BERTH_ACTION_ADD})),
       after_flush_(metrics.after_flush.With({})),
       active_(metrics.pending_pods.With({"active"})),
       backoff_(metrics.pending_pods.With({"backoff"})),

@@ -11,8 +11,11 @@
 #include <string_view>
 #include <utility>
 
+#include <berth/kube_version.h>
+
 #include "host/base/clock.h"
 #include "host/base/metrics.h"
+#include "host/queue/queue_event.h"
 #include "host/queue/queue_policy.h"
 #include "host/queue/queued_entity.h"
 
@@ -70,8 +73,6 @@ class QueueMeter {
  public:
   // The reasons other than events for which an entity enters a place.
   // (kube-scheduler: pkg/scheduler/framework/events.go)
-  static constexpr std::string_view kPodAdd = "PodAdd";
-  static constexpr std::string_view kPodUpdate = "PodUpdate";
   static constexpr std::string_view kFailure = "ScheduleAttemptFailure";
   static constexpr std::string_view kBackoffEnd = "BackoffComplete";
   static constexpr std::string_view kFlush = "UnschedulableTimeout";
@@ -85,10 +86,15 @@ class QueueMeter {
   // those that requeue the pod.
   using HintSeries = std::array<Histogram*, 2>;
 
-  QueueMeter(QueueMetrics& metrics, const Clock& clock);
+  // `emulated`: the version of kube-scheduler whose labels the series have.
+  QueueMeter(QueueMetrics& metrics, const Clock& clock, KubeVersion emulated);
   QueueMeter(const QueueMeter&) = delete;
   QueueMeter& operator=(const QueueMeter&) = delete;
 
+  // Returns the label of an event in all series.
+  std::string LabelOf(const QueueEvent& event) const { return EventLabel(event, emulated_); }
+  // The label of the arrival of a pod without a node. Lifetime: that of this object.
+  std::string_view pod_added() const { return pod_added_; }
   // Counts an entity that enters `to` because of `event`: the label of an event, or one of
   // kube-scheduler's names for other reasons, such as "BackoffComplete".
   void CountIncoming(QueuePlace to, std::string_view event);
@@ -120,6 +126,8 @@ class QueueMeter {
 
   QueueMetrics& metrics_;
   const Clock& clock_;
+  const KubeVersion emulated_;
+  const std::string pod_added_;
   PluginNames name_of_;
   Counter& after_flush_;
   Gauge& active_;

@@ -32,7 +32,7 @@ TEST(QueueMeterTest, CountsByPlaceAndEventAndPublishesPlaces) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;
-  QueueMeter meter(metrics, clock);
+  QueueMeter meter(metrics, clock, kNewestKubeVersion);
   meter.CountIncoming(QueuePlace::kActive, "PodAdd");
   meter.CountIncoming(QueuePlace::kActive, "PodAdd");
   meter.CountIncoming(QueuePlace::kErrorBackoff, "ScheduleAttemptFailure");
@@ -54,7 +54,7 @@ TEST(QueueMeterTest, ObservesHintsByPluginEventAndResult) {
   MetricTable table;
   QueueMetrics metrics(table);
   TestClock clock;
-  QueueMeter meter(metrics, clock);
+  QueueMeter meter(metrics, clock, kNewestKubeVersion);
   meter.SetPluginNames([](PluginId plugin) { return plugin == 3 ? "NodePorts" : "NodeAffinity"; });
   const int64_t since_ns = meter.NowNs();
   clock.Advance(2000);
@@ -120,7 +120,7 @@ TEST(QueueMeterTest, CountsPodsForEachRejectingPlugin) {
     MetricTable table;
     QueueMetrics metrics(table);
     TestQueue test(TestQueue::DefaultTable(), {.groups = true});
-    QueueMeter meter(metrics, test.clock);
+    QueueMeter meter(metrics, test.clock, kNewestKubeVersion);
     test.queue->SetMeter(&meter);
     test.Run(c.script);
     EXPECT_EQ(UnschedulablePods(metrics), c.counted);
@@ -132,7 +132,7 @@ TEST(QueueMeterTest, CountsPodsOfAPluginByTheirProfile) {
   MetricTable table;
   QueueMetrics metrics(table);
   const TestClock clock;
-  QueueMeter meter(metrics, clock);
+  QueueMeter meter(metrics, clock, kNewestKubeVersion);
   TestObjects objects;
   QueuedEntity ours;
   ours.pod = objects.Pod({.name = "a", .spec = "\"schedulerName\":\"acme\""});
@@ -152,7 +152,7 @@ TEST(QueueMeterTest, FollowsAPodWhoseProfileChanges) {
   MetricTable table;
   QueueMetrics metrics(table);
   TestQueue test(TestQueue::DefaultTable());
-  QueueMeter meter(metrics, test.clock);
+  QueueMeter meter(metrics, test.clock, kNewestKubeVersion);
   test.queue->SetMeter(&meter);
   test.Run("add a; pop a; return a 1 -");
   const std::string acme = "\"schedulerName\":\"acme\"";

@@ -7,7 +7,7 @@
 namespace berth::host {
 
 void Requeuer::SetCause(const QueueEvent& event) {
-  if (meter_ != nullptr) cause_ = event_label_ = EventLabel(event);
+  if (meter_ != nullptr) cause_ = event_label_ = meter_->LabelOf(event);
 }
 
 // With pop_from_backoff a pod may be popped from a backoff queue at any time, so PreEnqueue runs

@@ -42,6 +42,10 @@ class Requeuer {
   // Sets the cause of the moves from now on: one of the constants of QueueMeter, or an event.
   void SetCause(std::string_view constant) { cause_ = constant; }
   void SetCause(const QueueEvent& event);
+  // Sets the arrival of a pod as the cause.
+  void SetCauseAdded() {
+    if (meter_ != nullptr) cause_ = meter_->pod_added();
+  }
 
   // Moves the entity to the active queue, or to a backoff queue if `how` is kAfterBackoff and its
   // backoff is still in effect. Gates the entity instead if PreEnqueue rejects it. `was_flushed`:

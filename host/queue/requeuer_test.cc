@@ -142,13 +142,13 @@ TEST_F(RequeuerTest, GatedEntityRecordsPluginAskedFirstNextTime) {
 TEST_F(RequeuerTest, EachMoveIsCountedWithItsCause) {
   MetricTable table;
   QueueMetrics metrics(table);
-  QueueMeter meter(metrics, clock_);
+  QueueMeter meter(metrics, clock_, kNewestKubeVersion);
   const auto requeuer = MakeRequeuer(/*pop_from_backoff=*/true);
   EXPECT_FALSE(requeuer->has_meter());
   requeuer->SetMeter(&meter);
   EXPECT_TRUE(requeuer->has_meter());
   QueueEntry& entry = Make("a");
-  requeuer->SetCause(QueueMeter::kPodAdd);
+  requeuer->SetCauseAdded();
   requeuer->Requeue(entry, Requeueing::kImmediately);
   places_.Move(entry, kInFlight);
   requeuer->SetCause(QueueEvent{.resource = BERTH_RESOURCE_NODE, .action = BERTH_ACTION_ADD});
@@ -160,8 +160,8 @@ TEST_F(RequeuerTest, EachMoveIsCountedWithItsCause) {
     counted.push_back(std::string(values[0]) + " " + std::string(values[1]) + " " +
                       std::to_string(counter.value()));
   });
-  EXPECT_THAT(counted,
-              ElementsAre("active BackoffComplete 1", "active PodAdd 1", "backoff NodeAdd 1"));
+  EXPECT_THAT(counted, ElementsAre("active BackoffComplete 1", "active UnscheduledPodAdd 1",
+                                   "backoff NodeAdd 1"));
 }
 
 }  // namespace

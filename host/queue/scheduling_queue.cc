@@ -8,6 +8,14 @@
 #include "host/base/vectors.h"
 
 namespace berth::host {
+namespace {
+
+// Returns the event of a change of an entity's own pod, without the pod.
+QueueEvent OwnUpdate(uint32_t action) {
+  return {.resource = BERTH_RESOURCE_TARGET_POD, .action = action};
+}
+
+}  // namespace
 
 SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
                                  Options options)
@@ -19,6 +27,7 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, c
       places_(order, clock, backoff_, interests_, options.max_logged_events),
       matcher_(policy, interests_, places_.parked(), places_.log()),
       requeuer_(policy, clock, backoff_, places_, options.pop_from_backoff),
+      nominator_(options.emulated_version),
       flushes_(clock_.NowNs(), options.flush_after_ns) {
   interests_.Build(policy_.interests());
 }
@@ -54,14 +63,14 @@ void SchedulingQueue::Create(PodRef pod) {
   std::string name = GroupNameOf(*pod);
   QueueEntry* group = name.empty() ? nullptr : entities_.FindGroup(name);
   if (group != nullptr) {
-    requeuer_.SetCause(QueueMeter::kPodAdd);
+    requeuer_.SetCauseAdded();
     ChangeMembers(*group, [&] { entities_.AddMember(*group, pod); });
     return ApplyPodAdded(pod);
   }
   QueueEntry& entry = name.empty() ? entities_.AddPod(std::move(pod))
                                    : entities_.AddGroup(std::move(name), std::move(pod));
   SetQueuedNow(entry);
-  requeuer_.SetCause(QueueMeter::kPodAdd);
+  requeuer_.SetCauseAdded();
   requeuer_.Requeue(entry, Requeueing::kImmediately);
   ApplyPodAdded(entry.entity.pod);
 }
@@ -101,12 +110,15 @@ void SchedulingQueue::Update(PodRef pod) {
   if (place == QueuePlace::kInFlight) entry->is_removed = false;
   requeuer_.ChangePods(*entry,
                        [&] { places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); }); });
-  requeuer_.SetCause(QueueMeter::kPodUpdate);
   if (place == QueuePlace::kGated) {
+    requeuer_.SetCause(OwnUpdate(FirstAction(PodChange(*old, *pod))));
     requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
   } else if (place == QueuePlace::kUnschedulable || place == QueuePlace::kInFlight) {
-    const Requeueing how = matcher_.ApplyPodChange(*entry, old, pod);
-    if (how != Requeueing::kSkip) requeuer_.Requeue(*entry, how);
+    const EventMatcher::PodChangeAnswer answer = matcher_.ApplyPodChange(*entry, old, pod);
+    if (answer.how != Requeueing::kSkip) {
+      requeuer_.SetCause(OwnUpdate(answer.action));
+      requeuer_.Requeue(*entry, answer.how);
+    }
   }
   const std::string_view named = old->nominated_node();
   if (!node.empty() && nominator_.NodeOf(pod->uid()) != node) {
@@ -196,7 +208,7 @@ void SchedulingQueue::OnMemberNominationRemoved(const PodRef& pod) {
   if (entry == nullptr || entry->entity.group == nullptr) return;
   if (!nominator_.NodeOf(pod->uid()).empty()) return;  // The member is nominated to another node.
   if (entry->entity.place == QueuePlace::kUnschedulable) {
-    requeuer_.SetCause(QueueMeter::kPodUpdate);
+    requeuer_.SetCause(OwnUpdate(BERTH_ACTION_UPDATE));
     requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
   } else {
     matcher_.RecordFor(*entry, QueueEvent());  // Recorded only if the group is in flight.

@@ -65,6 +65,8 @@ class SchedulingQueue {
     // that helps one member requeues the group, and so does a member that is added or removed. A
     // pod that is being deleted belongs to no group. (KEP-4671)
     bool groups = false;
+    // See Nominator::HoldsRoom().
+    KubeVersion emulated_version = kNewestKubeVersion;
   };
 
   // `policy`, `order` and `clock` must outlive the queue.

@@ -146,7 +146,7 @@ TEST_F(MetricsScrapeTest, LabelValuesAreThoseOfKubeScheduler) {
   EXPECT_THAT(values("scheduler_cache_size", "type"),
               UnorderedElementsAre("assumed_pods", "nodes", "pods"));
   EXPECT_THAT(values("scheduler_queue_incoming_pods_total", "event"),
-              IsSupersetOf({"PodAdd", "ScheduleAttemptFailure"}));
+              IsSupersetOf({"UnscheduledPodAdd", "ScheduleAttemptFailure"}));
   EXPECT_THAT(
       values("scheduler_framework_extension_point_duration_seconds", "extension_point"),
       UnorderedElementsAre("Bind", "Filter", "Permit", "PostBind", "PreBind", "PreBindPreFlight",
