@@ -284,6 +284,53 @@ TEST_F(BindTaskTest, GivesUpARequestThatIsNeverExecuted) {
   EXPECT_LE(Elapsed(), 30 * kSecond);
 }
 
+TEST_F(BindTaskTest, TriesFourTimes) {
+  const struct {
+    const char* description;
+    Reply reply;
+    bool is_read_back;  // The request may have been executed.
+    int64_t settled_after_ns;
+    const char* outcome;
+  } cases[] = {
+      {"the connection is refused", NotSent(), false, 0, "bind Unavailable: connection lost"},
+      {"ServiceUnavailable with a time", ErrorReply(503, "ServiceUnavailable", kSecond), false, 0,
+       "bind Unavailable: server: ServiceUnavailable"},
+      {"InternalError", ErrorReply(500, "InternalError"), true, 10 * kSecond,
+       "bind Unavailable: the pod was not bound: server: InternalError"},
+      {"ServiceUnavailable", ErrorReply(503, "ServiceUnavailable"), true, 10 * kSecond,
+       "bind Unavailable: the pod was not bound: server: ServiceUnavailable"},
+      {"the server timed out and may go on", ErrorReply(504, "Timeout"), true, 75 * kSecond,
+       "bind Unavailable: the pod was not bound: server: Timeout"},
+      {"no answer", Lost(), true, 75 * kSecond,
+       "bind Unavailable: the pod was not bound: connection lost"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.description);
+    outcomes_.clear();
+    const uint64_t before = writer_.counts().binds;
+    Bind();
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(outcomes_.empty());
+      Expect(kBindTarget, c.reply);
+      if (c.is_read_back) Expect(kReadTarget, PodIs("u1", ""));
+    }
+    const int64_t last_ns = clock_.NowNs();
+    while (outcomes_.empty()) Expect(kReadTarget, PodIs("u1", ""));
+    EXPECT_EQ(outcomes_, (BindOutcomes{c.outcome}));
+    EXPECT_EQ(writer_.counts().binds - before, 4U);
+    EXPECT_LE(clock_.NowNs() - last_ns, c.settled_after_ns);
+    EXPECT_GE(clock_.NowNs() - last_ns, c.settled_after_ns - kSecond);
+  }
+}
+
+TEST_F(BindTaskTest, RefusalsWith429AreNoTries) {
+  Bind();
+  for (int i = 0; i < 4; ++i) Expect(kBindTarget, ErrorReply(429, "TooManyRequests", 1));
+  for (int i = 0; i < 3; ++i) Expect(kBindTarget, NotSent());
+  Expect(kBindTarget, Created());
+  EXPECT_EQ(outcomes_, (BindOutcomes{"bind Ok"}));
+}
+
 TEST_F(BindTaskTest, LogsErrorOfTheReadsWhenItChanges) {
   TestLog log(BERTH_LOG_ERROR);
   PodWriter writer(transport_, executor_, fence_, {}, Log(log, "writes"));

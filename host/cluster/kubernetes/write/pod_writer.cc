@@ -291,19 +291,33 @@ class BindTask final : public PodTask {
   void OnNotExecuted(const HttpResponse& response) {
     const bool may_be_quick = response.delivery == Delivery::kNotSent;
     const int64_t delay_ns = NextDelayNs(response, may_be_quick);
+    if (response.head.http_status != 429) ++failures_;
     if (is_unknown_) return ReadAfter(delay_ns);
-    if (!MayRetryAfter(delay_ns)) return Finish(StatusOf(response));
+    if (!has_tries_left() || !MayRetryAfter(delay_ns)) return Finish(StatusOf(response));
     SendAfter(delay_ns);
   }
 
   // It is unknown whether the server has executed the last request.
   void OnUnknown(const HttpResponse& response) {
     is_unknown_ = true;
-    unknown_ns_ = NowNs();
+    ++failures_;
+    settled_ns_ =
+        std::max(settled_ns_, NowNs() + (HasGivenUp(response) ? context().options.answered_settle_ns
+                                                              : context().options.settle_ns));
     ++context().counts.unknown;
     context().log.Warning("It is unknown whether a pod was bound; reading it back",
                           {{"pod", Key()}, {"node", node_}, {"reason", last_error_}});
     ReadAfter(NextDelayNs(response, true));
+  }
+
+  bool has_tries_left() { return failures_ < context().options.bind_tries; }
+
+  // Returns whether an API server has ended the request with an error. After a timeout it may go on,
+  // and an answer without such a reason may be that of a proxy in between.
+  static bool HasGivenUp(const HttpResponse& response) {
+    if (response.delivery != Delivery::kAnswered) return false;
+    const std::string reason = ReadServerStatus(response.body).reason;
+    return reason == "InternalError" || reason == "ServiceUnavailable";
   }
 
   // Reads the pod after a time.
@@ -349,20 +363,20 @@ class BindTask final : public PodTask {
 
   void OnWithoutNode() {
     const bool may_send = final_error_.ok() && !context().is_stopping &&
-                          context().fence.is_open() && (!has_repeated_ || MayRetryAfter(0));
+                          context().fence.is_open() && has_tries_left() &&
+                          (!has_repeated_ || MayRetryAfter(0));
     if (may_send) {
       has_repeated_ = true;
       return Send();
     }
     // A read that was sent before may have been answered before the server executed the request.
-    const int64_t settled_ns = unknown_ns_ + context().options.settle_ns;
-    if (read_ns_ >= settled_ns) {
+    if (read_ns_ >= settled_ns_) {
       return Resolve(final_error_.ok()
                          ? Status::Unavailable("the pod was not bound: " + last_error_)
                          : final_error_);
     }
     const int64_t delay_ns = NextDelayNs({}, false);
-    ReadAfter(std::clamp<int64_t>(settled_ns - NowNs(), 0, delay_ns));
+    ReadAfter(std::clamp<int64_t>(settled_ns_ - NowNs(), 0, delay_ns));
   }
 
   // Counts and logs how the unknown outcome was found, and ends the task.
@@ -384,7 +398,8 @@ class BindTask final : public PodTask {
   std::string last_error_;  // The message.
   std::string read_error_;  // The message of the last failed read, which is logged if it changes.
   Status final_error_;      // The error that a repetition would not change.
-  int64_t unknown_ns_ = 0;  // When the outcome of a request became unknown last.
+  int64_t settled_ns_ = 0;  // From here on, a read is sure to see every request so far.
+  uint32_t failures_ = 0;   // The failed requests, without those that were refused with 429.
   int64_t read_ns_ = 0;     // When the last read was sent.
   bool is_unknown_ = false;
   bool has_repeated_ = false;  // A request was sent after an unknown one.

@@ -26,6 +26,12 @@ struct PodWriterOptions {
   int64_t retry_ns = 30'000'000'000;
   // The API server ends a request after 60 seconds at the latest, with some time for the way.
   int64_t settle_ns = 75'000'000'000;
+  // An API server that has answered with an error has given the request up, and its store finishes
+  // what is under way within a few seconds.
+  int64_t answered_settle_ns = 10'000'000'000;
+  // The requests for one binding that may fail, without those that the server refused with 429.
+  // (kube-scheduler: util.BindPod with client-go's retry.DefaultBackoff, #138855)
+  uint32_t bind_tries = 4;
   RetryDelay::Options delay = {.first_ns = 100'000'000, .max_ns = 5'000'000'000};
   uint64_t seed = 0;
 };
@@ -57,10 +63,11 @@ struct PodWriterCounts {
 //                                  it
 //   404                            kNotFound: there is no such pod, or no such namespace
 //   400, 401, 403, 413, 422        the error, which is final
-//   429, 503 with Retry-After      not executed: again after the time, up to `retry_ns` in all;
+//   429                            not executed: again after the time, up to `retry_ns` in all;
 //                                  then kUnavailable
+//   503 with Retry-After           the same, and `bind_tries` times in all
 //   no byte was sent               not executed: again at once, then with growing delays, up to
-//                                  `retry_ns` in all; then kUnavailable
+//                                  `retry_ns` and `bind_tries` times in all; then kUnavailable
 //   refused by the fence           kUnavailable; no byte left
 //   anything else, or no answer    unknown: see below
 //
@@ -72,12 +79,14 @@ struct PodWriterCounts {
 //   another uid, or deleting       kConflict
 //   no pod                         kNotFound
 //   this uid without a node        the request is sent again if the fence is open, up to `retry_ns`
-//                                  in all, but once at least. The server executes at most one of
-//                                  the two, because each requires a pod without a node, and both
-//                                  name the same node. If it is not sent again, the pod is read
-//                                  until `settle_ns` after the last unknown request: the server has
-//                                  given the request up by then, and the result is the last error;
-//                                  kUnavailable without one.
+//                                  and `bind_tries` times in all, but once at least. The server
+//                                  executes at most one of the two, because each requires a pod
+//                                  without a node, and both name the same node. If it is not sent
+//                                  again, the pod is read until the server has given the last
+//                                  unknown request up: for `answered_settle_ns` if the server
+//                                  answered InternalError or ServiceUnavailable, or else for
+//                                  `settle_ns`. The result is the last error; kUnavailable without
+//                                  one.
 //
 // Status patches and deletions may be repeated safely: they are, up to `retry_ns`. After an unknown
 // deletion, 404 is success. Patches and deletions also need an open fence: a process that does not
