@@ -12,14 +12,14 @@ namespace {
 
 struct Group {
   std::string_view name;
-  // The versions that Kubernetes 1.36 serves, the preferred one first, separated by spaces.
+  // The versions that Kubernetes 1.37 serves, the preferred one first, separated by spaces.
   std::string_view versions;
   std::string_view kinds;  // Separated by spaces.
   // The group gets no new kinds.
   bool is_complete = false;
 };
 
-constexpr std::array<Group, 21> kGroups = {{
+constexpr std::array<Group, 23> kGroups = {{
     {"", "v1",
      "Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume "
      "PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service "
@@ -43,14 +43,16 @@ constexpr std::array<Group, 21> kGroups = {{
     {"discovery.k8s.io", "v1", "EndpointSlice"},
     {"events.k8s.io", "v1", "Event"},
     {"flowcontrol.apiserver.k8s.io", "v1", "FlowSchema PriorityLevelConfiguration"},
+    {"lifecycle.k8s.io", "v1alpha1", "Eviction EvictionRequest"},
     {"networking.k8s.io", "v1", "IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR"},
     {"node.k8s.io", "v1", "RuntimeClass"},
     {"rbac.authorization.k8s.io", "v1", "ClusterRole ClusterRoleBinding Role RoleBinding"},
     {"resource.k8s.io", "v1",
      "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"},
-    {"scheduling.k8s.io", "v1", "PodGroup PriorityClass Workload"},
+    {"scheduling.k8s.io", "v1", "CompositePodGroup PodGroup PriorityClass Workload"},
     {"storage.k8s.io", "v1",
      "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass"},
+    {"storagemigration.k8s.io", "v1", "StorageVersionMigration"},
 }};
 
 constexpr std::string_view kOwnSuffix = ".k8s.io";

@@ -19,14 +19,14 @@ struct GroupVersionKind {
 GroupVersionKind SplitKind(std::string_view kind);
 
 // Returns whether a kind can only be that of a custom resource: its group has a dot, as those of
-// custom resources have, and is none of the groups of Kubernetes 1.36. Projects of Kubernetes have
+// custom resources have, and is none of the groups of Kubernetes 1.37. Projects of Kubernetes have
 // groups such as scheduling.sigs.k8s.io.
 bool IsCustomKind(std::string_view kind);
 
 // Checks that an API server could serve a kind, such as "apps/v1/Deployment". Without this, a
 // mistyped kind looks like a custom resource, and the object is silently left out.
 //
-// Accepts: every kind of Kubernetes 1.36 in its own group, and every kind of a group with a dot
+// Accepts: every kind of Kubernetes 1.37 in its own group, and every kind of a group with a dot
 //          that is not Kubernetes' own, because it can be a custom resource. Groups that end with
 //          ".k8s.io" get new kinds, so that in those only a kind of another group, and a name that
 //          resembles one of the group, are errors.

@@ -384,7 +384,7 @@ TEST_F(RunClusterTest, ServesHealthAndMetrics) {
       AllOf(HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"),
             HasSubstr("rest_client_requests_total{"), HasSubstr("berth_client_connections"),
             HasSubstr("rest_client_request_size_bytes_bucket{"),
-            HasSubstr("berth_build_info{version=\""), HasSubstr("process_resident_memory_bytes")));
+            HasSubstr("emulated_version=\"1.37\""), HasSubstr("process_resident_memory_bytes")));
   EXPECT_EQ(Stop(berth), 0);
 }
 
@@ -465,7 +465,8 @@ TEST_F(RunClusterTest, ShadowJudgesBindingsAndWritesNothing) {
   CreatePod("web");
   const pid_t berth = StartBerth({"shadow", "--kubeconfig", File("kubeconfig", Kubeconfig()), "-v",
                                   "--window", "10ms", "--output", "json"});
-  ASSERT_TRUE(WaitForLog("shadow] \"Judging placements\" nodes=\"1\"")) << Error();
+  ASSERT_TRUE(WaitForLog("shadow] \"Judging placements\" emulatedVersion=\"1.37\" nodes=\"1\""))
+      << Error();
   Create(std::string(kPods) + "/web/binding",
          R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web"},)"
          R"("target":{"apiVersion":"v1","kind":"Node","name":"a"}})");

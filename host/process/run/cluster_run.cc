@@ -53,10 +53,12 @@ Status ClusterRun::Open() {
   }
   const Result<ClusterAccess> access = session_.FindAccess();
   if (!access.ok()) return access.status();
-  session_.log().Info("Starting", {{"version", options_.version},
-                                   {"server", access->endpoint.server.ToString()},
-                                   {"access", access->source},
-                                   {"seed", std::to_string(options_.seed)}});
+  session_.log().Info("Starting",
+                      {{"version", options_.version},
+                       {"emulatedVersion", ToString(EmulatedVersionOf(session_.host()))},
+                       {"server", access->endpoint.server.ToString()},
+                       {"access", access->source},
+                       {"seed", std::to_string(options_.seed)}});
   session_.LogWarnings(access->warnings);
   if (Status status = OpenServing(); !status.ok()) return status;
   if (Status status = Connect(*access); !status.ok()) return status;

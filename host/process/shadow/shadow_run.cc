@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "host/base/emulated_version.h"
+
 namespace berth::host {
 namespace {
 
@@ -124,8 +126,10 @@ void ShadowRun::Wait() {
 void ShadowRun::LogBegin() {
   has_begun_ = true;
   const Cache& cache = scheduler_->host().loop().cache();
-  session_.log().Info("Judging placements", {{"nodes", std::to_string(cache.table().node_count())},
-                                             {"podsOnNodes", std::to_string(cache.pod_count())}});
+  session_.log().Info("Judging placements",
+                      {{"emulatedVersion", ToString(EmulatedVersionOf(session_.host()))},
+                       {"nodes", std::to_string(cache.table().node_count())},
+                       {"podsOnNodes", std::to_string(cache.pod_count())}});
 }
 
 // ---- Start and end ------------------------------------------------------------------------------

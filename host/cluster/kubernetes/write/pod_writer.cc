@@ -312,8 +312,8 @@ class BindTask final : public PodTask {
 
   bool has_tries_left() { return failures_ < context().options.bind_tries; }
 
-  // Returns whether an API server has ended the request with an error. After a timeout it may go on,
-  // and an answer without such a reason may be that of a proxy in between.
+  // Returns whether an API server has ended the request with an error. After a timeout it may go
+  // on, and an answer without such a reason may be that of a proxy in between.
   static bool HasGivenUp(const HttpResponse& response) {
     if (response.delivery != Delivery::kAnswered) return false;
     const std::string reason = ReadServerStatus(response.body).reason;
