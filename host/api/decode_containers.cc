@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 
 #include "host/api/decode_parts.h"
@@ -28,40 +29,47 @@ bool ReadQuantity(Reader& reader, JsonValue& value, Quantity* quantity) {
   return true;
 }
 
-// Reads one entry of a ResourceList. With `pod_level`, resources that a pod cannot request at pod
-// level are skipped.
-bool ReadResource(Reader& reader, const Field& field, JsonValue& value, bool pod_level,
-                  ResourceSum* sum) {
+// Reads one entry of a ResourceList into `sum`; a resource that a pod cannot request at pod level
+// into `others`, which may be null to skip it.
+bool ReadResource(Reader& reader, const Field& field, JsonValue& value, ResourceSum* sum,
+                  ResourceSum* others) {
   Quantity amount;
   if (!ReadQuantity(reader, value, &amount)) return false;
   switch (ClassifyResource(field.name)) {
     case ResourceClass::kCpu: sum->Append(BERTH_PRESENT_CPU, amount); break;
     case ResourceClass::kMemory: sum->Append(BERTH_PRESENT_MEMORY, amount); break;
     case ResourceClass::kEphemeralStorage:
-      if (!pod_level) sum->Append(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
+      if (others != nullptr) others->Append(BERTH_PRESENT_EPHEMERAL_STORAGE, amount);
       break;
     case ResourceClass::kPods:
-      if (!pod_level) sum->Append(BERTH_PRESENT_PODS, amount);
+      if (others != nullptr) others->Append(BERTH_PRESENT_PODS, amount);
       break;
     case ResourceClass::kHugePages:
       sum->Append(ScalarKey(reader.Intern(field.name)), amount);
       break;
     case ResourceClass::kScalar:
-      if (!pod_level) sum->Append(ScalarKey(reader.Intern(field.name)), amount);
+      if (others != nullptr) others->Append(ScalarKey(reader.Intern(field.name)), amount);
       break;
     case ResourceClass::kIgnored: break;
   }
   return true;
 }
 
-// Reads a ResourceList of the API into `sum`, which is cleared first.
-bool ReadSum(Reader& reader, JsonValue& value, bool pod_level, ResourceSum* sum) {
+// Reads a ResourceList of the API into `sum` and `others`, which are cleared first, as
+// ReadResource() does.
+bool ReadSums(Reader& reader, JsonValue& value, ResourceSum* sum, ResourceSum* others) {
   sum->Clear();
+  if (others != nullptr) others->Clear();
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
-    return ReadResource(reader, field, v, pod_level, sum);
+    return ReadResource(reader, field, v, sum, others);
   });
   sum->Sort();
+  if (others != nullptr) others->Sort();
   return ok;
+}
+
+bool ReadSum(Reader& reader, JsonValue& value, ResourceSum* sum) {
+  return ReadSums(reader, value, sum, sum);
 }
 
 // ---- Containers ---------------------------------------------------------------------------------
@@ -92,8 +100,8 @@ bool ReadContainerResources(Reader& reader, JsonValue& value, berth_container* c
   reader.limits.Clear();
   const bool ok = reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
-      case "requests"_field: return ReadSum(reader, v, false, &reader.resources);
-      case "limits"_field: return ReadSum(reader, v, false, &reader.limits);
+      case "requests"_field: return ReadSum(reader, v, &reader.resources);
+      case "limits"_field: return ReadSum(reader, v, &reader.limits);
       default: return true;
     }
   });
@@ -154,8 +162,15 @@ bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
   });
 }
 
-// Reads the status of a container. If `resources` is present without `requests`, the requests are
-// empty; if `resources` is absent, has_resources stays false.
+// Reads a ResourceList that may be absent.
+bool ReadOptionalResources(Reader& reader, JsonValue& value,
+                           std::optional<ResourceList>* resources) {
+  ResourceList list;
+  if (!ReadResources(reader, value, &list)) return false;
+  *resources = list;
+  return true;
+}
+
 bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* status) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
@@ -165,11 +180,11 @@ bool ReadContainerStatus(Reader& reader, JsonValue& value, ContainerStatus* stat
         status->name = name;
         return true;
       }
-      case "allocatedResources"_field: return ReadResources(reader, v, &status->allocated);
+      case "allocatedResources"_field: return ReadOptionalResources(reader, v, &status->allocated);
       case "resources"_field:
         status->has_resources = reader.ForEachField(v, [&](const Field& inner, JsonValue& list) {
           if (inner.hash != "requests"_field) return true;
-          return ReadResources(reader, list, &status->requests);
+          return ReadOptionalResources(reader, list, &status->requests);
         });
         return status->has_resources;
       default: return true;
@@ -233,20 +248,28 @@ bool ReadVolume(Reader& reader, JsonValue& value, berth_volume* volume) {
 }  // namespace
 
 bool ReadResources(Reader& reader, JsonValue& value, ResourceList* resources) {
-  if (!ReadSum(reader, value, false, &reader.resources)) return false;
+  if (!ReadSum(reader, value, &reader.resources)) return false;
   *resources = reader.resources.Copy(reader.scratch());
   return true;
 }
 
 bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** resources) {
-  if (!ReadSum(reader, value, false, &reader.resources)) return false;
+  if (!ReadSum(reader, value, &reader.resources)) return false;
   *resources = RoundUp(reader.resources.amounts(), reader.arena());
   return true;
 }
 
 bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources) {
-  if (!ReadSum(reader, value, true, &reader.resources)) return false;
+  if (!ReadSums(reader, value, &reader.resources, nullptr)) return false;
   *resources = reader.resources.Copy(reader.scratch());
+  return true;
+}
+
+bool ReadPodStatusList(Reader& reader, JsonValue& value, std::optional<PodStatusList>* list) {
+  ResourceSum& pod_level = reader.resources;
+  ResourceSum& others = reader.limits;
+  if (!ReadSums(reader, value, &pod_level, &others)) return false;
+  *list = {.pod_level = pod_level.Copy(reader.scratch()), .others = others.Copy(reader.scratch())};
   return true;
 }
 

@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_API_DECODE_PARTS_H_
 #define BERTH_HOST_API_DECODE_PARTS_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ bool ReadResources(Reader& reader, JsonValue& value, const berth_resources** res
 // Reads the resources that a pod may request at pod level (cpu, memory and huge pages) into the
 // scratch arena. Other resources are skipped.
 bool ReadPodLevelResources(Reader& reader, JsonValue& value, ResourceList* resources);
+// Reads a list of a pod's status into the scratch arena.
+bool ReadPodStatusList(Reader& reader, JsonValue& value, std::optional<PodStatusList>* list);
 
 struct Containers {
   std::span<berth_container> views;

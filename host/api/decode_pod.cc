@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -64,8 +65,8 @@ class PodReader {
   ResourceList pod_requests_;
   ResourceList pod_limits_;
   bool has_status_resources_ = false;
-  ResourceList status_requests_;
-  ResourceList status_allocated_;
+  std::optional<PodStatusList> status_requests_;
+  std::optional<PodStatusList> status_allocated_;
 };
 
 bool PodReader::Read(JsonObject& object) {
@@ -202,19 +203,19 @@ bool PodReader::ReadStatusField(const Field& field, JsonValue& v) {
     case "containerStatuses"_field: return ReadStatusesOfContainers(v);
     case "initContainerStatuses"_field: return ReadContainerStatuses(reader_, v);
     case "resourceClaimStatuses"_field: return ReadClaimStatuses(v);
-    case "allocatedResources"_field: return ReadPodLevelResources(reader_, v, &status_allocated_);
+    case "allocatedResources"_field: return ReadPodStatusList(reader_, v, &status_allocated_);
     case "resources"_field:
-      has_status_resources_ = true;
-      return reader_.ForEachField(v, [this](const Field& inner, JsonValue& list) {
+      has_status_resources_ = reader_.ForEachField(v, [this](const Field& inner, JsonValue& list) {
         if (inner.hash != "requests"_field) return true;
-        return ReadPodLevelResources(reader_, list, &status_requests_);
+        return ReadPodStatusList(reader_, list, &status_requests_);
       });
+      return has_status_resources_;
     default: return true;
   }
 }
 
 // Puts them before the statuses of init containers, in whichever order the fields are: of several
-// statuses with one name the last one counts.
+// statuses with one name only one counts.
 bool PodReader::ReadStatusesOfContainers(JsonValue& value) {
   Stack<ContainerStatus>& statuses = reader_.stack<ContainerStatus>();
   const auto of_init_containers = static_cast<std::ptrdiff_t>(statuses.size());

@@ -1,5 +1,6 @@
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/api/decode_testing.h"
 
@@ -83,7 +84,6 @@ TEST_F(DecodeProblemsTest, ABoundPodCountsWithReadableValues) {
        "\"Gone\"; /status/startTime: "},
       {"the resources of a status",
        "'nodeName':'n1','containers':[{'name':'a','resources':{'requests':{'cpu':1}}}]",
-       "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
        "'containerStatuses':[{'name':'a','resources':3}]",
        "cpu=1000! /status/containerStatuses/0/resources: expected an object, found 3"},
       {"the node is read last", "'overhead':{'cpu':'x','memory':1},'nodeName':'n1'", "",
@@ -96,6 +96,60 @@ TEST_F(DecodeProblemsTest, ABoundPodCountsWithReadableValues) {
   }
   EXPECT_EQ(PodOf(Bound("{}"), "", "'labels':{'a':1,'b':'c'}"),
             "cpu=100! /metadata/labels/a: expected a string, found 1");
+}
+
+TEST_F(DecodeProblemsTest, AnUnreadableListOfAStatusIsAbsent) {
+  const std::string infeasible =
+      "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],";
+  const auto container = [&](std::string_view fields) {
+    return infeasible + "'containerStatuses':[{'name':'a'," + std::string(fields) + "}]";
+  };
+  const auto pod = [&](std::string_view fields) { return infeasible + std::string(fields); };
+  const struct {
+    const char* name;
+    std::string status;
+    const char* in_1_36;
+    const char* in_1_37;
+    const char* problem;
+  } cases[] = {
+      {"resources of a container", container("'resources':3,'allocatedResources':{'cpu':'2'}"),
+       "cpu=1000", "cpu=2000", "/status/containerStatuses/0/resources: expected an object"},
+      {"requests of a container",
+       container("'resources':{'requests':[]},'allocatedResources':{'cpu':'2'}"), "cpu=2000",
+       "cpu=2000", "/status/containerStatuses/0/resources/requests: expected an object"},
+      {"allocatedResources of a container",
+       container("'resources':{'requests':{'cpu':'3'}},'allocatedResources':'x'"), "cpu=3000",
+       "cpu=3000", "/status/containerStatuses/0/allocatedResources: expected an object"},
+      {"an amount, in a list that is there", container("'allocatedResources':{'cpu':'x'}"),
+       "cpu=1000", "", "/status/containerStatuses/0/allocatedResources/cpu: quantity"},
+      {"resources of the pod", pod("'resources':3,'allocatedResources':{'cpu':'2'}"), "cpu=1000",
+       "", "/status/resources: expected an object"},
+      {"requests of the pod", pod("'resources':{'requests':4},'allocatedResources':{'cpu':'2'}"),
+       "cpu=1000", "", "/status/resources/requests: expected an object"},
+      {"allocatedResources of the pod",
+       pod("'resources':{'requests':{'cpu':'3'}},'allocatedResources':5"), "cpu=1000", "",
+       "/status/allocatedResources: expected an object"},
+      {"an amount of the pod",
+       pod("'resources':{'requests':{'cpu':'3'}},'allocatedResources':{'memory':[]}"), "cpu=1000",
+       "cpu=3000", "/status/allocatedResources/memory: expected a quantity"},
+  };
+  const std::string spec =
+      "'nodeName':'n1','containers':[{'name':'a','resources':{'requests':{'cpu':'1'}}}]";
+  for (const auto& c : cases) {
+    for (const auto& [version, expected] :
+         {std::pair(KubeVersion{1, 36}, c.in_1_36), std::pair(KubeVersion{1, 37}, c.in_1_37)}) {
+      DecodeOptions options = SkipUnreadable();
+      options.emulated_version = version;
+      Decoder decoder(interner_, options);
+      const Result<PodRef> decoded = decoder.DecodePod(PodText(spec, c.status));
+      ASSERT_TRUE(decoded.ok()) << c.name;
+      EXPECT_EQ(Show(*(*decoded)->view().accounted), expected) << c.name << " " << version.minor;
+      EXPECT_EQ(decoder.problems().message().substr(0, std::string_view(c.problem).size()),
+                c.problem);
+    }
+    // Without a node, the pod is rejected.
+    EXPECT_EQ(PodError(spec.substr(spec.find(',') + 1), c.status).find(c.problem), 0u) << c.name;
+  }
 }
 
 TEST_F(DecodeProblemsTest, AnUnreadableValueCountsAsAbsent) {

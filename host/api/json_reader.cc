@@ -40,7 +40,10 @@ std::string Describe(JsonValue& value) {
 }  // namespace
 
 Reader::Reader(Interner& interner, DecodeOptions options)
-    : interner_(interner), options_(std::move(options)), cache_(options_.cached_ids) {
+    : calculator(options.emulated_version),
+      interner_(interner),
+      options_(std::move(options)),
+      cache_(options_.cached_ids) {
   BERTH_ASSERT(std::has_single_bit(options_.cached_ids));
 }
 

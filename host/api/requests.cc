@@ -162,17 +162,33 @@ const Quantity* ResourceSum::Find(ResourceKey key) const {
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
-                                           const RequestInputs& pod, bool use_status) {
-  if (!use_status) return container.requests;
-  const auto status = std::ranges::lower_bound(
-      statuses_, container.name, {}, [](const ContainerStatus* known) { return known->name; });
-  if (status == statuses_.end() || (*status)->name != container.name) return container.requests;
-  container_.Assign(pod.resize_infeasible ? ResourceList() : container.requests);
-  container_.Max((*status)->requests);
-  container_.Max((*status)->allocated);
-  return container_.amounts();
+namespace {
+
+// Adds the names of all requests of many containers with the amount 0, so that no container inserts
+// one into the middle of a long list.
+template <class RequestsOf>
+void AppendNames(std::span<const ContainerRequests> containers, const RequestsOf& requests_of,
+                 ResourceSum& sum) {
+  if (containers.size() <= ResourceSum::kFewAmounts) return;
+  for (const ContainerRequests& container : containers) {
+    for (const ResourceAmount& amount : requests_of(container)) sum.Append(amount.key, Quantity());
+  }
+  sum.Sort();
 }
+
+// Adds the requests of a container. `defaults` is a mask of BERTH_PRESENT_CPU and
+// BERTH_PRESENT_MEMORY: the default amounts are added for those that `requests` does not name.
+void AddContainer(ResourceList requests, uint32_t defaults, ResourceSum& sum) {
+  sum.Add(requests);
+  for (const ResourceAmount& named : requests) {
+    if (named.key > BERTH_PRESENT_MEMORY) break;
+    defaults &= ~static_cast<uint32_t>(named.key);
+  }
+  if (defaults & BERTH_PRESENT_CPU) sum.Add(BERTH_PRESENT_CPU, kDefaultCpu);
+  if (defaults & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
+}
+
+}  // namespace
 
 void RequestCalculator::SortStatuses(const RequestInputs& pod) {
   statuses_.clear();
@@ -181,63 +197,108 @@ void RequestCalculator::SortStatuses(const RequestInputs& pod) {
   std::ranges::sort(statuses_, [](const ContainerStatus* a, const ContainerStatus* b) {
     return a->name != b->name ? a->name < b->name : a < b;
   });
-  // Of several statuses with one name, the last one counts.
   size_t kept = 0;
-  for (size_t i = 0; i < statuses_.size(); ++i) {
-    if (i + 1 < statuses_.size() && statuses_[i]->name == statuses_[i + 1]->name) continue;
-    if (statuses_[i]->has_resources) statuses_[kept++] = statuses_[i];
+  for (size_t begin = 0, end = 0; begin < statuses_.size(); begin = end) {
+    while (end < statuses_.size() && statuses_[end]->name == statuses_[begin]->name) ++end;
+    const ContainerStatus* status = statuses_[by_sum_ ? begin : end - 1];
+    const bool has_list = status->requests.has_value() || status->allocated.has_value();
+    if (by_sum_ ? has_list : status->has_resources) statuses_[kept++] = status;
   }
   statuses_.resize(kept);
 }
 
-void RequestCalculator::AppendNames(std::span<const ContainerRequests> containers,
-                                    ResourceSum& sum) {
-  if (containers.size() <= ResourceSum::kFewAmounts) return;
-  for (const ContainerRequests& container : containers) {
-    for (const ResourceAmount& amount : container.requests) sum.Append(amount.key, Quantity());
-  }
-  sum.Sort();
+const ContainerStatus* RequestCalculator::FindStatus(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(
+      statuses_, name, {}, [](const ContainerStatus* known) { return known->name; });
+  return found != statuses_.end() && (*found)->name == name ? *found : nullptr;
 }
 
-void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rules,
-                                      ResourceSum& total) {
-  const auto add_to = [&rules](ResourceSum& sum, ResourceList requests) {
-    sum.Add(requests);
-    uint32_t missing = rules.defaults;
-    for (const ResourceAmount& named : requests) {
-      if (named.key > BERTH_PRESENT_MEMORY) break;
-      missing &= ~static_cast<uint32_t>(named.key);
-    }
-    if (missing & BERTH_PRESENT_CPU) sum.Add(BERTH_PRESENT_CPU, kDefaultCpu);
-    if (missing & BERTH_PRESENT_MEMORY) sum.Add(BERTH_PRESENT_MEMORY, kDefaultMemory);
+bool RequestCalculator::StatusDiffers(const RequestInputs& pod) const {
+  if (pod.resize_infeasible || pod.has_pod_status_resources) return true;
+  return !statuses_.empty() &&
+         (StatusDiffers(pod.containers) || StatusDiffers(pod.init_containers));
+}
+
+bool RequestCalculator::StatusDiffers(std::span<const ContainerRequests> containers) const {
+  return std::ranges::any_of(containers, [this](const ContainerRequests& container) {
+    const ContainerStatus* status = FindStatus(container.name);
+    if (status == nullptr) return false;
+    return !SameAmounts(status->requests.value_or(container.requests), container.requests) ||
+           !SameAmounts(status->allocated.value_or(container.requests), container.requests);
+  });
+}
+
+ResourceList RequestCalculator::RequestsOf(const ContainerRequests& container,
+                                           const RequestInputs& pod, Source source) {
+  if (source == Source::kSpec) return container.requests;
+  const ContainerStatus* status = FindStatus(container.name);
+  const ResourceList spec = pod.resize_infeasible ? ResourceList() : container.requests;
+  if (source != Source::kLargest) {
+    if (status == nullptr) return spec;
+    if (source == Source::kActuated && status->requests) return *status->requests;
+    return status->allocated.value_or(spec);
+  }
+  if (status == nullptr) return container.requests;
+  container_.Assign(spec);
+  container_.Max(status->requests.value_or(ResourceList()));
+  container_.Max(status->allocated.value_or(ResourceList()));
+  return container_.amounts();
+}
+
+void RequestCalculator::SumSource(const RequestInputs& pod, Source source, uint32_t defaults,
+                                  ResourceSum& total) {
+  const auto of = [&](const ContainerRequests& container) {
+    return RequestsOf(container, pod, source);
+  };
+  // With kLargest, the status of an ordinary init container does not count.
+  const auto of_init = [&](const ContainerRequests& container) {
+    const bool ignores_status = source == Source::kLargest && !container.sidecar;
+    return RequestsOf(container, pod, ignores_status ? Source::kSpec : source);
   };
 
-  const bool use_status = rules.use_status && !statuses_.empty();
   total.Clear();
   sidecars_.Clear();
-  // If a resize is infeasible, what a container requests need not be a part of the sum.
-  if (!use_status || !pod.resize_infeasible) {
-    AppendNames(pod.containers, total);
-    AppendNames(pod.init_containers, total);
-    AppendNames(pod.init_containers, sidecars_);
-  }
+  AppendNames(pod.containers, of, total);
+  AppendNames(pod.init_containers, of_init, total);
+  AppendNames(pod.init_containers, of_init, sidecars_);
   for (const ContainerRequests& container : pod.containers) {
-    add_to(total, RequestsOf(container, pod, use_status));
+    AddContainer(of(container), defaults, total);
   }
   for (const ContainerRequests& container : pod.init_containers) {
-    if (container.sidecar) add_to(total, RequestsOf(container, pod, use_status));
+    if (container.sidecar) AddContainer(of_init(container), defaults, total);
   }
   // While an init container runs, the sidecars before it run as well. Their requests for resources
   // that it does not request are a part of the total already: a sidecar runs until the pod ends.
   for (const ContainerRequests& container : pod.init_containers) {
     if (container.sidecar) {
-      add_to(sidecars_, RequestsOf(container, pod, use_status));
+      AddContainer(of_init(container), defaults, sidecars_);
       continue;
     }
     phase_.Clear();
-    add_to(phase_, container.requests);
+    AddContainer(of_init(container), defaults, phase_);
     phase_.AddWhereNamed(sidecars_);
     total.Max(phase_.amounts());
+  }
+}
+
+void RequestCalculator::SumContainers(const RequestInputs& pod, const Rules& rules,
+                                      ResourceSum& total) {
+  const uint32_t defaults = rules.defaults;
+  if (!rules.use_status) return SumSource(pod, Source::kSpec, defaults, total);
+  if (!by_sum_) return SumSource(pod, Source::kLargest, defaults, total);
+
+  total.Clear();
+  if (!pod.resize_infeasible) SumSource(pod, Source::kSpec, defaults, total);
+  if (pod.pod_status_allocated && pod.pod_status_requests) {
+    for (const auto* list : {&*pod.pod_status_allocated, &*pod.pod_status_requests}) {
+      total.Max(list->pod_level);
+      total.Max(list->others);
+    }
+    return;
+  }
+  for (const Source source : {Source::kAllocated, Source::kActuated}) {
+    SumSource(pod, source, defaults, source_);
+    total.Max(source_.amounts());
   }
 }
 
@@ -249,8 +310,10 @@ void RequestCalculator::ApplyPodLevel(const RequestInputs& pod, const Rules& rul
     return;
   }
   container_.Assign(pod.resize_infeasible ? ResourceList() : pod.pod_requests);
-  container_.Max(pod.pod_status_requests);
-  container_.Max(pod.pod_status_allocated);
+  for (const auto* list : {&pod.pod_status_requests, &pod.pod_status_allocated}) {
+    if (list->has_value()) container_.Max((*list)->pod_level);
+  }
+  if (by_sum_) return total.Set(container_.amounts());
   for (const ResourceAmount& requested : pod.pod_requests) {
     const Quantity* effective = container_.Find(requested.key);
     total.Set(requested.key, effective != nullptr ? *effective : Quantity());
@@ -264,7 +327,7 @@ void RequestCalculator::Sum(const RequestInputs& pod, const Rules& rules, Resour
 }
 
 ResourceList RequestCalculator::SumContainers(const RequestInputs& pod) {
-  SumContainers(pod, Rules(), request_);
+  SumSource(pod, Source::kSpec, 0, request_);
   return request_.amounts();
 }
 
@@ -273,6 +336,7 @@ PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena)
   SortStatuses(pod);
   Sum(pod, {}, request_);
   result.request = RoundUp(request_.amounts(), arena);
+  result.accounted = result.request;
 
   // For most pods the sums below are equal, so equal sums share one copy.
   const auto round_up = [&](const ResourceSum& sum) {
@@ -282,12 +346,15 @@ PodRequests RequestCalculator::Calculate(const RequestInputs& pod, Arena& arena)
   Sum(pod, {.use_pod_level = false, .defaults = kDefaultedResources}, other_);
   result.request_of_containers = round_up(other_);
 
-  Sum(pod, {.use_status = true}, other_);
-  result.accounted = round_up(other_);
-
-  uint32_t defaults = kDefaultedResources;
-  if (!pod.pod_requests.empty()) defaults &= ~result.accounted->present;
-  if (defaults != 0) Sum(pod, {.use_status = true, .defaults = defaults}, other_);
+  // For other pods, `accounted` is `request`, and the last sum is already the one with defaults.
+  const bool use_status = StatusDiffers(pod);
+  if (use_status || !pod.pod_requests.empty()) {
+    Sum(pod, {.use_status = use_status}, other_);
+    result.accounted = round_up(other_);
+    uint32_t defaults = kDefaultedResources;
+    if (!pod.pod_requests.empty()) defaults &= ~result.accounted->present;
+    if (defaults != 0) Sum(pod, {.use_status = use_status, .defaults = defaults}, other_);
+  }
   if (const Quantity* cpu = other_.Find(BERTH_PRESENT_CPU)) {
     result.nonzero_milli_cpu = cpu->MilliValue();
   }

@@ -5,11 +5,13 @@
 #define BERTH_HOST_API_REQUESTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/kube_version.h>
 
 #include "host/api/quantity.h"
 #include "host/base/arena.h"
@@ -135,25 +137,29 @@ struct ContainerRequests {
 };
 
 // The state of a container that the kubelet reports: an entry of status.containerStatuses or
-// status.initContainerStatuses.
+// status.initContainerStatuses. A list that is absent is not the same as an empty list.
 struct ContainerStatus {
   std::string_view name;
-  bool has_resources = false;  // Whether the field resources is set.
-  ResourceList requests;       // resources.requests
-  ResourceList allocated;      // allocatedResources
+  bool has_resources = false;             // Whether the field resources is set.
+  std::optional<ResourceList> requests;   // resources.requests
+  std::optional<ResourceList> allocated;  // allocatedResources
+};
+
+// A list of amounts in the status of a pod.
+struct PodStatusList {
+  ResourceList pod_level;  // cpu, memory and huge pages
+  ResourceList others;
 };
 
 struct RequestInputs {
   std::span<const ContainerRequests> containers;
   std::span<const ContainerRequests> init_containers;
-  // The statuses of containers, then those of init containers. Of several statuses with one name,
-  // the last one counts.
+  // The statuses of containers, then those of init containers.
   std::span<const ContainerStatus> statuses;
-  // The pod-level resources: cpu, memory and huge pages. A list is empty if it names none of these.
-  ResourceList pod_requests;              // spec.resources
+  ResourceList pod_requests;              // spec.resources.requests: cpu, memory and huge pages
   bool has_pod_status_resources = false;  // Whether status has the field resources.
-  ResourceList pod_status_requests;       // status.resources.requests
-  ResourceList pod_status_allocated;      // status.allocatedResources
+  std::optional<PodStatusList> pod_status_requests;   // status.resources.requests
+  std::optional<PodStatusList> pod_status_allocated;  // status.allocatedResources
   ResourceList overhead;
   bool resize_infeasible = false;  // The condition PodResizePending has the reason Infeasible.
 };
@@ -167,14 +173,35 @@ struct PodRequests {
   int64_t nonzero_memory = 0;
 };
 
-// Computes the requests of a pod as kube-scheduler 1.36 does: component-helpers/resource/helpers.go
-// (PodRequests) and pkg/scheduler/framework/types.go (calculateResource). `accounted` also counts
-// what statuses report (UseStatusResources): of a container if its status has resources, of the pod
-// if status.resources is set, and only for the names in the pod-level requests of the spec. If a
-// resize is infeasible, the status counts alone.
+// Returns whether a resize counts by the rules since Kubernetes 1.37, which sum first and then take
+// the maximum. Kubernetes: PodRequests and AggregateContainerRequests with UseStatusResources in
+// component-helpers/resource/helpers.go, changed by pull requests 140047 and 140646.
+//
+// Until 1.36, the containers are summed once. A container or sidecar whose status has the field
+// resources counts, per resource, with the largest of its spec, its resources.requests and its
+// allocatedResources. Of several statuses with one name, the last one counts. If status.resources
+// exists, each name in the pod-level requests of the spec counts with the largest of the three
+// pod-level lists, and as 0 if none has the name. Maxima leave the spec out if the resize is
+// infeasible.
+//
+// Since 1.37, all containers are summed three times: from the spec; from allocatedResources, else
+// from the spec; and from resources.requests, else as in the second sum. Of several statuses with
+// one name, the first one counts. If the pod's status has both pod-level lists, they take the place
+// of the second and third sum. The largest sum counts, per resource. Then, if the spec has
+// pod-level requests and status.resources exists, the largest of the three pod-level lists replaces
+// each name in them. If the resize is infeasible, neither maximum includes the spec, and a
+// container with no list in its status counts as nothing.
+constexpr bool CountsResizesBySum(KubeVersion version) { return version >= KubeVersion{1, 37}; }
+
+// Computes the requests of a pod as kube-scheduler does: component-helpers/resource/helpers.go
+// (PodRequests) and pkg/scheduler/framework/types.go (CalculateResource). `accounted` also counts
+// what statuses report; see CountsResizesBySum().
 // Threading: one thread at a time. The calculator keeps its working memory between pods.
 class RequestCalculator {
  public:
+  explicit RequestCalculator(KubeVersion emulated_version = kNewestKubeVersion)
+      : by_sum_(CountsResizesBySum(emulated_version)) {}
+
   PodRequests Calculate(const RequestInputs& pod, Arena& arena);
 
   // Returns the sum of the container requests, without pod-level resources and overhead.
@@ -191,23 +218,38 @@ class RequestCalculator {
     uint32_t defaults = 0;
   };
 
+  // The list that a container counts with.
+  enum class Source : uint8_t {
+    kSpec,
+    kAllocated,  // allocatedResources, else the spec
+    kActuated,   // resources.requests, else as kAllocated
+    kLargest,    // The maximum of all three, if the container's status has the field resources.
+  };
+
   void Sum(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
   // Sets statuses_.
   void SortStatuses(const RequestInputs& pod);
-  // Adds the names of all requests of many containers with the amount 0, so that no container
-  // inserts one into the middle of a long list.
-  static void AppendNames(std::span<const ContainerRequests> containers, ResourceSum& sum);
+  // Returns null if the container has no status that counts.
+  const ContainerStatus* FindStatus(std::string_view name) const;
+  // Returns false if the status counts as the spec does, as that of most running pods.
+  bool StatusDiffers(const RequestInputs& pod) const;
+  bool StatusDiffers(std::span<const ContainerRequests> containers) const;
   void SumContainers(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
+  // Computes the sum from one list of each container.
+  void SumSource(const RequestInputs& pod, Source source, uint32_t defaults, ResourceSum& total);
   void ApplyPodLevel(const RequestInputs& pod, const Rules& rules, ResourceSum& total);
+  // Lifetime: until the next call.
   ResourceList RequestsOf(const ContainerRequests& container, const RequestInputs& pod,
-                          bool use_status);
+                          Source source);
 
+  bool by_sum_;
   ResourceSum request_;
   ResourceSum other_;
+  ResourceSum source_;
   ResourceSum sidecars_;
   ResourceSum phase_;
   ResourceSum container_;
-  // The statuses that count, those with resources, by name. Valid within Calculate().
+  // The statuses that count, by name. Valid within Calculate().
   std::vector<const ContainerStatus*> statuses_;
 };
 

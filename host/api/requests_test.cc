@@ -355,89 +355,6 @@ TEST_F(RequestsTest, AddsOverhead) {
          "", {"cpu=1010 memory=1", "cpu=110 memory=209715200", "cpu=1010 memory=1", 1010, 1});
 }
 
-TEST_F(RequestsTest, AccountsForResizes) {
-  constexpr const char* kSpec =
-      "'containers':[{'name':'a','resources':{'requests':{'cpu':'2','memory':'20'}}}]";
-  const auto status = [](const char* requests, const char* allocated) {
-    return std::string(
-               "'containerStatuses':[{'name':'other'},{'name':'a','resources':{'requests':") +
-           requests + "},'allocatedResources':" + allocated + "}]";
-  };
-  const std::string plain = "cpu=2000 memory=20";
-  Expect("status equal to the spec", kSpec, status("{'cpu':'2','memory':'20'}", "{'cpu':'2'}"),
-         {plain, plain, plain, 2000, 20});
-  Expect("the actual size is larger", kSpec, status("{'cpu':'3','memory':'10'}", "{'cpu':'1'}"),
-         {plain, plain, "cpu=3000 memory=20", 3000, 20});
-  Expect("the allocated size is larger", kSpec, status("{'cpu':'1'}", "{'cpu':'4','memory':'30'}"),
-         {plain, plain, "cpu=4000 memory=30", 4000, 30});
-  Expect("the resize is infeasible: the spec is ignored", kSpec,
-         "'conditions':[{'type':'PodResizePending','status':'True','reason':'Infeasible'}]," +
-             status("{'cpu':'1','memory':'5'}", "{'cpu':'1500m'}"),
-         {plain, plain, "cpu=1500 memory=5", 1500, 5});
-  Expect("the resize is deferred: the spec counts", kSpec,
-         "'conditions':[{'type':'PodResizePending','status':'True','reason':'Deferred'}]," +
-             status("{'cpu':'1','memory':'5'}", "{'cpu':'1500m'}"),
-         {plain, plain, plain, 2000, 20});
-  Expect("infeasible without a container status: the spec counts", kSpec,
-         "'conditions':[{'type':'PodResizePending','status':'True','reason':'Infeasible'}]",
-         {plain, plain, plain, 2000, 20});
-  Expect("allocatedResources without resources: the spec counts", kSpec,
-         "'containerStatuses':[{'name':'a','allocatedResources':{'cpu':'9'}}]",
-         {plain, plain, plain, 2000, 20});
-}
-
-TEST_F(RequestsTest, TheLastOfEqualStatusesCounts) {
-  const auto status = [](const char* cpu) {
-    return std::string("{'name':'a','resources':{'requests':{'cpu':'") + cpu + "'}}}";
-  };
-  const std::string without = "{'name':'a'}";
-  const auto accounted = [&](const std::string& statuses) {
-    return DecodePod("'containers':[{'name':'a'}]", statuses)->view().accounted->milli_cpu;
-  };
-  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "," + status("2") + "]"), 2000);
-  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "," + without + "]"), 0);
-  EXPECT_EQ(accounted("'containerStatuses':[" + without + "," + status("2") + "]"), 2000);
-  EXPECT_EQ(accounted("'containerStatuses':[" + status("5") + "],'initContainerStatuses':[" +
-                      status("3") + "]"),
-            3000);
-}
-
-TEST_F(RequestsTest, AccountsForResizesOnlyOfSidecars) {
-  constexpr const char* kStatus =
-      "'initContainerStatuses':[{'name':'i','resources':{'requests':{'cpu':'5','memory':'1'}}}]";
-  Expect("sidecar",
-         "'initContainers':[{'name':'i','restartPolicy':'Always',"
-         "'resources':{'requests':{'cpu':'1','memory':'1'}}}]",
-         kStatus, {"cpu=1000 memory=1", "cpu=1000 memory=1", "cpu=5000 memory=1", 5000, 1});
-  Expect("init container",
-         "'initContainers':[{'name':'i','resources':{'requests':{'cpu':'1','memory':'1'}}}]",
-         kStatus, {"cpu=1000 memory=1", "cpu=1000 memory=1", "cpu=1000 memory=1", 1000, 1});
-}
-
-TEST_F(RequestsTest, AccountsForResizesOfThePod) {
-  constexpr const char* kSpec = "'resources':{'requests':{'cpu':'2','memory':'20'}}";
-  Expect("the status is larger", kSpec,
-         "'resources':{'requests':{'cpu':'3'}},'allocatedResources':{'memory':'30'}",
-         {"cpu=2000 memory=20", "", "cpu=3000 memory=30", 3000, 30});
-  Expect("the resize is infeasible", kSpec,
-         "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
-         "'resources':{'requests':{'cpu':'1','memory':'4'}}",
-         {"cpu=2000 memory=20", "", "cpu=1000 memory=4", 1000, 4});
-  const Sums plain = {"cpu=2000 memory=20", "", "cpu=2000 memory=20", 2000, 20};
-  Expect("allocatedResources without resources: the spec counts", kSpec,
-         "'allocatedResources':{'cpu':'3'}", plain);
-  Expect("the status has no requests", kSpec, "'resources':{}", plain);
-  Expect("the resize is infeasible, and the status has no amount", kSpec,
-         "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
-         "'resources':{'requests':{'cpu':'1'}}",
-         {"cpu=2000 memory=20", "", "cpu=1000 memory=0", 1000, 0});
-  Expect("names that only the status has do not count", "'resources':{'requests':{'cpu':'2'}}",
-         "'resources':{'requests':{'cpu':'3','memory':'5'}}",
-         {"cpu=2000", "", "cpu=3000", 3000, 0});
-  Expect("a spec without pod-level requests", "", "'resources':{'requests':{'cpu':'1'}}",
-         {"", "", "", 0, 0});
-}
-
 TEST_F(RequestsTest, SharesEqualSums) {
   const PodRef pod =
       DecodePod("'containers':[{'name':'a','resources':{'requests':{'cpu':'1','memory':'1'}}}]");
@@ -544,45 +461,6 @@ TEST_F(RequestsTest, PodLevelRequestsUseExactSumOfContainers) {
          "'overhead':{'cpu':'0.5m','memory':'0.5'},'resources':{'limits':{'cpu':'1'}}," +
              Containers({"'cpu':'0.75m','memory':'0.75'", "'cpu':'0.75m','memory':'0.75'"}),
          "", {"cpu=2 memory=2", "cpu=2 memory=2", "cpu=2 memory=2", 2, 2});
-}
-
-TEST_F(RequestsTest, AccountsForResizesOfFractions) {
-  const std::string spec = Containers({"'memory':'1.2'"}) + ",'overhead':{'memory':'0.7'}";
-  const auto status = [](const char* requests, const char* allocated) {
-    return std::string("'containerStatuses':[{'name':'c','resources':{'requests':{'memory':'") +
-           requests + "'}},'allocatedResources':{'memory':'" + allocated + "'}}]";
-  };
-  constexpr const char* kInfeasible =
-      "'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],";
-  const auto expect = [&](const char* what, const std::string& pod_status, int64_t memory) {
-    const PodRef pod = DecodePod(spec, pod_status);
-    ASSERT_NE(pod, nullptr) << what;
-    EXPECT_EQ(pod->view().request->memory, 2) << what;
-    EXPECT_EQ(pod->view().accounted->memory, memory) << what;
-    EXPECT_EQ(pod->view().nonzero_memory, memory) << what;
-  };
-  expect("the spec is the largest", status("1.1", "1"), 2);
-  expect("the actual size is larger by a fraction", status("1.3", "1.25"), 2);
-  expect("the fraction rounds the sum up to the next unit", status("1.3001", "1.25"), 3);
-  expect("the allocated size is larger by a fraction", status("1.1", "1.4"), 3);
-  expect("infeasible, the actual size counts", kInfeasible + status("0.3", "0.2"), 1);
-  expect("infeasible, the allocated size counts", kInfeasible + status("0.3", "0.4"), 2);
-}
-
-TEST_F(RequestsTest, AccountsForResizesOfThePodOfFractions) {
-  const std::string spec = "'overhead':{'memory':'0.7'},'resources':{'requests':{'memory':'1.2'}}";
-  const auto accounted = [&](const std::string& status) {
-    const PodRef pod = DecodePod(spec, status);
-    EXPECT_EQ(pod->view().request->memory, 2) << status;
-    return pod->view().accounted->memory;
-  };
-  EXPECT_EQ(accounted("'resources':{'requests':{'memory':'1.3'}}"), 2);
-  EXPECT_EQ(accounted("'resources':{'requests':{'memory':'1.3'}},"
-                      "'allocatedResources':{'memory':'1.4'}"),
-            3);
-  EXPECT_EQ(accounted("'conditions':[{'type':'PodResizePending','reason':'Infeasible'}],"
-                      "'resources':{'requests':{'memory':'0.3'}}"),
-            1);
 }
 
 TEST_F(RequestsTest, RoundsUpEachAmountOfAContainer) {
