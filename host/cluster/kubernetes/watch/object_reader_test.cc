@@ -236,6 +236,21 @@ TEST_F(ObjectReaderTest, EnforcesTheSizeOfAnObject) {
   EXPECT_EQ(reader.ReadMark(PaddedText("[]").view()).Key(), "");
 }
 
+TEST_F(ObjectReaderTest, DecodesByTheEmulatedVersion) {
+  // Only 1.37 counts the status of an ordinary init container.
+  const PaddedText pod(
+      R"({"metadata":{"name":"p"},"spec":{"nodeName":"n","initContainers":[{"name":"i"}]},)"
+      R"("status":{"initContainerStatuses":[{"name":"i","allocatedResources":{"cpu":"2"}}]}})");
+  for (const uint32_t minor : {36u, 37u}) {
+    DecodeOptions options;
+    options.emulated_version = {1, minor};
+    ObjectReader reader(interner_, options);
+    const Result<AnyObject> object = reader.ReadItem(pod.view(), "v1/Pod");
+    ASSERT_TRUE(object.ok()) << object.status().ToString();
+    EXPECT_EQ(std::get<PodRef>(*object)->view().accounted->milli_cpu, minor == 36 ? 0 : 2000);
+  }
+}
+
 TEST_F(ObjectReaderTest, ReadsPartOfAListBesideItsItems) {
   const auto meta = ObjectReader::ReadListMeta(
       R"({"kind":"PodList","metadata":{"resourceVersion":"12","continue":"abc",
