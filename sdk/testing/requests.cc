@@ -32,30 +32,25 @@ void Max(const Amounts& from, Amounts* to) {
   }
 }
 
-Amounts ContainerRequest(const ContainerSpec& container, const RequestOptions& options) {
-  Amounts request = container.requests;
-  if (options.allocated) Max(container.allocated, &request);
+// `allocated`: the size that the kubelet has allocated counts, where there is one.
+Amounts ContainerRequest(const ContainerSpec& container, bool allocated,
+                         const RequestOptions& options) {
+  const bool has_size = allocated && !container.allocated.empty();
+  Amounts request = has_size ? container.allocated : container.requests;
   if (options.default_cpu) request.emplace("cpu", kDefaultMilliCpu);
   if (options.default_memory) request.emplace("memory", kDefaultMemory);
   return request;
 }
 
-}  // namespace
-
-bool HasPodLevelRequests(const PodSpec& pod) {
-  return std::any_of(pod.pod_requests.begin(), pod.pod_requests.end(),
-                     [](const auto& entry) { return internal::IsPodLevelResource(entry.first); });
-}
-
-Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
+Amounts SumOfContainers(const PodSpec& pod, bool allocated, const RequestOptions& options) {
   Amounts total;
   for (const ContainerSpec& container : pod.containers) {
-    Add(ContainerRequest(container, options), &total);
+    Add(ContainerRequest(container, allocated, options), &total);
   }
   Amounts sidecars;  // the sidecars that have been started so far
   Amounts init;      // the maximum over all steps of the initialisation
   for (const ContainerSpec& container : pod.init_containers) {
-    Amounts step = ContainerRequest(container, options);
+    Amounts step = ContainerRequest(container, allocated, options);
     if (container.sidecar) {
       Add(step, &total);
       Add(step, &sidecars);
@@ -66,6 +61,19 @@ Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
     Max(step, &init);
   }
   Max(init, &total);
+  return total;
+}
+
+}  // namespace
+
+bool HasPodLevelRequests(const PodSpec& pod) {
+  return std::any_of(pod.pod_requests.begin(), pod.pod_requests.end(),
+                     [](const auto& entry) { return internal::IsPodLevelResource(entry.first); });
+}
+
+Amounts PodRequest(const PodSpec& pod, const RequestOptions& options) {
+  Amounts total = SumOfContainers(pod, false, options);
+  if (options.allocated) Max(SumOfContainers(pod, true, options), &total);
   if (options.pod_level) {
     for (const auto& [name, value] : pod.pod_requests) {
       if (internal::IsPodLevelResource(name)) total[name] = value;

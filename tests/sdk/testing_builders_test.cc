@@ -94,6 +94,21 @@ TEST(PodRequest, CountsAResizeWithItsLargerSize) {
   EXPECT_EQ(pod->nonzero_milli_cpu, 500);
 }
 
+// As since Kubernetes 1.37: the larger of two sums, not the sum of the larger sizes.
+TEST(PodRequest, CountsTheLargerSumOfAResize) {
+  Ids ids;
+  const PodHandle pod(MakePod("p")
+                          .Container("grows")
+                          .CpuMilli(300)
+                          .Allocated("cpu", "100m")
+                          .Container("shrinks")
+                          .CpuMilli(200)
+                          .Allocated("cpu", "300m"),
+                      ids);
+  EXPECT_EQ(pod->request->milli_cpu, 500);
+  EXPECT_EQ(pod->accounted->milli_cpu, 500);
+}
+
 TEST(PodHandle, HasTheValuesOfTheSpec) {
   Ids ids;
   const PodHandle pod(MakePod("web")

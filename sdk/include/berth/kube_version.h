@@ -25,6 +25,7 @@ struct KubeVersion {
   // Converts into berth_instance_request.emulated_version.
   constexpr uint32_t ToAbi() const { return BERTH_KUBE_VERSION(major, minor); }
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy takes the generated 0 for a pointer.
   friend constexpr auto operator<=>(const KubeVersion&, const KubeVersion&) = default;
 };
 

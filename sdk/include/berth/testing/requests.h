@@ -20,7 +20,7 @@ struct RequestOptions {
   bool default_cpu = false;     // containers without a cpu request count as kDefaultMilliCpu
   bool default_memory = false;  // containers without a memory request count as kDefaultMemory
   bool pod_level = true;        // spec.resources overrides cpu, memory and huge pages
-  bool allocated = false;       // a resize in progress counts with its larger size
+  bool allocated = false;       // the larger sum of a resize in progress counts, as since 1.37
 };
 
 namespace internal {
