@@ -136,8 +136,20 @@ bool ReadRestartRules(Reader& reader, JsonValue& value, uint32_t* flags) {
   });
 }
 
+bool ReadVolumeMounts(Reader& reader, JsonValue& value, uint32_t* pod_flags) {
+  return reader.ForEachElement(value, [&](JsonValue& mount) {
+    return reader.ForEachField(mount, [&](const Field& field, JsonValue& v) {
+      if (field.hash != "bindMountOptions"_field) return true;
+      return reader.ForEachElement(v, [pod_flags](JsonValue& /*option*/) {
+        *pod_flags |= BERTH_POD_HAS_BIND_MOUNT_OPTIONS;
+        return true;
+      });
+    });
+  });
+}
+
 bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
-                   ResourceList* requests) {
+                   ResourceList* requests, uint32_t* pod_flags) {
   return reader.ForEachField(value, [&](const Field& field, JsonValue& v) {
     switch (field.hash) {
       case "name"_field: return reader.ReadString(v, &container->name);
@@ -157,6 +169,7 @@ bool ReadContainer(Reader& reader, JsonValue& value, berth_container* container,
         return true;
       }
       case "restartPolicyRules"_field: return ReadRestartRules(reader, v, &container->flags);
+      case "volumeMounts"_field: return ReadVolumeMounts(reader, v, pod_flags);
       default: return true;
     }
   });
@@ -273,7 +286,7 @@ bool ReadPodStatusList(Reader& reader, JsonValue& value, std::optional<PodStatus
   return true;
 }
 
-bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers) {
+bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers, uint32_t* pod_flags) {
   Stack<ContainerRequests>& all_requests = reader.stack<ContainerRequests>();
   const size_t mark = all_requests.size();
   berth_container initial = {};
@@ -281,7 +294,7 @@ bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers) {
   initial.limits = &kNoResources;
   const auto read = [&](JsonValue& element, berth_container& container) {
     ResourceList requests;
-    if (!ReadContainer(reader, element, &container, &requests)) return false;
+    if (!ReadContainer(reader, element, &container, &requests, pod_flags)) return false;
     all_requests.Push({.name = Text(container.name),
                        .sidecar = (container.flags & BERTH_CONTAINER_SIDECAR) != 0,
                        .requests = requests});
@@ -290,6 +303,14 @@ bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers) {
   if (!reader.ReadList(value, initial, &containers->views, read)) return false;
   containers->requests = all_requests.Take(mark, reader.scratch());
   return true;
+}
+
+bool ReadEphemeralContainers(Reader& reader, JsonValue& value, uint32_t* pod_flags) {
+  return reader.ForEachElement(value, [&](JsonValue& container) {
+    return reader.ForEachField(container, [&](const Field& field, JsonValue& v) {
+      return field.hash != "volumeMounts"_field || ReadVolumeMounts(reader, v, pod_flags);
+    });
+  });
 }
 
 bool ReadContainerStatuses(Reader& reader, JsonValue& value) {

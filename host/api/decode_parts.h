@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_API_DECODE_PARTS_H_
 #define BERTH_HOST_API_DECODE_PARTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,7 +52,10 @@ struct Containers {
   std::span<berth_container> views;
   std::span<const ContainerRequests> requests;  // One per container, in the scratch arena.
 };
-bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers);
+// Sets BERTH_POD_HAS_BIND_MOUNT_OPTIONS in `*pod_flags` if a container has such options.
+bool ReadContainers(Reader& reader, JsonValue& value, Containers* containers, uint32_t* pod_flags);
+// Reads containers that have no view, and only for `*pod_flags`.
+bool ReadEphemeralContainers(Reader& reader, JsonValue& value, uint32_t* pod_flags);
 // Appends the statuses to the stack of the reader.
 bool ReadContainerStatuses(Reader& reader, JsonValue& value);
 // Leaves the source of ephemeral volumes empty, because it contains the pod's name, which may not

@@ -104,8 +104,9 @@ bool PodReader::Read(JsonObject& object) {
 
 bool PodReader::ReadSpecField(const Field& field, JsonValue& v) {
   switch (field.hash) {
-    case "containers"_field: return ReadContainers(reader_, v, &containers_);
-    case "initContainers"_field: return ReadContainers(reader_, v, &init_containers_);
+    case "containers"_field: return ReadContainers(reader_, v, &containers_, &pod_.flags);
+    case "initContainers"_field: return ReadContainers(reader_, v, &init_containers_, &pod_.flags);
+    case "ephemeralContainers"_field: return ReadEphemeralContainers(reader_, v, &pod_.flags);
     case "volumes"_field: return ReadVolumes(reader_, v, &volumes_);
     case "nodeSelector"_field: return ReadIdPairs(reader_, v, &pod_.node_selector);
     case "affinity"_field: return ReadAffinity(reader_, v, &affinity_, &merges_);

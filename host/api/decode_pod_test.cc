@@ -172,6 +172,33 @@ TEST_F(DecodePodTest, ReadsContainers) {
   EXPECT_EQ(Show(*containers[1].requests), "");
 }
 
+TEST_F(DecodePodTest, ReadsWhetherThereAreBindMountOptions) {
+  constexpr const char* kPlain =
+      "'volumeMounts':[{'name':'v','mountPath':'/v','readOnly':true,'subPath':'s'}]";
+  constexpr const char* kOptions =
+      "'volumeMounts':[{'name':'v'},{'name':'w','bindMountOptions':['noexec','nodev']}]";
+  const struct {
+    const char* name;
+    const char* list;
+    std::string mounts;
+    bool want;
+  } cases[] = {
+      {"a container", "containers", kOptions, true},
+      {"an init container", "initContainers", kOptions, true},
+      {"an ephemeral container", "ephemeralContainers", kOptions, true},
+      {"a mount without options", "containers", kPlain, false},
+      {"an ephemeral container without options", "ephemeralContainers", kPlain, false},
+      {"an empty list", "containers", "'volumeMounts':[{'bindMountOptions':[]}]", false},
+      {"null", "containers", "'volumeMounts':[{'bindMountOptions':null}]", false},
+      {"no mounts", "containers", "'volumeMounts':null", false},
+  };
+  for (const auto& c : cases) {
+    const PodRef pod =
+        DecodePod("'" + std::string(c.list) + "':[{'name':'a'},{'name':'b'," + c.mounts + "}]");
+    EXPECT_EQ(pod->view().flags, c.want ? uint32_t{BERTH_POD_HAS_BIND_MOUNT_OPTIONS} : 0) << c.name;
+  }
+}
+
 TEST_F(DecodePodTest, ReadsPorts) {
   constexpr const char* kContainers =
       "'initContainers':[{'name':'s','restartPolicy':'Always','ports':[{'containerPort':1,"

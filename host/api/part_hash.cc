@@ -220,7 +220,8 @@ void HashRequirements(const berth_pod& pod, uint32_t part, Hasher& hasher) {
     case BERTH_PART_GROUP: return hasher.Texts(pod.pod_group);
     case BERTH_PART_RUNTIME:
       hasher.Names(pod.os, pod.runtime_class);
-      return hasher.Numbers(pod.flags & (BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE),
+      return hasher.Numbers(pod.flags & (BERTH_POD_HOST_NETWORK | BERTH_POD_HOST_USERS_FALSE |
+                                         BERTH_POD_HAS_BIND_MOUNT_OPTIONS),
                             pod.restart_policy);
     default: BERTH_ASSERT_MSG(false, "part %u", part);
   }

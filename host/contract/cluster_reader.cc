@@ -167,6 +167,7 @@ void FillScalars(const berth_pod& view, const SpecMaker& make, testing::PodSpec&
   spec.os = make.Name(view.os);
   spec.host_network = (view.flags & BERTH_POD_HOST_NETWORK) != 0;
   spec.host_users = (view.flags & BERTH_POD_HOST_USERS_FALSE) == 0;
+  spec.bind_mount_options = (view.flags & BERTH_POD_HAS_BIND_MOUNT_OPTIONS) != 0;
   spec.restart_policy = view.restart_policy;
   spec.pod_group = Copy(view.pod_group);
   spec.nominated_node = make.Name(view.nominated_node);

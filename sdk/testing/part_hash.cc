@@ -146,8 +146,8 @@ PartHashes HashParts(const PodSpec& pod) {
   hashes[BERTH_PART_GATES] = HashOf(pod.gates);
   hashes[BERTH_PART_CLAIMS] = HashOf(pod.claims);
   hashes[BERTH_PART_GROUP] = HashOf(pod.pod_group);
-  hashes[BERTH_PART_RUNTIME] =
-      HashOf(pod.os, pod.runtime_class, pod.host_network, pod.host_users, pod.restart_policy);
+  hashes[BERTH_PART_RUNTIME] = HashOf(pod.os, pod.runtime_class, pod.host_network, pod.host_users,
+                                      pod.bind_mount_options, pod.restart_policy);
   hashes[BERTH_PART_NOMINATION] = HashOf(pod.nominated_node);
   hashes[BERTH_PART_STATUS] = HashOf(pod.phase, pod.conditions, pod.started_ns);
   hashes[BERTH_PART_FIELDS] = HashOf(pod.fields);

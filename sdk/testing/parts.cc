@@ -59,6 +59,7 @@ void CopyRuntime(const PodSpec& from, PodSpec* to) {
   to->runtime_class = from.runtime_class;
   to->host_network = from.host_network;
   to->host_users = from.host_users;
+  to->bind_mount_options = from.bind_mount_options;
   to->restart_policy = from.restart_policy;
 }
 
@@ -117,6 +118,7 @@ void ChangeAnnotations(PodSpec* pod) {
 void ChangeRuntime(PodSpec* pod) {
   pod->os += "changed", pod->runtime_class += "changed";
   pod->host_network = !pod->host_network, pod->host_users = !pod->host_users;
+  pod->bind_mount_options = !pod->bind_mount_options;
   pod->restart_policy =
       pod->restart_policy == BERTH_RESTART_ALWAYS ? BERTH_RESTART_NEVER : BERTH_RESTART_ALWAYS;
 }

@@ -236,7 +236,8 @@ berth_pod PodViewBuilder::Build(const PodSpec& spec) {
   pod.flags = BitIf(spec.priority.has_value(), BERTH_POD_HAS_PRIORITY) |
               BitIf(spec.host_network, BERTH_POD_HOST_NETWORK) |
               BitIf(!spec.host_users, BERTH_POD_HOST_USERS_FALSE) |
-              BitIf(HasPodLevelRequests(spec), BERTH_POD_HAS_POD_LEVEL_REQUESTS);
+              BitIf(HasPodLevelRequests(spec), BERTH_POD_HAS_POD_LEVEL_REQUESTS) |
+              BitIf(spec.bind_mount_options, BERTH_POD_HAS_BIND_MOUNT_OPTIONS);
   pod.meta = Meta(spec);
   SetScalars(spec, &pod);
   pod.node_selector = SortedPairs(spec.node_selector);

@@ -56,6 +56,8 @@ const Field kFields[] = {
     {"Overhead", false, "spec", "'overhead':{", "'example.com/r#':'1'", "}"},
     {"HostPorts", false, "spec", "'containers':[{'name':'c','ports':[",
      "{'containerPort':1,'hostPort':#}", "]}]"},
+    {"VolumeMounts", false, "spec", "'containers':[{'name':'c','volumeMounts':[",
+     "{'name':'v#','mountPath':'/v#','bindMountOptions':['noexec']}", "]}]"},
     {"Tolerations", false, "spec", "'tolerations':[", "{'key':'k#','operator':'Exists'}", "]"},
     {"NodeSelector", false, "spec", "'nodeSelector':{", "'k#':'v#'", "}"},
     {"NodeTerms", false, "spec",

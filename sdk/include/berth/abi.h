@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x8deaa903e024c386ull
+#define BERTH_ABI_DRAFT 0x0dd91c8434ec52cdull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -529,7 +529,8 @@ enum {
   BERTH_PART_GATES,
   BERTH_PART_CLAIMS,
   BERTH_PART_GROUP,
-  BERTH_PART_RUNTIME, /* os, runtime class, host network, host users, restart policy */
+  BERTH_PART_RUNTIME, /* os, runtime class, host network, host users, restart policy, and whether
+                         there are bind mount options */
   BERTH_PART_FIELDS,  /* berth_meta.fields */
   BERTH_PART_COUNT
 };
@@ -548,7 +549,9 @@ enum {
   BERTH_POD_HAS_PRIORITY = 1,
   BERTH_POD_HOST_NETWORK = 2,
   BERTH_POD_HOST_USERS_FALSE = 4,
-  BERTH_POD_HAS_POD_LEVEL_REQUESTS = 8
+  BERTH_POD_HAS_POD_LEVEL_REQUESTS = 8,
+  /* a container, which may be an init or an ephemeral one, has volumeMounts[].bindMountOptions */
+  BERTH_POD_HAS_BIND_MOUNT_OPTIONS = 16
 };
 
 typedef struct berth_pod {

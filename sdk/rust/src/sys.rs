@@ -22,7 +22,7 @@ pub type berth_http_answer = Option<unsafe extern "C" fn(*mut c_void, *const ber
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x8deaa903e024c386;
+pub const BERTH_ABI_DRAFT: u64 = 0x0dd91c8434ec52cd;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -188,6 +188,7 @@ pub const BERTH_POD_HAS_PRIORITY: u32 = 1;
 pub const BERTH_POD_HOST_NETWORK: u32 = 2;
 pub const BERTH_POD_HOST_USERS_FALSE: u32 = 4;
 pub const BERTH_POD_HAS_POD_LEVEL_REQUESTS: u32 = 8;
+pub const BERTH_POD_HAS_BIND_MOUNT_OPTIONS: u32 = 16;
 
 pub const BERTH_KIND_POD: u32 = 1;
 pub const BERTH_KIND_NODE: u32 = 2;

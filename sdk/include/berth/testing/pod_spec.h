@@ -31,6 +31,7 @@ struct PodSpec : MetaSpec<PodSpec> {
   std::string os;
   bool host_network = false;
   bool host_users = true;
+  bool bind_mount_options = false;  // a mount of a container has bindMountOptions
   uint32_t restart_policy = BERTH_RESTART_ALWAYS;
   std::map<std::string, std::string> node_selector;
   std::optional<std::vector<NodeTermSpec>> required_node_terms;
@@ -64,6 +65,7 @@ struct PodSpec : MetaSpec<PodSpec> {
   PodSpec& Os(std::string text) { return os = std::move(text), *this; }
   PodSpec& HostNetwork() { return host_network = true, *this; }
   PodSpec& HostUsersFalse() { return host_users = false, *this; }
+  PodSpec& BindMountOptions() { return bind_mount_options = true, *this; }
   PodSpec& RestartPolicy(uint32_t value) { return restart_policy = value, *this; }
   PodSpec& Group(std::string text) { return pod_group = std::move(text), *this; }
   PodSpec& Nominated(std::string node) { return nominated_node = std::move(node), *this; }
