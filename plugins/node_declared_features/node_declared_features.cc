@@ -26,8 +26,12 @@ bool MapsUsersOnHostNetwork(berth::Pod pod) {
   return (pod->flags & kBoth) == kBoth;
 }
 
-// A feature that kube-scheduler 1.36 infers from the spec of a pending pod. A kubelet of any
-// version may lack these features.
+bool HasBindMountOptions(berth::Pod pod) {
+  return (pod->flags & BERTH_POD_HAS_BIND_MOUNT_OPTIONS) != 0;
+}
+
+// A feature that kube-scheduler infers from the spec of a pending pod. A kubelet of any version may
+// lack these features.
 struct Feature {
   std::string_view name;
   bool (*is_needed)(berth::Pod pod);
@@ -35,12 +39,23 @@ struct Feature {
 constexpr std::array kFeatures{
     Feature{"RestartAllContainersOnContainerExits", &RestartsAll},
     Feature{"UserNamespacesHostNetworkSupport", &MapsUsersOnHostNetwork},
+    Feature{"VolumeBindMountOptions", &HasBindMountOptions},
 };
 
-// Returns the features that the pod needs. Bit i stands for kFeatures[i].
-uint64_t FeaturesOf(berth::Pod pod) {
+// Returns how many features kube-scheduler infers: the first ones of kFeatures.
+// 1.36: the first two.
+// 1.37: also VolumeBindMountOptions (kubernetes/kubernetes#140013). Its other new features are
+//       never inferred for scheduling.
+// component-helpers: nodedeclaredfeatures/features/registry.go, InferForScheduling of each feature
+constexpr std::size_t CountFeatures(berth::KubeVersion version) {
+  return version >= berth::KubeVersion{1, 37} ? 3 : 2;
+}
+static_assert(CountFeatures(berth::kNewestKubeVersion) == kFeatures.size());
+
+// Returns the features that the pod needs, of the first `count`. Bit i stands for kFeatures[i].
+uint64_t FeaturesOf(berth::Pod pod, std::size_t count) {
   uint64_t features = 0;
-  for (std::size_t i = 0; i < kFeatures.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     features |= uint64_t{kFeatures[i].is_needed(pod)} << i;
   }
   return features;
@@ -65,17 +80,18 @@ class NodeDeclaredFeatures : public berth::Plugin {
     std::array<berth_id, kFeatures.size()> needed = {};
   };
 
-  explicit NodeDeclaredFeatures(const berth::Host& host) : host_(host) {
-    for (std::size_t i = 0; i < kFeatures.size(); ++i) ids_[i] = host.Intern(kFeatures[i].name);
+  explicit NodeDeclaredFeatures(const berth::Host& host)
+      : host_(host), count_(CountFeatures(host.emulated_version())) {
+    for (std::size_t i = 0; i < count_; ++i) ids_[i] = host.Intern(kFeatures[i].name);
   }
 
   // Skips pods that need no feature.
   berth::Status PreFilter(berth::Cycle& cycle, const berth::Nodes& /*all*/,
                           berth::PreFilterOut& /*out*/) {
-    const uint64_t features = FeaturesOf(cycle.pod());
+    const uint64_t features = FeaturesOf(cycle.pod(), count_);
     if (features == 0) return berth::Status::Skip();
     State& state = cycle.Emplace<State>();
-    for (std::size_t i = 0; i < kFeatures.size(); ++i) {
+    for (std::size_t i = 0; i < count_; ++i) {
       if ((features >> i & 1) != 0) state.needed[state.count++] = ids_[i];
     }
     return berth::Status::Success();
@@ -92,7 +108,7 @@ class NodeDeclaredFeatures : public berth::Plugin {
   }
 
   std::optional<berth::Signature> SignFilter(const berth::Cycle& cycle) const {
-    return host_.NewSigner().Add(FeaturesOf(cycle.pod())).Take();
+    return host_.NewSigner().Add(FeaturesOf(cycle.pod(), count_)).Take();
   }
 
   std::vector<berth::EventInterest> EventsToRegister() const {
@@ -109,12 +125,13 @@ class NodeDeclaredFeatures : public berth::Plugin {
     const berth_pod* const before = berth::PodIn(event.before);
     const berth_pod* const now = berth::PodIn(event.after);
     if (before == nullptr || now == nullptr) return berth::QueueingHint::kQueue;
-    return FeaturesOf(*before) != FeaturesOf(*now) ? berth::QueueingHint::kQueue
-                                                   : berth::QueueingHint::kSkip;
+    return FeaturesOf(*before, count_) != FeaturesOf(*now, count_) ? berth::QueueingHint::kQueue
+                                                                   : berth::QueueingHint::kSkip;
   }
 
  private:
   const berth::Host host_;
+  const std::size_t count_;  // The number of features that are inferred.
   std::array<berth_id, kFeatures.size()> ids_ = {};
 };
 
