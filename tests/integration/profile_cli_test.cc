@@ -321,15 +321,13 @@ TEST_F(ProfileCliTest, ReportsErrorsInPlugins) {
       {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filtr\"]",
        "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
        "\"Filtr\"; did you mean Filter?\n"},
-      {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Score\"]",
-       "berth: a.toml:4: plugin \"NodeName\": points: expected one of Filter, found \"Score\"\n"},
       {"[[plugins]]\nname = \"NodeName\"\npoints = [\"Filter\", \"EnqueueExtensions\"]",
        "berth: a.toml:4: plugin \"NodeName\": points: expected an extension point, found "
        "\"EnqueueExtensions\", which cannot be selected: it runs for every plugin that implements "
        "it\n"},
       {"[[plugins]]\nname = \"NodeName\"\nweight = 2",
        "berth: a.toml:4: plugin \"NodeName\": weight: expected a plugin that runs at Score, "
-       "found a plugin that runs only at Filter\n"},
+       "found a plugin that runs only at PreFilter, Filter\n"},
       {"[[plugins]]\nname = \"ImageLocality\"\nweight = 92233720368547758",
        "berth: a.toml:4: plugin \"ImageLocality\": weight: expected weights whose sum is at most "
        "92233720368547758, found 92233720368547758 in addition to the other weights\n"},
