@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <berth/testing/attempt.h>
@@ -16,6 +18,12 @@ namespace {
 using Scores = std::map<std::string, int64_t>;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr KubeVersion kOld{1, 36};
+constexpr KubeVersion kNew{1, 37};
+
+VolumeSpec ImageVolume(std::string reference, std::string name = "v") {
+  return {.name = std::move(name), .kind = BERTH_VOLUME_IMAGE, .source = std::move(reference)};
+}
 
 // Returns a plugin on four nodes. An image on two of them counts half of its size.
 PluginUnderTest OnFourNodes() {
@@ -65,15 +73,70 @@ TEST(ImageLocality, ScoreNeedsPreScore) {
 }
 
 TEST(ImageLocality, ImageVolumesCount) {
-  PluginUnderTest plugin({.nodes = {MakeNode("n").Image("host:5000/data:latest", 400 * kMiB)}});
-  const auto with = [](const std::string& reference) {
-    return MakePod("p").Image("other:1").Volume(
-        {.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = reference});
+  // The only node has the images, so that each adds all of its size.
+  const std::vector<NodeSpec> nodes = {MakeNode("n")
+                                           .Image("host:5000/data:latest", 400 * kMiB)
+                                           .Image("app:1", 1000 * kMiB)
+                                           .Image("model:1", 1000 * kMiB)};
+  const auto pod = [](const std::string& image) { return MakePod("p").Image(image); };
+  const struct {
+    const char* name;
+    PodSpec pod;
+    int64_t old;  // The score in 1.36.
+    int64_t now;  // The score in 1.37.
+  } cases[] = {
+      // 100 * (400 - 23) / (1000 - 23), and of 2000 - 23 in 1.37.
+      {"a volume", pod("other:1").Volume(ImageVolume("host:5000/data:latest")), 38, 19},
+      {"a port is not a tag", pod("other:1").Volume(ImageVolume("host:5000/data")), 38, 19},
+      {"another tag does not match", pod("other:1").Volume(ImageVolume("host:5000/data:1")), 0, 0},
+      {"at the threshold of one image", pod("other:1").Volume(ImageVolume("app:1")), 100, 49},
+      {"at the threshold of two images", pod("model:1").Volume(ImageVolume("app:1")), 100, 100},
+      {"an image that no node holds raises the threshold, too",
+       pod("app:1").Volume(ImageVolume("gone:1")), 100, 49},
+      {"a container and a volume use one image", pod("app:1").Volume(ImageVolume("app:1")), 100,
+       100},
+      {"two volumes", pod("other:1").Volume(ImageVolume("app:1")).Volume(ImageVolume("app:1", "w")),
+       100, 66},
+      {"volumes of other kinds do not count", pod("app:1").PersistentClaim("v", "app:1"), 100, 100},
   };
-  // The only node has the image, so it adds all of its 400 MiB: 100 * (400 - 23) / (1000 - 23).
-  EXPECT_EQ(plugin.Score(with("host:5000/data")).raw, (Scores{{"n", 38}})) << "a port is not a tag";
-  EXPECT_EQ(plugin.Score(with("host:5000/data:latest")).raw, (Scores{{"n", 38}}));
-  EXPECT_EQ(plugin.Score(with("host:5000/data:1")).raw, (Scores{{"n", 0}}));
+  PluginUnderTest old({.nodes = nodes, .emulated_version = kOld});
+  PluginUnderTest now({.nodes = nodes, .emulated_version = kNew});
+  for (const auto& c : cases) {
+    EXPECT_EQ(old.Score(c.pod).raw, (Scores{{"n", c.old}})) << c.name;
+    EXPECT_EQ(now.Score(c.pod).raw, (Scores{{"n", c.now}})) << c.name;
+  }
+}
+
+// Scores are reused for pods with equal images of containers and equal signatures.
+TEST(ImageLocality, TheSignatureCoversImageVolumes) {
+  for (const KubeVersion version : {kOld, kNew}) {
+    PluginUnderTest plugin(
+        {.nodes = {MakeNode("n").Image("a:1", 500 * kMiB).Image("b:1", 500 * kMiB)},
+         .emulated_version = version});
+    const auto sign = [&plugin](const PodSpec& spec) {
+      const PodHandle pod(spec, plugin.ids());
+      Cycle cycle(&plugin.instance(), &plugin.table(), pod);
+      EXPECT_EQ(cycle.PreScore(), Success());
+      berth_signature signature{};
+      const berth_dependence& declared = *DependenceOf(plugin.instance(), Step::kScore);
+      const Answer answer = cycle.Invoke("sign", kCycle, [&](berth_status*) {
+        return declared.sign(plugin.instance().self(), cycle.abi(), &signature);
+      });
+      EXPECT_EQ(answer, Success());
+      return std::pair(signature.low, signature.high);
+    };
+    const PodSpec pod = MakePod("p").Image("a:1");
+    const auto with = [&pod](const std::string& image) {
+      return PodSpec(pod).Volume(ImageVolume(image));
+    };
+    EXPECT_NE(sign(with("a:1")), sign(with("b:1")));
+    EXPECT_NE(sign(with("a:1")), sign(pod));
+    EXPECT_NE(sign(with("b:1")), sign(pod));
+    EXPECT_EQ(sign(with("gone:1")) == sign(pod), version == kOld) << "it raises the threshold";
+    EXPECT_EQ(sign(with("b:1")), sign(PodSpec(pod).Volume(ImageVolume("b:1", "other-name"))));
+    EXPECT_EQ(sign(PodSpec(pod).Volume({.name = "token-x7k2p"})),
+              sign(PodSpec(pod).Volume({.name = "token-9sd1m"})));
+  }
 }
 
 TEST(ImageLocality, UpperThresholdGrowsWithTheNumberOfContainers) {
@@ -130,6 +193,8 @@ TEST(ImageLocality, ScoresFollowTheNodes) {
 // Computes scores as kube-scheduler does, from sets of node names.
 class Model {
  public:
+  explicit Model(KubeVersion version) : version_(version) {}
+
   void Add(const NodeSpec& node) {
     ++nodes_;
     for (const ImageSpec& image : node.images) {
@@ -153,9 +218,9 @@ class Model {
       for (const ContainerSpec& container : *list) sum += Value(container.image, node);
     }
     for (const VolumeSpec& volume : pod.volumes) sum += Value(volume.source, node);
-    const auto containers =
-        static_cast<int64_t>(pod.containers.size() + pod.init_containers.size());
-    const int64_t max = 1000 * kMiB * containers;
+    size_t images = pod.containers.size() + pod.init_containers.size();
+    if (version_ != kOld) images += pod.volumes.size();
+    const int64_t max = 1000 * kMiB * static_cast<int64_t>(images);
     sum = std::clamp(sum, 23 * kMiB, max);
     return 100 * (sum - 23 * kMiB) / (max - 23 * kMiB);
   }
@@ -175,11 +240,12 @@ class Model {
     return static_cast<int64_t>(static_cast<double>(found->second.size) * spread);
   }
 
+  const KubeVersion version_;
   std::map<std::string, Image> images_;
   int64_t nodes_ = 0;
 };
 
-class RandomNodesTest : public ::testing::TestWithParam<uint32_t> {
+class RandomNodesTest : public ::testing::TestWithParam<std::tuple<uint32_t, KubeVersion>> {
  protected:
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
 
@@ -202,7 +268,7 @@ class RandomNodesTest : public ::testing::TestWithParam<uint32_t> {
     }
     if (Below(3) == 0) pod.InitContainer("i").Image(RandomName());
     if (Below(3) == 0) {
-      pod.Volume({.name = "v", .kind = BERTH_VOLUME_IMAGE, .source = RandomName()});
+      pod.Volume(ImageVolume(RandomName()));
     }
     return pod;
   }
@@ -237,23 +303,29 @@ class RandomNodesTest : public ::testing::TestWithParam<uint32_t> {
     }
   }
 
-  std::mt19937 random_{GetParam()};
-  PluginUnderTest plugin_{{.nodes = {}}};
-  Model model_;
+  std::mt19937 random_{std::get<0>(GetParam())};
+  PluginUnderTest plugin_{{.nodes = {}, .emulated_version = std::get<1>(GetParam())}};
+  Model model_{std::get<1>(GetParam())};
   std::set<std::string> nodes_;
   std::set<int64_t> scores_;
 };
 
 TEST_P(RandomNodesTest, ScoresAgreeWithADirectComputation) {
   for (uint32_t step = 0; step < 600; ++step) {
-    SCOPED_TRACE("seed " + std::to_string(GetParam()) + ", step " + std::to_string(step));
+    SCOPED_TRACE("step " + std::to_string(step));
     ChangeTheCluster();
     if (!nodes_.empty()) Compare(RandomPod());
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(scores_.size(), 20U);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomNodesTest, ::testing::Range(1U, 4U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomNodesTest,
+                         ::testing::Combine(::testing::Range(1U, 3U),
+                                            ::testing::Values(kOld, kNew)),
+                         [](const auto& info) {
+                           return "Seed" + std::to_string(std::get<0>(info.param)) + "Kube1" +
+                                  std::to_string(std::get<1>(info.param).minor);
+                         });
 
 }  // namespace
 }  // namespace berth::testing
