@@ -106,13 +106,14 @@ std::vector<berth::EventInterest> Interests() {
   };
 }
 
-bool Helps(const berth::Pod& pod, const berth::Event& event) {
+bool Helps(const berth::Pod& pod, const berth::Event& event, berth::KubeVersion version) {
   const berth::Value before = berth::ValueOf(berth::ObjectIn(event.before));
   const berth::Value after = berth::ValueOf(berth::ObjectIn(event.after));
   switch (event.resource) {
     case BERTH_RESOURCE_CSI_NODE: return Grew(ReadCsiNode(before), ReadCsiNode(after));
     case BERTH_RESOURCE_CSI_DRIVER:
-      return PreventsSchedulingIfMissing(before) && !PreventsSchedulingIfMissing(after);
+      return PreventsSchedulingIfMissing(before, version) &&
+             !PreventsSchedulingIfMissing(after, version);
     case BERTH_RESOURCE_PVC:
       return ClaimHelps(pod, berth::ObjectIn(event.before), berth::ObjectIn(event.after));
     case BERTH_RESOURCE_PV:

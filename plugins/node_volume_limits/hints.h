@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <berth/enqueue_extensions.h>
+#include <berth/kube_version.h>
 #include <berth/pod.h>
 
 namespace limits {
@@ -18,7 +19,7 @@ std::vector<berth::EventInterest> Interests();
 
 // Returns whether `event` may make room for the volumes of `pod`.
 // REQUIRES: `event` is one of Interests().
-bool Helps(const berth::Pod& pod, const berth::Event& event);
+bool Helps(const berth::Pod& pod, const berth::Event& event, berth::KubeVersion version);
 
 }  // namespace limits
 

@@ -25,8 +25,9 @@ std::string Driver(const std::string& name, const std::string& count = "") {
 }
 
 uint32_t Hint(const PodSpec& pod, uint32_t resource, uint32_t action,
-              std::vector<ObjectSpec> before, std::vector<ObjectSpec> after) {
-  PluginUnderTest plugin({.nodes = {}});
+              std::vector<ObjectSpec> before, std::vector<ObjectSpec> after,
+              KubeVersion version = kNewestKubeVersion) {
+  PluginUnderTest plugin({.nodes = {}, .emulated_version = version});
   return plugin.Hint(pod, {.resource = resource,
                            .action = action,
                            .old_object = std::move(before),
@@ -65,15 +66,20 @@ TEST(NodeVolumeLimitsHints, CsiDrivers) {
   };
   const ObjectSpec strict = driver(R"({"preventPodSchedulingIfMissing": true})");
   const ObjectSpec lenient = driver("{}");
-  const auto updated = [](const ObjectSpec& before, const ObjectSpec& after) {
-    return Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_DRIVER, BERTH_ACTION_UPDATE, {before},
-                {after});
+  // Returns the hints in 1.36, where no driver is required, and in 1.37.
+  using Hints = std::vector<uint32_t>;
+  const auto hints = [](uint32_t action, const ObjectSpec& before, std::vector<ObjectSpec> after) {
+    Hints all;
+    for (const KubeVersion version : {KubeVersion{1, 36}, KubeVersion{1, 37}}) {
+      all.push_back(
+          Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_DRIVER, action, {before}, after, version));
+    }
+    return all;
   };
-  EXPECT_EQ(updated(strict, lenient), kQueue);
-  EXPECT_EQ(updated(lenient, strict), kSkip);
-  EXPECT_EQ(updated(strict, strict), kSkip);
-  EXPECT_EQ(Hint(PodWithClaim("c"), BERTH_RESOURCE_CSI_DRIVER, BERTH_ACTION_DELETE, {strict}, {}),
-            kQueue);
+  EXPECT_EQ(hints(BERTH_ACTION_UPDATE, strict, {lenient}), (Hints{kSkip, kQueue}));
+  EXPECT_EQ(hints(BERTH_ACTION_UPDATE, lenient, {strict}), (Hints{kSkip, kSkip}));
+  EXPECT_EQ(hints(BERTH_ACTION_UPDATE, strict, {strict}), (Hints{kSkip, kSkip}));
+  EXPECT_EQ(hints(BERTH_ACTION_DELETE, strict, {}), (Hints{kSkip, kQueue}));
 }
 
 TEST(NodeVolumeLimitsHints, DeletedPods) {

@@ -136,8 +136,8 @@ class NodeVolumeLimits : public berth::Plugin {
   std::vector<berth::EventInterest> EventsToRegister() const { return limits::Interests(); }
 
   berth::QueueingHint Hint(const berth::Queued& queued, const berth::Event& event) {
-    return limits::Helps(*queued.pod, event) ? berth::QueueingHint::kQueue
-                                             : berth::QueueingHint::kSkip;
+    return limits::Helps(*queued.pod, event, host_.emulated_version()) ? berth::QueueingHint::kQueue
+                                                                       : berth::QueueingHint::kSkip;
   }
 
  private:

@@ -236,22 +236,50 @@ TEST(NodeVolumeLimits, BrokenClaimsOfOtherPodsAreIgnored) {
 }
 
 TEST(NodeVolumeLimits, RejectsANodeWithoutARequiredDriver) {
-  const auto csi_driver = [](const std::string& name, const char* must) {
+  const auto csi_driver = [](const char* name, const char* spec) {
     return MakeObject("storage.k8s.io/v1/CSIDriver", "", name,
-                      R"({"spec": {"preventPodSchedulingIfMissing": )" + std::string(must) + "}}");
+                      R"({"spec": )" + std::string(spec) + "}");
   };
-  const auto on = [&](const ObjectSpec& driver, const char* node) {
-    PluginUnderTest plugin(
-        {.nodes = {MakeNode("with"), MakeNode("without"), MakeNode("bare")},
-         .objects = FourClaims({CsiNode("with", "d", ""), CsiNode("without", "e", "1"), driver})});
-    return plugin.Filter(PodWith({"c1", "c2"})).On(node);
-  };
+  constexpr const char* kMust = R"({"preventPodSchedulingIfMissing": true})";
+  constexpr const char* kMay = R"({"preventPodSchedulingIfMissing": false})";
+  const PodSpec bound = PodWith({"c1", "c2"});
+  const PodSpec unbound = PodWith({"u"});
+  const PodSpec inline_disk =
+      MakePod("p").Volume({.name = "v", .kind = BERTH_VOLUME_AWS_DISK, .source = "vol-1"});
+  const Answer pass = Success();
   const Answer missing = Unschedulable("d CSI driver is not installed on the node");
-  EXPECT_EQ(on(csi_driver("d", "true"), "with"), Success());
-  EXPECT_EQ(on(csi_driver("d", "true"), "without"), missing);
-  EXPECT_EQ(on(csi_driver("d", "true"), "bare"), missing);
-  EXPECT_EQ(on(csi_driver("d", "false"), "without"), Success());
-  EXPECT_EQ(on(csi_driver("e", "true"), "bare"), Success());
+  const Answer no_ebs = Unschedulable("ebs.csi.aws.com CSI driver is not installed on the node");
+  const struct {
+    const char* name;
+    ObjectSpec driver;
+    PodSpec pod;
+    Answer on_with;     // In 1.37, on a node with the driver d.
+    Answer on_without;  // On a node with a CSINode without d.
+    Answer on_bare;     // On a node without a CSINode.
+  } cases[] = {
+      {"a required driver", csi_driver("d", kMust), bound, pass, missing, missing},
+      {"the driver of an unbound claim", csi_driver("d", kMust), unbound, pass, missing, missing},
+      {"a driver that is not required", csi_driver("d", kMay), bound, pass, pass, pass},
+      {"no value", csi_driver("d", "{}"), bound, pass, pass, pass},
+      {"another driver", csi_driver("other", kMust), bound, pass, pass, pass},
+      {"an in-tree disk needs its driver only on nodes with a CSINode",
+       csi_driver("ebs.csi.aws.com", kMust), inline_disk, no_ebs, no_ebs, pass},
+  };
+  for (const auto& c : cases) {
+    for (const KubeVersion version : {KubeVersion{1, 36}, KubeVersion{1, 37}}) {
+      const bool rejects = version != KubeVersion{1, 36};
+      PluginUnderTest plugin(
+          {.nodes = {MakeNode("with"), MakeNode("without"), MakeNode("bare")},
+           .objects = FourClaims({CsiNode("with", "d", ""), CsiNode("without", "e", "1"), c.driver,
+                                  OfClass("u", "of-d"), Class("of-d", "d")}),
+           .emulated_version = version});
+      const FilterResult result = plugin.Filter(c.pod);
+      SCOPED_TRACE(std::string(c.name) + (rejects ? ", 1.37" : ", 1.36"));
+      EXPECT_EQ(result.On("with"), rejects ? c.on_with : pass);
+      EXPECT_EQ(result.On("without"), rejects ? c.on_without : pass);
+      EXPECT_EQ(result.On("bare"), rejects ? c.on_bare : pass);
+    }
+  }
 }
 
 // Verdicts with reasons are reused for pods with the same signature, so the numbers of the reasons

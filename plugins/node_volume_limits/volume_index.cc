@@ -48,8 +48,9 @@ CsiNode ReadCsiNode(const berth::Value& csi_node) {
   return read;
 }
 
-bool PreventsSchedulingIfMissing(const berth::Value& csi_driver) {
-  return csi_driver["spec"]["preventPodSchedulingIfMissing"].AsBool();
+bool PreventsSchedulingIfMissing(const berth::Value& csi_driver, berth::KubeVersion version) {
+  return DriversMayBeRequired(version) &&
+         csi_driver["spec"]["preventPodSchedulingIfMissing"].AsBool();
 }
 
 Claim ReadClaim(const berth_object& claim) {
@@ -145,7 +146,7 @@ void VolumeIndex::Note(const Needs& needs) {
   volume_need_.Note(needs.volumes || (needs.limits && !attachments_.empty()));
   class_need_.Note(needs.classes);
   csi_node_need_.Note(needs.limits);
-  csi_driver_need_.Note(needs.limits);
+  csi_driver_need_.Note(needs.limits && DriversMayBeRequired(host_.emulated_version()));
   attachment_need_.Note(needs.limits);
 }
 
@@ -193,7 +194,7 @@ void VolumeIndex::OnCsiNode(const berth::ObjectChange& change) {
 void VolumeIndex::OnCsiDriver(const berth::ObjectChange& change) {
   const berth_object* const now = change.now;
   if (change.old != nullptr) must_be_installed_.erase(limits::NameOf(*change.old));
-  if (now != nullptr && PreventsSchedulingIfMissing(berth::Value(now->value))) {
+  if (PreventsSchedulingIfMissing(berth::ValueOf(now), host_.emulated_version())) {
     must_be_installed_.insert(limits::NameOf(*now));
   }
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <berth/host.h>
+#include <berth/kube_version.h>
 #include <berth/needed_kind.h>
 #include <berth/value.h>
 
@@ -86,9 +87,16 @@ Claim ReadClaim(const berth_object& claim);
 Volume ReadVolume(const berth::Value& volume);
 // Returns the drivers of a CSINode and their limits.
 CsiNode ReadCsiNode(const berth::Value& csi_node);
+// Returns whether a CSIDriver may require that it is installed on the nodes of pods that use it.
+// 1.36: no. The feature gate VolumeLimitScaling is off, so that the field has no effect.
+// 1.37: yes, by spec.preventPodSchedulingIfMissing.
+// kube-scheduler: nodevolumelimits/csi.go, checkCSIDriverOnNode; kubernetes/kubernetes#140612
+constexpr bool DriversMayBeRequired(berth::KubeVersion version) {
+  return version >= berth::KubeVersion{1, 37};
+}
 // Returns whether pods with volumes of this CSIDriver must not be scheduled to nodes on which it is
-// not installed (spec.preventPodSchedulingIfMissing).
-bool PreventsSchedulingIfMissing(const berth::Value& csi_driver);
+// not installed.
+bool PreventsSchedulingIfMissing(const berth::Value& csi_driver, berth::KubeVersion version);
 
 // Watches the kinds above and answers lookups for PreFilter and Filter.
 //

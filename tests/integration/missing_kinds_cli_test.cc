@@ -161,6 +161,15 @@ TEST_F(MissingKindsCliTest, EachKindIsNamedUntilItIsRead) {
   }
 }
 
+TEST_F(MissingKindsCliTest, Kube136DoesNotNeedCsiDrivers) {
+  const std::string cluster = kTwoNodes + Pod("web", "", kDisk) +
+                              Object("storage.k8s.io/v1", "CSINode", "a") +
+                              Object("storage.k8s.io/v1", "VolumeAttachment", "x");
+  EXPECT_THAT(MissingIn(cluster, {"--emulated-version", "1.37"}),
+              ElementsAre("storage.k8s.io/v1/CSIDriver NodeVolumeLimits default/web"));
+  EXPECT_THAT(MissingIn(cluster, {"--emulated-version", "1.36"}), IsEmpty());
+}
+
 TEST_F(MissingKindsCliTest, NothingIsNamedThatChangesNothing) {
   const std::string peer = Pod("old", Labelled("web"), On("a"));
   const struct {
