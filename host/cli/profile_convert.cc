@@ -227,7 +227,7 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   const auto plugins = LoadPlugins(flags.plugin_directories, env);
   if (!plugins.ok()) return Fail(env, plugins.status());
   const KnownPlugins known = KnownPluginsOf((*plugins)->catalog());
-  const auto profiles = ConvertKubeConfig(*config, known, errors, warnings);
+  const auto profiles = ConvertKubeConfig(*config, known, flags.emulated_version, errors, warnings);
   const bool to_files = !flags.output_directory.empty();
   const auto files = WriteAll(*config, profiles, file, to_files, errors);
   if (!errors.empty()) return Fail(env, errors.ToStatus());

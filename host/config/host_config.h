@@ -101,7 +101,7 @@ struct HostConfig {
   ClusterConfig cluster;
 };
 
-// Returns the version that a process with this host file decides as: the newest one if it sets none.
+// Returns the version that a process with this host file decides as: the newest if it sets none.
 inline KubeVersion EmulatedVersionOf(const HostConfig& config) {
   return config.emulated_version.value_or(kNewestKubeVersion);
 }

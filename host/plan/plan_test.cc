@@ -46,8 +46,8 @@ TEST(PlanTest, TheRequestHasTheDeadlineOfTheProfile) {
 TEST(PlanTest, OnlyALocalClusterKeepsWholeObjects) {
   const std::set<std::string> fields = {"Pod:", "Pod:/spec/hostIPC", "Node:/spec/podCIDR"};
   for (const bool is_local : {false, true}) {
-    const DecodeOptions options = is_local ? LocalDecodeOptionsFor(fields, {1, 36})
-                                           : DecodeOptionsFor(fields, {1, 36});
+    const DecodeOptions options =
+        is_local ? LocalDecodeOptionsFor(fields, {1, 36}) : DecodeOptionsFor(fields, {1, 36});
     EXPECT_EQ(options.emulated_version, (KubeVersion{1, 36}));
     EXPECT_THAT(options.pod_fields, ElementsAre("/spec/hostIPC"));
     EXPECT_THAT(options.node_fields, ElementsAre("/spec/podCIDR"));

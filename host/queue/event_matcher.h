@@ -285,7 +285,7 @@ class EventMatcher {
   void RecordFor(const QueueEntry& entry, const QueueEvent& event);
   struct PodChangeAnswer {
     Requeueing how = Requeueing::kSkip;
-    uint32_t action = BERTH_ACTION_UPDATE;  // Of the event that requeues the entity.
+    uint32_t action = BERTH_ACTION_UPDATE;  // The action of the event that requeues the entity.
   };
   // Applies each event of a change of the entity's own pod, as a TARGET_POD event, until one
   // requeues the entity; an entity that waits for a plugin (Rejection::awaited) is requeued by each

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "host/base/emulated_version.h"
 #include "tests/conformance/converted.h"
 #include "tests/conformance/kube_profile.h"
 #include "tests/conformance/test_plugins.h"
@@ -50,8 +51,8 @@ const std::vector<std::string>& UpstreamNames() {
 // Makes random KubeSchedulerConfigurations.
 class RandomConfig {
  public:
-  explicit RandomConfig(uint32_t seed, const PluginCatalog& catalog)
-      : random_(seed), catalog_(catalog) {}
+  RandomConfig(uint32_t seed, const PluginCatalog& catalog, KubeVersion version)
+      : random_(seed), catalog_(catalog), version_(version) {}
 
   json Make() {
     json profiles = json::array();
@@ -101,8 +102,8 @@ class RandomConfig {
     std::shuffle(names.begin(), names.end(), random_);
     for (const std::string& name : names) {
       // acme.Unknown is never enabled at queueSort: exactly one plugin must sort the queue.
-      const bool can_run =
-          name == "acme.Unknown" ? key != "queueSort" : KubePluginRunsAt(catalog_, name, key);
+      const bool can_run = name == "acme.Unknown" ? key != "queueSort"
+                                                  : KubePluginRunsAt(catalog_, name, key, version_);
       if (can_run && Chance(35)) set["enabled"].push_back(Entry(name));
       if (Chance(can_run ? 25 : 5)) set["disabled"].push_back({{"name", name}});
     }
@@ -149,6 +150,7 @@ class RandomConfig {
 
   std::mt19937 random_;
   const PluginCatalog& catalog_;
+  const KubeVersion version_;
 };
 
 // Returns the plugins that run at a point, as in "A, B=3" (B has weight 3). Sorts them at points
@@ -209,15 +211,16 @@ TEST(Convert, RandomConfigurationsRunAsInKubeScheduler) {
   size_t profiles = 0;
   for (uint32_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const json config = RandomConfig(seed, plugins.catalog()).Make();
+    const KubeVersion version = kEmulatedVersions[seed / 2 % kEmulatedVersions.size()];
+    const json config = RandomConfig(seed, plugins.catalog(), version).Make();
     SCOPED_TRACE(config.dump());
     std::vector<PlanSpec> want;
     for (const json& profile : config["profiles"]) {
-      want.push_back(ToPlanSpec(ReadKubeProfile(profile), plugins.catalog()));
+      want.push_back(ToPlanSpec(ReadKubeProfile(profile, version), plugins.catalog()));
     }
     // Converts every second configuration as YAML and the others as JSON.
     const std::string text = seed % 2 == 0 ? "---\n" + config.dump(1) : config.dump();
-    const Converted converted = ConvertText(text, plugins.catalog());
+    const Converted converted = ConvertText(text, plugins.catalog(), version);
     ASSERT_EQ(std::ranges::all_of(want, CanRun), converted.errors.empty()) << converted.errors;
     if (!converted.errors.empty()) continue;
     ++equal;
@@ -236,11 +239,15 @@ TEST(Convert, RandomConfigurationsRunAsInKubeScheduler) {
 
 TEST(Convert, AConfigurationWithoutProfilesIsTheDefaultProfile) {
   const TestPlugins plugins;
-  const Converted converted =
-      ConvertText(KubeConfiguration(json::array()).dump(), plugins.catalog());
-  ASSERT_EQ(converted.errors, "");
-  ASSERT_EQ(converted.specs.size(), 1U);
-  ExpectEqual(ToPlanSpec(ReadKubeProfile(json::object()), plugins.catalog()), converted.specs[0]);
+  for (const KubeVersion version : kEmulatedVersions) {
+    SCOPED_TRACE(ToString(version));
+    const Converted converted =
+        ConvertText(KubeConfiguration(json::array()).dump(), plugins.catalog(), version);
+    ASSERT_EQ(converted.errors, "");
+    ASSERT_EQ(converted.specs.size(), 1U);
+    ExpectEqual(ToPlanSpec(ReadKubeProfile(json::object(), version), plugins.catalog()),
+                converted.specs[0]);
+  }
 }
 
 }  // namespace

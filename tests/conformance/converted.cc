@@ -11,13 +11,14 @@
 
 namespace berth::host {
 
-Converted ConvertText(const std::string& text, const PluginCatalog& catalog) {
+Converted ConvertText(const std::string& text, const PluginCatalog& catalog, KubeVersion version) {
   Converted converted;
   ConfigErrors errors;
   ConfigErrors warnings;
   const auto config = ReadKubeConfig(text, "config", errors, warnings);
   if (config.has_value()) {
-    converted.profiles = ConvertKubeConfig(*config, KnownPluginsOf(catalog), errors, warnings);
+    converted.profiles =
+        ConvertKubeConfig(*config, KnownPluginsOf(catalog), version, errors, warnings);
   }
   std::vector<Profile> read;
   for (const ConvertedProfile& profile : converted.profiles) {

@@ -22,8 +22,8 @@ struct Converted {
   std::vector<PlanSpec> specs;     // The plans of the profiles that are read from `texts`.
 };
 
-// Converts `text`, which is YAML or JSON.
-Converted ConvertText(const std::string& text, const PluginCatalog& catalog);
+// Converts `text`, which is YAML or JSON, with the defaults of this version of kube-scheduler.
+Converted ConvertText(const std::string& text, const PluginCatalog& catalog, KubeVersion version);
 
 // Returns a KubeSchedulerConfiguration v1 with these profiles.
 nlohmann::json KubeConfiguration(nlohmann::json profiles);

@@ -12,14 +12,18 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Returns the default multiPoint plugins of kube-scheduler 1.36 and their weights.
-const std::vector<KubePlugin>& DefaultMultiPoint() {
+// The first plugins, whose order changed in 1.37.
+std::vector<KubePlugin> FirstPlugins(KubeVersion version) {
+  if (version == KubeVersion{.major = 1, .minor = 36}) {
+    return {{"SchedulingGates", 0}, {"PrioritySort", 0}, {"NodeUnschedulable", 0}, {"NodeName", 0}};
+  }
+  return {{"SchedulingGates", 0}, {"PrioritySort", 0}, {"NodeName", 0}, {"NodeUnschedulable", 0}};
+}
+
+// The other plugins, whose order all versions share.
+const std::vector<KubePlugin>& OtherPlugins() {
   static const std::vector<KubePlugin>* const plugins =
-      new std::vector<KubePlugin>{{"SchedulingGates", 0},
-                                  {"PrioritySort", 0},
-                                  {"NodeUnschedulable", 0},
-                                  {"NodeName", 0},
-                                  {"TaintToleration", 3},
+      new std::vector<KubePlugin>{{"TaintToleration", 3},
                                   {"NodeAffinity", 2},
                                   {"NodePorts", 0},
                                   {"NodeResourcesFit", 1},
@@ -36,6 +40,13 @@ const std::vector<KubePlugin>& DefaultMultiPoint() {
                                   {"DefaultBinder", 0},
                                   {"NodeDeclaredFeatures", 0}};
   return *plugins;
+}
+
+// Returns the default multiPoint plugins of kube-scheduler and their weights.
+std::vector<KubePlugin> DefaultMultiPoint(KubeVersion version) {
+  std::vector<KubePlugin> plugins = FirstPlugins(version);
+  plugins.insert(plugins.end(), OtherPlugins().begin(), OtherPlugins().end());
+  return plugins;
 }
 
 bool Has(const Names& names, const std::string& name) {
@@ -60,12 +71,13 @@ Names ReadDisabled(const nlohmann::json& set) {
 
 // Merges the user's plugins into the defaults. The defaults keep their order, and an entry of the
 // user with the name of a default replaces it in place.
-std::vector<KubePlugin> MergeMultiPoint(const std::vector<KubePlugin>& user,
-                                        const Names& disabled) {
+std::vector<KubePlugin> MergeMultiPoint(const std::vector<KubePlugin>& user, const Names& disabled,
+                                        KubeVersion version) {
   std::vector<KubePlugin> merged;
   std::set<std::string> replaced;
   if (!Has(disabled, "*")) {
-    for (const KubePlugin& plugin : DefaultMultiPoint()) {
+    const std::vector<KubePlugin> defaults = DefaultMultiPoint(version);
+    for (const KubePlugin& plugin : defaults) {
       if (Has(disabled, plugin.name)) continue;
       const auto custom = std::ranges::find(user, plugin.name, &KubePlugin::name);
       if (custom != user.end()) replaced.insert(plugin.name);
@@ -85,7 +97,8 @@ std::string PointKey(const PointInfo& point) {
   return key;
 }
 
-// Returns the plugins of kube-scheduler and the points that a profile may name for each.
+// Returns the plugins of kube-scheduler and the points that a profile may name for each, without
+// those that are new in 1.37: see KubePluginRunsAt().
 const std::map<std::string, std::set<std::string>>& UpstreamPoints() {
   static const auto* const points = new std::map<std::string, std::set<std::string>>{
       {"SchedulingGates", {"preEnqueue"}},
@@ -140,7 +153,7 @@ std::vector<KubePlugin> Expand(const KubeProfile& profile, const std::string& ke
     const auto own = std::ranges::find(enabled, plugin.name, &KubePlugin::name);
     if (own != enabled.end()) {
       overrides.insert(plugin.name);
-    } else if (KubePluginRunsAt(catalog, plugin.name, key)) {
+    } else if (KubePluginRunsAt(catalog, plugin.name, key, profile.version)) {
       others.push_back(plugin);
     }
   }
@@ -176,8 +189,9 @@ nlohmann::json PlainArgs(nlohmann::json args) {
 
 }  // namespace
 
-KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
+KubeProfile ReadKubeProfile(const nlohmann::json& profile, KubeVersion version) {
   KubeProfile read;
+  read.version = version;
   const nlohmann::json plugins = profile.value("plugins", nlohmann::json::object());
   for (const auto& [point, set] : plugins.items()) {
     if (point == "multiPoint") continue;
@@ -185,7 +199,7 @@ KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
     read.disabled[point] = ReadDisabled(set);
   }
   const nlohmann::json multi_point = plugins.value("multiPoint", nlohmann::json::object());
-  read.multi_point = MergeMultiPoint(ReadEnabled(multi_point), ReadDisabled(multi_point));
+  read.multi_point = MergeMultiPoint(ReadEnabled(multi_point), ReadDisabled(multi_point), version);
   read.scheduler_name = profile.value("schedulerName", read.scheduler_name);
   const nlohmann::json configs = profile.value("pluginConfig", nlohmann::json::array());
   for (const auto& config : configs) {
@@ -195,7 +209,10 @@ KubeProfile ReadKubeProfile(const nlohmann::json& profile) {
 }
 
 bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
-                      const std::string& key) {
+                      const std::string& key, KubeVersion version) {
+  const bool is_new =
+      plugin == "NodeName" || plugin == "NodeUnschedulable" || plugin == "TaintToleration";
+  if (is_new && key == "preFilter") return version != KubeVersion{.major = 1, .minor = 36};
   const auto upstream = UpstreamPoints().find(plugin);
   if (upstream != UpstreamPoints().end()) return upstream->second.contains(key);
   return std::ranges::any_of(kPoints, [&](const PointInfo& point) {

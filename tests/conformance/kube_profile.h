@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <berth/kube_version.h>
+
 #include "host/loader/plugin_catalog.h"
 #include "host/plan/plan.h"
 
@@ -21,6 +23,7 @@ struct KubePlugin {
 
 // A merged profile, with kube-scheduler's names. It includes plugins that Berth does not have.
 struct KubeProfile {
+  KubeVersion version;
   std::string scheduler_name = "default-scheduler";
   std::vector<KubePlugin> multi_point;
   std::map<std::string, std::vector<KubePlugin>> enabled;    // Keyed by point, such as "score".
@@ -28,13 +31,14 @@ struct KubeProfile {
   std::map<std::string, nlohmann::json> args;                // Keyed by plugin.
 };
 
-// Reads `profile`. An empty object gives the default profile.
-KubeProfile ReadKubeProfile(const nlohmann::json& profile);
+// Reads `profile` as this version of kube-scheduler does. An empty object gives its default
+// profile.
+KubeProfile ReadKubeProfile(const nlohmann::json& profile, KubeVersion version);
 
 // Returns whether the plugin runs at the point `key`, such as "preFilter": kube-scheduler's plugin
 // of this name, or else the catalogue's.
 bool KubePluginRunsAt(const PluginCatalog& catalog, const std::string& plugin,
-                      const std::string& key);
+                      const std::string& key, KubeVersion version);
 
 // Returns the plan for `profile`. Plugins that the catalogue does not have are left out.
 // A plugin of kube-scheduler that runs at Score also gets PreScore, because Berth's plugin does

@@ -17,7 +17,7 @@ namespace {
 // Returns some of kube-scheduler's plugins and one third-party plugin as the installed plugins.
 KnownPlugins InstalledPlugins() {
   KnownPlugins known;
-  for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
+  for (const UpstreamPlugin& plugin : UpstreamPlugins(kNewestKubeVersion)) {
     if (plugin.weight != 2) known[std::string(plugin.name)].points = plugin.Points();
   }
   known["ImageLocality"].points = {"PreScore", "Score"};
@@ -54,7 +54,7 @@ void Run(std::string_view text) {
   const auto config = ReadKubeConfig(text, "fuzz", errors, warnings);
   BERTH_ASSERT(config.has_value() || !errors.empty());
   if (!config.has_value()) return CheckMessages(errors);
-  const auto profiles = ConvertKubeConfig(*config, known, errors, warnings);
+  const auto profiles = ConvertKubeConfig(*config, known, kNewestKubeVersion, errors, warnings);
   CheckMessages(errors);
   CheckMessages(warnings);
   if (!errors.empty()) return;

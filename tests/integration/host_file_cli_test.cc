@@ -40,6 +40,37 @@ class HostFileTest : public CliTest {
   }
 };
 
+// The room of a gated pod with a nomination counts since 1.37.
+TEST_F(HostFileTest, EmulatedVersionDecides) {
+  const std::string cluster =
+      File("c.yaml",
+           "apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\n"
+           "status: {allocatable: {cpu: \"1\", memory: 1Gi, pods: \"10\"}}\n" +
+               PodOf("gated", "1", "  priority: 1\n  schedulingGates: [{name: g}]\n") +
+               "status: {nominatedNodeName: node-a}\n" + PodOf("p", "1"));
+  const struct {
+    const char* description;
+    const char* host;
+    std::vector<std::string> flags;
+    const char* node;
+  } cases[] = {
+      {"the newest version is the default", "", {}, "<none>"},
+      {"the host file sets it", "emulatedVersion = \"1.36\"", {}, "node-a"},
+      {"the command line sets it", "", {"--emulated-version", "1.36"}, "node-a"},
+      {"the command line overrides the host file",
+       "emulatedVersion = \"1.36\"",
+       {"--emulated-version", "kube=1.37"},
+       "<none>"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.description);
+    std::vector<std::string> args = {"simulate", "--cluster", cluster, "--config",
+                                     File("berth.toml", c.host)};
+    args.insert(args.end(), c.flags.begin(), c.flags.end());
+    EXPECT_THAT(Run(args).out, ::testing::ContainsRegex(std::string(" p +") + c.node));
+  }
+}
+
 TEST_F(HostFileTest, IsReadByRun) {
   const std::string cluster =
       File("c.yaml", kNodes + PodOf("p", "500m", "  schedulerName: mine\n"));

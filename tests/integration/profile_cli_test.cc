@@ -54,12 +54,12 @@ TEST_F(ProfileCliTest, ShippedProfilesAreValidTogether) {
                              HasSubstr("minimal.toml: valid: schedulerName minimal, 6 plugins")));
 }
 
-// The plugins have the order and weights of kube-scheduler 1.36.
+// The plugins have the order and weights of kube-scheduler 1.37.
 TEST_F(ProfileCliTest, TheDefaultProfileIsThatOfKubeScheduler) {
   const Json profile = Run({"profile", "show", "default", "-o", "json"}).json()["profiles"][0];
   EXPECT_THAT(
       At(profile, "Filter"),
-      ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+      ElementsAre("NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts",
                   "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
                   "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"));
   std::string scores;

@@ -14,17 +14,17 @@ GUIDES = {"sdk/testing.md": "tests/sdk/testing_guide_test.cc",
           "sdk/services.md": "tests/sdk/services_guide_test.cc"}
 # The sections of other pages all of whose samples are compiled.
 SECTIONS = {("sdk/README.md", "## Reload"): "tests/sdk/reload_guide_test.cc"}
-RUNNING = re.compile(r"constexpr size_t kRunning = (\d+);")
-RECORDED = re.compile(r"waiting \+ kRunning, (\d+)U\)")
-CASES = re.compile(r"(\d+) of the (\d+) recorded cases")
+RUNNING = re.compile(r"\{\{(\d+), (\d+)\}, (\d+)\}")
+RECORDED = re.compile(r"constexpr size_t kCases = (\d+);")
+CASES = re.compile(r"^\| (\d+\.\d+)\.\d+ \| (\d+) \| (\d+) \|$", re.MULTILINE)
 
 
 def find_cases(test, readme):
-    """Returns the numbers (running, recorded) in the test and in the README; None if not found."""
-    running, recorded = RUNNING.search(test), RECORDED.search(test)
-    found = CASES.search(readme)
-    counts = (running[1], recorded[1]) if running and recorded else None
-    return counts, found.groups() if found else None
+    """Returns the tuples (version, running, recorded) of the test and those of the README."""
+    recorded = RECORDED.search(test)
+    counts = [(f"{major}.{minor}", running, recorded[1])
+              for major, minor, running in RUNNING.findall(test)] if recorded else []
+    return counts, CASES.findall(readme)
 
 
 def points_of(text):
@@ -106,8 +106,8 @@ def main():
     table, profiles, sdk = (read(path) for path in
                             ("plugins/README.md", "profiles/README.md", "sdk/README.md"))
     counts, stated = find_cases(read("tests/conformance/conformance_test.cc"), table)
-    if counts is None or counts != stated:
-        findings.add("plugins/README.md", 1, "the numbers of conformance cases (running, recorded): "
+    if not counts or counts != stated:
+        findings.add("plugins/README.md", 1, "the conformance cases (version, running, recorded): "
                      f"expected {counts} as in conformance_test.cc, found {stated}")
 
     by_folder, by_name = {}, {}

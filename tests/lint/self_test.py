@@ -122,12 +122,13 @@ class Sizes(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_cases(self):
-        test = "constexpr size_t kRunning = 7;\nEXPECT_EQ(waiting + kRunning, 9U);\n"
-        self.assertEqual(readme.find_cases(test, "so 7 of the 9 recorded cases\n"),
-                         (("7", "9"), ("7", "9")))
-        self.assertEqual(readme.find_cases(test, "6 of the 9 recorded cases"),
-                         (("7", "9"), ("6", "9")))
-        self.assertEqual(readme.find_cases("", ""), (None, None))
+        test = "kRunning = {{{1, 36}, 7}, {{1, 37}, 8}};\nconstexpr size_t kCases = 9;\n"
+        found = [("1.36", "7", "9"), ("1.37", "8", "9")]
+        self.assertEqual(readme.find_cases(test, "| 1.36.2 | 7 | 9 |\n| 1.37.2 | 8 | 9 |\n"),
+                         (found, found))
+        self.assertEqual(readme.find_cases(test, "| 1.36.2 | 6 | 9 |\n"),
+                         (found, [("1.36", "6", "9")]))
+        self.assertEqual(readme.find_cases("", ""), ([], []))
 
     def test_points(self):
         self.assertEqual(readme.points_of("# A\nExtension points: PreFilter, Filter, "

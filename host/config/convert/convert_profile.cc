@@ -20,6 +20,11 @@ using Names = std::vector<std::string>;
 // Plugins whose Filter needs PreFilter in Berth, but not in kube-scheduler.
 constexpr std::array<std::string_view, 2> kNeedPreFilter = {"NodeVolumeLimits", "VolumeZone"};
 
+// Plugins of kube-scheduler whose PreFilter does nothing unless a feature gate is on that Berth
+// does not have. (InPlacePodVerticalScalingSchedulerPreemption: node_unschedulable.go,
+// taint_toleration.go)
+constexpr std::array<std::string_view, 2> kIdlePreFilter = {"NodeUnschedulable", "TaintToleration"};
+
 bool Has(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -31,11 +36,11 @@ void AddNew(Names& names, const std::string& name) {
 class ProfileConverter {
  public:
   ProfileConverter(const KubeSchedulerProfile& source, const KnownPlugins& known,
-                   ConfigErrors& errors, ConfigErrors& warnings)
-      : source_(source), known_(known), errors_(errors), warnings_(warnings) {}
+                   KubeVersion version, ConfigErrors& errors, ConfigErrors& warnings)
+      : source_(source), known_(known), version_(version), errors_(errors), warnings_(warnings) {}
 
   ConvertedProfile Convert() {
-    plan_ = MakeKubePlan(source_, known_, errors_);
+    plan_ = MakeKubePlan(source_, known_, version_, errors_);
     CheckCounts();
     for (const std::string_view point : kKubePoints) {
       for (const KubePlan::Use& use : plan_.At(point))
@@ -64,7 +69,7 @@ class ProfileConverter {
   // Returns whether the plugin is neither available nor one of kube-scheduler's, so that its points
   // are unknown.
   bool IsUnknown(std::string_view name) const {
-    return !IsAvailable(name) && FindUpstreamPlugin(name) == nullptr;
+    return !IsAvailable(name) && FindUpstreamPlugin(name, version_) == nullptr;
   }
 
   // Returns the entry that enables the plugin in this profile, or nullptr if there is none.
@@ -101,7 +106,7 @@ class ProfileConverter {
   void AddRequired(const std::string& before, const std::string& point, const Names& names) {
     Names& plugins = plugins_at_[before];
     for (const std::string& name : names) {
-      const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+      const UpstreamPlugin* upstream = FindUpstreamPlugin(name, version_);
       const KnownPlugin* available = Available(name);
       if (upstream == nullptr || available == nullptr || !Has(available->points, before)) continue;
       if (Has(plugins, name)) continue;
@@ -125,13 +130,16 @@ class ProfileConverter {
   }
 
   // Removes plugins from points at which kube-scheduler's plugin runs but the available one does
-  // not.
+  // not, with a warning if decisions depend on it.
   void DropUnimplemented() {
     for (auto& each : plugins_at_) {
       const std::string& point = each.first;
       std::erase_if(each.second, [this, &point](const std::string& name) {
         const KnownPlugin* available = Available(name);
         if (available == nullptr || Has(available->points, point)) return false;
+        const bool is_idle =
+            point == "PreFilter" && std::ranges::find(kIdlePreFilter, name) != kIdlePreFilter.end();
+        if (is_idle) return true;
         const KubePluginEntry* entry = EntryOf(name);
         warnings_.Add(entry != nullptr ? entry->name.place : source_.place,
                       entry != nullptr ? entry->path : source_.path + ".plugins",
@@ -165,7 +173,7 @@ class ProfileConverter {
         return std::ranges::find(kKubePoints, point) != kKubePoints.end();
       }));
     }
-    const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+    const UpstreamPlugin* upstream = FindUpstreamPlugin(name, version_);
     return upstream == nullptr ? 0 : upstream->Points().size();
   }
 
@@ -207,8 +215,8 @@ class ProfileConverter {
     converted_.profile.order.push_back(std::move(order));
   }
 
-  static std::string UnavailableText(const std::string& name) {
-    if (FindUpstreamPlugin(name) == nullptr) return "there is no plugin " + Quoted(name);
+  std::string UnavailableText(const std::string& name) const {
+    if (FindUpstreamPlugin(name, version_) == nullptr) return "there is no plugin " + Quoted(name);
     return "plugin " + Quoted(name) + " is not available yet";
   }
 
@@ -230,7 +238,7 @@ class ProfileConverter {
     Names defaults;
     for (const ProfilePlugin& plugin : converted_.profile.plugins) {
       const std::string& name = plugin.name.value;
-      const UpstreamPlugin* upstream = FindUpstreamPlugin(name);
+      const UpstreamPlugin* upstream = FindUpstreamPlugin(name, version_);
       // The plugin runs only at points that this version does not have.
       const bool has_no_point = upstream != nullptr && upstream->points.empty();
       if (IsAvailable(name) || (!plugin.is_enabled() && !has_no_point)) continue;
@@ -254,7 +262,7 @@ class ProfileConverter {
 
   void WarnOfUnavailable(const KubePluginEntry& entry) {
     const std::string& name = entry.name.value;
-    const std::string meant = FindUpstreamPlugin(name) == nullptr ? Similar(name) : "";
+    const std::string meant = FindUpstreamPlugin(name, version_) == nullptr ? Similar(name) : "";
     warnings_.Add(entry.name.place, entry.path,
                   UnavailableText(name) + ": it is written as a comment in the profile" + meant);
   }
@@ -278,7 +286,9 @@ class ProfileConverter {
   std::string Similar(const std::string& name) const {
     Names names;
     for (const auto& [known, plugin] : known_) names.push_back(known);
-    for (const UpstreamPlugin& plugin : UpstreamPlugins()) AddNew(names, std::string(plugin.name));
+    for (const UpstreamPlugin& plugin : UpstreamPlugins(version_)) {
+      AddNew(names, std::string(plugin.name));
+    }
     return DidYouMean(name, names);
   }
 
@@ -294,6 +304,7 @@ class ProfileConverter {
 
   const KubeSchedulerProfile& source_;
   const KnownPlugins& known_;
+  const KubeVersion version_;
   ConfigErrors& errors_;
   ConfigErrors& warnings_;
   KubePlan plan_;
@@ -311,17 +322,17 @@ const KubePlan::Use* QueueSortOf(const KubePlan& plan) {
 
 // Checks that all profiles have the same QueueSort plugin with equal arguments: there is one queue.
 void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& known,
-                     ConfigErrors& errors) {
+                     KubeVersion version, ConfigErrors& errors) {
   const auto args_of = [](const KubeSchedulerProfile& profile, const std::string& plugin) {
     const KubePluginArgs* args = profile.FindArgs(plugin);
     return args == nullptr ? ProfileArgs() : args->args;
   };
   ConfigErrors ignored;
   const KubeSchedulerProfile& first = config.profiles.front();
-  const KubePlan first_plan = MakeKubePlan(first, known, ignored);
+  const KubePlan first_plan = MakeKubePlan(first, known, version, ignored);
   const KubePlan::Use* expected = QueueSortOf(first_plan);
   for (const KubeSchedulerProfile& profile : std::span(config.profiles).subspan(1)) {
-    const KubePlan plan = MakeKubePlan(profile, known, ignored);
+    const KubePlan plan = MakeKubePlan(profile, known, version, ignored);
     const KubePlan::Use* found = QueueSortOf(plan);
     if (found == nullptr || expected == nullptr) continue;
     const std::string as_first = ", as in " + first.path + ", because all profiles share one queue";
@@ -339,13 +350,13 @@ void CheckQueueSorts(const KubeSchedulerConfig& config, const KnownPlugins& know
 }  // namespace
 
 std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& config,
-                                                const KnownPlugins& known, ConfigErrors& errors,
-                                                ConfigErrors& warnings) {
+                                                const KnownPlugins& known, KubeVersion version,
+                                                ConfigErrors& errors, ConfigErrors& warnings) {
   std::vector<ConvertedProfile> converted;
   for (const KubeSchedulerProfile& profile : config.profiles) {
-    converted.push_back(ProfileConverter(profile, known, errors, warnings).Convert());
+    converted.push_back(ProfileConverter(profile, known, version, errors, warnings).Convert());
   }
-  CheckQueueSorts(config, known, errors);
+  CheckQueueSorts(config, known, version, errors);
   return converted;
 }
 

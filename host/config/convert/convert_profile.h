@@ -19,9 +19,9 @@ struct ConvertedProfile {
   bool is_usable = true;    // False if no available plugin sorts the queue, or none binds pods.
 };
 
-// Returns profiles that run what kube-scheduler would run. At every point, the available plugins
-// run in kube-scheduler's order, with its weights; where that differs from the profile's order,
-// [order] lists them.
+// Returns profiles that run what this version of kube-scheduler would run. At every point, the
+// available plugins run in kube-scheduler's order, with its weights; where that differs from the
+// profile's order, [order] lists them.
 //   - A plugin of kube-scheduler that runs at Score also runs at PreScore, even if kube-scheduler's
 //     plugin has no PreScore or the file disables it: at PreScore, Berth's plugins do work that
 //     kube-scheduler's do at Score. NodeVolumeLimits and VolumeZone run at PreFilter if they run at
@@ -31,8 +31,8 @@ struct ConvertedProfile {
 // Warnings: everything that the scheduling decisions will lack is added to `warnings`, by its path,
 //           and names of unknown plugins under `disabled`.
 std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& config,
-                                                const KnownPlugins& known, ConfigErrors& errors,
-                                                ConfigErrors& warnings);
+                                                const KnownPlugins& known, KubeVersion version,
+                                                ConfigErrors& errors, ConfigErrors& warnings);
 
 // Returns the text of the profile's file. `source` describes the source: "kube.yaml, profiles[0]".
 std::string WriteConverted(const ConvertedProfile& converted, const std::string& source);

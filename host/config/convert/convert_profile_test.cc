@@ -17,7 +17,7 @@ const std::string kHead =
 // All default plugins of kube-scheduler except those that Berth lacks, and one of a third party.
 KnownPlugins Here() {
   KnownPlugins known;
-  for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
+  for (const UpstreamPlugin& plugin : UpstreamPlugins(kNewestKubeVersion)) {
     const std::string_view name = plugin.name;
     const bool lacks = name == "VolumeBinding" || name == "PodTopologySpread" ||
                        name == "InterPodAffinity" || name == "DynamicResources" ||
@@ -25,6 +25,8 @@ KnownPlugins Here() {
     if (plugin.is_default && !lacks) known[std::string(name)].points = plugin.Points();
   }
   known["ImageLocality"].points = {"PreScore", "Score"};
+  known["NodeUnschedulable"].points = {"Filter"};
+  known["TaintToleration"].points = {"Filter", "PreScore", "Score"};
   known["acme.Rack"].points = {"Filter", "Score", "PostBind"};
   known["NodeResourcesFit"].args_schema = {
       {"properties", {{"limit", {{"type", "integer"}, {"maximum", 5}}}}}};
@@ -37,25 +39,27 @@ struct ConvertOutcome {
   std::string warnings;
 };
 
-ConvertOutcome Convert(const std::string& body) {
+ConvertOutcome Convert(const std::string& body, KubeVersion version = kNewestKubeVersion) {
   ConfigErrors errors;
   ConfigErrors warnings;
   ConvertOutcome outcome;
   const auto config = ReadKubeConfig(kHead + body, "k.yaml", errors, warnings);
-  if (config.has_value()) outcome.profiles = ConvertKubeConfig(*config, Here(), errors, warnings);
+  if (config.has_value())
+    outcome.profiles = ConvertKubeConfig(*config, Here(), version, errors, warnings);
   outcome.errors = errors.ToStatus().message();
   outcome.warnings = warnings.ToStatus().message();
   return outcome;
 }
 
 // Returns what kube-scheduler runs at `point`, as "A B=3"; the weight is given for Score only.
-std::string PlanAt(const std::string& plugins, std::string_view point) {
+std::string PlanAt(const std::string& plugins, std::string_view point,
+                   KubeVersion version = kNewestKubeVersion) {
   ConfigErrors errors;
   ConfigErrors warnings;
   const auto config =
       ReadKubeConfig(kHead + "profiles:\n- plugins: " + plugins + "\n", "k.yaml", errors, warnings);
   std::string text;
-  const KubePlan plan = MakeKubePlan(config->profiles.at(0), Here(), errors);
+  const KubePlan plan = MakeKubePlan(config->profiles.at(0), Here(), version, errors);
   EXPECT_EQ(errors.ToStatus().message(), "") << plugins;
   for (const KubePlan::Use& use : plan.At(point)) {
     text += (text.empty() ? "" : " ") + use.plugin;
@@ -181,7 +185,7 @@ name = "PrioritySort"
 
 [[plugins]]
 name = "NodeName"
-enabled = false
+points = ["PreFilter"]
 
 # [[plugins]]
 # name = "PodTopologySpread"
@@ -257,7 +261,8 @@ TEST(ConvertKubeConfig, AddsAPreFilterThatFilterRequires) {
 
 TEST(ConvertKubeConfig, OrderListsOnlyMovedPlugins) {
   const ConvertOutcome outcome = Convert(
-      "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeName}]}, score: "
+      "profiles: [{plugins: {filter: {enabled: [{name: NodePorts}, {name: NodeUnschedulable}]}, "
+      "score: "
       "{enabled: [{name: ImageLocality}]}}}]");
   EXPECT_EQ(outcome.errors, "");
   const auto& order = outcome.profiles.at(0).profile.order;
@@ -265,7 +270,7 @@ TEST(ConvertKubeConfig, OrderListsOnlyMovedPlugins) {
   EXPECT_EQ(order[0].point.value, "Filter");
   ASSERT_EQ(order[0].plugins.size(), 2U);
   EXPECT_EQ(order[0].plugins[0].value, "NodePorts");
-  EXPECT_EQ(order[0].plugins[1].value, "NodeName");
+  EXPECT_EQ(order[0].plugins[1].value, "NodeUnschedulable");
   EXPECT_EQ(order[1].point.value, "Score");
   ASSERT_EQ(order[1].plugins.size(), 1U);
   EXPECT_EQ(order[1].plugins[0].value, "ImageLocality");
@@ -280,7 +285,7 @@ TEST(ConvertKubeConfig, ReportsErrorsOfKubeScheduler) {
   const Row rows[] = {
       {"[{plugins: {score: {enabled: [{name: NodeName}]}}}]",
        "k.yaml:3: profiles[0].plugins.score.enabled[0].name: expected a plugin that runs at Score, "
-       "found \"NodeName\", which runs at Filter"},
+       "found \"NodeName\", which runs at PreFilter, Filter"},
       {"[{plugins: {preScore: {enabled: [{name: ImageLocality}]}}}]",
        "k.yaml:3: profiles[0].plugins.preScore.enabled[0].name: expected a plugin that runs at "
        "PreScore, found \"ImageLocality\", which runs at Score"},
@@ -309,7 +314,29 @@ TEST(ConvertKubeConfig, ReportsErrorsOfKubeScheduler) {
   }
 }
 
-// Plugins of kube-scheduler 1.36 behind feature gates are known, even if they run at no point of
+// 1.36 has another order, and no PreFilter of NodeName, NodeUnschedulable and TaintToleration.
+TEST(ConvertKubeConfig, DependsOnTheVersion) {
+  constexpr KubeVersion k1_36{.major = 1, .minor = 36};
+  EXPECT_TRUE(PlanAt("{}", "Filter").starts_with("NodeName NodeUnschedulable TaintToleration "));
+  EXPECT_TRUE(
+      PlanAt("{}", "Filter", k1_36).starts_with("NodeUnschedulable NodeName TaintToleration "));
+  EXPECT_TRUE(PlanAt("{}", "PreFilter").starts_with("NodeName NodeUnschedulable "));
+  EXPECT_TRUE(PlanAt("{}", "PreFilter", k1_36).starts_with("NodeAffinity "));
+
+  const std::string no_filter = "profiles: [{plugins: {filter: {disabled: [{name: NodeName}]}}}]";
+  EXPECT_EQ(PointsOf(Convert(no_filter), "NodeName"), "PreFilter");
+  EXPECT_EQ(PointsOf(Convert(no_filter, k1_36), "NodeName"), "off");
+  EXPECT_EQ(PointsOf(Convert("", k1_36), "NodeName"), "Filter");
+
+  const std::string pre_filter =
+      "profiles: [{plugins: {preFilter: {enabled: [{name: NodeUnschedulable}]}}}]";
+  EXPECT_EQ(Convert(pre_filter).errors, "");
+  EXPECT_EQ(Convert(pre_filter, k1_36).errors,
+            "k.yaml:3: profiles[0].plugins.preFilter.enabled[0].name: expected a plugin that runs "
+            "at PreFilter, found \"NodeUnschedulable\", which runs at Filter");
+}
+
+// Plugins of kube-scheduler behind feature gates are known, even if they run at no point of
 // Berth.
 TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
   const ConvertOutcome outcome = Convert(
@@ -326,7 +353,7 @@ TEST(ConvertKubeConfig, KnowsPluginsBehindFeatureGates) {
       "k.yaml:10" + at + "2]: plugin \"GangScheduling\" is not available yet" + comment +
           "k.yaml:11" + at + "3]: plugin \"TopologyPlacementGenerator\" is not available yet" +
           comment + "k.yaml:12" + at + "4]: plugin \"PodGroupPodsCount\" is not available yet" +
-          comment + "k.yaml:13" + at + "5]: there is no plugin \"DeferredPodScheduling\"" +
+          comment + "k.yaml:13" + at + "5]: plugin \"DeferredPodScheduling\" is not available yet" +
           comment +
           "k.yaml:14: profiles[0].pluginConfig[0]: plugin \"DynamicResources\" is not available "
           "yet: its arguments are not checked, and are written as a comment in the profile");

@@ -321,7 +321,7 @@ class KubeConfigReader {
       const ConfigValue* given = table.Find(key);
       if (given == nullptr) continue;
       // The arguments of a third party's plugin may use these keys for something else.
-      const bool is_third_party = FindUpstreamPlugin(plugin.value) == nullptr;
+      const bool is_third_party = FindUpstreamPlugin(plugin.value, kNewestKubeVersion) == nullptr;
       if (is_third_party && given->text != expected) continue;
       if (given->text != expected) {
         reader.Expected("args." + std::string(key), given->place, Quoted(expected),

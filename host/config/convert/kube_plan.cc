@@ -12,12 +12,15 @@
 namespace berth::host {
 namespace {
 
-constexpr std::array<UpstreamPlugin, 23> kPlugins = {{
+constexpr KubeVersion k1_37{.major = 1, .minor = 37};
+
+// The plugins of 1.37.
+constexpr std::array<UpstreamPlugin, 24> kPlugins = {{
     {"SchedulingGates", "PreEnqueue"},
     {"PrioritySort", "QueueSort"},
-    {"NodeUnschedulable", "Filter"},
-    {"NodeName", "Filter"},
-    {"TaintToleration", "Filter PreScore Score", 3},
+    {"NodeName", "PreFilter Filter"},
+    {"NodeUnschedulable", "PreFilter Filter"},
+    {"TaintToleration", "PreFilter Filter PreScore Score", 3},
     {"NodeAffinity", "PreFilter Filter PreScore Score", 2},
     {"NodePorts", "PreFilter Filter"},
     {"NodeResourcesFit", "PreFilter Filter PreScore Score", 1},
@@ -33,10 +36,26 @@ constexpr std::array<UpstreamPlugin, 23> kPlugins = {{
     {"ImageLocality", "Score", 1},
     {"DefaultBinder", "Bind"},
     {"NodeDeclaredFeatures", "PreFilter Filter"},
+    {"DeferredPodScheduling", "PreFilter Filter Permit", 0, false},
     {"GangScheduling", "PreEnqueue Permit", 0, false},
     {"TopologyPlacementGenerator", "", 0, false},  // PlacementGenerate
     {"PodGroupPodsCount", "", 1, false},           // PlacementScore
 }};
+
+// Up to 1.36, NodeUnschedulable came before NodeName, and neither they nor TaintToleration had a
+// PreFilter. (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go)
+constexpr std::array<UpstreamPlugin, kPlugins.size()> PluginsOf1_36() {
+  std::array<UpstreamPlugin, kPlugins.size()> plugins = kPlugins;
+  const auto find = [&plugins](std::string_view name) {
+    return std::ranges::find(plugins, name, &UpstreamPlugin::name);
+  };
+  std::iter_swap(find("NodeName"), find("NodeUnschedulable"));
+  find("NodeName")->points = "Filter";
+  find("NodeUnschedulable")->points = "Filter";
+  find("TaintToleration")->points = "Filter PreScore Score";
+  return plugins;
+}
+constexpr auto kPluginsOf1_36 = PluginsOf1_36();
 
 using Entries = std::vector<KubePluginEntry>;
 
@@ -48,11 +67,11 @@ KubePluginEntry DefaultEntry(const UpstreamPlugin& plugin) {
 }
 
 // A default plugin that the file also enables keeps its position, unless it is disabled too.
-Entries MergeMultiPoint(const KubePluginSet& set) {
+Entries MergeMultiPoint(const KubePluginSet& set, KubeVersion version) {
   Entries merged;
   Entries left = set.enabled;
   if (!set.Disables("*")) {
-    for (const UpstreamPlugin& plugin : UpstreamPlugins()) {
+    for (const UpstreamPlugin& plugin : UpstreamPlugins(version)) {
       if (!plugin.is_default || set.Disables(plugin.name)) continue;
       const KubePluginEntry* own = FindEntry(set.enabled, plugin.name);
       merged.push_back(own != nullptr ? *own : DefaultEntry(plugin));
@@ -65,11 +84,12 @@ Entries MergeMultiPoint(const KubePluginSet& set) {
 
 class Planner {
  public:
-  Planner(const KubeSchedulerProfile& profile, const KnownPlugins& known, ConfigErrors& errors)
-      : profile_(profile), known_(known), errors_(errors) {}
+  Planner(const KubeSchedulerProfile& profile, const KnownPlugins& known, KubeVersion version,
+          ConfigErrors& errors)
+      : profile_(profile), known_(known), version_(version), errors_(errors) {}
 
   KubePlan Make() {
-    plan_.multi_point = MergeMultiPoint(profile_.multi_point);
+    plan_.multi_point = MergeMultiPoint(profile_.multi_point, version_);
     for (const std::string_view point : kKubePoints) {
       CheckImplemented(point);
       std::vector<KubePlan::Use>& uses = plan_.points[std::string(point)];
@@ -83,7 +103,7 @@ class Planner {
  private:
   // Returns the plugin's points; nothing for an unknown plugin.
   std::optional<std::vector<std::string>> PointsOf(std::string_view name) const {
-    if (const UpstreamPlugin* plugin = FindUpstreamPlugin(name)) return plugin->Points();
+    if (const UpstreamPlugin* plugin = FindUpstreamPlugin(name, version_)) return plugin->Points();
     const auto found = known_.find(name);
     if (found == known_.end()) return std::nullopt;
     return found->second.points;
@@ -143,6 +163,7 @@ class Planner {
 
   const KubeSchedulerProfile& profile_;
   const KnownPlugins& known_;
+  const KubeVersion version_;
   ConfigErrors& errors_;
   KubePlan plan_;
 };
@@ -159,16 +180,19 @@ bool UpstreamPlugin::RunsAt(std::string_view point) const {
   return std::ranges::find(names, point) != names.end();
 }
 
-std::span<const UpstreamPlugin> UpstreamPlugins() { return kPlugins; }
+std::span<const UpstreamPlugin> UpstreamPlugins(KubeVersion version) {
+  return version < k1_37 ? kPluginsOf1_36 : kPlugins;
+}
 
-const UpstreamPlugin* FindUpstreamPlugin(std::string_view name) {
-  const auto found = std::ranges::find(kPlugins, name, &UpstreamPlugin::name);
-  return found == kPlugins.end() ? nullptr : &*found;
+const UpstreamPlugin* FindUpstreamPlugin(std::string_view name, KubeVersion version) {
+  const std::span<const UpstreamPlugin> plugins = UpstreamPlugins(version);
+  const auto found = std::ranges::find(plugins, name, &UpstreamPlugin::name);
+  return found == plugins.end() ? nullptr : &*found;
 }
 
 KubePlan MakeKubePlan(const KubeSchedulerProfile& profile, const KnownPlugins& known,
-                      ConfigErrors& errors) {
-  return Planner(profile, known, errors).Make();
+                      KubeVersion version, ConfigErrors& errors) {
+  return Planner(profile, known, version, errors).Make();
 }
 
 }  // namespace berth::host

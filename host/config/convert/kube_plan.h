@@ -13,12 +13,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <berth/kube_version.h>
+
 #include "host/config/config_errors.h"
 #include "host/config/convert/kube_config.h"
 
 namespace berth::host {
 
-// A plugin of kube-scheduler 1.36.
+// A plugin of one version of kube-scheduler.
 struct UpstreamPlugin {
   std::string_view name;
   // The points of kKubePoints at which it runs, separated by spaces: "PreFilter Filter".
@@ -30,11 +32,11 @@ struct UpstreamPlugin {
   std::vector<std::string> Points() const;
 };
 
-// Returns the plugins of the default profile in its order, then the other plugins.
-std::span<const UpstreamPlugin> UpstreamPlugins();
+// Returns the plugins of the version's default profile in its order, then the other plugins.
+std::span<const UpstreamPlugin> UpstreamPlugins(KubeVersion version);
 
 // Returns the plugin of this name; nullptr if there is none.
-const UpstreamPlugin* FindUpstreamPlugin(std::string_view name);
+const UpstreamPlugin* FindUpstreamPlugin(std::string_view name, KubeVersion version);
 
 // An available plugin.
 struct KnownPlugin {
@@ -60,15 +62,15 @@ struct KubePlan {
   const std::vector<Use>& At(std::string_view point) const { return points.find(point)->second; }
 };
 
-// Merges the profile with kube-scheduler's defaults, and returns what kube-scheduler runs at each
-// point. A plugin of kube-scheduler runs at its points there; another plugin in `known` runs at its
-// known points; any other plugin runs only at the points that name it, because the points that it
-// would get from multiPoint are unknown.
+// Merges the profile with the defaults of this version of kube-scheduler, and returns what it runs
+// at each point. A plugin of kube-scheduler runs at its points there; another plugin in `known`
+// runs at its known points; any other plugin runs only at the points that name it, because the
+// points that it would get from multiPoint are unknown.
 // Errors: plugins that are enabled at a point that they do not implement.
 // Rules: pkg/scheduler/apis/config/v1/default_plugins.go (mergePluginSet) and
 // pkg/scheduler/framework/runtime/framework.go (expandMultiPointPlugins, getScoreWeights).
 KubePlan MakeKubePlan(const KubeSchedulerProfile& profile, const KnownPlugins& known,
-                      ConfigErrors& errors);
+                      KubeVersion version, ConfigErrors& errors);
 
 }  // namespace berth::host
 
