@@ -125,6 +125,8 @@ void SchedulingQueue::Update(PodRef pod) {
     OnNominationRemoved(old, node);
   } else if (!named.empty() && named != pod->nominated_node()) {
     OnNominationRemoved(old, named);
+  } else if (!node.empty()) {
+    OnNominatedPodChanged(old, pod);
   }
 }
 
@@ -188,17 +190,35 @@ void SchedulingQueue::Nominate(const PodRef& pod, std::string_view node) {
   if (!before.empty() && before != node) OnNominationRemoved(pod, before);
 }
 
-// A removed nomination concerns pods of the same or a lower priority, whose attempts counted with
-// the nominated pod. The pod itself does not get the event; its group is requeued separately.
-void SchedulingQueue::OnNominationRemoved(const PodRef& pod, std::string_view node) {
-  const int32_t priority = pod->view().priority;
-  const EntityFilter is_lower = [priority, &pod](const QueuedEntity& entity) {
-    return !entity.Has(pod->uid()) && entity.AnyPod([priority](const PodRef& other) {
+// The room of a nominated pod concerns pods of the same or a lower priority, whose attempts counted
+// with the nominated pod. The pod itself does not get the event.
+void SchedulingQueue::ApplyNominationEvent(const PodRef& nominated, const QueueEvent& event) {
+  const int32_t priority = nominated->view().priority;
+  const EntityFilter is_lower = [priority, &nominated](const QueuedEntity& entity) {
+    return !entity.Has(nominated->uid()) && entity.AnyPod([priority](const PodRef& other) {
       return other->view().priority <= priority;
     });
   };
-  ApplyEvent(NominationRemovedEvent(pod, node), &is_lower, &is_lower);
+  ApplyEvent(event, &is_lower, &is_lower);
+}
+
+// The group of the pod is requeued separately.
+void SchedulingQueue::OnNominationRemoved(const PodRef& pod, std::string_view node) {
+  ApplyNominationEvent(pod, NominationRemovedEvent(pod, node));
   OnMemberNominationRemoved(pod);
+}
+
+// In kube-scheduler, such pods wait for the end of the nomination, or for the flush.
+void SchedulingQueue::OnNominatedPodChanged(const PodRef& old, const PodRef& pod) {
+  const uint32_t change = PodChange(*old, *pod);
+  if (change == BERTH_ACTION_UPDATE) return;  // Nothing that counts for other pods.
+  for (const uint32_t action :
+       {BERTH_ACTION_UPDATE_POD_LABEL, BERTH_ACTION_UPDATE_POD_SCALE_DOWN}) {
+    if ((change & action) == 0) continue;
+    ApplyNominationEvent(
+        pod,
+        {.resource = BERTH_RESOURCE_ASSIGNED_POD, .action = action, .before = old, .after = pod});
+  }
 }
 
 // Members that fit may have been waiting for the room of another member's nomination, which no

@@ -97,7 +97,8 @@ class SchedulingQueue {
   // runs again, whatever changed. For an active or backing-off pod, the position in its heap may
   // change.
   // If the change removes the pod's nomination, the queue applies an ASSIGNED_POD Delete event to
-  // other pods of the same or a lower priority.
+  // other pods of the same or a lower priority. If a nominated pod gets other labels or smaller
+  // requests, it applies this change to them as an ASSIGNED_POD event.
   void Update(PodRef pod);
   // Removes a pod that was deleted, or that now has the node `node`. A nomination to another node
   // is removed as in Update(). A pod in flight is erased when its attempt ends, unless it is added
@@ -232,6 +233,9 @@ class SchedulingQueue {
   void ApplyEvent(const QueueEvent& event, const EntityFilter* parked,
                   const EntityFilter* in_flight);
   void ApplyPodAdded(const PodRef& pod);
+  void ApplyNominationEvent(const PodRef& nominated, const QueueEvent& event);
+  // Requeues pods for which new labels or smaller requests of a nominated pod may make room.
+  void OnNominatedPodChanged(const PodRef& old, const PodRef& pod);
   // Requeues pods that were waiting for the room of the removed nomination.
   void OnNominationRemoved(const PodRef& pod, std::string_view node);
   void OnMemberNominationRemoved(const PodRef& pod);

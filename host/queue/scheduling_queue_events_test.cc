@@ -483,5 +483,48 @@ TEST(SchedulingQueueEventsTest, TheEventShowsThePodWithItsNomination) {
   }
 }
 
+// kube-scheduler requeues no pod for these changes.
+TEST(SchedulingQueueEventsTest, ChangedNominatedPodRequeuesPodsUpToItsPriority) {
+  const std::vector<Interest> table = {
+      {.plugin = 2,
+       .resource = BERTH_RESOURCE_ASSIGNED_POD,
+       .actions = BERTH_ACTION_UPDATE_POD_LABEL | BERTH_ACTION_UPDATE_POD_SCALE_DOWN,
+       .pod_parts = BERTH_PART(LABELS)}};
+  const struct {
+    const char* description;
+    std::string meta;
+    std::string requests;
+    bool is_nominated;
+    const char* places;
+  } cases[] = {
+      {"other labels", R"("labels":{"a":"x"})", R"("cpu":"2")", true,
+       "high=parked low=backoff p=active same=backoff"},
+      {"smaller requests", "", R"("cpu":"1")", true,
+       "high=parked low=backoff p=active same=backoff"},
+      {"larger requests", "", R"("cpu":"3")", true, "high=parked low=parked p=active same=parked"},
+      {"an annotation", R"("annotations":{"a":"x"})", R"("cpu":"2")", true,
+       "high=parked low=parked p=active same=parked"},
+      {"other labels without a nomination", R"("labels":{"a":"x"})", R"("cpu":"2")", false,
+       "high=parked low=parked p=active same=parked"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.description);
+    TestQueue test(table);
+    test.Run(
+        "add low 1; add same 5; add high 9; pop high; pop same; pop low; return low 2; "
+        "return same 2; return high 2");
+    const auto pod = [&](const std::string& meta, const std::string& requests) {
+      return test.objects.Pod({.name = "p",
+                               .requests = requests,
+                               .spec = "\"priority\":5",
+                               .meta = meta,
+                               .status = c.is_nominated ? R"("nominatedNodeName":"n")" : ""});
+    };
+    test.queue->Add(pod("", R"("cpu":"2")"));
+    test.queue->Update(pod(c.meta, c.requests));
+    EXPECT_EQ(test.Places(), c.places);
+  }
+}
+
 }  // namespace
 }  // namespace berth::host

@@ -137,7 +137,11 @@ class QueueModel {
     }
     const bool was_removed = !old_node.empty() && NodeOf(pod.name) != old_node;
     const bool was_cleared = !old_status.empty() && old_status != seen.nominated;
-    if (was_removed || was_cleared) OnNominationRemoved(pod.name, pod.priority);
+    if (was_removed || was_cleared) {
+      OnNominationChanged(BERTH_ACTION_DELETE, pod.name, pod.priority);
+    } else if (!old_node.empty() && old_label != seen.label) {
+      OnNominationChanged(BERTH_ACTION_UPDATE_POD_LABEL, pod.name, pod.priority);
+    }
   }
 
   void Remove(const std::string& name) {
@@ -149,7 +153,7 @@ class QueueModel {
     } else {
       pods.erase(name);
     }
-    if (was_nominated) OnNominationRemoved(name, priority);
+    if (was_nominated) OnNominationChanged(BERTH_ACTION_DELETE, name, priority);
   }
 
   void OnEvent(const ModelEvent& what, const std::function<bool(const ModelPod&)>& filter) {
@@ -292,11 +296,10 @@ class QueueModel {
     nominations.erase(name);
     if (!node.empty()) nominations[name] = node;
   }
-  void OnNominationRemoved(const std::string& name, int32_t priority) {
-    OnEvent({BERTH_RESOURCE_ASSIGNED_POD, BERTH_ACTION_DELETE, name},
-            [priority, &name](const ModelPod& pod) {
-              return pod.priority <= priority && pod.name != name;
-            });
+  void OnNominationChanged(uint32_t action, const std::string& name, int32_t priority) {
+    OnEvent({BERTH_RESOURCE_ASSIGNED_POD, action, name}, [priority, &name](const ModelPod& pod) {
+      return pod.priority <= priority && pod.name != name;
+    });
   }
 
   void Log(const ModelEvent& what, std::set<std::string> recorders) {

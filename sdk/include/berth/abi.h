@@ -943,7 +943,8 @@ enum {
   BERTH_RESOURCE_POD_GROUP,
   BERTH_RESOURCE_CUSTOM,
   BERTH_RESOURCE_WILDCARD,
-  BERTH_RESOURCE_ASSIGNED_POD, /* a pod with a node, or a pod whose nomination ended */
+  /* a pod with a node; a pod that is nominated to one, or whose nomination ended */
+  BERTH_RESOURCE_ASSIGNED_POD,
   /* another pod without a node was added; POD_ANY and WILDCARD do not include it */
   BERTH_RESOURCE_UNSCHEDULED_POD,
   BERTH_RESOURCE_TARGET_POD /* the parked pod itself */
