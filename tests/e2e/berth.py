@@ -38,6 +38,11 @@ def toml(value):
     return json.dumps(value)
 
 
+def decide_as(kubernetes):
+    """Returns the options with which Berth decides as this version, such as 1.37.2, does."""
+    return ["--emulated-version", ".".join(kubernetes.split(".")[:2])]
+
+
 class Scheduler:
     """A process that schedules. Its log is in a file.
 

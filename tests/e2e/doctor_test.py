@@ -8,6 +8,7 @@ from datetime import timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 
 from api import wait_for
+from berth import decide_as
 from fixture import EndToEndTest
 from objects import pod
 
@@ -16,8 +17,8 @@ class DoctorTest(EndToEndTest):
     def doctor(self, kubeconfig, *options, status=0):
         """Returns {check: finding} and the whole text."""
         done = subprocess.run([self.suite.berth, "doctor", "--kubeconfig", kubeconfig,
-                               "--output", "json", *options], capture_output=True, text=True,
-                              timeout=60, check=False)
+                               "--output", "json", *decide_as(self.suite.kubernetes), *options],
+                              capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         report = json.loads(done.stdout)
         return {one["check"]: one for one in report["findings"]}, done.stdout
@@ -28,7 +29,8 @@ class DoctorTest(EndToEndTest):
         findings, _ = self.doctor(self.cluster.kubeconfig("berth"))
         failed = [one for one in findings.values() if one["result"].lower().startswith("fail")]
         self.assertEqual(failed, [])
-        self.assertIn("1.36", findings["version"]["found"])
+        self.assertEqual(findings["version"]["found"], self.suite.kubernetes)
+        self.assertEqual(findings["version"]["result"].lower(), "ok")
         self.assertIn("system:serviceaccount:kube-system:berth", findings["credentials"]["found"])
 
     def test_wrong_authority(self):

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from berth import Berth, KubeScheduler
+from berth import Berth, KubeScheduler, decide_as
 from cluster import Cluster
 from proxy import Proxy
 
@@ -13,19 +13,21 @@ from proxy import Proxy
 class Suite:
     """The programs, folders and API servers that all tests of a run use.
 
-    programs  the folder with apiserver and kube-scheduler
-    plugins   the folder with the plugins of the tests
-    berth     the program `berth`
-    folder    a folder for the files of the run; its path must be short
-    upstream  start kube-scheduler instead of Berth
-    soak      the duration of the churn in seconds
+    programs    the folder with apiserver and kube-scheduler
+    plugins     the folder with the plugins of the tests
+    berth       the program `berth`
+    folder      a folder for the files of the run; its path must be short
+    kubernetes  the version of the API server and of kube-scheduler, such as 1.37.2
+    upstream    start kube-scheduler instead of Berth
+    soak        the duration of the churn in seconds
     """
 
-    def __init__(self, programs, plugins, berth, folder, upstream=False, soak=60):
+    def __init__(self, programs, plugins, berth, folder, kubernetes, upstream=False, soak=60):
         self.programs = programs
         self.plugins = plugins
         self.berth = berth
         self.folder = folder
+        self.kubernetes = kubernetes
         self.upstream = upstream
         self.soak = soak
         self.clusters = {}
@@ -115,9 +117,12 @@ class EndToEndTest(unittest.TestCase):
 
     def berth(self, name="berth", account="berth", kubeconfig=None, start=True, ready=True,
               **arguments):
-        """Starts Berth; see class Berth for the arguments."""
+        """Starts Berth, which decides as the version of the cluster does; see class Berth for the
+        arguments.
+        """
+        options = [*decide_as(self.suite.kubernetes), *arguments.pop("options", ())]
         one = Berth(self.suite.berth, self.folder(), name,
-                    kubeconfig or self.cluster.kubeconfig(account), **arguments)
+                    kubeconfig or self.cluster.kubeconfig(account), options=options, **arguments)
         self.schedulers.append(one)
         return one.start(ready) if start else one
 

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Runs the end-to-end tests. tests/e2e/run.sh builds what they need and starts this program.
 
-usage: run.py [--upstream] [--soak SECONDS] [--keep] [--list] [NAME...]
+usage: run.sh [--kubernetes VERSION] [--upstream] [--soak SECONDS] [--keep] [--list] [NAME...]
 
 NAME selects the tests whose file, class or method contains it: `bind`, `test_kill`.
 
-  --upstream  starts the unmodified kube-scheduler in place of Berth, in the tests that concern what
-              both do. It proves that the tests expect what kube-scheduler does.
-  --soak      the duration of the churn (default: 60)
-  --keep      keeps the folder with the logs and the data of the API server
-  --list      prints the names of the tests
+  --kubernetes  the version of the API server and of kube-scheduler (default: the newest of the
+                module files); Berth decides as this version. run.sh reads this option
+  --upstream    starts the unmodified kube-scheduler in place of Berth, in the tests that concern
+                what both do. It proves that the tests expect what kube-scheduler does.
+  --soak        the duration of the churn (default: 60)
+  --keep        keeps the folder with the logs and the data of the API server
+  --list        prints the names of the tests
 """
 
 import argparse
@@ -74,6 +76,7 @@ def run_all(tests):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
+                                     prog="run.sh",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--upstream", action="store_true")
@@ -92,8 +95,8 @@ def main():
     # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="berth_e2e_", dir="/tmp")
-    suite = Suite(os.environ["BERTH_E2E_BIN"], os.environ["BERTH_E2E_PLUGINS"],
-                  berth, folder, options.upstream, options.soak)
+    suite = Suite(os.environ["BERTH_E2E_BIN"], os.environ["BERTH_E2E_PLUGINS"], berth, folder,
+                  os.environ["BERTH_E2E_KUBERNETES"], options.upstream, options.soak)
     EndToEndTest.suite = suite
     failed = True
     try:

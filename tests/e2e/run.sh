@@ -1,32 +1,52 @@
 #!/usr/bin/env bash
 # Builds the programs of the end-to-end tests and runs the tests against a real API server.
-# usage: tests/e2e/run.sh [OPTION...] [NAME...]       the options are those of run.py
-#        tests/e2e/run.sh --build                     builds the programs of the tests only
-#        tests/e2e/run.sh --exec COMMAND [ARGUMENT...] builds the programs and runs another command
+# usage: tests/e2e/run.sh [--kubernetes VERSION] [OPTION...] [NAME...]
+#        tests/e2e/run.sh [--kubernetes VERSION] --build
+#                                     builds the programs of the tests only
+#        tests/e2e/run.sh [--kubernetes VERSION] --exec COMMAND [ARGUMENT...]
+#                                     builds the programs and runs another command
+# VERSION is that of a module file: go.mod has the newest one, which is the default, and go-*.mod
+# have others. OPTION is one of run.py; --help prints them.
 # Environment: BERTH, the program (default: build/release/berth); BERTH_E2E_CACHE, the folder of the
 # built programs (default: ${XDG_CACHE_HOME:-~/.cache}/berth/e2e).
-# Exit status: 0 if all tests passed; 77 if there is no suitable Go toolchain, or if the modules
-# cannot be fetched: no test ran then.
+# Exit status: 0 if all tests passed; 2 if the arguments are wrong; 77 if there is no suitable Go
+# toolchain, or if the modules cannot be fetched: no test ran then.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-left_out() { echo "e2e: LEFT OUT: $*" >&2; exit 77; }
+tool=e2e
+module_dir=tests/e2e
+. tests/go_module.sh
 
-need=$(sed -n 's/^go //p' tests/e2e/go.mod)
-[ -x "$(command -v go)" ] || ! [ -x /usr/local/go/bin/go ] || PATH=$PATH:/usr/local/go/bin
-command -v go > /dev/null || left_out "there is no Go toolchain; install Go $need or newer"
-# Another toolchain or a change of go.mod is never fetched or written.
-export GOTOOLCHAIN=local GOFLAGS=-mod=readonly
-have=$(go env GOVERSION)
-[ "$(printf '%s\n%s\n' "$need" "${have#go}" | sort -V | head -n 1)" = "$need" ] ||
-  left_out "$have is too old; the API server needs Go $need or newer"
+use_module_file go.mod
+action=test
+arguments=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --help|-h) exec python3 -B tests/e2e/run.py --help ;;
+    --kubernetes)
+      [ $# -gt 1 ] || wrong "--kubernetes needs a version"
+      select_kubernetes "$2"
+      shift ;;
+    --kubernetes=*) select_kubernetes "${1#*=}" ;;
+    --build) action=build ;;
+    --exec)
+      action=exec
+      arguments=("${@:2}")
+      break ;;
+    *) arguments+=("$1") ;;
+  esac
+  shift
+done
+
+require_go
 
 cache=${BERTH_E2E_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth/e2e}
 
 # The tests need the API server and kube-scheduler. The benchmark that uses --exec needs all programs.
 commands=(./cmd/apiserver ./cmd/kube-scheduler)
 complete=complete
-if [ "${1:-}" = --exec ]; then
+if [ "$action" = exec ]; then
   commands=(./cmd/...)
   complete=complete_with_benchmarks
 fi
@@ -40,24 +60,20 @@ keep_newest() { ls -1dt "$cache/$1"-*/ | tail -n +3 | xargs -r rm -rf; }
 build_programs() {
   local sources
   mapfile -t sources < <(find tests/e2e -name '*.go' | LC_ALL=C sort)
-  programs=$cache/programs-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/{run.sh,go.mod,go.sum} \
-    "${sources[@]}")
+  programs=$cache/programs-$kubernetes-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/run.sh \
+    "tests/e2e/$module_file" "tests/e2e/${module_file%.mod}.sum" "${sources[@]}")
   [ ! -e "$programs/$complete" ] || return 0
-  echo "e2e: building the API server and kube-scheduler; this takes minutes with an empty cache"
+  echo "e2e: building the API server and kube-scheduler $kubernetes;" \
+    "this takes minutes with an empty cache"
   mkdir -p "$programs"
-  # Fetches the modules that the programs need, so that an unreachable proxy is distinguished from a
-  # program that does not compile.
-  (cd tests/e2e && timeout 900 go list -deps "${commands[@]}" > /dev/null) ||
-    left_out "the Go modules cannot be fetched"
+  fetch_modules "${commands[@]}"
   # The linker needs 2 GB for each of the two large programs, and less time for one without debug
   # information. The option -trimpath would miss what other builds left in Go's cache.
   # The version is that of the module; the build of Kubernetes itself sets it in the same way.
-  local version
-  version=$(sed -n 's/^\tk8s.io\/kubernetes v//p' tests/e2e/go.mod)
-  (cd tests/e2e && go build -buildvcs=false -p "$(nproc)" -o "$programs/" \
-    -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$version" "${commands[@]}")
+  (cd tests/e2e && go build -modfile="$module_file" -buildvcs=false -p "$(nproc)" -o "$programs/" \
+    -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$kubernetes" "${commands[@]}")
   touch "$programs/$complete"
-  keep_newest programs
+  keep_newest "programs-$kubernetes"
 }
 
 # Compiles the plugins with the public SDK and the default compiler, as a third party does.
@@ -82,10 +98,9 @@ build_plugins() {
 build_programs
 build_plugins
 export BERTH_E2E_BIN=$programs BERTH_E2E_PLUGINS=$plugins BERTH=${BERTH:-build/release/berth}
-if [ "${1:-}" = --build ]; then
-  exit 0
-fi
-if [ "${1:-}" = --exec ]; then
-  exec "${@:2}"
-fi
-exec python3 -B tests/e2e/run.py "$@"
+export BERTH_E2E_KUBERNETES=$kubernetes
+case "$action" in
+  build) ;;
+  exec) exec "${arguments[@]}" ;;
+  test) exec python3 -B tests/e2e/run.py "${arguments[@]}" ;;
+esac

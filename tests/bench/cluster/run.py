@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures Berth and kube-scheduler on the same API server, and prints the ratios.
 
-usage: run.py [--nodes N] [--pods N] [--order ABBA] [--same-plugins] [--in-process]
-              [--output table|json] [--json FILE] [--keep]
+usage: run.py [--kubernetes VERSION] [--nodes N] [--pods N] [--order ABBA] [--same-plugins]
+              [--in-process] [--output table|json] [--json FILE] [--keep]
 
 Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler
 and B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits
@@ -10,7 +10,8 @@ until all pods are bound. Before the first and after the last run it measures th
 binding requests for as many pods, without a scheduler. They also warm up the API server. Pods are
 deleted between the runs. Both schedulers run with their default configuration and without leader
 election, kube-scheduler with qps and burst 5000. By default it also has the plugins that Berth does
-not have; --same-plugins disables them.
+not have; --same-plugins disables them. --kubernetes selects the version of kube-scheduler and of
+the API server as in tests/e2e, and Berth decides as this version.
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
   CPU ms/pod       of all threads of the scheduler, from the first binding until 2 s after the last
@@ -59,7 +60,7 @@ E2E = os.path.join(os.path.dirname(os.path.dirname(HERE)), "e2e")
 sys.path.insert(0, E2E)
 
 from api import in_parallel, wait_for  # noqa: E402
-from berth import Berth, KubeScheduler  # noqa: E402
+from berth import Berth, KubeScheduler, decide_as  # noqa: E402
 from cluster import Cluster  # noqa: E402
 from objects import CORE, node, pod  # noqa: E402
 
@@ -95,6 +96,11 @@ def peak_bytes(pid):
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     return 0
+
+
+def kubernetes():
+    """Returns the version of kube-scheduler and of the API server."""
+    return os.environ["BERTH_E2E_KUBERNETES"]
 
 
 class BindingWatch(threading.Thread):
@@ -169,7 +175,8 @@ class Bench:
                                  content_type="application/json" if letter == "J" else None
                                  ).start(ready=False)
         berth = Berth(os.path.abspath(os.environ["BERTH"]), self.folder, name,
-                      self.cluster.kubeconfig("berth"), log_level="error")
+                      self.cluster.kubeconfig("berth"), log_level="error",
+                      options=decide_as(kubernetes()))
         return berth.start(ready=False)
 
     def measure(self, letter):
@@ -296,8 +303,8 @@ def in_process(options, folder):
 
 
 def print_table(result):
-    print(f"{result['pods']} pods on {result['nodes']} nodes, measured in "
-          f"{result['seconds']:.0f} s")
+    print(f"{result['pods']} pods on {result['nodes']} nodes, kube-scheduler "
+          f"{result['kubernetes']}, measured in {result['seconds']:.0f} s")
     if result["runs"]:
         print_runs(result)
     if found := result.get("inProcess"):
@@ -333,6 +340,7 @@ def print_runs(result):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_kubernetes(parser)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=5000)
     parser.add_argument("--order", default="ABBA",
@@ -354,24 +362,32 @@ def print_result(result, output, table):
         table(result)
 
 
-def build_programs_first(program):
-    """Unless the programs of tests/e2e are there, builds them and starts this program again."""
+def add_kubernetes(parser):
+    parser.add_argument("--kubernetes", metavar="VERSION",
+                        help="the version of kube-scheduler; see tests/e2e/run.sh --help")
+
+
+def build_programs_first(program, version):
+    """Unless the programs of tests/e2e are there, builds those of this version of Kubernetes, or of
+    the default one, and starts this program again.
+    """
     if "BERTH_E2E_BIN" in os.environ:
         return
     script = os.path.join(E2E, "run.sh")
-    os.execv(script, [script, "--exec", sys.executable, "-B", os.path.abspath(program),
-                      *sys.argv[1:]])
+    selection = ["--kubernetes", version] if version else []
+    os.execv(script, [script, *selection, "--exec", sys.executable, "-B",
+                      os.path.abspath(program), *sys.argv[1:]])
 
 
 def main():
     options = parse()
-    build_programs_first(__file__)
+    build_programs_first(__file__, options.kubernetes)
     # SIGTERM raises KeyboardInterrupt too, so that nothing remains.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
-    result = {"nodes": options.nodes, "pods": options.pods, "samePlugins": options.same_plugins,
-              "runs": [], "ceiling": []}
+    result = {"kubernetes": kubernetes(), "nodes": options.nodes, "pods": options.pods,
+              "samePlugins": options.same_plugins, "runs": [], "ceiling": []}
     try:
         if options.in_process:
             result["inProcess"] = in_process(options, folder)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures what a tenant's pods cost Berth and kube-scheduler, on the same API server.
 
-usage: tenant.py [--nodes N] [--pending N] [--hostile N] [--pods N] [--seconds S] [--order ABBA]
-                 [--output table|json]
+usage: tenant.py [--kubernetes VERSION] [--nodes N] [--pending N] [--hostile N] [--pods N]
+                 [--seconds S] [--order ABBA] [--output table|json]
 
 Measures in turn, A kube-scheduler and B Berth, both with their default configuration, without the
 plugins that Berth does not have, and without leader election:
@@ -31,7 +31,7 @@ sys.path.insert(0, HERE)
 
 import run as bench  # noqa: E402  It also finds the modules of tests/e2e.
 from api import wait_for  # noqa: E402
-from berth import Berth, KubeScheduler  # noqa: E402
+from berth import Berth, KubeScheduler, decide_as  # noqa: E402
 from cluster import Cluster  # noqa: E402
 from objects import CORE, pod  # noqa: E402
 from tenant_test import hostile  # noqa: E402
@@ -73,7 +73,8 @@ class TenantBench:
                                 self.cluster.kubeconfig("kube-scheduler"), verbosity=0)
             return one.start(ready=False)
         return Berth(os.path.abspath(os.environ["BERTH"]), self.folder, name,
-                     self.cluster.kubeconfig("berth"), log_level="info").start(ready=False)
+                     self.cluster.kubeconfig("berth"), log_level="info",
+                     options=decide_as(bench.kubernetes())).start(ready=False)
 
     def rejected(self):
         """Returns the number of pods that the scheduler has marked as unschedulable."""
@@ -149,6 +150,7 @@ def print_table(result):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    bench.add_kubernetes(parser)
     parser.add_argument("--nodes", type=int, default=50)
     parser.add_argument("--pending", type=int, default=3000)
     parser.add_argument("--hostile", type=int, default=110)
@@ -161,11 +163,11 @@ def parse():
 
 def main():
     options = parse()
-    bench.build_programs_first(__file__)
+    bench.build_programs_first(__file__, options.kubernetes)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
-    result = {"nodes": options.nodes, "pending": options.pending, "hostile": options.hostile,
-              "pods": options.pods, "runs": []}
+    result = {"kubernetes": bench.kubernetes(), "nodes": options.nodes, "pending": options.pending,
+              "hostile": options.hostile, "pods": options.pods, "runs": []}
     cluster = Cluster(os.environ["BERTH_E2E_BIN"], os.path.join(folder, "c"), audit=False)
     try:
         cluster.start()

@@ -114,7 +114,9 @@ func start(ctx context.Context, list []runtime.Object, percentage int32,
 		}
 	}
 	client := fake.NewSimpleClientset(list...)
-	var factory informers.SharedInformerFactory = scheduler.NewInformerFactory(client, 0)
+	// scheduler.NewInformerFactory takes other arguments in each version of Kubernetes. It differs from
+	// this factory only in what it leaves out: pods that have ended, and managedFields.
+	factory := informers.NewSharedInformerFactory(client, 0)
 	registry := schedruntime.Registry{binderName: func(context.Context, runtime.Object,
 		fwk.Handle) (fwk.Plugin, error) {
 		return binder, nil
