@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures Berth and kube-scheduler on the same API server, and prints the ratios.
 
-usage: run.py [--kubernetes VERSION] [--nodes N] [--pods N] [--order ABBA] [--same-plugins]
-              [--in-process] [--output table|json] [--json FILE] [--keep]
+usage: run.py [--kubernetes VERSION] [--workload NAME] [--nodes N] [--pods N] [--order ABBA]
+              [--same-plugins] [--in-process] [--output table|json] [--json FILE] [--keep]
 
 Starts one API server (tests/e2e), creates the nodes, and then measures in turn, A kube-scheduler
 and B Berth: it creates a backlog of pods while no scheduler runs, starts the scheduler, and waits
@@ -12,6 +12,14 @@ deleted between the runs. Both schedulers run with their default configuration a
 election, kube-scheduler with qps and burst 5000. By default it also has the plugins that Berth does
 not have; --same-plugins disables them. --kubernetes selects the version of kube-scheduler and of
 the API server as in tests/e2e, and Berth decides as this version.
+
+The workloads are those of kube-scheduler's scheduler_perf:
+
+  basic            SchedulingBasic: pods without constraints (the default)
+  spread           TopologySpreading: a hard constraint over three zones; one pod is on each node
+  anti-affinity    SchedulingPodAntiAffinity: each pod wants a node of its own; 1,000 have one
+  affinity         SchedulingPodAffinity: each pod wants the zone of the others; one pod is on each
+                   node, and all nodes are in one zone
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
   CPU ms/pod       of all threads of the scheduler, from the first binding until 2 s after the last
@@ -140,23 +148,60 @@ class BindingWatch(threading.Thread):
         self.connection.close()
 
 
+COLORED = {"labelSelector": {"matchLabels": {"color": "blue"}}}
+PLACED = "placed"  # The namespace of the pods that have nodes before the first run.
+
+
+def affinity_to_colored(kind, key):
+    term = {**COLORED, "topologyKey": key, "namespaces": ["default", PLACED]}
+    return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+SPREAD = {"topologySpreadConstraints": [{**COLORED, "maxSkew": 5, "whenUnsatisfiable":
+                                         "DoNotSchedule",
+                                         "topologyKey": "topology.kubernetes.io/zone"}]}
+ANTI_AFFINITY = affinity_to_colored("podAntiAffinity", "kubernetes.io/hostname")
+AFFINITY = affinity_to_colored("podAffinity", "topology.kubernetes.io/zone")
+# By name: the constraints of the pods, those of the pods that have nodes before the first run, the
+# number of these, which are on different nodes, and the number of zones.
+WORKLOADS = {
+    "basic": ({}, {}, 0, 3),
+    "spread": (SPREAD, {}, 5000, 3),
+    "anti-affinity": (ANTI_AFFINITY, ANTI_AFFINITY, 1000, 3),
+    "affinity": (AFFINITY, AFFINITY, 5000, 1),
+}
+
+
 class Bench:
     def __init__(self, options, cluster, folder):
         self.options = options
         self.cluster = cluster
         self.folder = folder
         self.runs = 0
+        self.constraints, self.placed_constraints, self.placed, self.zones = \
+            WORKLOADS[options.workload]
 
     def add_nodes(self):
+        """Creates the nodes, and the pods that are on them before the first run."""
         def add(i):
-            labels = {"topology.kubernetes.io/zone": f"zone{i % 3 + 1}"}
+            labels = {"topology.kubernetes.io/zone": f"zone{i % self.zones + 1}"}
             self.cluster.admin.post(f"{CORE}/nodes", node(f"node-{i}", cpu="4", labels=labels))
         in_parallel(add, range(self.options.nodes), threads=16)
 
+        def place(i):
+            self.add_pod(i, "nobody", self.placed_constraints, namespace=PLACED,
+                         nodeName=f"node-{i}")
+        self.cluster.use_namespace(PLACED)
+        in_parallel(place, range(min(self.placed, self.options.nodes)), threads=16)
+
+    def add_pod(self, i, scheduler, constraints, **more):
+        self.cluster.add_pod(pod(f"pod-{i}", cpu="100m", memory="500Mi", scheduler=scheduler,
+                                 labels={"color": "blue"} if constraints else None,
+                                 **constraints, **more))
+
     def add_pods(self, scheduler):
-        def add(i):
-            self.cluster.add_pod(pod(f"pod-{i}", cpu="100m", memory="500Mi", scheduler=scheduler))
-        in_parallel(add, range(self.options.pods), threads=16)
+        in_parallel(lambda i: self.add_pod(i, scheduler, self.constraints),
+                    range(self.options.pods), threads=16)
 
     def delete_pods(self):
         self.cluster.admin.delete(f"{CORE}/namespaces/default/pods", gracePeriodSeconds=0)
@@ -303,7 +348,7 @@ def in_process(options, folder):
 
 
 def print_table(result):
-    print(f"{result['pods']} pods on {result['nodes']} nodes, kube-scheduler "
+    print(f"{result['workload']}: {result['pods']} pods on {result['nodes']} nodes, kube-scheduler "
           f"{result['kubernetes']}, measured in {result['seconds']:.0f} s")
     if result["runs"]:
         print_runs(result)
@@ -341,8 +386,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add_kubernetes(parser)
+    parser.add_argument("--workload", choices=sorted(WORKLOADS), default="basic")
     parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--pods", type=int, default=5000)
+    parser.add_argument("--pods", type=int, help="5000 by default, anti-affinity 2000")
     parser.add_argument("--order", default="ABBA",
                         help="the order of the runs; an empty one measures no API server")
     parser.add_argument("--same-plugins", action="store_true",
@@ -351,7 +397,16 @@ def parse():
     parser.add_argument("--output", choices=("table", "json"), default="table")
     parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON to this file")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.pods is None:
+        options.pods = 2000 if options.workload == "anti-affinity" else 5000
+    placed = WORKLOADS[options.workload][2]
+    if options.workload == "anti-affinity" and options.nodes < options.pods + placed:
+        parser.error(f"--nodes: expected at least {options.pods + placed}, so that each pod can have "
+                     f"a node of its own, found {options.nodes}")
+    if options.in_process and options.workload != "basic":
+        parser.error("--in-process: expected --workload basic, found " + options.workload)
+    return options
 
 
 def print_result(result, output, table):
@@ -386,8 +441,8 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     folder = tempfile.mkdtemp(prefix="berth_bench_", dir="/tmp")
-    result = {"kubernetes": kubernetes(), "nodes": options.nodes, "pods": options.pods,
-              "samePlugins": options.same_plugins, "runs": [], "ceiling": []}
+    result = {"kubernetes": kubernetes(), "workload": options.workload, "nodes": options.nodes,
+              "pods": options.pods, "samePlugins": options.same_plugins, "runs": [], "ceiling": []}
     try:
         if options.in_process:
             result["inProcess"] = in_process(options, folder)
