@@ -33,6 +33,7 @@ class Paired : public berth::Plugin {
     if (host.deadline_ns() != 0 && host.deadline_ns() < 1'000'000'000) {
       throw berth::Error("the deadline is too short");
     }
+    if (host.emulated_version() < berth::KubeVersion{1, 36}) throw berth::Error("needs 1.36");
     if (!host.Enables(BERTH_POINT_ENQUEUE_EXTENSIONS)) throw berth::Error("no events");
     if (host.Enables(BERTH_POINT_SCORE)) throw berth::Error("Score, which the plugin has not");
   }
@@ -70,6 +71,12 @@ TEST(Profile, SetsTheDeadline) {
   EXPECT_EQ(PluginUnderTest::Create(kEntryOf<Paired>, {.deadline_ns = 999'999'999}),
             Error("the deadline is too short"));
   EXPECT_EQ(PluginUnderTest::Create(kEntryOf<Paired>, {.deadline_ns = 1'000'000'000}), Success());
+}
+
+TEST(Profile, HostHasAnEmulatedVersion) {
+  EXPECT_EQ(PluginUnderTest::Create(kEntryOf<Paired>, {.emulated_version = {1, 35}}),
+            Error("needs 1.36"));
+  EXPECT_EQ(PluginUnderTest::Create(kEntryOf<Paired>, {.emulated_version = {1, 36}}), Success());
 }
 
 TEST(Profile, NewerRevisionOfQueueSortIsUsed) {

@@ -140,7 +140,7 @@ std::vector<std::string> ChangesThatNeedRestart(const HostConfig& before, const 
   };
   compare("podInitialBackoffSeconds", before.initial_backoff_ns, after.initial_backoff_ns);
   compare("podMaxBackoffSeconds", before.max_backoff_ns, after.max_backoff_ns);
-  compare("emulatedVersion", before.emulated_version, after.emulated_version);
+  compare("emulatedVersion", EmulatedVersionOf(before), EmulatedVersionOf(after));
   compare("deadlines.call", before.call_deadline_ns, after.call_deadline_ns);
   compare("deadlines.postFilter", before.post_filter_deadline_ns, after.post_filter_deadline_ns);
   compare("deadlines.bind", before.bind_deadline_ns, after.bind_deadline_ns);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,6 +34,7 @@ class ConfigReloaderTest : public ::testing::Test {
     if (!read_error_.ok()) return read_error_;
     RunConfig config;
     config.host.log_level = log_level_;
+    config.host.emulated_version = emulated_version_;
     config.host.quarantine_faults = quarantine_faults_;
     config.host.cluster.lease_ns = lease_ns_;
     config.set.specs.emplace_back().scheduler_name = "acme";
@@ -50,6 +52,7 @@ class ConfigReloaderTest : public ::testing::Test {
   const std::string path_;
   ThreadWaker waker_;
   uint32_t log_level_ = BERTH_LOG_WARN;
+  std::optional<KubeVersion> emulated_version_ = {};
   uint32_t quarantine_faults_ = 10;
   int64_t lease_ns_ = 15'000'000'000;
   Status read_error_;
@@ -77,14 +80,23 @@ TEST_F(ConfigReloaderTest, ReloadsOnceForSeveralRequests) {
 TEST_F(ConfigReloaderTest, NamesTheKeysThatNeedARestart) {
   ASSERT_TRUE(reloader_.ReadFirst().ok());
   reloader_.StartWatching();
+  emulated_version_ = KubeVersion{1, 36};
   quarantine_faults_ = 5;
   lease_ns_ = 20'000'000'000;
   for (int i = 0; i < 2; ++i) {
     reloader_.Request();
     EXPECT_THAT(Reload().at(0).needs_restart,
-                ElementsAre("quarantine.faults", "leaderElection.leaseDuration"))
+                ElementsAre("emulatedVersion", "quarantine.faults", "leaderElection.leaseDuration"))
         << "every reload compares with the configuration of the start";
   }
+}
+
+TEST_F(ConfigReloaderTest, NamingTheDefaultVersionNeedsNoRestart) {
+  ASSERT_TRUE(reloader_.ReadFirst().ok());
+  reloader_.StartWatching();
+  emulated_version_ = kNewestKubeVersion;
+  reloader_.Request();
+  EXPECT_THAT(Reload().at(0).needs_restart, IsEmpty());
 }
 
 TEST_F(ConfigReloaderTest, ANewLogLevelNeedsNoRestart) {
