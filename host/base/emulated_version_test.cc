@@ -37,6 +37,7 @@ TEST(EmulatedVersionTest, PluginsGetANumberThatAscends) {
   EXPECT_EQ((KubeVersion{1, 37}).ToAbi(), BERTH_KUBE_VERSION(1, 37));
   EXPECT_LT((KubeVersion{1, 9}).ToAbi(), (KubeVersion{1, 10}).ToAbi());
   EXPECT_EQ(KubeVersion::FromAbi(BERTH_KUBE_VERSION(1, 36)), (KubeVersion{1, 36}));
+  EXPECT_EQ(KubeVersion::FromAbi(0), kNewestKubeVersion);
 }
 
 }  // namespace

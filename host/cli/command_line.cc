@@ -439,6 +439,8 @@ void AddPluginCheck(CLI::App& plugin, Execution& execute) {
               "A file with nodes, pods and other objects to check the plugin with; - is standard "
               "input [a cluster made for the columns that the plugin reads]; may be given several "
               "times");
+  AddEmulatedVersion(*command, "",
+                     [&flags = flags](KubeVersion version) { flags.emulated_version = version; });
   AddOutput(*command, flags.output);
   command->footer(HelpOf({"plugin_check"}));
 }

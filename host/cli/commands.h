@@ -161,6 +161,7 @@ struct PluginCheckFlags {
   // "NAME=POINTS". All points of a plugin that is not named.
   std::vector<std::string> points;
   std::vector<std::string> cluster_files;  // If empty, a cluster is made for each plugin.
+  KubeVersion emulated_version = kNewestKubeVersion;
   OutputFormat output = OutputFormat::kTable;
 };
 

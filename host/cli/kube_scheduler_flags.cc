@@ -18,9 +18,8 @@ constexpr std::string_view kVerbose =
     "the same";
 constexpr std::string_view kLogIsStandardError = "Berth writes its log to standard error";
 constexpr std::string_view kNoGates =
-    "Berth has no feature gates: it decides as the version of --emulated-version, with the gates "
-    "at "
-    "their defaults";
+    "Berth has no feature gates: it decides as the version of --emulated-version does with its "
+    "defaults";
 
 constexpr std::string_view kLeaseName = "set resourceName in [leaderElection] of the host file";
 constexpr std::string_view kLeaseNamespace =

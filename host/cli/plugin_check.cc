@@ -355,12 +355,14 @@ class LibraryCheck {
  public:
   LibraryCheck(const PluginLibrary::Source& source, const ByPlugin<std::string>& args,
                const ByPlugin<int64_t>& deadlines, const ByPlugin<std::vector<std::string>>& points,
-               std::span<const ClusterManifest> cluster, const CommandEnvironment& env)
+               std::span<const ClusterManifest> cluster, KubeVersion emulated_version,
+               const CommandEnvironment& env)
       : source_(source),
         args_(args),
         deadlines_(deadlines),
         points_(points),
         cluster_(cluster),
+        emulated_version_(emulated_version),
         env_(env) {}
 
   // Errors: a process could not be created.
@@ -401,6 +403,7 @@ class LibraryCheck {
     request.plugin = plugin;
     if (const auto args = args_.find(plugin); args != args_.end()) request.args = args->second;
     request.cluster = cluster_;
+    request.emulated_version = emulated_version_;
     const auto deadline = deadlines_.find(plugin);
     if (deadline != deadlines_.end()) request.deadline_ns = deadline->second;
     const auto points = points_.find(plugin);
@@ -437,6 +440,7 @@ class LibraryCheck {
   const ByPlugin<int64_t>& deadlines_;
   const ByPlugin<std::vector<std::string>>& points_;
   const std::span<const ClusterManifest> cluster_;
+  const KubeVersion emulated_version_;
   const CommandEnvironment& env_;
   bool is_loaded_ = true;
   bool kept_ = true;
@@ -461,7 +465,7 @@ int ExecutePluginCheck(const PluginCheckFlags& flags, CommandEnvironment& env) {
   if (!points.ok()) return Fail(env, points.status());
   const auto cluster = ReadClusterFiles(flags.cluster_files, env.in);
   if (!cluster.ok()) return Fail(env, cluster.status());
-  LibraryCheck check(*source, *args, *deadlines, *points, *cluster, env);
+  LibraryCheck check(*source, *args, *deadlines, *points, *cluster, flags.emulated_version, env);
   if (const Status status = check.Run(); !status.ok()) return Fail(env, status);
   const std::string& not_created = check.not_created();
   if (not_created.empty()) return PrintReport(check.Report(), flags, env);

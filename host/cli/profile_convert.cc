@@ -77,7 +77,8 @@ bool IsFileName(std::string_view name) {
 
 std::vector<OutputFile> WriteAll(const KubeSchedulerConfig& config,
                                  const std::vector<ConvertedProfile>& profiles,
-                                 const std::string& file, bool to_files, ConfigErrors& errors) {
+                                 const std::string& file, KubeVersion version, bool to_files,
+                                 ConfigErrors& errors) {
   std::vector<OutputFile> files;
   if (!to_files && profiles.size() > 1) {
     errors.Expected(
@@ -89,7 +90,7 @@ std::vector<OutputFile> WriteAll(const KubeSchedulerConfig& config,
     const KubeSchedulerProfile& source = config.profiles[i];
     const Placed<std::string>& name = source.scheduler_name;
     OutputFile output{name.value + std::string(kProfileSuffix),
-                      WriteConverted(profiles[i], file + ", " + source.path)};
+                      WriteConverted(profiles[i], file + ", " + source.path, version)};
     if (output.text.size() > kMaxConfigBytes) {
       errors.Expected(source.place, source.path,
                       "a profile of at most " + std::to_string(kMaxConfigBytes) + " bytes",
@@ -229,7 +230,7 @@ int ExecuteProfileConvert(const ProfileConvertFlags& flags, CommandEnvironment& 
   const KnownPlugins known = KnownPluginsOf((*plugins)->catalog());
   const auto profiles = ConvertKubeConfig(*config, known, flags.emulated_version, errors, warnings);
   const bool to_files = !flags.output_directory.empty();
-  const auto files = WriteAll(*config, profiles, file, to_files, errors);
+  const auto files = WriteAll(*config, profiles, file, flags.emulated_version, to_files, errors);
   if (!errors.empty()) return Fail(env, errors.ToStatus());
   if (const Status status =
           CheckPlugins(*config, profiles, files, *plugins, flags.emulated_version, env);

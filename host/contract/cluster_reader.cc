@@ -368,7 +368,7 @@ testing::ObjectSpec SpecOf(const Object& object) {
 Result<ContractCluster> ReadContractCluster(std::span<const ClusterManifest> manifests,
                                             const ClusterParts& parts) {
   Interner interner;
-  Decoder decoder(interner, DecodeOptionsFor(parts.fields, kNewestKubeVersion));
+  Decoder decoder(interner, DecodeOptionsFor(parts.fields, parts.emulated_version));
   Collector collector(parts);
   for (const ClusterManifest& manifest : manifests) {
     Status status = ReadManifest(

@@ -32,6 +32,7 @@ inline constexpr size_t kMaxClusterPods = 8;
 struct ClusterParts {
   std::set<std::string> fields;  // See berth_plugin_info.fields.
   std::set<std::string> kinds;   // Each with one version. Objects of other kinds are left out.
+  KubeVersion emulated_version = kNewestKubeVersion;  // See DecodeOptions.
 };
 
 // Returns the nodes and pods of the manifests, and the objects of the given kinds. The pods without

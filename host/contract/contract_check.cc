@@ -112,6 +112,7 @@ class ContractChecker {
             .plugin = subject_.request.plugin,
             .points = subject_.request.points,
             .deadline_ns = subject_.request.deadline_ns,
+            .emulated_version = subject_.request.emulated_version,
             .on_failure = [this](const std::string& line) { ReportViolation(line); },
             .observer = &observer_};
   }

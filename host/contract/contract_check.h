@@ -75,6 +75,8 @@ struct ContractCheckRequest {
   // The ids of the extension points to check; none: all. Changes are always delivered, because the
   // other points may need what the plugin keeps of them.
   std::optional<std::vector<std::string>> points = {};
+  // The version of Kubernetes whose decisions the plugin makes.
+  KubeVersion emulated_version = kNewestKubeVersion;
 };
 
 // Why the host rejects a plugin, which it creates as it creates the plugins of a profile.

@@ -125,7 +125,9 @@ Result<std::optional<ContractCluster>> ReadCluster(const PluginLibrary& library,
                                                    const ContractCheckRequest& request) {
   const PluginInfo* info = library.Find(request.plugin);
   if (request.cluster.empty() || info == nullptr) return std::optional<ContractCluster>();
-  ClusterParts parts{.fields = {info->fields.begin(), info->fields.end()}, .kinds = {}};
+  ClusterParts parts{.fields = {info->fields.begin(), info->fields.end()},
+                     .kinds = {},
+                     .emulated_version = request.emulated_version};
   for (const std::string& declared : info->kinds) {
     for (std::string& kind : KindsOf(declared)) parts.kinds.insert(std::move(kind));
   }

@@ -136,9 +136,9 @@ TEST_F(CycleMeterTest, ObservesPreemptions) {
 
 TEST_F(CycleMeterTest, ObservesEventsOfTheCluster) {
   pod_.Run();
-  EXPECT_THAT(
-      ByFirstLabel(metrics_.cycles.event_seconds),
-      ElementsAre(Pair("NodeAdd", 1u), Pair("PodAdd", 2u), Pair("PodUpdate", ::testing::_)));
+  EXPECT_THAT(ByFirstLabel(metrics_.cycles.event_seconds),
+              ElementsAre(Pair("NodeAdd", 1u), Pair("UnscheduledPodAdd", 2u),
+                          Pair("UnscheduledPodUpdate", ::testing::_)));
 }
 
 TEST_F(CycleMeterTest, ObservesEachEventTypeInItsOwnSeries) {
@@ -146,11 +146,14 @@ TEST_F(CycleMeterTest, ObservesEachEventTypeInItsOwnSeries) {
   pod_.harness().AddNode({.name = "n2"});
   pod_.harness().AddNode({.name = "n3"});
   ASSERT_TRUE(pod_.harness().cluster().Delete(kNodeKind, "", "n2").ok());
+  pod_.harness().AddPod({.name = "there", .node = "n3"});
+  pod_.harness().cluster().Bind({"default", "other", ""}, "n3", nullptr);
   pod_.harness().Settle();
   const auto events = ByFirstLabel(metrics_.cycles.event_seconds);
   EXPECT_EQ(events.at("NodeAdd"), 3u);
   EXPECT_EQ(events.at("NodeDelete"), 1u);
-  EXPECT_EQ(events.at("PodAdd"), 2u);
+  EXPECT_EQ(events.at("UnscheduledPodAdd"), 2u);
+  EXPECT_EQ(events.at("AssignedPodAdd"), 2u) << "one was added, one was bound";
 }
 
 }  // namespace

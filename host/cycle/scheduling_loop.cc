@@ -261,6 +261,7 @@ EventRouter::Options SchedulingLoop::RouterOptions() {
           .event_seconds =
               options_.metrics != nullptr ? &options_.metrics->cycles.event_seconds : nullptr,
           .clock = options_.clock,
+          .emulated_version = options_.emulated_version,
           .on_assumed_pod_deleting =
               [this](std::string_view uid) {
                 if (BindingCycle* binding = waiting_pods_.Find(uid)) binding->OnPodDeleted();

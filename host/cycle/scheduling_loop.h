@@ -207,8 +207,8 @@ class SchedulingLoop {
     QuarantinePolicy quarantine;
     // See PluginFaults::Options. Threading: any.
     std::function<void(const PluginFaults::Quarantined& plugin)> on_quarantine = {};
-    // `groups` and `emulated_version` have no effect: the first is set if an installed plugin
-    // handles /spec/schedulingGroup.
+    // Two members have no effect: `groups` is set if an installed plugin handles
+    // /spec/schedulingGroup, and `emulated_version` is the one above.
     SchedulingQueue::Options queue;
     // Pod fields that count as handled although no installed plugin handles them; JSON pointers, as
     // in HandledFields.

@@ -131,17 +131,36 @@ void ForEachAction(uint32_t actions, Each each) {
   for (uint32_t left = actions; left != 0; left &= left - 1) each(left & (~left + 1));
 }
 
-// Returns the label of an event in metrics: "NodeAdd", "PodDelete".
-std::string WatchLabelOf(std::string_view kind, WatchType type) {
-  std::string label(kind.substr(kind.rfind('/') + 1));
-  switch (type) {
-    case WatchType::kAdded: return label.append("Add");
-    case WatchType::kModified: return label.append("Update");
-    case WatchType::kDeleted: return label.append("Delete");
-    case WatchType::kSynced:
-    case WatchType::kNotServed: break;
+bool HasNode(const AnyObject& object) {
+  const PodRef* pod = std::get_if<PodRef>(&object);
+  return pod != nullptr && *pod != nullptr && !(*pod)->node_name().empty();
+}
+
+// Returns the type of an event in metrics: a pod that gets its node is a new pod on a node.
+// (kube-scheduler: eventhandlers.go, whose informers have filters)
+WatchType MeasuredTypeOf(const WatchEvent& event) {
+  const bool gets_node =
+      event.type == WatchType::kModified && HasNode(event.object) && !HasNode(event.previous);
+  return gets_node ? WatchType::kAdded : event.type;
+}
+
+// Returns the label of an event in metrics: "NodeAdd", "AssignedPodDelete".
+std::string WatchLabelOf(std::string_view kind, const WatchEvent& event,
+                         KubeVersion emulated_version) {
+  uint32_t action = BERTH_ACTION_UPDATE;
+  if (MeasuredTypeOf(event) == WatchType::kAdded) action = BERTH_ACTION_ADD;
+  if (event.type == WatchType::kDeleted) action = BERTH_ACTION_DELETE;
+  if (std::holds_alternative<PodRef>(event.object)) {
+    const uint32_t resource =
+        HasNode(event.object) ? BERTH_RESOURCE_ASSIGNED_POD : BERTH_RESOURCE_UNSCHEDULED_POD;
+    return EventLabel({.resource = resource, .action = action}, emulated_version);
   }
-  return label;
+  std::string label(kind.substr(kind.rfind('/') + 1));
+  switch (action) {
+    case BERTH_ACTION_ADD: return label.append("Add");
+    case BERTH_ACTION_DELETE: return label.append("Delete");
+    default: return label.append("Update");
+  }
 }
 
 }  // namespace
@@ -176,18 +195,20 @@ class EventRouter::Stream final : public WatchSink {
     if (options.event_seconds == nullptr) return router_.Route(kind_, event, !is_synced_);
     const int64_t since_ns = options.clock->NowNs();
     router_.Route(kind_, event, !is_synced_);
-    Histogram*& seconds = seconds_.at(static_cast<size_t>(event.type));
+    Histogram*& seconds =
+        seconds_.at(static_cast<size_t>(MeasuredTypeOf(event))).at(HasNode(event.object) ? 1 : 0);
     if (seconds == nullptr) {
-      seconds = &options.event_seconds->With({WatchLabelOf(kind_, event.type)});
+      seconds =
+          &options.event_seconds->With({WatchLabelOf(kind_, event, options.emulated_version)});
     }
     seconds->ObserveNs(options.clock->NowNs() - since_ns);
   }
 
   EventRouter& router_;
   const std::string kind_;
-  // The series of each type of event with an object, from its first event on, so that a later
-  // observation takes no lock.
-  std::array<Histogram*, 3> seconds_{};
+  // The series of each type of event with an object, those of pods with a node apart, from its
+  // first event on, so that a later observation takes no lock.
+  std::array<std::array<Histogram*, 2>, 3> seconds_{};
   bool is_known_ = false;
   bool is_synced_ = false;
   std::unique_ptr<berth::host::Watch> watch_;  // Destroyed first.

@@ -136,6 +136,8 @@ class EventRouter {
     // Both or neither.
     HistogramFamily* event_seconds = nullptr;
     const Clock* clock = nullptr;
+    // The version of kube-scheduler whose labels the events have.
+    KubeVersion emulated_version = kNewestKubeVersion;
     // Called when an assumed pod is being deleted, or was deleted: its reservation may be released,
     // because its binding will fail. Must be set.
     std::function<void(std::string_view uid)> on_assumed_pod_deleting;

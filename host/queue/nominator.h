@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <berth/kube_version.h>
-
 #include "host/api/objects.h"
 #include "host/base/assert.h"
 #include "host/base/string_map.h"
@@ -23,16 +21,9 @@ namespace berth::host {
 // Threading: the scheduling thread.
 class Nominator {
  public:
-  explicit Nominator(KubeVersion emulated = kNewestKubeVersion) : emulated_(emulated) {}
-
-  // Returns whether an attempt of `pod` counts the nominated pod on its node: if the nominated pod
-  // has the same or a higher priority, and if its nomination holds while it is gated. Up to 1.36,
-  // kube-scheduler recorded the nomination of a new pod only once PreEnqueue had accepted the pod;
-  // since 1.37, it records it before.
-  // (kube-scheduler: scheduling_queue.go, moveToActiveQ in 1.36, addPod in 1.37, #139057)
-  bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) const {
-    const bool holds_while_gated = emulated_ >= KubeVersion{.major = 1, .minor = 37};
-    if (nominated.scheduling_gates.count != 0 && !holds_while_gated) return false;
+  // Returns whether an attempt of `pod` counts the nominated pod on its node: if it has the same or
+  // a higher priority.
+  static bool CountsAgainst(const berth_pod& nominated, const berth_pod& pod) {
     return nominated.priority >= pod.priority && Text(nominated.meta->uid) != Text(pod.meta->uid);
   }
 
@@ -99,7 +90,6 @@ class Nominator {
     return found;
   }
 
-  KubeVersion emulated_;
   StringMap<std::vector<PodRef>> pods_of_;  // Nominated pods by node name.
   StringMap<std::string> node_of_;          // Node names by pod uid.
 };

@@ -33,36 +33,17 @@ class NominatorTest : public ::testing::Test {
 
 // kube-scheduler: pkg/scheduler/framework/runtime/framework.go, addGENominatedPods.
 TEST_F(NominatorTest, CountsAgainstPodsOfNoHigherPriority) {
-  const auto pod = [this](const char* name, int priority, bool is_gated) {
-    const std::string gates = is_gated ? R"(,"schedulingGates":[{"name":"g"}])" : "";
-    return objects_.Pod(
-        {.name = name, .spec = R"("priority":)" + std::to_string(priority) + gates});
+  const auto pod = [this](const char* name, int priority) {
+    return objects_.Pod({.name = name, .spec = R"("priority":)" + std::to_string(priority)});
   };
-  const PodRef of_5 = pod("a", 5, false);
-  const PodRef gated = pod("g", 5, true);
-  const struct {
-    const char* description;
-    PodRef nominated;
-    PodRef tried;
-    bool in_1_36;
-    bool in_1_37;
-  } cases[] = {
-      {"the nominated pod has a lower priority", of_5, pod("b", 6, false), false, false},
-      {"both have the same priority", of_5, pod("b", 5, false), true, true},
-      {"the nominated pod has a higher priority", of_5, pod("b", 4, false), true, true},
-      {"it is the pod itself", of_5, of_5, false, false},
-      {"the nominated pod is gated", gated, pod("b", 5, false), false, true},
-      {"the nominated pod is gated and has a lower priority", gated, pod("b", 6, false), false,
-       false},
+  const PodRef nominated = pod("a", 5);
+  const auto counts = [&nominated](const PodRef& tried) {
+    return Nominator::CountsAgainst(nominated->view(), tried->view());
   };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.description);
-    const auto counts = [&c](KubeVersion version) {
-      return Nominator(version).CountsAgainst(c.nominated->view(), c.tried->view());
-    };
-    EXPECT_EQ(counts({1, 36}), c.in_1_36);
-    EXPECT_EQ(counts({1, 37}), c.in_1_37);
-  }
+  EXPECT_FALSE(counts(pod("b", 6)));
+  EXPECT_TRUE(counts(pod("b", 5)));
+  EXPECT_TRUE(counts(pod("b", 4)));
+  EXPECT_FALSE(counts(nominated)) << "the pod itself";
 }
 
 TEST_F(NominatorTest, IsEmptyAtFirst) {

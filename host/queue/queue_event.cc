@@ -70,17 +70,31 @@ const Pod* OnlyPodOf(const QueueEvent& event) {
   return pod != nullptr ? pod->get() : nullptr;
 }
 
+namespace {
+
+// Returns the pod with this nomination in its status, even if the status never had it.
+PodRef WithNomination(const PodRef& pod, std::string_view node) {
+  if (pod->nominated_node() == node) return pod;
+  PodStatusPatch patch;
+  patch.nominated_node = node;
+  return WithStatus(pod, patch, pod->resource_version());
+}
+
+}  // namespace
+
 QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node) {
-  PodRef nominated = pod;
-  if (pod->nominated_node() != node) {
-    PodStatusPatch patch;
-    patch.nominated_node = node;
-    nominated = WithStatus(pod, patch, pod->resource_version());
-  }
   return {.resource = BERTH_RESOURCE_ASSIGNED_POD,
           .action = BERTH_ACTION_DELETE,
-          .before = std::move(nominated),
+          .before = WithNomination(pod, node),
           .after = PodRef()};
+}
+
+QueueEvent NominatedPodEvent(const PodRef& old, const PodRef& pod, std::string_view node,
+                             uint32_t action) {
+  return {.resource = BERTH_RESOURCE_ASSIGNED_POD,
+          .action = action,
+          .before = WithNomination(old, node),
+          .after = WithNomination(pod, node)};
 }
 
 std::string EventLabel(const QueueEvent& event, KubeVersion emulated) {

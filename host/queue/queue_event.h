@@ -24,7 +24,8 @@ namespace berth::host {
 // One event names one resource and one action. One change of an object may be several events (see
 // host/event/event_router.h).
 struct QueueEvent {
-  // BERTH_RESOURCE_*. A pod is ASSIGNED_POD if it has a node and UNSCHEDULED_POD if it has none.
+  // BERTH_RESOURCE_*. A pod is ASSIGNED_POD if it has a node, or if the event concerns its
+  // nomination; otherwise it is UNSCHEDULED_POD.
   // WILDCARD is not a change but a request to try pods again (a flush, or Activate).
   uint32_t resource = BERTH_RESOURCE_WILDCARD;
   // One BERTH_ACTION_* bit, or BERTH_ACTION_UPDATE for an update that is none of the specific ones.
@@ -45,6 +46,11 @@ const Pod* OnlyPodOf(const QueueEvent& event);
 // attempts counted with the pod: the ASSIGNED_POD Delete event of the pod, with this nomination in
 // its status even if the status never had it.
 QueueEvent NominationRemovedEvent(const PodRef& pod, std::string_view node);
+
+// Returns the event that a change of a pod with a nomination to `node` is for other pods: the
+// ASSIGNED_POD event with this action, with the nomination in the status of both pods.
+QueueEvent NominatedPodEvent(const PodRef& old, const PodRef& pod, std::string_view node,
+                             uint32_t action);
 
 // Returns the event's name in the metrics of this version of kube-scheduler, such as
 // "AssignedPodDelete" or "NodeUpdateNodeTaint".

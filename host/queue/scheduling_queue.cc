@@ -15,6 +15,21 @@ QueueEvent OwnUpdate(uint32_t action) {
   return {.resource = BERTH_RESOURCE_TARGET_POD, .action = action};
 }
 
+// Returns whether the nomination of a new pod is recorded even if PreEnqueue rejects the pod. Up to
+// 1.36, kube-scheduler records it when the pod enters the active queue, or at its next update;
+// since 1.37 always, and before PreEnqueue.
+// (kube-scheduler: scheduling_queue.go, moveToActiveQ in 1.36, addPod in 1.37, #139057)
+bool RecordsGatedNominations(KubeVersion emulated_version) {
+  return emulated_version >= KubeVersion{.major = 1, .minor = 37};
+}
+
+// Returns the event of a change that may end the gate of the pod.
+uint32_t UngatingAction(const Pod& old, const Pod& pod) {
+  const uint32_t change = PodChange(old, pod);
+  const uint32_t ended = change & BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED;
+  return ended != 0 && change != BERTH_ACTION_UPDATE ? ended : FirstAction(change);
+}
+
 }  // namespace
 
 SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, const Clock& clock,
@@ -27,7 +42,6 @@ SchedulingQueue::SchedulingQueue(QueuePolicy& policy, const QueueOrder& order, c
       places_(order, clock, backoff_, interests_, options.max_logged_events),
       matcher_(policy, interests_, places_.parked(), places_.log()),
       requeuer_(policy, clock, backoff_, places_, options.pop_from_backoff),
-      nominator_(options.emulated_version),
       flushes_(clock_.NowNs(), options.flush_after_ns) {
   interests_.Build(policy_.interests());
 }
@@ -72,6 +86,10 @@ void SchedulingQueue::Create(PodRef pod) {
   SetQueuedNow(entry);
   requeuer_.SetCauseAdded();
   requeuer_.Requeue(entry, Requeueing::kImmediately);
+  const bool is_gated = entry.entity.place == QueuePlace::kGated;
+  if (is_gated && !RecordsGatedNominations(options_.emulated_version)) {
+    nominator_.Remove(entry.entity.pod->uid());
+  }
   ApplyPodAdded(entry.entity.pod);
 }
 
@@ -107,11 +125,14 @@ void SchedulingQueue::Update(PodRef pod) {
   const std::string node(nominator_.NodeOf(pod->uid()));
   // A pod in flight has been assumed and is no longer nominated; keep it that way.
   if (place != QueuePlace::kInFlight || !node.empty()) nominator_.Update(old, pod);
+  const bool was_left_out = place == QueuePlace::kGated && node.empty() &&
+                            !RecordsGatedNominations(options_.emulated_version);
+  if (was_left_out) nominator_.Add(pod, pod->nominated_node());
   if (place == QueuePlace::kInFlight) entry->is_removed = false;
   requeuer_.ChangePods(*entry,
                        [&] { places_.Update(*entry, [&] { entities_.SetPod(*entry, pod); }); });
   if (place == QueuePlace::kGated) {
-    requeuer_.SetCause(OwnUpdate(FirstAction(PodChange(*old, *pod))));
+    if (requeuer_.has_meter()) requeuer_.SetCause(OwnUpdate(UngatingAction(*old, *pod)));
     requeuer_.Requeue(*entry, Requeueing::kAfterBackoff);
   } else if (place == QueuePlace::kUnschedulable || place == QueuePlace::kInFlight) {
     const EventMatcher::PodChangeAnswer answer = matcher_.ApplyPodChange(*entry, old, pod);
@@ -126,7 +147,7 @@ void SchedulingQueue::Update(PodRef pod) {
   } else if (!named.empty() && named != pod->nominated_node()) {
     OnNominationRemoved(old, named);
   } else if (!node.empty()) {
-    OnNominatedPodChanged(old, pod);
+    OnNominatedPodChanged(old, pod, node);
   }
 }
 
@@ -209,15 +230,14 @@ void SchedulingQueue::OnNominationRemoved(const PodRef& pod, std::string_view no
 }
 
 // In kube-scheduler, such pods wait for the end of the nomination, or for the flush.
-void SchedulingQueue::OnNominatedPodChanged(const PodRef& old, const PodRef& pod) {
+void SchedulingQueue::OnNominatedPodChanged(const PodRef& old, const PodRef& pod,
+                                            std::string_view node) {
   const uint32_t change = PodChange(*old, *pod);
   if (change == BERTH_ACTION_UPDATE) return;  // Nothing that counts for other pods.
   for (const uint32_t action :
        {BERTH_ACTION_UPDATE_POD_LABEL, BERTH_ACTION_UPDATE_POD_SCALE_DOWN}) {
     if ((change & action) == 0) continue;
-    ApplyNominationEvent(
-        pod,
-        {.resource = BERTH_RESOURCE_ASSIGNED_POD, .action = action, .before = old, .after = pod});
+    ApplyNominationEvent(pod, NominatedPodEvent(old, pod, node, action));
   }
 }
 

@@ -65,7 +65,7 @@ class SchedulingQueue {
     // that helps one member requeues the group, and so does a member that is added or removed. A
     // pod that is being deleted belongs to no group. (KEP-4671)
     bool groups = false;
-    // See Nominator::HoldsRoom().
+    // The version of kube-scheduler whose rules the queue follows.
     KubeVersion emulated_version = kNewestKubeVersion;
   };
 
@@ -235,7 +235,7 @@ class SchedulingQueue {
   void ApplyPodAdded(const PodRef& pod);
   void ApplyNominationEvent(const PodRef& nominated, const QueueEvent& event);
   // Requeues pods for which new labels or smaller requests of a nominated pod may make room.
-  void OnNominatedPodChanged(const PodRef& old, const PodRef& pod);
+  void OnNominatedPodChanged(const PodRef& old, const PodRef& pod, std::string_view node);
   // Requeues pods that were waiting for the room of the removed nomination.
   void OnNominationRemoved(const PodRef& pod, std::string_view node);
   void OnMemberNominationRemoved(const PodRef& pod);

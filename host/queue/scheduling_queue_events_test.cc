@@ -395,6 +395,22 @@ TEST(SchedulingQueueEventsTest, NominationsFollowThePod) {
   EXPECT_TRUE(test.queue->nominator().empty());
 }
 
+// In 1.36, the nomination of a new pod that is gated is recorded at its next update.
+TEST(SchedulingQueueEventsTest, NominationOfGatedPodDependsOnVersion) {
+  for (const KubeVersion version : {KubeVersion{1, 36}, KubeVersion{1, 37}}) {
+    SCOPED_TRACE(version.minor);
+    SchedulingQueue::Options options;
+    options.emulated_version = version;
+    TestQueue test(TestQueue::DefaultTable(), options);
+    const auto node_of_g = [&] { return test.queue->nominator().NodeOf("uid-g"); };
+    test.Run("hold g 4; add g on n; add a on n");
+    EXPECT_EQ(node_of_g(), version.minor == 36 ? "" : "n");
+    EXPECT_EQ(test.queue->nominator().NodeOf("uid-a"), "n") << "it is not gated";
+    test.Run("touch g");
+    EXPECT_EQ(node_of_g(), "n");
+  }
+}
+
 TEST(SchedulingQueueEventsTest, UpdateInFlightDoesNotNominateAssumedPod) {
   TestQueue test;
   test.Run("add a on n; pop a");
@@ -484,7 +500,7 @@ TEST(SchedulingQueueEventsTest, TheEventShowsThePodWithItsNomination) {
 }
 
 // kube-scheduler requeues no pod for these changes.
-TEST(SchedulingQueueEventsTest, ChangedNominatedPodRequeuesPodsUpToItsPriority) {
+TEST(SchedulingQueueEventsTest, ChangedNominatedPodRequeuesWaitingPods) {
   const std::vector<Interest> table = {
       {.plugin = 2,
        .resource = BERTH_RESOURCE_ASSIGNED_POD,

@@ -31,10 +31,15 @@ std::vector<Compared> Compare(const berth_resources& wanted, const berth_resourc
   return all;
 }
 
-// Returns whether the changed pod is on a node and now requests less of a resource that `pod`
+// Returns whether the pod uses resources of a node: it is there, or nominated to it.
+bool HoldsRoom(const berth_pod& pod) {
+  return pod.node_name != BERTH_ID_NONE || pod.nominated_node != BERTH_ID_NONE;
+}
+
+// Returns whether the changed pod holds room and now requests less of a resource that `pod`
 // requests.
 bool Shrank(const berth_pod& pod, const berth_pod& before, const berth_pod& after) {
-  if (after.node_name == BERTH_ID_NONE) return false;
+  if (!HoldsRoom(after)) return false;
   for (const Compared& amount : Compare(*pod.accounted, *before.accounted, *after.accounted)) {
     if (amount.after < amount.before) return true;
   }
@@ -82,8 +87,7 @@ bool Helps(berth::Pod pod, const berth_event& event, const Ignored& ignored,
   if (before == nullptr || event.resource == BERTH_RESOURCE_TARGET_POD) return true;
   const berth_pod* const after = berth::PodIn(event.after);
   if (after != nullptr) return Shrank(*pod, *before, *after);
-  // A deleted pod used resources if it was on a node, or nominated to one.
-  return before->node_name != BERTH_ID_NONE || before->nominated_node != BERTH_ID_NONE;
+  return HoldsRoom(*before);
 }
 
 }  // namespace fit

@@ -37,6 +37,10 @@ TEST(NodeResourcesFitHints, ShrunkPods) {
       << "a resource that the pod does not request";
   EXPECT_EQ(hint(other, other), kSkip) << "nothing shrank";
   EXPECT_EQ(hint(other, MakePod("q").CpuMilli(400).Memory("2Gi")), kSkip) << "not on a node";
+  EXPECT_EQ(
+      hint(MakePod("q").Nominated("a").CpuMilli(500), MakePod("q").Nominated("a").CpuMilli(400)),
+      kQueue)
+      << "nominated to a node";
   EXPECT_EQ(hint(pod, MakePod("p").CpuMilli(50)), kQueue) << "the pod itself";
   EXPECT_EQ(hint(MakePod("q").NodeName("a").Request("example.com/gpu", "2"),
                  MakePod("q").NodeName("a").Request("example.com/gpu", "1")),

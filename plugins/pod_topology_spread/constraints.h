@@ -41,8 +41,8 @@ struct Constraints {
 };
 
 // Returns whether pods that match the selector are counted. A selector without requirements matches
-// every pod, but kube-scheduler 1.36 counts no pod for it (fixed in 1.38), and Berth decides as
-// 1.36 does. The pod itself matches such a selector.
+// every pod, but kube-scheduler 1.36 and 1.37 count no pod for it (fixed in 1.38), and so does
+// Berth. The pod itself matches such a selector.
 bool Counts(const berth_selector* selector);
 
 // Returns whether the labels of a node contain the topology keys of all constraints.

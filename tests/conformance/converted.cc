@@ -23,7 +23,7 @@ Converted ConvertText(const std::string& text, const PluginCatalog& catalog, Kub
   std::vector<Profile> read;
   for (const ConvertedProfile& profile : converted.profiles) {
     if (!errors.empty()) break;
-    converted.texts.push_back(WriteConverted(profile, "config"));
+    converted.texts.push_back(WriteConverted(profile, "config", version));
     read.push_back(ReadProfileText(converted.texts.back(), errors));
   }
   if (errors.empty()) converted.specs = MakePlanSpecs(read, catalog, {}, errors);

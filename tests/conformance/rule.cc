@@ -81,7 +81,7 @@ void CheckPods(const json& a_case, std::span<const AnyObject> objects, const Plu
     if (pod == nullptr) continue;
     const berth_pod& view = (*pod)->view();
     if (view.scheduling_gates.count != 0 && view.nominated_node != kNoId) {
-      // Other pods must ignore the nomination of a gated pod, so the case needs SchedulingGates.
+      // Whether other pods count the nomination depends on whether the pod is gated.
       AddIfMissing(catalog, "SchedulingGates", missing);
     }
     const bool is_target = targets.contains((*pod)->Key());

@@ -28,6 +28,7 @@ class Suite:
         self.berth = berth
         self.folder = folder
         self.kubernetes = kubernetes
+        self.minor = int(kubernetes.split(".")[1])
         self.upstream = upstream
         self.soak = soak
         self.clusters = {}

@@ -60,7 +60,7 @@ keep_newest() { ls -1dt "$cache/$1"-*/ | tail -n +3 | xargs -r rm -rf; }
 build_programs() {
   local sources
   mapfile -t sources < <(find tests/e2e -name '*.go' | LC_ALL=C sort)
-  programs=$cache/programs-$kubernetes-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/run.sh \
+  programs=$cache/programs-$kubernetes-$(hash_of <(go env GOVERSION GOARCH) tests/e2e/run.sh tests/go_module.sh \
     "tests/e2e/$module_file" "tests/e2e/${module_file%.mod}.sum" "${sources[@]}")
   [ ! -e "$programs/$complete" ] || return 0
   echo "e2e: building the API server and kube-scheduler $kubernetes;" \

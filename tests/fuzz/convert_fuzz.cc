@@ -59,7 +59,7 @@ void Run(std::string_view text) {
   CheckMessages(warnings);
   if (!errors.empty()) return;
   for (const ConvertedProfile& converted : profiles) {
-    const std::string written = WriteConverted(converted, "fuzz\x01\n[x]");
+    const std::string written = WriteConverted(converted, "fuzz\x01\n[x]", kNewestKubeVersion);
     if (written.size() > kMaxConfigBytes) continue;
     ProfileFiles files;
     files.read = [&written](const std::string&) -> Result<std::string> { return written; };

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "host/base/emulated_version.h"
 #include "host/base/text.h"
 #include "host/config/args_schema.h"
 #include "host/config/config_value.h"
@@ -360,8 +361,13 @@ std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& confi
   return converted;
 }
 
-std::string WriteConverted(const ConvertedProfile& converted, const std::string& source) {
-  std::string heading = "Converted from " + source + ".";
+std::string WriteConverted(const ConvertedProfile& converted, const std::string& source,
+                           KubeVersion version) {
+  std::string heading = "Converted from " + source + ", with the defaults of kube-scheduler " +
+                        ToString(version) + ".";
+  if (version != kNewestKubeVersion) {
+    heading += "\nSet emulatedVersion = " + Quoted(ToString(version)) + " in the host file.";
+  }
   if (!converted.absent.empty()) {
     heading +=
         "\n"

@@ -35,7 +35,9 @@ std::vector<ConvertedProfile> ConvertKubeConfig(const KubeSchedulerConfig& confi
                                                 ConfigErrors& errors, ConfigErrors& warnings);
 
 // Returns the text of the profile's file. `source` describes the source: "kube.yaml, profiles[0]".
-std::string WriteConverted(const ConvertedProfile& converted, const std::string& source);
+// `version`: that of ConvertKubeConfig().
+std::string WriteConverted(const ConvertedProfile& converted, const std::string& source,
+                           KubeVersion version);
 
 }  // namespace berth::host
 

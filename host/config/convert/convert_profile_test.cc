@@ -175,8 +175,8 @@ TEST(ConvertKubeConfig, WritesCompleteProfileAndWarnsOfUnavailablePlugins) {
       "k.yaml:20: profiles[0].pluginConfig[1]: plugin \"PodTopologySpread\" is not available yet: "
       "its arguments are not checked, and are written as a comment in the profile");
   ASSERT_EQ(outcome.profiles.size(), 1U);
-  EXPECT_EQ(WriteConverted(outcome.profiles[0], "k.yaml, profiles[0]"),
-            R"(# Converted from k.yaml, profiles[0].
+  EXPECT_EQ(WriteConverted(outcome.profiles[0], "k.yaml, profiles[0]", kNewestKubeVersion),
+            R"(# Converted from k.yaml, profiles[0], with the defaults of kube-scheduler 1.37.
 # Plugins that are written as comments are not available: Berth schedules without them.
 schedulerName = "small"
 
@@ -334,6 +334,12 @@ TEST(ConvertKubeConfig, DependsOnTheVersion) {
   EXPECT_EQ(Convert(pre_filter, k1_36).errors,
             "k.yaml:3: profiles[0].plugins.preFilter.enabled[0].name: expected a plugin that runs "
             "at PreFilter, found \"NodeUnschedulable\", which runs at Filter");
+  EXPECT_TRUE(
+      WriteConverted(Convert("", k1_36).profiles[0], "k.yaml", k1_36)
+          .starts_with("# Converted from k.yaml, with the defaults of kube-scheduler 1.36.\n"
+                       "# Set emulatedVersion = \"1.36\" in the host file.\n"));
+  EXPECT_NE(FindUpstreamPlugin("DeferredPodScheduling", kNewestKubeVersion), nullptr);
+  EXPECT_EQ(FindUpstreamPlugin("DeferredPodScheduling", k1_36), nullptr);
 }
 
 // Plugins of kube-scheduler behind feature gates are known, even if they run at no point of

@@ -1,5 +1,6 @@
 // KubeSchedulerConfiguration v1 (kubescheduler.config.k8s.io/v1) as plain values: the content of
-// the file, before any defaults. Names, defaults and rules are those of kube-scheduler 1.36.
+// the file, before any defaults. All names of the versions that Berth
+// emulates are known.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 

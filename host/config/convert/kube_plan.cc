@@ -36,16 +36,20 @@ constexpr std::array<UpstreamPlugin, 24> kPlugins = {{
     {"ImageLocality", "Score", 1},
     {"DefaultBinder", "Bind"},
     {"NodeDeclaredFeatures", "PreFilter Filter"},
-    {"DeferredPodScheduling", "PreFilter Filter Permit", 0, false},
     {"GangScheduling", "PreEnqueue Permit", 0, false},
     {"TopologyPlacementGenerator", "", 0, false},  // PlacementGenerate
     {"PodGroupPodsCount", "", 1, false},           // PlacementScore
+    {"DeferredPodScheduling", "PreFilter Filter Permit", 0, false},
 }};
 
-// Up to 1.36, NodeUnschedulable came before NodeName, and neither they nor TaintToleration had a
-// PreFilter. (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go)
-constexpr std::array<UpstreamPlugin, kPlugins.size()> PluginsOf1_36() {
-  std::array<UpstreamPlugin, kPlugins.size()> plugins = kPlugins;
+// Up to 1.36, NodeUnschedulable came before NodeName, neither they nor TaintToleration had a
+// PreFilter, and there was no DeferredPodScheduling.
+// (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go, framework/plugins/registry.go)
+constexpr std::array<UpstreamPlugin, kPlugins.size() - 1> PluginsOf1_36() {
+  std::array<UpstreamPlugin, kPlugins.size() - 1> plugins;
+  std::ranges::copy_if(kPlugins, plugins.begin(), [](const UpstreamPlugin& plugin) {
+    return plugin.name != "DeferredPodScheduling";
+  });
   const auto find = [&plugins](std::string_view name) {
     return std::ranges::find(plugins, name, &UpstreamPlugin::name);
   };
@@ -181,7 +185,8 @@ bool UpstreamPlugin::RunsAt(std::string_view point) const {
 }
 
 std::span<const UpstreamPlugin> UpstreamPlugins(KubeVersion version) {
-  return version < k1_37 ? kPluginsOf1_36 : kPlugins;
+  if (version < k1_37) return kPluginsOf1_36;
+  return kPlugins;
 }
 
 const UpstreamPlugin* FindUpstreamPlugin(std::string_view name, KubeVersion version) {

@@ -208,6 +208,7 @@ DoctorFinding VersionFinding(const HttpResponse& version, KubeVersion emulated) 
   // A server that was built outside of a release does not know its number.
   const std::string release = std::to_string(major) + "." + std::to_string(minor);
   if (!text.starts_with(release + ".")) text = release + " (" + text + ")";
+  constexpr int kNewestMinor = kNewestKubeVersion.minor;
   if (major != 1 || minor < kOldestMinor || minor > kNewestMinor) {
     return {"version", Level::kWarning,
             text + "; Berth is made for 1." + std::to_string(kOldestMinor) + " to 1." +
@@ -222,8 +223,10 @@ DoctorFinding VersionFinding(const HttpResponse& version, KubeVersion emulated) 
   const KubeVersion closest =
       std::clamp(server, kEmulatedVersions.front(), kEmulatedVersions.back());
   if (closest != emulated) {
-    finding.fix = "to decide as kube-scheduler " + ToString(closest) +
-                  " does, set emulatedVersion = " + Quoted(ToString(closest)) + " in the host file";
+    const std::string name = ToString(closest);
+    finding.fix = "to decide as kube-scheduler " + name +
+                  " does, set emulatedVersion = " + Quoted(name) +
+                  " in the host file, or use --emulated-version " + name;
   }
   return finding;
 }

@@ -220,7 +220,8 @@ TEST(VersionFindingTest, EachVersion) {
     DoctorFinding expected;
   };
   const std::string as_36 =
-      "to decide as kube-scheduler 1.36 does, set emulatedVersion = \"1.36\" in the host file";
+      "to decide as kube-scheduler 1.36 does, set emulatedVersion = \"1.36\" in the host file, or "
+      "use --emulated-version 1.36";
   const Case cases[] = {
       {Version("37", "v1.37.2"), {"version", Level::kOk, "1.37.2"}},
       {Version("37+", "v1.37.2-gke.100"), {"version", Level::kOk, "1.37.2-gke.100"}},
@@ -256,7 +257,7 @@ TEST(VersionFindingTest, ComparesWithTheEmulatedVersion) {
       VersionFinding(Version("37", "v1.37.2"), {1, 36}),
       (DoctorFinding{"version", Level::kNote, "1.37.2; Berth decides as kube-scheduler 1.36 does",
                      "to decide as kube-scheduler 1.37 does, set emulatedVersion = "
-                     "\"1.37\" in the host file"}));
+                     "\"1.37\" in the host file, or use --emulated-version 1.37"}));
 }
 
 TEST(VersionFindingTest, AnotherMajorVersion) {

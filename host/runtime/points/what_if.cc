@@ -22,8 +22,8 @@ std::vector<Row> RowsWithNominatedPods(const Attempt& attempt, const Selection& 
                                        const Nominator& nominator) {
   std::vector<Row> rows;
   nominator.ForEachNode([&](std::string_view node, std::span<const PodRef> nominated) {
-    const auto counts = [&](const PodRef& pod) {
-      return nominator.CountsAgainst(pod->view(), attempt.pod()->view());
+    const auto counts = [&attempt](const PodRef& pod) {
+      return Nominator::CountsAgainst(pod->view(), attempt.pod()->view());
     };
     if (std::ranges::none_of(nominated, counts)) return;
     const Row row = attempt.table().FindNode(node);
@@ -184,7 +184,7 @@ PluginStatus WhatIf::RunWithNominated(const Nominator& nominator,
   const auto at = static_cast<uint32_t>(std::ranges::find(rows, i) - rows.begin());
   std::unique_ptr<WhatIf> copy;
   for (const PodRef& nominated : nominator.PodsFor(Text(rows_.arrays().nodes[i]->meta->name))) {
-    if (!nominator.CountsAgainst(nominated->view(), pod)) continue;
+    if (!Nominator::CountsAgainst(nominated->view(), pod)) continue;
     if (copy == nullptr) copy.reset(new WhatIf(*this, rows, flags_ | BERTH_CYCLE_NOMINATED));
     PluginStatus status = copy->AddPod(at, nominated->view());
     if (!status.ok()) return status;
@@ -326,7 +326,7 @@ PluginStatus FilterNominated(Attempt& attempt, const Selection& candidates,
   for (const Row row : RowsWithNominatedPods(attempt, candidates, nominator)) {
     WhatIf what_if(attempt, {&row, 1}, WhatIf::Mode::kApart, BERTH_CYCLE_NOMINATED);
     for (const PodRef& pod : nominator.PodsFor(attempt.table().node(row)->name())) {
-      if (!nominator.CountsAgainst(pod->view(), attempt.pod()->view())) continue;
+      if (!Nominator::CountsAgainst(pod->view(), attempt.pod()->view())) continue;
       if (PluginStatus status = what_if.AddPod(0, pod->view()); !status.ok()) return status;
     }
     RowVerdict verdict;

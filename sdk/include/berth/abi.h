@@ -2309,7 +2309,8 @@ typedef struct berth_instance_request {
    * does not set it, and the host's own deadlines apply. */
   int64_t deadline_ns;
   /* The version of Kubernetes whose kube-scheduler the host decides as: BERTH_KUBE_VERSION(1, 37).
-   * Where two versions decide differently, the plugin decides as this one. */
+   * Where two versions decide differently, the plugin decides as this one. 0: the newest version
+   * that the plugin knows. */
   uint32_t emulated_version;
   uint32_t reserved;
 } berth_instance_request;

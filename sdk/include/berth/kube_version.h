@@ -19,9 +19,7 @@ struct KubeVersion {
   uint32_t minor = 0;
 
   // Converts berth_instance_request.emulated_version.
-  static constexpr KubeVersion FromAbi(uint32_t version) {
-    return {.major = version >> 16U, .minor = version & 0xFFFFU};
-  }
+  static constexpr KubeVersion FromAbi(uint32_t version);
   // Converts into berth_instance_request.emulated_version.
   constexpr uint32_t ToAbi() const { return BERTH_KUBE_VERSION(major, minor); }
 
@@ -29,8 +27,13 @@ struct KubeVersion {
   friend constexpr auto operator<=>(const KubeVersion&, const KubeVersion&) = default;
 };
 
-// The newest version that the plugins of Berth of this SDK's version know.
+// The newest version that Berth decides as.
 inline constexpr KubeVersion kNewestKubeVersion{.major = 1, .minor = 37};
+
+constexpr KubeVersion KubeVersion::FromAbi(uint32_t version) {
+  if (version == 0) return kNewestKubeVersion;
+  return {.major = version >> 16U, .minor = version & 0xFFFFU};
+}
 
 }  // namespace berth
 

@@ -45,7 +45,7 @@ The letter J in --order is kube-scheduler with JSON, as Berth has it, instead of
 --in-process also compares the scheduling cycles alone: schedule-one runs kube-scheduler's with a
 Bind plugin that does nothing, and berth-bench W1 runs Berth's, on as many nodes and pods. A fifth
 of the pods is for warming up. kube-scheduler looks at a part of the nodes only, as it does by
-default; Berth looks at all.
+default; Berth looks at all, and decides as the newest version, which makes no difference here.
 
 Times depend on the machine and on what else runs there. Only the ratios of one run are comparable,
 and only if the two runs of each scheduler are close to each other. The scheduler, the API server
@@ -427,6 +427,9 @@ def build_programs_first(program, version):
     the default one, and starts this program again.
     """
     if "BERTH_E2E_BIN" in os.environ:
+        if version and not f"{kubernetes()}.".startswith(f"{version}."):
+            sys.exit(f"--kubernetes: expected {kubernetes()}, the version of the programs in "
+                     f"$BERTH_E2E_BIN, found {version}")
         return
     script = os.path.join(E2E, "run.sh")
     selection = ["--kubernetes", version] if version else []

@@ -323,6 +323,16 @@ TEST_F(BindTaskTest, TriesFourTimes) {
   }
 }
 
+TEST_F(BindTaskTest, FailuresOfAllKindsCountTogether) {
+  Bind();
+  for (int i = 0; i < 3; ++i) Expect(kBindTarget, NotSent());
+  Expect(kBindTarget, ErrorReply(500, "InternalError"));
+  while (outcomes_.empty()) Expect(kReadTarget, PodIs("u1", ""));
+  EXPECT_EQ(outcomes_, (BindOutcomes{"bind Unavailable: the pod was not bound: server: "
+                                     "InternalError"}));
+  EXPECT_EQ(writer_.counts().binds, 4U);
+}
+
 TEST_F(BindTaskTest, RefusalsWith429AreNoTries) {
   Bind();
   for (int i = 0; i < 4; ++i) Expect(kBindTarget, ErrorReply(429, "TooManyRequests", 1));

@@ -78,15 +78,15 @@ struct PodWriterCounts {
 //   this uid on another node       kConflict
 //   another uid, or deleting       kConflict
 //   no pod                         kNotFound
-//   this uid without a node        the request is sent again if the fence is open, up to `retry_ns`
-//                                  and `bind_tries` times in all, but once at least. The server
-//                                  executes at most one of the two, because each requires a pod
-//                                  without a node, and both name the same node. If it is not sent
-//                                  again, the pod is read until the server has given the last
-//                                  unknown request up: for `answered_settle_ns` if the server
-//                                  answered InternalError or ServiceUnavailable, or else for
-//                                  `settle_ns`. The result is the last error; kUnavailable without
-//                                  one.
+//   this uid without a node        the request is sent again if the fence is open, up to
+//                                  `bind_tries` times in all, the second time at any time, later
+//                                  ones within `retry_ns`. The server executes at most one of
+//                                  them, because each requires a pod without a node, and all name
+//                                  the same node. If it is not sent again, the pod is read until
+//                                  the server has given the last unknown request up: for
+//                                  `answered_settle_ns` if it answered InternalError or
+//                                  ServiceUnavailable, or else for `settle_ns`. The result is the
+//                                  last error; kUnavailable without one.
 //
 // Status patches and deletions may be repeated safely: they are, up to `retry_ns`. After an unknown
 // deletion, 404 is success. Patches and deletions also need an open fence: a process that does not
