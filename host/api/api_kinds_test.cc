@@ -13,6 +13,8 @@ TEST(ApiKinds, AcceptsKindsThatAServerCanServe) {
         "autoscaling/v1/HorizontalPodAutoscaler", "autoscaling/v2/HorizontalPodAutoscaler",
         "scheduling.k8s.io/v1/PriorityClass", "storage.k8s.io/v1beta1/CSIStorageCapacity",
         "resource.k8s.io/v1beta2/DeviceClass", "events.k8s.io/v1/Event",
+        "lifecycle.k8s.io/v1alpha1/EvictionRequest", "policy/v1/Eviction",
+        "storagemigration.k8s.io/v1/StorageVersionMigration",
         // New kinds, and custom resources, also with the name of a kind of Kubernetes.
         "scheduling.k8s.io/v1alpha3/NewThing", "gateway.networking.k8s.io/v1/Gateway",
         "scheduling.sigs.k8s.io/v1alpha1/PodGroup", "example.com/v1/Rack",
@@ -60,6 +62,10 @@ TEST(ApiKinds, NamesTheGroupOfAKind) {
       {"extensions/v1beta1/Ingress",
        "expected networking.k8s.io/v1 for the kind Ingress, found extensions/v1beta1"},
       {"policy/v1/Event", "expected v1 or events.k8s.io/v1 for the kind Event, found policy/v1"},
+      {"apps/v1/Eviction",
+       "expected policy/v1 or lifecycle.k8s.io/v1alpha1 for the kind Eviction, found apps/v1"},
+      {"apps/v1/CompositePodGroup",
+       "expected scheduling.k8s.io/v1 for the kind CompositePodGroup, found apps/v1"},
       {"storage.k8s.io/v1/PriorityClass",
        "expected scheduling.k8s.io/v1 for the kind PriorityClass, found storage.k8s.io/v1"},
   };
