@@ -234,6 +234,30 @@ TEST_F(RunClusterTest, BindsPodAndReleasesLeaseAtTheEnd) {
   EXPECT_EQ(Output(), "");
 }
 
+// The running pod uses 4 cpus by the rule of 1.37, and 6 by that of 1.36: one container grows while
+// the other one shrinks.
+TEST_F(RunClusterTest, DecidesAsTheEmulatedVersion) {
+  CreateNode("a", "8");
+  Create(
+      kPods,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"resized","namespace":"default"},)"
+      R"("spec":{"nodeName":"a","containers":[)"
+      R"({"name":"g","image":"i","resources":{"requests":{"cpu":"3"}}},)"
+      R"({"name":"s","image":"i","resources":{"requests":{"cpu":"1"}}}]},)"
+      R"("status":{"phase":"Running","containerStatuses":[)"
+      R"({"name":"g","resources":{"requests":{"cpu":"1"}},"allocatedResources":{"cpu":"1"}},)"
+      R"({"name":"s","resources":{"requests":{"cpu":"3"}},"allocatedResources":{"cpu":"3"}}]}})");
+  CreatePod("web", "4");
+  const pid_t older = StartRun({"--emulated-version", "1.36"});
+  ASSERT_TRUE(WaitForLog("1 Insufficient cpu")) << Error();
+  EXPECT_THAT(Error(), HasSubstr("emulatedVersion=\"1.36\""));
+  EXPECT_EQ(NodeOf("web"), "");
+  EXPECT_EQ(Stop(older), 0) << Error();
+  const pid_t newer = StartRun();
+  EXPECT_TRUE(WaitFor([&] { return NodeOf("web") == "a"; })) << Error();
+  EXPECT_EQ(Stop(newer), 0) << Error();
+}
+
 TEST_F(RunClusterTest, UnschedulablePodHasConditionUntilANodeFits) {
   CreateNode("small", "1");
   CreatePod("web", "2");
