@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,10 @@ func parse() (*options, error) {
 		return nil, fmt.Errorf("%w; record.sh --help describes the options", err)
 	}
 	chosen.files = flags.Args()
+	isOption := func(file string) bool { return strings.HasPrefix(file, "--") }
 	switch {
+	case slices.ContainsFunc(chosen.files, isOption):
+		return nil, errors.New("expected all options before the files")
 	case len(chosen.files) == 0:
 		return nil, errors.New("expected a file with cases; record.sh --help describes the arguments")
 	case (chosen.expect != "" || *changed != "") && !chosen.check:
