@@ -15,7 +15,7 @@ namespace berth {
 // of their cluster lack. The host sees what a plugin looks up, but not what it reads of an index
 // that it keeps by Objects::Watch(). It therefore names every kind that a plugin watches and never
 // looks up. A plugin with an index has one NeededKind for each kind that it watches, and calls
-// Note() in each cycle. A service does not get more calls than two by that.
+// Note() in each cycle. The service gets at most two calls from one NeededKind.
 class NeededKind {
  public:
   // `kind` must be a constant, and one of those that kKinds names.
