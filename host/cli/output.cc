@@ -12,6 +12,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "host/base/assert.h"
+#include "host/base/emulated_version.h"
 #include "host/base/json_text.h"
 #include "host/base/text.h"
 #include "host/base/time_units.h"
@@ -81,6 +82,7 @@ nlohmann::ordered_json TotalsJson(const ShadowSummary& summary) {
   json["hurried"] = totals.hurried;
   json["refused"] = summary.refused;
   json["seconds"] = ToSeconds(summary.took_ns);
+  json["emulatedVersion"] = ToString(summary.emulated_version);
   return json;
 }
 
@@ -376,6 +378,10 @@ std::string ShadowTotalsText(const ShadowSummary& summary) {
             WithCommas(totals.unexplained()) + " unexplained";
   }
   text += ".\n";
+  if (totals.unexplained() > 0) {
+    text += "Berth decided as kube-scheduler " + ToString(summary.emulated_version) +
+            ": compare with the version that placed the pods (see --emulated-version).\n";
+  }
   if (totals.unseen > 0) {
     text +=
         CountOf(totals.unseen, "pod") + " had a node when first seen and could not be judged.\n";

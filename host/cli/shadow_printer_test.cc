@@ -93,7 +93,7 @@ TEST(ShadowPrinter, PrintsObjects) {
   const std::string totals =
       R"({"judged":2000,"same":1204,"tie":790,"order":6,"sampled":0,"score":0,"rejected":0,)"
       R"("error":0,"agreement":100.0,"unexplained":0,"unseen":0,"hurried":0,"refused":0,)"
-      R"("seconds":600.5})";
+      R"("seconds":600.5,"emulatedVersion":"1.37"})";
   const std::string text = PrintShadow({.format = OutputFormat::kJson});
   EXPECT_EQ(text.substr(0, text.find('\n')), json);
   EXPECT_EQ(text.substr(text.rfind('\n', text.size() - 2) + 1), totals + "\n");
@@ -127,12 +127,16 @@ TEST(ShadowTotalsText, Sentences) {
       {"almost all",
        {.by_verdict = {99'999, 0, 0, 0, 0, 1, 0}},
        0,
-       "100,000 pods judged: 99,999 same, 1 rejected: 99.99 % agreement. 1 unexplained.\n"},
+       "100,000 pods judged: 99,999 same, 1 rejected: 99.99 % agreement. 1 unexplained.\n"
+       "Berth decided as kube-scheduler 1.36: compare with the version that placed the pods (see "
+       "--emulated-version).\n"},
       {"every verdict",
        {.by_verdict = {1, 1, 1, 1, 1, 1, 1}},
        0,
        "7 pods judged: 1 same, 1 tie, 1 order, 1 sampled, 1 score, 1 rejected, 1 error: 42.85 % "
-       "agreement. 3 unexplained.\n"},
+       "agreement. 3 unexplained.\n"
+       "Berth decided as kube-scheduler 1.36: compare with the version that placed the pods (see "
+       "--emulated-version).\n"},
       {"notes",
        {.by_verdict = {1}, .unseen = 2, .hurried = 1},
        3,
@@ -144,6 +148,7 @@ TEST(ShadowTotalsText, Sentences) {
   };
   for (const Case& each : table) {
     ShadowSummary summary;
+    summary.emulated_version = {1, 36};
     summary.totals = each.totals;
     summary.refused = each.refused;
     EXPECT_EQ(ShadowTotalsText(summary), each.expected) << each.name;

@@ -30,8 +30,10 @@ PodRef WithGatedCondition(const PodRef& pod, int64_t now_ns) {
   return WithStatus(pod, patch, pod->resource_version());
 }
 
-// Returns `pod`, the state in the remote cluster, with the decisions of this cluster on `stored`.
-PodRef WithDecisions(const PodRef& pod, const Pod& stored, std::string_view version) {
+// Returns `pod`, the state in the remote cluster, with the decisions of this cluster on the stored
+// pod. A nomination that came from the remote cluster is none of them.
+PodRef WithDecisions(const PodRef& pod, const StoredObject& object, std::string_view version) {
+  const Pod& stored = *std::get<PodRef>(object.object);
   PodStatusPatch patch;
   if (!stored.node_name().empty()) {
     if (stored.node_name() == pod->node_name()) return pod;
@@ -39,7 +41,7 @@ PodRef WithDecisions(const PodRef& pod, const Pod& stored, std::string_view vers
     return WithStatus(WithNode(pod, stored.view().node_name, version), patch, version);
   }
   const bool has_place = !pod->node_name().empty() || !pod->nominated_node().empty();
-  if (has_place || stored.nominated_node().empty()) return pod;
+  if (has_place || !object.is_nominated_here) return pod;
   patch.nominated_node = stored.nominated_node();
   return WithStatus(pod, patch, version);
 }
@@ -122,6 +124,7 @@ Status PodRequestHandler::PatchStatus(const PodName& name, const PodStatusPatch&
       HasCondition(*pod, "DisruptionTarget", patch.disruption_target);
   if (same_nomination && same_conditions) return Status::Ok();
   if (patch.pod_scheduled) stored.scheduled_message = patch.pod_scheduled->message;
+  if (patch.nominated_node) stored.is_nominated_here = !patch.nominated_node->empty();
   objects_.Replace(stored, WithStatus(pod, patch, versions_.Next()));
   return Status::Ok();
 }
@@ -302,7 +305,9 @@ Result<AnyObject> EmbeddedCluster::Put(AnyObject object) {
   }
   const std::string version = versions_.Next();
   if (PodRef* pod = std::get_if<PodRef>(&object)) {
-    *pod = WithDecisions(*pod, *std::get<PodRef>(found->object), version);
+    const bool is_replaced = !(*pod)->nominated_node().empty();
+    *pod = WithDecisions(*pod, *found, version);
+    if (is_replaced || (*pod)->nominated_node().empty()) found->is_nominated_here = false;
   }
   ServerMeta meta = MetaOf(Base(object));
   meta.uid = stored.uid();

@@ -79,6 +79,16 @@ TEST_F(EmbeddedPutTest, NewNominationOrNodeReplacesTheNomination) {
   EXPECT_EQ(Put(kOnN2)->nominated_node(), "");
 }
 
+TEST_F(EmbeddedPutTest, NominationFromElsewhereEndsThere) {
+  Put(R"(,"status":{"nominatedNodeName":"n2"})");
+  EXPECT_EQ(Put()->nominated_node(), "");
+  PodStatusPatch patch;
+  patch.nominated_node = "n1";
+  cluster_.PatchPodStatus({"default", "a", {}}, patch, nullptr);
+  Put(R"(,"status":{"nominatedNodeName":"n2"})");
+  EXPECT_EQ(Put()->nominated_node(), "") << "the nomination of this cluster was replaced";
+}
+
 TEST_F(EmbeddedPutTest, AcceptsDeletionFromElsewhereAndKeepsItsOwn) {
   Put();
   const PodRef going = Put("", R"(,"deletionTimestamp":"2026-02-01T00:00:00Z")");

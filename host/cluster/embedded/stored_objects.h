@@ -89,6 +89,7 @@ struct StoredObject {
   int64_t grace_seconds = 0;           // The grace period of a pod that is being deleted.
   int64_t due_ns = 0;                  // See StoredObjects::SetDeletionDue(); 0 for none.
   std::string scheduled_message = {};  // The message of the pod's condition PodScheduled.
+  bool is_nominated_here = false;      // A client of this cluster nominated the pod.
 };
 
 // Returns the key of an object as ObjectBase::Key() does: "namespace/name", or "name" without a

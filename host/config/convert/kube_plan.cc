@@ -45,7 +45,7 @@ constexpr std::array<UpstreamPlugin, 24> kPlugins = {{
 // Up to 1.36, NodeUnschedulable came before NodeName, neither they nor TaintToleration had a
 // PreFilter, and there was no DeferredPodScheduling.
 // (kube-scheduler: pkg/scheduler/apis/config/v1/default_plugins.go, framework/plugins/registry.go)
-constexpr std::array<UpstreamPlugin, kPlugins.size() - 1> PluginsOf1_36() {
+constexpr std::array<UpstreamPlugin, kPlugins.size() - 1> OlderPlugins() {
   std::array<UpstreamPlugin, kPlugins.size() - 1> plugins;
   std::ranges::copy_if(kPlugins, plugins.begin(), [](const UpstreamPlugin& plugin) {
     return plugin.name != "DeferredPodScheduling";
@@ -59,7 +59,7 @@ constexpr std::array<UpstreamPlugin, kPlugins.size() - 1> PluginsOf1_36() {
   find("TaintToleration")->points = "Filter PreScore Score";
   return plugins;
 }
-constexpr auto kPluginsOf1_36 = PluginsOf1_36();
+constexpr auto kOlderPlugins = OlderPlugins();
 
 using Entries = std::vector<KubePluginEntry>;
 
@@ -185,7 +185,7 @@ bool UpstreamPlugin::RunsAt(std::string_view point) const {
 }
 
 std::span<const UpstreamPlugin> UpstreamPlugins(KubeVersion version) {
-  if (version < k1_37) return kPluginsOf1_36;
+  if (version < k1_37) return kOlderPlugins;
   return kPlugins;
 }
 

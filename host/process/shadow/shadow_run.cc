@@ -156,7 +156,8 @@ Status ShadowRun::NotBegun() {
 }
 
 ShadowSummary ShadowRun::Summary() const {
-  return {.totals = scheduler_->totals(),
+  return {.emulated_version = EmulatedVersionOf(session_.host()),
+          .totals = scheduler_->totals(),
           .refused = scheduler_->refused(),
           .took_ns = took_ns_,
           .output_failed = output_failed()};

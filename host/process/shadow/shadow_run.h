@@ -80,6 +80,7 @@ struct ShadowRunOptions : ClusterProcessOptions {
 };
 
 struct ShadowSummary {
+  KubeVersion emulated_version = kNewestKubeVersion;
   ShadowTotals totals;
   size_t refused = 0;  // Requests of plugins that would have written.
   int64_t took_ns = 0;

@@ -584,8 +584,8 @@ typedef struct berth_pod {
    * request counts as 100 m and 200 MiB. NodeResourcesFit computes its scores from these
    * amounts. */
   const berth_resources* request_of_containers;
-  /* What the pod occupies on its node: same as `request`, but a resize in progress counts with its
-   * larger size. */
+  /* What the pod occupies on its node: same as `request`, but a resize in progress counts with the
+   * larger size, and one that the node cannot grant with the size that the kubelet has set. */
   const berth_resources* accounted;
   int64_t nonzero_milli_cpu; /* from `accounted`, with defaults for containers without a request */
   int64_t nonzero_memory;
