@@ -21,8 +21,8 @@ constexpr std::string_view kFitPlugin = "NodeResourcesFit";
 constexpr int64_t kMaxBackoffSeconds = int64_t{365} * 24 * 3600;
 
 // Extension points of kube-scheduler that are behind feature gates.
-constexpr std::array<std::string_view, 4> kGatedPoints = {
-    "placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter"};
+constexpr std::array<std::string_view, 3> kGatedPoints = {"placementGenerate", "placementScore",
+                                                          "podGroupPostFilter"};
 // Former plugins of kube-scheduler.
 constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
                                                              "EBSLimits", "GCEPDLimits"};
