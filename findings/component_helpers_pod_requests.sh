@@ -14,17 +14,10 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cat > go.mod <<'MOD'
-module finding
-
-go 1.26
-
-require (
-	k8s.io/api v0.37.2
-	k8s.io/apimachinery v0.37.2
-	k8s.io/component-helpers v0.37.2
-)
-MOD
+export GOFLAGS=-mod=mod
+go mod init example.invalid/finding 2> messages
+go get k8s.io/component-helpers@v0.37.2 k8s.io/api@v0.37.2 k8s.io/apimachinery@v0.37.2 2>> messages ||
+  { cat messages >&2; exit 1; }
 cat > main.go <<'CODE'
 package main
 
@@ -57,7 +50,7 @@ func main() {
 	}
 }
 CODE
-GOFLAGS=-mod=mod go run . > found 2> messages || { cat messages; exit 1; }
+go run . > found 2> messages || { cat messages >&2; exit 1; }
 cat found
 diff - found <<'SEEN'
 1Gi: 1073741824 1073741824 1073741824

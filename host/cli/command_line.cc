@@ -30,8 +30,7 @@ constexpr std::string_view kOtherwise =
     "account of the pod]";
 constexpr const char* kHostFile =
     "The host file, berth.toml: profiles, plugin directories, emulatedVersion, deadlines, "
-    "backoffs, "
-    "leader election, connection";
+    "backoffs, leader election, connection";
 constexpr const char* kLevels = "-v information, -vv debugging, -vvv tracing";
 // More than the levels of the log, so that the -v=10 of other programs has a counterpart.
 constexpr uint64_t kMaxVerbosity = 10;
@@ -218,9 +217,8 @@ void AddComplete(CLI::App& command, bool& is_complete) {
 void AddInspection(CLI::App& command, InspectionFlags& flags) {
   AddConfig(command, flags,
             "The host file, berth.toml, that berth run gets: profiles, plugin directories, "
-            "emulatedVersion, "
-            "deadlines, "
-            "backoffs, quarantine; its tables for a real cluster have no effect");
+            "emulatedVersion, deadlines, backoffs, quarantine; its tables "
+            "for a real cluster have no effect");
   AddClusterFiles(command, flags.cluster_files);
   AddAdmission(command, flags.without_admission);
   AddComplete(command, flags.is_complete);

@@ -1,6 +1,5 @@
 // KubeSchedulerConfiguration v1 (kubescheduler.config.k8s.io/v1) as plain values: the content of
-// the file, before any defaults. All names of the versions that Berth
-// emulates are known.
+// the file, before any defaults. All names of the versions that Berth emulates are known.
 #ifndef BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 #define BERTH_HOST_CONFIG_CONVERT_KUBE_CONFIG_H_
 

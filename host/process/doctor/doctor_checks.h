@@ -73,8 +73,8 @@ DoctorFinding CredentialsFailure(const Status& status);
 DoctorFinding CredentialsFinding(const ServerUser& user, const CredentialExpiry& expiry,
                                  const std::string& source, int64_t now_ns);
 
-inline constexpr int kOldestMinor =
-    30;  // Of Kubernetes 1. The newest is that of kNewestKubeVersion.
+// Of Kubernetes 1. The newest is that of kNewestKubeVersion.
+inline constexpr int kOldestMinor = 30;
 
 // `emulated`: the version that Berth decides as.
 DoctorFinding VersionFinding(const HttpResponse& version, KubeVersion emulated);
