@@ -91,6 +91,9 @@ impl Host {
     }
 }
 
+/// The newest version of Kubernetes that Berth decides as, as (major, minor).
+pub const NEWEST_KUBE_VERSION: (u32, u32) = (1, 37);
+
 /// The arguments that a profile gives the plugin, and what else it states about the instance. Each
 /// method that reads an argument reports an error if it is wrong. `Plugin::create` then fails with
 /// all errors, whatever it returns.
@@ -140,10 +143,13 @@ impl Args {
     }
 
     /// The version of Kubernetes whose kube-scheduler the host decides as, as (major, minor). Where
-    /// two versions decide differently, the plugin decides as this one.
+    /// two versions decide differently, the plugin decides as this one: as NEWEST_KUBE_VERSION if
+    /// the host names none.
     pub fn emulated_version(&self) -> (u32, u32) {
-        let version = unsafe { (*self.request).emulated_version };
-        (version >> 16, version & 0xffff)
+        match unsafe { (*self.request).emulated_version } {
+            0 => NEWEST_KUBE_VERSION,
+            version => (version >> 16, version & 0xffff),
+        }
     }
 
     /// The arguments as <berth/abi.h> declares them; NULL if the profile has none. berth.values/1
@@ -235,7 +241,7 @@ mod tests {
                 stride: std::mem::size_of::<sys::berth_str>() as u32,
             },
             deadline_ns: 5_000_000_000,
-            emulated_version: (1 << 16) | 37,
+            emulated_version: (1 << 16) | 36,
             ..sys::berth_instance_request::NEW
         };
         let args = Args {
@@ -251,7 +257,20 @@ mod tests {
         assert!(!args.enables(sys::BERTH_POINT_SCORE));
         assert!(!args.enables(""));
         assert_eq!(args.deadline_ns(), 5_000_000_000);
-        assert_eq!(args.emulated_version(), (1, 37));
+        assert_eq!(args.emulated_version(), (1, 36));
         assert!(args.as_ptr().is_null());
+    }
+
+    #[test]
+    fn a_host_without_an_emulated_version_means_the_newest() {
+        let request = sys::berth_instance_request::NEW;
+        let args = Args {
+            values: std::ptr::null(),
+            request: &request,
+            args: request.args,
+            status: std::ptr::null_mut(),
+            failed: false,
+        };
+        assert_eq!(args.emulated_version(), NEWEST_KUBE_VERSION);
     }
 }

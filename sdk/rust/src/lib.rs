@@ -38,7 +38,7 @@ mod views;
 #[rustfmt::skip]
 mod sys_layout_test;
 
-pub use host::{Args, Host, Level};
+pub use host::{Args, Host, Level, NEWEST_KUBE_VERSION};
 pub use library::{Constant, PlainData};
 pub use plugin::{points, Dependence, Filter, Normalize, Plugin, PreEnqueue, PreFilter, Score};
 pub use status::{guard, guard_or, guard_void, Rejection, Verdict};
