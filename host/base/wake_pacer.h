@@ -17,13 +17,12 @@ namespace berth::host {
 // Threading: one thread at a time.
 class WakePacer {
  public:
-  // `interval_ns`: at most about one wake-up in this time; 0: never pauses.
-  explicit WakePacer(int64_t interval_ns) : interval_ns_(interval_ns) {}
-
   // Called: when the thread has something to do after it had nothing. `now_ns`: a monotonic time.
-  void OnWake(int64_t now_ns) {
-    is_busy_ = now_ns - woken_ns_ < interval_ns_;
+  // `interval_ns`: from now on, at most about one wake-up in this time; 0: no pause.
+  void OnWake(int64_t now_ns, int64_t interval_ns) {
+    is_busy_ = now_ns - woken_ns_ < interval_ns;
     woken_ns_ = now_ns;
+    interval_ns_ = interval_ns;
   }
   // Returns how long to pause from `now_ns` on, before the next wait; 0: not at all.
   int64_t PauseNs(int64_t now_ns) const {
@@ -32,7 +31,7 @@ class WakePacer {
   }
 
  private:
-  const int64_t interval_ns_;
+  int64_t interval_ns_ = 0;
   int64_t woken_ns_ = std::numeric_limits<int64_t>::min() / 2;  // Long ago.
   bool is_busy_ = false;  // The last two wake-ups were within the interval.
 };

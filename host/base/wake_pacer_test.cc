@@ -23,24 +23,33 @@ TEST(WakePacerTest, PausesOnlyAfterTwoWakeUpsWithinInterval) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    WakePacer pacer(c.interval_ns);
-    pacer.OnWake(0);
+    WakePacer pacer;
+    pacer.OnWake(0, c.interval_ns);
     EXPECT_EQ(pacer.PauseNs(1), 0) << "the first wake-up is after a quiet time";
-    pacer.OnWake(c.second_ns);
+    pacer.OnWake(c.second_ns, c.interval_ns);
     EXPECT_EQ(pacer.PauseNs(c.now_ns), c.pause_ns);
   }
 }
 
 TEST(WakePacerTest, AQuietTimeEndsThePauses) {
-  WakePacer pacer(100);
-  pacer.OnWake(0);
-  pacer.OnWake(10);
+  WakePacer pacer;
+  pacer.OnWake(0, 100);
+  pacer.OnWake(10, 100);
   EXPECT_EQ(pacer.PauseNs(20), 90);
-  pacer.OnWake(110);
+  pacer.OnWake(110, 100);
   EXPECT_EQ(pacer.PauseNs(111), 0);
 }
 
-TEST(WakePacerTest, DoesNotPauseBeforeTheFirstWakeUp) { EXPECT_EQ(WakePacer(100).PauseNs(0), 0); }
+TEST(WakePacerTest, AWakeUpSetsTheIntervalThatFollowsIt) {
+  WakePacer pacer;
+  pacer.OnWake(0, 100);
+  pacer.OnWake(150, 400);
+  EXPECT_EQ(pacer.PauseNs(160), 390);
+  pacer.OnWake(540, 100);
+  EXPECT_EQ(pacer.PauseNs(541), 0);
+}
+
+TEST(WakePacerTest, DoesNotPauseBeforeTheFirstWakeUp) { EXPECT_EQ(WakePacer().PauseNs(0), 0); }
 
 }  // namespace
 }  // namespace berth::host

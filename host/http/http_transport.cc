@@ -576,10 +576,16 @@ std::shared_ptr<HttpTransport::Call> HttpTransport::Begin(HttpRequest request, R
     return call;
   }
   auto call = std::make_shared<Call>(session_, std::move(request), std::move(receiver),
-                                     [this](Call& over) { calls_.erase(&over); });
+                                     [this](Call& over) { OnOver(over); });
   calls_.emplace(call.get(), call);
+  if (session_->options.open_requests != nullptr) ++*session_->options.open_requests;
   call->Start();
   return call;
+}
+
+void HttpTransport::OnOver(Call& call) {
+  if (session_->options.open_requests != nullptr) --*session_->options.open_requests;
+  calls_.erase(&call);
 }
 
 void HttpTransport::Close() {

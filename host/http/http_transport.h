@@ -2,6 +2,7 @@
 #ifndef BERTH_HOST_HTTP_HTTP_TRANSPORT_H_
 #define BERTH_HOST_HTTP_HTTP_TRANSPORT_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,9 @@ struct HttpOptions {
   uint32_t burst = 0;
   std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
   uint64_t seed = 0;            // For the jitter of pauses; 0: the time of the executor.
+  // Counts the requests that wait or are under way, also those of other transports. May be null;
+  // must outlive the transport.
+  std::atomic<size_t>* open_requests = nullptr;
 };
 
 // HTTP/1.1 over one pool of connections. Every stream has a connection of its own outside the
@@ -88,6 +92,7 @@ class HttpTransport final : public Transport {
   class Stream;
 
   std::shared_ptr<Call> Begin(HttpRequest request, Receiver receiver);
+  void OnOver(Call& call);
 
   IoThread& io_;
   std::shared_ptr<Session> session_;

@@ -25,13 +25,15 @@ namespace asio = boost::asio;
 
 class IoThread::Impl {
  public:
-  Impl(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns)
+  Impl(const std::string& name, std::function<int64_t()> steady_ns,
+       std::function<int64_t()> gather_ns)
       : steady_ns_(std::move(steady_ns)),
+        gather_ns_(std::move(gather_ns)),
         work_(context_.get_executor()),
         wake_(context_),
-        thread_([this, name, gather_ns] {
+        thread_([this, name] {
           ::pthread_setname_np(::pthread_self(), name.c_str());
-          Run(gather_ns);
+          Run();
         }) {}
 
   void Post(Task task) {
@@ -86,11 +88,11 @@ class IoThread::Impl {
   using TimerKey = std::pair<int64_t, TimerId>;  // The time, and the order of the calls.
 
   // Runs what is ready, pauses if there is much of it, and waits, until the context is stopped.
-  void Run(int64_t gather_ns) {
-    WakePacer pacer(gather_ns);
+  void Run() {
+    WakePacer pacer;
     while (context_.run_one() > 0) {
-      if (gather_ns == 0) continue;
-      pacer.OnWake(NowNs());
+      if (!gather_ns_) continue;
+      pacer.OnWake(NowNs(), gather_ns_());
       context_.poll();
       const int64_t pause_ns = pacer.PauseNs(NowNs());
       if (pause_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
@@ -150,6 +152,7 @@ class IoThread::Impl {
   }
 
   const std::function<int64_t()> steady_ns_;
+  const std::function<int64_t()> gather_ns_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::mutex mutex_;  // Guards the next two.
@@ -165,8 +168,9 @@ class IoThread::Impl {
   std::thread thread_;               // Last: it uses the others.
 };
 
-IoThread::IoThread(const std::string& name, std::function<int64_t()> steady_ns, int64_t gather_ns)
-    : impl_(std::make_unique<Impl>(name, std::move(steady_ns), gather_ns)) {}
+IoThread::IoThread(const std::string& name, std::function<int64_t()> steady_ns,
+                   std::function<int64_t()> gather_ns)
+    : impl_(std::make_unique<Impl>(name, std::move(steady_ns), std::move(gather_ns))) {}
 
 IoThread::~IoThread() { impl_->Stop(); }
 

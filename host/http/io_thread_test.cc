@@ -24,7 +24,7 @@ int64_t IoTestNowNs() {
 // The parameter is the gather time.
 class IoThreadTest : public testing::TestWithParam<int64_t> {
  protected:
-  IoThread io_{"berth-test", IoTestNowNs, GetParam()};
+  IoThread io_{"berth-test", IoTestNowNs, [] { return GetParam(); }};
 };
 
 INSTANTIATE_TEST_SUITE_P(GatherTimes, IoThreadTest, testing::Values(0, kMillisecond));

@@ -1,5 +1,6 @@
 #include "host/cluster/kubernetes/kubernetes_connection.h"
 
+#include <atomic>
 #include <future>
 #include <utility>
 
@@ -14,9 +15,11 @@ namespace {
 // A try to renew the lease does not wait for the answer to the try before it.
 constexpr size_t kLeaseConnections = 2;
 
-// Under load, the answers and the events of this time are handled together. An answer of an API
-// server under load takes many times longer. The lease's thread gathers nothing.
+// The lease's thread gathers nothing. A request that is one of many waits for the server many times
+// longer than the longer time.
 constexpr int64_t kGatherNs = kMillisecond;
+constexpr int64_t kLoadedGatherNs = 4 * kMillisecond;
+constexpr size_t kLoadedRequests = 16;
 
 }  // namespace
 
@@ -28,10 +31,15 @@ struct KubernetesConnection::Impl {
   };
 
   Impl(std::unique_ptr<Credentials> its_credentials, const std::function<int64_t()>& steady_ns)
-      : read_io("berth-read", steady_ns, kGatherNs),
-        write_io("berth-write", steady_ns, kGatherNs),
+      : read_io("berth-read", steady_ns, [this] { return GatherNs(); }),
+        write_io("berth-write", steady_ns, [this] { return GatherNs(); }),
         lease_io("berth-lease", steady_ns),
         credentials(std::move(its_credentials)) {}
+
+  int64_t GatherNs() const {
+    const size_t open = open_requests.load(std::memory_order_relaxed);
+    return open < kLoadedRequests ? kGatherNs : kLoadedGatherNs;
+  }
 
   void Open(Line& line, const Endpoint& endpoint, HttpTransport::Options options,
             TransportObserver& observer, Log log) {
@@ -45,6 +53,7 @@ struct KubernetesConnection::Impl {
     });
   }
 
+  std::atomic<size_t> open_requests = 0;  // Bindings, status patches, events and deletions.
   IoThread read_io;
   IoThread write_io;
   IoThread lease_io;
@@ -78,6 +87,7 @@ Result<std::unique_ptr<KubernetesConnection>> KubernetesConnection::Open(
   common.timeout_ns = options.request_timeout_ns;
   HttpTransport::Options writing = common;
   writing.dial.user_timeout_ms = options.write_user_timeout_ms;
+  writing.open_requests = &impl->open_requests;
   HttpTransport::Options limited = writing;
   limited.qps = options.qps;
   limited.burst = options.burst;
@@ -103,6 +113,8 @@ Channel KubernetesConnection::reads() { return {impl_->reads.transport.get(), &i
 Channel KubernetesConnection::writes() { return {impl_->writes.transport.get(), &impl_->write_io}; }
 Channel KubernetesConnection::events() { return {impl_->events.transport.get(), &impl_->write_io}; }
 Channel KubernetesConnection::leases() { return {impl_->leases.transport.get(), &impl_->lease_io}; }
+
+int64_t KubernetesConnection::GatherNs() const { return impl_->GatherNs(); }
 
 std::shared_ptr<const Credential> KubernetesConnection::credential() const {
   return impl_->credentials->Current();

@@ -61,6 +61,10 @@ class KubernetesConnection {
   // such as doctor.
   // REQUIRES: the caller is none of the three threads.
   HttpResponse SendAndWait(HttpRequest request);
+  // Returns for how long a busy thread gathers its work; see WakePacer. The threads of reads and
+  // writes do so, and the scheduling thread should. The time is longer while many requests that
+  // write are open: each of them waits for the server much longer than that.
+  int64_t GatherNs() const;
   // Returns the credential that requests carry now; never null.
   std::shared_ptr<const Credential> credential() const;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -260,6 +261,41 @@ TEST_F(KubernetesConnectionTest, PluginsReceiveForeignAnswers) {
       {.verb = "GET", .target = "/api/v1/proxy", .takes_any_answer = true});
   EXPECT_TRUE(response.is_success()) << response.status.ToString();
   EXPECT_EQ(response.body, "<html>");
+}
+
+TEST_F(KubernetesConnectionTest, GathersLongerWhileManyWritesAreOpen) {
+  std::promise<void> answer;
+  const std::shared_future<void> may_answer = answer.get_future().share();
+  LoopbackServer server({}, [may_answer](LoopbackServer::Peer& peer, size_t) {
+    std::string request;
+    if (!peer.ReadRequest(request)) return;
+    may_answer.wait();
+    peer.Write(HttpAnswer(201, "{}"));
+  });
+  Connect(server);
+  std::atomic<int> answered = 0;
+  const auto send = [&](const Channel& channel, int count) {
+    channel.executor->Post([&answered, channel, count] {
+      for (int i = 0; i < count; ++i) {
+        channel.transport->Send({.verb = "POST", .target = "/"},
+                                [&answered](const HttpResponse&) { ++answered; });
+      }
+    });
+  };
+  EXPECT_EQ(connection_->GatherNs(), kMillisecond);
+  send(connection_->reads(), 20);
+  send(connection_->writes(), 12);
+  send(connection_->events(), 3);
+  std::promise<void> sent;
+  connection_->reads().executor->Post(
+      [&] { connection_->writes().executor->Post([&] { sent.set_value(); }); });
+  sent.get_future().wait();
+  EXPECT_EQ(connection_->GatherNs(), kMillisecond) << "15 writes are open";
+  send(connection_->events(), 1);
+  WaitUntil([&] { return connection_->GatherNs() == 4 * kMillisecond; });
+  answer.set_value();
+  WaitUntil([&] { return answered == 36; });
+  EXPECT_EQ(connection_->GatherNs(), kMillisecond);
 }
 
 TEST_F(KubernetesConnectionTest, SendAndWaitReturnsAnAbsentServersError) {

@@ -130,6 +130,7 @@ class ClusterSession : public Session {
   KubernetesClient& client() { return *client_; }
   const KubernetesClient& client() const { return *client_; }
   Channel leases() { return connection_->leases(); }
+  int64_t GatherNs() const { return connection_->GatherNs(); }
 
  private:
   Status Reload(const ProfileSet& set, SchedulerHost& scheduler);

@@ -84,7 +84,7 @@ void ClusterDriver::Wait() {
   const int64_t pause_ns = std::min(pacer_.PauseNs(options_.boot_ns()), IdleNs());
   if (pause_ns > 0) waker().Pause(pause_ns);
   waker().Wait(IdleNs());
-  pacer_.OnWake(options_.boot_ns());
+  pacer_.OnWake(options_.boot_ns(), GatherNs());
 }
 
 }  // namespace berth::host

@@ -39,8 +39,6 @@ class ClusterDriver : public Driver {
   static constexpr int64_t kMaxWaitNs = 5 * kSecond;
   // A round begins at least this often while the client has no room.
   static constexpr int64_t kMaxFullWaitNs = 100 * kMillisecond;
-  // Under load, the answers to bindings and the events of the watches are gathered for this time.
-  static constexpr int64_t kGatherNs = kMillisecond;
 
   struct Options {
     FlushOutput flush = {};            // See Driver.
@@ -84,6 +82,9 @@ class ClusterDriver : public Driver {
   // a higher priority can overtake it. A binding that ends wakes the waker, unless its binding
   // cycle does not wait for it any more; therefore the driver also asks every kMaxFullWaitNs.
   virtual bool HasRoom() const = 0;
+  // Returns for how long the answers to bindings and the events of the watches are gathered under
+  // load; see WakePacer.
+  virtual int64_t GatherNs() const = 0;
   // Called before each step, unless the driver is stopping. It may do what must not happen within a
   // step, such as a reload.
   virtual void BeforeStep() = 0;
@@ -119,7 +120,7 @@ class ClusterDriver : public Driver {
   bool is_refreshing_ = false;  // A refresh has begun.
   bool is_fresh_ = false;
   int64_t leading_ns_ = 0;  // When the refresh began.
-  WakePacer pacer_{kGatherNs};
+  WakePacer pacer_;
 };
 
 }  // namespace berth::host

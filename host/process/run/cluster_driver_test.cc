@@ -71,6 +71,7 @@ class HookedDriver final : public ClusterDriver {
     done();
   }
   bool HasRoom() const override { return !hooks_.has_room || hooks_.has_room(); }
+  int64_t GatherNs() const override { return kMillisecond; }
   void BeforeStep() override {
     if (hooks_.before_step) hooks_.before_step();
   }

@@ -90,6 +90,7 @@ class ClusterRun final : private ClusterDriver {
   size_t Deliver() override { return session_.client().Deliver(); }
   void Refresh(std::function<void()> done) override;
   bool HasRoom() const override;
+  int64_t GatherNs() const override { return session_.GatherNs(); }
   void BeforeStep() override;
   void AfterStep() override;
   void OnScheduling(int64_t took_ns) override;
