@@ -48,10 +48,11 @@ std::vector<double> ExponentialBounds(double start, double factor, size_t count)
 template <class T>
 T& InstrumentFamily<T>::With(std::initializer_list<std::string_view> values) {
   BERTH_ASSERT_MSG(values.size() == labels_, "%zu values for %zu labels", values.size(), labels_);
-  std::vector<std::string> key(values.begin(), values.end());
   const std::lock_guard lock(mutex_);
-  if (const auto found = series_.find(key); found != series_.end()) return *found->second;
-  if (series_.size() < max_series_) return *(series_[std::move(key)] = make_());
+  if (const auto found = series_.find(values); found != series_.end()) return *found->second;
+  if (series_.size() < max_series_) {
+    return *(series_[std::vector<std::string>(values.begin(), values.end())] = make_());
+  }
   if (unlisted_ == nullptr) unlisted_ = make_();
   return *unlisted_;
 }

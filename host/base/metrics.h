@@ -3,6 +3,7 @@
 #ifndef BERTH_HOST_BASE_METRICS_H_
 #define BERTH_HOST_BASE_METRICS_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -92,11 +93,22 @@ class InstrumentFamily {
   void ForEach(const std::function<void(std::span<const std::string>, const T&)>& each) const;
 
  private:
+  // Compares lists of texts, of whatever types, so that no list is built to find one.
+  struct Before {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return std::lexicographical_compare(
+          a.begin(), a.end(), b.begin(), b.end(),
+          [](std::string_view left, std::string_view right) { return left < right; });
+    }
+  };
+
   const size_t labels_;
   const size_t max_series_;
   const Make make_;
   mutable std::mutex mutex_;
-  std::map<std::vector<std::string>, std::unique_ptr<T>> series_;
+  std::map<std::vector<std::string>, std::unique_ptr<T>, Before> series_;
   std::unique_ptr<T> unlisted_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -104,6 +103,18 @@ Result<int64_t> ParseTime(std::string_view text) {
   return result;
 }
 
+namespace {
+
+// Appends the number with leading zeros. REQUIRES: it has at most this many digits.
+void AppendDigits(std::string& text, uint32_t number, size_t digits) {
+  text.append(digits, '0');
+  for (auto at = text.rbegin(); number != 0; number /= 10, ++at) {
+    *at = static_cast<char>('0' + number % 10);
+  }
+}
+
+}  // namespace
+
 std::string FormatTime(int64_t nanoseconds) {
   // In seconds: midnight of the earliest time's day is no int64 of nanoseconds.
   const std::chrono::sys_seconds time{
@@ -112,13 +123,19 @@ std::string FormatTime(int64_t nanoseconds) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss clock(time - day);
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02d.%09d",
-                static_cast<int32_t>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int32_t>(clock.hours().count()),
-                static_cast<int32_t>(clock.minutes().count()),
-                static_cast<int32_t>(clock.seconds().count()), static_cast<int32_t>(nanos));
-  std::string text = buffer;
+  std::string text;
+  text.reserve(std::string_view("2026-01-10T08:00:00.123456789Z").size());
+  const auto append = [&text](auto number, size_t digits, char mark) {
+    AppendDigits(text, static_cast<uint32_t>(number), digits);
+    text.push_back(mark);
+  };
+  append(static_cast<int32_t>(date.year()), 4, '-');
+  append(static_cast<unsigned>(date.month()), 2, '-');
+  append(static_cast<unsigned>(date.day()), 2, 'T');
+  append(clock.hours().count(), 2, ':');
+  append(clock.minutes().count(), 2, ':');
+  append(clock.seconds().count(), 2, '.');
+  AppendDigits(text, static_cast<uint32_t>(nanos), 9);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text + 'Z';

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -35,11 +35,12 @@ std::string NamespacedPath(std::string_view prefix, std::string_view ns, std::st
   return path;
 }
 
-// Returns the text of the second that contains the time, without the "Z". The start of the second
-// of the earliest time is no int64 of nanoseconds.
+constexpr size_t kSecondSize = std::string_view("2026-01-10T08:00:00").size();
+
+// Returns the text of the second that contains the time. The start of the second of the earliest
+// time is no int64 of nanoseconds.
 std::string SecondText(int64_t nanoseconds) {
-  constexpr size_t kSize = std::string_view("2026-01-10T08:00:00").size();
-  return FormatTime(nanoseconds).substr(0, kSize);
+  return FormatTime(nanoseconds).substr(0, kSecondSize).append(1, 'Z');
 }
 
 // Returns whether the character stands for itself in a JSON string, whatever is next to it.
@@ -54,7 +55,7 @@ Json ConditionJson(const char* type, const PodStatusPatch::Condition& condition)
                {"message", condition.message},
                {"lastProbeTime", nullptr}};
   if (!condition.keeps_status) {
-    json["lastTransitionTime"] = SecondText(condition.transition_ns) + "Z";
+    json["lastTransitionTime"] = SecondText(condition.transition_ns);
   }
   if (condition.observed_generation != 0) {
     json["observedGeneration"] = condition.observed_generation;
@@ -265,13 +266,14 @@ std::string EventSeriesBody(const EventSeries& series) {
 }
 
 std::string EventName(const Event& event, int64_t unique_ns) {
-  std::array<char, 24> suffix{};
-  const int size = std::snprintf(suffix.data(), suffix.size(), ".%llx",
-                                 static_cast<unsigned long long>(unique_ns));
-  std::string name = event.regarding.name.substr(0, kMaxEventNameBytes - static_cast<size_t>(size));
+  std::array<char, 24> suffix = {'.'};
+  char* const end =
+      std::to_chars(suffix.begin() + 1, suffix.end(), static_cast<uint64_t>(unique_ns), 16).ptr;
+  const std::string_view unique(suffix.begin(), end);
+  std::string name = event.regarding.name.substr(0, kMaxEventNameBytes - unique.size());
   // A part of a name must not end with one of these.
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
-  return name.append(suffix.data());
+  return name.append(unique);
 }
 
 std::string LeaseBody(const Lease& lease, std::string_view stored) {
@@ -332,11 +334,12 @@ Result<PodBinding> ReadPodBinding(std::string_view body) {
 }
 
 std::string MicroTime(int64_t nanoseconds) {
-  const int64_t rest_ns = (nanoseconds % kSecond + kSecond) % kSecond;
-  std::array<char, 16> fraction{};
-  std::snprintf(fraction.data(), fraction.size(), ".%06dZ",
-                static_cast<int>(rest_ns / kMicrosecond));
-  return SecondText(nanoseconds).append(fraction.data());
+  constexpr size_t kSize = std::string_view("2026-01-10T08:00:00.123456").size();
+  std::string text = FormatTime(nanoseconds);
+  text.pop_back();  // The "Z".
+  if (text.size() == kSecondSize) text.push_back('.');
+  text.resize(kSize, '0');
+  return text.append(1, 'Z');
 }
 
 void JsonObjectWriter::AddKey(std::string_view key) {
