@@ -102,6 +102,13 @@ bool ShadowEvent::IsBindingTo(std::string_view node) const {
   return kind == ShadowEventKind::kPlacement && (*PodIn(event.object))->node_name() == node;
 }
 
+bool ShadowEvent::Precedes(const ShadowEvent& other) const {
+  if (arrival == 0 || other.arrival == 0) return false;
+  const int32_t own = (*PodIn(event.object))->view().priority;
+  const int32_t others = (*PodIn(other.event.object))->view().priority;
+  return own != others ? own > others : arrival < other.arrival;
+}
+
 ShadowDetour::~ShadowDetour() {
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     if (step->is_applied) {

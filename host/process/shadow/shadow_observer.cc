@@ -86,7 +86,24 @@ void ShadowObserver::Receive(const std::shared_ptr<ShadowRoute>& route,
     return;
   }
   const int64_t now_ns = clock_.NowNs();
-  for (WatchEvent& event : events) pending_.emplace_back(route, std::move(event), now_ns);
+  for (WatchEvent& event : events) {
+    NoteArrival(pending_.emplace_back(route, std::move(event), now_ns));
+  }
+}
+
+void ShadowObserver::NoteArrival(ShadowEvent& event) {
+  if (event.pod_uid().empty()) return;
+  const bool waits = event.event.type == WatchType::kAdded && !IsOnNode(event.event);
+  if (waits) {
+    arrivals_.insert_or_assign(std::string(event.pod_uid()), ++last_arrival_);
+    return;
+  }
+  const bool is_placed = event.kind == ShadowEventKind::kPlacement;
+  if (!is_placed && event.event.type != WatchType::kDeleted) return;
+  const auto known = arrivals_.find(event.pod_uid());
+  if (known == arrivals_.end()) return;
+  if (is_placed) event.arrival = known->second;
+  arrivals_.erase(known);
 }
 
 std::optional<int64_t> ShadowObserver::NextTickNs() const {
@@ -175,6 +192,10 @@ bool ShadowObserver::Judge(ShadowEvent& first) {
     Conclude(first, *first.first);
     return true;
   }
+  if (auto explained = TryQueueOrder(first)) {
+    Conclude(first, *std::move(explained));
+    return true;
+  }
   const auto changes_no_pending_pod = [](const ShadowEvent& past) {
     return past.pod_uid().empty() || past.ChangesPlacedPod();
   };
@@ -214,6 +235,21 @@ void ShadowObserver::Report(ShadowDecision decision) {
 }
 
 // ---- Other states -------------------------------------------------------------------------------
+
+std::optional<ShadowDecision> ShadowObserver::TryQueueOrder(const ShadowEvent& event) {
+  ShadowDetour detour;
+  for (const ShadowEvent* past : EarlierEvents(event)) {
+    if (past->kind == ShadowEventKind::kPlacement && event.Precedes(*past)) UndoPod(*past, detour);
+  }
+  for (const size_t i : LaterEvents(event)) {
+    if (pending_[i].kind == ShadowEventKind::kPlacement && pending_[i].Precedes(event)) {
+      detour.Apply(pending_[i]);
+    }
+  }
+  ShadowDecision decision = JudgeNow(event);
+  if (!IsAgreement(decision.verdict)) return std::nullopt;
+  return AsOrder(std::move(decision), "in the order of the scheduling queue");
+}
 
 std::optional<ShadowDecision> ShadowObserver::TryPast(
     const ShadowEvent& event, const std::function<bool(const ShadowEvent&)>& is_undone) {

@@ -14,12 +14,14 @@
 // that may differ from that of their arrival. A placement is first judged at its own place. If the
 // two schedulers do not agree there, it is judged again in other states:
 //
-//   1. without the last changes of nodes, other objects and pods that had a node;
-//   2. after the bindings and other changes that arrived shortly after it, one by one. If one of
+//   1. with the bindings in the order of the scheduling queue: exactly the pods that precede it
+//      there have their nodes. A pod of a higher priority precedes, then one that was seen earlier;
+//   2. without the last changes of nodes, other objects and pods that had a node;
+//   3. after the bindings and other changes that arrived shortly after it, one by one. If one of
 //      these states explains it, the events of this state are delivered before it, and it is judged
 //      in its new place when its turn comes;
-//   3. without the last events of any kind;
-//   4. with single bindings in the other order: it is judged after a later binding to the node that
+//   4. without the last events of any kind;
+//   5. with single bindings in the other order: it is judged after a later binding to the node that
 //      this scheduler prefers, or before an earlier one to the node of the other scheduler, until
 //      both agree.
 //
@@ -90,7 +92,7 @@ class ShadowObserver {
     int64_t window_ns = kSecond;
     // See FeasibleNodesToFind().
     uint32_t percentage_of_nodes = 0;
-    // In how many states a placement is judged again, in each of the four ways.
+    // In how many states a placement is judged again, in each of the ways 2 to 5.
     size_t max_tries = 64;
     // How often a placement is moved behind later events.
     size_t max_moves = 8;
@@ -117,6 +119,9 @@ class ShadowObserver {
   const ShadowTotals& totals() const { return totals_; }
 
  private:
+  // Notes when the pod of the event was first seen, if the event adds a pod without a node, and
+  // sets ShadowEvent::arrival if it places one.
+  void NoteArrival(ShadowEvent& event);
   void DeliverFirst();
   // Judges the first pending event. Returns false if it was moved behind others instead.
   bool Judge(ShadowEvent& first);
@@ -130,6 +135,9 @@ class ShadowObserver {
   void Conclude(const ShadowEvent& event, ShadowDecision decision);
   void Report(ShadowDecision decision);
 
+  // Returns the decision in the order of the scheduling queue, if both schedulers agree in it. The
+  // state is unchanged afterwards.
+  std::optional<ShadowDecision> TryQueueOrder(const ShadowEvent& event);
   // Returns the decision in a state without the last events for which `is_undone` returns true, if
   // both schedulers agree in one; see the head of this file. The state is unchanged afterwards.
   std::optional<ShadowDecision> TryPast(const ShadowEvent& event,
@@ -161,6 +169,9 @@ class ShadowObserver {
   std::deque<ShadowEvent> pending_;  // The events that were not delivered, in the order to be used.
   std::deque<ShadowEvent> history_;  // The events of the last moments, in the order of delivery.
   StringMap<ShadowDecision> nominated_;  // Verdicts about nominated pods without a node, by uid.
+  // The pods that were seen without a node after the start, as ShadowEvent::arrival, by uid.
+  StringMap<uint64_t> arrivals_;
+  uint64_t last_arrival_ = 0;
 };
 
 }  // namespace berth::host

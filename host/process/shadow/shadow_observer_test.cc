@@ -243,6 +243,45 @@ TEST_F(ShadowObserverTest, TheNumberOfTriesIsLimited) {
   }
 }
 
+// As the test before, with three tries: only the order of the queue explains p5 at once.
+TEST_F(ShadowObserverTest, TheOrderOfTheQueueExplains) {
+  observing_.max_tries = 3;
+  const std::vector<std::string> others = {"p1", "p2", "p3", "p4"};
+  struct Case {
+    const char* name;
+    bool is_last;  // p5 is created behind the others.
+    std::string spec;
+    std::string expected;
+  };
+  const std::vector<Case> table = {
+      {"behind the others", true, "", "p5 order"},
+      {"before the others", false, "", "p5 score"},
+      {"before others of a higher priority", false, R"("priority":7)", "p5 order"},
+  };
+  for (const Case& each : table) {
+    AddNodes(3);
+    AddPod({.name = "old", .node = "n1", .requests = R"("cpu":"2")"});
+    Start();
+    if (!each.is_last) AddSmallPod("p5");
+    for (const std::string& pod : others) {
+      AddPod({.name = pod, .requests = R"("cpu":"1")", .spec = each.spec});
+    }
+    if (each.is_last) AddSmallPod("p5");
+    Bind("p5", "n1");
+    for (size_t i = 0; i < others.size(); ++i) Bind(others[i], i % 2 == 0 ? "n2" : "n3");
+    AdvancePastWindow();
+    EXPECT_THAT(Verdicts(), ::testing::Contains(each.expected)) << each.name;
+    const bool is_explained = each.expected == "p5 order";
+    EXPECT_EQ(Why("p5").ends_with("in the order of the scheduling queue"), is_explained)
+        << each.name << ": " << Why("p5");
+    EXPECT_EQ(scheduler_->host().loop().cache().pod_count(), 6U);
+    decisions_.clear();
+    scheduler_.reset();
+    for (const char* pod : {"old", "p1", "p2", "p3", "p4", "p5"}) Remove(kPodKind, pod);
+    for (const char* node : {"n1", "n2", "n3"}) Remove(kNodeKind, node);
+  }
+}
+
 TEST_F(ShadowObserverTest, APodThatWasCreatedLaterExplainsNothing) {
   AddNodes(2);
   AddSmallPod("old", "n1");
