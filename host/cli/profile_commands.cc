@@ -19,6 +19,7 @@
 #include "host/contract/try_instance.h"
 #include "host/guard/point.h"
 #include "host/plan/profile_plan.h"
+#include "host/process/assemble/config_page.h"
 #include "host/process/assemble/profile_set.h"
 #include "host/process/replay/simulation.h"
 
@@ -34,40 +35,12 @@ Json ArgsOf(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
   return WithDefaults(schema, plugin.args.value);
 }
 
-Json Shown(const ProfilePlugin& plugin, const PluginCatalog& catalog) {
-  Json shown = {{"name", plugin.name.value}, {"enabled", plugin.is_enabled()}};
-  if (plugin.weight.has_value()) shown["weight"] = plugin.weight->value;
-  if (plugin.deadline_ns.has_value()) {
-    shown["deadline"] = FormatDuration(plugin.deadline_ns->value);
-  }
-  if (plugin.library.has_value()) shown["library"] = plugin.library->value;
-  if (plugin.sha256.has_value()) shown["sha256"] = plugin.sha256->value;
-  if (plugin.points.has_value()) {
-    shown["points"] = Json::array();
-    for (const Placed<std::string>& point : *plugin.points) shown["points"].push_back(point.value);
-  }
-  Json args = ArgsOf(plugin, catalog);
-  if (!args.empty()) shown["args"] = std::move(args);
-  return shown;
-}
-
+// Returns the profile with the arguments of its plugins, those of the schema with their defaults.
 Json Shown(const Profile& profile, const PlanSpec& spec, const PluginCatalog& catalog) {
-  Json shown = {{"file", profile.file},
-                {"schedulerName", profile.scheduler_name.value},
-                {"points", Json::object()},
-                {"plugins", Json::array()}};
-  for (const PointInfo& info : kPoints) {
-    const auto& uses = spec.points[static_cast<size_t>(info.point)];
-    if (!IsNamed(info.point) || uses.empty()) continue;
-    Json& point = shown["points"][std::string(info.name)];
-    for (const PlanSpec::Use& use : uses) {
-      Json plugin = {{"name", use.plugin}};
-      if (info.point == Point::kScore) plugin["weight"] = use.weight;
-      point.push_back(std::move(plugin));
-    }
-  }
-  for (const ProfilePlugin& plugin : profile.plugins) {
-    shown["plugins"].push_back(Shown(plugin, catalog));
+  Json shown = ProfileJson(profile, spec);
+  for (size_t i = 0; i < profile.plugins.size(); ++i) {
+    Json args = ArgsOf(profile.plugins[i], catalog);
+    if (!args.empty()) shown["plugins"][i]["args"] = std::move(args);
   }
   return shown;
 }

@@ -46,7 +46,8 @@ bool IsCheckName(std::string_view name) {
 
 constexpr std::string_view kLevelPath = "/debug/flags/v";
 // The list of paths, one per line.
-constexpr std::string_view kPaths = "/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n";
+constexpr std::string_view kPaths =
+    "/configz\n/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n";
 
 ServedResponse NotAllowed(std::string allow) {
   std::string body = "expected one of the methods " + allow + '\n';
@@ -144,7 +145,7 @@ Health::Finding Health::Run(const Named& named, const std::string& type) const {
 
 Endpoints::Endpoints(Sources sources) : sources_(std::move(sources)) {
   BERTH_ASSERT(sources_.health != nullptr && sources_.metrics != nullptr &&
-               sources_.plugin_metrics && sources_.set_log_level);
+               sources_.plugin_metrics && sources_.config && sources_.set_log_level);
 }
 
 ServedResponse Endpoints::Answer(const ServedRequest& request) const {
@@ -153,12 +154,13 @@ ServedResponse Endpoints::Answer(const ServedRequest& request) const {
   if (path == kLevelPath) return SetLogLevel(request);
   const bool is_health =
       IsAtOrBelow(path, "/livez") || IsAtOrBelow(path, "/readyz") || IsAtOrBelow(path, "/healthz");
-  if (!is_health && path != "/metrics" && path != "/") {
+  if (!is_health && path != "/metrics" && path != "/configz" && path != "/") {
     return {.status = 404, .body = "there is no " + Quoted(path) + "; GET / lists the paths\n"};
   }
   if (!reads) return NotAllowed("GET, HEAD");
   if (is_health) return sources_.health->Answer(request);
   if (path == "/") return {.body = std::string(kPaths)};
+  if (path == "/configz") return {.content_type = "application/json", .body = sources_.config()};
   return {.content_type = std::string(kMetricsContentType),
           .body = MetricsPage(*sources_.metrics, sources_.plugin_metrics)};
 }

@@ -98,6 +98,7 @@ class Health {
 
 //   GET /livez /readyz /healthz, with /<check>   see Health
 //   GET /metrics                                  see MetricsPage()
+//   GET /configz                                  see ConfigPage()
 //   PUT /debug/flags/v                            the log level: a name of the host file's
 //                                                 logLevel, or a number as kube-scheduler's -v
 //                                                 takes it
@@ -113,6 +114,7 @@ class Endpoints {
     const Health* health = nullptr;
     const MetricTable* metrics = nullptr;
     std::function<std::string()> plugin_metrics;
+    std::function<std::string()> config;  // JSON.
     std::function<Status(std::string_view level)> set_log_level;
   };
 

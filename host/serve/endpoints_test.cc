@@ -19,6 +19,7 @@ class EndpointsTest : public ::testing::Test {
     sources_.health = &health_;
     sources_.metrics = &table_;
     sources_.plugin_metrics = [] { return std::string("# of plugins\n"); };
+    sources_.config = [] { return std::string("{\"berth\":{}}\n"); };
     sources_.set_log_level = [this](std::string_view level) {
       level_ = level;
       return level == "bad" ? Status::InvalidArgument("expected a level") : Status::Ok();
@@ -52,7 +53,8 @@ TEST_F(EndpointsTest, AnswersEveryPath) {
       {"GET", "/metrics/", 404, ""},        {"GET", "/", 200, ""},
       {"PUT", "/", 405, "GET, HEAD"},       {"GET", "/debug/flags/v", 405, "PUT"},
       {"PUT", "/debug/flags/v", 200, ""},   {"PUT", "/debug/flags", 404, ""},
-      {"GET", "/configz", 404, ""},
+      {"GET", "/configz", 200, ""},         {"POST", "/configz", 405, "GET, HEAD"},
+      {"GET", "/configs", 404, ""},
   };
   for (const Case& c : cases) {
     const ServedResponse response = Ask(c.method, c.path);
@@ -62,7 +64,14 @@ TEST_F(EndpointsTest, AnswersEveryPath) {
 }
 
 TEST_F(EndpointsTest, ListsThePaths) {
-  EXPECT_EQ(Ask("GET", "/").body, "/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n");
+  EXPECT_EQ(Ask("GET", "/").body,
+            "/configz\n/debug/flags/v\n/healthz\n/livez\n/metrics\n/readyz\n");
+}
+
+TEST_F(EndpointsTest, ShowsTheConfigurationAsJson) {
+  const ServedResponse response = Ask("GET", "/configz");
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(response.body, "{\"berth\":{}}\n");
 }
 
 TEST_F(EndpointsTest, WritesMetricsOfHostProcessAndThePlugins) {

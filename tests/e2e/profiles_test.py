@@ -1,6 +1,7 @@
 """Several profiles in one process, third-party plugins, and a reload."""
 
 import http.server
+import json
 import os
 import signal
 import threading
@@ -71,10 +72,19 @@ class ProfilesTest(EndToEndTest):
             self.cluster.wait_bound(f"pack-{i}")
         self.assertEqual(len({self.cluster.bound(f"pack-{i}") for i in range(3)}), 1)
 
-    def rack_power(self, watts):
+    def rack_power(self, watts, deadline="1s"):
         return profile("acme", f'[[plugins]]\nname = "acme.RackPower"\nlibrary = '
-                               f'"{self.plugin("rack_power")}"\n[plugins.args]\n'
-                               f'wattsPerRack = {watts}\n')
+                               f'"{self.plugin("rack_power")}"\ndeadline = "{deadline}"\n'
+                               f'[plugins.args]\nwattsPerRack = {watts}\n')
+
+    def check_shown(self, berth, deadline):
+        """Checks that /configz shows the plugin with this deadline, and without its arguments."""
+        status, text = berth.get("/configz")
+        shown, = json.loads(text)["berth"]["profiles"]
+        plugin, = [one for one in shown["plugins"] if one["name"] == "acme.RackPower"]
+        self.assertEqual((status, shown["schedulerName"], plugin["deadline"]),
+                         (200, "acme", deadline))
+        self.assertNotIn("wattsPerRack", text)
 
     def add_racks(self):
         watts = {"acme.com/watts": "1200"}
@@ -106,6 +116,7 @@ class ProfilesTest(EndToEndTest):
         self.cluster.add_pod(pod("hungry", scheduler="acme", requests={"acme.com/watts": "500"}))
         self.cluster.wait_condition(
             "hungry", "0/2 nodes are available: 2 Rack power budget exceeded.")
+        self.check_shown(berth, "1s")
         path = os.path.join(berth.folder, "acme.toml")
         # A profile with an error is reported, and the running one is kept.
         with open(path, "w", encoding="utf-8") as file:
@@ -113,9 +124,11 @@ class ProfilesTest(EndToEndTest):
         berth.signal(signal.SIGHUP)
         self.cluster.add_pod(pod("modest", scheduler="acme", requests={"acme.com/watts": "50"}))
         self.cluster.wait_bound("modest")
-        berth.write("acme.toml", self.rack_power(1000))
+        self.check_shown(berth, "1s")
+        berth.write("acme.toml", self.rack_power(1000, deadline="2s"))
         berth.signal(signal.SIGHUP)
         self.cluster.wait_bound("hungry")
+        self.check_shown(berth, "2s")
         self.assertTrue(berth.alive())
 
     def test_plugin_patches_pods_before_they_are_bound(self):

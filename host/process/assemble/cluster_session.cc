@@ -139,11 +139,11 @@ void ClusterSession::StopClient(int64_t limit_ns) {
 // ---- Running ------------------------------------------------------------------------------------
 
 void ClusterSession::ReloadIfRequested(SchedulerHost& scheduler,
-                                       const std::function<void()>& applied) {
+                                       const std::function<void(const ProfileSet&)>& applied) {
   Session::ReloadIfRequested(
       [&](const ProfileSet& set) {
         Status status = Reload(set, scheduler);
-        if (status.ok()) applied();
+        if (status.ok()) applied(set);
         return status;
       },
       [this](const ReloadResult& result) { LogReload(result); });

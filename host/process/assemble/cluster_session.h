@@ -120,8 +120,10 @@ class ClusterSession : public Session {
   void StopClient(int64_t limit_ns);
 
   // Carries out a reload that was requested, as Session::ReloadIfRequested() with
-  // SchedulerHost::Reload(), and logs its result. Calls `applied` after a success.
-  void ReloadIfRequested(SchedulerHost& scheduler, const std::function<void()>& applied);
+  // SchedulerHost::Reload(), and logs its result. Calls `applied` after a success, with the profiles
+  // that run from now on.
+  void ReloadIfRequested(SchedulerHost& scheduler,
+                         const std::function<void(const ProfileSet& set)>& applied);
 
   const RealClock& clock() const { return clock_; }
   Interner& interner() { return interner_; }

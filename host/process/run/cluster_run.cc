@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/base/time.h"
 #include "host/base/time_units.h"
+#include "host/process/assemble/config_page.h"
 #include "host/process/run/lease_event.h"
 
 namespace berth::host {
@@ -72,13 +73,24 @@ Status ClusterRun::OpenServing() {
                                  .lease_ns = elects_ ? election_.lease_ns : 0,
                                  .steady_ns = options_.steady_ns,
                                  .boot_ns = options_.boot_ns});
-  const std::string address = options_.http_address.value_or(
-      session_.host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
+  const std::string address = HttpAddress();
+  ShowConfig(session_.set());
   if (address.empty()) return {};
   Status status = serving_->Listen(address, session_.LogOf("http"));
   if (!status.ok()) return status;
   session_.log().Info("Serving health checks and metrics", {{"address", serving_->address()}});
   return status;
+}
+
+std::string ClusterRun::HttpAddress() const {
+  return options_.http_address.value_or(
+      session_.host().cluster.http_address.value_or(std::string(kDefaultHttpAddress)));
+}
+
+void ClusterRun::ShowConfig(const ProfileSet& set) {
+  serving_->SetConfig(
+      ConfigPage({.version = options_.version, .elects = elects_, .http_address = HttpAddress()},
+                 session_.host(), set));
 }
 
 Status ClusterRun::Connect(const ClusterAccess& access) {
@@ -129,7 +141,8 @@ bool ClusterRun::HasRoom() const {
 void ClusterRun::BeforeStep() {
   if (!start_memory_.are_all_complete()) start_memory_.OnWatches(session_.client().Watches());
   start_memory_.OnTime(options_.boot_ns());
-  session_.ReloadIfRequested(*scheduler_, [this] {
+  session_.ReloadIfRequested(*scheduler_, [this](const ProfileSet& set) {
+    ShowConfig(set);
     if (reporter_.has_value()) reporter_->ReportGatedPods();
   });
 }

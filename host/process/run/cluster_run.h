@@ -83,6 +83,9 @@ class ClusterRun final : private ClusterDriver {
  private:
   // ---- Opening ----
   Status OpenServing();
+  std::string HttpAddress() const;
+  // Sets what /configz answers.
+  void ShowConfig(const ProfileSet& set);
   Status Connect(const ClusterAccess& access);
   Status OpenScheduler();
 

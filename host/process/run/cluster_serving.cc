@@ -80,6 +80,11 @@ ClusterServing::ClusterServing(MetricTable& metrics, Options options)
                         const std::lock_guard lock(mutex_);
                         return state_.has_value() ? state_->plugin_metrics() : std::string();
                       },
+                  .config =
+                      [this] {
+                        const std::lock_guard lock(mutex_);
+                        return config_;
+                      },
                   .set_log_level =
                       [this](std::string_view level) {
                         const std::lock_guard lock(mutex_);
@@ -158,6 +163,11 @@ Status ClusterServing::Listen(std::string_view address, Log log) {
 void ClusterServing::SetState(std::optional<ServedState> state) {
   const std::lock_guard lock(mutex_);
   state_ = std::move(state);
+}
+
+void ClusterServing::SetConfig(std::string page) {
+  const std::lock_guard lock(mutex_);
+  config_ = std::move(page);
 }
 
 void ClusterServing::SetStartProblem(Status problem) {

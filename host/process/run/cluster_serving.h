@@ -84,6 +84,8 @@ class ClusterServing {
 
   // Sets what the answers are made of.
   void SetState(std::optional<ServedState> state);
+  // Sets what /configz answers: see ConfigPage().
+  void SetConfig(std::string page);
   // Sets why the start takes long, for /readyz before SetState(). Ok: there is no such problem.
   void SetStartProblem(Status problem);
   // Removes it: no function of the state is running when this returns, and none is called
@@ -118,6 +120,7 @@ class ClusterServing {
   mutable std::mutex mutex_;
   std::optional<ServedState> state_;    // Guarded by mutex_.
   Status start_problem_;                // Guarded by mutex_.
+  std::string config_ = "{}\n";         // Guarded by mutex_.
   std::unique_ptr<HttpServer> server_;  // Last: its thread uses the others.
 };
 

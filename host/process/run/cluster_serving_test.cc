@@ -252,6 +252,12 @@ TEST_F(ClusterServingTest, ServesMetricsOfTheHostAndOfPlugins) {
   EXPECT_EQ(refreshes_, 1);
 }
 
+TEST_F(ClusterServingTest, ShowsTheConfigurationThatWasSetLast) {
+  EXPECT_EQ(Get("/configz").body, "{}\n");
+  serving_.SetConfig("{\"berth\":{}}\n");
+  EXPECT_EQ(Get("/configz").body, "{\"berth\":{}}\n");
+}
+
 TEST_F(ClusterServingTest, ChangesTheLogLevel) {
   const auto put = [this](const std::string& level) {
     return serving_.Answer({.method = "PUT", .path = "/debug/flags/v", .query = "", .body = level});

@@ -1,0 +1,35 @@
+// Shows the configuration with which a process runs, as JSON.
+#ifndef BERTH_HOST_PROCESS_ASSEMBLE_CONFIG_PAGE_H_
+#define BERTH_HOST_PROCESS_ASSEMBLE_CONFIG_PAGE_H_
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "host/config/host_config.h"
+#include "host/config/profile.h"
+#include "host/plan/plan.h"
+#include "host/process/assemble/profile_set.h"
+
+namespace berth::host {
+
+// Returns the profile as it takes effect: its file, its schedulerName, the plugins of each point in
+// their order, and the keys of each plugin but its arguments, which may hold secrets.
+nlohmann::ordered_json ProfileJson(const Profile& profile, const PlanSpec& spec);
+
+// What the options of a process may set in place of the host file.
+struct ConfigFacts {
+  std::string version = {};  // Of Berth: "0.1.0".
+  bool elects = false;
+  std::string http_address = {};
+};
+
+// Returns the page /configz of a process on a cluster: {"berth": {...}} with the keys of the host
+// file, those that are not set with their defaults, and with each profile as ProfileJson() returns
+// it. It has no arguments of plugins and no credentials; a path of the kubeconfig is none.
+// `host`: as read at the start. (component-base: configz)
+std::string ConfigPage(const ConfigFacts& facts, const HostConfig& host, const ProfileSet& set);
+
+}  // namespace berth::host
+
+#endif  // BERTH_HOST_PROCESS_ASSEMBLE_CONFIG_PAGE_H_
