@@ -106,6 +106,15 @@ class ShadowTest : public ::testing::Test {
         cluster_.PatchStatus(NameOf(*found), {.nominated_node = node, .pod_scheduled = {}}).ok());
   }
 
+  // The other scheduler finds no node for the pod, and writes the condition.
+  void Reject(const std::string& pod) {
+    const PodRef found = cluster_.FindPod("default", pod);
+    PodStatusPatch patch;
+    patch.pod_scheduled = PodStatusPatch::Condition{
+        .status = BERTH_CONDITION_FALSE, .reason = "Unschedulable", .message = "no room"};
+    ASSERT_TRUE(cluster_.PatchStatus(NameOf(*found), patch).ok());
+  }
+
   // ---- Results ----------------------------------------------------------------------------------
 
   // "p1 tie", in the order of the reports. The verdicts same and tie, between which chance decides,

@@ -50,8 +50,8 @@ struct ShadowEvent {
   bool IsAboutPod(std::string_view uid) const { return !uid.empty() && pod_uid() == uid; }
   // Returns whether the event binds a pod to the node.
   bool IsBindingTo(std::string_view node) const;
-  // Returns whether this placement is that of a pod which precedes the pod of the other placement in
-  // the scheduling queue: by its priority, then by its arrival. False if one of these is unknown.
+  // Returns whether the pod of this event precedes that of the other one in the scheduling queue:
+  // by its priority, then by its arrival. False if one of the arrivals is not known.
   bool Precedes(const ShadowEvent& other) const;
   // Returns whether the event changes a pod that had a node before it or has one without it: it is
   // no placement, and no change of a pod without a node.
@@ -61,7 +61,8 @@ struct ShadowEvent {
   WatchEvent event;
   ShadowEventKind kind;
   int64_t arrived_ns;
-  // For placements: the pod was the arrival-th one that was seen without a node. 0: not known.
+  // For placements and nominations: the pod was the arrival-th one to enter the scheduling queue.
+  // 0: not known.
   uint64_t arrival = 0;
   // The remaining members are used for placements and nominations that are judged.
   std::optional<ShadowDecision> first = {};  // The verdict in the order of arrival.

@@ -93,16 +93,17 @@ void ShadowObserver::Receive(const std::shared_ptr<ShadowRoute>& route,
 
 void ShadowObserver::NoteArrival(ShadowEvent& event) {
   if (event.pod_uid().empty()) return;
-  const bool waits = event.event.type == WatchType::kAdded && !IsOnNode(event.event);
-  if (waits) {
-    arrivals_.insert_or_assign(std::string(event.pod_uid()), ++last_arrival_);
+  const Pod& pod = *std::get<PodRef>(event.event.object);
+  if (event.event.type == WatchType::kAdded) {
+    const bool waits = !IsOnNode(event.event);
+    if (waits && options_.scheduler_names.contains(pod.scheduler_name())) {
+      arrivals_.insert_or_assign(std::string(pod.uid()), ++last_arrival_);
+    }
     return;
   }
-  const bool is_placed = event.kind == ShadowEventKind::kPlacement;
-  if (!is_placed && event.event.type != WatchType::kDeleted) return;
-  const auto known = arrivals_.find(event.pod_uid());
+  const auto known = arrivals_.find(Base(event.event.previous).uid());
   if (known == arrivals_.end()) return;
-  if (is_placed) event.arrival = known->second;
+  if (known->first == pod.uid()) event.arrival = known->second;
   arrivals_.erase(known);
 }
 
@@ -237,15 +238,20 @@ void ShadowObserver::Report(ShadowDecision decision) {
 // ---- Other states -------------------------------------------------------------------------------
 
 std::optional<ShadowDecision> ShadowObserver::TryQueueOrder(const ShadowEvent& event) {
-  ShadowDetour detour;
+  std::set<std::string_view> behind;
   for (const ShadowEvent* past : EarlierEvents(event)) {
-    if (past->kind == ShadowEventKind::kPlacement && event.Precedes(*past)) UndoPod(*past, detour);
-  }
-  for (const size_t i : LaterEvents(event)) {
-    if (pending_[i].kind == ShadowEventKind::kPlacement && pending_[i].Precedes(event)) {
-      detour.Apply(pending_[i]);
+    if (past->kind == ShadowEventKind::kPlacement && event.Precedes(*past)) {
+      behind.insert(past->pod_uid());
     }
   }
+  std::vector<size_t> before = LaterEvents(event);
+  std::erase_if(before, [&](size_t i) {
+    return pending_[i].kind != ShadowEventKind::kPlacement || !pending_[i].Precedes(event);
+  });
+  if (behind.empty() && before.empty()) return std::nullopt;
+  ShadowDetour detour;
+  UndoPods(behind, detour);
+  for (const size_t i : before) detour.Apply(pending_[i]);
   ShadowDecision decision = JudgeNow(event);
   if (!IsAgreement(decision.verdict)) return std::nullopt;
   return AsOrder(std::move(decision), "in the order of the scheduling queue");
@@ -300,7 +306,7 @@ std::optional<ShadowDecision> ShadowObserver::TrySingleBindings(const ShadowEven
       used.insert(later);
       where = "after " + DescribeChange(later->event);
     } else if (const ShadowEvent* past = BindingTo(decision.theirs, earlier_events, used)) {
-      UndoPod(*past, detour);
+      UndoPods({past->pod_uid()}, detour);
       used.insert(past);
       where = "before " + DescribeChange(past->event);
     } else {
@@ -312,11 +318,13 @@ std::optional<ShadowDecision> ShadowObserver::TrySingleBindings(const ShadowEven
   return std::nullopt;
 }
 
-void ShadowObserver::UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const {
-  for (auto at = history_.rbegin(); at != history_.rend(); ++at) {
+void ShadowObserver::UndoPods(const std::set<std::string_view>& uids, ShadowDetour& detour) const {
+  size_t left = uids.size();
+  for (auto at = history_.rbegin(); at != history_.rend() && left > 0; ++at) {
     const ShadowEvent& past = *at;
-    if (past.IsAboutPod(binding.pod_uid())) detour.Undo(past);
-    if (&past == &binding) return;
+    if (!uids.contains(past.pod_uid())) continue;
+    detour.Undo(past);
+    if (past.kind == ShadowEventKind::kPlacement) --left;
   }
 }
 

@@ -14,8 +14,10 @@
 // that may differ from that of their arrival. A placement is first judged at its own place. If the
 // two schedulers do not agree there, it is judged again in other states:
 //
-//   1. with the bindings in the order of the scheduling queue: exactly the pods that precede it
-//      there have their nodes. A pod of a higher priority precedes, then one that was seen earlier;
+//   1. with the bindings in the order of the scheduling queue: a pod of a higher priority, or else
+//      one that was created earlier, has its node, and a later one has none. This applies to pods
+//      that were created after the start and have not changed since: a pod that was rejected has
+//      another place in the queue. All others stay where they are;
 //   2. without the last changes of nodes, other objects and pods that had a node;
 //   3. after the bindings and other changes that arrived shortly after it, one by one. If one of
 //      these states explains it, the events of this state are delivered before it, and it is judged
@@ -119,8 +121,8 @@ class ShadowObserver {
   const ShadowTotals& totals() const { return totals_; }
 
  private:
-  // Notes when the pod of the event was first seen, if the event adds a pod without a node, and
-  // sets ShadowEvent::arrival if it places one.
+  // Notes the place of a new pod in the queue of the other scheduler, forgets that of one that has
+  // changed, and sets ShadowEvent::arrival.
   void NoteArrival(ShadowEvent& event);
   void DeliverFirst();
   // Judges the first pending event. Returns false if it was moved behind others instead.
@@ -152,8 +154,8 @@ class ShadowObserver {
   // first, and the positions in pending_ of those that it may have seen.
   std::vector<const ShadowEvent*> EarlierEvents(const ShadowEvent& event) const;
   std::vector<size_t> LaterEvents(const ShadowEvent& event) const;
-  // Undoes a binding of history_ and the later events of its pod.
-  void UndoPod(const ShadowEvent& binding, ShadowDetour& detour) const;
+  // Undoes the bindings of these pods in history_, and the later events of the pods.
+  void UndoPods(const std::set<std::string_view>& uids, ShadowDetour& detour) const;
   // Moves these events, and the earlier events of their pods, ahead of the first pending event.
   void MoveAhead(const std::set<size_t>& positions);
   // Counts a pod that is first seen with a node, and drops what is known about a pod that is gone.
@@ -169,7 +171,8 @@ class ShadowObserver {
   std::deque<ShadowEvent> pending_;  // The events that were not delivered, in the order to be used.
   std::deque<ShadowEvent> history_;  // The events of the last moments, in the order of delivery.
   StringMap<ShadowDecision> nominated_;  // Verdicts about nominated pods without a node, by uid.
-  // The pods that were seen without a node after the start, as ShadowEvent::arrival, by uid.
+  // As ShadowEvent::arrival, by uid: pods of the other scheduler that have not changed since they
+  // were created.
   StringMap<uint64_t> arrivals_;
   uint64_t last_arrival_ = 0;
 };

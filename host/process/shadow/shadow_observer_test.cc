@@ -282,6 +282,45 @@ TEST_F(ShadowObserverTest, TheOrderOfTheQueueExplains) {
   }
 }
 
+// Four pods are bound to n2 before p5 is: only the order of the queue undoes all of them.
+TEST_F(ShadowObserverTest, TheOrderOfTheQueueUndoesBindings) {
+  observing_.max_tries = 3;
+  const std::vector<std::string> others = {"p1", "p2", "p3", "p4"};
+  struct Case {
+    const char* name;
+    bool is_first;  // p5 is created before the others.
+    bool is_rejected;
+    std::string others_spec;
+    std::string expected;
+  };
+  const std::vector<Case> table = {
+      {"before the others", true, false, "", "p5 order"},
+      {"behind the others", false, false, "", "p5 score"},
+      {"behind others of a lower priority", false, false, R"("priority":-7)", "p5 order"},
+      {"rejected, and tried again", true, true, "", "p5 score"},
+      {"pods of another scheduler", true, false, R"("schedulerName":"other")", "p5 score"},
+  };
+  for (const Case& each : table) {
+    AddNodes(2);
+    Start();
+    if (each.is_first) AddSmallPod("p5");
+    for (const std::string& pod : others) {
+      AddPod({.name = pod, .requests = R"("cpu":"500m")", .spec = each.others_spec});
+    }
+    if (!each.is_first) AddSmallPod("p5");
+    if (each.is_rejected) Reject("p5");
+    for (const std::string& pod : others) Bind(pod, "n2");
+    Bind("p5", "n2");
+    AdvancePastWindow();
+    EXPECT_THAT(Verdicts(), ::testing::Contains(each.expected)) << each.name;
+    EXPECT_EQ(scheduler_->host().loop().cache().pod_count(), 5U);
+    decisions_.clear();
+    scheduler_.reset();
+    for (const char* pod : {"p1", "p2", "p3", "p4", "p5"}) Remove(kPodKind, pod);
+    for (const char* node : {"n1", "n2"}) Remove(kNodeKind, node);
+  }
+}
+
 TEST_F(ShadowObserverTest, APodThatWasCreatedLaterExplainsNothing) {
   AddNodes(2);
   AddSmallPod("old", "n1");
