@@ -310,7 +310,7 @@ void AddRun(CLI::App& app, Execution& execute) {
           [&flags = flags](const std::string& address) {
             flags.http_address = address == "none" ? "" : address;
           },
-          "Where to serve /livez, /readyz, /healthz and /metrics as plain HTTP, or none "
+          "Where to serve /livez, /readyz, /healthz, /metrics and /configz as plain HTTP, or none "
           "[serving.address of the host file, or else " +
               std::string(kDefaultHttpAddress) + "]")
       ->type_name("HOST:PORT|none");

@@ -59,7 +59,7 @@ struct ClusterConfig {
   friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
 
-// The address of health checks and metrics if the user sets none.
+// The address of health checks, metrics and /configz if the user sets none.
 inline constexpr std::string_view kDefaultHttpAddress = "127.0.0.1:10251";
 
 // The defaults of kube-scheduler for the keys of [leaderElection] that are not set.

@@ -98,7 +98,7 @@ class Health {
 
 //   GET /livez /readyz /healthz, with /<check>   see Health
 //   GET /metrics                                  see MetricsPage()
-//   GET /configz                                  see ConfigPage()
+//   GET /configz                                  the configuration: Sources::config
 //   PUT /debug/flags/v                            the log level: a name of the host file's
 //                                                 logLevel, or a number as kube-scheduler's -v
 //                                                 takes it

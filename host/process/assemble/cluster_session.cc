@@ -22,6 +22,11 @@ constexpr std::string_view kArchitecture = "arm64";
 constexpr std::string_view kArchitecture = "unknown";
 #endif
 
+std::string KubeconfigOf(const ClusterTarget& target, const ClusterConfig& config) {
+  const std::string& given = target.access.kubeconfig;
+  return given.empty() ? config.kubeconfig.value_or("") : given;
+}
+
 }  // namespace
 
 Result<std::string> ReadAccessFile(const std::string& path) {
@@ -33,7 +38,7 @@ Result<std::string> ReadAccessFile(const std::string& path) {
 
 Result<ClusterAccess> FindClusterAccess(const ClusterTarget& target, const ClusterConfig& config) {
   AccessRequest request = target.access;
-  if (request.kubeconfig.empty()) request.kubeconfig = config.kubeconfig.value_or("");
+  request.kubeconfig = KubeconfigOf(target, config);
   return FindClusterAccess(request, target.environment);
 }
 
@@ -103,6 +108,10 @@ Status ClusterSession::Open() {
                                      .pid = cluster_options_.pid});
   OpenLog(limiter_.emplace(*output_, LogLimiter::Options{.steady_ns = options().steady_ns}));
   return {};
+}
+
+std::string ClusterSession::kubeconfig() const {
+  return KubeconfigOf(cluster_options_.target, host().cluster);
 }
 
 Result<ClusterAccess> ClusterSession::FindAccess() const {

@@ -120,11 +120,13 @@ class ClusterSession : public Session {
   void StopClient(int64_t limit_ns);
 
   // Carries out a reload that was requested, as Session::ReloadIfRequested() with
-  // SchedulerHost::Reload(), and logs its result. Calls `applied` after a success, with the profiles
-  // that run from now on.
+  // SchedulerHost::Reload(), and logs its result. Calls `applied` after a success, with the
+  // profiles that run from now on.
   void ReloadIfRequested(SchedulerHost& scheduler,
                          const std::function<void(const ProfileSet& set)>& applied);
 
+  // Returns the path of the kubeconfig that the options or the host file set; empty if none does.
+  std::string kubeconfig() const;
   const RealClock& clock() const { return clock_; }
   Interner& interner() { return interner_; }
   BindFence& fence() { return fence_; }

@@ -43,12 +43,12 @@ Json ElectionJson(const ConfigFacts& facts, const ClusterConfig& config) {
           {"stallLimit", FormatDuration(election.stall_limit_ns)}};
 }
 
-Json ConnectionJson(const ClusterConfig& config) {
+Json ConnectionJson(const ConfigFacts& facts, const ClusterConfig& config) {
   const ConnectionOptions connection = ConnectionOptionsOf(config);
   Json shown = {{"qps", connection.qps},
                 {"burst", connection.burst},
                 {"connections", connection.write_connections}};
-  if (config.kubeconfig.has_value()) shown["kubeconfig"] = *config.kubeconfig;
+  if (!facts.kubeconfig.empty()) shown["kubeconfig"] = facts.kubeconfig;
   return shown;
 }
 
@@ -93,7 +93,7 @@ std::string ConfigPage(const ConfigFacts& facts, const HostConfig& host, const P
       {"quarantine",
        {{"faults", loop.quarantine.faults}, {"window", FormatDuration(loop.quarantine.window_ns)}}},
       {"leaderElection", ElectionJson(facts, host.cluster)},
-      {"clientConnection", ConnectionJson(host.cluster)},
+      {"clientConnection", ConnectionJson(facts, host.cluster)},
       {"serving", {{"address", facts.http_address}}},
       {"profiles", Json::array()}};
   for (size_t i = 0; i < set.profiles.size(); ++i) {

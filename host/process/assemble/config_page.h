@@ -22,11 +22,13 @@ struct ConfigFacts {
   std::string version = {};  // Of Berth: "0.1.0".
   bool elects = false;
   std::string http_address = {};
+  std::string kubeconfig = {};  // Empty: found by itself.
 };
 
 // Returns the page /configz of a process on a cluster: {"berth": {...}} with the keys of the host
-// file, those that are not set with their defaults, and with each profile as ProfileJson() returns
-// it. It has no arguments of plugins and no credentials; a path of the kubeconfig is none.
+// file that take effect at the start, with their defaults if they are not set, and with each
+// profile as ProfileJson() returns it. It has neither arguments of plugins nor credentials; the
+// path of the kubeconfig is no secret. It has no log level, which may change at any time.
 // `host`: as read at the start. (component-base: configz)
 std::string ConfigPage(const ConfigFacts& facts, const HostConfig& host, const ProfileSet& set);
 

@@ -75,10 +75,10 @@ TEST(ConfigPageTest, ShowsWhatTheHostFileSets) {
       [leaderElection]
       resourceName = "other"
       [clientConnection]
-      kubeconfig = "/etc/kubeconfig"
       qps = 50
       burst = 100)");
-  const Json page = Json::parse(ConfigPage({}, host, ProfileSet()))["berth"];
+  const Json page =
+      Json::parse(ConfigPage({.kubeconfig = "/etc/kubeconfig"}, host, ProfileSet()))["berth"];
   EXPECT_EQ(page["emulatedVersion"], "1.36");
   EXPECT_EQ(page["podInitialBackoffSeconds"], 3);
   EXPECT_EQ(page["podMaxBackoffSeconds"], 30);

@@ -88,9 +88,11 @@ std::string ClusterRun::HttpAddress() const {
 }
 
 void ClusterRun::ShowConfig(const ProfileSet& set) {
-  serving_->SetConfig(
-      ConfigPage({.version = options_.version, .elects = elects_, .http_address = HttpAddress()},
-                 session_.host(), set));
+  serving_->SetConfig(ConfigPage({.version = options_.version,
+                                  .elects = elects_,
+                                  .http_address = HttpAddress(),
+                                  .kubeconfig = session_.kubeconfig()},
+                                 session_.host(), set));
 }
 
 Status ClusterRun::Connect(const ClusterAccess& access) {
