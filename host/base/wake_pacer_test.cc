@@ -40,7 +40,7 @@ TEST(WakePacerTest, AQuietTimeEndsThePauses) {
   EXPECT_EQ(pacer.PauseNs(111), 0);
 }
 
-TEST(WakePacerTest, AWakeUpSetsTheIntervalThatFollowsIt) {
+TEST(WakePacerTest, AWakeUpSetsTheNextInterval) {
   WakePacer pacer;
   pacer.OnWake(0, 100);
   pacer.OnWake(150, 400);

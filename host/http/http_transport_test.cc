@@ -128,6 +128,54 @@ TEST_F(HttpTransportTest, TheFenceDecidesImmediatelyBeforeTheFirstByte) {
   EXPECT_TRUE(requests[0].starts_with("GET /after"));
 }
 
+TEST_F(HttpTransportTest, EveryEndOfARequestIsCounted) {
+  struct Case {
+    const char* name;
+    std::string answer;  // Empty: the server answers nothing.
+    HttpRequest request;
+    bool is_closed = false;  // The transport is closed while the request is open.
+  };
+  const HttpRequest get = {.verb = "GET", .target = "/x"};
+  HttpRequest refused = get;
+  refused.may_send = [] { return Status::Conflict("the fence is closed"); };
+  HttpRequest late = get;
+  late.timeout_ns = kMillisecond;
+  HttpRequest malformed = get;
+  malformed.verb = "get";
+  const std::vector<Case> cases = {
+      {"answered", HttpAnswer(200, ""), get},
+      {"answered with another status", HttpAnswer(500, ""), get},
+      {"no HTTP", "no answer", get},
+      {"not sent", HttpAnswer(200, ""), refused},
+      {"malformed", HttpAnswer(200, ""), malformed},
+      {"late", "", late},
+      {"closed", "", get, true},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.name);
+    LoopbackServer server({}, [&](Peer& peer, size_t) {
+      std::string request;
+      if (!peer.ReadRequest(request)) return;
+      if (each.answer.empty()) return peer.WaitForClose();
+      peer.Write(each.answer);
+    });
+    std::atomic<size_t> open = 0;
+    Connect(server, {.open_requests = &open});
+    if (each.is_closed) {
+      std::atomic<bool> has_ended = false;
+      io_.RunAndWait(
+          [&] { transport_->Send(each.request, [&](const HttpResponse&) { has_ended = true; }); });
+      EXPECT_EQ(open, 1U);
+      CloseTransport();
+      EXPECT_TRUE(has_ended);
+      EXPECT_EQ(open, 0U);
+    }
+    Send(each.request);  // Fails at once if the transport is closed.
+    EXPECT_EQ(open, 0U);
+    Disconnect();
+  }
+}
+
 TEST_F(HttpTransportTest, RenewsTheCredentialOnceAfterA401) {
   RequestLog log;
   LoopbackServer server({}, AnswerInTurn({HttpAnswer(401, "a"), HttpAnswer(200, "b")}, &log));

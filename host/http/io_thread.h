@@ -22,9 +22,9 @@ namespace berth::host {
 class IoThread final : public Executor {
  public:
   // `name` is the thread's name as `top -H` shows it: at most 15 bytes. `steady_ns` is a monotonic
-  // clock that may be called on any thread. `gather_ns` returns for how long input, tasks and timers
-  // are gathered under load; see WakePacer. It is called on the thread. Empty: each is handled at
-  // once.
+  // clock that may be called on any thread. `gather_ns` returns for how long input, tasks and
+  // timers are gathered under load; see WakePacer. It is called on the thread. Empty: each is
+  // handled at once.
   IoThread(const std::string& name, std::function<int64_t()> steady_ns,
            std::function<int64_t()> gather_ns = {});
   ~IoThread() override;

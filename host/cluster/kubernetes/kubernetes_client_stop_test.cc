@@ -184,33 +184,33 @@ TEST_F(KubernetesStopTest, SendsNoWriteThatHasNotLeft) {
 }
 
 TEST_F(KubernetesStopTest, SendsTheEventsThatWait) {
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 10; ++i) {
     client().CreateEvent(MakeEvent("p" + std::to_string(i)), nullptr);
   }
   Run();
-  ASSERT_THAT(events_.open(), SizeIs(4));
+  ASSERT_THAT(events_.open(), SizeIs(8));
   during_stop_ = [&] {
     while (!events_.open().empty()) events_.Answer(0, 201, "{}");
   };
   EXPECT_EQ(TimeToStop(), 0);
-  EXPECT_EQ(client().event_counts().sent, 6u);
+  EXPECT_EQ(client().event_counts().sent, 10u);
 }
 
 TEST_F(KubernetesStopTest, DropsEventsThatCannotBeSentInTime) {
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 10; ++i) {
     client().CreateEvent(MakeEvent("p" + std::to_string(i)), nullptr);
   }
   Run();
-  ASSERT_THAT(events_.open(), SizeIs(4));
+  ASSERT_THAT(events_.open(), SizeIs(8));
   ASSERT_LT(options_.events_stop_limit_ns, options_.stop_limit_ns);
   EXPECT_EQ(TimeToStop(), options_.events_stop_limit_ns);
   EXPECT_EQ(client().event_counts().ended, 2u);
   // Late answers start no other request, and are not counted.
   events_.Answer(0, 201, "{}");
   events_.Answer(0, 500, StatusText(500, "InternalError"));
-  EXPECT_THAT(events_.open(), SizeIs(2));
+  EXPECT_THAT(events_.open(), SizeIs(6));
   RunFor(kMinute);
-  EXPECT_THAT(events_.open(), SizeIs(2));
+  EXPECT_THAT(events_.open(), SizeIs(6));
   EXPECT_EQ(client().event_counts().sent, 0u);
   EXPECT_EQ(client().event_counts().ended, 2u);
   EXPECT_EQ(client().event_counts().refused, 0u);

@@ -15,11 +15,11 @@ namespace {
 // A try to renew the lease does not wait for the answer to the try before it.
 constexpr size_t kLeaseConnections = 2;
 
-// The lease's thread gathers nothing. A request that is one of many waits for the server many times
-// longer than the longer time.
+// The lease's thread gathers nothing. A request that is one of many waits many times longer than
+// the longer time, for the server or for a connection.
 constexpr int64_t kGatherNs = kMillisecond;
 constexpr int64_t kLoadedGatherNs = 4 * kMillisecond;
-constexpr size_t kLoadedRequests = 16;
+constexpr size_t kLoadedRequests = 8;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ struct KubernetesConnection::Impl {
     });
   }
 
-  std::atomic<size_t> open_requests = 0;  // Bindings, status patches, events and deletions.
+  std::atomic<size_t> open_requests = 0;  // Of `writes` and `events`, those of plugins included.
   IoThread read_io;
   IoThread write_io;
   IoThread lease_io;

@@ -18,7 +18,7 @@ namespace berth::host {
 struct ConnectionOptions {
   size_t read_connections = 4;  // Without those of lists and watches, which have one each.
   size_t write_connections = 64;
-  size_t event_connections = 4;
+  size_t event_connections = 8;
   double qps = 0;  // Of bindings, status patches and deletions; 0: no limit.
   uint32_t burst = 0;
   std::string user_agent = {};  // "berth/0.1.0 (linux/amd64)"
@@ -62,8 +62,9 @@ class KubernetesConnection {
   // REQUIRES: the caller is none of the three threads.
   HttpResponse SendAndWait(HttpRequest request);
   // Returns for how long a busy thread gathers its work; see WakePacer. The threads of reads and
-  // writes do so, and the scheduling thread should. The time is longer while many requests that
-  // write are open: each of them waits for the server much longer than that.
+  // writes do so, and the scheduling thread should. The time is longer while many requests are open
+  // on the connections of writes and events: most of them wait much longer than that, for the
+  // server or for a connection.
   int64_t GatherNs() const;
   // Returns the credential that requests carry now; never null.
   std::shared_ptr<const Credential> credential() const;

@@ -284,17 +284,17 @@ TEST_F(KubernetesConnectionTest, GathersLongerWhileManyWritesAreOpen) {
   };
   EXPECT_EQ(connection_->GatherNs(), kMillisecond);
   send(connection_->reads(), 20);
-  send(connection_->writes(), 12);
-  send(connection_->events(), 3);
+  send(connection_->writes(), 5);
+  send(connection_->events(), 2);
   std::promise<void> sent;
   connection_->reads().executor->Post(
       [&] { connection_->writes().executor->Post([&] { sent.set_value(); }); });
   sent.get_future().wait();
-  EXPECT_EQ(connection_->GatherNs(), kMillisecond) << "15 writes are open";
+  EXPECT_EQ(connection_->GatherNs(), kMillisecond) << "7 requests that write are open";
   send(connection_->events(), 1);
   WaitUntil([&] { return connection_->GatherNs() == 4 * kMillisecond; });
   answer.set_value();
-  WaitUntil([&] { return answered == 36; });
+  WaitUntil([&] { return answered == 28; });
   EXPECT_EQ(connection_->GatherNs(), kMillisecond);
 }
 

@@ -22,8 +22,8 @@ The workloads are those of kube-scheduler's scheduler_perf:
                    node, and all nodes are in one zone
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
-  CPU ms/pod       of all threads of the scheduler, from the first binding until 2 s after the last
-                   one, when it has written its events
+  CPU ms/pod       of all threads of the scheduler, from the first binding until it has written its
+                   events: their number has not changed for 2 s
   start s          from the start of the process to the first binding
   start CPU s      of the scheduler in this time
   RSS MiB          the peak of the scheduler, from its start on
@@ -70,7 +70,7 @@ sys.path.insert(0, E2E)
 from api import in_parallel, wait_for  # noqa: E402
 from berth import Berth, KubeScheduler, decide_as  # noqa: E402
 from cluster import Cluster  # noqa: E402
-from objects import CORE, node, pod  # noqa: E402
+from objects import CORE, EVENTS, node, pod  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
@@ -224,6 +224,15 @@ class Bench:
                       options=decide_as(kubernetes()))
         return berth.start(ready=False)
 
+    def wait_events(self):
+        """Waits until the number of events has not changed for SETTLE_SECONDS."""
+        count, before = -1, None
+        while count != before:
+            before = count
+            time.sleep(SETTLE_SECONDS)
+            page = self.cluster.admin.get(EVENTS, limit=1)
+            count = page["metadata"].get("remainingItemCount", 0)
+
     def measure(self, letter):
         """Returns the figures of one run."""
         self.add_pods("default-scheduler")
@@ -242,7 +251,7 @@ class Bench:
             if watch.seen < self.options.pods:
                 raise RuntimeError(f"{NAMES[letter]} bound {watch.seen} pods:\n"
                                    f"{scheduler.log()[-3000:]}")
-            time.sleep(SETTLE_SECONDS)
+            self.wait_events()
             pid, seconds = scheduler.process.pid, watch.last - watch.first
             figures = {
                 "scheduler": NAMES[letter], "seconds": seconds,

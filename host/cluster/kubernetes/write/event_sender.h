@@ -49,7 +49,7 @@ class EventSender {
  public:
   struct Options {
     size_t queue_bytes = size_t{4} << 20;  // About 5,000 events.
-    size_t in_flight = 4;
+    size_t in_flight = 8;
     size_t max_series = 4096;  // The series without events for the longest time is ended if there
                                // are more.
     uint32_t tries = 12;
