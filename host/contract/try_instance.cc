@@ -31,8 +31,8 @@ class IdleScheduler final : public SchedulerRequests {
   bool Reject(std::string_view /*uid*/, PluginId /*plugin*/, std::string_view /*reason*/) override {
     return false;
   }
-  void Evict(const PodName& /*pod*/, std::string_view /*message*/, StatusCallback done) override {
-    done({});
+  void Evict(const PodName& /*pod*/, std::string_view /*message*/, EvictionCallback done) override {
+    done({}, /*in_memory=*/false);
   }
 
  private:

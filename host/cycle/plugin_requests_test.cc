@@ -36,7 +36,10 @@ class PluginRequestsTest : public QueuePartsTest {
   void Evict(const std::string& name) {
     const std::string uid = "uid-" + name;
     requests_.Evict({"default", name, uid}, "make room",
-                    [this](const Status& status) { evicted_ = status; });
+                    [this](const Status& status, bool in_memory) {
+                      evicted_ = status;
+                      in_memory_ = in_memory;
+                    });
   }
 
   DecisionSink sink_;
@@ -69,6 +72,7 @@ class PluginRequestsTest : public QueuePartsTest {
   PluginRequests requests_{cache_.table(), queue_, waiting_pods_,
                            client_,        clock_, Log(log_, kSchedulingLogger)};
   std::optional<Status> evicted_;
+  bool in_memory_ = false;
 };
 
 TEST_F(PluginRequestsTest, CarriesOutNothingWhenNothingWasRequested) {
@@ -155,7 +159,7 @@ TEST_F(PluginRequestsTest, ClearDropsRequests) {
 TEST_F(PluginRequestsTest, WhatRequestLeadsToWaitsForNextCall) {
   Park("q");
   requests_.Evict({"default", "p", "uid-p"}, "make room",
-                  [this](const Status&) { requests_.Activate("uid-q"); });
+                  [this](const Status&, bool) { requests_.Activate("uid-q"); });
   EXPECT_TRUE(requests_.CarryOut());
   EXPECT_FALSE(requests_.empty());
 }
@@ -188,6 +192,7 @@ TEST_F(PluginRequestsTest, EvictsAPlacedPodByDeletingIt) {
   EXPECT_THAT(client_.patches, ElementsAre("p PreemptionByScheduler: make room"));
   EXPECT_THAT(client_.deletions, ElementsAre("p"));
   EXPECT_TRUE(evicted_->ok());
+  EXPECT_FALSE(in_memory_);
   EXPECT_THAT(log_.lines(), ElementsAre("2 scheduling: Evicted pod=default/p reason=make room"));
 }
 
@@ -225,6 +230,7 @@ TEST_F(PluginRequestsTest, AFailedDeletionIsAFailedEviction) {
 // The answer to an eviction. `code` is empty until the answer arrives.
 struct Evicted {
   std::optional<berth_code> code;
+  bool in_memory = false;
 };
 
 void EvictP(PodLifecycle& pod, const char* message, Evicted& evicted) {
@@ -234,7 +240,9 @@ void EvictP(PodLifecycle& pod, const char* message, Evicted& evicted) {
   const berth_code begun = pod.a().api->evict(
       pod.a().host, &eviction,
       [](void* to, const berth_api_result* result) noexcept {
-        static_cast<Evicted*>(to)->code = result->code;
+        auto& answer = *static_cast<Evicted*>(to);
+        answer.code = result->code;
+        answer.in_memory = (result->flags & BERTH_API_RESULT_IN_MEMORY) != 0;
       },
       &evicted);
   ASSERT_EQ(begun, BERTH_SUCCESS);
@@ -253,6 +261,7 @@ TEST(PluginRequestsInTheLoopTest, PodEvictedWithoutAMessageIsNotBound) {
   EvictP(pod, "", evicted);
   pod.harness().Settle();
   EXPECT_EQ(evicted.code, BERTH_SUCCESS);
+  EXPECT_TRUE(evicted.in_memory);
   Stage::Complete(pod.done(), {});
   pod.harness().Settle();
   EXPECT_EQ(pod.Outcome(), "Error");
@@ -269,6 +278,7 @@ TEST(PluginRequestsInTheLoopTest, PodWhoseBindingFailsMeanwhileIsNotDeleted) {
   Stage::Complete(pod.done(), {BERTH_ERROR, {"boom"}});
   pod.harness().Settle();
   EXPECT_EQ(evicted.code, BERTH_SUCCESS);
+  EXPECT_TRUE(evicted.in_memory);
   ASSERT_NE(FindInCluster(pod), nullptr);
   EXPECT_FALSE(FindInCluster(pod)->terminating());
   EXPECT_EQ(pod.harness().PlaceOf("p"), QueuePlace::kErrorBackoff);
@@ -286,6 +296,7 @@ TEST(PluginRequestsInTheLoopTest, APodThatIsBoundMeanwhileIsDeleted) {
   pod.harness().Settle();
   EXPECT_EQ(pod.Outcome(), "Success");
   EXPECT_EQ(evicted.code, BERTH_SUCCESS);
+  EXPECT_FALSE(evicted.in_memory);
   EXPECT_EQ(FindInCluster(pod), nullptr);
 }
 
@@ -299,6 +310,7 @@ TEST(PluginRequestsInTheLoopTest, PodEvictedDuringPreBindReturnsToTheQueue) {
     EvictP(pod, "make room", evicted);
     pod.harness().Settle();
     EXPECT_EQ(evicted.code, BERTH_SUCCESS);
+    EXPECT_TRUE(evicted.in_memory);
     Stage::Complete(pod.done(), answer);
     pod.harness().Settle();
     EXPECT_EQ(pod.Outcome(), "Error: make room");

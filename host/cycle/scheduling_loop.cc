@@ -99,7 +99,7 @@ void PluginRequests::LogEviction(Log log, const Victim& victim, const Status& st
   log.Write(level, status.ok() ? "Evicted" : "Cannot evict", fields, status.message());
 }
 
-void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusCallback done) {
+void PluginRequests::Evict(const PodName& pod, std::string_view message, EvictionCallback done) {
   Victim victim{std::string(pod.ns), std::string(pod.name), std::string(pod.uid),
                 std::string(message), waiting_pods_.Find(pod.uid) != nullptr};
   ++evictions_;
@@ -107,17 +107,17 @@ void PluginRequests::Evict(const PodName& pod, std::string_view message, StatusC
 }
 
 // A pod that waits on Permit or is in PreBind goes back to the queue; any other pod is deleted.
-void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) {
+void PluginRequests::EvictNow(const Victim& victim, const EvictionCallback& done) {
   BindingCycle* binding = waiting_pods_.Find(victim.uid);
   if (binding != nullptr && binding->Preempt(victim.message)) {
     log_.Info("Preempted a pod before its binding",
               {{"pod", victim.Key()}, {"reason", victim.message}});
-    return done(Status());
+    return done(Status(), /*in_memory=*/true);
   }
   // The binding has failed since the eviction was requested, so the pod has no place any more.
   const bool lost_place =
       binding == nullptr && victim.had_place && queue_.PodOf(victim.uid) != nullptr;
-  if (lost_place) return done(Status());
+  if (lost_place) return done(Status(), /*in_memory=*/true);
   const PodName name{victim.ns, victim.name, victim.uid};
   const std::string message = TruncateConditionMessage(victim.message);
   PodStatusPatch patch;
@@ -127,9 +127,9 @@ void PluginRequests::EvictNow(const Victim& victim, const StatusCallback& done) 
                                                       .transition_ns = clock_.NowNs()};
   writer_.PatchPodStatus(name, patch, nullptr);
   writer_.DeletePod(name, std::nullopt, [log = log_, victim, done](const Status& status) {
-    if (status.code() == ErrorCode::kNotFound) return done(Status());
+    if (status.code() == ErrorCode::kNotFound) return done(Status(), /*in_memory=*/false);
     LogEviction(log, victim, status);
-    done(status);
+    done(status, /*in_memory=*/false);
   });
 }
 

@@ -103,14 +103,14 @@ class PluginRequests final : public SchedulerRequests {
   }
   bool Allow(std::string_view uid, PluginId plugin) override;
   bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) override;
-  void Evict(const PodName& pod, std::string_view message, StatusCallback done) override;
+  void Evict(const PodName& pod, std::string_view message, EvictionCallback done) override;
 
  private:
   struct Victim;
 
   void Defer(std::function<void()> request) { deferred_.push_back(std::move(request)); }
   void ApplyVerdictLater(std::string_view uid);
-  void EvictNow(const Victim& victim, const StatusCallback& done);
+  void EvictNow(const Victim& victim, const EvictionCallback& done);
   // Threading: any.
   static void LogEviction(Log log, const Victim& victim, const Status& status);
 

@@ -187,33 +187,33 @@ berth_code FakeApi::Evict(const berth_host* host, const berth_eviction* eviction
       .path = self.PathOf(*eviction->pod),
       .message = std::string(FromAbi(eviction->message)),
       .waited = CallScope::current() != nullptr && self.services_.scheduling().IsWaiting(uid)};
-  const auto deliver = [&self, answer, to](berth_code code, const std::string& error) {
-    self.DeliverCode(code, error, answer, to);
+  const auto deliver = [&self, answer, to](const Eviction& result) {
+    self.DeliverCode(result, answer, to);
   };
   return self.services_.DoLater(
       Services::LaterKind::kRequest, [&self, victim = std::move(victim), deliver](bool cancelled) {
-        if (cancelled) return deliver(BERTH_CANCELLED, kInstanceEnds);
-        const auto [code, error] = self.EvictNow(victim);
-        self.services_.DoLater(Services::LaterKind::kFollowUp, [deliver, code = code,
-                                                                error = error](bool is_late) {
-          deliver(is_late ? berth_code{BERTH_CANCELLED} : code, is_late ? kInstanceEnds : error);
-        });
+        const Eviction ended{.code = BERTH_CANCELLED, .error = kInstanceEnds};
+        if (cancelled) return deliver(ended);
+        self.services_.DoLater(Services::LaterKind::kFollowUp,
+                               [deliver, ended, result = self.EvictNow(victim)](bool is_late) {
+                                 deliver(is_late ? ended : result);
+                               });
       });
 }
 
-std::pair<berth_code, std::string> FakeApi::EvictNow(const Victim& victim) {
+FakeApi::Eviction FakeApi::EvictNow(const Victim& victim) {
   SchedulingServices& scheduling = services_.scheduling();
-  if (scheduling.Preempt(victim.uid, victim.message)) return {BERTH_SUCCESS, ""};
+  if (scheduling.Preempt(victim.uid, victim.message)) return {.in_memory = true};
   // The pod has lost its place since the eviction was requested.
-  if (victim.waited && scheduling.WasRejected(victim.uid)) return {BERTH_SUCCESS, ""};
+  if (victim.waited && scheduling.WasRejected(victim.uid)) return {.in_memory = true};
   Serve({.verb = "PATCH",
          .path = victim.path + "/status",
          .content_type = "application/strategic-merge-patch+json",
          .body = DisruptionPatch(victim.message)},
         200);
-  auto result = ResultOf(Serve({.verb = "DELETE", .path = victim.path}, 200));
-  if (result.first == BERTH_NOT_FOUND) return {BERTH_SUCCESS, ""};
-  return result;
+  const auto [code, error] = ResultOf(Serve({.verb = "DELETE", .path = victim.path}, 200));
+  if (code == BERTH_NOT_FOUND) return {};
+  return {.code = code, .error = error};
 }
 
 berth_code FakeApi::Event(const berth_host* host, const berth_api_event* event) noexcept {
@@ -287,7 +287,9 @@ std::pair<berth_code, std::string> FakeApi::ResultOf(const ApiReply& reply) {
 }
 
 void FakeApi::Deliver(const ApiReply& reply, bool cancelled, berth_api_answer answer, void* to) {
-  if (cancelled) return DeliverCode(BERTH_CANCELLED, kInstanceEnds, answer, to);
+  if (cancelled) {
+    return DeliverCode({.code = BERTH_CANCELLED, .error = kInstanceEnds}, answer, to);
+  }
   const auto [code, error] = ResultOf(reply);
   ValueSpec value;
   berth_api_result result{};
@@ -302,12 +304,12 @@ void FakeApi::Deliver(const ApiReply& reply, bool cancelled, berth_api_answer an
   answer(to, &result);
 }
 
-void FakeApi::DeliverCode(berth_code code, const std::string& error, berth_api_answer answer,
-                          void* to) {
+void FakeApi::DeliverCode(const Eviction& eviction, berth_api_answer answer, void* to) {
   berth_api_result result{};
   result.struct_size = sizeof result;
-  result.code = code;
-  result.error = ToAbi(error);
+  result.code = eviction.code;
+  result.flags = eviction.in_memory ? uint32_t{BERTH_API_RESULT_IN_MEMORY} : 0;
+  result.error = ToAbi(eviction.error);
   const CallScope scope(&services_.reporter(), kAnswerPoint, kEvent);
   answer(to, &result);
 }

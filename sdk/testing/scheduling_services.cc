@@ -40,7 +40,8 @@ berth_code PassOn(const Answer& answer, berth_status* status) {
 const berth_node_lookup SchedulingServices::kNodes{sizeof(berth_node_lookup), 0, &FindNode,
                                                    &PlaceRow};
 const berth_whatif SchedulingServices::kWhatIf{
-    sizeof(berth_whatif), 0, &Begin, &RemovePod, &AddPod, &RunFilters, &End};
+    sizeof(berth_whatif), 0,    &Begin,     &RemovePod, &AddPod,
+    &RunFilters,          &End, &ReasonsOf, &PodFilters};
 const berth_nominator SchedulingServices::kNominator{sizeof(berth_nominator), 0, &ListNominated,
                                                      &ClearNomination, &EachNominated};
 const berth_activate SchedulingServices::kActivate{sizeof(berth_activate), 0, &Activate};
@@ -145,9 +146,9 @@ berth_code SchedulingServices::PlaceRow(const berth_host* host, const berth_node
 
 // ---- whatif -------------------------------------------------------------------------------------
 
-WhatIfRows* SchedulingServices::FindQuestion(uint64_t question) {
+SchedulingServices::Question* SchedulingServices::FindQuestion(uint64_t question) {
   const auto found = questions_.find(question);
-  if (found != questions_.end()) return found->second.get();
+  if (found != questions_.end()) return &found->second;
   reporter_.Fail(Check::kShape,
                  "uses what-if question " + std::to_string(question) + ", which is not open");
   return nullptr;
@@ -178,7 +179,8 @@ berth_code SchedulingServices::Begin(const berth_host* host, const berth_cycle* 
     return self.BadArgument("begins a what-if question about rows together that repeat");
   }
   *question = ++self.last_question_;
-  self.questions_[*question] = std::make_unique<WhatIfRows>(asked, indices, mode);
+  self.questions_[*question] = {std::make_unique<WhatIfRows>(asked, indices, mode),
+                                std::vector<std::optional<Answer>>(count)};
   return BERTH_SUCCESS;
 }
 
@@ -187,8 +189,9 @@ berth_code SchedulingServices::Change(const berth_host* host, uint64_t question,
   const char* const name = add ? "whatif.add_pod" : "whatif.remove_pod";
   if (!ExpectPostFilter(host, name)) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
-  WhatIfRows* asked = self.FindQuestion(question);
-  if (asked == nullptr) return BERTH_CONFLICT;
+  const Question* const found = self.FindQuestion(question);
+  if (found == nullptr) return BERTH_CONFLICT;
+  WhatIfRows* const asked = found->rows.get();
   if (i >= asked->size()) {
     return self.BadArgument(std::string("calls ") + name + " for row " + std::to_string(i) +
                             " of a question about " + std::to_string(asked->size()));
@@ -214,8 +217,9 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
                                           berth_status* status) noexcept {
   if (!ExpectPostFilter(host, "whatif.run_filters")) return BERTH_CONFLICT;
   SchedulingServices& self = Of(host);
-  const WhatIfRows* asked = self.FindQuestion(question);
-  if (asked == nullptr) return BERTH_CONFLICT;
+  Question* const found = self.FindQuestion(question);
+  if (found == nullptr) return BERTH_CONFLICT;
+  const WhatIfRows* const asked = found->rows.get();
   constexpr size_t kFirstSize = BERTH_TESTING_FIRST_SIZE(berth_whatif_run, codes);
   if (!ExpectReadable(self.reporter_, "whatif.run_filters", *run, kFirstSize)) {
     return BERTH_BAD_ARGUMENT;
@@ -243,6 +247,7 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
   Answer all;  // each text once, in the order of the rows
   for (size_t k = 0; k < indices.size(); ++k) {
     run->codes[indices[k]] = static_cast<uint8_t>(answers[k].code);
+    found->answers[indices[k]] = answers[k];
     for (const std::string& reason : answers[k].reasons) {
       if (known.insert(reason).second) all.reasons.push_back(reason);
     }
@@ -252,6 +257,38 @@ berth_code SchedulingServices::RunFilters(const berth_host* host, uint64_t quest
 
 void SchedulingServices::End(const berth_host* host, uint64_t question) noexcept {
   if (ExpectPostFilter(host, "whatif.end")) Of(host).questions_.erase(question);
+}
+
+berth_code SchedulingServices::ReasonsOf(const berth_host* host, uint64_t question, uint32_t i,
+                                         berth_status* status) noexcept {
+  if (!ExpectPostFilter(host, "whatif.reasons")) return BERTH_CONFLICT;
+  SchedulingServices& self = Of(host);
+  const Question* const asked = self.FindQuestion(question);
+  if (asked == nullptr) return BERTH_CONFLICT;
+  if (i >= asked->answers.size()) {
+    return self.BadArgument("calls whatif.reasons for row " + std::to_string(i) +
+                            " of a question about " + std::to_string(asked->answers.size()));
+  }
+  if (!asked->answers[i]) return BERTH_CONFLICT;
+  PassOn(*asked->answers[i], status);
+  return BERTH_SUCCESS;
+}
+
+berth_code SchedulingServices::PodFilters(const berth_host* host, const berth_cycle* cycle,
+                                          int32_t (*each)(void* to, berth_str plugin) noexcept,
+                                          void* to) noexcept {
+  if (!ExpectPostFilter(host, "whatif.pod_filters")) return BERTH_CONFLICT;
+  SchedulingServices& self = Of(host);
+  if (!ExpectCycle(self.reporter_, "whatif.pod_filters", cycle)) return BERTH_CONFLICT;
+  const Cycle& asked = *static_cast<ColumnBinder*>(const_cast<void*>(cycle->host))->cycle;
+  if (asked.has_ended_early()) return BERTH_CONFLICT;
+  const auto& filter = asked.instance().filter;
+  if (!filter || asked.skips_filter()) return BERTH_SUCCESS;
+  constexpr uint32_t kPods = BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER;
+  const berth_dependence* const dependence = filter->dependence;
+  const bool depends = dependence == nullptr || (dependence->cluster & kPods) != 0;
+  if (depends) each(to, ToAbi(self.reporter_.plugin()));
+  return BERTH_SUCCESS;
 }
 
 // ---- nominator ----------------------------------------------------------------------------------

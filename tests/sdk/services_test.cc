@@ -504,6 +504,7 @@ TEST_F(HostTest, RequestsAreAnsweredOnce) {
     answers.push_back(std::to_string(result.code()) + " " + std::string(result.body()) + " " +
                       std::string(result.error()) + " " + std::to_string(result.http_status()) +
                       " " + std::to_string(result.retry_after().count()));
+    EXPECT_FALSE(result.in_memory());
     EXPECT_EQ(result.ok(), result.status().ok());
     EXPECT_TRUE(result.value().absent());
   };

@@ -22,14 +22,15 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // The calls of the plugin's callbacks: "name code http_status body error", with " value" if the
-// body was decoded.
+// body was decoded, and " in memory" if an evicted pod had its place only there.
 std::vector<std::string> called_back;
 
 void NoteAnswer(void* to, const berth_api_result* result) noexcept {
   called_back.push_back(
       std::string(static_cast<const char*>(to)) + " " + std::to_string(result->code) + " " +
       std::to_string(result->http_status) + " " + std::string(FromAbi(result->body)) + " " +
-      std::string(FromAbi(result->error)) + (result->value != nullptr ? " value" : ""));
+      std::string(FromAbi(result->error)) + (result->value != nullptr ? " value" : "") +
+      ((result->flags & BERTH_API_RESULT_IN_MEMORY) != 0 ? " in memory" : ""));
 }
 void NotePost(void* to, berth_code code) noexcept {
   called_back.push_back(std::string(static_cast<const char*>(to)) + " " + std::to_string(code));
@@ -201,7 +202,7 @@ TEST(Api, EvictedPodThatWaitsReturnsToTheQueue) {
                                                 "uid-p", "say \"room\""}));
                               }),
               IsEmpty());
-  EXPECT_THAT(called_back, ElementsAre("e 0 0  "));
+  EXPECT_THAT(called_back, ElementsAre("e 0 0   in memory"));
   EXPECT_THAT(FindingsWithApi(evict_and_reject, wait,
                               [](PluginUnderTest& plugin) {
                                 plugin.Advance(0);
@@ -210,7 +211,7 @@ TEST(Api, EvictedPodThatWaitsReturnsToTheQueue) {
                                 EXPECT_THAT(plugin.scheduling().preempted(), IsEmpty());
                               }),
               IsEmpty());
-  EXPECT_THAT(called_back, ElementsAre("e 0 0  "));
+  EXPECT_THAT(called_back, ElementsAre("e 0 0   in memory"));
 }
 
 // --- order, and the end of an instance -----------------------------------------------------------

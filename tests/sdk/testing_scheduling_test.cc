@@ -142,6 +142,29 @@ TEST_F(SchedulingServicesTest, WhatIfRunsThePluginsFilter) {
   EXPECT_THAT(findings_, IsEmpty());
 }
 
+TEST_F(SchedulingServicesTest, WhatIfNamesFiltersThatReadPods) {
+  InPostFilter([](const Host& host, berth::Cycle& cycle, const berth::Nodes&) {
+    const auto filters = host.what_if().PodFilters(cycle);
+    ASSERT_TRUE(filters.has_value());
+    EXPECT_THAT(*filters, ElementsAre("test.Planner")) << "it declares no dependence";
+  });
+  EXPECT_THAT(findings_, IsEmpty());
+}
+
+TEST_F(SchedulingServicesTest, WhatIfHasTheReasonsOfEachRow) {
+  InPostFilter([](const Host& host, berth::Cycle& cycle, const berth::Nodes&) {
+    const std::vector<uint32_t> rows = {0, 2};
+    WhatIfQuestion question = host.what_if().Begin(cycle, rows, WhatIfMode::kApart);
+    EXPECT_EQ(question.size(), 2U);
+    EXPECT_EQ(question.ReasonsOf(0).code(), BERTH_CONFLICT) << "there was no run";
+    EXPECT_EQ(Run(question, 2), "2 0 too many pods;");
+    EXPECT_TRUE(question.ReasonsOf(0).ok());
+    EXPECT_THAT(question.ReasonsOf(0).reasons(), ElementsAre("too many pods"));
+    EXPECT_THAT(question.ReasonsOf(1).reasons(), IsEmpty()) << "the row passed";
+  });
+  EXPECT_THAT(findings_, IsEmpty());
+}
+
 TEST_F(SchedulingServicesTest, NominatedPodsCountInAWhatIf) {
   InPostFilter(
       [](const Host& host, berth::Cycle& cycle, const berth::Nodes& all) {

@@ -132,6 +132,15 @@ std::vector<Function> FunctionsOfCycle() {
          const berth_whatif_run run = {sizeof run, 0, nullptr, 0, &code};
          return found.whatif->run_filters(found.host, last_question, &run, nullptr);
        }},
+      {"whatif.pod_filters", kCycle, "PostFilter", kConflict,
+       [](auto* cycle) -> int64_t {
+         const auto each = [](void*, berth_str) noexcept { return 1; };
+         return found.whatif->pod_filters(found.host, cycle, each, nullptr);
+       }},
+      {"whatif.reasons", kCycle, "PostFilter", kConflict,
+       [](auto*) -> int64_t {
+         return found.whatif->reasons(found.host, last_question, 0, nullptr);
+       }},
       {"whatif.end", kCycle, "PostFilter", std::nullopt,
        [](auto*) -> int64_t {
          found.whatif->end(found.host, last_question);

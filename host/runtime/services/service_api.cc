@@ -111,9 +111,16 @@ struct Reply {
   explicit Reply(std::string why)
       : response(ApiResponse::None(Status::Unavailable(std::move(why)))), code(BERTH_CANCELLED) {}
 
+  // The answer to an eviction.
+  Reply(Status status, bool in_memory)
+      : response(ApiResponse::None(std::move(status))),
+        code(CodeOf(response.status)),
+        flags(in_memory ? uint32_t{BERTH_API_RESULT_IN_MEMORY} : 0) {}
+
   const ApiResponse response;
   const berth_code code;
   const std::optional<Arguments> body;  // Empty: the response has no JSON.
+  const uint32_t flags = 0;             // BERTH_API_RESULT_*
 };
 
 // The open requests of one instance. Each is answered exactly once, on the scheduling thread and
@@ -172,20 +179,16 @@ class ApiCalls final : public ServiceState, public std::enable_shared_from_this<
   // thread with that.
   ResponseCallback AnswerCallback(CallId call) {
     return [weak = weak_from_this(), call](ApiResponse response) {
-      const auto calls = weak.lock();
-      if (calls == nullptr) return;
-      const auto answer = [weak, call, reply = std::make_shared<const Reply>(std::move(response))] {
-        const auto open_calls = weak.lock();
-        if (open_calls != nullptr) open_calls->Answer(call, *reply);
-      };
-      // Drop() waits for this lock before the host and its services go.
-      std::unique_lock lock(calls->mutex_);
-      if (calls->stopped_) return;
-      // The answer goes through the inbox even on the scheduling thread, because the plugin may
-      // still be inside the request.
-      if (Inbox* inbox = ServicesOf(calls->host_).inbox) return inbox->Push(answer);
-      lock.unlock();
-      answer();
+      AnswerLater(weak, call, std::make_shared<const Reply>(std::move(response)));
+    };
+  }
+  // Returns the callback for the result of an eviction, in the same way. A pod that does not exist
+  // is a success.
+  SchedulerRequests::EvictionCallback EvictionCallback(CallId call) {
+    return [weak = weak_from_this(), call](const Status& status, bool in_memory) {
+      const bool is_gone = status.code() == ErrorCode::kNotFound;
+      AnswerLater(weak, call,
+                  std::make_shared<const Reply>(is_gone ? Status() : status, in_memory));
     };
   }
 
@@ -243,6 +246,25 @@ class ApiCalls final : public ServiceState, public std::enable_shared_from_this<
     TimerQueue::Id timer = 0;  // 0: none.
   };
 
+  // Answers the call on the scheduling thread, if the instance still exists then.
+  // Threading: any.
+  static void AnswerLater(const std::weak_ptr<ApiCalls>& weak, CallId call,
+                          std::shared_ptr<const Reply> reply) {
+    const auto calls = weak.lock();
+    if (calls == nullptr) return;
+    const auto answer = [weak, call, reply = std::move(reply)] {
+      const auto open_calls = weak.lock();
+      if (open_calls != nullptr) open_calls->Answer(call, *reply);
+    };
+    // Drop() waits for this lock before the host and its services go.
+    std::unique_lock lock(calls->mutex_);
+    if (calls->stopped_) return;
+    // The answer goes through the inbox even on the scheduling thread, because the plugin may
+    // still be inside the request.
+    if (Inbox* inbox = ServicesOf(calls->host_).inbox) return inbox->Push(answer);
+    lock.unlock();
+    answer();
+  }
   // Runs `task` as Run() does, without a limit.
   void OnSchedulingThread(Task task) {
     Inbox* inbox = ServicesOf(host_).inbox;
@@ -260,7 +282,7 @@ class ApiCalls final : public ServiceState, public std::enable_shared_from_this<
     const berth_api_result result{.struct_size = sizeof(berth_api_result),
                                   .code = reply.code,
                                   .http_status = reply.response.http_status,
-                                  .reserved = 0,
+                                  .flags = reply.flags,
                                   .retry_after_ns = reply.response.retry_after_ns,
                                   .body = AsStr(reply.response.body),
                                   .error = AsStr(reply.response.status.message()),
@@ -378,12 +400,7 @@ berth_code Evict(const berth_host* host, const berth_eviction* eviction, berth_a
       answer, to,
       [name = NameOf(instance, *eviction->pod), text = std::string(Text(eviction->message))](
           ApiCalls& calls, ApiCalls::CallId call) {
-        ServicesOf(calls.host())
-            .scheduler->Evict(
-                name.view(), text, [done = calls.AnswerCallback(call)](const Status& status) {
-                  const bool gone = status.ok() || status.code() == ErrorCode::kNotFound;
-                  done(ApiResponse::None(gone ? Status() : status));
-                });
+        ServicesOf(calls.host()).scheduler->Evict(name.view(), text, calls.EvictionCallback(call));
       });
 }
 

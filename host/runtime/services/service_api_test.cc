@@ -454,6 +454,19 @@ TEST_F(ApiServiceTest, PassesAnEvictionToTheScheduler) {
   EXPECT_THAT(answers_, ElementsAre("0 "));
 }
 
+TEST_F(ApiServiceTest, EvictionInMemoryIsMarked) {
+  static uint32_t flags;
+  const auto note = [](void*, const berth_api_result* result) noexcept { flags = result->flags; };
+  const berth_eviction eviction{sizeof eviction, 0, &pod_->view(), AsStr("make room")};
+  for (const bool in_memory : {false, true}) {
+    scheduler_.evicts_in_memory = in_memory;
+    flags = 77;
+    EXPECT_EQ(service().evict(abi(), &eviction, note, nullptr), BERTH_SUCCESS);
+    RunServed();
+    EXPECT_EQ(flags, in_memory ? uint32_t{BERTH_API_RESULT_IN_MEMORY} : 0U);
+  }
+}
+
 TEST_F(ApiServiceTest, EvictingAPodThatIsGoneSucceeds) {
   scheduler_.evicted = Status::NotFound("gone");
   Evict("");

@@ -101,6 +101,16 @@ constexpr berth_random kRandom{sizeof(berth_random), 0, NextRandom};
 // Threading: [cycle], within PostFilter.
 class WhatIfQuestions final : public ServiceState {
  public:
+  // The verdict of a row in the last run that selected it.
+  struct KeptVerdict {
+    RowVerdict verdict;
+    std::vector<std::string> error;  // The reasons of an error, which belong to no table.
+  };
+  struct Question {
+    std::unique_ptr<WhatIf> what_if;
+    std::vector<std::optional<KeptVerdict>> verdicts;  // By row; nothing before its first run.
+  };
+
   static constexpr ServiceIndex kService = ServiceIndex::kWhatIf;
 
   explicit WhatIfQuestions(const InstanceHost& /*host*/) {}
@@ -119,20 +129,22 @@ class WhatIfQuestions final : public ServiceState {
       if (distinct.size() != rows.size()) return BERTH_BAD_ARGUMENT;
     }
     *question = ++last_;
-    open_.emplace(last_, std::make_unique<WhatIf>(*attempt, rows, static_cast<WhatIf::Mode>(mode)));
+    open_.emplace(
+        last_, Question{std::make_unique<WhatIf>(*attempt, rows, static_cast<WhatIf::Mode>(mode)),
+                        std::vector<std::optional<KeptVerdict>>(rows.size())});
     return BERTH_SUCCESS;
   }
   // Returns null if the question was ended.
-  WhatIf* Find(uint64_t question) {
+  Question* Find(uint64_t question) {
     const auto found = open_.find(question);
-    return found != open_.end() ? found->second.get() : nullptr;
+    return found != open_.end() ? &found->second : nullptr;
   }
   void End(uint64_t question) { open_.erase(question); }
   // Ends the questions that are still open.
   void EndPostFilter() override { open_.clear(); }
 
  private:
-  std::map<uint64_t, std::unique_ptr<WhatIf>> open_;
+  std::map<uint64_t, Question> open_;
   uint64_t last_ = 0;
 };
 
@@ -142,7 +154,7 @@ bool IsAllowed(const InstanceHost& host) {
 }
 
 // Returns null if the question was ended or must not be used in the call in progress.
-WhatIf* FindQuestion(const InstanceHost& host, uint64_t question) {
+WhatIfQuestions::Question* FindQuestion(const InstanceHost& host, uint64_t question) {
   return IsAllowed(host) ? StateOf<WhatIfQuestions>(host).Find(question) : nullptr;
 }
 
@@ -188,10 +200,10 @@ using ChangePod = PluginStatus (WhatIf::*)(uint32_t i, const berth_pod& pod);
 
 berth_code Change(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
                   berth_status* status, ChangePod change) {
-  WhatIf* what_if = FindQuestion(InstanceHost::FromAbi(host), question);
-  if (what_if == nullptr) return BERTH_CONFLICT;
-  if (i >= what_if->size()) return BERTH_BAD_ARGUMENT;
-  return PassOn((what_if->*change)(i, *pod), status);
+  const WhatIfQuestions::Question* asked = FindQuestion(InstanceHost::FromAbi(host), question);
+  if (asked == nullptr) return BERTH_CONFLICT;
+  if (i >= asked->what_if->size()) return BERTH_BAD_ARGUMENT;
+  return PassOn((asked->what_if.get()->*change)(i, *pod), status);
 }
 
 berth_code RemovePod(const berth_host* host, uint64_t question, uint32_t i, const berth_pod* pod,
@@ -212,8 +224,9 @@ bool AreAscendingBelow(std::span<const uint32_t> indices, uint32_t end) {
 berth_code RunFilters(const berth_host* host, uint64_t question, const berth_whatif_run* run,
                       berth_status* status) noexcept {
   const InstanceHost& instance = InstanceHost::FromAbi(host);
-  WhatIf* what_if = FindQuestion(instance, question);
-  if (what_if == nullptr) return BERTH_CONFLICT;
+  WhatIfQuestions::Question* asked = FindQuestion(instance, question);
+  if (asked == nullptr) return BERTH_CONFLICT;
+  WhatIf* const what_if = asked->what_if.get();
   if (!IsReadable(*run, BERTH_FIRST_SIZE(berth_whatif_run, codes))) return BERTH_BAD_ARGUMENT;
   std::vector<uint32_t> indices;
   if (run->selected != nullptr) {
@@ -230,7 +243,12 @@ berth_code RunFilters(const berth_host* host, uint64_t question, const berth_wha
                                                          scheduler->nominator(), indices, verdicts)
                                                    : what_if->RunFilters(indices, verdicts);
   if (!answer.ok()) return PassOn(answer, status);
-  for (const uint32_t i : indices) run->codes[i] = verdicts[i].code;
+  for (const uint32_t i : indices) {
+    run->codes[i] = verdicts[i].code;
+    const bool failed = verdicts[i].code == BERTH_ERROR;
+    asked->verdicts[i] = {verdicts[i],
+                          failed ? what_if->error(i).reasons : std::vector<std::string>()};
+  }
   if (status == nullptr) return BERTH_SUCCESS;
   // Collected first: the plugin, which implements the status, may end the question within
   // add_reason.
@@ -242,8 +260,42 @@ void EndQuestion(const berth_host* host, uint64_t question) noexcept {
   if (IsAllowed(instance)) StateOf<WhatIfQuestions>(instance).End(question);
 }
 
-constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,          BeginQuestion, RemovePod, AddPod,
-                               RunFilters,           EndQuestion};
+berth_code ReasonsOfRow(const berth_host* host, uint64_t question, uint32_t i,
+                        berth_status* status) noexcept {
+  const WhatIfQuestions::Question* asked = FindQuestion(InstanceHost::FromAbi(host), question);
+  if (asked == nullptr) return BERTH_CONFLICT;
+  if (i >= asked->verdicts.size()) return BERTH_BAD_ARGUMENT;
+  if (!asked->verdicts[i].has_value()) return BERTH_CONFLICT;
+  const auto& [verdict, error] = *asked->verdicts[i];
+  if (verdict.code == BERTH_SUCCESS) return BERTH_SUCCESS;
+  if (verdict.code == BERTH_ERROR) return PassOn({BERTH_SUCCESS, {}, error}, status);
+  const PluginCycle& cycle = asked->what_if->attempt().cycle(verdict.plugin);
+  return PassOn({BERTH_SUCCESS, {}, cycle.RejectionTexts(verdict.reasons)}, status);
+}
+
+// Returns whether the verdict of the plugin for a row may depend on pods.
+bool MayDependOnPods(const PlannedPlugin& plugin) {
+  const berth_dependence* const dependence = plugin.instance->filter()->dependence;
+  constexpr uint32_t kPods = BERTH_DEPENDS_NODE_PODS | BERTH_DEPENDS_OTHER;
+  return dependence == nullptr || (dependence->cluster & kPods) != 0;
+}
+
+berth_code PodFilters(const berth_host* host, const berth_cycle* cycle,
+                      int32_t (*each)(void*, berth_str) noexcept, void* to) noexcept {
+  const InstanceHost& instance = InstanceHost::FromAbi(host);
+  if (!IsAllowed(instance) || !IsCurrent(instance, cycle)) return BERTH_CONFLICT;
+  const Attempt* attempt = PluginCycle::FromAbi(cycle)->attempt();
+  if (attempt == nullptr || !attempt->allows_what_if()) return BERTH_CONFLICT;
+  for (const PlannedUse& use : attempt->plan().At(Point::kFilter)) {
+    const PluginCycle& filter = attempt->cycle(use.plugin);
+    if (filter.skip_filter || !MayDependOnPods(filter.plugin())) continue;
+    if (each(to, AsStr(filter.plugin().name)) == 0) break;
+  }
+  return BERTH_SUCCESS;
+}
+
+constexpr berth_whatif kWhatIf{sizeof(berth_whatif), 0,           BeginQuestion, RemovePod, AddPod,
+                               RunFilters,           EndQuestion, ReasonsOfRow,  PodFilters};
 
 // --- berth.nominator/1 ---------------------------------------------------------------------------
 

@@ -170,6 +170,88 @@ TEST_F(WhatIfServiceTest, AnswersSeveralRowsInOneCall) {
   EXPECT_THAT(stage_.Faults(), IsEmpty());
 }
 
+TEST_F(WhatIfServiceTest, ReasonsOfEachRowCanBeRead) {
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    const uint64_t question = Begin(cycle, {1, 0}, BERTH_WHATIF_APART);
+    const auto reasons = [&](uint32_t i) {
+      StatusSink sink;
+      const berth_code code = service().reasons(host(), question, i, sink.raw());
+      return std::to_string(code) + ": " + sink.JoinReasons();
+    };
+    const std::string conflict = std::to_string(BERTH_CONFLICT) + ": ";
+    EXPECT_EQ(reasons(0), conflict) << "there was no run";
+    EXPECT_EQ(reasons(2), std::to_string(BERTH_BAD_ARGUMENT) + ": ") << "there is no such row";
+    const uint32_t first[] = {0};
+    Verdict(question, 2, first, 1);
+    EXPECT_EQ(reasons(0), "0: too many pods");
+    EXPECT_EQ(reasons(1), conflict) << "the run did not select the row";
+    EXPECT_EQ(Remove(question, 0), BERTH_SUCCESS);
+    EXPECT_EQ(reasons(0), "0: too many pods") << "the reasons are those of the last run";
+    const uint32_t second[] = {1};
+    Verdict(question, 2, second, 1);
+    EXPECT_EQ(reasons(0), "0: too many pods") << "the last run that selected the row";
+    EXPECT_EQ(reasons(1), "0: ") << "the row passed";
+    Verdict(question, 2);
+    EXPECT_EQ(reasons(0), "0: ");
+    EXPECT_EQ(service().reasons(host(), question, 0, nullptr), BERTH_SUCCESS);
+    service().end(host(), question);
+    EXPECT_EQ(reasons(0), conflict) << "the question has ended";
+  });
+  EXPECT_THAT(stage_.Faults(), IsEmpty());
+}
+
+TEST_F(WhatIfServiceTest, NamesFiltersThatMayDependOnPods) {
+  static std::vector<std::string> named;
+  named.clear();
+  const auto each = [](void*, berth_str plugin) noexcept {
+    named.emplace_back(Text(plugin));
+    return 1;
+  };
+  const auto pass = [](const berth_cycle&, const berth_block& block, berth_filter_out& out,
+                       berth_status*) {
+    std::fill_n(out.codes, block.count, uint8_t{BERTH_SUCCESS});
+    return BERTH_SUCCESS;
+  };
+  bool skips = false;
+  const std::pair<const char*, uint32_t> plugins[] = {{"puppet.B", BERTH_DEPENDS_NODE},
+                                                      {"puppet.C", BERTH_DEPENDS_NODE_PODS},
+                                                      {"puppet.D", BERTH_DEPENDS_OTHER}};
+  for (const auto& [name, cluster] : plugins) {
+    Puppet& puppet = stage_.Add(name, {Point::kPreFilter, Point::kFilter});
+    puppet.filter = pass;
+    puppet.filter_dependence.emplace();
+    puppet.filter_dependence->cluster = cluster;
+    puppet.pre_filter = [&skips](const berth_cycle&, const berth_nodes&, berth_pre_filter_out&,
+                                 berth_status*) { return skips ? BERTH_SKIP : BERTH_SUCCESS; };
+  }
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    EXPECT_EQ(service().pod_filters(host(), &cycle, each, nullptr), BERTH_SUCCESS);
+    const berth_cycle copy = cycle;
+    EXPECT_EQ(service().pod_filters(host(), &copy, each, nullptr), BERTH_CONFLICT);
+  });
+  EXPECT_THAT(named, ElementsAre("puppet.A", "puppet.C", "puppet.D"));
+  skips = true;
+  Run();
+  EXPECT_THAT(named, ElementsAre("puppet.A", "puppet.C", "puppet.D", "puppet.A"));
+}
+
+TEST_F(WhatIfServiceTest, ReasonsOfAnErrorOutliveTheRun) {
+  a_->remove_pod = [](const berth_cycle&, const berth_pod&, const berth_block&, uint32_t,
+                      berth_status* status) {
+    return Report({BERTH_ERROR, {"broken"}}, status);
+  };
+  AskInPostFilter([&](const berth_cycle& cycle) {
+    const uint64_t question = Begin(cycle, {1, 0}, BERTH_WHATIF_APART);
+    EXPECT_EQ(Remove(question, 0), BERTH_ERROR);
+    Verdict(question, 2);
+    const uint32_t second[] = {1};
+    Verdict(question, 2, second, 1);
+    StatusSink sink;
+    EXPECT_EQ(service().reasons(host(), question, 0, sink.raw()), BERTH_SUCCESS);
+    EXPECT_THAT(sink.JoinReasons(), ::testing::HasSubstr("broken"));
+  });
+}
+
 TEST_F(WhatIfServiceTest, ARowMayRepeatApartOnly) {
   AskInPostFilter([&](const berth_cycle& cycle) {
     const uint64_t question = Begin(cycle, {1, 1}, BERTH_WHATIF_APART);

@@ -122,6 +122,12 @@ class WordsTest : public ServicesTest {
          [=, this] { return what_if->add_pod(abi(), 1, 0, &pod_, nullptr); }},
         {"whatif.run_filters", kNoWord,
          [=, this] { return what_if->run_filters(abi(), 1, &run_, nullptr); }},
+        {"whatif.pod_filters", kNoWord,
+         [=, this] {
+           const auto each = [](void*, berth_str) noexcept { return 1; };
+           return what_if->pod_filters(abi(), &cycle_, each, nullptr);
+         }},
+        {"whatif.reasons", kNoWord, [=, this] { return what_if->reasons(abi(), 1, 0, nullptr); }},
     };
     rows.insert(rows.end(), more.begin(), more.end());
   }

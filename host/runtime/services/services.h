@@ -60,9 +60,12 @@ class SchedulerRequests {
   // Returns false if the pod does not wait.
   virtual bool Reject(std::string_view uid, PluginId plugin, std::string_view reason) = 0;
 
+  // Receives the result of an eviction. `in_memory`: the pod had a place only in the memory of this
+  // scheduler, and nothing was sent to the cluster.
+  using EvictionCallback = std::function<void(const Status& status, bool in_memory)>;
   // Evicts a pod: see berth_api.evict. `pod` has a uid; its texts must live until the call returns.
   // Errors: those of DecisionWriter::DeletePod, except that a pod that does not exist is a success.
-  virtual void Evict(const PodName& pod, std::string_view message, StatusCallback done) = 0;
+  virtual void Evict(const PodName& pod, std::string_view message, EvictionCallback done) = 0;
 };
 
 // The objects that instances of one library share; see service_shared.cc.

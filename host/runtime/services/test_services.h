@@ -54,10 +54,10 @@ class FakeScheduler final : public SchedulerRequests {
                     std::string(reason));
     return Waits(uid);
   }
-  void Evict(const PodName& pod, std::string_view message, StatusCallback done) override {
+  void Evict(const PodName& pod, std::string_view message, EvictionCallback done) override {
     asked.push_back("evict " + std::string(pod.ns) + "/" + std::string(pod.name) + " " +
                     std::string(pod.uid) + ": " + std::string(message));
-    done(evicted);
+    done(evicted, evicts_in_memory);
   }
 
   Nominator& nominations() { return nominator_; }
@@ -66,6 +66,7 @@ class FakeScheduler final : public SchedulerRequests {
   std::vector<PodRef> waiting;
   mutable PluginId asked_waiting = 0;  // The plugin of the last Waiting().
   Status evicted;                      // The result of every eviction.
+  bool evicts_in_memory = false;       // Whether pods have a place only in memory.
 
  private:
   bool Waits(std::string_view uid) const {

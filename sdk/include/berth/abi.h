@@ -125,7 +125,7 @@ extern "C" {
 /* The draft of this header: a digest of what it declares, which sdk/abi/update.py writes. A draft
  * may change in any way, so a host loads a plugin only if both were built with the same draft. 0
  * after the freeze. */
-#define BERTH_ABI_DRAFT 0x0dd91c8434ec52cdull
+#define BERTH_ABI_DRAFT 0x117dfba2051938d2ull
 
 /* BERTH_MIN_HOST_MINOR is the oldest host that the plugin supports; it becomes
  * berth_entry.min_host_minor. Define it before the first include, for all files of the plugin. A
@@ -1924,6 +1924,19 @@ typedef struct berth_whatif {
                             berth_status* status) BERTH_NOEXCEPT;
   /* Ends a question; does nothing for one that has ended. */
   void (*end)(const berth_host* host, uint64_t question) BERTH_NOEXCEPT;
+  /* Adds to `status` the reasons of row `i` in the last run of the question that selected it; none
+   * if the row passed. CONFLICT: no run has selected the row. A caller that counts reasons over
+   * many rows reads them here, because the reasons of `run_filters` belong to no row. */
+  berth_code (*reasons)(const berth_host* host, uint64_t question, uint32_t i,
+                        berth_status* status) BERTH_NOEXCEPT;
+  /* Calls `each` with the name of every plugin whose Filter takes part in questions of this cycle
+   * and may answer differently for other pods on the row: it declares BERTH_DEPENDS_NODE_PODS or
+   * BERTH_DEPENDS_OTHER, or no dependence. In the order of the profile, until `each` returns 0. A
+   * caller that knows these plugins can tell in advance which questions are worth asking. Errors:
+   * those of `begin`. */
+  berth_code (*pod_filters)(const berth_host* host, const berth_cycle* cycle,
+                            int32_t (*each)(void* to, berth_str plugin) BERTH_NOEXCEPT,
+                            void* to) BERTH_NOEXCEPT;
 } berth_whatif;
 
 /* Pods that are nominated to a node and not yet on it: `list` calls `each` for those of one node,
@@ -2078,6 +2091,11 @@ typedef struct berth_api_request {
   int64_t timeout_ns; /* 0: the host's default */
 } berth_api_request;
 
+enum {
+  /* `evict`: the pod had a place only in the memory of this scheduler, and lost it. Nothing was
+   * sent to the API server. */
+  BERTH_API_RESULT_IN_MEMORY = 1
+};
 /* The answer to a request.
  * Lifetime: until the answer callback returns. */
 typedef struct berth_api_result {
@@ -2085,8 +2103,8 @@ typedef struct berth_api_result {
   /* SUCCESS; NOT_FOUND; CONFLICT; BAD_ARGUMENT: the server rejected the content of the request;
    * CANCELLED: the timeout expired, or the instance or the host ends; ERROR otherwise. */
   berth_code code;
-  uint32_t http_status; /* 0: there was no response, or no single request (`evict`) */
-  uint32_t reserved;
+  uint32_t http_status;     /* 0: there was no response, or no single request (`evict`) */
+  uint32_t flags;           /* BERTH_API_RESULT_* */
   int64_t retry_after_ns;   /* from the header Retry-After; 0: the server did not send it */
   berth_str body;           /* as received, also of an error; empty: none */
   berth_str error;          /* what failed; empty for SUCCESS */

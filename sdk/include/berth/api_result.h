@@ -34,6 +34,9 @@ class ApiResult {
   Status status() const {
     return ok() ? Status() : Status(result_.code, std::string(Str(result_.error)));
   }
+  // Returns whether an evicted pod had a place only in the memory of this scheduler, so that
+  // nothing was sent to the API server.
+  bool in_memory() const { return (result_.flags & BERTH_API_RESULT_IN_MEMORY) != 0; }
   // Returns 0 if there was no response.
   uint32_t http_status() const { return result_.http_status; }
   // Returns 0 if the server did not state when to try again.

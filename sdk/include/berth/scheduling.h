@@ -93,6 +93,8 @@ class WhatIfQuestion {
   // returns an error.
   explicit operator bool() const { return id_ != 0; }
   const Status& status() const { return status_; }
+  // Returns the number of rows.
+  std::size_t size() const { return rows_; }
   // Remove a pod from, and add a pod to, row `i` of the question. A pod that is added must live as
   // long as the question.
   // Returns: Success; NOT_FOUND if the pod to remove is not on the row: nothing changes, and the
@@ -116,6 +118,14 @@ class WhatIfQuestion {
   Status RunFilters(std::span<const uint32_t> selected, std::span<uint8_t> codes) {
     static constexpr uint32_t kNothing = 0;
     return Run(selected.empty() ? &kNothing : selected.data(), selected.size(), codes);
+  }
+  // Returns Success with the reasons for which the last run that selected row `i` rejected it; with
+  // none if the row passed. A plugin that counts the reasons of many rows reads them here, because
+  // RunFilters() returns each text once.
+  // Returns: Conflict if no run has selected the row.
+  Status ReasonsOf(uint32_t i) const {
+    internal::StatusSink sink;
+    return sink.Take(services_->whatif->reasons(services_->host, id_, i, sink.abi()));
   }
 
  private:
@@ -150,6 +160,19 @@ class WhatIf {
                                                      static_cast<uint32_t>(rows.size()),
                                                      static_cast<uint32_t>(mode), &question);
     return {*services_, Status(code), code == BERTH_SUCCESS ? question : 0, rows.size()};
+  }
+  // Returns the names of the plugins whose Filter takes part in questions of this cycle and may
+  // answer differently for other pods on the row; see berth_whatif.pod_filters. No value where
+  // Begin() fails.
+  std::optional<std::vector<std::string>> PodFilters(const Cycle& cycle) const {
+    std::vector<std::string> plugins;
+    const auto add = [](void* to, berth_str plugin) noexcept {
+      static_cast<std::vector<std::string>*>(to)->emplace_back(Str(plugin));
+      return int32_t{1};
+    };
+    const berth_code code =
+        services_->whatif->pod_filters(services_->host, &cycle.abi(), add, &plugins);
+    return code == BERTH_SUCCESS ? std::optional(std::move(plugins)) : std::nullopt;
   }
 
  private:

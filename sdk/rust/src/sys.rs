@@ -22,7 +22,7 @@ pub type berth_http_answer = Option<unsafe extern "C" fn(*mut c_void, *const ber
 
 pub const BERTH_ABI_MAJOR: u16 = 1;
 pub const BERTH_ABI_MINOR: u16 = 0;
-pub const BERTH_ABI_DRAFT: u64 = 0x0dd91c8434ec52cd;
+pub const BERTH_ABI_DRAFT: u64 = 0x117dfba2051938d2;
 pub const BERTH_MAGIC: u32 = 0x31485442;
 pub const BERTH_ID_NONE: u32 = 0;
 pub const BERTH_OWN_PARTS: u32 = 6;
@@ -319,6 +319,8 @@ pub const BERTH_OBJECT_FLAG_REPLAY: u32 = 1;
 
 pub const BERTH_WHATIF_APART: u32 = 1;
 pub const BERTH_WHATIF_TOGETHER: u32 = 2;
+
+pub const BERTH_API_RESULT_IN_MEMORY: u32 = 1;
 
 pub const BERTH_HTTP_ANSWERED: u32 = 0;
 pub const BERTH_HTTP_TIMEOUT: u32 = 1;
@@ -1180,6 +1182,8 @@ pub struct berth_whatif {
     pub add_pod: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, i: u32, pod: *const berth_pod, status: *mut berth_status) -> berth_code>,
     pub run_filters: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, run: *const berth_whatif_run, status: *mut berth_status) -> berth_code>,
     pub end: Option<unsafe extern "C" fn(host: *const berth_host, question: u64)>,
+    pub reasons: Option<unsafe extern "C" fn(host: *const berth_host, question: u64, i: u32, status: *mut berth_status) -> berth_code>,
+    pub pod_filters: Option<unsafe extern "C" fn(host: *const berth_host, cycle: *const berth_cycle, each: Option<unsafe extern "C" fn(*mut c_void, berth_str) -> i32>, to: *mut c_void) -> berth_code>,
 }
 
 #[repr(C)]
@@ -1259,7 +1263,7 @@ pub struct berth_api_result {
     pub struct_size: u32,
     pub code: berth_code,
     pub http_status: u32,
-    pub reserved: u32,
+    pub flags: u32,
     pub retry_after_ns: i64,
     pub body: berth_str,
     pub error: berth_str,

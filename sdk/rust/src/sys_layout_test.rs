@@ -667,7 +667,7 @@ fn structs_have_the_layout_of_c() {
         n_selected: 16,
         codes: 24,
     ]);
-    check!(berth_whatif, 48, 8, [
+    check!(berth_whatif, 64, 8, [
         struct_size: 0,
         reserved: 4,
         begin: 8,
@@ -675,6 +675,8 @@ fn structs_have_the_layout_of_c() {
         add_pod: 24,
         run_filters: 32,
         end: 40,
+        reasons: 48,
+        pod_filters: 56,
     ]);
     check!(berth_nominator, 32, 8, [
         struct_size: 0,
@@ -736,7 +738,7 @@ fn structs_have_the_layout_of_c() {
         struct_size: 0,
         code: 4,
         http_status: 8,
-        reserved: 12,
+        flags: 12,
         retry_after_ns: 16,
         body: 24,
         error: 40,

@@ -444,6 +444,11 @@ static const berth_pod* FindVictim(const berth_nodes* all, uint32_t* row) {
   return NULL;
 }
 
+static int32_t NotePodFilter(void* to, berth_str plugin) {
+  Note((golden*)to, "whatif.pod_filters names %.*s", (int)plugin.len, plugin.ptr);
+  return 1;
+}
+
 /* Asks whether the pod fits without the victim, and whether it fits with it again. */
 static void AskWhatIf(golden* g, const berth_cycle* cycle, const berth_pod* victim, uint32_t row) {
   berth_status status = NotedStatus(g);
@@ -458,6 +463,8 @@ static void AskWhatIf(golden* g, const berth_cycle* cycle, const berth_pod* vict
   Note(g, "whatif.add_pod %d", g->whatif->add_pod(g->host, question, 0, victim, &status));
   Note(g, "whatif.run_filters %d", g->whatif->run_filters(g->host, question, &run, &status));
   Note(g, "whatif.run_filters with the victim wrote %d", code);
+  Note(g, "whatif.reasons %d", g->whatif->reasons(g->host, question, 0, &status));
+  Note(g, "whatif.pod_filters %d", g->whatif->pod_filters(g->host, cycle, NotePodFilter, g));
   g->whatif->end(g->host, question);
   Note(g, "whatif.run_filters after the end %d",
        g->whatif->run_filters(g->host, question, &run, NULL));

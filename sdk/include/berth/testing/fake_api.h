@@ -104,14 +104,20 @@ class FakeApi {
     std::string message;
     bool waited;  // on Permit, when the eviction was requested
   };
-  // Performs an eviction. Returns the code and the error text of its answer.
-  std::pair<berth_code, std::string> EvictNow(const Victim& victim);
+  // The answer to an eviction.
+  struct Eviction {
+    berth_code code = BERTH_SUCCESS;
+    std::string error = {};
+    bool in_memory = false;  // The pod waited on Permit, so that nothing was sent.
+  };
+  // Performs an eviction.
+  Eviction EvictNow(const Victim& victim);
   // Returns the code and the error text of a response.
   static std::pair<berth_code, std::string> ResultOf(const ApiReply& reply);
   // Calls `answer` with the response, or with CANCELLED.
   void Deliver(const ApiReply& reply, bool cancelled, berth_api_answer answer, void* to);
   // Calls `answer` with a result that has no response.
-  void DeliverCode(berth_code code, const std::string& error, berth_api_answer answer, void* to);
+  void DeliverCode(const Eviction& eviction, berth_api_answer answer, void* to);
 
   Services& services_;
   std::mutex mutex_;

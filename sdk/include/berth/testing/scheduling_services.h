@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <berth/abi.h>
+#include <berth/testing/answer.h>
 #include <berth/testing/report.h>
 #include <berth/testing/table.h>
 #include <berth/testing/views.h>
@@ -86,7 +88,12 @@ class SchedulingServices {
   static SchedulingServices& Of(const berth_host* host);
   static bool Expect(const berth_host* host, const char* service, uint32_t words);
   static bool ExpectPostFilter(const berth_host* host, const char* service);
-  WhatIfRows* FindQuestion(uint64_t question);
+  struct Question {
+    std::unique_ptr<WhatIfRows> rows;
+    // By row: the answer of the last run that selected the row; nothing before its first run.
+    std::vector<std::optional<Answer>> answers;
+  };
+  Question* FindQuestion(uint64_t question);
   // Reports an argument that is not valid, and returns BAD_ARGUMENT.
   berth_code BadArgument(const std::string& what);
   // Removes the pod from the waiting ones. Returns false if it does not wait.
@@ -110,6 +117,11 @@ class SchedulingServices {
   static berth_code RunFilters(const berth_host* host, uint64_t question,
                                const berth_whatif_run* run, berth_status* status) noexcept;
   static void End(const berth_host* host, uint64_t question) noexcept;
+  static berth_code ReasonsOf(const berth_host* host, uint64_t question, uint32_t i,
+                              berth_status* status) noexcept;
+  static berth_code PodFilters(const berth_host* host, const berth_cycle* cycle,
+                               int32_t (*each)(void* to, berth_str plugin) noexcept,
+                               void* to) noexcept;
   // nominator
   static berth_code ListNominated(const berth_host* host, berth_str node,
                                   int32_t (*each)(void*, const berth_pod*) noexcept,
@@ -137,7 +149,7 @@ class SchedulingServices {
   Reporter& reporter_;
   const Table* table_ = nullptr;
   std::vector<const Nodes*> passed_;
-  std::map<uint64_t, std::unique_ptr<WhatIfRows>> questions_;
+  std::map<uint64_t, Question> questions_;
   uint64_t last_question_ = 0;
   std::vector<Nomination> nominations_;
   std::vector<PodHandle> waiting_;
