@@ -20,10 +20,13 @@ The workloads are those of kube-scheduler's scheduler_perf:
   anti-affinity    SchedulingPodAntiAffinity: each pod wants a node of its own; 1,000 have one
   affinity         SchedulingPodAffinity: each pod wants the zone of the others; one pod is on each
                    node, and all nodes are in one zone
+  preemption       PreemptionBasic: four pods of a low priority fill each node, and each of the pods
+                   needs the room of three of them. The bare bindings evict nobody
 
   pods/s           from the first to the last binding, as a watch of all pods shows them
+                   (preemption: from the start of the scheduler, which evicts before it binds)
   CPU ms/pod       of all threads of the scheduler, from the first binding until it has written its
-                   events: their number has not changed for 2 s
+                   events: their number has not changed for 2 s (preemption: from its start)
   start s          from the start of the process to the first binding
   start CPU s      of the scheduler in this time
   RSS MiB          the peak of the scheduler, from its start on
@@ -37,6 +40,7 @@ How long it takes, roughly, on two cores that have nothing else to do (the outpu
 
     run.py                               5,000 pods on 5,000 nodes: two to three minutes
     run.py --pods 3000 --nodes 15000     two minutes, much of it to create the nodes
+    run.py --workload preemption         two minutes, on 1,000 nodes
     run.py --order "" --in-process       half a minute
 
 The letter J in --order is kube-scheduler with JSON, as Berth has it, instead of protobuf:
@@ -53,6 +57,7 @@ and this program share the cores.
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import shutil
@@ -162,13 +167,42 @@ SPREAD = {"topologySpreadConstraints": [{**COLORED, "maxSkew": 5, "whenUnsatisfi
                                          "topologyKey": "topology.kubernetes.io/zone"}]}
 ANTI_AFFINITY = affinity_to_colored("podAntiAffinity", "kubernetes.io/hostname")
 AFFINITY = affinity_to_colored("podAffinity", "topology.kubernetes.io/zone")
-# By name: the constraints of the pods, those of the pods that have nodes before the first run, the
-# number of these, which are on different nodes, and the number of zones.
+PRIORITIES = {"low": 0, "high": 10}
+PREEMPTING = """schedulerName = "default-scheduler"
+extends = "default"
+[[plugins]]
+name = "DefaultPreemption"
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """The objects of a workload.
+
+    constraints         of the pods: further fields of their spec
+    placed              how many pods are on nodes before the first run, each on another node
+    placed_constraints  of these pods
+    zones               the number of zones
+    victims             how many pods of a low priority are on each node before each run
+    nodes, pods         the default numbers
+    """
+
+    constraints: dict = dataclasses.field(default_factory=dict)
+    placed: int = 0
+    placed_constraints: dict = dataclasses.field(default_factory=dict)
+    zones: int = 3
+    victims: int = 0
+    nodes: int = 5000
+    pods: int = 5000
+
+
 WORKLOADS = {
-    "basic": ({}, {}, 0, 3),
-    "spread": (SPREAD, {}, 5000, 3),
-    "anti-affinity": (ANTI_AFFINITY, ANTI_AFFINITY, 1000, 3),
-    "affinity": (AFFINITY, AFFINITY, 5000, 1),
+    "basic": Workload(),
+    "spread": Workload(SPREAD, 5000),
+    "anti-affinity": Workload(ANTI_AFFINITY, 1000, ANTI_AFFINITY, pods=2000),
+    "affinity": Workload(AFFINITY, 5000, AFFINITY, zones=1),
+    "preemption": Workload({"priorityClassName": "high", "cpu": "3"}, victims=4, nodes=1000,
+                           pods=1000),
 }
 
 
@@ -178,29 +212,40 @@ class Bench:
         self.cluster = cluster
         self.folder = folder
         self.runs = 0
-        self.constraints, self.placed_constraints, self.placed, self.zones = \
-            WORKLOADS[options.workload]
+        self.workload = WORKLOADS[options.workload]
 
     def add_nodes(self):
         """Creates the nodes, and the pods that are on them before the first run."""
+        for name, value in PRIORITIES.items():
+            self.cluster.admin.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
+                "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                "metadata": {"name": name}, "value": value})
+
         def add(i):
-            labels = {"topology.kubernetes.io/zone": f"zone{i % self.zones + 1}"}
+            labels = {"topology.kubernetes.io/zone": f"zone{i % self.workload.zones + 1}"}
             self.cluster.admin.post(f"{CORE}/nodes", node(f"node-{i}", cpu="4", labels=labels))
         in_parallel(add, range(self.options.nodes), threads=16)
 
         def place(i):
-            self.add_pod(i, "nobody", self.placed_constraints, namespace=PLACED,
+            self.add_pod(i, "nobody", self.workload.placed_constraints, namespace=PLACED,
                          nodeName=f"node-{i}")
         self.cluster.use_namespace(PLACED)
-        in_parallel(place, range(min(self.placed, self.options.nodes)), threads=16)
+        in_parallel(place, range(min(self.workload.placed, self.options.nodes)), threads=16)
 
     def add_pod(self, i, scheduler, constraints, **more):
-        self.cluster.add_pod(pod(f"pod-{i}", cpu="100m", memory="500Mi", scheduler=scheduler,
-                                 labels={"color": "blue"} if constraints else None,
-                                 **constraints, **more))
+        spec = {"cpu": "100m", "memory": "500Mi", **constraints, **more}
+        self.cluster.add_pod(pod(f"pod-{i}", scheduler=scheduler,
+                                 labels={"color": "blue"} if constraints else None, **spec))
+
+    def add_victim(self, i):
+        self.cluster.add_pod(pod(f"victim-{i}", cpu="900m", memory="500Mi", scheduler="nobody",
+                                 priorityClassName="low",
+                                 nodeName=f"node-{i % self.options.nodes}"))
 
     def add_pods(self, scheduler):
-        in_parallel(lambda i: self.add_pod(i, scheduler, self.constraints),
+        """Adds the victims, and then the pods of this scheduler."""
+        in_parallel(self.add_victim, range(self.workload.victims * self.options.nodes), threads=16)
+        in_parallel(lambda i: self.add_pod(i, scheduler, self.workload.constraints),
                     range(self.options.pods), threads=16)
 
     def delete_pods(self):
@@ -219,8 +264,9 @@ class Bench:
                                  verbosity=0,
                                  content_type="application/json" if letter == "J" else None
                                  ).start(ready=False)
+        profiles = {"preempting": PREEMPTING} if self.workload.victims else None
         berth = Berth(os.path.abspath(os.environ["BERTH"]), self.folder, name,
-                      self.cluster.kubeconfig("berth"), log_level="error",
+                      self.cluster.kubeconfig("berth"), profiles, log_level="error",
                       options=decide_as(kubernetes()))
         return berth.start(ready=False)
 
@@ -242,7 +288,7 @@ class Bench:
             marks["cpu"] = cpu_seconds(scheduler.process.pid)
             marks["server"] = cpu_seconds(server)
         watch = BindingWatch(self.cluster, self.options.pods, at_first)
-        began = time.monotonic()
+        began, server_before = time.monotonic(), cpu_seconds(server)
         scheduler = self.start(letter)
         try:
             wait_for(f"{NAMES[letter]} binds {self.options.pods} pods",
@@ -252,14 +298,17 @@ class Bench:
                 raise RuntimeError(f"{NAMES[letter]} bound {watch.seen} pods:\n"
                                    f"{scheduler.log()[-3000:]}")
             self.wait_events()
-            pid, seconds = scheduler.process.pid, watch.last - watch.first
+            pid, first, before = scheduler.process.pid, watch.first, dict(marks)
+            if self.workload.victims:
+                first, before = began, {"cpu": 0, "server": server_before}
+            seconds = watch.last - first
             figures = {
                 "scheduler": NAMES[letter], "seconds": seconds,
                 "podsPerSecond": (self.options.pods - 1) / seconds,
-                "cpuMsPerPod": (cpu_seconds(pid) - marks["cpu"]) * 1000 / self.options.pods,
+                "cpuMsPerPod": (cpu_seconds(pid) - before["cpu"]) * 1000 / self.options.pods,
                 "startSeconds": watch.first - began, "startCpuSeconds": marks["cpu"],
                 "peakRssBytes": peak_bytes(pid),
-                "serverCpuMsPerPod": (cpu_seconds(server) - marks["server"]) * 1000
+                "serverCpuMsPerPod": (cpu_seconds(server) - before["server"]) * 1000
                                      / self.options.pods,
                 "threadCpuSeconds": thread_seconds(pid),
             }
@@ -396,8 +445,9 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add_kubernetes(parser)
     parser.add_argument("--workload", choices=sorted(WORKLOADS), default="basic")
-    parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--pods", type=int, help="5000 by default, anti-affinity 2000")
+    parser.add_argument("--nodes", type=int, help="5000 by default, preemption 1000")
+    parser.add_argument("--pods", type=int,
+                        help="5000 by default, anti-affinity 2000, preemption 1000")
     parser.add_argument("--order", default="ABBA",
                         help="the order of the runs; an empty one measures no API server")
     parser.add_argument("--same-plugins", action="store_true",
@@ -407,12 +457,13 @@ def parse():
     parser.add_argument("--json", metavar="FILE", help="also write the figures as JSON to this file")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
     options = parser.parse_args()
-    if options.pods is None:
-        options.pods = 2000 if options.workload == "anti-affinity" else 5000
-    placed = WORKLOADS[options.workload][2]
-    if options.workload == "anti-affinity" and options.nodes < options.pods + placed:
-        parser.error(f"--nodes: expected at least {options.pods + placed}, so that each pod can have "
-                     f"a node of its own, found {options.nodes}")
+    workload = WORKLOADS[options.workload]
+    options.nodes = options.nodes or workload.nodes
+    options.pods = options.pods or workload.pods
+    needed = {"anti-affinity": options.pods + workload.placed, "preemption": options.pods}
+    if options.nodes < needed.get(options.workload, 0):
+        parser.error(f"--nodes: expected at least {needed[options.workload]}, so that each pod can "
+                     f"have a node of its own, found {options.nodes}")
     if options.in_process and options.workload != "basic":
         parser.error("--in-process: expected --workload basic, found " + options.workload)
     return options
