@@ -46,26 +46,13 @@ ObjectSpec Budget(const std::string& name, const std::string& selector, int allo
 }
 std::string Select(const std::string& app) { return R"({"matchLabels": {"app": ")" + app + "\"}}"; }
 
-// Reads rows of the plugin's nodes for the fake service.
-FakeWhatIf::ReadRow RowsOf(const PluginUnderTest& plugin) {
-  return [&plugin](uint32_t number) {
-    FakeWhatIf::Row row;
-    for (const Row& known : plugin.table().rows) {
-      if (known.number != number) continue;
-      row.node = known.node.get();
-      for (const PodHandle& pod : known.pods) row.pods.push_back(pod.get());
-    }
-    return row;
-  };
-}
-
 // The plugin in a cluster where the cpu of the nodes decides.
 class PreemptionTest : public ::testing::Test {
  protected:
   PluginUnderTest& Plugin(Scenario scenario) {
     scenario.services[BERTH_SERVICE_WHATIF] = FakeWhatIf::service();
     plugin_ = std::make_unique<PluginUnderTest>(std::move(scenario));
-    what_if_.SetReadRow(RowsOf(*plugin_));
+    what_if_.SetReadRow(FakeWhatIf::RowsOf(*plugin_));
     return *plugin_;
   }
   PluginUnderTest& Plugin(std::vector<NodeSpec> nodes) {
@@ -408,7 +395,7 @@ TEST_F(PreemptionTest, SearchEndsWithEnoughCandidates) {
     PluginUnderTest plugin({.nodes = nodes,
                             .args = std::move(args),
                             .services = {{BERTH_SERVICE_WHATIF, FakeWhatIf::service()}}});
-    what_if.SetReadRow(RowsOf(plugin));
+    what_if.SetReadRow(FakeWhatIf::RowsOf(plugin));
     EXPECT_EQ(plugin.Place(MakePod("p").Priority(5).CpuMilli(100)).PostFilter().answer.code,
               BERTH_SUCCESS);
     return what_if.nodes().size();

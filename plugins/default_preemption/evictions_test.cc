@@ -29,25 +29,12 @@ PodSpec Preemptor(const std::string& name = "p") {
   return MakePod(name).Priority(5).CpuMilli(1000).SchedulerName("berth");
 }
 
-// Reads rows of the plugin's nodes for the fake service.
-FakeWhatIf::ReadRow RowsOf(const PluginUnderTest& plugin) {
-  return [&plugin](uint32_t number) {
-    FakeWhatIf::Row row;
-    for (const Row& known : plugin.table().rows) {
-      if (known.number != number) continue;
-      row.node = known.node.get();
-      for (const PodHandle& pod : known.pods) row.pods.push_back(pod.get());
-    }
-    return row;
-  };
-}
-
 // Pods v and w run on node n. Pod p needs the place of both.
 class EvictionsTest : public ::testing::Test {
  protected:
   EvictionsTest() {
     plugin_.AddPendingPod(Preemptor());
-    what_if_.SetReadRow(RowsOf(plugin_));
+    what_if_.SetReadRow(FakeWhatIf::RowsOf(plugin_));
   }
 
   void Preempt(const PodSpec& pod = Preemptor()) {

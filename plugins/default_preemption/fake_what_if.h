@@ -41,6 +41,19 @@ class FakeWhatIf {
 
   // The service, for Scenario::services.
   static const void* service() { return &kService; }
+  // Returns a function that reads rows of the nodes of this PluginUnderTest, which must outlive it.
+  template <class Plugin>
+  static ReadRow RowsOf(const Plugin& plugin) {
+    return [&plugin](uint32_t number) {
+      Row row;
+      for (const auto& known : plugin.table().rows) {
+        if (known.number != number) continue;
+        row.node = known.node.get();
+        for (const auto& pod : known.pods) row.pods.push_back(pod.get());
+      }
+      return row;
+    };
+  }
   // Sets how a row of the test's nodes is read, which each question does.
   void SetReadRow(ReadRow read_row) { read_row_ = std::move(read_row); }
   // Replaces the rule.

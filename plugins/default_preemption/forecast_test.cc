@@ -22,19 +22,6 @@ using preemption::FakeWhatIf;
 using preemption::Room;
 using ::testing::ElementsAre;
 
-// Reads rows of the plugin's nodes for the fake service.
-FakeWhatIf::ReadRow RowsOf(const PluginUnderTest& plugin) {
-  return [&plugin](uint32_t number) {
-    FakeWhatIf::Row row;
-    for (const Row& known : plugin.table().rows) {
-      if (known.number != number) continue;
-      row.node = known.node.get();
-      for (const PodHandle& pod : known.pods) row.pods.push_back(pod.get());
-    }
-    return row;
-  };
-}
-
 // A log without records of the level debug, for which the plugin would search all nodes.
 const void* QuietLog() {
   static constexpr uint32_t kLevel = BERTH_LOG_INFO;
@@ -72,7 +59,7 @@ struct Cluster {
                             .objects = budgets,
                             .services = {{BERTH_SERVICE_WHATIF, FakeWhatIf::service()},
                                          {BERTH_SERVICE_LOG, QuietLog()}}});
-    what_if.SetReadRow(RowsOf(plugin));
+    what_if.SetReadRow(FakeWhatIf::RowsOf(plugin));
     for (const auto& [other, node] : nominated) plugin.Nominate(other, node);
     Outcome outcome{
         .node = plugin.Place(pod).PostFilter().nominated, .victims = {}, .asked = what_if.nodes()};
