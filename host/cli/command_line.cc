@@ -217,8 +217,8 @@ void AddComplete(CLI::App& command, bool& is_complete) {
 void AddInspection(CLI::App& command, InspectionFlags& flags) {
   AddConfig(command, flags,
             "The host file, berth.toml, that berth run gets: profiles, plugin directories, "
-            "emulatedVersion, deadlines, backoffs, quarantine; its tables "
-            "for a real cluster have no effect");
+            "emulatedVersion, deadlines, backoffs, quarantine; its tables for a real cluster have "
+            "no effect");
   AddClusterFiles(command, flags.cluster_files);
   AddAdmission(command, flags.without_admission);
   AddComplete(command, flags.is_complete);

@@ -575,17 +575,16 @@ std::shared_ptr<HttpTransport::Call> HttpTransport::Begin(HttpRequest request, R
     io_.Post([call] { call->Fail(ClosedStatus()); });
     return call;
   }
+  std::atomic<size_t>* const open = session_->options.open_requests;
+  if (open != nullptr) ++*open;
   auto call = std::make_shared<Call>(session_, std::move(request), std::move(receiver),
-                                     [this](Call& over) { OnOver(over); });
+                                     [this, open](Call& over) {
+                                       if (open != nullptr) --*open;
+                                       calls_.erase(&over);
+                                     });
   calls_.emplace(call.get(), call);
-  if (session_->options.open_requests != nullptr) ++*session_->options.open_requests;
   call->Start();
   return call;
-}
-
-void HttpTransport::OnOver(Call& call) {
-  if (session_->options.open_requests != nullptr) --*session_->options.open_requests;
-  calls_.erase(&call);
 }
 
 void HttpTransport::Close() {

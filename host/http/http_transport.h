@@ -92,7 +92,6 @@ class HttpTransport final : public Transport {
   class Stream;
 
   std::shared_ptr<Call> Begin(HttpRequest request, Receiver receiver);
-  void OnOver(Call& call);
 
   IoThread& io_;
   std::shared_ptr<Session> session_;

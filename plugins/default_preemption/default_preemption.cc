@@ -98,6 +98,7 @@ class DefaultPreemption : public berth::Plugin {
       if (!dry_run.errors().empty()) return berth::Status::Error(TextOf(dry_run.errors()));
       preemption::Refusals refusals = dry_run.refusals();
       refusals.Add(kNotHelpful, all.size() - nodes.size());
+      evictions_.ForgetNode(cycle.pod().uid());
       out.Nominate("");
       return berth::Status::Unschedulable(refusals.Text(all.size()));
     }

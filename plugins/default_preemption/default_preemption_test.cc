@@ -138,6 +138,16 @@ TEST_F(PreemptionTest, PodWaitsForVictimsOnItsNominatedNode) {
   }
 }
 
+TEST_F(PreemptionTest, AClearedNominationIsForgotten) {
+  Plugin({MakeNode("a").CpuMilli(1000).Pod(Preempted("v", 0, 1000))});
+  const PodSpec pod = MakePod("p").Priority(5).CpuMilli(500);
+  EXPECT_EQ(PostFilter(pod).nominated, "a");
+  EXPECT_EQ(PostFilter(pod).mode, uint32_t{BERTH_NOMINATE_KEEP}) << "it waits for v";
+  EXPECT_EQ(PostFilter(pod, {{"a", BERTH_UNSCHEDULABLE_AND_UNRESOLVABLE}}).mode,
+            uint32_t{BERTH_NOMINATE_OVERRIDE});
+  EXPECT_EQ(PostFilter(pod).nominated, "a");
+}
+
 // ---- Texts and nomination ---------------------------------------------------------------------
 
 TEST_F(PreemptionTest, SuccessNominatesAndHasTextSince37) {

@@ -34,13 +34,15 @@ class Unit {
   }
 
   // Returns whether `a` is kept before `b`: it has a higher priority, or the same priority and an
-  // earlier start. kube-scheduler leaves the order of equal pods open; here the names decide, so
-  // that equal runs give equal results.
+  // earlier start. kube-scheduler leaves the order of equal pods open; here the names and then
+  // the uids decide, so that equal runs give equal results.
   // kube-scheduler: pkg/scheduler/util/utils.go, MoreImportantPod.
   static bool IsMoreImportant(const Unit& a, const Unit& b) {
     if (a.priority() != b.priority()) return a.priority() > b.priority();
     if (a.started_ns() != b.started_ns()) return a.started_ns() < b.started_ns();
-    return berth::Pod(*a.pod_).name() < berth::Pod(*b.pod_).name();
+    const berth::Pod left(*a.pod_);
+    const berth::Pod right(*b.pod_);
+    return left.name() != right.name() ? left.name() < right.name() : left.uid() < right.uid();
   }
 
   friend bool operator==(const Unit& a, const Unit& b) { return a.pod_ == b.pod_; }

@@ -17,7 +17,7 @@ namespace berth::host {
 // their order, and the keys of each plugin but its arguments, which may hold secrets.
 nlohmann::ordered_json ProfileJson(const Profile& profile, const PlanSpec& spec);
 
-// What the options of a process may set in place of the host file.
+// The settings that options on the command line may change.
 struct ConfigFacts {
   std::string version = {};  // Of Berth: "0.1.0".
   bool elects = false;

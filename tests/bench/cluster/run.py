@@ -172,6 +172,8 @@ PREEMPTING = """schedulerName = "default-scheduler"
 extends = "default"
 [[plugins]]
 name = "DefaultPreemption"
+[plugins.args]
+minCandidateNodesPercentage = 100
 """
 
 
